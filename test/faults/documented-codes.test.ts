@@ -9,6 +9,7 @@ import { Cells } from "../support/cells.ts";
 import type { Cell } from "../support/cells.ts";
 import { LedgerView } from "../support/ledger-view.ts";
 import { goodRunOf, runResultOf } from "../support/program.ts";
+import { Beginnings } from "../support/world/beginnings.ts";
 import { decideAsPerson } from "../support/world/decided.ts";
 import { sampled } from "../support/sizes.ts";
 import { changes, notSentYet, writeWorld } from "../support/world/small.ts";
@@ -19,6 +20,7 @@ import type { Change } from "../support/world/small.ts";
  * nothing is sent twice by the same run, what the table of codes says happens, and the next runs end right.
  */
 const cells = new Cells();
+const beginnings = new Beginnings(cells.place("changes"));
 
 /** Nothing is settled within the run that meets the code, so that what it sends it sends once. */
 const unsettled = { CRM_SYNC__settle__maxWaitMs: "0" };
@@ -56,9 +58,7 @@ const readers: { read: EndpointId; settling: string }[] = [
 ];
 
 beforeAll(async () => {
-  const base = cells.place("base");
-  writeWorld(base);
-  await cells.open(base, {}, async (cell) => void goodRunOf(await cell.run()));
+  const base = await beginnings.base();
   for (const settling of new Set(readers.map((reader) => reader.settling))) {
     const folder = cells.place(settling);
     cpSync(base, folder, { recursive: true });
@@ -106,7 +106,7 @@ describe("a write that is answered with a code", () => {
     const { endpoint, kind } = change;
     const environment = change.environment ?? {};
     await cells.within(
-      cells.place("base"),
+      await beginnings.of(change),
       environment,
       async (cell) => {
         const { sandbox } = cell;
@@ -130,17 +130,17 @@ describe("a write that is answered with a code", () => {
         }
         if (!isPool) {
           // What is there is read at once where there is something to read and a token to read it with.
-          const isRead = !endpoints[endpoint].setsState && change.asksPerson !== true;
+          const isRead = !endpoints[endpoint].setsState && change.asksPerson !== "always";
           const settled = applied && effect !== "refresh-token" && isRead;
           expect(first.exit).toBe(settled ? 0 : 5);
           // A part that is not named is no part: the answer is odd, and its code is not believed.
           const kept = effect === "partial" ? null : code;
           expect(lastAttempt(cell, kind)).toEqual({
-            state: settled ? "done" : change.asksPerson === true ? "parked" : "unknown",
+            state: settled ? "done" : change.asksPerson === "always" ? "parked" : "unknown",
             code: kept,
           });
         }
-        if (change.asksPerson === true) {
+        if (change.asksPerson !== undefined) {
           const of = { ledger: cell.ledger, kind, wasDone: () => applied };
           await decideAsPerson(of, (...words) => cell.carryOut(...words));
         }
@@ -151,7 +151,7 @@ describe("a write that is answered with a code", () => {
         await cell.run();
         goodRunOf(await cell.run());
         expect(await cell.wrong(change.wished)).toEqual([]);
-        const done = change.asksPerson === true && !applied ? effects - 1 : effects;
+        const done = change.asksPerson === "always" && !applied ? effects - 1 : effects;
         if (change.repeatable !== true) expect(sandbox.counts().effects[endpoint] ?? 0).toBe(done);
         const before = sandbox.counts().writingCalls;
         goodRunOf(await cell.run());

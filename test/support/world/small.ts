@@ -71,6 +71,21 @@ const replacedOrder: GivenOrder = {
   products: replaced.products.map((product) => (product.id === "A1-P" ? { ...product, nodes: 9 } : product)),
 };
 
+/** The lock with one product more, bought after the order was placed. */
+const ofLock = orderOf("O1", { A1: "cloud_account", A2: "normal_recover_usbkey" });
+const lockOrder: GivenOrder = { ...ofLock, products: [...ofLock.products, { id: "A2-Q", parent: "A2", pid: "PID-2" }] };
+
+/** The first asset with a product more, and that with a package of one product beside it. */
+const fullerOrder: GivenOrder = {
+  ...ofLock,
+  products: [...ofLock.products, { id: "A1-Q", parent: "A1", pid: "PID-2" }],
+};
+const packagedOrder: GivenOrder = {
+  ...fullerOrder,
+  packages: [{ id: "K1", parent: "A1" }],
+  products: [...(fullerOrder.products ?? []), { id: "A1-R", parent: "K1", pid: "PID-3" }],
+};
+
 const [first, second]: [GivenStaff, GivenStaff] = [
   { id: "S1", customer: "C1", holds: ["A1"] },
   { id: "S2", customer: "C1" },
@@ -104,6 +119,8 @@ export interface Change {
   /** The kind of the operation in the journal. */
   kind: string;
   world: SmallWorld;
+  /** What is synchronised between the base and this, and what becomes of the ledger and the platform after that. */
+  after?: { world: SmallWorld; change?: (folder: string) => void };
   wished: Partial<Wished>;
   environment?: Record<string, string>;
   /** How many calls of the endpoint it takes; 1 where it is not said. */
@@ -113,8 +130,13 @@ export interface Change {
    * them is sent.
    */
   judged?: boolean;
-  /** Nothing finds out what became of it, and nothing sends it twice: a person decides. */
-  asksPerson?: true;
+  /** A person has approved this very operation. */
+  approved?: true;
+  /**
+   * Nothing sends it twice: a person decides what became of it, always, or where the platform does not show that it was
+   * done.
+   */
+  asksPerson?: "always" | "unseen";
   /** A call of this kind that is repeated does no harm, because it sets a state or only uses numbers up. */
   repeatable?: boolean;
 }
@@ -171,6 +193,27 @@ export const changes: Record<string, Change> = {
     environment: { CRM_SYNC__policies__orders__ended: "apply" },
     judged: true,
   },
+  "E5 deletes a product of a package": {
+    endpoint: "E5",
+    kind: "delete-package-products",
+    after: { world: { ...base, orders: [packagedOrder] } },
+    world: { ...base, orders: [fullerOrder] },
+    wished: { orders: 2, products: 3, deletions: 1 },
+    environment: { CRM_SYNC__policies__orders__ended: "apply" },
+    judged: true,
+    approved: true,
+  },
+  "E5 deletes a product out of all orders": {
+    endpoint: "E5",
+    kind: "delete-everywhere",
+    after: { world: { ...base, orders: [lockOrder] }, change: forgetLicenceOrder },
+    world: base,
+    wished: { orders: 2, deletions: 1 },
+    environment: { CRM_SYNC__policies__orders__ended: "apply" },
+    judged: true,
+    approved: true,
+    asksPerson: "unseen",
+  },
   "E6 disables a lock": {
     endpoint: "E6",
     kind: "lock-assets",
@@ -210,7 +253,7 @@ export const changes: Record<string, Change> = {
     kind: "reset-password",
     world: { ...base, asks: "reset" },
     wished: {},
-    asksPerson: true,
+    asksPerson: "always",
   },
   "M4 deletes the account of somebody who left": {
     endpoint: "M4",
@@ -273,6 +316,11 @@ export const changes: Record<string, Change> = {
   },
 };
 
+/** Which call of its endpoint a change is about: a grant comes after its revoke, a deletion after its purchase. */
+export function nthCallOf({ calls, kind }: Change): number {
+  return calls === 2 && ["grant-assets", "delete-products"].includes(kind) ? 2 : 1;
+}
+
 /** Writing operations of the contracts that the program does not send yet. */
 export const notSentYet: readonly string[] = [];
 
@@ -282,6 +330,16 @@ export function writeWorld(folder: string, { asks, ...crm }: SmallWorld = base):
   if (asks === "lent") changeFile(ledgerOf(folder), askedToLend(platformOf(folder)));
   else if (asks === "reset") changeFile(ledgerOf(folder), askedForPassword);
   else if (asks !== undefined) changeFile(ledgerOf(folder), askedFor(asks));
+}
+
+/** Neither the ledger nor M7 knows any more by which licence order the later product of the lock was bought. */
+function forgetLicenceOrder(folder: string): void {
+  changeFile(ledgerOf(folder), "update order_step set licence_orders = '[]' where kind = 'bought'");
+  changeFile(
+    platformOf(folder),
+    `insert into shown (product_id, fields)
+     select id, '{"licenseOrderId":""}' from products where crm_product_id = 'A2-Q'`,
+  );
 }
 
 /** The id of an asset is known to the platform alone. */
