@@ -102,7 +102,7 @@ async function executeSync({ application, dependencies, job, request, header }: 
       acceptShrink: request.acceptShrink,
       canary: shares === undefined ? undefined : { shares, differences: (since) => differencesIn(application, since) },
       signal: request.signal,
-      header,
+      header: shares === undefined ? header : { ...header, canary: [...shares] },
     },
   );
   await tellPeople(await application.notifyDependencies(dependencies.ledger), summary);

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { sha256 } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
@@ -30,6 +31,10 @@ interface ShareWork {
   trouble(customer: RecordKey): string | undefined;
 }
 
+/** So many runs are looked through, newest first, for shares that were not read back as meant. */
+const mostEarlier = 100;
+const saidOfShares = z.looseObject({ canary: z.array(z.looseObject({ wrong: z.array(z.string()) })).default([]) });
+
 /** Whether a difference says that something is not as it was meant. What others made there was nobody's meaning. */
 function isNotAsMeant({ class: named, subject }: Difference): boolean {
   if (named === "extra") return subject.startsWith(shownTwice) || subject.startsWith(shownStill);
@@ -46,24 +51,33 @@ export function placeOf(customer: RecordKey): number {
 /**
  * Works on the customers share by share, the same ones first in each run: after each share but the last what was done
  * is read back, and the run goes on only where all of it is as it was meant. Otherwise the rest waits for the next run.
+ * What earlier runs by shares did and did not read back as meant is read back with its share.
  */
 export async function applyByShares(
   deps: RunDependencies,
-  { run, canary, signal }: { run: string; canary: NonNullable<RunRequest["canary"]>; signal: AbortSignal | undefined },
+  {
+    run,
+    job,
+    canary,
+    signal,
+  }: { run: string; job: string; canary: NonNullable<RunRequest["canary"]>; signal: AbortSignal | undefined },
   work: ShareWork,
 ): Promise<CanaryTranche[]> {
   const all: { customer: RecordKey; place: number }[] = [];
   for await (const customer of work.customers) all.push({ customer, place: placeOf(customer) });
+  const unread = await leftUnread(deps, run, job);
   const tranches: CanaryTranche[] = [];
   let from = 0;
   for (const share of [...canary.shares.filter((item) => item < 100), 100]) {
-    const own = all.filter(({ place }) => place >= from && place < share).map(({ customer }) => customer);
+    const isOwn = ({ place }: { place: number }): boolean => place >= from && place < share;
+    const own = all.filter(isOwn).map(({ customer }) => customer);
+    const before = share === 100 ? [] : unread.filter(isOwn).map(({ customer }) => customer);
     from = share;
-    if (own.length === 0) continue;
+    if (own.length + before.length === 0) continue;
     const since = toInstant(deps.clock.now());
     await work.apply(own);
     if (signal?.aborted === true) return tranches;
-    const touched = work.touched();
+    const touched = [...new Map([...before, ...work.touched()].map((one) => [formatKey(one), one])).values()];
     const wrong = share === 100 ? [] : await wrongIn(deps, { own, touched, since, canary, signal }, work);
     tranches.push({ share, customers: touched.length, wrong });
     deps.logger.info({ run, share, customers: touched.length, wrong: wrong.length }, "share applied");
@@ -74,6 +88,28 @@ export async function applyByShares(
     return tranches;
   }
   return tranches;
+}
+
+/**
+ * Of whom something was carried out in the last runs of the job by shares, as far back as they came to no good end:
+ * they died or were stopped, so that nobody read it back, or what they read was not as it was meant.
+ */
+async function leftUnread(
+  { ledger }: RunDependencies,
+  run: string,
+  job: string,
+): Promise<{ customer: RecordKey; place: number }[]> {
+  const found = new Map<string, RecordKey>();
+  for (const earlier of await ledger.runs.last(mostEarlier)) {
+    if (earlier.id === run || earlier.job !== job) continue;
+    const said = saidOfShares.safeParse(earlier.summary);
+    const isRight = !said.success || said.data.canary.every(({ wrong }) => wrong.length === 0);
+    if (earlier.state === "done" && isRight) break;
+    if (earlier.header["canary"] === undefined) continue;
+    for (const { operation } of await ledger.journal.doneOf(earlier.id))
+      if (operation.customer.id !== "") found.set(formatKey(operation.customer), operation.customer);
+  }
+  return [...found.values()].map((customer) => ({ customer, place: placeOf(customer) }));
 }
 
 /** What of a share is not as it was meant: by what became of its operations, and by what the platform shows now. */

@@ -142,7 +142,7 @@ export class SyncRun {
     if (canary === undefined) return await this.#applyTo(customers);
     this.tranches = await applyByShares(
       this.#deps,
-      { run: this.#run, canary, signal },
+      { run: this.#run, job: this.#request.job, canary, signal },
       {
         customers,
         apply: async (own) => {

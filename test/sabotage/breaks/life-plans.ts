@@ -59,6 +59,15 @@ export const lifePlans: Breaks = {
     test: "cli/undo.test.ts",
     title: "undo > is held by policies and limits as ever, and an ordinary run does not end the hold",
   },
+  "a run by shares goes on without reading back what a killed one did": {
+    file: "src/run/canary.ts",
+    within: "leftUnread",
+    find: 'earlier.header["canary"] === undefined',
+    replace: "true",
+    test: "faults/killed-plans.test.ts",
+    title:
+      "a run by shares that is killed > before the first share was read back reads it back first, and stops where it is not as meant",
+  },
   "what was taken back counts as agreed": {
     file: "src/run/reconcile.ts",
     within: "CustomerAttemptRun.#carryOutStage",
