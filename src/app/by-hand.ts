@@ -85,11 +85,11 @@ export async function planByHand(
   });
 }
 
-/** What a person applies of a saved plan. `told`: what of it was applied before, a sentence each. */
+/** What a person applies of a saved plan. `told`: what of it was applied before, and the run that it takes back. */
 interface SavedFile {
   file: string;
   choice: Choice;
-  told: (before: readonly string[]) => void;
+  told: (before: readonly string[], undo: string | undefined) => void;
 }
 
 /** Applies a saved plan exactly, or what was chosen of it; or the plan of now where no file is named. */
@@ -104,8 +104,8 @@ export async function applyByHand(
   const saved = readPlanFile(from.file, await ledger.identity.name());
   const { run } = saved.header;
   const { expected, before } = chosenFrom(from.file, saved, from.choice, await ledger.runs.appliedOf(run));
-  from.told(before);
   const { undo } = saved.header;
+  from.told(before, undo);
   const header = { ...request.header, plan: run, ...(undo === undefined ? {} : { undo }) };
   return await synchronise(application, show, { ...request, read: false, expected, header });
 }

@@ -5,6 +5,10 @@ import type { HoldFacts } from "../report/facts.ts";
 import { spelled } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
+/** How much of what a hold holds takes a run back: for a query for holds. */
+export const undoing = sql<number>`(select count(*) from operation
+  where operation.hold_id = hold.id and operation.state = 'held' and operation.plan_id is not null)`.as("undoing");
+
 /** Holds, oldest first. */
 export async function holds(
   ledger: ReadOnlyLedger,
@@ -21,6 +25,7 @@ export async function holds(
         .where("operation.state", "=", sql.lit("held"))
         .as("operations"),
     )
+    .select(undoing)
     .orderBy("created_at")
     .orderBy("id");
   if (filter.states !== undefined) query = query.where("state", "in", spelled(filter.states));
@@ -33,7 +38,7 @@ export async function holds(
   return (await query.execute()).map(holdFacts);
 }
 
-export function holdFacts(row: HoldTable & { operations: number | null }): HoldFacts {
+export function holdFacts(row: HoldTable & { operations: number | null; undoing: number }): HoldFacts {
   return {
     id: row.id,
     scope: row.scope,
@@ -48,5 +53,6 @@ export function holdFacts(row: HoldTable & { operations: number | null }): HoldF
     reason: row.reason,
     decidedBy: row.decided_by,
     operations: row.operations ?? 0,
+    ofUndo: row.undoing > 0,
   };
 }

@@ -128,6 +128,8 @@ export interface HoldFacts {
   reason: string | null;
   decidedBy: string | null;
   operations: number;
+  /** What it holds takes a run back: `apply` with the file of that undo carries it out, and no other run. */
+  ofUndo: boolean;
 }
 
 export interface RunFacts {

@@ -196,12 +196,18 @@ export function nextForOperation(
   }
 }
 
-export function nextForHold(hold: Pick<HoldFacts, "id" | "state">): string {
-  switch (hold.state) {
-    case "open":
-      return `crm-sync approve ${hold.id} --reason TEXT, or crm-sync reject ${hold.id} --reason TEXT`;
+/** `apply UNDO` stands for the file that `undo RUN --out FILE` made. */
+export function nextForHold({ id, state, ofUndo }: Pick<HoldFacts, "id" | "state" | "ofUndo">): string {
+  switch (state) {
+    case "open": {
+      const approve = `crm-sync approve ${id} --reason TEXT`;
+      const approved = ofUndo ? `${approve} and then crm-sync apply UNDO, since no other run carries it out` : approve;
+      return `${approved}, or crm-sync reject ${id} --reason TEXT`;
+    }
     case "approved":
-      return "nothing: the next run carries it out, where the set is still the same";
+      return ofUndo
+        ? "crm-sync apply UNDO, with the file of the undo: no other run carries it out"
+        : "nothing: the next run carries it out, where the set is still the same";
     case "rejected":
     case "used":
     case "lapsed":

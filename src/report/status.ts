@@ -5,7 +5,7 @@ import type { AbsenceFacts } from "./absence.ts";
 import { absenceTable } from "./absence.ts";
 import type { AuditHeadFacts, HoldFacts, OperationFacts, ReadFacts, RunFacts, TakenFacts } from "./facts.ts";
 import { troubleOf } from "./last-runs.ts";
-import { nextForOperation } from "./next-steps.ts";
+import { nextForHold, nextForOperation } from "./next-steps.ts";
 import type { OpenRecords } from "./open.ts";
 import { nextForOpen, openCode, openSentence, requestOpen } from "./open.ts";
 import { readsTable } from "./runs.ts";
@@ -89,7 +89,7 @@ export function attentionOf(facts: StatusFacts, now: string, view: View = plainV
   for (const hold of facts.holds.filter((item) => item.state === "open")) {
     items.push({
       what: `hold ${hold.id} on ${hold.customer.namespace}/${hold.customer.id}: ${hold.explanation}`,
-      next: `crm-sync approve ${hold.id} --reason TEXT, or crm-sync reject ${hold.id} --reason TEXT`,
+      next: nextForHold(hold),
     });
   }
   for (const read of facts.reads.filter(

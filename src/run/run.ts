@@ -118,7 +118,14 @@ async function finish(deps: RunDependencies, request: RunRequest, ended: Ended):
     customers: work.customers,
     stale: work.stale,
     canary: work.tranches,
-    held: holds.map((hold) => ({ hold: hold.id, customer: formatKey(hold.customer), explanation: hold.explanation })),
+    held: await Promise.all(
+      holds.map(async ({ id, customer, explanation }) => ({
+        hold: id,
+        customer: formatKey(customer),
+        explanation,
+        ...((await ledger.approvals.isOfPlan(id)) && { ofUndo: true as const }),
+      })),
+    ),
     openOperations: open.length,
     open: await ledger.records.open({ ...scopeOf(deps, request), run }),
     unknownRecord,

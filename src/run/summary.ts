@@ -29,8 +29,11 @@ export interface RunSummary {
   };
   /** Customers of whom nothing was applied, since the saved plan no longer fits, and what moved. */
   stale: { customer: string; moved: readonly string[] }[];
-  /** What waits for approval when the run ends, also from runs before. */
-  held: { hold: string; customer: string; explanation: string }[];
+  /**
+   * What waits for approval when the run ends, also from runs before; `ofUndo`: `apply` with the file of an undo
+   * carries it out then, and no other run.
+   */
+  held: { hold: string; customer: string; explanation: string; ofUndo?: true }[];
   /** The shares of the enterprises that went first; the last one is where the run stopped, if something is wrong. */
   canary: readonly CanaryTranche[];
   openOperations: number;

@@ -118,10 +118,16 @@ describe("undo", () => {
     const held = await w.does("apply", w.path("undo.ndjson"), "--only-customer", "C1");
     expect([held.exitCode, held.calls], held.stdout).toEqual([4, {}]);
     const hold = openHold(w);
+    const again = `crm-sync approve ${hold} --reason TEXT, then crm-sync apply ${w.path("undo.ndjson")} again`;
+    expect(held.stdout).toContain(`next: hold ${hold} of crm/C1 takes a run back: ${again}; no other run`);
+    expect((await w.run("status")).stdout).toContain("and then crm-sync apply UNDO, since no other run carries it out");
     const between = await w.does("run", "everything");
     expect(between.calls, between.stdout).toEqual({});
     expect(openHold(w)).toBe(hold);
-    await w.run("approve", hold, "--reason", "it was a mistake");
+    const approved = await w.run("approve", hold, "--reason", "it was a mistake");
+    expect(approved.stdout).toContain("`crm-sync apply UNDO`, with the file of the undo, and no other run carries out");
+    const explained = await w.run("explain", "order", "3");
+    expect(explained.stdout).toContain("crm-sync apply UNDO, with the file of the undo: no other run carries it out");
     expect((await w.does("run", "everything")).calls).toEqual({});
     expect(standing(w)).toEqual(before);
     const applied = await w.does("apply", w.path("undo.ndjson"), "--only-customer", "C1");

@@ -128,11 +128,11 @@ const allowed: Record<string, { statement: RegExp; why: string }> = {
     why: "a person asks for everything of a time",
   },
   "report exceptions: holds": {
-    statement: /^select \*, 0 as "operations" from "hold" where "created_at" < \?/u,
+    statement: /^select \*, 0 as "operations", \(select .*\) as "undoing" from "hold" where "created_at" < \?/u,
     why: "a person asks for everything of a time",
   },
   "every hold": {
-    statement: /^select \*, \(select count\(\*\) .*\) as "operations" from "hold" order by/u,
+    statement: /^select \*, \(select count\(\*\) .*\) as "undoing" from "hold" order by/u,
     why: "a person asks for all of them",
   },
   "explain: whose name it is": {

@@ -1,5 +1,6 @@
 import { usage } from "../../base/errors.ts";
 import type { ExitCode } from "../../base/errors.ts";
+import type { RunSummary } from "../../run/summary.ts";
 import { withApplication } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { example, repeated } from "../command-line.ts";
@@ -36,15 +37,20 @@ export async function applyCommand(
     const { applyByHand } = await import("../../app/by-hand.ts");
     const { showRun } = await import("../run-summary.ts");
     const customers = chosen.customers.map((key) => parseKey(key, application.config.namespace));
-    const told = (before: readonly string[]): void => {
+    let undone: string | undefined;
+    const told = (before: readonly string[], undo: string | undefined): void => {
       for (const text of before) output.note(safeLines(text));
+      undone = undo;
     };
     const from = file === undefined ? undefined : { file, choice: { operations: chosen.operations, customers }, told };
     return await applyByHand(application, from, {
       signal,
       show: async (summary) => {
         await showRun(invocation, application, summary);
-        if (options.json || summary.stale.length === 0) return;
+        if (options.json) return;
+        if (undone !== undefined)
+          for (const text of nextOfUndo(summary, file ?? "", undone)) output.line(safeLines(text));
+        if (summary.stale.length === 0) return;
         for (const { customer, moved } of summary.stale)
           output.line(safeLines(`refused: ${customer} changed since the plan was made: ${moved.join("; ")}`));
         output.line(
@@ -54,4 +60,17 @@ export async function applyCommand(
       },
     });
   });
+}
+
+/** What a person does about what is left of taking a run back. */
+function nextOfUndo({ held }: RunSummary, file: string, undone: string): string[] {
+  const holds = held.filter(({ ofUndo }) => ofUndo === true);
+  return [
+    ...holds.map(
+      ({ hold, customer }) =>
+        `next: hold ${hold} of ${customer} takes a run back: crm-sync approve ${hold} --reason TEXT, then ` +
+        `crm-sync apply ${file} again; no other run carries it out, and nothing of it is sent twice`,
+    ),
+    `next: crm-sync undo ${undone} shows what of it is left; --out FILE plans that anew`,
+  ];
 }

@@ -81,9 +81,16 @@ async function approveOperation(invocation: Invocation, id: string, words: Words
     const hold = await ledger.approvals.approveOperation(id, why, by);
     const customer = formatKey(hold.customer);
     if (options.json) output.json({ operation: id, hold: hold.id, customer, state: "approved" });
-    else output.line(`operation ${id} of ${customer} is approved; the next run carries out exactly this one`);
+    else output.line(`operation ${id} of ${customer} is approved; ${carriesOut(hold)} exactly this one`);
     return ok;
   });
+}
+
+/** What carries out what was approved. */
+function carriesOut({ ofUndo }: { ofUndo: boolean }): string {
+  return ofUndo
+    ? "`crm-sync apply UNDO`, with the file of the undo, and no other run carries out"
+    : "the next run carries out";
 }
 
 async function approveRun(invocation: Invocation, run: string, words: Words): Promise<ExitCode> {
@@ -123,10 +130,10 @@ export async function holdCommand(
     else if (alone.length > 0)
       output.line(
         `hold ${id} of customer ${customer} is approved but for ${alone.join(", ")}, which is approved by itself ` +
-          "(`crm-sync approve op_… --reason TEXT`) and stays held; the next run carries out the rest",
+          `(\`crm-sync approve op_… --reason TEXT\`) and stays held; ${carriesOut(hold)} the rest`,
       );
     else if (verdict === "approved")
-      output.line(`hold ${id} of customer ${customer} is approved; the next run carries out exactly this set`);
+      output.line(`hold ${id} of customer ${customer} is approved; ${carriesOut(hold)} exactly this set`);
     else output.line(`hold ${id} of customer ${customer} is rejected; nothing of it is carried out`);
     return ok;
   });

@@ -112,14 +112,15 @@ export class Approvals {
 
   /**
    * A person's decision on a hold, with who it is, or its use by the run that carries it out. What was approved may be
-   * rejected until it is carried out: the approvals under it count for nothing then.
+   * rejected until it is carried out: the approvals under it count for nothing then. `ofUndo`: `apply` with the file of
+   * an undo carries out what it holds, and no other run.
    */
   async decide(
     id: string,
     state: "approved" | "rejected" | "used" | "lapsed",
     reason: string,
     by?: string,
-  ): Promise<HoldRow & { alone: readonly string[] }> {
+  ): Promise<HoldRow & { alone: readonly string[]; ofUndo: boolean }> {
     return await this.#context.write(() => {
       const hold = this.#holds.hold(id);
       if (hold === undefined) throw unknownHold(id);
@@ -133,6 +134,7 @@ export class Approvals {
         });
       }
       const at = this.#context.now;
+      const ofUndo = this.#ofRuns.isOfPlan(id);
       const alone = state === "approved" ? this.#approveSet(hold, by ?? "", at) : [];
       if (state === "rejected") this.#approved.takeBack(id);
       this.#holds.setHold(id, state, at, reason, by);
@@ -143,7 +145,7 @@ export class Approvals {
         subject: `customer:${formatKey(hold.customer)}`,
         body: { hold: id, reason, set: hold.setHash, ...(by === undefined ? {} : { by }) },
       });
-      return { ...hold, state, alone };
+      return { ...hold, state, alone, ofUndo };
     });
   }
 
@@ -216,10 +218,10 @@ export class Approvals {
   }
 
   /**
-   * A person's word on one operation that is held: it alone is carried out by the next run. Throws a Problem where it
-   * is not held by itself, or where its hold was decided.
+   * A person's word on one operation that is held: it alone is carried out by the next run, or, `ofUndo`, by `apply`
+   * with the file of the undo. Throws a Problem where it is not held by itself, or where its hold was decided.
    */
-  async approveOperation(id: string, reason: string, by: string): Promise<HoldRow> {
+  async approveOperation(id: string, reason: string, by: string): Promise<HoldRow & { ofUndo: boolean }> {
     return await this.#context.write(() => {
       const found = this.#journal.standing(id);
       if (found === undefined) throw unknownOperation(id);
@@ -232,7 +234,7 @@ export class Approvals {
       if (!this.#approved.of(hold.id).some((held) => held.hash === hash && held.kind === kind))
         throw notHeld(`${id} is not held itself: it waits for what else ${hold.id} holds`);
       this.#approve(hold, { id, hash, kind, subject }, reason, by);
-      return hold;
+      return { ...hold, ofUndo: this.#ofRuns.isOfPlan(hold.id) };
     });
   }
 
