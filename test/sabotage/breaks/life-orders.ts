@@ -177,4 +177,13 @@ export const lifeOrders: Breaks = {
     test: "scenarios/life/given-numbers.test.ts",
     title: "a unit that a person made by hand under the number that the CRM gives is not bought a second time",
   },
+  "what cannot be sent keeps everything else of its order from being bought": {
+    file: "src/plan/sold-apart.ts",
+    within: "soldApart",
+    find: "if ($rest === undefined) return { now: $purchases };",
+    replace: "return { now: $purchases };",
+    test: "scenarios/life/package-units.test.ts",
+    title:
+      "a new unit of an order with a package is bought also while the package of another unit cannot be sold by itself",
+  },
 };
