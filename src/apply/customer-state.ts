@@ -218,7 +218,8 @@ export class CustomerState {
     const known = applyChanges(loaded.known, now, { customer: this.customer, at, enterprise });
     const wiped = new Set(changes.flatMap((change) => (change.type === "secrets-wiped" ? [change.ref] : [])));
     const sealed = new Set([...(loaded.sealed ?? [])].filter((order) => !wiped.has(`orders/${order}`)));
-    this.#advanced.loaded = { ...loaded, known, sealed, standings: standingsAfter(loaded.standings, changes) };
+    const standings = standingsAfter(loaded.standings, changes);
+    this.#advanced.loaded = { ...loaded, known, sealed, standings, away: awayAfter(loaded.away, changes) };
     learned.push(...changes.filter(isAppliedLater));
   }
 
@@ -253,12 +254,18 @@ function standingsAfter(before: LoadedCustomer["standings"], changes: readonly S
   return standings;
 }
 
+/** Orders that moved away as a plan knows them, which learns of those of which nothing stands any more. */
+function awayAfter(before: LoadedCustomer["away"], changes: readonly StateChange[]): typeof before {
+  const left = changes.flatMap((change) => (change.type === "order-left" ? [formatKey(change.order)] : []));
+  return left.length === 0 ? before : before?.filter(({ order }) => !left.includes(formatKey(order.key)));
+}
+
 function isAppliedLater(change: StateChange): boolean {
   return change.type === "order-placed" || isOfAssignment(change);
 }
 
 function isOutdated(change: StateChange, bodyHashes: Advanced["bodyHashes"]): boolean {
-  if (isOrderStep(change)) return true;
+  if (isOrderStep(change) || change.type === "order-moved" || change.type === "order-left") return true;
   if (change.type !== "order-placed") return false;
   const now = bodyHashes.get(formatKey(change.order));
   return now !== undefined && now !== change.bodyHash;

@@ -45,7 +45,7 @@ type Sides = Pick<OrderCase, "products" | "packages">;
 export function amendedSides(
   placed: Pick<PlacedOrder, "key" | "customer" | "channelOrderId"> & { form: DesiredOrder; payload: string | null },
   rows: readonly StepRow[],
-  parts: Pick<StandingParts, "numbers" | "licenceOrders">,
+  parts: Pick<StandingParts, "numbers" | "licenceOrders" | "placedFor">,
   wanted: ReturnType<typeof numberedItems>,
 ): Sides {
   const forms = new Map<number, DesiredOrder>([[placedVersion, placed.form]]);

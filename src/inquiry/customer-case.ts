@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { NotNull } from "kysely";
+import type { NotNull, RawBuilder } from "kysely";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
@@ -76,13 +76,23 @@ export function customerCase(ledger: ReadOnlyLedger, key: RecordKey): CustomerCa
 
 type RecordRow = Pick<RecordTable, "stream" | "namespace" | "id" | "state" | "deferred_reason"> & {
   body: RecordVersionTable["body"] | null;
+  /** 1: an order that moved away, of which something may stand here still. */
+  away: number;
 };
+
+function belongsTo(table: string, { namespace, id }: RecordKey): RawBuilder<boolean> {
+  const of = sql.table(table);
+  return sql<boolean>`${of}.customer_namespace = ${namespace} and ${of}.customer_id = ${id}`;
+}
 
 function standing(row: RecordRow): CrmStanding {
   return { state: row.state, waits: row.deferred_reason };
 }
 
-/** Every record of a customer, with the newest form of those that are compared by what they say: not of its own. */
+/**
+ * Every record of a customer, and orders that moved away from it, with the newest form of those that are compared by
+ * what they say: not of its own.
+ */
 const recordsOf = ofEachCustomer<RecordRow>(({ db }, customer) =>
   db
     .selectFrom("record as r")
@@ -95,8 +105,11 @@ const recordsOf = ofEachCustomer<RecordRow>(({ db }, customer) =>
         .onRef("v.version", "=", "r.version"),
     )
     .select(["r.stream", "r.namespace", "r.id", "r.state", "r.deferred_reason", "v.body"])
-    .where("r.customer_namespace", "=", customer.namespace)
-    .where("r.customer_id", "=", customer.id)
+    .select(sql<number>`not (${belongsTo("r", customer)})`.as("away"))
+    .where(sql<boolean>`(r.stream, r.namespace, r.id) in (
+      select o.stream, o.namespace, o.id from record o where ${belongsTo("o", customer)}
+      union select 'orders', m.namespace, m.order_id from moved_order m
+      where m.ended_at is null and ${belongsTo("m", customer)})`)
     .orderBy("r.stream")
     .orderBy("r.namespace")
     .orderBy("r.id"),
@@ -109,11 +122,9 @@ type FixedNumbers = ReadonlyMap<string, readonly FixedNumber[]>;
 const fixedRows = ofEachCustomer<FixedNumber>(({ db }, customer) =>
   db
     .selectFrom("asset_number as n")
-    .innerJoin("record as r", (join) => join.onRef("r.namespace", "=", "n.namespace").onRef("r.id", "=", "n.order_id"))
     .select(["n.wire_number", "n.unit", "n.namespace", "n.order_id", "n.instance_id"])
-    .where("r.stream", "=", "orders")
-    .where("r.customer_namespace", "=", customer.namespace)
-    .where("r.customer_id", "=", customer.id)
+    .where("n.customer_namespace", "=", customer.namespace)
+    .where("n.customer_id", "=", customer.id)
     .where("n.fixed_at", "is not", null)
     .where("n.ended_at", "is", null)
     .orderBy("n.unit"),
@@ -156,14 +167,17 @@ function orderCases(
         customer,
         channelOrderId: known.placed.channelOrderId,
         form: stored<DesiredOrder>(known.body),
-        payload: known.payload,
+        payload: known.placedFor === undefined ? known.payload : null,
       };
-      const sides = amendedSides(of, amended, { numbers: fixedOf(row, numbers), licenceOrders: [] }, wanted);
+      const { placedFor } = known;
+      const parts = { numbers: fixedOf(row, numbers), licenceOrders: [], placedFor };
+      const sides = amendedSides(of, amended, parts, wanted);
       return { ...orderCase(row, body, known, amended), ...sides };
     }
-    const placed = typeof known?.body === "string" ? items(stored<DesiredOrder>(known.body)) : nothing;
+    const isPlacedHere = known?.placedFor === undefined;
+    const placed = isPlacedHere && typeof known?.body === "string" ? items(stored<DesiredOrder>(known.body)) : nothing;
     const sent =
-      typeof known?.payload === "string"
+      isPlacedHere && typeof known?.payload === "string"
         ? sentItems(stored<JsonObject>(known.payload), (unit) => numberOfUnit(numbers, unit))
         : nothing;
     return {
@@ -183,7 +197,8 @@ function orderCase(
   return {
     key: { namespace: row.namespace, id: row.id },
     crm: standing(row),
-    cancelled: body.cancelled,
+    // Nobody wants here what moved away.
+    cancelled: body.cancelled || row.away === 1,
     crmDate: body.placedAt ?? null,
     placed: known?.placed ?? null,
     numbers: [

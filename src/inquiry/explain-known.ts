@@ -15,6 +15,7 @@ import type {
   ObservationFacts,
   RequestFacts,
 } from "../report/explain.ts";
+import { placedOf } from "./explain-placed.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
 const mostObservations = 200;
@@ -127,42 +128,6 @@ async function acknowledgedOf(ledger: ReadOnlyLedger, customer: RecordKey): Prom
     to: row.to_at,
     fields: Object.keys(stored<JsonObject>(row.fields)).sort(),
   }));
-}
-
-async function placedOf({ db }: ReadOnlyLedger, order: RecordKey): Promise<ExplainFacts["placed"]> {
-  const rows = await db
-    .selectFrom("placed_order")
-    .select(["channel_order_id as channelOrderId", "origin", "version", "from_at as from", "to_at as to"])
-    .select("operation_id as operationId")
-    .where("namespace", "=", order.namespace)
-    .where("order_id", "=", order.id)
-    .orderBy("from_at", "desc")
-    .execute();
-  const licenceOrders = await db
-    .selectFrom("licence_order")
-    .select(["sequence", "license_type as licenseType", "license_order_id as licenseOrderId"])
-    .select("platform_customer_id as platformCustomerId")
-    .where("namespace", "=", order.namespace)
-    .where("order_id", "=", order.id)
-    .orderBy("sequence")
-    .execute();
-  const steps = await stepsOf(db, order);
-  return rows.map((row) => ({ ...row, licenceOrders, steps: row.to === null ? steps : [] }));
-}
-
-async function stepsOf(db: ReadOnlyLedger["db"], order: RecordKey): Promise<ExplainFacts["placed"][number]["steps"]> {
-  return await db
-    .selectFrom("order_step")
-    .select(["at", "kind", "channel_order_id as channelOrderId", "operation_id as operationId", "origin"])
-    .select(
-      sql<number>`(select sum(iif(order_step.kind = 'bought',
-        json_array_length(i.value, '$.products') + json_array_length(i.value, '$.packages'), 1))
-        from json_each(order_step.items) i)`.as("things"),
-    )
-    .where("namespace", "=", order.namespace)
-    .where("order_id", "=", order.id)
-    .orderBy("number")
-    .execute();
 }
 
 async function numbersOf(ledger: ReadOnlyLedger, order: RecordKey): Promise<ExplainFacts["numbers"]> {

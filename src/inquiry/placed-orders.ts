@@ -1,7 +1,10 @@
+import { sql } from "kysely";
+import type { RawBuilder } from "kysely";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { LicenceOrderTable } from "../ledger/state/placed-orders.ts";
 import type { PlacedCase } from "../report/reconciliation/case.ts";
+import { isSameKey } from "../operation/state/same-key.ts";
 import { ofEachCustomer } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { shownProducts } from "./shown-products.ts";
@@ -9,11 +12,22 @@ import { shownProducts } from "./shown-products.ts";
 /** An order that is on the platform, with what it was placed with. */
 export interface PlacedOrder {
   placed: PlacedCase;
+  /** For whom it was placed, where that is not the customer that is asked about. */
+  placedFor: RecordKey | undefined;
   /** The body of the version that was placed, and the payload it was placed with. */
   body: string | null;
   payload: string | null;
   /** For an adopted order, whose numbers the ledger did not fix: those under which each of its products is shown. */
   shownNumbers: ReadonlyMap<string, readonly string[]>;
+}
+
+/** Orders that stand for a customer, and those that moved away from it and of which something may stand there. */
+function standsFor({ namespace, id }: RecordKey): RawBuilder<boolean> {
+  return sql<boolean>`(p.namespace, p.order_id) in (
+    select namespace, order_id from placed_order
+    where to_at is null and customer_namespace = ${namespace} and customer_id = ${id}
+    union select namespace, order_id from moved_order
+    where ended_at is null and customer_namespace = ${namespace} and customer_id = ${id})`;
 }
 
 const placedRows = ofEachCustomer(({ db }, customer) =>
@@ -29,23 +43,24 @@ const placedRows = ofEachCustomer(({ db }, customer) =>
     )
     .select(["p.namespace", "p.order_id as id", "p.from_at", "p.origin", "p.channel_order_id", "p.operation_id"])
     .select(["o.payload", "v.body"])
-    .where("p.customer_namespace", "=", customer.namespace)
-    .where("p.customer_id", "=", customer.id)
+    .select((of) => of.fn.coalesce("p.placed_for_namespace", "p.customer_namespace").as("placedForNamespace"))
+    .select((of) => of.fn.coalesce("p.placed_for_id", "p.customer_id").as("placedForId"))
+    .where(standsFor(customer))
     .where("p.to_at", "is", null),
 );
 
-const licenceRows = ofEachCustomer(({ db }, customer) =>
-  db
-    .selectFrom("licence_order as l")
-    .innerJoin("placed_order as p", (join) =>
-      join.onRef("p.namespace", "=", "l.namespace").onRef("p.order_id", "=", "l.order_id"),
-    )
-    .select(["l.namespace", "l.order_id as id", "l.license_type", "l.license_order_id"])
-    .where("p.customer_namespace", "=", customer.namespace)
-    .where("p.customer_id", "=", customer.id)
-    .where("p.to_at", "is", null)
-    .orderBy("l.sequence"),
-);
+type LicenceRow = RecordKey & Pick<LicenceOrderTable, "license_type" | "license_order_id">;
+
+const licenceRows = ofEachCustomer<LicenceRow>(({ db }, customer) => ({
+  compile: () =>
+    sql<LicenceRow>`select l.namespace, l.order_id as id, l.license_type, l.license_order_id from (
+        select p.namespace, p.order_id from placed_order p
+        where p.to_at is null and p.customer_namespace = ${customer.namespace} and p.customer_id = ${customer.id}
+        union select m.namespace, m.order_id from moved_order m
+        where m.ended_at is null and m.customer_namespace = ${customer.namespace} and m.customer_id = ${customer.id}
+      ) o cross join licence_order l on l.namespace = o.namespace and l.order_id = o.order_id
+      order by l.sequence`.compile(db),
+}));
 
 /** The placed orders of a customer, by order. */
 export function placedOrdersOf(ledger: ReadOnlyLedger, customer: RecordKey): ReadonlyMap<string, PlacedOrder> {
@@ -57,13 +72,15 @@ export function placedOrdersOf(ledger: ReadOnlyLedger, customer: RecordKey): Rea
     const { origin, channel_order_id: channelOrderId, body, payload } = row;
     const shown = origin === "adopted" ? shownProducts(ledger, customer, channelOrderId) : [];
     const byProduct = Map.groupBy(shown, (product) => product.id);
+    const placedFor = { namespace: row.placedForNamespace, id: row.placedForId };
     placed.set(formatKey(row), {
+      placedFor: isSameKey(placedFor, customer) ? undefined : placedFor,
       placed: {
         at: row.from_at,
         origin,
         channelOrderId,
         operationId: row.operation_id,
-        licenceOrders: byType(licencesOf.get(formatKey(row)) ?? []),
+        licenceOrders: byType(isSameKey(placedFor, customer) ? (licencesOf.get(formatKey(row)) ?? []) : []),
       },
       body,
       payload,

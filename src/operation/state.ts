@@ -12,6 +12,8 @@ import { licenceTypesParts } from "./state/licence-types.ts";
 import type { LicenceTypesShown } from "./state/licence-types.ts";
 import { linkParts } from "./state/link.ts";
 import type { KnownLink, LinkChange } from "./state/link.ts";
+import { movedOrdersParts } from "./state/moved-orders.ts";
+import type { MovedOrderChange } from "./state/moved-orders.ts";
 import { observationsParts } from "./state/observations.ts";
 import type { ObservationChange } from "./state/observations.ts";
 import type { ChangeContext, StatePart } from "./state/part.ts";
@@ -51,6 +53,7 @@ export type StateChange =
   | AcknowledgedChange
   | MembersProtected
   | OrderPlaced
+  | MovedOrderChange
   | NumbersTaken
   | OrderStepChange
   | StaffChange
@@ -71,6 +74,7 @@ const parts: { readonly [Type in keyof StateChanges]: StatePart<Known, StateChan
   ...acknowledgedParts,
   ...protectedMembersParts,
   ...placedOrdersParts,
+  ...movedOrdersParts,
   ...assetNumbersParts,
   ...orderStepsParts,
   ...staffLinksParts,

@@ -58,6 +58,21 @@ export interface EndedAsset {
   instanceId: string;
 }
 
+/** An order that moved away from the customer in the CRM, and of which something may stand here still. */
+export interface AwayOrder {
+  /** As the CRM says it now, for its owner. */
+  order: OrderWithTree;
+  owner: RecordKey;
+  /** What stands of it here; `lost`: nobody knows that; undefined where it was never placed. */
+  standing: OrderStanding | { lost: string } | undefined;
+}
+
+/** Where else something of an order of the customer may stand, since it moved here, and its asset numbers there. */
+export interface LeftBehind {
+  customer: RecordKey;
+  numbers: readonly string[];
+}
+
 /** Everything one customer is planned from. */
 export interface CustomerInput {
   customer: RecordKey;
@@ -72,6 +87,10 @@ export interface CustomerInput {
   takers?: readonly OrderWithTree[] | undefined;
   /** What stands of placed orders of which the CRM says something else now, by order; `lost`: why nobody knows that. */
   standings?: ReadonlyMap<string, OrderStanding | { lost: string }> | undefined;
+  /** Where else something of placed orders may stand, by order. */
+  left?: ReadonlyMap<string, readonly LeftBehind[]> | undefined;
+  /** Orders that moved away from the customer in the CRM. */
+  away?: readonly AwayOrder[] | undefined;
   /** Placed orders of which licence passwords are kept still, of whatever form. */
   sealed?: ReadonlySet<string> | undefined;
   /** Asset numbers fixed to units of placed orders whose purchase was never made, where there is any staff. */

@@ -85,13 +85,16 @@ export function contentsNeeded(
   input: LoadedCustomer,
   options: Pick<PlanOptions, "settings" | "policies" | "repairs">,
 ): { numbers: ReadonlySet<string> | "all"; ends: boolean } | undefined {
-  if (input.standings === undefined || input.standings.size === 0) return undefined;
+  if ((input.standings?.size ?? 0) === 0 && (input.away ?? []).length === 0) return undefined;
   const nothing = { enterprises: undefined, members: undefined, assets: undefined };
   const stage = planOrders(prepare({ ...input, observed: nothing }, options.settings), options);
   const parts = stage.endings.flatMap((ending) => ending.parts);
   const numbers = new Set(driftedNumbers(input, options));
   const ends = parts.length > 0 || numbers.size > 0;
   for (const number of amendedNumbers(stage, input)) numbers.add(number);
+  const proven = stage.proofs.map((unit) => unit.number);
+  if (proven.includes(undefined)) return { numbers: "all", ends };
+  for (const number of proven) if (number !== undefined) numbers.add(number);
   if (!ends && numbers.size === 0) return undefined;
   for (const part of parts) {
     const needed = part.by === undefined ? [part.unit.number] : [part.unit.number, part.by.unit.number];

@@ -4,6 +4,7 @@ import { fillTemplate } from "../contract/template.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { Desired, DesiredCustomer, DesiredOrder, OrderWithTree } from "../operation/desired.ts";
 import type { MeantOperation } from "../operation/operation.ts";
+import type { StandingUnit } from "../operation/order-standing.ts";
 import type { Known, StateChange } from "../operation/state.ts";
 import type { PlacedOrder } from "../operation/state/placed-orders.ts";
 import type { Block, BlockedRecord } from "./block.ts";
@@ -12,6 +13,7 @@ import type { Observed } from "./input.ts";
 import { notEnabled, planAmendment } from "./amendments.ts";
 import { planRepair } from "./order-repair.ts";
 import type { PurchaseMaker } from "./amendments.ts";
+import { awaitsLeaving, planArrival, planDepartures } from "./moved-orders.ts";
 import type { PlanOptions } from "./options.ts";
 import type { Endings } from "./order-difference.ts";
 import { newBuyRecords, orderableFields, PayloadBuild } from "./order-records.ts";
@@ -21,13 +23,24 @@ import type { Prepared } from "./prepared.ts";
 import { awaitingTakeovers } from "./taken-over.ts";
 import { withTransfers } from "./transfers.ts";
 import { instancesFault } from "./validate.ts";
+import { isSameKey } from "../operation/state/same-key.ts";
 import { wantedForm } from "../operation/state/order-steps.ts";
 import { passwordsWiped } from "../operation/state/secrets.ts";
 
 /** What the orders stage looks at. */
 export type OrdersGiven = Pick<
   Prepared,
-  "customer" | "desiredCustomer" | "orders" | "takers" | "sealed" | "numbers" | "renumbered" | "standings" | "drift"
+  | "customer"
+  | "desiredCustomer"
+  | "orders"
+  | "takers"
+  | "sealed"
+  | "numbers"
+  | "renumbered"
+  | "standings"
+  | "drift"
+  | "left"
+  | "away"
 > & {
   known: Pick<Known, "link" | "placedOrders" | "platformCustomers" | "assignments">;
   observed: Pick<Observed, "unclearOrders" | "contents" | "goneAssets" | "assets">;
@@ -44,6 +57,10 @@ export interface OrderStage {
   blocks: BlockedRecord[];
   /** What of placed orders is to be taken away. */
   endings: Endings[];
+  /** Asset numbers of orders that moved away: nobody is given them any more. */
+  leaving: readonly string[];
+  /** What was bought for orders that moved here, and has to be shown before anything goes where they were. */
+  proofs: StandingUnit[];
 }
 
 /**
@@ -54,7 +71,9 @@ export function planOrders(given: OrdersGiven, options: OrderOptions): OrderStag
   const { settings } = options;
   const owners = new Map<string, string>();
   for (const [key, placed] of given.known.placedOrders) owners.set(placed.channelOrderId, key);
-  const stage: OrderStage = { meant: [], changes: [], blocks: [], endings: [] };
+  const departures = planDepartures(given, options.policies);
+  const { changes, blocks, endings, numbers: leaving } = departures;
+  const stage: OrderStage = { meant: [], changes, blocks, endings, leaving, proofs: [] };
   for (const order of given.orders) {
     if (order.state === "quarantined") continue;
     const key = formatKey(order.key);
@@ -90,9 +109,8 @@ function amend(
 ): void {
   const key = formatKey(order.key);
   const waits = (block: Block): void => void stage.blocks.push([key, block]);
-  if (formatKey(placed.customer) !== formatKey(given.customer))
-    return waits(notEnabled(`the order moved here in the CRM and stays placed for ${formatKey(placed.customer)}`));
-  const agrees = (placed.agreedHash ?? placed.bodyHash) === wantedForm(order);
+  const isHere = isSameKey(placed.customer, given.customer);
+  const agrees = isHere && (placed.agreedHash ?? placed.bodyHash) === wantedForm(order);
   if (placed.elsewhere === true && !agrees) return waits(standsElsewhere);
   if (agrees && (given.drift === undefined || placed.elsewhere === true)) {
     if (given.sealed?.has(key) === true) stage.changes.push(passwordsWiped(order.key));
@@ -104,10 +122,14 @@ function amend(
     const lost = standing?.lost ?? `what stands of the order ${key} was not read`;
     return waits({ code: "order.form-lost", reason: `nobody knows what stands of the order: ${lost}`, again: true });
   }
+  const of = { order, placed, standing };
+  const leaves = isHere ? awaitsLeaving(of, given.left?.get(key), options.policies) : undefined;
+  if (leaves !== undefined) return waits(leaves);
+  const make: PurchaseMaker = (own, assets) => purchaseOf(given, own, assets, options.settings);
+  const arrival = isHere ? undefined : planArrival(given, of, options, make);
+  stage.proofs.push(...(arrival?.proof ?? []));
   const plan = agrees ? planRepair : planAmendment;
-  const { meant, changes, blocks, endings } = plan(given, { order, placed, standing }, options, (of, assets) =>
-    purchaseOf(given, of, assets, options.settings),
-  );
+  const { meant, changes, blocks, endings } = arrival ?? plan(given, of, options, make);
   stage.meant.push(...meant);
   stage.changes.push(...changes);
   stage.blocks.push(...blocks.map((block): BlockedRecord => [key, block]));

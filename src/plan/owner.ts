@@ -45,6 +45,7 @@ const owners: Record<string, Owner> = {
   "order.form-lost": "configuration",
   "order.contents-not-read": "program",
   "order.found-gone": "platform",
+  "order.moving": "program",
   "order.not-observable": "configuration",
   "order.not-shown": "platform",
   "order.not-repaired": "platform",

@@ -31,10 +31,10 @@ export const policySettingsSchema = z
         gone: rule("earn", "Orders that are gone from the CRM."),
         replaced: rule("earn", "The old form of what was bought again on other terms."),
         assetChanged: rule("hold", "The old asset where its licence type, limits or extensions changed."),
-        moved: z
-          .enum(["earn"], "an order that moved to another customer is only told of yet: leave it at earn")
-          .default("earn")
-          .describe("What an order leaves at the customer that it moved away from; it is only told of yet."),
+        moved: rule(
+          "earn",
+          "What an order leaves at the customer that it moved away from; what is bought follows `added`.",
+        ),
         wording: z
           .enum(toldWords, "nothing is bought anew for a name, so it can only be told: write report or ignore")
           .default("report")

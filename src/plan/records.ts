@@ -40,10 +40,9 @@ export function recordsOf(given: Given, { refused, note, asked }: OwnBlocks, pla
   if (given.desiredCustomer?.pending === true) records.push(recordOf("customers", customer, refused ?? note));
   for (const { key, state } of given.orders)
     if (state !== "quarantined") records.push(recordOf("orders", key, planned.orders.blocks.get(formatKey(key))));
-  const here = new Set(given.staff.map((staff) => formatKey(staff.key)));
-  // A person who belongs elsewhere now: the customer itself keeps what is still to be taken away here in mind. What
-  // only has to be told comes after everything else.
-  const elsewhere = [...blocks].flatMap(([key, block]) => (here.has(key) ? [] : [block]));
+  // An order or a person that belongs elsewhere now: the customer itself keeps what is still to be taken away here in
+  // mind. What only has to be told comes after everything else.
+  const elsewhere = [...blocksElsewhere(given.orders, planned.orders), ...blocksElsewhere(given.staff, planned.people)];
   const undone = elsewhere.filter(({ code }) => counts(code));
   for (const block of undone.length > 0 ? undone : (refused ?? note) === undefined ? elsewhere : [])
     records.push(recordOf("customers", customer, block));
@@ -59,6 +58,11 @@ export function recordsOf(given: Given, { refused, note, asked }: OwnBlocks, pla
     records.some(({ stream, code }) => stream === "customers" && code !== undefined && counts(code));
   if (asked !== undefined && !waits) records.push(recordOf("customers", customer, asked));
   return records;
+}
+
+function blocksElsewhere(own: readonly { key: RecordKey }[], { blocks }: Part): Block[] {
+  const here = new Set(own.map(({ key }) => formatKey(key)));
+  return [...blocks].flatMap(([key, block]) => (here.has(key) ? [] : [block]));
 }
 
 function recordOf(stream: Stream, key: RecordKey, block: Block | undefined): RecordOutcome {

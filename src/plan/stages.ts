@@ -62,7 +62,7 @@ function ordersStage(given: Prepared, before: Planned, options: StageOptions): P
       changes: [...orders.changes, ...removals.changes],
       blocks: firstBlocks([...orders.blocks, ...removals.blocks, ...made.refused, ...waits]),
     }),
-    endingNumbers: removals.endingNumbers,
+    endingNumbers: new Set([...removals.endingNumbers, ...orders.leaving]),
   };
 }
 

@@ -1,3 +1,4 @@
+import { formatKey } from "../crm/keys.ts";
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";
 import type { ExplainFacts, FieldFacts, RequestFacts, VersionFacts } from "./explain.ts";
@@ -130,15 +131,31 @@ function time({ from, to }: { from: string; to: string | null }, view: View): st
   return `${instantText(from, view)}${until(to, view)}`;
 }
 
+type PlacedFacts = ExplainFacts["placed"][number];
+
+/** Where else than for its customer an order stood, and may stand still. */
+function movedLines({ customer, movedFrom }: PlacedFacts, view: View): string[] {
+  if (movedFrom.length === 0) return [];
+  const left = movedFrom.map(({ customer: earlier, since, endedAt }) => {
+    const there =
+      endedAt === null
+        ? `something of it may stand there: crm-sync explain customer ${formatKey(earlier)}`
+        : `nothing of it stands there since ${instantText(endedAt, view)}`;
+    return `  moved away from ${formatKey(earlier)} in the CRM ${instantText(since, view)}; ${there}`;
+  });
+  return [`  stands for ${formatKey(customer)}`, ...left];
+}
+
 /** What happened to a placed order since. */
-function stepLine(step: ExplainFacts["placed"][number]["steps"][number], view: View): string {
+function stepLine(step: PlacedFacts["steps"][number], moved: boolean, view: View): string {
   const what = { bought: "bought", removed: "gone", priced: "amounts changed" }[step.kind];
   const how = { sent: "", "by-hand": ", by hand", found: ", as the platform shows", rebuilt: ", as found" }[
     step.origin
   ];
   const number = also(" as ", step.channelOrderId);
   const operation = also(", operation ", step.operationId);
-  return `  ${instantText(step.at, view)}: ${what}${number}, ${step.things} item(s)${how}${operation}`;
+  const whose = also(" for ", moved ? formatKey(step.customer) : null);
+  return `  ${instantText(step.at, view)}: ${what}${number}${whose}, ${step.things} item(s)${how}${operation}`;
 }
 
 function knownLines(facts: ExplainFacts, view: View): string[] {
@@ -164,7 +181,8 @@ function knownLines(facts: ExplainFacts, view: View): string[] {
       const name = licenseOrderId === "" ? "(not named)" : licenseOrderId;
       lines.push(`  licence order ${name}, ${licenseType}, sequence ${sequence}`);
     }
-    lines.push(...placed.steps.map((step) => stepLine(step, view)));
+    lines.push(...movedLines(placed, view));
+    lines.push(...placed.steps.map((step) => stepLine(step, placed.movedFrom.length > 0, view)));
   }
   for (const number of facts.numbers) {
     const where = `${number.instanceId}${number.slot === 0 ? "" : `, slot ${number.slot}`}`;

@@ -55,12 +55,18 @@ interface PlacedFacts {
   to: string | null;
   operationId: string | null;
   licenceOrders: { sequence: number; licenseType: string; licenseOrderId: string; platformCustomerId: string }[];
+  /** For whom it stands. */
+  customer: RecordKey;
+  /** Customers that it moved away from in the CRM; `endedAt`: since when nothing of it stands there. */
+  movedFrom: { customer: RecordKey; since: string; endedAt: string | null }[];
   /** What happened to it since, oldest first. */
   steps: StepFacts[];
 }
 
 interface StepFacts {
   at: string;
+  /** For whom it was. */
+  customer: RecordKey;
   kind: "bought" | "removed" | "priced";
   /** Of what was bought. */
   channelOrderId: string | null;

@@ -63,6 +63,9 @@ const byCode: Record<string, string> = {
   "order.found-gone":
     "look on the platform who took it away; where that was right, set policies.orders.foundGone: report, and the " +
     "ledger follows",
+  "order.moving": "nothing here: `crm-sync explain order ORDER` says what keeps the order at the other customer",
+  "order.number-elsewhere":
+    "give the asset another number in the CRM, or set policies.replacement: gap, with which it goes there first",
   "order.not-shown":
     "look on the platform whether it is there, and take it away by hand where it is; nothing is deleted that M6, E8 " +
     "and M7 do not show",

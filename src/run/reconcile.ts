@@ -20,7 +20,7 @@ import type { CarryOut } from "./carry-out.ts";
 import { mostRounds, restless, stopReasons } from "./customer-attempt.ts";
 import type { CustomerAttempt, CustomerAttemptResult, ReconcileDependencies, StopReason } from "./customer-attempt.ts";
 import { isJudged, judge } from "./destruction.ts";
-import { deferredOf, plannedIn } from "./record-outcomes.ts";
+import { deferredOf, hasOutcome, plannedIn } from "./record-outcomes.ts";
 import { endNoLongerMeant } from "./no-longer-meant.ts";
 import { settleOpen } from "./settle-open.ts";
 import { endRequested } from "./requested-attempt.ts";
@@ -278,10 +278,16 @@ class CustomerAttemptRun {
     return plan.operations.flatMap(({ hash, records }) =>
       hashes.has(hash)
         ? records.flatMap(({ stream, namespace, id }) =>
-            stream !== "customers" ? [{ stream, key: { namespace, id } }] : [],
+            stream !== "customers" ? [this.#lookedAt({ stream, key: { namespace, id } })] : [],
           )
         : [],
     );
+  }
+
+  /** An order that belongs elsewhere now is the matter of the customer itself. */
+  #lookedAt(record: { stream: Stream; key: RecordKey }): { stream: Stream; key: RecordKey } {
+    const isOwn = record.stream !== "orders" || hasOutcome(this.#state.outcomes, record.stream, record.key);
+    return isOwn ? record : { stream: "customers", key: this.#customer };
   }
 
   #finished(): CustomerAttemptResult {

@@ -42,6 +42,11 @@ function nameOf(stream: Stream, key: RecordKey): string {
   return `${stream} ${formatKey(key)}`;
 }
 
+/** Whether an attempt came to anything for a record: it does for all that are looked at of its own. */
+export function hasOutcome({ all }: RecordOutcomes, stream: Stream, key: RecordKey): boolean {
+  return all.has(nameOf(stream, key));
+}
+
 /** What an attempt came to (`final`) stands; what was only planned, or refused, the next plan may say otherwise. */
 export function noted(before: RecordOutcomes, outcomes: readonly RecordOutcome[], final = false): RecordOutcomes {
   const named = outcomes.map((outcome) => [nameOf(outcome.stream, outcome.key), outcome] as const);

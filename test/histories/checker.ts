@@ -30,8 +30,24 @@ export class Forms {
       if (count > Math.max(...counts) || count < Math.min(...counts))
         wrong.push(`${key} is there ${count} times; the CRM said ${counts.join(", then ")}`);
     }
+    // Whoever it belongs to meanwhile, and on whatever terms: nobody is without what stays wanted.
+    const all = this.#since.map(byProduct);
+    const there = byProduct(shown);
+    for (const product of all[0]?.keys() ?? []) {
+      const least = Math.min(...all.map((form) => form.get(product) ?? 0));
+      if ((there.get(product) ?? 0) < least) wrong.push(`${product} is there less than ${least} times`);
+    }
     return wrong;
   }
+}
+
+function byProduct(counts: Counts): Map<string, number> {
+  const sums = new Map<string, number>();
+  for (const [key, count] of counts) {
+    const product = key.split(" ")[1] ?? "";
+    sums.set(product, (sums.get(product) ?? 0) + count);
+  }
+  return sums;
 }
 
 /** What each customer has of each product, by `CUSTOMER PRODUCT NODES END`. */
@@ -62,10 +78,18 @@ export function differences(crm: CrmNow, services: SimulatedServices): string[] 
   same("products", counted(crm.wanted()), counted(shownProducts(services)));
   const { store } = services;
   const people = crm.people.filter((person) => !person.gone);
+  const gone = JSON.stringify(crm.customers.filter((customer) => customer.gone).map(({ id }) => id));
   same(
     "customers",
-    crm.customers.map(({ name }) => name),
-    store.prepare<[], string>("SELECT name FROM customers WHERE is_default = 1").pluck().all(),
+    crm.customers.flatMap((customer) => (customer.gone ? [] : [customer.name])),
+    store
+      .prepare<[string], string>(
+        `SELECT name FROM customers WHERE is_default = 1
+         AND channel_customer_id NOT IN (SELECT value FROM json_each(?))`,
+      )
+      .pluck()
+      // The enterprise of a customer that is gone stays.
+      .all(gone),
   );
   same(
     "accounts",

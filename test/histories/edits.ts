@@ -1,5 +1,5 @@
 import type { Draws } from "../simulation/timeline.ts";
-import type { CrmNow, Line, OrderNow } from "./model.ts";
+import type { CrmNow, CustomerNow, Line, OrderNow } from "./model.ts";
 
 /** What happens in a CRM over the years; answers what was done, or undefined where there was nothing to do it to. */
 type Edit = (crm: CrmNow, draws: Draws) => string | undefined;
@@ -23,7 +23,7 @@ function newProduct(crm: CrmNow, draws: Draws): Line["products"][number] {
 
 export function newCustomer(crm: CrmNow, draws: Draws): void {
   const id = `C${crm.next()}`;
-  crm.customers.push({ id, name: `Zqcanary Works ${id}` });
+  crm.customers.push({ id, name: `Zqcanary Works ${id}`, gone: false });
   newOrder(crm, draws, id);
   newPerson(crm, draws, id);
 }
@@ -52,6 +52,7 @@ function freeLines(crm: CrmNow, customer: string): string[] {
     .map((line) => line.id);
 }
 
+const here = (crm: CrmNow): CustomerNow[] => crm.customers.filter((customer) => !customer.gone);
 const current = (crm: CrmNow): OrderNow[] => crm.orders.filter((order) => !order.cancelled);
 const lineOf = (crm: CrmNow, draws: Draws): Line | undefined =>
   draws.pick(current(crm).flatMap((order) => order.lines));
@@ -63,7 +64,7 @@ function release(crm: CrmNow, lines: readonly string[]): void {
 /** A person of another customer now holds nothing of the old one, and may get something of the new one. */
 function movePerson(crm: CrmNow, draws: Draws): string | undefined {
   const person = draws.pick(crm.people.filter((item) => !item.gone));
-  const other = draws.pick(crm.customers.filter((customer) => customer.id !== person?.customer));
+  const other = draws.pick(here(crm).filter((customer) => customer.id !== person?.customer));
   if (person === undefined || other === undefined) return undefined;
   person.left = [...person.left, person.customer].filter((id) => id !== other.id);
   Object.assign(person, { customer: other.id, holds: [] });
@@ -72,12 +73,10 @@ function movePerson(crm: CrmNow, draws: Draws): string | undefined {
   return `${person.id} to ${other.id}`;
 }
 
-const moves = "an order that moves to another customer is not followed yet";
-
 export const edits = {
   "a new order": {
     make: (crm, draws) => {
-      const customer = draws.pick(crm.customers);
+      const customer = draws.pick(here(crm));
       return customer && `${newOrder(crm, draws, customer.id).id} of ${customer.id}`;
     },
   },
@@ -111,7 +110,7 @@ export const edits = {
   },
   "a customer renamed": {
     make: (crm, draws) => {
-      const customer = draws.pick(crm.customers);
+      const customer = draws.pick(here(crm));
       if (customer !== undefined) customer.name = `Zqcanary Works ${customer.id} ${crm.next()}`;
       return customer?.id;
     },
@@ -125,7 +124,7 @@ export const edits = {
   },
   "a new person": {
     make: (crm, draws) => {
-      const customer = draws.pick(crm.customers);
+      const customer = draws.pick(here(crm));
       return customer && newPerson(crm, draws, customer.id);
     },
   },
@@ -216,10 +215,9 @@ export const edits = {
     },
   },
   "an order moves": {
-    notYet: moves,
     make: (crm, draws) => {
       const order = draws.pick(current(crm));
-      const other = draws.pick(crm.customers.filter((customer) => customer.id !== order?.customer));
+      const other = draws.pick(crm.customers.filter((customer) => !customer.gone && customer.id !== order?.customer));
       if (order === undefined || other === undefined) return undefined;
       order.customer = other.id;
       release(
@@ -227,6 +225,21 @@ export const edits = {
         order.lines.map((line) => line.id),
       );
       return `${order.id} to ${other.id}`;
+    },
+  },
+  "two customers merge": {
+    make: (crm, draws) => {
+      const into = draws.pick(here(crm));
+      const gone = draws.pick(here(crm).filter((customer) => customer !== into));
+      if (into === undefined || gone === undefined) return undefined;
+      gone.gone = true;
+      for (const order of crm.orders) if (order.customer === gone.id) order.customer = into.id;
+      for (const person of crm.people) {
+        if (person.customer !== gone.id) continue;
+        person.left = [...person.left, gone.id].filter((id) => id !== into.id);
+        person.customer = into.id;
+      }
+      return `${gone.id} into ${into.id}`;
     },
   },
 } satisfies Record<string, EditKind>;
@@ -242,7 +255,7 @@ export const notEnabled: readonly string[] = all.flatMap(([name, kind]) =>
 /** A value that the CRM turns to and fro: each call turns the same one. */
 export const turns: Record<string, (crm: CrmNow, draws: Draws) => (() => string) | undefined> = {
   "the name of a customer": (crm, draws) => {
-    const customer = draws.pick(crm.customers);
+    const customer = draws.pick(here(crm));
     return customer && (() => (customer.name = turned(customer.name)));
   },
   "the name of a person": (crm, draws) => {

@@ -24,6 +24,13 @@ export interface OrderNow {
   lines: Line[];
 }
 
+export interface CustomerNow {
+  id: string;
+  name: string;
+  /** Merged into another one. */
+  gone: boolean;
+}
+
 export interface PersonNow {
   id: string;
   customer: string;
@@ -37,7 +44,7 @@ export interface PersonNow {
 
 /** What the CRM says now. */
 export class CrmNow {
-  readonly customers: { id: string; name: string }[] = [];
+  readonly customers: CustomerNow[] = [];
   readonly orders: OrderNow[] = [];
   readonly people: PersonNow[] = [];
   #made = 0;
@@ -51,7 +58,7 @@ export class CrmNow {
   /** The rows of its export. */
   rows(stream: Stream): object[] {
     return exportedRows(stream, {
-      customers: this.customers,
+      customers: this.customers.flatMap(({ gone, ...customer }) => (gone ? [] : [customer])),
       orders: this.orders.map(({ id, customer, cancelled, lines }) => ({
         id,
         customer,

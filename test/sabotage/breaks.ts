@@ -1,6 +1,7 @@
 import type { Breaks } from "./break.ts";
 import { answers } from "./breaks/answers.ts";
 import { keeping } from "./breaks/keeping.ts";
+import { lifeMoves } from "./breaks/life-moves.ts";
 import { lifeOrders } from "./breaks/life-orders.ts";
 import { lifeRemovals } from "./breaks/life-removals.ts";
 import { lifeAsync } from "./breaks/life-async.ts";
@@ -39,6 +40,7 @@ const groups = [
   lifeRules,
   lifeOrders,
   lifeRemovals,
+  lifeMoves,
   lifeAssumptions,
   lifePlans,
 ];

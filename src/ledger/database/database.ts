@@ -41,6 +41,7 @@ import * as differencesMigration from "../../../migrations/0021_differences.ts";
 import * as flipsMigration from "../../../migrations/0022_flips.ts";
 import * as linksOfCustomersMigration from "../../../migrations/0023_links_of_customers.ts";
 import * as wordsThatEndMigration from "../../../migrations/0024_words_that_end.ts";
+import * as movedOrdersMigration from "../../../migrations/0025_moved_orders.ts";
 import * as rejectionsMigration from "../../../migrations/0004_rejections.ts";
 
 export type Sqlite = Database.Database;
@@ -76,6 +77,7 @@ export const migrations: Record<string, Migration> = {
   "0022_flips": flipsMigration,
   "0023_links_of_customers": linksOfCustomersMigration,
   "0024_words_that_end": wordsThatEndMigration,
+  "0025_moved_orders": movedOrdersMigration,
 };
 
 class TransactionalDdlAdapter extends SqliteAdapter {

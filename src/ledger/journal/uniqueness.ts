@@ -69,6 +69,13 @@ export class UniquenessChecks {
          and o.state in ('sending', 'unknown', 'parked') and ${kindIn("o.kind", (kind) => kind.claims === "order")}
            and o.id <> +@operation limit 1`,
         ),
+      openElsewhere: () =>
+        database.prepare<[Owner & { customerNamespace: string; customerId: string }], { operation: string }>(
+          `select o.id as operation from operation_record r cross join operation o on o.id = r.operation_id
+       where r.stream = 'orders' and r.namespace = +@namespace and r.record_id = +@id
+         and o.state in ('sending', 'unknown', 'parked')
+         and not (o.customer_namespace = @customerNamespace and o.customer_id = @customerId) limit 1`,
+        ),
       agreed: () =>
         database.prepare<[string, string], { agreed_hash: string | null }>(
           "select agreed_hash from placed_order where namespace = +? and order_id = +? and to_at is null",
@@ -136,6 +143,7 @@ export class UniquenessChecks {
     const amends = kindOf(operation).amends(operation);
     if (amends === undefined) return;
     const { order } = amends;
+    this.#requireSettledElsewhere(operation.customer, order);
     const placed = this.#statements.agreed.get(order.namespace, order.id);
     const number = typeof channelOrderId === "string" ? this.#orderSteps.amendment(channelOrderId) : undefined;
     const owner = number === undefined ? undefined : { namespace: number.namespace, id: number.order_id };
@@ -146,6 +154,17 @@ export class UniquenessChecks {
       code: "order.changed-meanwhile",
       message: `something happened to the order ${formatKey(order)} since this was planned, so nothing was sent`,
       cure: "nothing needs to be done: the next run plans from what stands then",
+    });
+  }
+
+  /** What was sent of an order for another customer is settled before anything is bought of it, or taken away. */
+  #requireSettledElsewhere({ namespace: customerNamespace, id: customerId }: Owner, order: Owner): void {
+    const open = this.#statements.openElsewhere.get({ ...order, customerNamespace, customerId });
+    if (open === undefined) return;
+    throw new Problem({
+      code: "order.in-doubt",
+      message: `the outcome of ${open.operation} on the order ${formatKey(order)}, sent for another customer, is open`,
+      cure: "it is settled by the next run, or by a person: `crm-sync settle list`",
     });
   }
 

@@ -134,6 +134,18 @@ export function recordStatements(database: Sqlite) {
         `update record set pending = 1 where stream = 'customers' and namespace = +? and id = +?
           and state <> 'quarantined'`,
       ),
+    // What of a placed order stands for the customer that it has left is looked for there, until nothing does.
+    leaveCustomer: () =>
+      database.prepare(
+        `insert into moved_order (namespace, order_id, customer_namespace, customer_id, since)
+          values (?, ?, ?, ?, ?) on conflict do update set since = excluded.since, ended_at = null
+          where ended_at is not null`,
+      ),
+    joinCustomer: () =>
+      database.prepare(
+        `update moved_order set ended_at = ? where namespace = +? and order_id = +? and customer_namespace = +?
+          and customer_id = +? and ended_at is null`,
+      ),
     wakeDependents: () =>
       database.prepare(
         `update record set pending = 1 where customer_namespace = +? and customer_id = +? and stream <> 'customers'

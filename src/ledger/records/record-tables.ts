@@ -244,6 +244,10 @@ export class RecordTables {
       (existing.customer_namespace !== item.customer.namespace || existing.customer_id !== item.customer.id)
     ) {
       this.#statements.markCustomer.run(existing.customer_namespace, existing.customer_id);
+      if (stream === "orders") {
+        this.#statements.joinCustomer.run(now, namespace, id, item.customer.namespace, item.customer.id);
+        this.#statements.leaveCustomer.run(namespace, id, existing.customer_namespace, existing.customer_id, now);
+      }
     }
     if (blocked) return quarantined;
     if (stream === "customers" && options.isNothingDeferred !== true)

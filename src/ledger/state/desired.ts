@@ -38,6 +38,11 @@ export class DesiredRows {
     return this.#statements.takers.all(namespace, id);
   }
 
+  /** An order as the CRM says it now, with the customer that it belongs to. */
+  order({ namespace, id }: RecordKey): (DesiredRow & Row<"record", "customer_namespace" | "customer_id">) | undefined {
+    return this.#statements.order.get(namespace, id);
+  }
+
   /** What the CRM said of an order when it was at a version; nothing where that is not kept any more. */
   orderVersion({ namespace, id }: RecordKey, version: number): DesiredOrder | undefined {
     const row = this.#statements.orderVersion.get(namespace, id, version);
@@ -85,11 +90,11 @@ export function desired<Body>(row: DesiredRow): Desired<Body> {
 const configured = `(not exists (select 1 from source_stream)
   or exists (select 1 from source_stream s where s.source = q.source and s.stream = q.stream))`;
 
-const record = `select r.stream, r.namespace, r.id, r.version, r.body_hash, r.state, r.pending, r.flips,
-    v.body, v.from_at
-  from record r
+const columns = `r.stream, r.namespace, r.id, r.version, r.body_hash, r.state, r.pending, r.flips, v.body, v.from_at`;
+const withForm = `record r
   join record_version v on v.stream = r.stream and v.namespace = r.namespace and v.id = r.id
-    and v.version = r.version
+    and v.version = r.version`;
+const record = `select ${columns} from ${withForm}
   where r.customer_namespace = +? and r.customer_id = +?`;
 
 const takersOfCustomer = `${record} and +r.stream = 'orders' and r.pending = 0 and r.state = 'current'
@@ -104,6 +109,11 @@ function prepareStatements(database: Sqlite) {
         `${record} and (r.stream <> 'orders' or r.pending = 1) order by r.stream, r.namespace, r.id`,
       ),
     takers: () => database.prepare<[string, string], DesiredRow>(takersOfCustomer),
+    order: () =>
+      database.prepare<[string, string], DesiredRow & Row<"record", "customer_namespace" | "customer_id">>(
+        `select ${columns}, r.customer_namespace, r.customer_id from ${withForm}
+         where r.stream = 'orders' and r.namespace = +? and r.id = +?`,
+      ),
     orderVersion: () =>
       database.prepare<[string, string, number], Row<"record_version", "body">>(
         "select body from record_version where stream = 'orders' and namespace = +? and id = +? and version = +?",

@@ -15,6 +15,8 @@ export interface Held {
   acknowledged: number;
   /** Orders of the CRM, or placed ones. */
   orders: number;
+  /** Orders moved away from it in the CRM, and something of them may stand here still. */
+  moved: number;
   staff: number;
   assigned: number;
   /** Something was ever asked for. */
@@ -57,7 +59,9 @@ function prepareStatements(database: Sqlite) {
          exists (select 1 from link where namespace = +@namespace and customer_id = +@id) as linked,
          exists (select 1 from acknowledged where namespace = +@namespace and customer_id = +@id) as acknowledged,
          (exists (select 1 from record where ${of} and stream = 'orders')
-           or exists (select 1 from placed_order where to_at is null and ${of})) as orders,
+           or exists (select 1 from placed_order where to_at is null and ${of})
+           or exists (select 1 from moved_order where ended_at is null and ${of})) as orders,
+         exists (select 1 from moved_order where ended_at is null and ${of}) as moved,
          exists (select 1 from staff_link where to_at is null and ${of}) as staff,
          exists (select 1 from assignment where to_at is null and ${of}) as assigned,
          exists (select 1 from manual_request where ${of}) as asked,

@@ -13,7 +13,7 @@ import { driftName } from "../../plan/drift.ts";
 import type { Drift } from "../../plan/drift.ts";
 import { leftProfile } from "../../plan/staff-profile.ts";
 import type { ClearProfile } from "../../operation/shown-profile.ts";
-import type { CustomerInput, EndedAsset } from "../../plan/input.ts";
+import type { AwayOrder, CustomerInput, EndedAsset, LeftBehind } from "../../plan/input.ts";
 import type { PrivateTables } from "../private/private-tables.ts";
 import { desired } from "./desired.ts";
 import type { DesiredRows } from "./desired.ts";
@@ -22,6 +22,7 @@ import type { Held } from "./held.ts";
 import { knownFrom } from "./registry.ts";
 import type { StateRows } from "./registry.ts";
 import { wantedForm } from "../../operation/state/order-steps.ts";
+import { isSameKey } from "../../operation/state/same-key.ts";
 
 /** What one customer is planned from: what the CRM says, what we did, and the private values behind it. Reads only. */
 export class KnownTables {
@@ -50,7 +51,7 @@ export class KnownTables {
     }
     const privateValues = staff.length === 0 ? new Map<string, string>() : this.#private.ofCustomer(customer);
     const known = this.#here(customer, this.known(customer, held), held);
-    const standings = this.#standings(known, orders, held.drifted === 1);
+    const standings = this.#standings(customer, known, orders, held.drifted === 1);
     return {
       customer,
       desiredCustomer,
@@ -59,6 +60,8 @@ export class KnownTables {
       staff,
       known: this.#withLogins(known, staff, privateValues),
       standings,
+      left: this.#leftBehind(known, orders),
+      away: held.moved === 1 ? this.#away(customer, known) : undefined,
       ended: staff.length === 0 ? undefined : this.#ended(customer, known),
       sealed: this.#sealed(known, orders),
       unbought: staff.length === 0 ? undefined : this.#unbought(customer, known),
@@ -97,6 +100,7 @@ export class KnownTables {
    * read back otherwise, of those with an asset to be switched, and of those that something is transferred from.
    */
   #standings(
+    customer: RecordKey,
     known: Known,
     orders: readonly Desired<DesiredOrder>[],
     drifted: boolean,
@@ -104,18 +108,40 @@ export class KnownTables {
     const standings = new Map<string, OrderStanding | { lost: string }>();
     const load = (key: string): void => {
       const placed = known.placedOrders.get(key);
-      if (placed !== undefined && !standings.has(key)) standings.set(key, this.#standingOf(placed, known));
+      if (placed !== undefined && !standings.has(key)) standings.set(key, this.#standingOf(placed, customer, known));
     };
     for (const { key, bodyHash, state, body } of orders) {
       const name = formatKey(key);
       const placed = known.placedOrders.get(name);
-      const agrees = placed !== undefined && (placed.agreedHash ?? placed.bodyHash) === wantedForm({ state, bodyHash });
+      const isHere = placed !== undefined && isSameKey(placed.customer, customer);
+      const agrees = isHere && (placed.agreedHash ?? placed.bodyHash) === wantedForm({ state, bodyHash });
       const isAgreed = agrees && !drifted;
       if (!isAgreed || asksForSwitch(body)) load(name);
       if (isAgreed) continue;
       for (const source of transferSources(key, body.instances)) load(formatKey(source));
     }
     return standings;
+  }
+
+  /** Where else something of a customer's own orders may stand, of those that are looked at. */
+  #leftBehind(known: Known, orders: readonly OrderWithTree[]): ReadonlyMap<string, readonly LeftBehind[]> | undefined {
+    const placed = orders.filter(({ key }) => known.placedOrders.has(formatKey(key)));
+    if (placed.length === 0) return undefined;
+    const left = placed.map(({ key }) => [formatKey(key), this.#rows.movedOrders.leftBehind(key)] as const);
+    return new Map(left.filter(([, places]) => places.length > 0));
+  }
+
+  /** The orders that moved away from a customer in the CRM, with what stands of them here still. */
+  #away(customer: RecordKey, known: Known): AwayOrder[] {
+    return this.#rows.movedOrders.movedFrom(customer).flatMap((key): AwayOrder[] => {
+      const row = this.#desired.order(key);
+      if (row === undefined) return [];
+      const owner = { namespace: row.customer_namespace, id: row.customer_id };
+      if (isSameKey(owner, customer)) return [];
+      const placed = known.placedOrders.get(formatKey(key));
+      const standing = placed === undefined ? undefined : this.#standingOf(placed, customer, known);
+      return [{ order: withTree(desired<DesiredOrder>(row)), owner, standing }];
+    });
   }
 
   #ended(customer: RecordKey, { placedOrders }: Known): EndedAsset[] {
@@ -133,7 +159,7 @@ export class KnownTables {
     const unbought = new Set<string>();
     for (const order of this.#rows.orderSteps.withUnusedNumber(customer)) {
       const placed = known.placedOrders.get(formatKey(order));
-      const standing = placed === undefined ? undefined : this.#standingOf(placed, known);
+      const standing = placed === undefined ? undefined : this.#standingOf(placed, customer, known);
       if (standing === undefined || "lost" in standing) continue;
       const bought = new Set(standing.units.map((unit) => unit.number));
       for (const { namespace, orderId, number } of known.numbers)
@@ -189,8 +215,8 @@ export class KnownTables {
     return left;
   }
 
-  #standingOf(placed: PlacedOrder, known: Known): OrderStanding | { lost: string } {
-    return standingOf(placed, this.#partsOf(placed, known));
+  #standingOf(placed: PlacedOrder, customer: RecordKey, known: Known): OrderStanding | { lost: string } {
+    return standingOf(placed, this.#partsOf(placed, customer, known));
   }
 
   /** Everything that happened to an order that is placed for a customer. */
@@ -198,7 +224,7 @@ export class KnownTables {
     const known = this.known(customer);
     const placed = known.placedOrders.get(formatKey(order));
     if (placed === undefined) return undefined;
-    const parts = this.#partsOf(placed, known);
+    const parts = this.#partsOf(placed, customer, known);
     const common = { key: order, since: "", bodyHash: "", state: "current" as const, pending: false };
     const forms = [...parts.forms].map(([version, body]) => [version, withTree({ ...common, version, body })] as const);
     return { placed, parts, forms: new Map(forms), operations: this.#rows.orderSteps.operationsOf(order) };
@@ -209,7 +235,11 @@ export class KnownTables {
     return this.#desired.forms(stream, key);
   }
 
-  #partsOf({ key, version }: PlacedOrder, { numbers }: Pick<Known, "numbers">): StandingParts {
+  #partsOf(
+    { key, version, placedFor }: PlacedOrder,
+    customer: RecordKey,
+    { numbers }: Pick<Known, "numbers">,
+  ): StandingParts {
     const { orderSteps } = this.#rows;
     const steps = orderSteps.of(key);
     const forms = new Map<number, DesiredOrder>();
@@ -217,7 +247,7 @@ export class KnownTables {
       const form = forms.get(of) ?? this.#desired.orderVersion(key, of);
       if (form !== undefined) forms.set(of, form);
     }
-    return { forms, numbers, licenceOrders: orderSteps.licenceOrders(key), steps };
+    return { forms, numbers, licenceOrders: orderSteps.licenceOrders(key), steps, placedFor, customer };
   }
 
   /**

@@ -133,7 +133,7 @@ export class OrderStepRows {
       this.#statements.step.run(...owner, at, "priced", null, version, JSON.stringify(items), "[]", null, "sent");
     },
     "order-agreed": ({ order: { namespace, id }, version, bodyHash }) =>
-      void this.#statements.agree.run(bodyHash, version, 0, namespace, id),
+      void this.#statements.agree.run(bodyHash, version, namespace, id),
     "numbers-ended": ({ numbers }, at) => {
       for (const number of numbers) this.#statements.end.run(at, number);
     },
@@ -157,7 +157,7 @@ export class OrderStepRows {
       operationId,
       origin,
     );
-    this.#statements.agree.run(agreedWithNone, null, products, order.namespace, order.id);
+    this.#statements.happened.run(customer.namespace, customer.id, products, order.namespace, order.id);
   }
 }
 
@@ -284,8 +284,17 @@ function prepareStatements(database: Sqlite) {
       ),
     agree: () =>
       database.prepare(
-        `update placed_order set agreed_hash = ?, agreed_version = ?, products = max(0, coalesce(products, 0) + ?)
+        `update placed_order set agreed_hash = ?, agreed_version = ?
        where namespace = +? and order_id = +? and to_at is null`,
+      ),
+    // What happens of an order elsewhere says nothing of what stands for whom it stands.
+    happened: () =>
+      database.prepare(
+        `with of as (select ? as namespace, ? as id)
+       update placed_order set products = max(0, coalesce(products, 0) + ?),
+         agreed_hash = iif((customer_namespace, customer_id) = (of.namespace, of.id), '${agreedWithNone}', agreed_hash),
+         agreed_version = iif((customer_namespace, customer_id) = (of.namespace, of.id), null, agreed_version)
+       from of where placed_order.namespace = +? and order_id = +? and to_at is null`,
       ),
     end: () =>
       database.prepare(

@@ -23,6 +23,9 @@ export interface PlacedOrderTable {
   /** The form with which what stands was last in agreement; null: the one that it was placed with. */
   agreed_hash: string | null;
   agreed_version: number | null;
+  /** For whom it was placed, where it moved since. */
+  placed_for_namespace: string | null;
+  placed_for_id: string | null;
 }
 
 export interface LicenceOrderTable {
@@ -60,6 +63,10 @@ export class PlacedOrderRows {
           version: row.version,
           origin: row.origin,
           agreedHash: row.agreed_hash ?? undefined,
+          ...(row.placed_for_namespace !== null &&
+            row.placed_for_id !== null && {
+              placedFor: { namespace: row.placed_for_namespace, id: row.placed_for_id },
+            }),
           customer: { namespace: row.customer_namespace, id: row.customer_id },
         },
       ];
@@ -116,13 +123,19 @@ function prepareStatements(database: Sqlite) {
         Omit<PlacedOrderTable, "from_at" | "to_at" | "operation_id" | "products" | "agreed_version">
       >(
         `select p.namespace, p.order_id, p.channel_order_id, p.body_hash, p.version, p.origin, p.customer_namespace,
-         p.customer_id, p.agreed_hash
+         p.customer_id, p.agreed_hash, p.placed_for_namespace, p.placed_for_id
        from placed_order p where p.to_at is null and p.customer_namespace = +@namespace and p.customer_id = +@id
        union
        select p.namespace, p.order_id, p.channel_order_id, p.body_hash, p.version, p.origin, p.customer_namespace,
-         p.customer_id, p.agreed_hash
+         p.customer_id, p.agreed_hash, p.placed_for_namespace, p.placed_for_id
        from record r join placed_order p on p.namespace = r.namespace and p.order_id = r.id and p.to_at is null
        where r.stream = 'orders' and r.customer_namespace = +@namespace and r.customer_id = +@id
+       union
+       select p.namespace, p.order_id, p.channel_order_id, p.body_hash, p.version, p.origin, p.customer_namespace,
+         p.customer_id, p.agreed_hash, p.placed_for_namespace, p.placed_for_id
+       from moved_order m join placed_order p on p.namespace = m.namespace and p.order_id = m.order_id
+         and p.to_at is null
+       where m.ended_at is null and m.customer_namespace = +@namespace and m.customer_id = +@id
        order by 1, 2`,
       ),
     // Most customers never had another link: then no order is looked at.
@@ -133,6 +146,7 @@ function prepareStatements(database: Sqlite) {
            and e.enterprise_global_id <> l.enterprise_global_id
          join placed_order p on p.customer_namespace = l.namespace and p.customer_id = l.customer_id
            and p.to_at is null and p.from_at >= e.from_at and p.from_at <= e.to_at
+           and p.placed_for_id is null
          where l.namespace = +@namespace and l.customer_id = +@id and l.to_at is null`,
       ),
     placedUnder: () =>

@@ -15,6 +15,7 @@ import type { Held } from "./held.ts";
 import { LiveRows } from "./live.ts";
 import { LicenceTypeRows, licenceTypeTables } from "./licence-types.ts";
 import { LinkRows, linkTables } from "./links.ts";
+import { MovedOrderRows, movedOrderTables } from "./moved-orders.ts";
 import { ObservationRows, observationTables } from "./observations.ts";
 import { PlacedOrderRows, placedOrderTables } from "./placed-orders.ts";
 import { PlatformCustomerRows, platformCustomerTables } from "./platform-customers.ts";
@@ -32,6 +33,7 @@ export const stateTables = {
   ...platformCustomerTables,
   ...acknowledgedTables,
   ...placedOrderTables,
+  ...movedOrderTables,
   ...assetNumberTables,
   ...staffLinkTables,
   ...assignmentTables,
@@ -57,6 +59,7 @@ export function stateRows(database: Sqlite) {
     platformCustomers: new PlatformCustomerRows(database),
     acknowledged: new AcknowledgedRows(database),
     placedOrders: new PlacedOrderRows(database),
+    movedOrders: new MovedOrderRows(database),
     assetNumbers: new AssetNumberRows(database),
     orderSteps: new OrderStepRows(database),
     staffLinks: new StaffLinkRows(database, differences),
@@ -124,6 +127,7 @@ export function writesOf(rows: StateRows): StateWrites {
     ...rows.platformCustomers.writes,
     ...rows.acknowledged.writes,
     ...rows.placedOrders.writes,
+    ...rows.movedOrders.writes,
     ...rows.assetNumbers.writes,
     ...rows.orderSteps.writes,
     ...rows.staffLinks.writes,

@@ -3,6 +3,7 @@ import type { Money, RecordKey } from "../../crm/model.ts";
 import type { KnownAssetNumbers } from "./asset-numbers.ts";
 import { notOfCustomers, oneByOne } from "./part.ts";
 import type { KnownPlacedOrders } from "./placed-orders.ts";
+import { isSameKey } from "./same-key.ts";
 
 /** A licence order that one E5 made, by the sequence of its order record. */
 export interface LicenceOrder {
@@ -129,7 +130,8 @@ export function isOrderStep({ type }: { type: string }): boolean {
 
 const step = oneByOne<KnownPlacedOrders, OrderBought | OrderRemoved | OrderAgreed>((known, change) => {
   const placed = known.placedOrders.get(formatKey(change.order));
-  if (placed === undefined) return known;
+  // What happens of it elsewhere says nothing of what stands for whom it stands.
+  if (placed === undefined || ("customer" in change && !isSameKey(change.customer, placed.customer))) return known;
   const agreedHash = change.type === "order-agreed" ? change.bodyHash : agreedWithNone;
   const all = new Map(known.placedOrders);
   all.set(formatKey(change.order), { ...placed, agreedHash });

@@ -6,8 +6,10 @@ import { isSameKey } from "./same-key.ts";
 
 export interface PlacedOrder {
   key: RecordKey;
-  /** For whom it was placed: not always the customer that the CRM names now. */
+  /** For whom it stands: not always the customer that the CRM names now. */
   customer: RecordKey;
+  /** For whom it was placed, where it moved since. */
+  placedFor?: RecordKey | undefined;
   channelOrderId: string;
   bodyHash: string;
   version: number;

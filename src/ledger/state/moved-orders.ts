@@ -1,0 +1,109 @@
+import type { RecordKey } from "../../crm/model.ts";
+import type { MovedOrderChange } from "../../operation/state/moved-orders.ts";
+import { agreedWithNone } from "../../operation/state/order-steps.ts";
+import type { LeftBehind } from "../../plan/input.ts";
+import type { Sqlite } from "../database/database.ts";
+import { statements } from "../database/statements.ts";
+import { table } from "../database/table.ts";
+import type { Writes } from "./writes.ts";
+
+/** A customer that an order moved away from in the CRM; `ended_at` once nothing of it stands there. */
+export interface MovedOrderTable {
+  namespace: string;
+  order_id: string;
+  customer_namespace: string;
+  customer_id: string;
+  since: string;
+  ended_at: string | null;
+}
+
+export const movedOrderTables = { moved_order: table<MovedOrderTable>() };
+
+/** Customers that orders moved away from. Who the record of an order leaves is noted when the record is taken up. */
+export class MovedOrderRows {
+  readonly #statements;
+
+  constructor(database: Sqlite) {
+    this.#statements = prepareStatements(database);
+  }
+
+  /** Orders that moved away from a customer in the CRM and of which something may stand for it still, in key order. */
+  movedFrom({ namespace, id }: RecordKey): RecordKey[] {
+    return this.#statements.movedFrom.all(namespace, id);
+  }
+
+  /** The customers that an order moved away from and for whom something of it may stand still. */
+  leftBehind({ namespace, id }: RecordKey): LeftBehind[] {
+    return this.#statements.leftAt.all(namespace, id).map((customer) => ({
+      customer,
+      numbers: this.#statements.numbersAt.all(namespace, id, customer.namespace, customer.id),
+    }));
+  }
+
+  readonly writes: Writes<MovedOrderChange> = {
+    "order-moved": ({ order, from, customer }, at) => {
+      const { namespace, id } = order;
+      const run = this.#statements;
+      run.move.run({ namespace, id, customerNamespace: customer.namespace, customerId: customer.id });
+      run.leave.run(namespace, id, from.namespace, from.id, at);
+      // Whoever it left has something to take away now.
+      for (const earlier of run.leftAt.all(namespace, id)) run.wakeCustomer.run(earlier.namespace, earlier.id);
+    },
+    "order-left": ({ order, customer }, at) => {
+      this.#statements.left.run(at, order.namespace, order.id, customer.namespace, customer.id);
+      this.#statements.wakeOrder.run(order.namespace, order.id);
+    },
+  };
+}
+
+function prepareStatements(database: Sqlite) {
+  return statements.onUse({
+    movedFrom: () =>
+      database.prepare<[string, string], RecordKey>(
+        `select namespace, order_id as id from moved_order
+       where ended_at is null and customer_namespace = +? and customer_id = +? order by 1, 2`,
+      ),
+    leftAt: () =>
+      database.prepare<[string, string], RecordKey>(
+        `select customer_namespace as namespace, customer_id as id from moved_order
+       where namespace = +? and order_id = +? and ended_at is null order by 1, 2`,
+      ),
+    numbersAt: () =>
+      database
+        .prepare<[string, string, string, string], string>(
+          `select wire_number from asset_number
+         where namespace = +? and order_id = +? and customer_namespace = +? and customer_id = +?
+           and fixed_at is not null and ended_at is null order by 1`,
+        )
+        .pluck(),
+    move: () =>
+      database.prepare(
+        `update placed_order set agreed_hash = '${agreedWithNone}', agreed_version = null,
+         placed_for_namespace = coalesce(placed_for_namespace, customer_namespace),
+         placed_for_id = coalesce(placed_for_id, customer_id),
+         customer_namespace = @customerNamespace, customer_id = @customerId
+       where namespace = +@namespace and order_id = +@id and to_at is null
+         and not (customer_namespace = @customerNamespace and customer_id = @customerId)`,
+      ),
+    leave: () =>
+      database.prepare(
+        `insert into moved_order (namespace, order_id, customer_namespace, customer_id, since) values (?, ?, ?, ?, ?)
+          on conflict do update set since = excluded.since, ended_at = null where ended_at is not null`,
+      ),
+    left: () =>
+      database.prepare(
+        `update moved_order set ended_at = ? where namespace = +? and order_id = +? and customer_namespace = +?
+          and customer_id = +? and ended_at is null`,
+      ),
+    wakeCustomer: () =>
+      database.prepare(
+        `update record set pending = 1 where stream = 'customers' and namespace = +? and id = +?
+          and state <> 'quarantined'`,
+      ),
+    wakeOrder: () =>
+      database.prepare(
+        `update record set pending = 1 where stream = 'orders' and namespace = +? and id = +?
+          and state <> 'quarantined'`,
+      ),
+  });
+}

@@ -1,0 +1,216 @@
+import { formatKey } from "../crm/keys.ts";
+import type { OrderStanding, StandingUnit } from "../operation/order-standing.ts";
+import type { PolicyName } from "../operation/policy.ts";
+import type { Known, StateChange } from "../operation/state.ts";
+import { isSameKey } from "../operation/state/same-key.ts";
+import type { Amendment, Placed, PurchaseMaker } from "./amendments.ts";
+import { planAmendment } from "./amendments.ts";
+import type { Block, BlockedRecord } from "./block.ts";
+import type { AwayOrder, LeftBehind, Observed } from "./input.ts";
+import type { PlanOptions } from "./options.ts";
+import { differenceOf } from "./order-difference.ts";
+import type { EndingPolicy, Endings, OrderDifference } from "./order-difference.ts";
+import { consider } from "./policy.ts";
+import type { Prepared } from "./prepared.ts";
+import { Limits, sightOf } from "./removal-sight.ts";
+
+/** What is planned of an order at the customer that it moved to. */
+export interface Arrival extends Amendment {
+  /** What stands here and has to be shown before anything goes where the order was before. */
+  proof: readonly StandingUnit[];
+}
+
+type ArrivalGiven = Pick<Prepared, "customer" | "sealed" | "left"> & {
+  known: Pick<Known, "assignments">;
+  observed: Pick<Observed, "contents">;
+};
+
+const nothing: Amendment = { meant: [], changes: [], blocks: [], endings: [] };
+
+/**
+ * Plans an order that moved here in the CRM and stands for another customer still. With an overlap it is bought here
+ * under a channel order number of its own, and stands for this customer once M7 shows all of it: what is left where it
+ * was goes then. With a gap it stands for this customer as soon as it can be bought, and is bought once nothing is left
+ * there. What the CRM wants no more is only to be taken away.
+ */
+export function planArrival(
+  given: ArrivalGiven,
+  of: Placed,
+  options: Pick<PlanOptions, "settings" | "policies">,
+  make: PurchaseMaker,
+): Arrival {
+  const { order, placed, standing } = of;
+  const { policies } = options;
+  const key = formatKey(order.key);
+  const { customer } = given;
+  const changes: StateChange[] = [{ type: "order-moved", order: order.key, from: placed.customer, customer }];
+  const moved = { ...nothing, changes, proof: [] };
+  if (!isWanted(order)) return moved;
+  const where = formatKey(placed.customer);
+  const said = consider(policies, "orders.moved", `the order ${key} moved here in the CRM and stands for ${where}`);
+  if (said !== "act") return { ...nothing, blocks: said === "nothing" ? [] : [said], proof: [] };
+  const held = new Set(given.known.assignments.map((item) => item.assetNumber));
+  const wanted = { assets: order.tree.assets, amount: order.body.amount };
+  const difference = differenceOf(standing, wanted, { held });
+  if (order.tree.faults.length === 0 && !lacks(difference)) {
+    const proof = standing.units.filter(({ products }) => products.length > 0);
+    const unseen = notShown(proof, given.observed.contents, new Limits(options.settings), where);
+    return unseen === undefined ? moved : { ...nothing, blocks: [unseen], proof };
+  }
+  const hasGap = policies.replacement === "gap";
+  const taken = hasGap ? undefined : numberElsewhere(difference, given.left?.get(key));
+  if (taken !== undefined) return { ...nothing, blocks: [taken], proof: [] };
+  const bought = planAmendment(given, of, options, make);
+  if (hasGap && bought.meant.length > 0 && bought.blocks.length === 0) return moved;
+  const meant = bought.meant.map((one) => ({ ...one, reason: arrivalText(one.reason, where) }));
+  return { ...bought, meant: hasGap ? [] : meant, proof: [] };
+}
+
+function arrivalText(reason: string, where: string): string {
+  return (
+    `the order moved here from ${where} in the CRM: ${reason}; ` +
+    `then: what stands of it for ${where} is taken away there, once M7 shows what was bought`
+  );
+}
+
+function isWanted({ state, body }: Placed["order"]): boolean {
+  return state === "current" && !body.cancelled;
+}
+
+function lacks({ added, replaced, assetChanged }: OrderDifference): boolean {
+  return added.length > 0 || replaced.length > 0 || assetChanged.length > 0;
+}
+
+/** A number that the CRM gives to an asset which is to be bought here, and under which it stands elsewhere. */
+function numberElsewhere(
+  { added, assetChanged }: OrderDifference,
+  left: readonly LeftBehind[] = [],
+): Block | undefined {
+  const given = [...added, ...assetChanged].flatMap(({ asset }) => asset.assetNumbers);
+  for (const { customer, numbers } of left) {
+    const number = given.find((one) => numbers.includes(one));
+    if (number === undefined) continue;
+    const reason =
+      `the CRM gives the asset number ${number} to the order, and it stands for ${formatKey(customer)} under it; ` +
+      "a number names one asset, so that nothing is bought beside it (policies.replacement: overlap)";
+    return { code: "order.number-elsewhere", reason, again: true };
+  }
+  return undefined;
+}
+
+/** Nothing goes where the order was before M7 shows all of it here, as it was bought. */
+function notShown(
+  units: readonly StandingUnit[],
+  contents: Observed["contents"],
+  limits: Limits,
+  where: string,
+): Block | undefined {
+  for (const unit of units) {
+    const reading = contents?.get(unit.number ?? "");
+    for (const standing of unit.products) {
+      const sight = reading === undefined ? undefined : sightOf(reading, unit, standing, limits);
+      if (sight?.is === "blocked") return sight.block;
+      if (sight !== undefined && sight.is !== "gone") continue;
+      const reason =
+        `the order moved here and was bought as ${standing.channelOrderId}, and M7 does not show all of it under the ` +
+        `asset number ${unit.number ?? "(not known)"} yet; what stands of it for ${where} stays until it does`;
+      return { code: "order.overlap", reason, again: true };
+    }
+  }
+  return undefined;
+}
+
+/** With a gap an order that moved here is bought once nothing of it is left where it was. */
+export function awaitsLeaving(
+  { order, standing }: Pick<Placed, "order" | "standing">,
+  left: readonly LeftBehind[] = [],
+  { replacement }: PlanOptions["policies"],
+): Block | undefined {
+  const stands = standing.units.some(({ products }) => products.length > 0);
+  const [first] = left;
+  if (replacement !== "gap" || first === undefined || stands || !isWanted(order)) return undefined;
+  const reason =
+    `the order moved here in the CRM, and what stands of it for ${formatKey(first.customer)} goes first ` +
+    "(policies.replacement: gap)";
+  return { code: "order.moving", reason, again: true };
+}
+
+/** What is planned of orders at the customer that they moved away from. */
+export interface Departures {
+  changes: StateChange[];
+  blocks: BlockedRecord[];
+  endings: Endings[];
+  /** Asset numbers of them, which nobody is given any more. */
+  numbers: string[];
+}
+
+/**
+ * Plans what becomes of what stands here of orders that moved away in the CRM: it stays until the order stands for the
+ * customer that it moved to, and then it is taken away.
+ */
+export function planDepartures(
+  given: Pick<Prepared, "customer" | "away"> & { known: Pick<Known, "placedOrders"> },
+  policies: PlanOptions["policies"],
+): Departures {
+  const departures: Departures = { changes: [], blocks: [], endings: [], numbers: [] };
+  for (const away of given.away ?? []) depart(departures, given, away, policies);
+  return departures;
+}
+
+function depart(
+  departures: Departures,
+  { customer, known }: Pick<Prepared, "customer"> & { known: Pick<Known, "placedOrders"> },
+  { order, owner, standing }: AwayOrder,
+  policies: PlanOptions["policies"],
+): void {
+  const key = formatKey(order.key);
+  const tell = (block: Block): void => void departures.blocks.push([key, block]);
+  if (standing !== undefined && "lost" in standing)
+    return tell({ code: "order.form-lost", reason: `nobody knows what stands: ${standing.lost}`, again: true });
+  const units = standing?.units.filter(({ products }) => products.length > 0) ?? [];
+  if (standing === undefined || units.length === 0) {
+    departures.changes.push({ type: "order-left", order: order.key, customer });
+    return;
+  }
+  departures.numbers.push(...units.flatMap(({ number }) => number ?? []));
+  if (order.state === "quarantined") return;
+  const why = whyOf(order);
+  const what = `the order ${key} ${wordsOf[why](formatKey(owner))}: ${unitsText(units)} would be taken away here`;
+  const said = consider(policies, why, what);
+  if (said === "nothing") return;
+  if (said !== "act") return tell(said);
+  const placed = known.placedOrders.get(key);
+  if (placed === undefined || !isSameKey(placed.customer, owner)) return tell(waits(key, formatKey(owner)));
+  departures.endings.push(endingsOf(standing, units, why, what));
+}
+
+type Departing = Extract<PolicyName & EndingPolicy, "orders.moved" | "orders.cancelled" | "orders.gone">;
+
+const wordsOf: Record<Departing, (owner: string) => string> = {
+  "orders.moved": (owner) => `moved to ${owner} in the CRM`,
+  "orders.cancelled": (owner) => `moved to ${owner} in the CRM and was cancelled`,
+  "orders.gone": (owner) => `moved to ${owner} and is gone from the CRM`,
+};
+
+function whyOf({ state, body }: AwayOrder["order"]): Departing {
+  if (state === "absent") return "orders.gone";
+  return body.cancelled ? "orders.cancelled" : "orders.moved";
+}
+
+function waits(order: string, owner: string): Block {
+  const reason =
+    `the order ${order} moved to ${owner} in the CRM and does not stand there yet; what stands of it here stays ` +
+    "until it does";
+  return { code: "order.moving", reason, again: true };
+}
+
+function unitsText(units: readonly StandingUnit[]): string {
+  const products = units.reduce((sum, { products: all }) => sum + all.length, 0);
+  return `${units.length} asset(s) and ${products} product(s)`;
+}
+
+function endingsOf(standing: OrderStanding, units: readonly StandingUnit[], why: EndingPolicy, what: string): Endings {
+  const numbers = new Set(units.flatMap(({ number }) => number ?? []));
+  const parts = units.map((unit) => ({ unit, whole: true, products: unit.products, packages: unit.packages }));
+  return { order: standing, parts, units: numbers, why, what, needs: [], isGap: false };
+}

@@ -1,0 +1,77 @@
+import type { Breaks } from "../break.ts";
+
+/** Orders that move to another customer, and customers that merge. */
+export const lifeMoves: Breaks = {
+  "what a moved order left goes before M7 shows it at the other customer": {
+    file: "src/plan/moved-orders.ts",
+    within: "notShown",
+    find: 'if (sight !== undefined && sight.is !== "gone") continue;',
+    replace: "if (performance.now() > 0) continue;",
+    test: "scenarios/life/moved-order.test.ts",
+    title: "nothing goes where the order was while M7 does not show it at the other customer",
+  },
+  "what a moved order left goes before it stands at the other customer": {
+    file: "src/plan/moved-orders.ts",
+    within: "depart",
+    find: "$placed === undefined || !isSameKey($placed.customer, $owner)",
+    replace: "placed === undefined",
+    test: "scenarios/life/moved-order.test.ts",
+    title: "nothing goes while the purchase is refused at the other customer",
+  },
+  "with a gap a moved order is bought before it went": {
+    file: "src/plan/moved-orders.ts",
+    within: "awaitsLeaving",
+    find: '$replacement !== "gap"',
+    replace: 'replacement !== "overlap" || performance.now() > 0',
+    test: "scenarios/life/moved-order.test.ts",
+    title: "with a gap a moved order goes where it was first, and only once it can be bought",
+  },
+  "a moved order is bought although its policy is to tell of it": {
+    file: "src/plan/moved-orders.ts",
+    within: "planArrival",
+    find: 'said !== "act"',
+    replace: "performance.now() < 0",
+    test: "scenarios/life/moved-order.test.ts",
+    title: "a moved order stays where it is and is bought nowhere where the policy is ignore",
+  },
+  "a number that names an asset elsewhere is bought beside it": {
+    file: "src/plan/moved-orders.ts",
+    within: "planArrival",
+    find: "taken !== undefined",
+    replace: "performance.now() < 0",
+    test: "scenarios/life/moved-order.test.ts",
+    title: "an asset number that the CRM gives to the order and that it has where it was is bought nowhere beside it",
+  },
+  "an order in doubt elsewhere is bought": {
+    file: "src/ledger/journal/uniqueness.ts",
+    within: "UniquenessChecks.#requireSettledElsewhere",
+    find: "if (open === undefined) return;",
+    replace: 'if (open === undefined || open.operation !== "") return;',
+    test: "scenarios/life/moved-order.test.ts",
+    title: "an order of which an amendment is in doubt where it was is not bought elsewhere before that is known",
+  },
+  "nobody notes which customer an order left": {
+    file: "src/ledger/records/record-tables.ts",
+    within: "RecordTables.ingest",
+    find: "this.#statements.leaveCustomer.run($namespace, $id, $existing.customer_namespace, $existing.customer_id, $now);",
+    replace: "",
+    test: "scenarios/life/moved-order.test.ts",
+    title: "an order that moves back before anything went is bought nowhere again, and goes where it was for a while",
+  },
+  "what stands at the other customer counts as what stands here": {
+    file: "src/operation/order-standing.ts",
+    within: "standingOf",
+    find: "if (!isSameKey($step.customer, $customer)) continue;",
+    replace: "",
+    test: "scenarios/life/moved-order.test.ts",
+    title: "an order that moves there and back is bought anew each time, under a number of its own",
+  },
+  "people are given what is about to leave their customer": {
+    file: "src/plan/stages.ts",
+    within: "ordersStage",
+    find: "...removals.endingNumbers, ...orders.leaving",
+    replace: "...removals.endingNumbers",
+    test: "scenarios/life/moved-order.test.ts",
+    title: "nobody is given what is about to leave their customer with its order",
+  },
+};
