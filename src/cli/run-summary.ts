@@ -8,7 +8,7 @@ import type { Output } from "./output.ts";
 import { safeLines, viewOf } from "./output.ts";
 import { notDone, openSentence } from "../report/open.ts";
 import type { OpenRecords } from "../report/open.ts";
-import { coverageText } from "../report/coverage.ts";
+import { behindText, coverageText } from "../report/coverage.ts";
 import { balanceText } from "../report/runs.ts";
 import type { Application } from "../app/application.ts";
 import { runJson } from "../app/ended-json.ts";
@@ -111,10 +111,12 @@ export function printVerify(output: Output, summary: VerifySummary, found: numbe
     output.line(`beside that: ${others} extra and not ours, ${moving} in transit, ${unseen} not observable`);
   if (summary.coverage !== undefined) output.line(coverageText(summary.coverage));
   output.line("writing calls: 0");
-  const wrong =
+  const placed =
     found > 0
       ? "the platform does not show everything as it was placed: compare it with " +
         "the order service and the member-center; nothing is sent again by itself"
       : undefined;
-  output.line(lastLine(summary.exitCode, summary.open, wrong));
+  const { coverage } = summary;
+  const behind = coverage === undefined || coverage.behind === 0 ? undefined : behindText(coverage);
+  output.line(lastLine(summary.exitCode, summary.open, placed ?? behind));
 }

@@ -46,8 +46,8 @@ export interface VerifySummary extends ReadBack {
 /**
  * The verify job: reads back what the platform shows of linked customers, keeps it, and compares it with what was sent
  * (`differences`, asked once everything is kept). What differs is kept until a whole reading shows it no more. No
- * writing call is made. Ends with 3 where something is not as it was placed, whichever run read it. In one piece: one
- * run on one screen.
+ * writing call is made. Ends with 3 where something is not as it was placed, whichever run read it, and where a budget
+ * is too small for the time within which all are to be read. In one piece: one run on one screen.
  */
 export async function runVerify(
   deps: RunDependencies,
@@ -209,6 +209,7 @@ export function findingCount(findings: VerifySummary["findings"]): number {
 function exitOf(summary: VerifySummary): ExitCode {
   if (summary.failed > 0) return exitCodes.sourceDown;
   if (findingCount(summary.findings) > 0) return exitCodes.recordsRejected;
+  if ((summary.coverage?.behind ?? 0) > 0) return exitCodes.recordsRejected;
   if (summary.state === "stopped") return exitCodes.other;
   return openCount(summary.open) > 0 ? exitCodes.recordsRejected : exitCodes.ok;
 }

@@ -68,6 +68,10 @@ const allowed: Record<string, { statement: RegExp; why: string }> = {
     statement: /^select sequence, format, at, kind, subject, body, previous, hash from audit order by sequence$/u,
     why: "a person asks for the whole chain",
   },
+  "how far readings back have come": {
+    statement: /^select coalesce\(\(select count from tally where name = 'link'\), 0\) as linked, \(select count/u,
+    why: "every customer that is linked now, once in a verify with a budget, which asks for that",
+  },
   "the last readings of a stream": {
     statement:
       /^select number, source, .* from source_read where source = \+\? and stream = \+\? .*order by number desc limit/u,

@@ -99,6 +99,19 @@ it("counts as read back who is linked, by readings of the enterprise that they a
   );
 });
 
+it("is not content where the budget is too small for the time within which all are to be read", async () => {
+  const w = await four();
+  expect(await readsWith(w, 1), "they were linked just now").toMatchObject({ customers: 1, exitCode: 0 });
+  w.tamper("update link set from_at = '2020-01-01T00:00:00.000Z' where customer_id <> 'C4'");
+  w.tamper("update observation_read set seen_at = '2020-01-01T00:00:00.000Z'");
+  const behind = await w.run("run", "verify", "--calls", "1");
+  expect([behind.exitCode, behind.stdout]).toEqual([
+    3,
+    expect.stringContaining("2 customers linked for longer than 7d and not read back within it"),
+  ]);
+  expect(await readsWith(w, 3 * callsOfOne), "C3, C4 and C1").toMatchObject({ exitCode: 0 });
+});
+
 it("takes a budget for reading back alone, and a number that is one", async () => {
   const w = await four();
   for (const [words, text] of [

@@ -10,10 +10,14 @@ export interface ReadAt {
   seenAt: string;
 }
 
-/** How many customers are linked, how many of them were read whole in some time, and when the oldest reading was. */
+/**
+ * How many customers are linked, how many of them were read whole in some time, how many were linked all that time and
+ * were not (`behind`), and when the oldest reading was.
+ */
 export interface ReadSince {
   linked: number;
   read: number;
+  behind: number;
   oldest: string | null;
 }
 
@@ -49,7 +53,7 @@ export class ReadingRows {
   }
 
   since(since: string): ReadSince {
-    return this.#statements.since.get({ since }) ?? { linked: 0, read: 0, oldest: null };
+    return this.#statements.since.get({ since }) ?? { linked: 0, read: 0, behind: 0, oldest: null };
   }
 
   /**
@@ -98,7 +102,11 @@ function prepareStatements(database: Sqlite) {
         `select coalesce((select count from tally where name = 'link'), 0) as linked,
           (select count(*) from observation_read r indexed by observation_read_by_time ${ofTheLink}
             where r.seen_at >= @since and r.complete = 1) as read,
-          (select min(r.seen_at) from observation_read r ${ofTheLink}) as oldest`,
+          (select count(*) from link l indexed by link_by_channel where l.to_at is null and l.from_at < @since
+            and not exists (select 1 from observation_read r where r.customer_namespace = l.namespace
+              and r.customer_id = l.customer_id and r.complete = 1 and r.seen_at >= @since)) as behind,
+          (select r.seen_at from observation_read r indexed by observation_read_by_time ${ofTheLink}
+            order by r.seen_at limit 1) as oldest`,
       ),
     size: () =>
       database.prepare<[RecordKey], EnterpriseSize>(

@@ -86,4 +86,11 @@ export const lifeVerify: Breaks = {
     test: "cli/canary.test.ts",
     title: "run --canary > goes on beside what others made there",
   },
+  "a budget that never comes to some customers is content": {
+    file: "src/run/verify-run.ts",
+    within: "exitOf",
+    never: "behind",
+    test: "run/verify-budget.test.ts",
+    title: "is not content where the budget is too small for the time within which all are to be read",
+  },
 };
