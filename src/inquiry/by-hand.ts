@@ -3,8 +3,8 @@ import type { ExceptionFacts } from "../report/exceptions.ts";
 import type { StatusFacts } from "../report/status.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
-/** What counts by somebody's word alone, as long as the record stands as it did then. */
-function notReadBack({ db }: Pick<ReadOnlyLedger, "db">) {
+/** What people took note of, as long as the record stands as it did then. */
+export function notedByHand({ db }: Pick<ReadOnlyLedger, "db">) {
   return db
     .selectFrom("by_hand")
     .innerJoin("record", (join) =>
@@ -14,8 +14,12 @@ function notReadBack({ db }: Pick<ReadOnlyLedger, "db">) {
         .onRef("record.id", "=", "by_hand.id")
         .onRef("record.body_hash", "=", "by_hand.body_hash"),
     )
-    .where("by_hand.ended_at", "is", null)
-    .where("by_hand.unseen", "<>", "[]");
+    .where("by_hand.ended_at", "is", null);
+}
+
+/** What of that counts by somebody's word alone. */
+function notReadBack(ledger: Pick<ReadOnlyLedger, "db">) {
+  return notedByHand(ledger).where("by_hand.unseen", "<>", "[]");
 }
 
 /** Each record of which something was noted as done before `to` and not read back. */

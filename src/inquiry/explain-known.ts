@@ -15,6 +15,7 @@ import type {
   ObservationFacts,
   RequestFacts,
 } from "../report/explain.ts";
+import { notedByHand } from "./by-hand.ts";
 import { placedOf } from "./explain-placed.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
@@ -215,21 +216,12 @@ async function requestsOf(ledger: ReadOnlyLedger, customer: RecordKey): Promise<
 }
 
 /** What a person took note of for the form that the record has now. */
-async function byHandOf({ db }: ReadOnlyLedger, stream: Stream, key: RecordKey): Promise<ExplainFacts["byHand"]> {
-  const row = await db
-    .selectFrom("by_hand")
-    .innerJoin("record", (join) =>
-      join
-        .onRef("record.stream", "=", "by_hand.stream")
-        .onRef("record.namespace", "=", "by_hand.namespace")
-        .onRef("record.id", "=", "by_hand.id")
-        .onRef("record.body_hash", "=", "by_hand.body_hash"),
-    )
+async function byHandOf(ledger: ReadOnlyLedger, stream: Stream, key: RecordKey): Promise<ExplainFacts["byHand"]> {
+  const row = await notedByHand(ledger)
     .select(["by_hand.at", "by_hand.by", "by_hand.reason", "by_hand.unseen"])
     .where("by_hand.stream", "=", stream)
     .where("by_hand.namespace", "=", key.namespace)
     .where("by_hand.id", "=", key.id)
-    .where("by_hand.ended_at", "is", null)
     .executeTakeFirst();
   return row === undefined ? null : { ...row, unseen: stored<string[]>(row.unseen) };
 }

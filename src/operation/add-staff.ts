@@ -12,16 +12,8 @@ import { generatedPassword, isPrivateMarker, privateMarker, references } from ".
 import { matchAddedStaff } from "./staff-match.ts";
 import type { Meant, ShapesOf } from "./shape.ts";
 import type { StaffMatch } from "./staff-match.ts";
+import { staffCommitments } from "./staff-commitments.ts";
 import type { Known, StateChange } from "./state.ts";
-
-/** Commitments to what M1 is told of a person. */
-const profile = z.object({
-  userName: z.string(),
-  name: z.string(),
-  remark: z.string().nullable(),
-  mobile: z.string().nullable(),
-  departmentId: z.string().nullable(),
-});
 
 const schemas = {
   target: z.object({ enterpriseGlobalId: z.union([z.string(), references.enterpriseGlobalId]) }),
@@ -38,7 +30,7 @@ const schemas = {
     ),
   }),
   before: z.null(),
-  after: z.array(profile.extend({ staff: z.string() })),
+  after: z.array(staffCommitments.extend({ staff: z.string() })),
   context: z.object({
     enterpriseGlobalId: z.string(),
     /** Members that the platform showed before the call (A29). */
@@ -47,7 +39,7 @@ const schemas = {
     staff: z.array(
       z.object({
         key: z.object({ namespace: z.string(), id: z.string() }),
-        particulars: profile,
+        particulars: staffCommitments,
         password: z.object({ ref: z.string(), version: z.int() }).optional(),
       }),
     ),

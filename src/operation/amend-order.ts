@@ -3,17 +3,15 @@ import { checked } from "../contract/fits.ts";
 import { batchOrderRequestSchema } from "../contract/order-record.ts";
 import type { BatchOrderRequest } from "../contract/order-record.ts";
 import type { RecordKey } from "../crm/model.ts";
-import { notSendable, plainKind } from "./kind.ts";
+import { notSendable } from "./kind.ts";
 import type { Effect, Kind } from "./kind.ts";
 import {
-  isAsync,
   licenceOrdersOf,
   lookForPurchase,
   purchaseAudit,
   purchaseNotFound,
   readPurchase,
-  purchaseLines,
-  purchaseUndone,
+  purchaseKind,
   sendPurchase,
 } from "./order-call.ts";
 import type { PurchaseEffect } from "./order-call.ts";
@@ -36,16 +34,10 @@ const notShownEither =
  * nothing may buy it twice.
  */
 export const amendOrder: Kind<AmendmentShapes> = {
-  ...plainKind,
+  ...purchaseKind,
   schemas: amendmentSchemas,
-  endpoint: "E5",
-  stages: ["orders"],
-  policy: "orders.added",
   restsOn: ["A16"],
   rests: ({ payload }) => restsOfOrder(payload),
-  isSentSparingly: true,
-  mayHoldAfterRefusal: true,
-  cureOfPart: "take the part away on the platform first, or settle it as --applied",
   prepare({ operation, wire }) {
     const { customer, after, payload } = operation;
     const request = checked(batchOrderRequestSchema, wire);
@@ -90,16 +82,12 @@ export const amendOrder: Kind<AmendmentShapes> = {
         "numbers that are missing stay unknown; `verify` goes on comparing.",
     };
   },
-  isAsynchronous: ({ payload }) => isAsync(payload),
   amends({ after: { lastStep, agreed }, records }) {
     const [order] = records;
     if (order === undefined) return undefined;
     return { order: { namespace: order.namespace, id: order.id }, lastStep, agreed };
   },
   assets: (operation) => operation.after.assets,
-  planLines: purchaseLines,
-  outdates: ["assets"],
-  undone: purchaseUndone,
   lookFor: ({ context, payload }) =>
     lookForPurchase(context?.channelOrderId ?? `of the amendment of ${payload.channelOrderId.of}`, context),
 };

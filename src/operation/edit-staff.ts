@@ -11,16 +11,9 @@ import { memberDesk, withinEnterprise } from "./look-for.ts";
 import { isPrivateMarker, privateMarker, references } from "./references.ts";
 import type { ShapesOf } from "./shape.ts";
 import { shownOtherwise } from "./shown-profile.ts";
+import { staffCommitments } from "./staff-commitments.ts";
 import type { ShownField } from "./state/staff-links.ts";
 
-/** Commitments to what the CRM says of a person. */
-const profile = z.object({
-  userName: z.string(),
-  name: z.string(),
-  remark: z.string().nullable(),
-  mobile: z.string().nullable(),
-  departmentId: z.string().nullable(),
-});
 const clearable = z.union([privateMarker, z.literal("")]).optional();
 
 const schemas = {
@@ -35,13 +28,13 @@ const schemas = {
     remark: clearable,
     passwordMobile: clearable,
   }),
-  before: profile,
-  after: profile,
+  before: staffCommitments,
+  after: staffCommitments,
   context: z.object({
     enterpriseGlobalId: z.string(),
     memberGlobalId: z.string(),
     staff: z.object({ namespace: z.string(), id: z.string() }),
-    profile,
+    profile: staffCommitments,
     /** What of it the call says. */
     sent: z.array(z.enum(["name", "remark", "mobile", "departmentId"])),
   }),

@@ -4,6 +4,7 @@ import { matchBySequence } from "../contract/order-service.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { Snapshot } from "../platform/snapshot.ts";
 import type { AssumptionMet } from "./assumptions-met.ts";
+import { plainKind } from "./kind.ts";
 import type { Effect, Evidence, Prepared, SettleFacts, WhenNotFound } from "./kind.ts";
 import { orderDesk, some, withinEnterprise } from "./look-for.ts";
 import type { LookFor, Undone } from "./kind.ts";
@@ -212,15 +213,12 @@ async function wishOf(
 }
 
 /** What an E5 that buys says, for people. */
-export function purchaseLines({
-  orderList,
-  ...payload
-}: OrderShapes["payload"] | AmendmentShapes["payload"]): string[] {
+function purchaseLines({ orderList, ...payload }: OrderShapes["payload"] | AmendmentShapes["payload"]): string[] {
   return [...fieldLines(payload), ...orderList.map((record, index) => `orderList[${index}]: ${recordLine(record)}`)];
 }
 
 /** How a purchase is taken back. */
-export const purchaseUndone: Undone = {
+const purchaseUndone: Undone = {
   how: "approximate",
   by: "E5",
   difference: "what it bought is deleted as M7 shows it; its order number and its asset numbers are spent",
@@ -246,3 +244,18 @@ export function lookForPurchase(channelOrderId: string, context: OrderContext | 
     whom: orderDesk,
   };
 }
+
+/** What the kinds that buy by E5 have in common. */
+export const purchaseKind = {
+  ...plainKind,
+  endpoint: "E5",
+  stages: ["orders"],
+  policy: "orders.added",
+  isSentSparingly: true,
+  mayHoldAfterRefusal: true,
+  cureOfPart: "take the part away on the platform first, or settle it as --applied",
+  isAsynchronous: ({ payload }: { payload: { syncMode: string } }) => isAsync(payload),
+  planLines: purchaseLines,
+  outdates: ["assets"],
+  undone: purchaseUndone,
+} as const;

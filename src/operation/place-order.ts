@@ -2,17 +2,15 @@ import type { RecordKey } from "../crm/model.ts";
 import { checked } from "../contract/fits.ts";
 import { batchOrderRequestSchema } from "../contract/order-record.ts";
 import { formatKey } from "../crm/keys.ts";
-import { notSendable, plainKind } from "./kind.ts";
+import { notSendable } from "./kind.ts";
 import type { Effect, Kind } from "./kind.ts";
 import {
-  isAsync,
   licenceOrdersOf,
   lookForPurchase,
   purchaseAudit,
   purchaseNotFound,
   readPurchase,
-  purchaseLines,
-  purchaseUndone,
+  purchaseKind,
   sendPurchase,
 } from "./order-call.ts";
 import type { PurchaseEffect } from "./order-call.ts";
@@ -29,15 +27,9 @@ import type { StateChange } from "./state.ts";
  * twice.
  */
 export const placeOrder: Kind<OrderShapes> = {
-  ...plainKind,
+  ...purchaseKind,
   schemas: orderSchemas,
-  endpoint: "E5",
-  stages: ["orders"],
-  policy: "orders.added",
   rests: ({ payload }) => restsOfOrder(payload),
-  isSentSparingly: true,
-  mayHoldAfterRefusal: true,
-  cureOfPart: "take the part away on the platform first, or settle it as --applied",
   prepare({ operation, wire }) {
     const { customer } = operation;
     const request = checked(batchOrderRequestSchema, wire);
@@ -72,16 +64,12 @@ export const placeOrder: Kind<OrderShapes> = {
         "that are missing stay unknown; `verify` goes on comparing.",
     };
   },
-  isAsynchronous: ({ payload }) => isAsync(payload),
   claims: "order",
   uniqueness({ payload, records }) {
     const [order] = records;
     return order === undefined ? undefined : { what: "order", number: payload.channelOrderId, order };
   },
   assets: (operation) => operation.after.assets,
-  planLines: purchaseLines,
-  outdates: ["assets"],
-  undone: purchaseUndone,
   lookFor: ({ context, payload }) => lookForPurchase(context?.channelOrderId ?? payload.channelOrderId, context),
 };
 

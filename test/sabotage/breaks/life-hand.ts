@@ -76,8 +76,8 @@ export const lifeByHand: Breaks = {
       "the neighbour keeps its own",
   },
   "a note of a form that the record no longer has is still shown": {
-    file: "src/inquiry/explain-known.ts",
-    within: "byHandOf",
+    file: "src/inquiry/by-hand.ts",
+    within: "notedByHand",
     find: '.onRef("record.body_hash", "=", "by_hand.body_hash")',
     replace: "",
     test: "scenarios/life/done-by-hand.test.ts",
