@@ -16,9 +16,9 @@ export interface Choice {
 const shortest = 8;
 
 /**
- * What a run is to carry out of a saved plan, customer by customer, and what of it was applied before, by which run.
- * Throws a Problem where nothing of it is left, where what is named is not in it or was applied, and where something is
- * chosen without what it needs.
+ * What a run is to carry out of a saved plan, customer by customer, and what of it was applied before, by which run. A
+ * customer of whom only something in doubt is left is looked at too. Throws a Problem where nothing of it is left,
+ * where what is named is not in it or was applied, and where something is chosen without what it needs.
  */
 export function chosenFrom(
   path: string,
@@ -38,7 +38,7 @@ export function chosenFrom(
     const own = item.operations.filter(
       (operation) => !applied.has(operation.hash) && named?.all.has(operation) !== false,
     );
-    if (own.length === 0) continue;
+    if (own.length === 0 && !isInDoubt(item, named?.all, applied)) continue;
     for (const { hash } of own) chosen.add(hash);
     expected.set(formatKey(item.customer), {
       customer: item.customer,
@@ -58,8 +58,20 @@ export function chosenFrom(
     }),
   );
   const [first] = before;
-  if (chosen.size === 0 && first !== undefined) throw refused(path, `nothing of it is left: ${first}`);
+  if (expected.size === 0 && first !== undefined) throw refused(path, `nothing of it is left: ${first}`);
   return { expected, before };
+}
+
+/** Whether the outcome of something that was taken before is not known: the run finds it out, and sends no other. */
+function isInDoubt(
+  { operations }: SavedCustomer,
+  named: ReadonlySet<SavedOperation> | undefined,
+  applied: ReadonlyMap<string, AppliedBy>,
+): boolean {
+  return operations.some((operation) => {
+    const state = applied.get(operation.hash)?.state;
+    return named?.has(operation) !== false && (state === "sending" || state === "unknown" || state === "parked");
+  });
 }
 
 /** What became of an operation that an earlier run took of the plan. */
