@@ -14,6 +14,7 @@ import type { Snapshot } from "../platform/snapshot.ts";
 import type { Block } from "../plan/block.ts";
 import type { LoadedCustomer } from "../plan/input.ts";
 import type { OrderWithTree } from "../operation/desired.ts";
+import { earlierOrders } from "../operation/order-standing.ts";
 import type { CustomerState } from "./customer-state.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import { isShown } from "./licence-types.ts";
@@ -92,7 +93,7 @@ export class OrderAdoption {
   async seek(knows: CustomerState): Promise<Sought> {
     const loaded = knows.held ?? (await knows.loaded());
     const { link } = loaded.known;
-    const orders = loaded.orders.filter((order) => isOpen(order, loaded));
+    const orders = earlierFirst(loaded.orders.filter((order) => isOpen(order, loaded)));
     if (link === undefined || link.origin === "created" || orders.length === 0)
       return { adopted: [], unclear: new Map() };
     await knows.settled();
@@ -259,6 +260,24 @@ export class OrderAdoption {
 /** An order that the CRM gives and the ledger does not know as placed. */
 function isOpen(order: Order, { known }: LoadedCustomer): boolean {
   return order.pending && order.state !== "quarantined" && !known.placedOrders.has(formatKey(order.key));
+}
+
+/** Orders after those of the list that they take something over from: what they bring back names that. */
+function earlierFirst(orders: readonly Order[]): Order[] {
+  const byKey = new Map(orders.map((order) => [formatKey(order.key), order]));
+  const sorted = new Set<Order>();
+  const entered = new Set<Order>();
+  const enter = (order: Order): void => {
+    if (entered.has(order)) return;
+    entered.add(order);
+    for (const earlier of earlierOrders(order.key, order.body.instances)) {
+      const other = byKey.get(formatKey(earlier));
+      if (other !== undefined) enter(other);
+    }
+    sorted.add(order);
+  };
+  for (const order of orders) enter(order);
+  return [...sorted];
 }
 
 /** The channel order number that an order has, or would be placed under (A16). */

@@ -9,6 +9,7 @@ import type { FixedNumber } from "../operation/state/asset-numbers.ts";
 import { deliver } from "./deliver.ts";
 import type { AssetNumbers, Unready } from "./deliver.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
+import { newUnitsOf } from "../operation/asset-numbers.ts";
 import type { PlannedAsset } from "../operation/asset-numbers.ts";
 
 /** The customer under whom the pool's operations stand in the journal: nobody's. */
@@ -45,12 +46,15 @@ export class NumberPool implements AssetNumbers {
     const { settings } = this.#deps;
     const { order, customer } = of;
     const key = { order: { namespace: order.namespace, id: order.id }, customer };
-    const wanted = assets.map((asset) => {
+    const wanted = assets.flatMap((asset) => {
+      // What continues an earlier unit has the number of that.
+      const units = newUnitsOf(asset);
+      if (units.length === 0) return [];
       const licenseType = licenseTypes.find((type) => type === asset.licenseType);
       return {
         instanceId: asset.id,
         quantity: asset.quantity,
-        units: asset.units,
+        units: asset.renewed === undefined ? asset.units : units,
         given: asset.given,
         wireNumber: (digits: string): string =>
           licenseType === undefined ? digits : assetNumberOf(digits, licenseType, settings),

@@ -68,6 +68,7 @@ async function readOrder(
   const held = new Set(known.assignments.map((item) => item.assetNumber));
   return readBackOrder(order, standing, new ShownContents(readings, hidden), {
     held,
+    numbers: known.numbers,
     limits: new Limits(deps.settings),
   });
 }

@@ -18,8 +18,10 @@ interface Amended {
   /** Under the order's own number. */
   own: ShownOrder | undefined;
   amendments: readonly ShownAmendment[];
-  /** Numbers fixed to units of the order. */
+  /** Numbers of units of the order. */
   numbers: readonly FixedNumber[];
+  /** Those of its units that continue earlier ones. */
+  renewed: readonly FixedNumber[];
 }
 
 /**
@@ -31,6 +33,13 @@ export function rebuiltSteps(amended: Amended): StateChange[] {
   const { key, version, bodyHash } = order;
   const changes: StateChange[] = [];
   const of = { order: key, customer, operationId: null, origin: "rebuilt" } as const;
+  const renewed = amended.renewed.map(({ instanceId, unit, number, continues = [] }): BoughtItem => {
+    return { instanceId, unit, number, products: [], packages: [], continues: [...continues] };
+  });
+  if (renewed.length > 0) {
+    const nothing = { licenceOrders: [], products: 0 };
+    changes.push({ type: "order-bought", ...of, channelOrderId, version, items: renewed, ...nothing });
+  }
   for (const { channelOrderId: number, shown } of amended.amendments) {
     const items = itemsOf(amended, shown);
     if (items.length === 0) continue;

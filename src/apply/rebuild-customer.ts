@@ -3,9 +3,11 @@ import type { JsonObject } from "../base/canonical-json.ts";
 import { formatKey, subjectOf } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { commonSuffix } from "../operation/staff-match.ts";
-import { productsUnder } from "../operation/order-standing.ts";
+import { orderOf, productsUnder } from "../operation/order-standing.ts";
 import { markerKey } from "../operation/references.ts";
 import type { StateChange } from "../operation/state.ts";
+import { unitsNamed } from "../operation/state/asset-numbers.ts";
+import type { FixedNumber } from "../operation/state/asset-numbers.ts";
 import type { OrderWithTree } from "../operation/desired.ts";
 import type { WantedNumbers } from "../ledger/state/asset-numbers.ts";
 import type { ShownOrder } from "../plan/adoption.ts";
@@ -106,22 +108,59 @@ async function rebuiltOrder(
 ): Promise<StateChange[]> {
   const { customer } = knows;
   if (shown === undefined) return nothingStands(order, customer);
-  const { fixed } = await ledger.state.fixNumbers(order.key, customer, numbersOf(order, shown));
+  const renewed = renewedUnits(order, shown, (await knows.known()).numbers);
+  const { fixed } = await ledger.state.fixNumbers(order.key, customer, numbersOf(order, shown, renewed));
   knows.fixed(fixed);
   for (const { n, channelOrderId: number } of amendments)
     await ledger.state.noteAmendment(order.key, { n, channelOrderId: number });
-  const { numbers } = await knows.known();
-  return rebuiltSteps({ order, customer, channelOrderId, own, amendments, numbers });
+  const numbers = [...(await knows.known()).numbers, ...renewed];
+  return rebuiltSteps({ order, customer, channelOrderId, own, renewed, amendments, numbers });
 }
 
-function numbersOf(order: OrderWithTree, { products: shown }: ShownOrder): WantedNumbers[] {
+/** The numbers under which the products of an asset are shown, those that the CRM gives first. */
+function shownUnder(asset: OrderWithTree["tree"]["assets"][number], { products: shown }: ShownOrder): string[] {
+  const products = [...asset.products, ...asset.packages.flatMap(productsUnder)];
+  const numbers = new Set(products.flatMap(({ id }) => shown?.get(id) ?? []));
+  const first = asset.assetNumbers.filter((number) => numbers.has(number));
+  return [...new Set([...first, ...[...numbers].sort()])];
+}
+
+/** Units whose products are shown under the number of the unit that they continue, which was brought back before. */
+function renewedUnits(order: OrderWithTree, shown: ShownOrder, known: readonly FixedNumber[]): FixedNumber[] {
+  const { namespace, id: orderId } = order.key;
+  return order.tree.assets.flatMap((asset) => {
+    const { continues } = asset;
+    if (continues === undefined) return [];
+    const from = orderOf(order.key, continues);
+    return shownUnder(asset, shown)
+      .slice(0, asset.quantity)
+      .flatMap((number, unit): FixedNumber[] => {
+        const earlier = known.find(
+          (item) =>
+            item.number === number &&
+            item.instanceId === continues.instanceId &&
+            item.orderId === from.id &&
+            item.namespace === from.namespace,
+        );
+        if (earlier === undefined) return [];
+        return [{ number, namespace, orderId, instanceId: asset.id, unit, continues: unitsNamed(earlier) }];
+      });
+  });
+}
+
+function numbersOf(order: OrderWithTree, shown: ShownOrder, renewed: readonly FixedNumber[]): WantedNumbers[] {
   return order.tree.assets.map((asset) => {
-    const products = [...asset.products, ...asset.packages.flatMap(productsUnder)];
-    const numbers = new Set(products.flatMap(({ id }) => shown?.get(id) ?? []));
-    const first = asset.assetNumbers.filter((number) => numbers.has(number));
-    const given = [...new Set([...first, ...[...numbers].sort()])];
-    const quantity = Math.min(asset.quantity, given.length);
-    return { instanceId: asset.id, quantity, given, wireNumber: (digits) => digits };
+    const given = shownUnder(asset, shown).slice(0, asset.quantity);
+    const others = given
+      .map((number, unit) => ({ number, unit }))
+      .filter((one) => !renewed.some((item) => item.instanceId === asset.id && item.unit === one.unit));
+    return {
+      instanceId: asset.id,
+      quantity: others.length,
+      units: others.map(({ unit }) => unit),
+      given: others.map(({ number }) => number),
+      wireNumber: (digits) => digits,
+    };
   });
 }
 

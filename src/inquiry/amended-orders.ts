@@ -65,7 +65,7 @@ export function amendedSides(
   const numberOf = unitNumbers(standing);
   const sent = [
     sentBy(placed.payload, numberOf, undefined),
-    ...rows.flatMap((row) => (row.kind === "bought" ? [sentBy(row.payload, numberOf, purchaseOf(row))] : [])),
+    ...rows.flatMap((row) => (isPurchase(row) ? [sentBy(row.payload, numberOf, purchaseOf(row))] : [])),
   ];
   const whole = (items: SentItem[], isProduct: boolean): SentItem[] =>
     // What was bought last stands for what is shown while an old form stands beside it.
@@ -85,6 +85,14 @@ export function amendedSides(
       false,
     ),
   });
+}
+
+/** A step that only says under which numbers units go on is of the purchase before it. */
+function isPurchase(row: StepRow): boolean {
+  const step = stepOf(row);
+  return (
+    step.kind === "bought" && step.items.some(({ products, packages }) => products.length > 0 || packages.length > 0)
+  );
 }
 
 /** What stands by no call of ours, such as what a person bought: nothing that was sent before says how it is. */

@@ -24,6 +24,7 @@ import { amendedSides, stepsOf } from "./amended-orders.ts";
 import type { StepRow } from "./amended-orders.ts";
 import { ofEachCustomer } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
+import { renewedUnits } from "./renewed-numbers.ts";
 import { placedOrdersOf } from "./placed-orders.ts";
 import type { PlacedOrder } from "./placed-orders.ts";
 
@@ -131,7 +132,7 @@ const fixedRows = ofEachCustomer<FixedNumber>(({ db }, customer) =>
 );
 
 function fixedNumbers(ledger: ReadOnlyLedger, customer: RecordKey): FixedNumbers {
-  return Map.groupBy(fixedRows(ledger, customer), (row) =>
+  return Map.groupBy([...fixedRows(ledger, customer), ...renewedUnits(ledger, customer)], (row) =>
     JSON.stringify([row.namespace, row.order_id, row.instance_id]),
   );
 }

@@ -18,6 +18,7 @@ import type {
 import { notedByHand } from "./by-hand.ts";
 import { placedOf } from "./explain-placed.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
+import { renewedNumbers } from "./renewed-numbers.ts";
 
 const mostObservations = 200;
 
@@ -141,7 +142,7 @@ async function numbersOf(ledger: ReadOnlyLedger, order: RecordKey): Promise<Expl
     .orderBy("instance_id")
     .orderBy("unit")
     .execute();
-  return rows.map((row) => ({
+  const fixed = rows.map((row) => ({
     number: row.wire_number ?? row.number,
     instanceId: row.instance_id ?? "",
     slot: row.unit ?? 0,
@@ -149,6 +150,7 @@ async function numbersOf(ledger: ReadOnlyLedger, order: RecordKey): Promise<Expl
     fixedAt: row.fixed_at ?? "",
     endedAt: row.ended_at,
   }));
+  return [...fixed, ...(await renewedNumbers(ledger, order)).map(({ operationId: _by, ...unit }) => unit)];
 }
 
 async function staffLinksOf({ db }: ReadOnlyLedger, staff: RecordKey): Promise<ExplainFacts["staffLinks"]> {

@@ -15,6 +15,7 @@ import type { PrivateMarker } from "../operation/references.ts";
 import { sumOf } from "../report/orders.ts";
 import type { OrderEvent } from "../report/orders.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
+import { renewedNumbers } from "./renewed-numbers.ts";
 import { shownProducts } from "./shown-products.ts";
 
 /** One row for each licence order of a placed or adopted order, and for each beginning and end of an assignment. */
@@ -100,7 +101,9 @@ function stepsIn({ from, to }: Time): RawBuilder<unknown> {
     left join record_version v on v.stream = 'orders' and v.namespace = s.namespace and v.id = s.order_id
       and v.version = s.version
     left join link k on k.namespace = s.customer_namespace and k.customer_id = s.customer_id and k.to_at is null
-    where s.at >= ${from} and s.at < ${to}`;
+    where s.at >= ${from} and s.at < ${to}
+      and not (s.kind = 'bought' and not exists (select 1 from json_each(s.items) i
+        where json_array_length(i.value, '$.products') + json_array_length(i.value, '$.packages') > 0))`;
 }
 
 /** Assignments by their beginning or their end, with the columns of `ordersIn`. */
@@ -226,7 +229,12 @@ async function numbersOf(
     .where(later)
     .orderBy("wire_number")
     .execute();
-  if (fixed.length > 0) return fixed.flatMap((item) => (item.wire_number === null ? [] : [item.wire_number]));
+  const own = new Set(products.map((product) => product.assetId));
+  const renewed = (await renewedNumbers(ledger, order)).filter(
+    ({ instanceId, operationId }) => own.has(instanceId) && operationId === row.operation_id,
+  );
+  if (fixed.length + renewed.length > 0)
+    return [...fixed.flatMap((item) => item.wire_number ?? []), ...renewed.map(({ number }) => number)].sort();
   const { channel_order_id: channelOrderId, license_order_id: licenseOrderId } = row;
   if (channelOrderId === null || licenseOrderId === null) return [];
   const shown = shownProducts(ledger, customer, channelOrderId);

@@ -3,6 +3,8 @@ import { checked } from "../contract/fits.ts";
 import { batchOrderRequestSchema } from "../contract/order-record.ts";
 import type { BatchOrderRequest } from "../contract/order-record.ts";
 import type { RecordKey } from "../crm/model.ts";
+import { numbersThere } from "./asset-numbers.ts";
+import type { PlannedAsset, RenewedUnit } from "./asset-numbers.ts";
 import { notSendable } from "./kind.ts";
 import type { Effect, Kind } from "./kind.ts";
 import {
@@ -45,16 +47,20 @@ export const amendOrder: Kind<AmendmentShapes> = {
     const [order] = operation.records;
     if (order === undefined) return { code: "order.unnamed", reason: "the operation names no order" };
     const numbers = numbersByUnit(payload, request.data);
-    const items = after.items.map(({ stood: _stood, ...item }) => ({
-      ...item,
-      number: numbers.get(unitKey(item.instanceId, item.unit)) ?? null,
-    }));
+    const renewed = renewedUnits(after.assets);
+    const items = after.items.map(({ stood: _stood, ...item }) => {
+      const name = unitKey(item.instanceId, item.unit);
+      const earlier = renewed.get(name);
+      if (earlier !== undefined) return { ...item, number: earlier.number, continues: earlier.continues };
+      return { ...item, number: numbers.get(name) ?? null };
+    });
     const stoodBefore = after.items.flatMap((item, index) => (item.stood ? [items[index]?.number ?? ""] : []));
     const common = orderContextOf(request.data, {
       order: { namespace: order.namespace, id: order.id },
       bodyHash: after.bodyHash,
       version: after.version,
       secrets: payload.orderList.some(holdsPasswords),
+      assets: after.assets,
     });
     const { gone } = after;
     const context: Context = { ...common, items, stood: stoodBefore, ...(gone === undefined ? {} : { gone }) };
@@ -92,9 +98,16 @@ export const amendOrder: Kind<AmendmentShapes> = {
     lookForPurchase(context?.channelOrderId ?? `of the amendment of ${payload.channelOrderId.of}`, context),
 };
 
-/** Asset numbers that may have been there before: those of units that stood, and those that the CRM gave. */
+/** Asset numbers that may have been there before: of units that stood, of earlier ones, and those that the CRM gave. */
 function stoodBefore({ operation, context }: { operation: { after: AmendmentShapes["after"] }; context: Context }) {
-  return [...context.stood, ...operation.after.assets.flatMap((asset) => asset.given)];
+  return [...context.stood, ...numbersThere(operation.after.assets)];
+}
+
+/** Units that continue earlier ones, by instance and unit. */
+function renewedUnits(assets: readonly PlannedAsset[]): ReadonlyMap<string, RenewedUnit> {
+  return new Map(
+    assets.flatMap(({ id, renewed = [] }) => renewed.map((unit) => [unitKey(id, unit.unit), unit] as const)),
+  );
 }
 
 /** The number that each unit was bound to: the wire form has its numbers where the payload has its units. */

@@ -1,5 +1,18 @@
 import { z } from "zod";
 
+/** One unit of an asset instance. */
+export const earlierUnit = z.object({
+  namespace: z.string(),
+  orderId: z.string(),
+  instanceId: z.string(),
+  unit: z.int(),
+});
+export type EarlierUnit = z.infer<typeof earlierUnit>;
+
+/** A unit that is bought under the number of one that stands; `continues`: that unit, and those that it continues. */
+export const renewedUnit = z.object({ unit: z.int(), number: z.string(), continues: z.array(earlierUnit) });
+export type RenewedUnit = z.infer<typeof renewedUnit>;
+
 const plannedAsset = z.object({
   id: z.string(),
   licenseType: z.string(),
@@ -7,6 +20,8 @@ const plannedAsset = z.object({
   given: z.array(z.string()),
   /** Which units they are; the first ones where it is not said. */
   units: z.array(z.int()).optional(),
+  /** Those of its units that continue earlier ones: no number is taken for them. */
+  renewed: z.array(renewedUnit).optional(),
 });
 /** An asset instance that an order brings: how many numbers it needs, and those that the CRM gave. */
 export type PlannedAsset = z.infer<typeof plannedAsset>;
@@ -14,6 +29,17 @@ export type PlannedAsset = z.infer<typeof plannedAsset>;
 /** The units of an asset instance that need numbers. */
 export function unitsOf({ quantity, units }: Pick<PlannedAsset, "quantity" | "units">): number[] {
   return units ?? Array.from({ length: quantity }, (_, unit) => unit);
+}
+
+/** The units of an asset instance that get a number of their own. */
+export function newUnitsOf(asset: Pick<PlannedAsset, "quantity" | "units" | "renewed">): number[] {
+  const renewed = new Set(asset.renewed?.map(({ unit }) => unit));
+  return unitsOf(asset).filter((unit) => !renewed.has(unit));
+}
+
+/** Numbers of planned assets that may be there before the purchase: those of the CRM, and those of earlier units. */
+export function numbersThere(assets: readonly PlannedAsset[]): string[] {
+  return assets.flatMap(({ given, renewed = [] }) => [...given, ...renewed.map(({ number }) => number)]);
 }
 
 /** What a plan says an order will be, in `after`. */

@@ -56,6 +56,8 @@ const goingItem = z.object({
   product: z.string().nullable(),
   channelOrderId: z.string().nullable(),
   licenseOrderId: z.string().nullable(),
+  /** Another unit has the number too, so it stays. */
+  shared: z.literal(true).optional(),
 });
 
 const going = z.object({
@@ -99,7 +101,7 @@ export type DeletionShapes = ShapesOf<typeof schemas>;
  */
 function removed(operationId: string, customer: RecordKey, order: RecordKey, going: Going): Effect {
   const { items, products, held } = going;
-  const numbers = items.flatMap((item) => (item.product === null ? [item.number] : []));
+  const numbers = items.flatMap((item) => (item.product === null && item.shared !== true ? [item.number] : []));
   const changes: StateChange[] = [
     {
       type: "order-removed",

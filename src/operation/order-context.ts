@@ -1,6 +1,8 @@
 import { z } from "zod";
 import type { BatchOrderRequest, NewBuyOrder } from "../contract/order-record.ts";
 import type { RecordKey } from "../crm/model.ts";
+import { renewedUnit } from "./asset-numbers.ts";
+import type { PlannedAsset } from "./asset-numbers.ts";
 
 /** What an E5 has to remember so that its outcome can be found out later. Ids and commitments only. */
 export const orderContext = z.object({
@@ -10,6 +12,8 @@ export const orderContext = z.object({
   version: z.int(),
   order: z.object({ namespace: z.string(), id: z.string() }),
   secrets: z.boolean(),
+  /** Units that continue earlier ones, where there are any. */
+  renewed: z.array(renewedUnit.extend({ instanceId: z.string() })).optional(),
   records: z.array(
     z.object({
       sequence: z.int(),
@@ -45,8 +49,17 @@ export function standingProducts({ records }: OrderContext): number {
 /** What an order's wire body promises to show: for each order record its asset numbers and CRM product ids. */
 export function orderContextOf(
   request: BatchOrderRequest,
-  planned: { order: RecordKey; bodyHash: string; version: number; secrets: boolean },
+  planned: {
+    order: RecordKey;
+    bodyHash: string;
+    version: number;
+    secrets: boolean;
+    assets: readonly PlannedAsset[];
+  },
 ): OrderContext {
+  const renewed = planned.assets.flatMap(({ id, renewed: units = [] }) =>
+    units.map((unit) => ({ ...unit, instanceId: id })),
+  );
   return {
     enterpriseGlobalId: request.orderList[0]?.enterpriseGlobalId ?? "",
     channelOrderId: request.channelOrderId,
@@ -54,6 +67,7 @@ export function orderContextOf(
     version: planned.version,
     order: planned.order,
     secrets: planned.secrets,
+    ...(renewed.length === 0 ? {} : { renewed }),
     records: request.orderList.map(promisedOf),
   };
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { plannedOrder } from "./asset-numbers.ts";
+import { earlierUnit, plannedOrder } from "./asset-numbers.ts";
 import { orderContext } from "./order-context.ts";
 import { privateMarker, references } from "./references.ts";
 import type { ShapesOf } from "./shape.ts";
@@ -101,9 +101,10 @@ const boughtItem = z.object({
   number: z.string().nullable(),
   products: z.array(z.string()),
   packages: z.array(z.string()),
+  continues: z.array(earlierUnit).optional(),
 });
 /** `stood`: the unit was there before. */
-const amendedItem = boughtItem.omit({ number: true }).extend({ stood: z.boolean() });
+const amendedItem = boughtItem.omit({ number: true, continues: true }).extend({ stood: z.boolean() });
 
 /** What stood and the platform shows no more, in whose place this is bought; `products`: how many that were. */
 const goneItem = z.object({

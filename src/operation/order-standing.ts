@@ -205,11 +205,9 @@ export function takenOver(own: RecordKey, instances: DesiredOrder["instances"]):
   });
 }
 
-/** The orders that products of an order are transferred from. */
-export function transferSources(own: RecordKey, instances: DesiredOrder["instances"]): RecordKey[] {
-  return instances.flatMap((item) =>
-    item.kind === "product" && item.transferredFrom !== undefined ? [orderOf(own, item.transferredFrom)] : [],
-  );
+/** The orders that products of an order are transferred from, and whose assets its assets continue. */
+export function earlierOrders(own: RecordKey, instances: DesiredOrder["instances"]): RecordKey[] {
+  return takenOver(own, instances).map(({ from }) => from);
 }
 
 /** Names a product of one purchase in one unit of an order. */
@@ -275,6 +273,7 @@ function buyUnit(
   };
   fold.units.set(key, {
     ...standing,
+    number: standing.number ?? number ?? undefined,
     products: [...standing.products, ...products],
     packages: [...standing.packages, ...packages],
   });

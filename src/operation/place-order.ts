@@ -1,4 +1,5 @@
 import type { RecordKey } from "../crm/model.ts";
+import { numbersThere } from "./asset-numbers.ts";
 import { checked } from "../contract/fits.ts";
 import { batchOrderRequestSchema } from "../contract/order-record.ts";
 import { formatKey } from "../crm/keys.ts";
@@ -41,20 +42,20 @@ export const placeOrder: Kind<OrderShapes> = {
       bodyHash: operation.after.bodyHash,
       version: operation.after.version,
       secrets: operation.payload.orderList.some(holdsPasswords),
+      assets: operation.after.assets,
     });
     const effectOf: PurchaseEffect = (id, licenceOrders) => orderPlaced(id, customer, context, licenceOrders);
     return { context, send: sendPurchase(request.data, effectOf) };
   },
   read(entry, snapshot) {
     const { context, operation } = entry;
-    const given = new Set(operation.after.assets.flatMap((asset) => asset.given));
-    return readPurchase(snapshot, entry, given, (id, licenceOrders) =>
+    return readPurchase(snapshot, entry, new Set(numbersThere(operation.after.assets)), (id, licenceOrders) =>
       orderPlaced(id, operation.customer, context, licenceOrders),
     );
   },
   notFound: ({ context, operation: { customer } }, facts) => purchaseNotFound({ context, customer }, facts),
   shownAfterRefusal: ({ operation, context }, snapshot, facts) =>
-    shownOfRefusedOrder({ context, stood: operation.after.assets.flatMap((asset) => asset.given) }, snapshot, facts),
+    shownOfRefusedOrder({ context, stood: numbersThere(operation.after.assets) }, snapshot, facts),
   countAsApplied(entry, evidence) {
     const effect = evidence.kind === "not-found" ? undefined : evidence.effect;
     return {
@@ -93,8 +94,21 @@ function orderPlaced(
       origin: "placed",
       licenceOrders: rows,
     },
+    ...renewals(operationId, customer, context),
   ];
   if (context.secrets)
     changes.push({ type: "secrets-wiped", ref: `orders/${formatKey(context.order)}`, version: context.version });
   return { changes, audit: purchaseAudit(context, rows) };
+}
+
+/** Units that continue earlier ones have their numbers by a step of the order, in which nothing more is bought. */
+function renewals(operationId: string, customer: RecordKey, context: OrderContext): StateChange[] {
+  const { order, channelOrderId, version, bodyHash, renewed = [] } = context;
+  if (renewed.length === 0) return [];
+  const items = renewed.map((unit) => ({ ...unit, products: [], packages: [] }));
+  const of = { order, customer, operationId, origin: "sent" } as const;
+  return [
+    { type: "order-bought", ...of, channelOrderId, version, items, licenceOrders: [], products: 0 },
+    { type: "order-agreed", order, version, bodyHash },
+  ];
 }

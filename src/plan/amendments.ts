@@ -1,4 +1,5 @@
 import { formatKey } from "../crm/keys.ts";
+import type { RenewedUnit } from "../operation/asset-numbers.ts";
 import type { OrderWithTree } from "../operation/desired.ts";
 import type { MeantOperation } from "../operation/operation.ts";
 import type { GoneItem } from "../operation/order-payload.ts";
@@ -12,19 +13,21 @@ import type { Block } from "./block.ts";
 import type { PlanOptions } from "./options.ts";
 import { differenceOf, isEmpty } from "./order-difference.ts";
 import { unitsEnded } from "./emptied-units.ts";
-import { partsText, wordingOf } from "./amendment-texts.ts";
-import { soldApart } from "./sold-apart.ts";
 import type { AddedPart, EndedPart, EndingPolicy, Endings, OrderDifference, ReplacedPart } from "./order-difference.ts";
 import type { PlannedPackage, PlannedProduct, PurchasedAsset } from "./order-records.ts";
 import { consider } from "./policy.ts";
+import { renewedIn } from "./renewals.ts";
 import { wantedForm } from "../operation/state/order-steps.ts";
 import { passwordsWiped } from "../operation/state/secrets.ts";
 
+/** What an E5 says of a purchase, and the units of it that continue earlier ones, by asset instance. */
+export interface MadePurchase {
+  payload: Omit<MeantOperation<"place-order">["payload"], "channelOrderId">;
+  renewed: ReadonlyMap<string, RenewedUnit[]>;
+}
+
 /** Makes what an E5 says of these assets of an order, or says why it cannot be made as it has to be. */
-export type PurchaseMaker = (
-  order: OrderWithTree,
-  assets: readonly PurchasedAsset[],
-) => Omit<MeantOperation<"place-order">["payload"], "channelOrderId"> | Block;
+export type PurchaseMaker = (order: OrderWithTree, assets: readonly PurchasedAsset[]) => MadePurchase | Block;
 
 /** What is to be done so that a placed order stands as the CRM says. */
 export interface Amendment {
@@ -55,7 +58,7 @@ export interface Placed {
  * kept, and nothing is called. Where nothing differs any more, the form counts as agreed.
  */
 export function planAmendment(
-  given: { known: Pick<Known, "assignments">; sealed?: ReadonlySet<string> | undefined },
+  given: { known: Pick<Known, "assignments" | "numbers">; sealed?: ReadonlySet<string> | undefined },
   of: Placed,
   options: Pick<PlanOptions, "policies">,
   purchase: PurchaseMaker,
@@ -84,16 +87,11 @@ export function planAmendment(
     return considered === "act";
   };
   const isBuying = buyWhatIsLacking(amendment, of, difference, { policies, acts, make: purchase });
-  endWhatGoes(amendment, of, difference, isBuying, acts);
+  endWhatGoes(amendment, of, difference, { isBuying, numbers: given.known.numbers }, acts);
   keepPrices(amendment, of, difference, acts);
   amendment.changes.push(...wiped);
   if (difference.wording.length > 0) acts("orders.wording", wordingOf(difference));
   return amendment;
-}
-
-/** What this version of the program leaves to people. */
-export function notEnabled(what: string): Block {
-  return { code: "amendment.not-enabled", reason: `amendment not enabled: ${what}`, again: false };
 }
 
 const nothingWanted = { assets: [], amount: undefined };
@@ -117,14 +115,9 @@ interface Buying extends Pick<PlanOptions, "policies"> {
 
 /**
  * Plans what is bought first; each purchase is planned on what stands, so what else there is comes once that is done.
- * Answers whether something has to be bought, whether it can be or not: what ends waits for all of that.
+ * Answers whether something has to be bought, whether it can be or not: what ends waits for that.
  */
-function buyWhatIsLacking(
-  amendment: Amendment,
-  of: Placed,
-  difference: OrderDifference,
-  buying: Buying,
-): boolean | "in part" {
+function buyWhatIsLacking(amendment: Amendment, of: Placed, difference: OrderDifference, buying: Buying): boolean {
   const { acts, make, policies } = buying;
   const added = purchasesOf(difference.added, []);
   const replaced = replacedNow(of, difference, acts);
@@ -139,11 +132,8 @@ function buyWhatIsLacking(
   const purchases = hasGap ? added : purchasesOf(difference.added, replaced);
   if (purchases.length > 0) {
     const old = `the old form of ${replaced.length} product(s)`;
-    const { now, rest } = soldApart(purchases, (some) => make(of.order, purchasedAssets(some)));
-    buy(amendment, of, now, { make, later: hasGap ? "" : thenGone(replaced, "delete_product", old) });
-    if (rest === undefined) return true;
-    amendment.blocks.push(rest);
-    return "in part";
+    buy(amendment, of, purchases, { make, later: hasGap ? "" : thenGone(replaced, "delete_product", old) });
+    return true;
   }
   const changed = assetsChanged(amendment, difference, acts);
   if (changed === "blocked") return true;
@@ -170,22 +160,16 @@ function subjectOf({ key }: OrderWithTree): string {
   return `order:${formatKey(key)}`;
 }
 
-/** What no operation of this plan buys. */
-function restOf(order: OrderWithTree): string {
-  return `the rest of ${subjectOf(order)}`;
-}
-
 function endWhatGoes(
   amendment: Amendment,
   of: Placed,
   { ended, superseded, emptied }: OrderDifference,
-  isBuying: boolean | "in part",
+  { isBuying, numbers }: { isBuying: boolean; numbers: Known["numbers"] },
   acts: Acts,
 ): void {
   const { order } = of;
   // What is bought may take the place of what ends: a line that got another id, a number that was exchanged.
-  const subjects = isBuying === false ? [] : [subjectOf(order), ...(isBuying === true ? [] : [restOf(order)])];
-  const needs = subjects.map((subject): Need => ({ stage: "orders", subject }));
+  const needs = isBuying ? [{ stage: "orders" as const, subject: subjectOf(order) }] : [];
   const found = ended.filter((part) => part.products.every((item) => item.found === true));
   const others = ended.filter((part) => !found.includes(part));
   if (found.length > 0) {
@@ -205,7 +189,7 @@ function endWhatGoes(
         : `the order ${formatKey(order.key)} ${words}: ${parts} would be taken away`;
     const goes = acts(why, what);
     if (goes && others.length > 0) amendment.endings.push(endingsOf(of, others, why, what, needs));
-    if (goes) amendment.changes.push(...unitsEnded(of.standing, emptied));
+    if (goes) amendment.changes.push(...unitsEnded(of.standing, emptied, numbers));
   }
   for (const why of ["orders.replaced", "orders.assetChanged"] as const) {
     const parts = superseded.filter(({ whole }) => whole === (why === "orders.assetChanged"));
@@ -224,6 +208,12 @@ function endingsOf(
 ): Endings {
   const numbers = parts.flatMap(({ unit, whole }) => (whole && unit.number !== undefined ? [unit.number] : []));
   return { order: standing, parts, units: new Set(numbers), why, what, needs, isGap: false };
+}
+
+function partsText(parts: readonly Pick<EndedPart, "whole" | "products">[]): string {
+  const products = parts.reduce((sum, part) => sum + part.products.length, 0);
+  const units = parts.filter((part) => part.whole).length;
+  return units === 0 ? `${products} product(s)` : `${units} asset(s) and ${products} product(s)`;
 }
 
 function replacedText(of: Placed, replaced: readonly ReplacedPart[]): string {
@@ -316,7 +306,7 @@ export function buy(
     subject: subjectOf(order),
     records: [{ stream: "orders", ...order.key }],
     target: {},
-    payload: { ...made, channelOrderId: amendmentReference(order.key) },
+    payload: { ...made.payload, channelOrderId: amendmentReference(order.key) },
     reason: reason ?? `the order has ${boughtText(purchases)} more in the CRM than stands on the platform${later}`,
     before: null,
     after: {
@@ -324,7 +314,7 @@ export function buy(
       agreed: placed.agreedHash ?? null,
       version: order.version,
       bodyHash: order.bodyHash,
-      assets: newAssets(purchases),
+      assets: newAssets(purchases, made.renewed),
       items: purchases.map(({ part, standing: stood, products, packages }) => ({
         instanceId: part.asset.id,
         unit: part.unit,
@@ -361,7 +351,10 @@ function purchasedAssets(purchases: readonly Purchase[]): PurchasedAsset[] {
 }
 
 /** The asset instances whose new units need numbers; those that the CRM gave stand first. */
-function newAssets(purchases: readonly Purchase[]): MeantOperation<"amend-order">["after"]["assets"] {
+function newAssets(
+  purchases: readonly Purchase[],
+  renewed: MadePurchase["renewed"],
+): MeantOperation<"amend-order">["after"]["assets"] {
   const byAsset = new Map<string, Purchase[]>();
   for (const item of purchases) {
     if (item.standing !== undefined) continue;
@@ -377,6 +370,7 @@ function newAssets(purchases: readonly Purchase[]): MeantOperation<"amend-order"
       quantity: items.length,
       given: sorted.flatMap(({ part }) => part.given ?? []),
       units: sorted.map(({ part }) => part.unit),
+      ...renewedIn(renewed, id),
     };
   });
 }
@@ -389,4 +383,12 @@ function keepPrices(amendment: Amendment, { order, standing }: Placed, differenc
   const { version } = order;
   amendment.changes.push({ type: "order-priced", order: order.key, customer: standing.customer, version, items });
   if (isEmpty({ ...others, price: [] })) amendment.changes.push(agreed(order));
+}
+
+function wordingOf({ wording }: OrderDifference): string {
+  const named = wording
+    .slice(0, 3)
+    .map(({ instanceId, field, from, to }) => `${field} of ${instanceId}: "${from}" is "${to}" now`);
+  const more = wording.length > named.length ? `, and ${wording.length - named.length} more` : "";
+  return `only words changed (${named.join("; ")}${more}), and no call changes them`;
 }

@@ -1,3 +1,4 @@
+import { numbersOfInstance } from "../operation/state/asset-numbers.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { Desired, DesiredStaff } from "../operation/desired.ts";
 import { theCrm } from "../operation/request.ts";
@@ -60,13 +61,11 @@ function wishedOf(given: Given, staff: Desired<DesiredStaff>, borrow: Borrow): R
     return { code: "loan.not-read", reason: "the platform was not read for what is to be lent yet", again: true };
   const numbers = borrow.assets.flatMap((claim) => {
     if ("assetNumber" in claim) return [claim.assetNumber];
-    const held = known.numbers.filter(
-      ({ namespace, instanceId, number }) =>
-        instanceId === claim.instanceId &&
-        namespace === staff.key.namespace &&
-        assets.some((asset) => asset.assetNum === number && asset.holder === memberGlobalId),
+    const { namespace } = staff.key;
+    const held = numbersOfInstance(known.numbers, { namespace, id: claim.instanceId }).filter((number) =>
+      assets.some((asset) => asset.assetNum === number && asset.holder === memberGlobalId),
     );
-    return held.length === 0 ? [`of ${claim.instanceId}`] : held.map(({ number }) => number);
+    return held.length === 0 ? [`of ${claim.instanceId}`] : held;
   });
   const wasAnswered = only(known.requests, "loan").some(
     ({ about, answer }) => about === borrow.lock && answer !== null,

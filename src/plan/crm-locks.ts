@@ -1,11 +1,12 @@
 import { lockProblem } from "../contract/limits.ts";
 import { formatKey } from "../crm/keys.ts";
+import type { EarlierUnit } from "../operation/asset-numbers.ts";
 import type { Asset } from "../crm/model.ts";
 import type { OrderWithTree } from "../operation/desired.ts";
 import type { PrivateMarker } from "../operation/references.ts";
 import { theCrm } from "../operation/request.ts";
 import type { Policies } from "../operation/policy.ts";
-import { only } from "../operation/requests.ts";
+import { only, standing as standingOf } from "../operation/requests.ts";
 import type { Known, StateChange } from "../operation/state.ts";
 import type { Block, BlockedRecord } from "./block.ts";
 import type { PlanOptions } from "./options.ts";
@@ -63,6 +64,12 @@ export function heardLocks(given: Given, policies: Policies): { changes: StateCh
   };
 }
 
+/** Who asked that a lock be disabled, where that stands: it is, or is to be; undefined where it is not known to be. */
+export function disabledBy({ known }: { known: Pick<Known, "requests"> }, number: string): string | undefined {
+  const asked = only(known.requests, "lock").find(({ about }) => about === number);
+  return asked?.wanted !== "locked" || standingOf(asked) === "refused" ? undefined : asked.by;
+}
+
 function wishedOf(
   given: Given,
   order: OrderWithTree,
@@ -103,9 +110,11 @@ function numbersOf(
   { key }: OrderWithTree,
   asset: Asset<PrivateMarker>,
 ): { numbers: string[]; lost?: Block } {
-  const fixed = known.numbers.filter(
-    (item) => item.instanceId === asset.id && item.orderId === key.id && item.namespace === key.namespace,
-  );
+  const isOwn = (item: EarlierUnit): boolean =>
+    item.instanceId === asset.id && item.orderId === key.id && item.namespace === key.namespace;
+  // What the CRM says of a lock that goes on under another order, it says there.
+  const renewed = new Set(known.numbers.flatMap((item) => (item.continues?.some(isOwn) === true ? [item.number] : [])));
+  const fixed = known.numbers.filter((item) => isOwn(item) && !renewed.has(item.number));
   const numbers = fixed.map(({ number }) => number);
   const standing = standings?.get(formatKey(key));
   if (standing !== undefined && !("lost" in standing)) {

@@ -91,6 +91,8 @@ export interface CustomerInput {
   left?: ReadonlyMap<string, readonly LeftBehind[]> | undefined;
   /** Orders that moved away from the customer in the CRM. */
   away?: readonly AwayOrder[] | undefined;
+  /** Earlier orders that orders of this customer name, and that are another customer's: whose, by order. */
+  earlierOwners?: ReadonlyMap<string, RecordKey> | undefined;
   /** Placed orders of which licence passwords are kept still, of whatever form. */
   sealed?: ReadonlySet<string> | undefined;
   /** Asset numbers fixed to units of placed orders whose purchase was never made, where there is any staff. */

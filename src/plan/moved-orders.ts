@@ -21,7 +21,7 @@ export interface Arrival extends Amendment {
 }
 
 type ArrivalGiven = Pick<Prepared, "customer" | "sealed" | "left"> & {
-  known: Pick<Known, "assignments">;
+  known: Pick<Known, "assignments" | "numbers">;
   observed: Pick<Observed, "contents">;
 };
 

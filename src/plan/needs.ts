@@ -1,4 +1,5 @@
 import { formatKey } from "../crm/keys.ts";
+import { unitsNamed } from "../operation/state/asset-numbers.ts";
 import { mayBorrow } from "./crm-loans.ts";
 import { lastsAnything } from "./drift.ts";
 import type { LoadedCustomer } from "./input.ts";
@@ -69,9 +70,12 @@ function seatsOf({ staff, known }: LoadedCustomer): Set<string> {
       else instances.add(formatKey({ namespace: key.namespace, id: claim.instanceId }));
     }
   }
-  for (const { number, namespace, orderId, instanceId } of known.numbers) {
-    const isOrdered = known.placedOrders.has(formatKey({ namespace, id: orderId }));
-    if (isOrdered && instances.has(formatKey({ namespace, id: instanceId }))) seats.add(number);
+  for (const item of known.numbers) {
+    const isOrdered = known.placedOrders.has(formatKey({ namespace: item.namespace, id: item.orderId }));
+    const isClaimed = unitsNamed(item).some(({ namespace, instanceId }) =>
+      instances.has(formatKey({ namespace, id: instanceId })),
+    );
+    if (isOrdered && isClaimed) seats.add(item.number);
   }
   return seats;
 }

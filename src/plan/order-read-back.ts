@@ -1,7 +1,9 @@
 import type { LicenseType } from "../crm/model.ts";
 import type { OrderWithTree } from "../operation/desired.ts";
-import { productsUnder } from "../operation/order-standing.ts";
+import { orderOf, productsUnder } from "../operation/order-standing.ts";
 import type { OrderStanding, StandingUnit } from "../operation/order-standing.ts";
+import { isShared, unitsNamed } from "../operation/state/asset-numbers.ts";
+import type { FixedNumber } from "../operation/state/asset-numbers.ts";
 import type { BoughtItem, LicenceOrder, RemovedItem } from "../operation/state/order-steps.ts";
 import { wholeUnit } from "./emptied-units.ts";
 import { differenceOf } from "./order-difference.ts";
@@ -20,6 +22,8 @@ const observable = new Set(["nodes", "gmsPid", "appKey"]);
 interface Found {
   read: ReadBack;
   limits: Limits;
+  /** Those that the ledger knows of the customer. */
+  numbers: readonly FixedNumber[];
   bought: Map<string, { items: BoughtItem[]; rows: ShownProduct[] }>;
   removed: RemovedItem[];
   /** Asset numbers that a unit has already: what is shown there is no other unit's. */
@@ -34,10 +38,10 @@ export function readBackOrder(
   order: OrderWithTree,
   standing: OrderStanding,
   contents: ShownContents,
-  { held, limits }: { held: ReadonlySet<string>; limits: Limits },
+  { held, limits, numbers }: { held: ReadonlySet<string>; limits: Limits; numbers: readonly FixedNumber[] },
 ): ReadBack {
   const taken = new Set(standing.units.map((unit) => unit.number));
-  const found: Found = { read: nothingRead(), limits, bought: new Map(), removed: [], taken };
+  const found: Found = { read: nothingRead(), limits, numbers, bought: new Map(), removed: [], taken };
   const isWanted = order.state === "current" && !order.body.cancelled;
   const wanted = isWanted ? { assets: order.tree.assets, amount: order.body.amount } : nothingWanted;
   const difference = differenceOf(standing, wanted, { held });
@@ -76,8 +80,28 @@ function readAdded(
     number: number ?? null,
     products: products.map(({ id }) => id),
     packages: packages.map(({ id }) => id),
+    ...earlierOf(found, standing, asset, number),
   };
   buy(found, item, rows);
+}
+
+/** The earlier unit whose number it is, where the asset continues that and does not stand yet. */
+function earlierOf(
+  { numbers }: Found,
+  { order, units }: OrderStanding,
+  { id, continues }: AddedPart["asset"],
+  number: string | undefined,
+): Pick<BoughtItem, "continues"> {
+  if (continues === undefined || units.some((unit) => unit.instanceId === id && unit.number === number)) return {};
+  const from = orderOf(order, continues);
+  const earlier = numbers.find(
+    (item) =>
+      item.number === number &&
+      item.instanceId === continues.instanceId &&
+      item.orderId === from.id &&
+      item.namespace === from.namespace,
+  );
+  return earlier === undefined ? {} : { continues: unitsNamed(earlier) };
 }
 
 /** A number under which all of it is shown and that no unit has, where there is none too many. */
@@ -206,7 +230,7 @@ function changesOf(
   order: OrderWithTree,
   standing: OrderStanding,
   { price }: OrderDifference,
-  { bought, removed }: Found,
+  { bought, removed, numbers: known }: Found,
 ): ReadBack["changes"] {
   const { key, version, bodyHash } = order;
   const of = { order: key, customer: standing.customer, operationId: null, origin: "by-hand" } as const;
@@ -218,7 +242,9 @@ function changesOf(
       .reduce((sum, unit) => sum + unit.products.length, 0);
     const products = removed.length - whole.length + inside;
     changes.push({ type: "order-removed", ...of, products, items: removed });
-    const numbers = whole.flatMap((item) => (item.number === null ? [] : [item.number]));
+    const numbers = whole.flatMap((item) =>
+      item.number === null || isShared(known, { order: key, ...item }) ? [] : [item.number],
+    );
     if (numbers.length > 0) changes.push({ type: "numbers-ended", numbers });
   }
   for (const [number, { items, rows }] of bought) {

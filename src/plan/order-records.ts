@@ -6,6 +6,7 @@ import type { Asset, LicenseType, Package, Product, RecordKey } from "../crm/mod
 import type { DesiredCustomer } from "../operation/desired.ts";
 import type { AssetRecord, MerchandiseRecord, OrderRecord, ProductRecord } from "../operation/order-payload.ts";
 import { unitsOf } from "../operation/asset-numbers.ts";
+import type { RenewedUnit } from "../operation/asset-numbers.ts";
 import { assetNumberReference } from "../operation/references.ts";
 import type { PrivateMarker } from "../operation/references.ts";
 import type { CustomerNumbers } from "./customer-numbers.ts";
@@ -15,8 +16,11 @@ export type PlannedProduct = Product<PrivateMarker>;
 export type PlannedPackage = Package<PrivateMarker>;
 export type PlannedAsset = Asset<PrivateMarker>;
 
-/** An asset with what of it is bought, and under the numbers of which units; of its first ones where it is not said. */
-export type PurchasedAsset = PlannedAsset & { units?: number[] };
+/**
+ * An asset with what of it is bought, and under the numbers of which units; of its first ones where it is not said.
+ * `renewed`: those of them that continue earlier units.
+ */
+export type PurchasedAsset = PlannedAsset & { units?: number[]; renewed?: RenewedUnit[] };
 
 /** Why a value cannot go on the wire: which instance, which field, what is wrong. */
 export interface PayloadFault {
@@ -189,7 +193,10 @@ function assetRecord(build: PayloadBuild, order: RecordKey, asset: PurchasedAsse
     });
   }
   const record: AssetRecord = {
-    assetNos: unitsOf(asset).map((unit) => assetNumberReference(order, asset.id, unit)),
+    assetNos: unitsOf(asset).map(
+      (unit) =>
+        asset.renewed?.find((item) => item.unit === unit)?.number ?? assetNumberReference(order, asset.id, unit),
+    ),
     products,
   };
   if (asset.extensions.length > 0) {

@@ -1,5 +1,6 @@
 import { formatKey } from "../crm/keys.ts";
 import { policyOf, unproven } from "../operation/policy.ts";
+import { isShared } from "../operation/state/asset-numbers.ts";
 import type { Known } from "../operation/state.ts";
 import { buy } from "./amendments.ts";
 import type { Amendment, Placed, Purchase, PurchaseMaker } from "./amendments.ts";
@@ -13,7 +14,7 @@ import type { RepairsGiven } from "./order-drift.ts";
  * as the CRM says: what is lost is bought under a number of its own, and what had ended is taken away again.
  */
 export function planRepair(
-  given: RepairsGiven & { known: Pick<Known, "assignments"> },
+  given: RepairsGiven & { known: Pick<Known, "assignments" | "numbers"> },
   of: Placed,
   options: Pick<PlanOptions, "policies" | "repairs">,
   make: PurchaseMaker,
@@ -28,6 +29,14 @@ export function planRepair(
   if (!isWanted || amendment.changes.length > 0 || !repairs("drift.missing")) return amendment;
   amendment.blocks.push(...blocks);
   if (gone.length === 0) return amendment;
+  const shared = gone.find((item) => isShared(given.known.numbers, { order: order.key, ...item }));
+  if (shared !== undefined) {
+    const reason =
+      `something of the order ${formatKey(order.key)} is gone on the platform and is not bought by itself: another ` +
+      `order goes on under its asset number ${shared.number}`;
+    amendment.blocks.push({ code: "order.not-repaired", reason, again: true });
+    return amendment;
+  }
   const held = new Set(given.known.assignments.map((item) => item.assetNumber));
   const wanted = { assets: order.tree.assets, amount: order.body.amount };
   const left = standingWithout(standing, gone);

@@ -2,6 +2,7 @@ import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { missingAssumptions } from "../contract/assumptions/missing.ts";
 import { fillTemplate } from "../contract/template.ts";
 import { formatKey } from "../crm/keys.ts";
+import type { RenewedUnit } from "../operation/asset-numbers.ts";
 import type { Desired, DesiredCustomer, DesiredOrder, OrderWithTree } from "../operation/desired.ts";
 import type { MeantOperation } from "../operation/operation.ts";
 import type { StandingUnit } from "../operation/order-standing.ts";
@@ -10,7 +11,7 @@ import type { PlacedOrder } from "../operation/state/placed-orders.ts";
 import type { Block, BlockedRecord } from "./block.ts";
 import { isGone } from "./enterprise.ts";
 import type { Observed } from "./input.ts";
-import { notEnabled, planAmendment } from "./amendments.ts";
+import { planAmendment } from "./amendments.ts";
 import { planRepair } from "./order-repair.ts";
 import type { PurchaseMaker } from "./amendments.ts";
 import { awaitsLeaving, planArrival, planDepartures } from "./moved-orders.ts";
@@ -18,9 +19,11 @@ import type { PlanOptions } from "./options.ts";
 import type { Endings } from "./order-difference.ts";
 import { newBuyRecords, orderableFields, PayloadBuild } from "./order-records.ts";
 import type { PurchasedAsset } from "./order-records.ts";
+import { renewedIn, withRenewals } from "./renewals.ts";
+import type { RenewalsGiven } from "./renewals.ts";
 import { selectionBlock } from "./platform-customer.ts";
 import type { Prepared } from "./prepared.ts";
-import { awaitingTakeovers } from "./taken-over.ts";
+import { awaitingTakeovers, withoutRenewed } from "./taken-over.ts";
 import { withTransfers } from "./transfers.ts";
 import { instancesFault } from "./validate.ts";
 import { isSameKey } from "../operation/state/same-key.ts";
@@ -41,8 +44,10 @@ export type OrdersGiven = Pick<
   | "drift"
   | "left"
   | "away"
+  | "earlierOwners"
 > & {
-  known: Pick<Known, "link" | "placedOrders" | "platformCustomers" | "assignments">;
+  known: Pick<Known, "link" | "placedOrders" | "platformCustomers" | "assignments" | "numbers">;
+  taken?: RenewalsGiven["taken"];
   observed: Pick<Observed, "unclearOrders" | "contents" | "goneAssets" | "assets">;
 };
 
@@ -67,12 +72,16 @@ export interface OrderStage {
  * Decides each pending order of a customer: place it (E5), amend it, leave it, or say why it waits. An order whose
  * record waits in quarantine is not decided at all: nothing of it is sent, and its last good form stands for nothing.
  */
-export function planOrders(given: OrdersGiven, options: OrderOptions): OrderStage {
+export function planOrders(of: OrdersGiven, options: OrderOptions): OrderStage {
   const { settings } = options;
+  const given: OrdersGiven = { ...of, taken: new Map() };
   const owners = new Map<string, string>();
   for (const [key, placed] of given.known.placedOrders) owners.set(placed.channelOrderId, key);
   const departures = planDepartures(given, options.policies);
-  const { changes, blocks, endings, numbers: leaving } = departures;
+  const { changes, blocks, endings } = departures;
+  // What another order goes on under does not leave with the one before.
+  const renewed = new Set(given.known.numbers.flatMap((item) => (item.continues === undefined ? [] : item.number)));
+  const leaving = departures.numbers.filter((number) => !renewed.has(number));
   const stage: OrderStage = { meant: [], changes, blocks, endings, leaving, proofs: [] };
   for (const order of given.orders) {
     if (order.state === "quarantined") continue;
@@ -96,7 +105,7 @@ export function planOrders(given: OrdersGiven, options: OrderOptions): OrderStag
       stage.meant.push(decided);
     }
   }
-  return { ...stage, endings: awaitingTakeovers(given, stage.endings) };
+  return { ...stage, endings: withoutRenewed(stage.meant, awaitingTakeovers(given, stage.endings)) };
 }
 
 /** An order that is placed: what stands of it is compared where the CRM says something else than it agreed to last. */
@@ -178,7 +187,7 @@ function placement(given: OrdersGiven, order: OrderWithTree, settings: Assumptio
     subject: `order:${formatKey(order.key)}`,
     records: [{ stream: "orders", ...order.key }],
     target: {},
-    payload: { ...made, channelOrderId: channelOrderIdOf(order, settings) },
+    payload: { ...made.payload, channelOrderId: channelOrderIdOf(order, settings) },
     reason: "the order is new in the CRM",
     before: null,
     after: {
@@ -189,6 +198,7 @@ function placement(given: OrdersGiven, order: OrderWithTree, settings: Assumptio
         licenseType: asset.licenseType,
         quantity: asset.quantity,
         given: asset.assetNumbers,
+        ...renewedIn(made.renewed, asset.id),
       })),
     },
   };
@@ -210,17 +220,21 @@ export function purchaseOf(
   const made = orderRecords(given, desiredCustomer.body, order, assets, settings);
   if ("code" in made) return made;
   const { channelCode = "", syncMode } = settings;
-  return { channelCode, syncMode, orderList: made.map((record) => record.record) };
+  const renewed = new Map<string, RenewedUnit[]>();
+  for (const asset of made.assets)
+    if (asset.renewed !== undefined) renewed.set(asset.id, [...(renewed.get(asset.id) ?? []), ...asset.renewed]);
+  return { payload: { channelCode, syncMode, orderList: made.records.map(({ record }) => record) }, renewed };
 }
 
 /** The order records of a purchase, or why they cannot be made as they have to be. */
 function orderRecords(
-  { numbers, known, standings }: OrdersGiven,
+  given: OrdersGiven,
   body: DesiredCustomer,
   order: OrderWithTree,
   assets: readonly PurchasedAsset[],
   settings: AssumptionSettings,
-): ReturnType<typeof newBuyRecords> | Block {
+): { records: ReturnType<typeof newBuyRecords>; assets: PurchasedAsset[] } | Block {
+  const { numbers, known } = given;
   const lacking = orderableFields.filter((field) => body[field] === undefined);
   if (lacking.length > 0) {
     return {
@@ -231,9 +245,9 @@ function orderRecords(
   }
   const [fault] = order.tree.faults;
   if (fault !== undefined) return { code: `order.${fault.code}`, reason: fault.message, again: false };
-  const renewal = renewalBlock(assets);
-  if (renewal !== undefined) return renewal;
-  const resolved = withTransfers(order.key, assets, standings);
+  const transferred = withTransfers(order.key, assets, given.standings);
+  if ("code" in transferred) return transferred;
+  const resolved = withRenewals(given, order.key, transferred);
   if ("code" in resolved) return resolved;
   const build = new PayloadBuild(settings);
   const records = newBuyRecords(build, { order: order.key, numbers, body, assets: resolved });
@@ -253,12 +267,5 @@ function orderRecords(
     return { code: "order.not-sendable", reason, again: true };
   }
   const types = records.map((record) => record.licenseType);
-  return selectionBlock(known, types, settings) ?? records;
-}
-
-/** What goes on from an earlier asset is not bought as if it were new. */
-function renewalBlock(assets: readonly PurchasedAsset[]): Block | undefined {
-  const asset = assets.find(({ continues }) => continues !== undefined);
-  if (asset === undefined) return undefined;
-  return notEnabled(`the asset ${asset.id} continues ${asset.continues?.instanceId}; such renewals are done by hand`);
+  return selectionBlock(known, types, settings) ?? { records, assets: resolved };
 }

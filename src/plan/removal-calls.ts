@@ -53,9 +53,12 @@ function goingOf(part: RemovalPart): Going[] {
   });
 }
 
-/** A whole asset goes only where M7 shows nothing in it but what goes, all of it of known licence orders. */
-function goesWhole({ whole, rows, reading }: RemovalPart): boolean {
-  if (!whole || rows.some((item) => !item.isOwned)) return false;
+/**
+ * A whole asset goes only where no other unit has its number, whatever M7 shows of that yet, and where M7 shows nothing
+ * in it but what goes, all of it of known licence orders.
+ */
+function goesWhole({ whole, shared, rows, reading }: RemovalPart): boolean {
+  if (!whole || shared || rows.some((item) => !item.isOwned)) return false;
   const going = new Set(rows.map((item) => item.row));
   const licenceOrders = new Set(rows.map((item) => item.row.licenseOrderId));
   return (

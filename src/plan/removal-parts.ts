@@ -32,6 +32,8 @@ export interface RemovalPart {
   ending: Endings;
   unit: StandingUnit;
   number: string;
+  /** A unit that renews this one, or that this one renews, has the number too: the asset stays. */
+  shared: boolean;
   /** Nothing of the unit is wanted any more. */
   whole: boolean;
   reading: AssetReading;

@@ -66,11 +66,14 @@ function goingOf(batches: readonly Batch[], { known }: RemovalsGiven, limits: Li
 
 /** What does not stand any more afterwards: of a unit of which nothing is wanted all that is left of it. */
 function itemsOf(
-  { unit: { instanceId, unit }, number, asset, reading, rows, ends }: Batch,
+  { unit: { instanceId, unit }, number, shared, asset, reading, rows, ends }: Batch,
   limits: Limits,
 ): Going["items"] {
   const where = { instanceId, unit, number, assetId: reading.asset.assetId };
-  if (asset || ends) return [{ ...where, product: null, channelOrderId: null, licenseOrderId: null }];
+  if (asset || ends) {
+    const whole = { ...where, product: null, channelOrderId: null, licenseOrderId: null };
+    return [shared ? { ...whole, shared } : whole];
+  }
   return namedRows(rows, limits).map(({ row, standing }) => ({
     ...where,
     product: standing.product.id,

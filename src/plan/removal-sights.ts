@@ -1,6 +1,7 @@
 import { formatKey } from "../crm/keys.ts";
 import { absentName } from "../operation/order-standing.ts";
 import type { StandingProduct, StandingUnit } from "../operation/order-standing.ts";
+import { isShared } from "../operation/state/asset-numbers.ts";
 import type { RemovedItem } from "../operation/state/order-steps.ts";
 import type { AssetReading, ObservedAsset, ObservedLoan } from "../platform/snapshot.ts";
 import type { Block } from "./block.ts";
@@ -46,6 +47,11 @@ export class Sights {
   #isGone(unit: StandingUnit, standing: StandingProduct): boolean {
     const { gone } = this.#given.observed;
     return gone?.get(formatKey(this.#ending.order.order))?.has(absentName(unit, standing)) === true;
+  }
+
+  #isShared({ instanceId, unit }: StandingUnit, number: string): boolean {
+    const { order } = this.#ending.order;
+    return isShared(this.#given.known.numbers, { order, instanceId, unit, number });
   }
 
   #numberOf(unit: StandingUnit): string | undefined {
@@ -97,7 +103,9 @@ export class Sights {
       return { goes: undefined, gone: [{ item, products: part.products.length }] };
     }
     if (rows.length === 0) return { goes: undefined, gone };
-    return { goes: { ending: this.#ending, unit: part.unit, number, whole: part.whole, reading, rows }, gone };
+    const { whole } = part;
+    const shared = this.#isShared(part.unit, number);
+    return { goes: { ending: this.#ending, unit: part.unit, number, shared, whole, reading, rows }, gone };
   }
 }
 

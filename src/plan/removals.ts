@@ -1,8 +1,11 @@
 import { formatKey } from "../crm/keys.ts";
 import type { OrderStanding } from "../operation/order-standing.ts";
+import type { EarlierUnit } from "../operation/asset-numbers.ts";
+import { isShared } from "../operation/state/asset-numbers.ts";
+import type { FixedNumber } from "../operation/state/asset-numbers.ts";
 import { policyOf } from "../operation/policy.ts";
 import type { StateChange } from "../operation/state.ts";
-import type { BlockedRecord } from "./block.ts";
+import type { Block, BlockedRecord } from "./block.ts";
 import type { PlanOptions } from "./options.ts";
 import type { Endings } from "./order-difference.ts";
 import { deletionsOf } from "./deletions.ts";
@@ -33,13 +36,56 @@ export function planRemovals(given: RemovalsGiven, endings: readonly Endings[], 
   const endingNumbers = new Set<string>();
   const stage: RemovalStage = { meant: [], blocks: [], changes: [], endingNumbers };
   const stopped = options.takingBlocked ?? quarantineBlock(given);
-  for (const ending of endings) for (const number of ending.units) endingNumbers.add(number);
+  for (const number of endingWhole(endings, given.known.numbers)) endingNumbers.add(number);
   const unwanted = unwantedOf(endings);
+  const going = wholeUnits(endings);
   for (const [key, own] of Map.groupBy(endings, ({ order }) => formatKey(order.order))) {
-    if (stopped === undefined) planOrder(stage, given, own, { ...options, unwanted });
+    if (stopped === undefined) planOrder(stage, given, own, { ...options, unwanted, whole: going });
     else stage.blocks.push([key, stopped]);
   }
   return stage;
+}
+
+/** Numbers of which every unit that has them goes whole, however many orders those are of. */
+function endingWhole(endings: readonly Endings[], numbers: readonly FixedNumber[]): string[] {
+  const going = wholeUnits(endings);
+  const staying = new Set(numbers.filter((item) => !going.has(nameOf(item))).map(({ number }) => number));
+  return endings.flatMap(({ units }) => [...units].filter((number) => !staying.has(number)));
+}
+
+function wholeUnits(endings: readonly Endings[]): ReadonlySet<string> {
+  return new Set(
+    endings.flatMap(({ order: { order }, parts }) =>
+      parts.flatMap(({ unit: { instanceId, unit }, whole }) =>
+        whole ? [nameOf({ namespace: order.namespace, orderId: order.id, instanceId, unit })] : [],
+      ),
+    ),
+  );
+}
+
+function nameOf({ namespace, orderId, instanceId, unit }: EarlierUnit): string {
+  return JSON.stringify([namespace, orderId, instanceId, unit]);
+}
+
+/** A unit that renews another one goes after that one, so that the asset goes with the last of them. */
+function afterRenewed(
+  { order }: OrderStanding,
+  part: RemovalPart,
+  { numbers, going }: { numbers: readonly FixedNumber[]; going: ReadonlySet<string> },
+): Block | undefined {
+  const { instanceId, unit } = part.unit;
+  if (!part.whole || !part.shared) return undefined;
+  const own = nameOf({ namespace: order.namespace, orderId: order.id, instanceId, unit });
+  const named = numbers.find((item) => item.number === part.number && nameOf(item) === own);
+  const earlier = new Set(named?.continues?.map(nameOf));
+  const first = numbers.find(
+    (item) => item.number === part.number && earlier.has(nameOf(item)) && going.has(nameOf(item)),
+  );
+  if (first === undefined) return undefined;
+  const reason =
+    `the asset number ${part.number} is that of ${first.instanceId} of the order ` +
+    `${formatKey({ namespace: first.namespace, id: first.orderId })} too, which ends as well and goes first`;
+  return { code: "operation.waits", reason, again: true };
 }
 
 function unwantedOf(endings: readonly Endings[]): Set<string> {
@@ -56,7 +102,13 @@ function planOrder(
   stage: RemovalStage,
   given: RemovalsGiven,
   endings: readonly Endings[],
-  { settings, policies, buys, unwanted }: RemovalOptions & { unwanted: ReadonlySet<string> },
+  {
+    settings,
+    policies,
+    buys,
+    unwanted,
+    whole: goingWhole,
+  }: RemovalOptions & Record<"unwanted" | "whole", ReadonlySet<string>>,
 ): void {
   const [order] = endings.map((ending) => ending.order);
   if (order === undefined) return;
@@ -74,11 +126,14 @@ function planOrder(
         stage.blocks.push([key, decided]);
         continue;
       }
-      if (decided.goes !== undefined) going.push(decided.goes);
+      const waits =
+        decided.goes && afterRenewed(order, decided.goes, { numbers: given.known.numbers, going: goingWhole });
+      if (waits !== undefined) stage.blocks.push([key, waits]);
+      else if (decided.goes !== undefined) going.push(decided.goes);
       gone.push(...decided.gone);
     }
   }
-  if (gone.length > 0) foundGone(stage, order, gone, policies);
+  if (gone.length > 0) foundGone(stage, order, gone, { policies, numbers: given.known.numbers });
   // With a gap the new form is bought for all of them at once: none goes where another one stays.
   const whole = going.filter(({ ending }) => !ending.isGap || !stays.has(ending));
   const free = withoutTwins(stage, key, whole, limits);
@@ -92,7 +147,7 @@ function foundGone(
   stage: RemovalStage,
   { order, customer }: OrderStanding,
   gone: readonly Gone[],
-  policies: PlanOptions["policies"],
+  { policies, numbers: fixed }: { policies: PlanOptions["policies"]; numbers: readonly FixedNumber[] },
 ): void {
   const word = policyOf(policies, "orders.foundGone");
   const products = gone.reduce((sum, one) => sum + one.products, 0);
@@ -112,8 +167,8 @@ function foundGone(
     products,
     items: gone.map(({ item }) => item),
   });
-  const numbers = gone.flatMap(({ item: { product, number } }) =>
-    product === null && number !== null ? [number] : [],
+  const numbers = gone.flatMap(({ item: { product, number, instanceId, unit } }) =>
+    product === null && number !== null && !isShared(fixed, { order, instanceId, unit, number }) ? [number] : [],
   );
   if (numbers.length > 0) stage.changes.push({ type: "numbers-ended", numbers });
 }

@@ -100,6 +100,7 @@ export function allocate(
       else take(entry, kept);
     }
     for (const entry of open) {
+      if (isRenewedByItself(entry, claims)) continue;
       const free = entry.candidates.find((claim) => holderOf(claim) === undefined);
       if (free !== undefined) {
         take(entry, free);
@@ -182,6 +183,17 @@ function isNamedByItself(entry: Entry, claims: ReadonlyMap<string, Claimed[]>): 
   return (claims.get(entry.key) ?? []).some((claim) => claim.token === only.number);
 }
 
+/** A claim of an instance by a person who has its number as what continues it, or as what it continues. */
+function isRenewedByItself(entry: Entry, claims: ReadonlyMap<string, Claimed[]>): boolean {
+  const own = (claims.get(entry.key) ?? []).filter(({ token, number }) => token !== number);
+  return (
+    !entry.byNumber &&
+    entry.candidates.some(({ token, number }) =>
+      own.some((claim) => number !== undefined && claim.number === number && claim.token !== token),
+    )
+  );
+}
+
 function entriesOf(
   { staff: people }: Given,
   units: ReadonlyMap<string, Claimed[]>,
@@ -230,7 +242,10 @@ function unitsOf(
       kindOf(item)
         .assets(item)
         .flatMap((asset) =>
-          unitsOfAsset(asset).map((unit) => ({ order, instanceId: asset.id, unit, by: item.subject })),
+          unitsOfAsset(asset).map((unit) => {
+            const renewed = asset.renewed?.find((one) => one.unit === unit);
+            return { order, instanceId: asset.id, unit, by: item.subject, ...renewed };
+          }),
         ),
     ),
   );
@@ -244,6 +259,7 @@ function unitsOf(
     return isPlanned || stands(given, order, item) ? [{ ...item, order }] : [];
   });
   const units = new Map<string, Claimed[]>();
+  const renewing = new Map<string, Claimed[]>();
   const seen = new Set<string>();
   for (const item of [...fixed, ...unfixed]) {
     const { order, instanceId, unit } = item;
@@ -255,6 +271,19 @@ function unitsOf(
     const number = "number" in item ? item.number : undefined;
     const claimed = { token, number, payload, ...(purchase === undefined ? {} : { purchase }) };
     push(units, instanceToken(order.namespace, instanceId), claimed);
+    for (const earlier of item.continues ?? []) {
+      const { of } = assetNumberReference(
+        { namespace: earlier.namespace, id: earlier.orderId },
+        earlier.instanceId,
+        earlier.unit,
+      );
+      push(renewing, instanceToken(earlier.namespace, earlier.instanceId), { ...claimed, token: of });
+    }
+  }
+  // Who is to have an instance of which a unit stands no more, and goes on under another order, is to have that.
+  for (const [instance, renewed] of renewing) {
+    const numbers = new Set(units.get(instance)?.map(({ number }) => number));
+    for (const claimed of renewed) if (!numbers.has(claimed.number)) push(units, instance, claimed);
   }
   return units;
 }

@@ -1,3 +1,4 @@
+import { numbersOfInstance } from "../operation/state/asset-numbers.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { Desired, DesiredStaff } from "../operation/desired.ts";
@@ -126,7 +127,7 @@ export function readSeats(
     const numbers =
       "assetNumber" in claim
         ? [claim.assetNumber]
-        : known.numbers.filter((item) => item.instanceId === claim.instanceId).map((item) => item.number);
+        : numbersOfInstance(known.numbers, { namespace: staff.namespace, id: claim.instanceId });
     const name = "assetNumber" in claim ? `the asset ${claim.assetNumber}` : `an asset of ${claim.instanceId}`;
     const number = numbers.find((item) => held.has(item) && !kept.has(item));
     if (number !== undefined) give(number);

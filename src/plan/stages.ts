@@ -2,7 +2,7 @@ import { formatKey } from "../crm/keys.ts";
 import { firstBlocks } from "./block.ts";
 import type { BlockedRecord } from "./block.ts";
 import { wishedLoans } from "./crm-loans.ts";
-import { heardLocks, wishedLocks } from "./crm-locks.ts";
+import { disabledBy, heardLocks, wishedLocks } from "./crm-locks.ts";
 import type { CrmWishes } from "./crm-locks.ts";
 import { planLeavers } from "./leavers.ts";
 import { goingWithout, waitsForNeeds } from "./needs-of-operations.ts";
@@ -42,7 +42,7 @@ export function planStagesOf(given: Prepared, options: StageOptions): Planned {
 }
 
 function ordersStage(given: Prepared, before: Planned, options: StageOptions): Planned {
-  const orders = withoutThereAlready(planOrders(given, options), given);
+  const orders = withoutThereAlready(planOrders(given, options), given, (number) => disabledBy(given, number));
   const removals = planRemovals(given, orders.endings, { ...options, buys: orders.meant.length > 0 });
   const made = options.rejections.operations([...orders.meant, ...removals.meant]);
   const operations = goingWithout(made.operations, made.left);

@@ -1,4 +1,5 @@
 import { formatKey } from "../crm/keys.ts";
+import type { PlannedAsset } from "../operation/asset-numbers.ts";
 import type { OrderWithTree } from "../operation/desired.ts";
 import { takenOver } from "../operation/order-standing.ts";
 import type { Need } from "../operation/shape.ts";
@@ -27,6 +28,17 @@ export function awaitingTakeovers(given: Given, endings: readonly Endings[]): En
     const needs = [...subjects.difference(own)].map((subject): Need => ({ stage: "orders", subject }));
     return needs.length === 0 ? ending : { ...ending, needs: [...ending.needs, ...needs] };
   });
+}
+
+/** Endings without the numbers that go on under another order by this plan: who holds one of them keeps it. */
+export function withoutRenewed(
+  meant: readonly { after: { assets: readonly PlannedAsset[] } }[],
+  endings: readonly Endings[],
+): Endings[] {
+  const renewed = new Set(
+    meant.flatMap(({ after }) => after.assets.flatMap((asset) => asset.renewed?.map(({ number }) => number) ?? [])),
+  );
+  return endings.map((ending) => ({ ...ending, units: ending.units.difference(renewed) }));
 }
 
 /** Subjects of the purchases that are to take over an instance and do not stand yet, by order and instance. */

@@ -1,6 +1,7 @@
 import { formatKey } from "../crm/keys.ts";
 import type { MeantOperation } from "../operation/operation.ts";
 import type { StandingUnit } from "../operation/order-standing.ts";
+import type { Known } from "../operation/state.ts";
 import type { Block } from "./block.ts";
 import type { CustomerInput, LoadedCustomer } from "./input.ts";
 import type { OrderStage } from "./orders.ts";
@@ -13,6 +14,11 @@ interface BoughtUnder {
   number: string;
   products: readonly string[];
 }
+
+/** Who had the lock of a number disabled; undefined where it is not. */
+type DisabledBy = (number: string) => string | undefined;
+
+type Given = Pick<CustomerInput, "observed" | "standings"> & { known: Pick<Known, "placedOrders"> };
 
 function isAmendment(meant: OrderStage["meant"][number]): meant is Amendment {
   return "items" in meant.after;
@@ -38,20 +44,83 @@ function givenTo({ assets }: Amendment["after"], instanceId: string, unit: numbe
 
 /** Numbers under which something more is to be bought: M7 says whether it is there already. */
 export function amendedNumbers({ meant }: OrderStage, { standings }: Pick<LoadedCustomer, "standings">): string[] {
-  return meant.filter(isAmendment).flatMap((one) => boughtUnder(one, standings).map(({ number }) => number));
+  const amended = meant.filter(isAmendment).flatMap((one) => boughtUnder(one, standings).map(({ number }) => number));
+  return [...amended, ...meant.flatMap(renewedNumbers)];
+}
+
+/** Numbers of earlier units that a purchase goes on under. */
+function renewedNumbers({ after }: OrderStage["meant"][number]): string[] {
+  return after.assets.flatMap(({ renewed = [] }) => renewed.map(({ number }) => number));
+}
+
+/**
+ * Why nothing is bought under the number of an earlier unit: the platform shows no such asset, or it is lent or
+ * disabled, and the contract says of none of that what becomes of what is bought then; or it holds that already.
+ */
+function notRenewable(
+  one: OrderStage["meant"][number],
+  { observed: { contents }, standings, known }: Given,
+  disabledBy: DisabledBy,
+): Block | undefined {
+  const { payload } = one;
+  const purchases = new Set(
+    [...(standings?.values() ?? [])].flatMap((standing) =>
+      "lost" in standing
+        ? []
+        : standing.units.flatMap(({ products }) => products.map(({ channelOrderId }) => channelOrderId)),
+    ),
+  );
+  for (const { channelOrderId } of known.placedOrders.values()) purchases.add(channelOrderId);
+  for (const number of renewedNumbers(one)) {
+    const reading = contents?.get(number);
+    if (reading === undefined) {
+      const reason = `neither M6 nor E8 shows the asset number ${number} that the order goes on under`;
+      return { code: "order.earlier-not-shown", reason, again: true };
+    }
+    if (reading.asset.borrowed) {
+      const reason =
+        `the asset number ${number} that the order goes on under is lent; the contract does not say whether ` +
+        "something may be bought for it, so it is given back on the platform first";
+      return { code: "asset.lent", reason, again: true };
+    }
+    const by = disabledBy(number);
+    if (by !== undefined) {
+      const reason =
+        `the lock ${number} that the order goes on under is disabled or to be (by ${by}); the contract does not say ` +
+        "whether something may be bought for it, so it is enabled first";
+      return { code: "order.earlier-locked", reason, again: true };
+    }
+    const assets = payload.orderList.flatMap((record) =>
+      record.assets.filter((asset) => asset.assetNos.includes(number)),
+    );
+    const bought = new Set(assets.flatMap((asset) => asset.products.map((product) => product.crmProductId)));
+    // A renewal may name its products as the order before did.
+    const there = reading.products.find(
+      (row) => bought.has(row.crmProductId ?? "") && !purchases.has(row.channelOrderId ?? ""),
+    );
+    if (there !== undefined) return isThereAlready(there.crmProductId ?? "", number);
+  }
+  return undefined;
+}
+
+function isThereAlready(product: string, number: string): Block {
+  const reason =
+    `M7 shows the product ${product} under the asset number ${number} already, and more often than this ledger ` +
+    "bought it: it is not bought a second time";
+  return { code: "order.there-already", reason, again: true };
 }
 
 /**
  * Leaves out a purchase of which M7 shows something under its number that this ledger did not buy: a person may have
  * done it by hand, and nothing is bought a second time.
  */
-export function withoutThereAlready(
-  stage: OrderStage,
-  { observed, standings }: Pick<CustomerInput, "observed" | "standings">,
-): OrderStage {
+export function withoutThereAlready(stage: OrderStage, given: Given, disabledBy: DisabledBy): OrderStage {
+  const { observed, standings } = given;
   const blocks = [...stage.blocks];
   const meant = stage.meant.filter((one) => {
-    const block = isAmendment(one) ? thereAlready(boughtUnder(one, standings), observed.contents) : undefined;
+    const block =
+      notRenewable(one, given, disabledBy) ??
+      (isAmendment(one) ? thereAlready(boughtUnder(one, standings), observed.contents) : undefined);
     if (block === undefined) return true;
     blocks.push(...one.records.map((record) => [formatKey(record), block] as const));
     return false;
@@ -70,10 +139,7 @@ function thereAlready(
       return rows.filter((row) => row.crmProductId === id).length > stands.length;
     });
     if (more === undefined) continue;
-    const reason =
-      `M7 shows the product ${more} under the asset number ${number} already, and more often than this ledger bought ` +
-      "it: it is not bought a second time";
-    return { code: "order.there-already", reason, again: true };
+    return isThereAlready(more, number);
   }
   return undefined;
 }

@@ -57,6 +57,24 @@ const byCode: Record<string, string> = {
     "give the asset another instance id or another number in the CRM: the one it has stays what it is",
   "order.changed-meanwhile": itself,
   "order.contents-not-read": itself,
+  "order.earlier-continued":
+    "let one of the two orders continue another asset in the CRM, or none: a unit is renewed once",
+  "order.earlier-ended": "leave out in the CRM what the asset continues: it is ordered under a number of its own then",
+  "order.earlier-locked": "crm-sync unlock NUMBER --reason TEXT, or let the CRM enable the lock; then run again",
+  "order.earlier-not-placed":
+    "see to the earlier order: `crm-sync explain order ORDER` says what keeps it; where it is not the right one, " +
+    "correct in the CRM what the asset continues",
+  "order.earlier-not-shown":
+    "look on the platform whether the asset is there (M6, E8); where it is gone, leave out in the CRM what the asset " +
+    "continues",
+  "order.earlier-of-another": "correct in the CRM what the asset continues: an asset of the customer's own orders",
+  "order.earlier-other-number": "correct the asset number in the CRM, or leave it out: the earlier asset's is taken",
+  "order.earlier-other-type":
+    "give the asset the licence type of the one that it continues, or leave out in the CRM what it continues",
+  "order.earlier-too-few":
+    "order as many units as the earlier asset has, and the others as an asset that continues none",
+  "order.earlier-unknown":
+    "look up the asset number of the earlier asset on the platform (M6), and have the renewal done by hand there",
   "order.elsewhere":
     "change it by hand in the enterprise in which it stands, or link the customer with that one again: " +
     "crm-sync unlink, then crm-sync link",

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { operation } from "../../src/operation/new-operation.ts";
 import type { Operation } from "../../src/operation/operation.ts";
+import { applyChanges } from "../../src/operation/state.ts";
 import type { StateChange } from "../../src/operation/state.ts";
 import { asset, product } from "../support/world/instances.ts";
 import { LedgerWorld } from "../support/world/ledger-world.ts";
@@ -157,4 +158,48 @@ describe("what happens to a placed order", () => {
     ]);
     expect(standing.lastStep).toBe(3);
   });
+});
+
+it("a number that is renewed is each unit's that stands, in memory as it is read back", async () => {
+  const world = await placed();
+  const { state } = world.ledger;
+  const wanted = { instanceId: "a", quantity: 1, given: ["N1"], wireNumber: (digits: string) => digits };
+  await state.fixNumbers(order, customer, [wanted]);
+  const of = { customer, operationId: null, origin: "sent" } as const;
+  const first = { namespace: "crm", orderId: "O-1", instanceId: "a", unit: 0 };
+  const second = { namespace: "crm", orderId: "O-3", instanceId: "b", unit: 0 };
+  const renewal = (id: string, instanceId: string, continues: (typeof first)[]): StateChange => ({
+    type: "order-bought",
+    ...of,
+    order: key(id),
+    channelOrderId: id,
+    version: 1,
+    items: [{ instanceId, unit: 0, number: "N1", products: [], packages: [], continues }],
+    licenceOrders: [],
+    products: 0,
+  });
+  const ends = (id: string, instanceId: string): StateChange => {
+    const whole = { product: null, channelOrderId: null, licenseOrderId: null };
+    return {
+      type: "order-removed",
+      ...of,
+      order: key(id),
+      products: 0,
+      items: [{ instanceId, unit: 0, number: "N1", ...whole }],
+    };
+  };
+  const steps: [StateChange[], string[]][] = [
+    [[renewal("O-3", "b", [first])], ["O-1", "O-3"]],
+    [[ends("O-1", "a")], ["O-3"]],
+    [[renewal("O-4", "c", [second, first])], ["O-3", "O-4"]],
+    [[ends("O-3", "b")], ["O-4"]],
+    [[ends("O-4", "c"), { type: "numbers-ended", numbers: ["N1"] }], []],
+  ];
+  let known = await state.known(customer);
+  for (const [changes, orders] of steps) {
+    const at = await state.record(customer, changes);
+    known = applyChanges(known, changes, { customer, at });
+    expect(known.numbers).toEqual((await state.known(customer)).numbers);
+    expect(known.numbers.map(({ orderId }) => orderId)).toEqual(orders);
+  }
 });

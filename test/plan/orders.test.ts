@@ -184,7 +184,7 @@ describe("an order of the CRM", () => {
     expect(planned.operations).toEqual([]);
     expect(outcomes(planned)).toEqual([
       "customers crm/ALFKI planned",
-      "orders crm/2 deferred amendment.not-enabled",
+      "orders crm/2 deferred order.earlier-not-placed",
       "orders crm/3 deferred order.transfer-unknown",
     ]);
   });

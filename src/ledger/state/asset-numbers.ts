@@ -1,10 +1,13 @@
 import type { RecordKey } from "../../crm/model.ts";
 import { unitsOf } from "../../operation/asset-numbers.ts";
+import type { EarlierUnit } from "../../operation/asset-numbers.ts";
+import { byUnit } from "../../operation/state/asset-numbers.ts";
 import type { FixedNumber, KnownAssetNumbers, NumbersTaken } from "../../operation/state/asset-numbers.ts";
 import { goneForm } from "../../operation/state/order-steps.ts";
 import type { EndedAsset } from "../../plan/input.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
+import { stored } from "../database/stored.ts";
 import { table } from "../database/table.ts";
 import type { Full } from "../database/table.ts";
 import type { Writes } from "./writes.ts";
@@ -68,7 +71,29 @@ export class AssetNumberRows {
       instanceId: row.instance_id,
       unit: row.unit,
     }));
-    return { numbers };
+    return { numbers: this.#withRenewed({ namespace, id }, numbers) };
+  }
+
+  /**
+   * With the units that have the number of an earlier one, and without those that ended since a number was renewed: it
+   * stays fixed to the unit that had it first while any unit has it.
+   */
+  #withRenewed({ namespace, id }: RecordKey, fixed: FixedNumber[]): FixedNumber[] {
+    const renewed = this.#statements.renewed.all(namespace, id);
+    if (renewed.length === 0) return fixed;
+    const endedAt = new Map<string, number>();
+    for (const row of this.#statements.endedWhole.all(namespace, id)) endedAt.set(nameOf(row), row.step);
+    const since = new Map<string, number>();
+    for (const { number, step } of renewed) since.set(number, Math.min(step, since.get(number) ?? step));
+    const stands = (item: FixedNumber, from: number | undefined): boolean =>
+      from === undefined || (endedAt.get(nameOf(item)) ?? 0) < from;
+    const latest = new Map<string, { item: FixedNumber; step: number }>();
+    for (const { step, continues, ...item } of renewed)
+      latest.set(nameOf(item), { item: { ...item, continues: stored<EarlierUnit[]>(continues) }, step });
+    return [
+      ...fixed.filter((item) => stands(item, since.get(item.number))),
+      ...[...latest.values()].flatMap(({ item, step }) => (stands(item, step) ? [item] : [])),
+    ].toSorted(byUnit);
   }
 
   /** What was taken away of a customer's placed orders that stand as the CRM says by now. */
@@ -146,6 +171,35 @@ export class AssetNumberRows {
   };
 }
 
+/** Names a unit with the number that it has. */
+function nameOf({ namespace, orderId, instanceId, unit, number }: FixedNumber): string {
+  return JSON.stringify([namespace, orderId, instanceId, unit, number]);
+}
+
+/** A unit of an order of a customer, as a step of that order names it. */
+const unitOfStep = `i.value ->> 'number' as number, s.namespace, s.order_id as orderId,
+  i.value ->> 'instanceId' as instanceId, i.value ->> 'unit' as unit, s.number as step`;
+
+function renewedStatements(database: Sqlite) {
+  return {
+    renewed: () =>
+      database.prepare<[string, string], FixedNumber & { step: number; continues: string }>(
+        `select ${unitOfStep}, i.value ->> 'continues' as continues from order_step s, json_each(s.items) i
+       where s.customer_namespace = +? and s.customer_id = +? and s.kind = 'bought'
+         and i.value ->> 'continues' is not null and exists (select 1 from asset_number n
+           where n.wire_number = i.value ->> 'number' and n.fixed_at is not null and n.ended_at is null)
+       order by s.number`,
+      ),
+    endedWhole: () =>
+      database.prepare<[string, string], FixedNumber & { step: number }>(
+        `select ${unitOfStep} from order_step s, json_each(s.items) i
+       where s.customer_namespace = +? and s.customer_id = +? and s.kind = 'removed'
+         and i.value ->> 'product' is null and i.value ->> 'number' is not null
+       order by s.number`,
+      ),
+  };
+}
+
 function anewStatements(database: Sqlite) {
   return {
     ended: () =>
@@ -182,6 +236,7 @@ function anewStatements(database: Sqlite) {
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
     ...anewStatements(database),
+    ...renewedStatements(database),
     of: () =>
       database.prepare<
         [string, string],

@@ -43,6 +43,11 @@ export class DesiredRows {
     return this.#statements.order.get(namespace, id);
   }
 
+  /** For whom an order was placed, or else whose it is in the CRM; nothing where the ledger does not know it. */
+  customerOf({ namespace, id }: RecordKey): RecordKey | undefined {
+    return this.#statements.customerOf.get({ namespace, id });
+  }
+
   /** What the CRM said of an order when it was at a version; nothing where that is not kept any more. */
   orderVersion({ namespace, id }: RecordKey, version: number): DesiredOrder | undefined {
     const row = this.#statements.orderVersion.get(namespace, id, version);
@@ -102,6 +107,7 @@ const takersOfCustomer = `${record} and +r.stream = 'orders' and r.pending = 0 a
     where json_extract(i.value, '$.transferredFrom') is not null or json_extract(i.value, '$.continues') is not null)
   order by r.namespace, r.id`;
 
+/** In one piece: a row for each statement. */
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
     desired: () =>
@@ -117,6 +123,14 @@ function prepareStatements(database: Sqlite) {
     orderVersion: () =>
       database.prepare<[string, string, number], Row<"record_version", "body">>(
         "select body from record_version where stream = 'orders' and namespace = +? and id = +? and version = +?",
+      ),
+    customerOf: () =>
+      database.prepare<[RecordKey], RecordKey>(
+        `select customer_namespace as namespace, customer_id as id from placed_order
+         where namespace = +@namespace and order_id = +@id and to_at is null
+       union all
+       select customer_namespace, customer_id from record
+         where stream = 'orders' and namespace = +@namespace and id = +@id limit 1`,
       ),
     forms: () =>
       database.prepare<[string, string, string], Row<"record_version", "body">>(

@@ -3,7 +3,7 @@ import type { LicenseType, RecordKey, Stream } from "../../crm/model.ts";
 import { withTree } from "../../operation/desired.ts";
 import type { Desired, DesiredCustomer, DesiredOrder, DesiredStaff, OrderWithTree } from "../../operation/desired.ts";
 import { markerKey } from "../../operation/references.ts";
-import { standingOf, transferSources } from "../../operation/order-standing.ts";
+import { earlierOrders, standingOf } from "../../operation/order-standing.ts";
 import type { OrderHistory, OrderStanding, StandingParts } from "../../operation/order-standing.ts";
 import type { Known } from "../../operation/state.ts";
 import type { EnterpriseFacts } from "../../operation/state/part.ts";
@@ -62,6 +62,7 @@ export class KnownTables {
       standings,
       left: this.#leftBehind(known, orders),
       away: held.moved === 1 ? this.#away(customer, known) : undefined,
+      earlierOwners: this.#earlierOwners(customer, known, orders),
       ended: staff.length === 0 ? undefined : this.#ended(customer, known),
       sealed: this.#sealed(known, orders),
       unbought: staff.length === 0 ? undefined : this.#unbought(customer, known),
@@ -97,7 +98,8 @@ export class KnownTables {
 
   /**
    * What stands of placed orders that have to be looked at, and of which the CRM says something else or something was
-   * read back otherwise, of those with an asset to be switched, and of those that something is transferred from.
+   * read back otherwise, of those with an asset to be switched, and of those that something is transferred from or that
+   * something continues.
    */
   #standings(
     customer: RecordKey,
@@ -118,7 +120,7 @@ export class KnownTables {
       const isAgreed = agrees && !drifted;
       if (!isAgreed || asksForSwitch(body)) load(name);
       if (isAgreed) continue;
-      for (const source of transferSources(key, body.instances)) load(formatKey(source));
+      for (const source of earlierOrders(key, body.instances)) load(formatKey(source));
     }
     return standings;
   }
@@ -142,6 +144,22 @@ export class KnownTables {
       const standing = placed === undefined ? undefined : this.#standingOf(placed, customer, known);
       return [{ order: withTree(desired<DesiredOrder>(row)), owner, standing }];
     });
+  }
+
+  /** Whose earlier orders are, of the CRM or placed, that an order of this customer names and that are not its own. */
+  #earlierOwners(
+    customer: RecordKey,
+    known: Known,
+    orders: readonly Desired<DesiredOrder>[],
+  ): CustomerInput["earlierOwners"] {
+    const names = new Map<string, RecordKey>();
+    for (const { key, body } of orders)
+      for (const earlier of earlierOrders(key, body.instances)) names.set(formatKey(earlier), earlier);
+    const owners = [...names].flatMap(([name, earlier]) => {
+      const owner = known.placedOrders.has(name) ? undefined : this.#desired.customerOf(earlier);
+      return owner === undefined || formatKey(owner) === formatKey(customer) ? [] : [[name, owner] as const];
+    });
+    return owners.length === 0 ? undefined : new Map(owners);
   }
 
   #ended(customer: RecordKey, { placedOrders }: Known): EndedAsset[] {

@@ -1,3 +1,5 @@
+import type { RecordKey } from "../../crm/model.ts";
+import type { EarlierUnit } from "../asset-numbers.ts";
 import { notOfCustomers } from "./part.ts";
 import { compareBytes } from "./row-order.ts";
 
@@ -7,6 +9,8 @@ export interface FixedNumber {
   namespace: string;
   instanceId: string;
   unit: number;
+  /** The earlier units whose number it has, nearest first; undefined where the number was fixed to it. */
+  continues?: readonly EarlierUnit[] | undefined;
 }
 
 export interface KnownAssetNumbers {
@@ -32,7 +36,36 @@ export function withNumbers<Whole extends KnownAssetNumbers>(known: Whole, fixed
   return { ...known, numbers: [...others, ...fixed].toSorted(byUnit) };
 }
 
-function byUnit(one: FixedNumber, other: FixedNumber): number {
+/** The units that a number is the number of: its own, and those that this one continues. */
+export function unitsNamed({ namespace, orderId, instanceId, unit, continues = [] }: FixedNumber): EarlierUnit[] {
+  return [{ namespace, orderId, instanceId, unit }, ...continues];
+}
+
+/** The numbers of an asset instance: of its units, and of those that continue them. */
+export function numbersOfInstance(numbers: readonly FixedNumber[], { namespace, id }: RecordKey): string[] {
+  const own = numbers.filter((item) =>
+    unitsNamed(item).some((unit) => unit.instanceId === id && unit.namespace === namespace),
+  );
+  return [...new Set(own.map(({ number }) => number))];
+}
+
+/** Whether another unit than this one has a number too: then it stays when this one ends. */
+export function isShared(
+  numbers: readonly FixedNumber[],
+  { order, instanceId, unit, number }: { order: RecordKey; instanceId: string; unit: number; number: string | null },
+): boolean {
+  return numbers.some(
+    (item) =>
+      item.number === number &&
+      (item.unit !== unit ||
+        item.instanceId !== instanceId ||
+        item.orderId !== order.id ||
+        item.namespace !== order.namespace),
+  );
+}
+
+/** Numbers in the order of the units that they are fixed to. */
+export function byUnit(one: FixedNumber, other: FixedNumber): number {
   return (
     compareBytes(one.namespace, other.namespace) ||
     compareBytes(one.orderId, other.orderId) ||

@@ -1,6 +1,8 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { Money, RecordKey } from "../../crm/model.ts";
-import type { KnownAssetNumbers } from "./asset-numbers.ts";
+import type { EarlierUnit } from "../asset-numbers.ts";
+import { withNumbers } from "./asset-numbers.ts";
+import type { FixedNumber, KnownAssetNumbers } from "./asset-numbers.ts";
 import { notOfCustomers, oneByOne } from "./part.ts";
 import type { KnownPlacedOrders } from "./placed-orders.ts";
 import { isSameKey } from "./same-key.ts";
@@ -20,6 +22,8 @@ export interface BoughtItem {
   number: string | null;
   products: string[];
   packages: string[];
+  /** The earlier units whose number it has, nearest first, where it is a unit that renews one. */
+  continues?: EarlierUnit[] | undefined;
 }
 
 /** What went from one asset number: one product of one purchase, or (`product: null`) all that the number held. */
@@ -143,9 +147,40 @@ const ended = oneByOne<KnownAssetNumbers, NumbersEnded>((known, { numbers }) => 
   numbers: known.numbers.filter(({ number }) => !numbers.includes(number)),
 }));
 
+/** Units that renew earlier ones have their numbers by the purchase that brought them. */
+const bought = oneByOne<KnownPlacedOrders & KnownAssetNumbers, OrderBought>((known, change, context) => {
+  if (!isSameKey(change.customer, context.customer)) return step.apply(known, [change], context);
+  const { namespace, id: orderId } = change.order;
+  const renewed = change.items.flatMap(({ instanceId, unit, number, continues }): FixedNumber[] =>
+    continues === undefined || number === null ? [] : [{ number, namespace, orderId, instanceId, unit, continues }],
+  );
+  return step.apply(withNumbers(known, renewed), [change], context);
+});
+
+/** A unit that goes has its number no more, where another unit has that by renewal. */
+const removed = oneByOne<KnownPlacedOrders & KnownAssetNumbers, OrderRemoved>((known, change, context) => {
+  const whole = change.items.filter(({ product, number }) => product === null && number !== null);
+  const isRenewed = (of: string): boolean =>
+    known.numbers.some(({ number, continues }) => number === of && continues !== undefined);
+  const numbers = known.numbers.filter(
+    (item) =>
+      !isRenewed(item.number) ||
+      !whole.some(
+        ({ instanceId, unit, number }) =>
+          number === item.number &&
+          instanceId === item.instanceId &&
+          unit === item.unit &&
+          change.order.id === item.orderId &&
+          change.order.namespace === item.namespace,
+      ),
+  );
+  const left = numbers.length === known.numbers.length ? known : { ...known, numbers };
+  return step.apply(left, [change], context);
+});
+
 export const orderStepsParts = {
-  "order-bought": step,
-  "order-removed": step,
+  "order-bought": bought,
+  "order-removed": removed,
   "order-priced": notOfCustomers,
   "order-agreed": step,
   "numbers-ended": ended,

@@ -189,8 +189,8 @@ export const planning: Breaks = {
   "the first of several customers of an enterprise takes an order": {
     file: "src/plan/orders.ts",
     within: "orderRecords",
-    find: "return selectionBlock($known, $types, $settings) ?? $records;",
-    replace: "return $records;",
+    find: "return selectionBlock($known, $types, $settings) ?? {",
+    replace: "return {",
     test: "plan/order-records.test.ts",
     title: "the customer of an order record > is exactly one, or the order is blocked with the number of hits",
   },

@@ -41,6 +41,7 @@ const assetWhole = {
   limitEnd: "limitEnd",
   borrowedUsbKey: "forLending",
   locked: "locked",
+  continues: { orderId: "continues.order", instanceId: "continues.instance" },
 };
 const productWhole = {
   ...product,

@@ -58,6 +58,8 @@ export interface AssetRow {
   locked?: boolean | undefined;
   /** It is a lock that is lent. */
   forLending?: boolean;
+  /** The order and the instance that it renews. */
+  continues?: { order: string; instance: string };
 }
 
 export interface PackageRow {
