@@ -173,7 +173,8 @@ function depart(
     return;
   }
   departures.numbers.push(...units.flatMap(({ number }) => number ?? []));
-  if (order.state === "quarantined") return;
+  // The customer keeps it in mind: nothing else tells it when the record can be used again.
+  if (order.state === "quarantined") return tell(unreadable(key));
   const why = whyOf(order);
   const what = `the order ${key} ${wordsOf[why](formatKey(owner))}: ${unitsText(units)} would be taken away here`;
   const said = consider(policies, why, what);
@@ -201,6 +202,13 @@ function waits(order: string, owner: string): Block {
   const reason =
     `the order ${order} moved to ${owner} in the CRM and does not stand there yet; what stands of it here stays ` +
     "until it does";
+  return { code: "order.moving", reason, again: true };
+}
+
+function unreadable(order: string): Block {
+  const reason =
+    `the order ${order} moved to another customer in the CRM, and its record waits in quarantine; what stands of it ` +
+    "here stays until the record can be used again";
   return { code: "order.moving", reason, again: true };
 }
 

@@ -74,4 +74,12 @@ export const lifeMoves: Breaks = {
     test: "scenarios/life/moved-order.test.ts",
     title: "nobody is given what is about to leave their customer with its order",
   },
+  "what a moved order left is forgotten while its record waits in quarantine": {
+    file: "src/plan/moved-orders.ts",
+    within: "depart",
+    find: "return tell(unreadable(key));",
+    replace: "return;",
+    test: "scenarios/life/moved-order.test.ts",
+    title: "what a moved order left goes also where its record waited in quarantine in the meantime",
+  },
 };

@@ -245,6 +245,21 @@ it("an asset number that the CRM gives to the order and that it has where it was
   expect(numberOf(w, "A1")).toBe("7700000001");
 });
 
+it("what a moved order left goes also where its record waited in quarantine in the meantime", async () => {
+  const w = await moved();
+  await w.does("run", "everything");
+  amend(w, "1", { products: [line("P1", "A1", { years: -1 })] });
+  for (const _ of [1, 2]) {
+    const run = await w.does("run", "everything");
+    expect([run.exitCode, run.calls], run.stdout).toEqual([3, {}]);
+  }
+  expect(await productsBy(w)).toEqual(twice);
+  expect(document(await w.run("explain", "customer", "C1", "--json")).record.deferred.code).toBe("order.moving");
+  amend(w, "1", { products: [line("P1", "A1"), line("Q1", "A1")] });
+  expect(await runsUntilQuiet(w)).toEqual([{ E5: 1 }, {}]);
+  expect(await productsBy(w)).toEqual(after);
+});
+
 it("a plan, `explain` and the report of orders tell of an order that moves, and the ledger agrees with the platform", async () => {
   const w = await moved({});
   const plan = await w.run("plan");
