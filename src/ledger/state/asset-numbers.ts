@@ -117,8 +117,7 @@ export class AssetNumberRows {
       const fix = (number: string, unit: number): void =>
         void now.push({ number, namespace: order.namespace, orderId: order.id, instanceId, unit });
       const units = unitsOf(item).map((unit, index) => ({ unit, given: item.given[index] }));
-      const fixed = run.fixedOf.all(order.namespace, order.id, instanceId, customer.namespace, customer.id);
-      const numbers = new Map(fixed.map((row) => [row.unit, row.number]));
+      const numbers = this.#fixedTo({ order, instanceId, customer });
       for (const { unit, given } of units) {
         const number = numbers.get(unit);
         if (number === undefined || given === undefined || number === given) continue;
@@ -146,6 +145,26 @@ export class AssetNumberRows {
       }
     }
     return { lacking, clashing, fixed: now };
+  }
+
+  /**
+   * The numbers of an instance by unit. What goes on under another order since its unit ended is that order's alone: a
+   * unit that comes back gets another one.
+   */
+  #fixedTo(of: { order: RecordKey; instanceId: string; customer: RecordKey }): Map<number, string> {
+    const { order, instanceId, customer } = of;
+    const run = this.#statements;
+    const fixed = run.fixedOf.all(order.namespace, order.id, instanceId, customer.namespace, customer.id);
+    if (fixed.length === 0) return new Map();
+    const standing = new Set(this.known(customer).numbers.map(nameOf));
+    return new Map(
+      fixed.flatMap(({ unit, number }) => {
+        const item = { namespace: order.namespace, orderId: order.id, instanceId, unit, number };
+        if (standing.has(nameOf(item))) return [[unit, number] as const];
+        run.leave.run(number);
+        return [];
+      }),
+    );
   }
 
   /** A free number whose form on the wire no asset has yet; one that the CRM gave to an asset by itself is spent. */
@@ -220,6 +239,8 @@ function anewStatements(database: Sqlite) {
          customer_namespace = ?, customer_id = ?, ended_at = null
           where wire_number = +? and origin = 'crm' and fixed_at is not null and ended_at is not null`,
       ),
+    leave: () =>
+      database.prepare<[string]>("update asset_number set unit = null where wire_number = +? and fixed_at is not null"),
     free: () =>
       database.prepare<[string, string]>(
         // No unit ever had it.
@@ -244,6 +265,7 @@ function prepareStatements(database: Sqlite) {
       >(
         `select n.wire_number as number, n.namespace, n.order_id, n.instance_id, n.unit from asset_number n
        where n.customer_namespace = +? and n.customer_id = +? and n.fixed_at is not null and n.ended_at is null
+         and n.unit is not null
        order by n.namespace, n.order_id, n.instance_id, n.unit`,
       ),
     fixedOf: () =>

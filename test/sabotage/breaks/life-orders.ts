@@ -227,4 +227,12 @@ export const lifeOrders: Breaks = {
     test: "scenarios/life/renewed.test.ts",
     title: "an asset that is lent is not renewed before it was given back",
   },
+  "an earlier order that comes back is given the number that a renewal has": {
+    file: "src/ledger/state/asset-numbers.ts",
+    within: "AssetNumberRows.#fixedTo",
+    find: "if ($standing.has(nameOf($item)))",
+    replace: "if ($item !== undefined)",
+    test: "scenarios/life/renewed-restored.test.ts",
+    title: "an earlier order that comes back under a number of the CRM takes none from the renewal, nor its seat",
+  },
 };
