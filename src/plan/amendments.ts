@@ -13,6 +13,8 @@ import type { Block } from "./block.ts";
 import type { PlanOptions } from "./options.ts";
 import { differenceOf, isEmpty } from "./order-difference.ts";
 import { unitsEnded } from "./emptied-units.ts";
+import { partsText, wordingOf } from "./amendment-texts.ts";
+import { soldApart } from "./sold-apart.ts";
 import type { AddedPart, EndedPart, EndingPolicy, Endings, OrderDifference, ReplacedPart } from "./order-difference.ts";
 import type { PlannedPackage, PlannedProduct, PurchasedAsset } from "./order-records.ts";
 import { consider } from "./policy.ts";
@@ -115,9 +117,14 @@ interface Buying extends Pick<PlanOptions, "policies"> {
 
 /**
  * Plans what is bought first; each purchase is planned on what stands, so what else there is comes once that is done.
- * Answers whether something has to be bought, whether it can be or not: what ends waits for that.
+ * Answers whether something has to be bought, whether it can be or not: what ends waits for all of that.
  */
-function buyWhatIsLacking(amendment: Amendment, of: Placed, difference: OrderDifference, buying: Buying): boolean {
+function buyWhatIsLacking(
+  amendment: Amendment,
+  of: Placed,
+  difference: OrderDifference,
+  buying: Buying,
+): boolean | "in part" {
   const { acts, make, policies } = buying;
   const added = purchasesOf(difference.added, []);
   const replaced = replacedNow(of, difference, acts);
@@ -132,8 +139,11 @@ function buyWhatIsLacking(amendment: Amendment, of: Placed, difference: OrderDif
   const purchases = hasGap ? added : purchasesOf(difference.added, replaced);
   if (purchases.length > 0) {
     const old = `the old form of ${replaced.length} product(s)`;
-    buy(amendment, of, purchases, { make, later: hasGap ? "" : thenGone(replaced, "delete_product", old) });
-    return true;
+    const { now, rest } = soldApart(purchases, (some) => make(of.order, purchasedAssets(some)));
+    buy(amendment, of, now, { make, later: hasGap ? "" : thenGone(replaced, "delete_product", old) });
+    if (rest === undefined) return true;
+    amendment.blocks.push(rest);
+    return "in part";
   }
   const changed = assetsChanged(amendment, difference, acts);
   if (changed === "blocked") return true;
@@ -160,16 +170,22 @@ function subjectOf({ key }: OrderWithTree): string {
   return `order:${formatKey(key)}`;
 }
 
+/** What no operation of this plan buys. */
+function restOf(order: OrderWithTree): string {
+  return `the rest of ${subjectOf(order)}`;
+}
+
 function endWhatGoes(
   amendment: Amendment,
   of: Placed,
   { ended, superseded, emptied }: OrderDifference,
-  { isBuying, numbers }: { isBuying: boolean; numbers: Known["numbers"] },
+  { isBuying, numbers }: { isBuying: boolean | "in part"; numbers: Known["numbers"] },
   acts: Acts,
 ): void {
   const { order } = of;
   // What is bought may take the place of what ends: a line that got another id, a number that was exchanged.
-  const needs = isBuying ? [{ stage: "orders" as const, subject: subjectOf(order) }] : [];
+  const subjects = isBuying === false ? [] : [subjectOf(order), ...(isBuying === true ? [] : [restOf(order)])];
+  const needs = subjects.map((subject): Need => ({ stage: "orders", subject }));
   const found = ended.filter((part) => part.products.every((item) => item.found === true));
   const others = ended.filter((part) => !found.includes(part));
   if (found.length > 0) {
@@ -208,12 +224,6 @@ function endingsOf(
 ): Endings {
   const numbers = parts.flatMap(({ unit, whole }) => (whole && unit.number !== undefined ? [unit.number] : []));
   return { order: standing, parts, units: new Set(numbers), why, what, needs, isGap: false };
-}
-
-function partsText(parts: readonly Pick<EndedPart, "whole" | "products">[]): string {
-  const products = parts.reduce((sum, part) => sum + part.products.length, 0);
-  const units = parts.filter((part) => part.whole).length;
-  return units === 0 ? `${products} product(s)` : `${units} asset(s) and ${products} product(s)`;
 }
 
 function replacedText(of: Placed, replaced: readonly ReplacedPart[]): string {
@@ -383,12 +393,4 @@ function keepPrices(amendment: Amendment, { order, standing }: Placed, differenc
   const { version } = order;
   amendment.changes.push({ type: "order-priced", order: order.key, customer: standing.customer, version, items });
   if (isEmpty({ ...others, price: [] })) amendment.changes.push(agreed(order));
-}
-
-function wordingOf({ wording }: OrderDifference): string {
-  const named = wording
-    .slice(0, 3)
-    .map(({ instanceId, field, from, to }) => `${field} of ${instanceId}: "${from}" is "${to}" now`);
-  const more = wording.length > named.length ? `, and ${wording.length - named.length} more` : "";
-  return `only words changed (${named.join("; ")}${more}), and no call changes them`;
 }

@@ -235,4 +235,13 @@ export const lifeOrders: Breaks = {
     test: "scenarios/life/renewed-restored.test.ts",
     title: "an earlier order that comes back under a number of the CRM takes none from the renewal, nor its seat",
   },
+  "what cannot be sent keeps everything else of its order from being bought": {
+    file: "src/plan/sold-apart.ts",
+    within: "soldApart",
+    find: "if ($rest === undefined) return { now: $purchases };",
+    replace: "return { now: $purchases };",
+    test: "scenarios/life/package-units.test.ts",
+    title:
+      "a new unit of an order with a package is bought also while the package of another unit cannot be sold by itself",
+  },
 };
