@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import pLimit from "p-limit";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { endpoints } from "../../src/contract/endpoints.ts";
@@ -83,6 +84,8 @@ class Cell {
 
   /** A run finds that a person has to decide, and nothing else; the person does. */
   async decide(): Promise<void> {
+    // What the killed program had written may reach the platform a moment after it died.
+    await sleep(500);
     const { writingCalls } = this.sandbox.counts();
     const { exitCode } = await this.run();
     if (exitCode === 5 && this.sandbox.counts().writingCalls !== writingCalls) throw new Error("it was sent again");
@@ -182,6 +185,7 @@ describe.concurrent.each(rows)("killed with SIGKILL while %s,", (name, change, p
         await cell.killAt(point);
         const left = expectedAt(point, cell);
         expect(cell.operation()?.state).toBe(left.journal);
+        // Where the platform is slow, what was written before the first kill is carried out after all.
         const again = change.repeatable === true && left.effects > 0 ? [0, 1] : [0];
         expect(again).toContain(cell.effects() - left.effects);
 
@@ -199,7 +203,7 @@ describe.concurrent.each(rows)("killed with SIGKILL while %s,", (name, change, p
           }),
         ).toEqual([]);
         const calls = change.calls ?? 1;
-        const more = change.repeatable === true ? [0, 1] : change.asksPerson === "always" ? [-1, 0] : [0];
+        const more = change.repeatable === true ? [0, 1, 2] : change.asksPerson === "always" ? [-1, 0] : [0];
         expect(more).toContain(cell.effects() - calls);
 
         const before = cell.sandbox.counts().writingCalls;
