@@ -1,5 +1,4 @@
 import { sql } from "kysely";
-import type { RawBuilder } from "kysely";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { LicenceOrderTable } from "../ledger/state/placed-orders.ts";
@@ -21,17 +20,12 @@ export interface PlacedOrder {
   shownNumbers: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Orders that stand for a customer, and those that moved away from it and of which something may stand there. */
-function standsFor({ namespace, id }: RecordKey): RawBuilder<boolean> {
-  return sql<boolean>`(p.namespace, p.order_id) in (
-    select namespace, order_id from placed_order
-    where to_at is null and customer_namespace = ${namespace} and customer_id = ${id}
-    union select namespace, order_id from moved_order
-    where ended_at is null and customer_namespace = ${namespace} and customer_id = ${id})`;
-}
-
-const placedRows = ofEachCustomer(({ db }, customer) =>
-  db
+/**
+ * Orders that stand for a customer, and those that moved away from it and of which something may stand there. Each of
+ * the two is found by an index of its own.
+ */
+const placedRows = ofEachCustomer(({ db }, { namespace, id }) => {
+  const placed = db
     .selectFrom("placed_order as p")
     .leftJoin("operation as o", "o.id", "p.operation_id")
     .leftJoin("record_version as v", (join) =>
@@ -45,9 +39,13 @@ const placedRows = ofEachCustomer(({ db }, customer) =>
     .select(["o.payload", "v.body"])
     .select((of) => of.fn.coalesce("p.placed_for_namespace", "p.customer_namespace").as("placedForNamespace"))
     .select((of) => of.fn.coalesce("p.placed_for_id", "p.customer_id").as("placedForId"))
-    .where(standsFor(customer))
-    .where("p.to_at", "is", null),
-);
+    .where("p.to_at", "is", null);
+  const standsFor = sql<boolean>`p.customer_namespace = ${namespace} and p.customer_id = ${id}`;
+  const moved = sql<boolean>`(p.namespace, p.order_id) in (
+    select m.namespace, m.order_id from moved_order m
+    where m.ended_at is null and m.customer_namespace = ${namespace} and m.customer_id = ${id})`;
+  return placed.where(standsFor).unionAll(placed.where(moved).where(sql<boolean>`not (${standsFor})`));
+});
 
 type LicenceRow = RecordKey & Pick<LicenceOrderTable, "license_type" | "license_order_id">;
 

@@ -180,6 +180,21 @@ describe("locks that a person disables and enables", () => {
     expect((await w.run("status")).stdout).not.toContain("request.");
   });
 
+  it("of one customer are told of also where another customer waits for something else", async () => {
+    const { w, locks } = await withLocks();
+    w.customers = w.customers.map((one) => (one.id === "C1" ? { ...one, name: "Refused Ltd" } : one));
+    w.write();
+    w.sandbox.faults.add({ operation: "E4", fault: "status299", code: "13004" });
+    expect((await w.run("run", "everything")).exitCode).toBe(3);
+    const other = new Database(w.path("ledger.db.lock"));
+    other.exec("begin exclusive");
+    expect((await w.run("lock", "C2", "--asset", locks["C2"]?.[0] ?? "", ...why)).exitCode).toBe(75);
+    other.close();
+    const { exitCode, stdout } = await w.run("resync", "--customer", "C1");
+    expect([exitCode, stdout]).toEqual([3, expect.stringContaining("crm/C2; the oldest")]);
+    expect(stdout).toContain("1 customer is rejected (rejected.13004)");
+  });
+
   it("are told of as long as one is refused: taking back another, or a lock that is done, ends no rejection", async () => {
     const { w, locks } = await withLocks();
     const [one = "", other = ""] = locks["C1"] ?? [];

@@ -214,7 +214,7 @@ const coarse =
 function tableOf(database: Database.Database, sql: string, name: string): string | undefined {
   const tables = database.prepare<[], string>("select name from sqlite_schema where type = 'table'").pluck().all();
   if (name === "" || tables.includes(name)) return name === "" ? undefined : name;
-  for (const [, table = "", alias] of sql.matchAll(/"?\b(\w+)\b"?\s+(?:as\s+)?"?(\w+)"?/giu))
+  for (const [, table = "", alias] of sql.matchAll(/(?=\b(\w+)"?\s+(?:as\s+)?"?(\w+))\b\w/giu))
     if (alias === name && tables.includes(table)) return table;
   return undefined;
 }

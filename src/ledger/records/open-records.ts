@@ -58,14 +58,14 @@ const statement = `
     select 'deferred', 'customers', '${requestOpen}', '${requestOpen}', min(from_at),
       count(*) || ' asked for and not done (' || group_concat(distinct of) ||
         '); the next run sends what was not refused',
-      customer_namespace || '/' || customer_id
-    from manual_request indexed by manual_request_due
-    where to_at is null and due = 1 and 'customers' in streams and (@sources is null or exists (
-      select 1 from record r where r.stream = 'customers' and r.namespace = customer_namespace and r.id = customer_id
-      and r.source in mine)) and not exists (
-      select 1 from record r where r.stream = 'customers' and r.namespace = customer_namespace and r.id = customer_id
-      and r.deferred_code is not null)
-    group by customer_namespace, customer_id
+      m.customer_namespace || '/' || m.customer_id
+    from manual_request m indexed by manual_request_due
+    where m.to_at is null and m.due = 1 and 'customers' in streams and (@sources is null or exists (
+      select 1 from record r where r.stream = 'customers' and r.namespace = m.customer_namespace
+      and r.id = m.customer_id and r.source in mine)) and not exists (
+      select 1 from record r where r.stream = 'customers' and r.namespace = m.customer_namespace
+      and r.id = m.customer_id and r.deferred_code is not null)
+    group by m.customer_namespace, m.customer_id
     union all
     select 'quarantined', stream, code, code, min(first_seen), message, namespace || '/' || record_id
     from quarantine
