@@ -263,7 +263,8 @@ function isOpen(order: Order, { known }: LoadedCustomer): boolean {
 }
 
 /** Orders after those of the list that they take something over from: what they bring back names that. */
-function earlierFirst(orders: readonly Order[]): Order[] {
+function earlierFirst(orders: readonly Order[]): readonly Order[] {
+  if (orders.length < 2) return orders;
   const byKey = new Map(orders.map((order) => [formatKey(order.key), order]));
   const sorted = new Set<Order>();
   const entered = new Set<Order>();

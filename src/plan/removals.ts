@@ -35,6 +35,7 @@ type RemovalOptions = Pick<PlanOptions, "settings" | "policies" | "takingBlocked
 export function planRemovals(given: RemovalsGiven, endings: readonly Endings[], options: RemovalOptions): RemovalStage {
   const endingNumbers = new Set<string>();
   const stage: RemovalStage = { meant: [], blocks: [], changes: [], endingNumbers };
+  if (endings.length === 0) return stage;
   const stopped = options.takingBlocked ?? quarantineBlock(given);
   for (const number of endingWhole(endings, given.known.numbers)) endingNumbers.add(number);
   const unwanted = unwantedOf(endings);

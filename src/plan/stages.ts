@@ -62,7 +62,8 @@ function ordersStage(given: Prepared, before: Planned, options: StageOptions): P
       changes: [...orders.changes, ...removals.changes],
       blocks: firstBlocks([...orders.blocks, ...removals.blocks, ...made.refused, ...waits]),
     }),
-    endingNumbers: new Set([...removals.endingNumbers, ...orders.leaving]),
+    endingNumbers:
+      orders.leaving.length === 0 ? removals.endingNumbers : removals.endingNumbers.union(new Set(orders.leaving)),
   };
 }
 
@@ -92,9 +93,15 @@ function leaversStage(given: Prepared, before: Planned, options: StageOptions): 
 
 /** What was said of a record first stands. */
 function joined(earlier: Part, later: Part): Part {
+  if (isEmpty(later)) return earlier;
+  if (isEmpty(earlier)) return later;
   return {
     operations: [...earlier.operations, ...later.operations],
     changes: [...earlier.changes, ...later.changes],
     blocks: new Map([...later.blocks, ...earlier.blocks]),
   };
+}
+
+function isEmpty({ operations, changes, blocks }: Part): boolean {
+  return operations.length === 0 && changes.length === 0 && blocks.size === 0;
 }

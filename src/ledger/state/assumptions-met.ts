@@ -60,13 +60,18 @@ export class AssumptionsMet {
       if (met.verdict === "contradicted") await this.#contradicted(met, operationId);
       else {
         const summed = this.#confirmed.get(met.row);
-        this.#confirmed.set(met.row, { count: (summed?.count ?? 0) + 1, evidence: met.evidence });
+        if (summed === undefined) this.#confirmed.set(met.row, { count: 1, evidence: met.evidence });
+        else {
+          summed.count += 1;
+          summed.evidence = met.evidence;
+        }
       }
     }
   }
 
   /** As `met`, of what goes on standing: a part that was accepted is not contradicted by it once more. */
   async stands(all: readonly AssumptionMet[]): Promise<void> {
+    if (all.length === 0) return;
     const unknown = all.filter(({ row, about }) => {
       const before = this.#context.read(() => this.#statements.of.get(row));
       return before === undefined || !evidenceOf(before.evidence).about.includes(about ?? "");
