@@ -69,8 +69,8 @@ export const lifeMoves: Breaks = {
   "people are given what is about to leave their customer": {
     file: "src/plan/stages.ts",
     within: "ordersStage",
-    find: "...removals.endingNumbers, ...orders.leaving",
-    replace: "...removals.endingNumbers",
+    find: "removals.endingNumbers.union(new Set(orders.leaving))",
+    replace: "removals.endingNumbers",
     test: "scenarios/life/moved-order.test.ts",
     title: "nobody is given what is about to leave their customer with its order",
   },
