@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import pLimit from "p-limit";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { endpoints } from "../../src/contract/endpoints.ts";
 import { kinds } from "../../src/operation/registry.ts";
@@ -104,14 +104,17 @@ class Cell {
 
   async killAt(point: KillPoint): Promise<void> {
     const { endpoint, kind } = this.change;
-    if (point === "all written, nothing committed there")
-      this.sandbox.faults.add({ operation: endpoint, fault: "silence", nth: nthCallOf(this.change) });
+    const isSilent = point === "all written, nothing committed there";
+    const { faulted } = this.sandbox.counts();
+    if (isSilent) this.sandbox.faults.add({ operation: endpoint, fault: "silence", nth: nthCallOf(this.change) });
     const orders = { KILL_POINT: point, KILL_KIND: kind, KILL_OPERATION: this.operation()?.id ?? "" };
     let ended = await this.run(orders);
     // What is taken away is judged once a run, so a revoke that settling found unsent is sent by the next one.
     if (ended.exitCode === 0 && this.change.judged === true && point === "in settling, after a resend")
       ended = await this.run(orders);
     if (ended.signal !== "SIGKILL") throw new Error(`${point} was not reached: ${ended.stderr.slice(-2000)}`);
+    // What was written may arrive after its program is gone.
+    if (isSilent) await vi.waitFor(() => expect(this.sandbox.counts().faulted).toBeGreaterThan(faulted), 60_000);
     this.sandbox.faults.clear();
   }
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { placeOf } from "../../src/run/canary.ts";
 import { auditIsWhole } from "../support/full-check.ts";
 import { killPoints } from "../support/kill-points-names.ts";
@@ -133,10 +133,13 @@ describe.each(rows)("an undo that %s,", (name, { did, kind, endpoint, setsState 
     const since = new Date().toISOString();
     const had = { ...w.sandbox.counts().effects };
     const kill = async (at: KillPoint): Promise<void> => {
-      if (at === "all written, nothing committed there")
-        w.sandbox.faults.add({ operation: endpoint, fault: "silence", nth: 1 });
+      const isSilent = at === "all written, nothing committed there";
+      const { faulted } = w.sandbox.counts();
+      if (isSilent) w.sandbox.faults.add({ operation: endpoint, fault: "silence", nth: 1 });
       const orders = { KILL_POINT: at, KILL_KIND: kind, KILL_OPERATION: lastOf(w, kind, since) };
       const { signal, stdout, stderr } = await killed(w, atPoint, orders, "apply", file);
+      // What was written may arrive after its program is gone.
+      if (isSilent) await vi.waitFor(() => expect(w.sandbox.counts().faulted).toBeGreaterThan(faulted), 60_000);
       w.sandbox.faults.clear();
       expect(signal, `${name}, ${at}: not reached: ${stdout}${stderr.slice(-1500)}`).toBe("SIGKILL");
     };
