@@ -31,7 +31,7 @@ interface ShareWork {
   trouble(customer: RecordKey): string | undefined;
 }
 
-/** So many runs are looked through, newest first, for shares that were not read back as meant. */
+/** So many runs of the job are looked through, newest first, for shares that were not read back as meant. */
 const mostEarlier = 100;
 const saidOfShares = z.looseObject({ canary: z.array(z.looseObject({ wrong: z.array(z.string()) })).default([]) });
 
@@ -100,8 +100,8 @@ async function leftUnread(
   job: string,
 ): Promise<{ customer: RecordKey; place: number }[]> {
   const found = new Map<string, RecordKey>();
-  for (const earlier of await ledger.runs.last(mostEarlier)) {
-    if (earlier.id === run || earlier.job !== job) continue;
+  for (const earlier of await ledger.runs.lastOf(job, mostEarlier)) {
+    if (earlier.id === run) continue;
     const said = saidOfShares.safeParse(earlier.summary);
     const isRight = !said.success || said.data.canary.every(({ wrong }) => wrong.length === 0);
     if (earlier.state === "done" && isRight) break;

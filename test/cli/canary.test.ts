@@ -78,6 +78,25 @@ describe("run --canary", () => {
     expect(run.stdout).toMatch(new RegExp(`canary \\d+ %: 1 of ${first} customer\\(s\\) not as meant`, "u"));
   });
 
+  it("reads back what an earlier run by shares left unread, however many runs of other jobs were made since", async () => {
+    const { w, shares, first } = await newCompany();
+    w.sandbox.faults.add({ operation: "M7", fault: "oddField", field: "crmProductId", value: "ELSE", times: 1 });
+    const stopped = await w.does("run", "everything", "--canary", shares);
+    w.sandbox.faults.clear();
+    expect([stopped.exitCode, stopped.calls["E2"]], stopped.stdout).toEqual([3, first]);
+    const [number] = w.rows<{ number: string; id: string }>(
+      "select wire_number as number, instance_id as id from asset_number where fixed_at is not null order by 1",
+    );
+    w.sandbox.hand({ action: "drop-product", assetNum: number?.number ?? "", crmProductId: `${number?.id}-P` });
+    w.tamper(`insert into run (id, job, kind, trigger, started_at, finished_at, state, exit_code, header)
+      with recursive n(i) as (select 1000 union all select i + 1 from n where i < 1120)
+      select 'run_0' || i, 'another', 'sync', 'hand', strftime('%Y-%m-%dT%H:%M:%fZ', 'now'),
+        strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), 'done', 0, '{}' from n`);
+    const next = await w.does("run", "everything", "--canary", shares);
+    expect([next.exitCode, next.calls["E2"]], next.stdout).toEqual([3, undefined]);
+    expect(next.stdout).toMatch(/1 of \d+ customer\(s\) not as meant/u);
+  });
+
   it("goes on beside what others made there", async () => {
     const { w, shares } = await newCompany();
     expect((await w.run("run", "everything")).exitCode).toBe(0);

@@ -386,11 +386,12 @@ describe("a damaged ledger", () => {
     const file = new Database(world.path);
     file.prepare("update record_version set body = '{' where stream = 'orders' and id = 'O1'").run();
     await expect(inquiry.explain("orders", key("O1"))).rejects.toMatchObject({ code: "ledger.damaged", exitCode: 65 });
-    expect(await inquiry.runs()).toHaveLength(1);
+    const [run, ...others] = await inquiry.runs();
+    expect(others).toEqual([]);
     file.prepare("update run set summary = '{'").run();
     file.close();
     const damage = { code: "ledger.damaged", exitCode: 65, place: expect.stringMatching(/^run run_/u) };
     await expect(inquiry.runs()).rejects.toMatchObject(damage);
-    await expect(world.ledger.runs.last(1)).rejects.toMatchObject(damage);
+    await expect(world.ledger.runs.lastOf(run?.job ?? "", 1)).rejects.toMatchObject(damage);
   });
 });

@@ -92,7 +92,7 @@ it("facts that stood as texts in `meta`, and what has another name now, are wher
   expect(await ledger.schedule.unfinished("everything")).toEqual([at]);
   expect(await ledger.schedule.openCircuits()).toMatchObject([{ service: "order-service", reason: "down" }]);
   expect([...(await ledger.schedule.alerts())]).toMatchObject([["hold:h-1", { since: at, sent: true }]]);
-  expect((await ledger.runs.last(9)).map(({ id, state }) => [id, state])).toEqual([
+  expect((await ledger.runs.lastOf("everything", 9)).map(({ id, state }) => [id, state])).toEqual([
     ["r2", "done"],
     ["r1", "interrupted"],
   ]);

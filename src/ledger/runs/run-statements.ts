@@ -69,8 +69,10 @@ export function runStatements(database: Sqlite) {
     running: () =>
       database.prepare<[], RunTable>(`select ${runColumns} from run where state = 'running' order by started_at`),
     byId: () => database.prepare<[string], RunTable>(`select ${runColumns} from run where id = +?`),
-    last: () =>
-      database.prepare<[number], RunTable>(`select ${runColumns} from run order by started_at desc, id desc limit ?`),
+    lastOf: () =>
+      database.prepare<[string, number], RunTable>(
+        `select ${runColumns} from run where job = +? order by started_at desc, id desc limit ?`,
+      ),
     lastByJob: () =>
       database.prepare<[], RunTable>(`select ${runColumns} from run where id in (${lastRunIds}) order by job`),
     operationCounts: () =>

@@ -68,8 +68,8 @@ export class RunTables {
     return row === undefined ? undefined : runFromRow(row);
   }
 
-  last(limit: number): RunFacts[] {
-    return this.#statements.last.all(limit).map(runFromRow);
+  lastOf(job: string, limit: number): RunFacts[] {
+    return this.#statements.lastOf.all(job, limit).map(runFromRow);
   }
 
   lastByJob(): Map<string, RunFacts> {

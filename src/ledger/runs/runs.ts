@@ -90,8 +90,9 @@ export class Runs {
     return this.#context.read(() => this.#runs.byId(id));
   }
 
-  async last(limit: number): Promise<RunFacts[]> {
-    return this.#context.read(() => this.#runs.last(limit));
+  /** The last runs of a job, newest first, at most so many. */
+  async lastOf(job: string, limit: number): Promise<RunFacts[]> {
+    return this.#context.read(() => this.#runs.lastOf(job, limit));
   }
 
   /** The last run of each job. */
