@@ -80,12 +80,19 @@ function asTold(records: readonly Alert[], told: ReadonlyMap<string, Alert>): Al
   return [...kept.values()];
 }
 
-/** Records that are not done. Those that wait for an operation or a service are not told where that is told itself. */
+/** Why records wait for an operation whose outcome is open, and for a service that is not reached. */
+const inDoubt: readonly string[] = ["operation.open", "operation.unknown-form"];
+const unreached: readonly string[] = ["service.not-sent", "service.unreadable"];
+
+/**
+ * Records that are not done. Those that wait for an open operation or for a service that is down are not told where
+ * that is told itself; what else an operation or a service keeps them from is theirs alone.
+ */
 async function recordAlerts(ledger: Ledger, told: ReadonlySet<Alert["kind"]>): Promise<Alert[]> {
   const alerts: Alert[] = [];
   for (const group of (await ledger.records.open()).filter((item) => item.counts)) {
-    if (group.cause.startsWith("operation.") && told.has("unknown")) continue;
-    if (group.cause.startsWith("service.") && (told.has("service-down") || told.has("breaker"))) continue;
+    if (inDoubt.includes(group.cause) && told.has("unknown")) continue;
+    if (unreached.includes(group.cause) && (told.has("service-down") || told.has("breaker"))) continue;
     const standing = group.standing === "quarantined" ? "quarantine" : group.standing;
     const kind = group.code === "run.canary" ? "canary" : standing;
     alerts.push({

@@ -498,4 +498,21 @@ export const running: Breaks = {
     test: "run/lanes.test.ts",
     title: "throws what a piece of work threw, while others still go on, and takes nothing more",
   },
+  "what one customer waits for is not told while another one's operation is open": {
+    file: "src/run/alerts.ts",
+    within: "recordAlerts",
+    find: "inDoubt.includes(group.cause)",
+    replace: 'group.cause.startsWith("operation.")',
+    test: "run/alerts.test.ts",
+    title:
+      "what one customer waits for (operation.waits) is told, although another one's operation is open and a service is down",
+  },
+  "what is asked for of one customer is hidden by another one's deferral": {
+    file: "src/ledger/records/open-records.ts",
+    within: "statement",
+    find: "and r.id = m.customer_id and r.deferred_code is not null",
+    replace: "and r.id = customer_id and r.deferred_code is not null",
+    test: "inquiry/column-names.test.ts",
+    title: "no query inside another takes a name for its own that was meant for the other one's row",
+  },
 };
