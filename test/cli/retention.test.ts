@@ -47,6 +47,12 @@ it("history that is older than it is kept goes, and nothing that a promise or a 
         '{"licenseType":"normal_recover_usbkey","largeCustomer":false}', 'the CRM', 'order crm/O1', 0
       from (select '2022-01-01T00:00:00.000Z' as from_at, '${old}' as to_at, 'locked' as wanted
         union all select '2022-02-01T00:00:00.000Z', '${old}', 'unlocked');
+    insert into manual_request (of, about, from_at, to_at, customer_namespace, customer_id, wanted, details, asked_by,
+        reason, due)
+      select 'lock', 'L6', from_at, '${old}', 'crm', customer, 'locked',
+        '{"licenseType":"normal_recover_usbkey","largeCustomer":false}', 'the CRM', 'order crm/O1', 0
+      from (select '2022-01-01T00:00:00.000Z' as from_at, 'C1' as customer
+        union all select '2022-02-01T00:00:00.000Z', 'C2');
     insert into difference (namespace, customer_id, level, subject, class, first_seen, last_seen, detail, ended_at)
       select 'crm', 'C1', 'order', 'order:crm/' || value, 'missing', '2023-01-01T00:00:00.000Z', '${old}', 'not shown',
         case value when 'O1' then '${old}' when 'O2' then strftime('%Y-%m-%dT%H:%M:%fZ', 'now') end
@@ -92,7 +98,15 @@ it("history that is older than it is kept goes, and nothing that a promise or a 
   const reported = await shown();
   expect(kept()).toMatchObject({
     old: [{ count: expect.toSatisfy((count: number) => count > 0) }],
-    ended: [{ about: "L1" }, { about: "L2" }, { about: "L3" }, { about: "L5" }, { about: "L5" }],
+    ended: [
+      { about: "L1" },
+      { about: "L2" },
+      { about: "L3" },
+      { about: "L5" },
+      { about: "L5" },
+      { about: "L6" },
+      { about: "L6" },
+    ],
     runs: [{ count: 0 }],
   });
 
@@ -109,7 +123,7 @@ it("history that is older than it is kept goes, and nothing that a promise or a 
     raw: [...openForm.map(({ raw_ref }) => ({ ref: raw_ref, version: 1 })), ...newest],
     old: [{ count: 0 }],
     // What the CRM asked for last stays: it says whether the CRM asks for something else now.
-    ended: [{ about: "L3" }, { about: "L5" }],
+    ended: [{ about: "L3" }, { about: "L5" }, { about: "L6" }, { about: "L6" }],
     differences: [{ subject: "order:crm/O2" }, { subject: "order:crm/O3" }],
     // The last run of each job stays as it was.
     runs: [{ count: 3 }],

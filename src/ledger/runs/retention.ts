@@ -211,7 +211,8 @@ function requests(database: Sqlite): Sweep {
     // What the CRM asked for last says whether it asks for something else now.
     `delete from manual_request as ended where of = +? and about = +? and from_at = +? and to_at is not null
        and (asked_by <> '${theCrm}' or exists (select 1 from manual_request later where later.of = ended.of
-         and later.about = ended.about and later.from_at > ended.from_at and later.asked_by = '${theCrm}'))`,
+         and later.about = ended.about and later.from_at > ended.from_at and later.asked_by = '${theCrm}'
+         and later.customer_namespace = ended.customer_namespace and later.customer_id = ended.customer_id))`,
   );
   return {
     start: ["", "", "", ""],
