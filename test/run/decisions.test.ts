@@ -44,11 +44,12 @@ async function otherName(): Promise<ApplyWorld> {
   return world;
 }
 
-/** Lets something happen once, right before the ledger does what `method` does. */
+/** Lets something happen once, right before the ledger does what `method` does, with an operation of this kind. */
 function before(
   world: ApplyWorld,
   method: "openHold" | "recordOutcomes" | "intend",
   act: () => Promise<unknown>,
+  kind = "revoke-assets",
 ): void {
   const { ledger } = world;
   let acted = false;
@@ -66,7 +67,7 @@ function before(
   } else if (method === "intend") {
     const real = ledger.journal.intend.bind(ledger.journal);
     ledger.journal.intend = async (entry) => {
-      if (entry.operation.takesAway > 0) await once();
+      if (entry.operation.kind === kind) await once();
       return await real(entry);
     };
   } else {
@@ -120,6 +121,22 @@ describe("a person who rejects what was approved before", () => {
     expect(world.sandbox.state().assignments).toBe(1);
     expect(await run(world)).toMatchObject({ exitCode: exitCodes.ok, held: [] });
     expect(world.sandbox.state().assignments).toBe(1);
+  });
+
+  it("is heard of a purchase that has not begun, and another customer's goes on", async () => {
+    const world = await ApplyWorld.start();
+    await world.take("customers", customerRecord("C1"), customerRecord("C2"));
+    expect((await run(world)).exitCode).toBe(exitCodes.ok);
+    world.deps.policies = { ...standardPolicies, orders: { ...standardPolicies.orders, added: "hold" } };
+    await world.take("orders", orderRecord("O1", "C1"), orderRecord("O2", "C2"));
+    const { held } = await run(world);
+    const { approvals } = world.ledger;
+    for (const { hold } of held) await approvals.decide(hold, "approved", "they pay");
+    const [first] = held.filter((hold) => hold.customer === "crm/C1");
+    before(world, "intend", () => approvals.decide(first?.hold ?? "", "rejected", "they do not pay"), "place-order");
+    await run(world);
+    expect(await run(world)).toMatchObject({ exitCode: exitCodes.ok, held: [] });
+    expect([world.sandbox.counts().calls["E5"], Object.keys(world.sandbox.state().orders)]).toEqual([1, ["O2"]]);
   });
 });
 

@@ -123,15 +123,19 @@ export class UniquenessChecks {
   }
 
   /**
-   * Throws a Problem where a person rejected what an operation takes away, as since it was planned. Not for what is
-   * sent again: it may have been taken away.
+   * Throws a Problem where a person rejected this very operation, as since it was planned: what it takes away stays,
+   * and what it buys is not bought. What somebody asks for by hand is asked for in spite of it. Not for what is sent
+   * again: it may have happened.
    */
   requireNotRejected(operation: Operation): void {
-    if (operation.takesAway === 0 || !this.#approved.isRejected(operation.customer, operation)) return;
+    const { stage, subject, takesAway } = operation;
+    if (takesAway === 0 && stage === "requests") return;
+    if (!this.#approved.isRejected(operation.customer, operation)) return;
+    const what = takesAway > 0 ? "taking this away" : "exactly this";
     throw new Problem({
       code: "revokes.rejected",
-      message: `a person rejected taking this away (${operation.subject}) while the run was on, so nothing was sent`,
-      cure: "nothing needs to be done: it stays; `crm-sync reject HOLD --withdraw` takes the rejection back",
+      message: `a person rejected ${what} (${subject}) while the run was on, so nothing was sent`,
+      cure: "nothing needs to be done: it is left as it is; `crm-sync reject HOLD --withdraw` takes the rejection back",
     });
   }
 
