@@ -98,7 +98,7 @@ export class AssetNumberRows {
 
   /** What was taken away of a customer's placed orders that stand as the CRM says by now. */
   ended({ namespace, id }: RecordKey): EndedAsset[] {
-    return this.#statements.ended.all(namespace, id);
+    return this.#statements.ended.all(namespace, id, namespace, id);
   }
 
   /**
@@ -219,19 +219,31 @@ function renewedStatements(database: Sqlite) {
   };
 }
 
+/** The placed order `p` stands as the CRM says by its record `r`. */
+const asTheCrmSays = `p.agreed_hash = case coalesce(r.state, 'absent') when 'absent' then '${goneForm}'
+  when 'current' then r.body_hash end`;
+
 function anewStatements(database: Sqlite) {
   return {
     ended: () =>
-      database.prepare<[string, string], EndedAsset>(
+      // A number that the CRM gave to another asset since stands there: the step alone says what ended.
+      database.prepare<[string, string, string, string], EndedAsset>(
         `select n.wire_number as number, n.namespace, n.instance_id as instanceId from placed_order p
          join asset_number n on n.namespace = p.namespace and n.order_id = p.order_id
            and n.customer_namespace = p.customer_namespace and n.customer_id = p.customer_id
          left join record r on r.stream = 'orders' and r.namespace = p.namespace and r.id = p.order_id
        where p.customer_namespace = +? and p.customer_id = +? and p.to_at is null
-         and p.agreed_hash = case coalesce(r.state, 'absent') when 'absent' then '${goneForm}'
-           when 'current' then r.body_hash end
+         and ${asTheCrmSays}
          and n.fixed_at is not null and n.ended_at is not null and n.unit is not null
-       order by n.namespace, n.order_id, n.instance_id, n.wire_number`,
+       union
+       select i.value ->> 'number', s.namespace, i.value ->> 'instanceId' from order_step s
+         join placed_order p on p.namespace = s.namespace and p.order_id = s.order_id and p.to_at is null
+           and p.customer_namespace = s.customer_namespace and p.customer_id = s.customer_id
+         join json_each(s.items) i
+         left join record r on r.stream = 'orders' and r.namespace = p.namespace and r.id = p.order_id
+       where s.customer_namespace = +? and s.customer_id = +? and s.kind = 'removed'
+         and i.value ->> 'product' is null and i.value ->> 'number' is not null and ${asTheCrmSays}
+       order by 2, 3, 1`,
       ),
     fixAgain: () =>
       database.prepare(

@@ -124,3 +124,22 @@ it("who claims an asset of an order that is restored and cannot be bought again 
   expect(run.stdout).toContain("1 staff member is deferred (asset.not-ordered)");
   expect(standing(w)).toMatchObject({ assets: 2, assignments: 2 });
 });
+
+it("who claims an asset whose number the CRM gave to another order since is told that it ended, not that it is not ordered", async () => {
+  const number = "8000009999";
+  const w = await placedOrders({ first: { assets: [{ id: "A1", numbers: [number] }] } });
+  rule(w, "orders.cancelled", "apply");
+  amend(w, "1", { cancelled: true });
+  expect((await w.does("run", "everything")).calls).toEqual({ E5: 1 });
+  w.orders = [...w.orders, orderOf("3", "C1", { assets: [{ id: "A3", numbers: [number] }] })];
+  w.write();
+  for (const _ of [1, 2]) {
+    const run = await w.does("run", "everything");
+    expect([run.exitCode, run.stdout], run.stdout).toEqual([3, expect.stringContaining("(asset.ended)")]);
+    expect(run.stdout).not.toContain("asset.not-ordered");
+  }
+  expect((await w.run("explain", "staff", "S1")).stdout).toContain("was taken away with what its order no longer has");
+  holds(w, ["A3"]);
+  const given = await w.does("run", "everything");
+  expect([given.exitCode, given.calls], given.stdout).toEqual([0, { M9: 1 }]);
+});
