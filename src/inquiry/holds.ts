@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { RecordKey } from "../crm/model.ts";
+import { waitsForWord } from "../ledger/approvals/holds.ts";
 import type { HoldTable } from "../ledger/approvals/tables.ts";
 import type { HoldFacts } from "../report/facts.ts";
 import { spelled } from "./read-only-ledger.ts";
@@ -8,6 +9,9 @@ import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 /** How much of what a hold holds takes a run back: for a query for holds. */
 export const undoing = sql<number>`(select count(*) from operation
   where operation.hold_id = hold.id and operation.state = 'held' and operation.plan_id is not null)`.as("undoing");
+
+/** Whether something of a hold waits for a person's word: for a query for holds. */
+export const waits = sql<number>`${sql.raw(waitsForWord("hold"))}`.as("waits");
 
 /** Holds, oldest first. */
 export async function holds(
@@ -25,7 +29,7 @@ export async function holds(
         .where("operation.state", "=", sql.lit("held"))
         .as("operations"),
     )
-    .select(undoing)
+    .select([waits, undoing])
     .orderBy("created_at")
     .orderBy("id");
   if (filter.states !== undefined) query = query.where("state", "in", spelled(filter.states));
@@ -38,7 +42,8 @@ export async function holds(
   return (await query.execute()).map(holdFacts);
 }
 
-export function holdFacts(row: HoldTable & { operations: number | null; undoing: number }): HoldFacts {
+/** A hold as people get it. Where each of its operations was approved by itself, it is approved. */
+export function holdFacts(row: HoldTable & { operations: number | null; waits: number; undoing: number }): HoldFacts {
   return {
     id: row.id,
     scope: row.scope,
@@ -46,7 +51,7 @@ export function holdFacts(row: HoldTable & { operations: number | null; undoing:
     count: row.count,
     allowed: row.allowed,
     total: row.total,
-    state: row.state,
+    state: row.state === "open" && row.waits === 0 ? "approved" : row.state,
     explanation: row.explanation,
     createdAt: row.created_at,
     decidedAt: row.decided_at,

@@ -20,6 +20,17 @@ export interface HoldRow {
 
 type HoldTableRow = Omit<HoldTable, "decided_by">;
 
+/**
+ * Whether something of a hold of the table or alias `hold` waits for a person's word. Where each operation of it was
+ * approved by itself, nothing does, although the hold stands until they are carried out; one that an early version
+ * opened names no operation and waits as a whole.
+ */
+export const waitsForWord = (hold: string): string =>
+  `(${hold}.state = 'open' and (not exists (select 1 from hold_operation i where i.hold_id = ${hold}.id)
+    or exists (select 1 from hold_operation i where i.hold_id = ${hold}.id and i.ended_at is null and not exists (
+      select 1 from approved_operation a where a.kind = i.kind and a.hash = i.hash and a.hold_id = i.hold_id
+        and a.used_at is null))))`;
+
 /** What a limit stopped, and the person's word on it. */
 export class HoldTables {
   readonly #statements;
@@ -53,8 +64,11 @@ export class HoldTables {
     return row === undefined ? undefined : holdFromRow(row);
   }
 
+  /** Those that stand, oldest first; one of which nothing waits for a person's word any more is `approved`. */
   openHolds(): HoldRow[] {
-    return this.#statements.openHolds.all().map(holdFromRow);
+    return this.#statements.openHolds
+      .all()
+      .map((row) => holdFromRow({ ...row, state: row.waits === 1 ? "open" : "approved" }));
   }
 
   setHold(id: string, state: HoldRow["state"], at: string, reason: string | null, by: string | null = null): void {
@@ -104,8 +118,9 @@ function prepareStatements(database: Sqlite) {
       ),
     hold: () => database.prepare<[string], HoldTableRow>(`select ${holdColumns} from hold where id = +?`),
     openHolds: () =>
-      database.prepare<[], HoldTableRow>(
-        `select ${holdColumns} from hold where state in ('open', 'approved') order by created_at, id`,
+      database.prepare<[], HoldTableRow & { waits: number }>(
+        `select ${holdColumns}, ${waitsForWord("hold")} as waits from hold where state in ('open', 'approved')
+          order by created_at, id`,
       ),
     setHold: () =>
       database.prepare(

@@ -170,4 +170,40 @@ export const lifePlans: Breaks = {
     test: "run/decisions.test.ts",
     title: "a person who rejects what was approved before > is heard right before it is sent",
   },
+  "what a person rejects while a run is on is bought all the same": {
+    file: "src/ledger/journal/uniqueness.ts",
+    within: "UniquenessChecks.requireNotRejected",
+    find: 'if (takesAway === 0 && stage === "requests") return;',
+    replace: "if (takesAway === 0) return;",
+    test: "run/decisions.test.ts",
+    title:
+      "a person who rejects what was approved before > is heard of a purchase that has not begun, and another customer's goes on",
+  },
+  "a hold of which each operation was approved by itself goes on asking": {
+    file: "src/ledger/approvals/holds.ts",
+    within: "HoldTables.openHolds",
+    find: "row.waits === 1",
+    replace: "true",
+    test: "scenarios/life/approved-in-part.test.ts",
+    title:
+      "a hold of which each operation was approved by itself asks nobody: a platform that is down is told of as that",
+  },
+  "a hold asks nobody as soon as one of its operations was approved by itself": {
+    file: "src/ledger/approvals/holds.ts",
+    within: "waitsForWord",
+    find: "and i.ended_at is null and not exists (",
+    replace: "and i.ended_at is null and exists (",
+    test: "scenarios/life/approved-in-part.test.ts",
+    title:
+      "a hold of which each operation was approved by itself asks nobody: a platform that is down is told of as that",
+  },
+  "what an earlier run by shares left unread is forgotten behind runs of other jobs": {
+    file: "src/ledger/runs/run-statements.ts",
+    within: "runStatements",
+    find: "from run where job = +? order by",
+    replace: "from (select * from run order by started_at desc limit 100) where job = +? order by",
+    test: "cli/canary.test.ts",
+    title:
+      "run --canary > reads back what an earlier run by shares left unread, however many runs of other jobs were made since",
+  },
 };

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { world } from "../../support/cli.ts";
+import { document, world } from "../../support/cli.ts";
 import type { World } from "../../support/cli.ts";
 import { company } from "../../support/world/crm.ts";
 import { amend, line, numberOf, openHold, placedOrders, rule } from "./placed-orders.ts";
@@ -169,4 +169,40 @@ it("approving a hold says what of it has to be approved alone, and that goes on 
   expect
     .soft(w.rows("select state from operation where kind = 'delete-everywhere' and state = 'held'"))
     .toHaveLength(1);
+});
+
+it("a hold of which each operation was approved by itself asks nobody: a platform that is down is told of as that", async () => {
+  const w = await world({ records: company(2, 8) });
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  for (const person of w.staff) person.holds = [];
+  w.write();
+  expect((await w.does("run", "everything")).exitCode).toBe(4);
+  const holdOf = (customer: string): string =>
+    w.rows<{ id: string }>("select id from hold where state = 'open' and customer_id = ?", customer)[0]?.id ?? "";
+  const [first, second] = [holdOf("C1"), holdOf("C2")];
+  const held = w.rows<{ id: string }>("select id from operation where hold_id = ? and state = 'held'", first);
+  expect(held).toHaveLength(8);
+  const states = async (): Promise<unknown> =>
+    document(await w.run("--json", "status")).holds.map((hold: { id: string; state: string }) => [hold.id, hold.state]);
+  for (const [index, { id }] of held.entries()) {
+    expect(await states()).toContainEqual([first, "open"]);
+    expect((await w.run("approve", id, "--reason", `number ${index}`)).exitCode).toBe(0);
+  }
+  expect(await states()).toEqual(
+    expect.arrayContaining([
+      [first, "approved"],
+      [second, "open"],
+    ]),
+  );
+  const status = (await w.run("status")).stdout;
+  expect(status).not.toContain(`hold ${first} on crm/C1`);
+  expect(status).toContain(`hold ${second} on crm/C2`);
+  expect((await w.run("reject", second, "--reason", "they keep them")).exitCode).toBe(0);
+
+  await w.sandbox.refuseConnections();
+  const down = await w.run("run", "everything");
+  expect([down.exitCode, down.stdout], down.stdout).toEqual([7, expect.not.stringContaining("held:")]);
+  await w.sandbox.acceptConnections();
+  const run = await w.does("run", "everything");
+  expect([run.exitCode, run.calls], run.stdout).toEqual([0, { M9: 8 }]);
 });
