@@ -118,5 +118,6 @@ export function printVerify(output: Output, summary: VerifySummary, found: numbe
       : undefined;
   const { coverage } = summary;
   const behind = coverage === undefined || coverage.behind === 0 ? undefined : behindText(coverage);
-  output.line(lastLine(summary.exitCode, summary.open, placed ?? behind));
+  const own = summary.exitCode === exitCodes.recordsRejected ? (placed ?? behind) : undefined;
+  output.line(lastLine(summary.exitCode, summary.open, own));
 }

@@ -41,13 +41,16 @@ export interface VerifySummary extends ReadBack {
   coverage: Coverage | undefined;
   /** Every record of the job's streams that is not done. */
   open: OpenRecords[];
+  /** Operations whose outcome is open, and holds that wait for a person's word, whichever run made them. */
+  waiting: { operations: number; holds: number };
 }
 
 /**
  * The verify job: reads back what the platform shows of linked customers, keeps it, and compares it with what was sent
  * (`differences`, asked once everything is kept). What differs is kept until a whole reading shows it no more. No
  * writing call is made. Ends with 3 where something is not as it was placed, whichever run read it, and where a budget
- * is too small for the time within which all are to be read. In one piece: one run on one screen.
+ * is too small for the time within which all are to be read; with what is worse where an operation is open or something
+ * is held. In one piece: one run on one screen.
  */
 export async function runVerify(
   deps: RunDependencies,
@@ -82,6 +85,7 @@ export async function runVerify(
     differences: { missing: 0, extra: 0, different: 0, "in-transit": 0, "not-observable": 0 },
     coverage: undefined,
     open: [],
+    waiting: { operations: 0, holds: 0 },
   };
   try {
     await readBack(deps, { signal: request.signal, calls: request.budget?.calls }, reader, summary);
@@ -98,7 +102,10 @@ export async function runVerify(
   }
   if (stopped()) summary.state = "stopped";
   summary.open = await ledger.records.open(scopeOf(deps, request));
-  summary.exitCode = exitOf(summary);
+  const operations = await ledger.journal.open();
+  const holds = (await ledger.approvals.standing()).filter((hold) => hold.state === "open");
+  summary.waiting = { operations: operations.length, holds: holds.length };
+  summary.exitCode = operations.some((row) => row.misfit !== undefined) ? exitCodes.ledgerRefused : exitOf(summary);
   await ledger.runs.finish(run, {
     state: summary.state,
     exitCode: summary.exitCode,
@@ -206,7 +213,10 @@ export function findingCount(findings: VerifySummary["findings"]): number {
   return Object.values(findings.counts).reduce((sum, count) => sum + count, 0);
 }
 
+/** The worst thing that is true when it ends, also of what other runs left. */
 function exitOf(summary: VerifySummary): ExitCode {
+  if (summary.waiting.operations > 0) return exitCodes.unknown;
+  if (summary.waiting.holds > 0) return exitCodes.held;
   if (summary.failed > 0) return exitCodes.sourceDown;
   if (findingCount(summary.findings) > 0) return exitCodes.recordsRejected;
   if ((summary.coverage?.behind ?? 0) > 0) return exitCodes.recordsRejected;

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { company } from "../support/world/crm.ts";
 import { amend, line, numberOf, placedOrders, rule } from "../scenarios/life/placed-orders.ts";
-import { document, world } from "../support/cli.ts";
+import { document, promptRetries, world } from "../support/cli.ts";
 
 it("an order that was placed and is gone from the platform is a finding: exit 3 and an alert, as long as it is so", async () => {
   const w = await world({ records: company(3, 2) });
@@ -81,4 +81,32 @@ it("a product that was taken away and is shown again under our number is a findi
   expect(still.stdout).toContain("1 extra and not ours");
   w.sandbox.hand({ action: "drop-product", assetNum: numberOf(w, "A1"), crmProductId: "R1" });
   expect((await w.run("run", "verify")).exitCode, "as long as it is so").toBe(0);
+});
+
+it("ends with what is worse than a difference where something is held or in doubt, whichever run left it so", async () => {
+  const w = await world({ records: company(2, 2) });
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  w.extra = "policies: { seats: { revoked: hold } }\n";
+  for (const person of w.staff.slice(0, 1)) person.holds = [];
+  w.write();
+  expect((await w.run("run", "everything")).exitCode).toBe(4);
+  const held = await w.run("run", "verify");
+  expect([held.exitCode, held.stdout]).toEqual([4, expect.stringContaining("exit 4: something waits for approval")]);
+  w.sandbox.dropOrders("O2");
+  const gone = await w.run("run", "verify");
+  expect([gone.exitCode, gone.stdout]).toEqual([4, expect.stringContaining("not as placed:")]);
+  const [hold] = w.rows<{ id: string }>("select id from hold where state = 'open'");
+  expect((await w.run("reject", hold?.id ?? "", "--reason", "they keep it")).exitCode).toBe(0);
+  expect((await w.run("run", "verify")).exitCode).toBe(3);
+
+  Object.assign(w.environment, { CRM_SYNC__settle__maxWaitMs: "0", CRM_SYNC__settle__timeMs: "60000" });
+  w.sandbox.faults.add({ operation: "E5", fault: "appliedNoReply", nth: 1 });
+  w.orders.push({ id: "O3", customer: "C2", assets: ["O3-A1"] });
+  w.write();
+  w.sandbox.faults.add({ operation: "M6", fault: "http502" });
+  Object.assign(w.environment, promptRetries);
+  expect((await w.run("run", "everything")).exitCode).toBe(5);
+  w.sandbox.faults.clear();
+  const inDoubt = await w.run("run", "verify");
+  expect([inDoubt.exitCode, inDoubt.stdout]).toEqual([5, expect.stringContaining("crm-sync settle list")]);
 });

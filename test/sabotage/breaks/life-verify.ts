@@ -93,4 +93,12 @@ export const lifeVerify: Breaks = {
     test: "run/verify-budget.test.ts",
     title: "is not content where the budget is too small for the time within which all are to be read",
   },
+  "a verify says that all is well while something is held": {
+    file: "src/run/verify-run.ts",
+    within: "exitOf",
+    find: "if (summary.waiting.holds > 0) return exitCodes.held;",
+    replace: "",
+    test: "cli/verify.test.ts",
+    title: "ends with what is worse than a difference where something is held or in doubt, whichever run left it so",
+  },
 };
