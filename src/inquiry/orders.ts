@@ -66,6 +66,20 @@ export async function* orderEvents(
   for (const row of ledger.rows({ compile: () => query.compile(ledger.db) })) yield await eventOf(ledger, row);
 }
 
+/** The enterprise that a customer was linked with when something happened, or that it was linked with first. */
+function enterpriseAt(of: Record<"namespace" | "id" | "at", RawBuilder<unknown>>): RawBuilder<unknown> {
+  const link = sql`from link k where k.namespace = ${of.namespace} and k.customer_id = ${of.id}`;
+  return sql`coalesce(
+    (select k.enterprise_global_id ${link} and k.from_at <= ${of.at} order by k.from_at desc limit 1),
+    (select k.enterprise_global_id ${link} order by k.from_at limit 1))`;
+}
+
+/** For whom an order was placed, whoever it stands for since it moved. */
+const placedFor = {
+  namespace: sql`coalesce(p.placed_for_namespace, p.customer_namespace)`,
+  id: sql`coalesce(p.placed_for_id, p.customer_id)`,
+};
+
 /** Written out, and not built: the columns of a union stand in one order, and half of each part are constants. */
 function ordersIn({ from, to, by }: Time & { by: "happened" | "crm-date" }): RawBuilder<unknown> {
   const crmDate = sql`json_extract(v.body, '$.placedAt')`;
@@ -73,7 +87,8 @@ function ordersIn({ from, to, by }: Time & { by: "happened" | "crm-date" }): Raw
   const licences = sql`from licence_order f where f.namespace = p.namespace and f.order_id = p.order_id`;
   return sql`select p.from_at as at, p.origin as event, p.namespace as namespace, p.order_id as id,
       coalesce(l.sequence, 0) as sequence, '' as asset_number,
-      p.customer_namespace, p.customer_id, k.enterprise_global_id, ${crmDate} as crm_date,
+      ${placedFor.namespace} as customer_namespace, ${placedFor.id} as customer_id,
+      ${enterpriseAt({ ...placedFor, at: sql`p.from_at` })} as enterprise_global_id, ${crmDate} as crm_date,
       p.channel_order_id, l.license_type, l.license_order_id,
       l.sequence is null or l.sequence = (select min(sequence) ${licences}) as first,
       (select count(*) ${licences}) as licences,
@@ -82,7 +97,6 @@ function ordersIn({ from, to, by }: Time & { by: "happened" | "crm-date" }): Raw
     left join record_version v
       on v.stream = 'orders' and v.namespace = p.namespace and v.id = p.order_id and v.version = p.version
     left join licence_order l on l.namespace = p.namespace and l.order_id = p.order_id
-    left join link k on k.namespace = p.customer_namespace and k.customer_id = p.customer_id and k.to_at is null
     where ${at} >= ${from} and ${at} < ${to}`;
 }
 
@@ -93,14 +107,15 @@ function stepsIn({ from, to }: Time): RawBuilder<unknown> {
     else iif(s.origin = 'found', 'found-gone', 'ended') end`;
   const licence = (field: string): RawBuilder<unknown> =>
     sql`iif(json_array_length(s.licence_orders) = 1, s.licence_orders ->> ${sql.lit(`$[0].${field}`)}, null)`;
+  const customer = { namespace: sql`s.customer_namespace`, id: sql`s.customer_id` };
   return sql`select s.at, ${event}, s.namespace, s.order_id, s.number, '', s.customer_namespace, s.customer_id,
-      k.enterprise_global_id, json_extract(v.body, '$.placedAt'), coalesce(s.channel_order_id, p.channel_order_id),
+      ${enterpriseAt({ ...customer, at: sql`s.at` })}, json_extract(v.body, '$.placedAt'),
+      coalesce(s.channel_order_id, p.channel_order_id),
       ${licence("licenseType")}, ${licence("licenseOrderId")}, 0, 0, v.body, null, null, null, s.operation_id, s.items
     from order_step s
     left join placed_order p on p.namespace = s.namespace and p.order_id = s.order_id and p.to_at is null
     left join record_version v on v.stream = 'orders' and v.namespace = s.namespace and v.id = s.order_id
       and v.version = s.version
-    left join link k on k.namespace = s.customer_namespace and k.customer_id = s.customer_id and k.to_at is null
     where s.at >= ${from} and s.at < ${to}
       and not (s.kind = 'bought' and not exists (select 1 from json_each(s.items) i
         where json_array_length(i.value, '$.products') + json_array_length(i.value, '$.packages') > 0))`;
@@ -111,13 +126,13 @@ function assignmentsIn(
   { from, to }: Time,
   { at, event, operation }: Record<"at" | "event" | "operation", RawBuilder<unknown>>,
 ): RawBuilder<unknown> {
+  const customer = { namespace: sql`a.customer_namespace`, id: sql`a.customer_id` };
   return sql`select ${at}, ${event}, coalesce(n.namespace, ''), coalesce(n.order_id, ''), 0, a.asset_number,
-      a.customer_namespace, a.customer_id, k.enterprise_global_id, null, p.channel_order_id, null, null, 0, 0,
-      null, a.namespace, a.staff_id, a.member_global_id, ${operation}, null
+      a.customer_namespace, a.customer_id, ${enterpriseAt({ ...customer, at: sql`a.from_at` })},
+      null, p.channel_order_id, null, null, 0, 0, null, a.namespace, a.staff_id, a.member_global_id, ${operation}, null
     from assignment a
     left join asset_number n on n.wire_number = a.asset_number and n.fixed_at is not null
     left join placed_order p on p.namespace = n.namespace and p.order_id = n.order_id and p.to_at is null
-    left join link k on k.namespace = a.customer_namespace and k.customer_id = a.customer_id and k.to_at is null
     where ${at} >= ${from} and ${at} < ${to}`;
 }
 
@@ -202,7 +217,10 @@ function licenceProducts(body: DesiredOrder, row: EventRow): OrderProduct[] {
   return products.filter((product) => product.licenseType === row.license_type);
 }
 
-/** The numbers fixed to the order's assets; of an adopted order those under which the platform showed its products. */
+/**
+ * The numbers fixed to the order's assets for that customer; of an adopted order those under which the platform showed
+ * its products.
+ */
 async function numbersOf(
   ledger: ReadOnlyLedger,
   row: EventRow,
@@ -224,6 +242,8 @@ async function numbersOf(
     .select("wire_number")
     .where("namespace", "=", order.namespace)
     .where("order_id", "=", order.id)
+    .where(sql<boolean>`coalesce(customer_namespace, ${customer.namespace}) = ${customer.namespace}`)
+    .where(sql<boolean>`coalesce(customer_id, ${customer.id}) = ${customer.id}`)
     .where("fixed_at", "is not", null)
     .where(sql<boolean>`instance_id in (select value from json_each(${instances}))`)
     .where(later)

@@ -276,9 +276,30 @@ it("a plan, `explain` and the report of orders tell of an order that moves, and 
   await w.run("approve", openHold(w), "--reason", "asked both");
   await runsUntilQuiet(w);
   const month = new Date().toISOString().slice(0, 7);
-  const report = await w.run("report", "orders", "--period", month);
-  expect(report.stdout).toMatch(/amended/u);
-  expect(report.stdout).toMatch(/ended/u);
+  const rows = w.rows<{ number: string; customer: string }>(
+    "select wire_number as number, customer_id as customer from asset_number where order_id = '1'",
+  );
+  const numberAt = (id: string): unknown[] =>
+    rows.filter(({ customer }) => customer === id).map(({ number }) => number);
+  const { rows: told } = document(await w.run("report", "orders", "--period", month, "--format", "json"));
+  const enterprises = new Map(
+    w
+      .rows<{ id: string; at: string }>("select customer_id as id, enterprise_global_id as at from link")
+      .map(({ id, at }) => [id, at]),
+  );
+  const events = told
+    .filter((row: Record<string, unknown>) => row["crm_order"] === "crm/1" && row["staff"] === null)
+    .map((row: Record<string, unknown>) => [
+      row["event"],
+      row["customer"],
+      row["asset_numbers"],
+      row["enterprise_global_id"],
+    ]);
+  expect(events).toEqual([
+    ["placed", "crm/C1", numberAt("C1"), enterprises.get("C1")],
+    ["amended", "crm/C2", numberAt("C2"), enterprises.get("C2")],
+    ["ended", "crm/C1", numberAt("C1"), enterprises.get("C1")],
+  ]);
 });
 
 it("nothing goes where the order was while M7 does not show it at the other customer", async () => {
