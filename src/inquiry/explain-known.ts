@@ -15,12 +15,11 @@ import type {
   ObservationFacts,
   RequestFacts,
 } from "../report/explain.ts";
+import { mostObservations } from "../report/explain.ts";
 import { notedByHand } from "./by-hand.ts";
 import { placedOf } from "./explain-placed.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
-import { renewedNumbers } from "./renewed-numbers.ts";
-
-const mostObservations = 200;
+import { renewedNumbers, renewedUnits } from "./renewed-numbers.ts";
 
 type Known = Pick<
   ExplainFacts,
@@ -62,7 +61,7 @@ export async function known(
     placed,
     numbers,
     staffLinks,
-    claims: stream === "staff" ? await claimsOf(ledger, key) : [],
+    claims: stream === "staff" && customer !== null ? await claimsOf(ledger, key, customer) : [],
     assignments,
     requests: stream === "customers" ? await requestsOf(ledger, key) : [],
     byHand: await byHandOf(ledger, stream, key),
@@ -164,7 +163,12 @@ async function staffLinksOf({ db }: ReadOnlyLedger, staff: RecordKey): Promise<E
     .execute();
 }
 
-async function claimsOf(ledger: ReadOnlyLedger, staff: RecordKey): Promise<ExplainFacts["claims"]> {
+/** What a person should hold, with the numbers that it has: those of the customer whose staff the person is. */
+async function claimsOf(
+  ledger: ReadOnlyLedger,
+  staff: RecordKey,
+  customer: RecordKey,
+): Promise<ExplainFacts["claims"]> {
   const row = await ledger.db
     .selectFrom("record_version")
     .select("body")
@@ -187,13 +191,23 @@ async function claimsOf(ledger: ReadOnlyLedger, staff: RecordKey): Promise<Expla
       .select(["number", "wire_number"])
       .where("namespace", "=", staff.namespace)
       .where("instance_id", "=", instanceId)
+      .where("customer_namespace", "=", customer.namespace)
+      .where("customer_id", "=", customer.id)
       .where("fixed_at", "is not", null)
+      .where("ended_at", "is", null)
       .orderBy("unit")
       .limit(50)
       .execute();
+    const renewed = renewedUnits(ledger, customer).filter(
+      (unit) => unit.namespace === staff.namespace && unit.instance_id === instanceId,
+    );
+    const numbers = [
+      ...fixed.map((item) => item.wire_number ?? item.number),
+      ...renewed.map((unit) => unit.wire_number),
+    ];
     claims.push({
       claim: `asset instance ${instanceId}`,
-      numbers: fixed.map((item) => item.wire_number ?? item.number),
+      numbers: [...new Set(numbers.filter((number) => number !== null))],
     });
   }
   return claims;
@@ -249,6 +263,7 @@ async function candidatesOf({ db }: ReadOnlyLedger, customer: RecordKey): Promis
   );
 }
 
+/** Every assignment that stands, and of those that ended as many as are shown. */
 async function assignmentsOf(
   ledger: ReadOnlyLedger,
   stream: Stream,
@@ -260,12 +275,17 @@ async function assignmentsOf(
   else if (stream === "orders") {
     const wanted = JSON.stringify(numbers.map((item) => item.number));
     query = query.where(sql<boolean>`asset_number in (select value from json_each(${wanted}))`);
-  } else
-    query = query
-      .where("customer_namespace", "=", key.namespace)
-      .where("customer_id", "=", key.id)
-      .where("to_at", "is", null);
-  return (await query.limit(mostObservations).execute()).map(assignmentFacts);
+  } else query = query.where("customer_namespace", "=", key.namespace).where("customer_id", "=", key.id);
+  const standing = await query.where("to_at", "is", null).execute();
+  if (stream === "customers") return standing.map(assignmentFacts);
+  const ended = await query.where("to_at", "is not", null).limit(mostObservations).execute();
+  return [...standing, ...ended]
+    .toSorted((one, other) => compared(one.asset_number, other.asset_number) || compared(other.from_at, one.from_at))
+    .map(assignmentFacts);
+}
+
+function compared(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
 }
 
 function assignmentFacts(row: AssignmentTable): AssignmentFacts {

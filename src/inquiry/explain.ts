@@ -1,5 +1,4 @@
 import { sql } from "kysely";
-import type { NotNull } from "kysely";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { formatKey, subjectOf } from "../crm/keys.ts";
 import { isRequestOf, subjectOf as requestSubject } from "../operation/requests.ts";
@@ -11,6 +10,7 @@ import type { ExplainFacts, RecordFacts, VersionFacts } from "../report/explain.
 import type { AuditFacts, OperationFacts, QuarantineFacts } from "../report/facts.ts";
 import { known } from "./explain-known.ts";
 import { holds } from "./holds.ts";
+import { ordersOfNumber } from "./number-owners.ts";
 import { operations, operationsOfRecord } from "./operations.ts";
 import { quarantine } from "./quarantine.ts";
 import type { QuarantineFilter } from "./quarantine.ts";
@@ -40,7 +40,7 @@ export async function explain(ledger: ReadOnlyLedger, stream: Stream, key: Recor
     dependents: stream === "customers" ? await dependentsOf(ledger, key) : [],
     waiting: stream === "customers" ? await waitingOf(ledger, key) : [],
     unusable: stream === "customers" ? await unusableOf(ledger, key) : [],
-    similar: record === null ? await similarTo(ledger, stream, key) : [],
+    similar: record === null ? await meantBy(ledger, stream, key) : [],
   };
   return story;
 }
@@ -241,14 +241,23 @@ async function unusableOf(ledger: ReadOnlyLedger, customer: RecordKey): Promise<
   return [...rows.values()].slice(0, most.waiting);
 }
 
+/** Records that may have been meant, among them the orders that have the id as an asset number. */
+async function meantBy(ledger: ReadOnlyLedger, stream: Stream, key: RecordKey): Promise<ExplainFacts["similar"]> {
+  const similar = await similarTo(ledger, stream, key);
+  const names = new Set(similar.map((item) => `${item.stream} ${formatKey(item.key)}`));
+  const orders = (await ordersOfNumber(ledger, key.id)).map(({ order }) => ({ stream: "orders" as const, key: order }));
+  return [...similar, ...orders.filter((item) => !names.has(`orders ${formatKey(item.key)}`))].slice(0, most.similar);
+}
+
 /**
- * Records that may have been meant: the same id in another stream or namespace, or an order with this channel order
- * number.
+ * Records that may have been meant: the same id in another stream or namespace, or a record with this number of the
+ * platform; `only` those of one stream.
  */
 export async function similarTo(
   { db }: ReadOnlyLedger,
   stream: Stream,
   { namespace, id }: RecordKey,
+  only?: Stream,
 ): Promise<ExplainFacts["similar"]> {
   const named = (name: Stream) => sql<Stream>`${sql.lit(name)}`.as("stream");
   const elsewhere = db
@@ -261,6 +270,10 @@ export async function similarTo(
     .select([named("orders"), "namespace", "order_id as id"])
     .where("channel_order_id", "=", id)
     .where("to_at", "is", null);
+  const amended = db
+    .selectFrom("amendment_number")
+    .select([named("orders"), "namespace", "order_id as id"])
+    .where("channel_order_id", "=", id);
   const licensed = db
     .selectFrom("licence_order")
     .select([named("orders"), "namespace", "order_id as id"])
@@ -275,22 +288,9 @@ export async function similarTo(
     .select([named("staff"), "namespace", "staff_id as id"])
     .where("member_global_id", "=", id)
     .where("to_at", "is", null);
-  const numbered = db
-    .selectFrom("asset_number")
-    .select([named("orders"), "namespace", "order_id as id"])
-    .where("wire_number", "=", id)
-    .where("fixed_at", "is not", null)
-    .$narrowType<{ namespace: NotNull; id: NotNull }>();
-  const rows = await elsewhere
-    .union(placed)
-    .union(licensed)
-    .union(linked)
-    .union(member)
-    .union(numbered)
-    .orderBy("stream")
-    .orderBy("namespace")
-    .orderBy("id")
-    .limit(most.similar)
-    .execute();
+  const all = elsewhere.union(placed).union(amended).union(licensed).union(linked).union(member).as("one");
+  let query = db.selectFrom(all).select(["one.stream", "one.namespace", "one.id"]);
+  if (only !== undefined) query = query.where("one.stream", "=", only);
+  const rows = await query.orderBy("stream").orderBy("namespace").orderBy("id").limit(most.similar).execute();
   return rows.map((row) => ({ stream: row.stream, key: { namespace: row.namespace, id: row.id } }));
 }

@@ -5,6 +5,7 @@ import type { Json } from "../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import { stored } from "../ledger/database/stored.ts";
 import { similarTo } from "./explain.ts";
+import { ordersOfNumber } from "./number-owners.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
 /** A record that somebody may mean, and by what it was found. */
@@ -13,54 +14,38 @@ export interface Found {
   by: "id" | "asset number" | "name";
 }
 
-const most = 10;
+/** At most so many are found. */
+export const mostFound = 10;
 
 /** Which private values are names, by stream. Orders have none. */
 const names: Partial<Record<Stream, readonly string[]>> = { customers: ["name"], staff: ["name", "userName"] };
 
 /**
  * Finds the records of a stream that a text may mean: an id in any namespace, a number of the platform, an asset number
- * (its order, the customer of that, or the person who holds it), and last a name. Names are private values: they are
- * compared here, and only keys leave.
+ * (the order that has it now, the customer whose it is, or the person who holds it), and last a name. Names are private
+ * values: they are compared here, and only keys leave.
  */
 export async function find(ledger: ReadOnlyLedger, stream: Stream, text: string): Promise<Found[]> {
   const found = new Map<string, Found>();
   const add = (key: RecordKey, by: Found["by"]): void => {
     const name = `${key.namespace}/${key.id}`;
-    if (!found.has(name) && found.size < most) found.set(name, { key, by });
+    if (!found.has(name) && found.size < mostFound) found.set(name, { key, by });
   };
   for (const key of await byAssetNumber(ledger, stream, text)) add(key, "asset number");
-  for (const item of await similarTo(ledger, stream, { namespace: "", id: text }))
-    if (item.stream === stream) add(item.key, "id");
+  for (const { key } of await similarTo(ledger, stream, { namespace: "", id: text }, stream)) add(key, "id");
   for (const key of await inQuarantine(ledger, stream, text)) add(key, "id");
   if (found.size === 0) for (const key of byName(ledger, stream, text)) add(key, "name");
   return [...found.values()];
 }
 
-async function byAssetNumber({ db }: ReadOnlyLedger, stream: Stream, number: string): Promise<RecordKey[]> {
-  if (stream === "staff") {
-    return await db
-      .selectFrom("assignment")
-      .select(["namespace", "staff_id as id"])
-      .where("asset_number", "=", number)
-      .where("to_at", "is", null)
-      .execute();
-  }
-  return await db
-    .selectFrom("asset_number as n")
-    .innerJoin("record as r", (join) =>
-      join
-        .on("r.stream", "=", sql.lit("orders"))
-        .onRef("r.namespace", "=", "n.namespace")
-        .onRef("r.id", "=", "n.order_id"),
-    )
-    .select(
-      stream === "orders"
-        ? ["r.namespace as namespace", "r.id as id"]
-        : ["r.customer_namespace as namespace", "r.customer_id as id"],
-    )
-    .where("n.wire_number", "=", number)
-    .where("n.fixed_at", "is not", null)
+async function byAssetNumber(ledger: ReadOnlyLedger, stream: Stream, number: string): Promise<RecordKey[]> {
+  if (stream !== "staff")
+    return (await ordersOfNumber(ledger, number)).map((owner) => (stream === "orders" ? owner.order : owner.customer));
+  return await ledger.db
+    .selectFrom("assignment")
+    .select(["namespace", "staff_id as id"])
+    .where("asset_number", "=", number)
+    .where("to_at", "is", null)
     .execute();
 }
 

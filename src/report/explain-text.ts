@@ -1,6 +1,7 @@
 import { formatKey } from "../crm/keys.ts";
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";
+import { mostObservations } from "./explain.ts";
 import type { ExplainFacts, FieldFacts, RequestFacts, VersionFacts } from "./explain.ts";
 import { verdictOf } from "./explain-verdict.ts";
 import type { OperationFacts } from "./facts.ts";
@@ -234,9 +235,11 @@ function shownHeading(facts: ExplainFacts, now: string): string {
 
 function shownLines(facts: ExplainFacts, now: string): string[] {
   if (facts.observations.length === 0) return facts.observationRead === null ? [] : ["nothing of this record"];
-  return facts.observations.map((item) =>
+  const shown = facts.observations.map((item) =>
     printable(`${item.kind} ${item.subject}: ${shownText(item.body)} (${ageOf(item.seenAt, now)} ago)`),
   );
+  if (shown.length < mostObservations) return shown;
+  return [...shown, `… no more than ${mostObservations} are listed: crm-sync report reconciliation has all of them`];
 }
 
 /** What was shown, without what was not: members that are null are left out. */

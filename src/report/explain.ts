@@ -2,6 +2,9 @@ import type { Json } from "../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { AuditFacts, HoldFacts, OperationFacts, QuarantineFacts, ReadFacts } from "./facts.ts";
 
+/** So many observations are told of at most, and so many assignments that ended. */
+export const mostObservations = 200;
+
 /** A canonical record as the ledger holds it now. */
 export interface RecordFacts {
   stream: Stream;

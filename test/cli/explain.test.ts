@@ -90,4 +90,46 @@ describe("explain", () => {
     const both = await explain(w, "customer", canary.name);
     expect([both.exitCode, both.stderr]).toEqual([64, expect.stringContaining("2 records fit: crm/C1, crm/C2")]);
   });
+
+  it("names for a person the numbers of their own customer's asset, where another customer's has the same id", async () => {
+    const order = (id: string, customer: string) => ({
+      id,
+      customer,
+      assets: ["A1"],
+      products: [{ id: `P${id}`, parent: "A1", pid: `PID-${id}` }],
+    });
+    const w = await world({
+      records: {
+        customers: [{ id: "C1" }, { id: "C2" }],
+        orders: [order("O1", "C1"), order("O2", "C2")],
+        staff: [
+          { id: "S1", customer: "C1", holds: ["A1"] },
+          { id: "S2", customer: "C2", holds: ["A1"] },
+        ],
+      },
+    });
+    expect((await runs(w)).exitCode).toBe(0);
+    const numbers = w.rows<{ number: string }>(
+      "select wire_number as number from asset_number where fixed_at is not null order by order_id",
+    );
+    const [one = "", two = ""] = numbers.map(({ number }) => number);
+    expect((await explain(w, "staff", "S1")).stdout).toContain(`should hold asset instance A1 (${one})`);
+    expect((await explain(w, "staff", "S2")).stdout).toContain(`should hold asset instance A1 (${two})`);
+  });
+
+  it("finds a record of the kind that was asked for, however many of other kinds have the same id", async () => {
+    const w = await world({
+      records: { customers: [{ id: "C1" }], orders: [], staff: [{ id: "S1", customer: "C1" }] },
+    });
+    expect((await runs(w)).exitCode).toBe(0);
+    const columns = w
+      .rows<{ name: string }>("select name from pragma_table_info('record') where name not in ('stream', 'namespace')")
+      .map(({ name }) => name)
+      .join(", ");
+    w.tamper(`insert into record (stream, namespace, ${columns})
+      select 'orders', 'n' || value, ${columns.replace("id", "record.id")} from record, json_each('${JSON.stringify(Array.from({ length: 20 }, (_, n) => n))}') where record.id = 'S1'`);
+    w.tamper("update record set namespace = 'hr' where id = 'S1' and stream = 'staff'");
+    const found = await explain(w, "staff", "S1");
+    expect([found.exitCode, found.stdout], found.stderr).toEqual([0, expect.stringContaining("staff hr/S1")]);
+  });
 });

@@ -5,6 +5,7 @@ import type { ExitCode } from "../../base/errors.ts";
 import { exitCodes, Problem, usage } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { Stream } from "../../crm/model.ts";
+import { mostFound } from "../../inquiry/find.ts";
 import type { ExplainFacts } from "../../report/explain.ts";
 import { explainCommand as commandOf, recordName } from "../../report/text.ts";
 import { ok, withReader } from "../command.ts";
@@ -75,7 +76,9 @@ async function explained(
   if (others.length > 0) {
     throw new Problem({
       code: "record.ambiguous",
-      message: `${found.length} records fit: ${found.map((item) => formatKey(item.key)).join(", ")}`,
+      message:
+        `${found.length === mostFound ? "at least " : ""}${found.length} records fit: ` +
+        found.map((item) => formatKey(item.key)).join(", "),
       cure: `name one: ${commandOf(stream, only.key)}`,
       exitCode: exitCodes.usage,
     });

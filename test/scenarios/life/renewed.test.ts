@@ -354,3 +354,27 @@ it("the asset stays where the earlier order ends before M7 shows what renewed it
   for (const _ of [1, 2]) await w.does("run", "everything");
   expect([standing(w), holders(w)]).toEqual([{ products: 3, assets: 2, assignments: 2 }, held]);
 });
+
+it("an asset number is told of with the order that has it now, and with both while both have it", async () => {
+  const w = await placedOrders();
+  rule(w, "orders.cancelled", "apply");
+  const number = numberOf(w, "A1");
+  adds(w, renewal("3"));
+  await runs(w, 0, { E5: 1 });
+  const both = await w.run("explain", "order", number);
+  expect([both.exitCode, both.stderr]).toEqual([64, expect.stringContaining("2 records fit: crm/3, crm/1")]);
+  amend(w, "1", { cancelled: true });
+  for (const _ of [1, 2]) await w.does("run", "everything");
+  const now = await w.run("explain", "order", number);
+  expect([now.exitCode, now.stdout], now.stderr).toEqual([0, expect.stringContaining("order crm/3:")]);
+  for (const [stream, named] of [
+    ["customer", "customer crm/C1:"],
+    ["staff", "staff crm/S1:"],
+  ] as const)
+    expect((await w.run("explain", stream, number)).stdout).toContain(named);
+  // Where nobody has it any more, the orders that had it are named.
+  w.staff = w.staff.map((item) => (item.id === "S1" ? { ...item, holds: [] } : item));
+  amend(w, "3", { cancelled: true });
+  for (const _ of [1, 2]) await w.does("run", "everything");
+  expect((await w.run("explain", "order", number)).stderr).toContain("2 records fit: crm/3, crm/1");
+});
