@@ -4,6 +4,7 @@ import type { Json, JsonObject } from "../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import { stored } from "../ledger/database/stored.ts";
 import { requestColumns, requestFromRow } from "../ledger/state/requests.ts";
+import type { AssetNumberTable } from "../ledger/state/asset-numbers.ts";
 import type { AssignmentTable } from "../ledger/state/assignments.ts";
 import { candidatesKind } from "../ledger/state/observations.ts";
 import type { ObservationTable } from "../ledger/state/observations.ts";
@@ -148,8 +149,20 @@ async function numbersOf(ledger: ReadOnlyLedger, order: RecordKey): Promise<Expl
     origin: row.origin,
     fixedAt: row.fixed_at ?? "",
     endedAt: row.ended_at,
+    customer: ownerOf(row),
   }));
-  return [...fixed, ...(await renewedNumbers(ledger, order)).map(({ operationId: _by, ...unit }) => unit)];
+  const renewed = (await renewedNumbers(ledger, order)).map(
+    ({ operationId: _by, customer_namespace, customer_id, ...unit }) => ({
+      ...unit,
+      customer: ownerOf({ customer_namespace, customer_id }),
+    }),
+  );
+  return [...fixed, ...renewed];
+}
+
+function ownerOf(row: Pick<AssetNumberTable, "customer_namespace" | "customer_id">): RecordKey | null {
+  const { customer_namespace: namespace, customer_id: id } = row;
+  return namespace === null || id === null ? null : { namespace, id };
 }
 
 async function staffLinksOf({ db }: ReadOnlyLedger, staff: RecordKey): Promise<ExplainFacts["staffLinks"]> {

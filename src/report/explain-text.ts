@@ -185,11 +185,13 @@ function knownLines(facts: ExplainFacts, view: View): string[] {
     lines.push(...movedLines(placed, view));
     lines.push(...placed.steps.map((step) => stepLine(step, placed.movedFrom.length > 0, view)));
   }
+  const hasMoved = facts.placed.some(({ movedFrom }) => movedFrom.length > 0);
   for (const number of facts.numbers) {
+    const whose = hasMoved ? also(" of ", number.customer === null ? null : formatKey(number.customer)) : "";
     const where = `${number.instanceId}${number.slot === 0 ? "" : `, slot ${number.slot}`}`;
     const origin = number.origin === "crm" ? "the CRM" : "the pool";
     const ended = number.endedAt === null ? "" : `, ended ${instantText(number.endedAt, view)}`;
-    lines.push(`asset number ${number.number} for instance ${where} (from ${origin})${ended}`);
+    lines.push(`asset number ${number.number}${whose} for instance ${where} (from ${origin})${ended}`);
   }
   for (const link of facts.staffLinks) {
     const member = `member ${link.memberGlobalId} of enterprise ${link.enterpriseGlobalId}`;

@@ -87,6 +87,8 @@ interface NumberFacts {
   fixedAt: string;
   /** When its asset was deleted. */
   endedAt: string | null;
+  /** Whose it is, whoever the CRM says that the order belongs to now; null in an early ledger. */
+  customer: RecordKey | null;
 }
 
 interface StaffLinkFacts {

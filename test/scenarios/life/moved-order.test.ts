@@ -281,6 +281,9 @@ it("a plan, `explain` and the report of orders tell of an order that moves, and 
   );
   const numberAt = (id: string): unknown[] =>
     rows.filter(({ customer }) => customer === id).map(({ number }) => number);
+  const explained = await w.run("explain", "order", "1");
+  for (const { number, customer } of rows)
+    expect(explained.stdout).toContain(`asset number ${number} of crm/${customer} for instance A1`);
   const { rows: told } = document(await w.run("report", "orders", "--period", month, "--format", "json"));
   const enterprises = new Map(
     w
