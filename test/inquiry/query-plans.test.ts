@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import Database from "better-sqlite3";
+import type Database from "better-sqlite3";
 import { expect, it } from "vitest";
 import { openLedger, sqlite } from "../support/world/start.ts";
 import { everyStatement, flat } from "./every-statement.ts";
