@@ -4,6 +4,7 @@ import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import { stored } from "../ledger/database/stored.ts";
+import { mostFound } from "../report/explain.ts";
 import { similarTo } from "./explain.ts";
 import { ordersOfNumber } from "./number-owners.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
@@ -13,9 +14,6 @@ export interface Found {
   key: RecordKey;
   by: "id" | "asset number" | "name";
 }
-
-/** At most so many are found. */
-export const mostFound = 10;
 
 /** Which private values are names, by stream. Orders have none. */
 const names: Partial<Record<Stream, readonly string[]>> = { customers: ["name"], staff: ["name", "userName"] };

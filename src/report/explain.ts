@@ -5,6 +5,9 @@ import type { AuditFacts, HoldFacts, OperationFacts, QuarantineFacts, ReadFacts 
 /** So many observations are told of at most, and so many assignments that ended. */
 export const mostObservations = 200;
 
+/** So many records are named at most that a text may mean. */
+export const mostFound = 10;
+
 /** A canonical record as the ledger holds it now. */
 export interface RecordFacts {
   stream: Stream;

@@ -5,7 +5,7 @@ import type { ExitCode } from "../../base/errors.ts";
 import { exitCodes, Problem, usage } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { Stream } from "../../crm/model.ts";
-import { mostFound } from "../../inquiry/find.ts";
+import { mostFound } from "../../report/explain.ts";
 import type { ExplainFacts } from "../../report/explain.ts";
 import { explainCommand as commandOf, recordName } from "../../report/text.ts";
 import { ok, withReader } from "../command.ts";
