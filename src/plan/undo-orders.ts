@@ -5,7 +5,8 @@ import type { OrderHistory, OrderStanding, StandingProduct } from "../operation/
 import { kindOf } from "../operation/registry.ts";
 import type { RemovedItem } from "../operation/state/order-steps.ts";
 import { buy } from "./amendments.ts";
-import type { Amendment, Purchase } from "./amendments.ts";
+import type { Amendment } from "./amendments.ts";
+import type { Purchase } from "./purchase-parts.ts";
 import type { EndedPart, Endings } from "./order-difference.ts";
 import type { PlannedAsset, PlannedPackage, PlannedProduct } from "./order-records.ts";
 import { purchaseOf } from "./orders.ts";
