@@ -74,14 +74,7 @@ export function printRun(output: Output, summary: RunSummary, writingCalls: numb
       `${customers.waiting} wait for an outcome, ${customers.parked} wait for a ` +
       `person, ${customers.rejected} rejected, ${customers.unreadable} not reached`,
   );
-  for (const { share, customers: done, wrong } of summary.canary)
-    output.line(
-      safeLines(
-        wrong.length === 0
-          ? `canary ${share} %: ${done} customer(s)${share < 100 ? ", read back as meant" : ""}`
-          : `canary ${share} %: ${wrong.length} of ${done} customer(s) not as meant: ${wrong[0] ?? ""}; the rest waits`,
-      ),
-    );
+  for (const tranche of summary.canary) output.line(safeLines(canaryText(tranche)));
   for (const hold of summary.held)
     output.line(safeLines(`held: ${hold.hold} for ${hold.customer}: ${hold.explanation}`));
   for (const group of summary.open.slice(0, mostShown)) output.line(`open: ${openSentence(group, now)}`);
@@ -89,6 +82,14 @@ export function printRun(output: Output, summary: RunSummary, writingCalls: numb
     output.line(`open: ${summary.open.length - mostShown} more reason(s): \`crm-sync status\``);
   output.line(`writing calls: ${writingCalls}`);
   output.line(lastLine(summary.exitCode, summary.open));
+}
+
+function canaryText({ share, customers: done, wrong, before }: RunSummary["canary"][number]): string {
+  const [first] = wrong;
+  if (first !== undefined)
+    return `canary ${share} %: ${wrong.length} of ${done} customer(s) not as meant: ${first}; the rest waits`;
+  const stood = before === 0 ? "" : `; ${before} thing(s) stood otherwise before (crm-sync report reconciliation)`;
+  return `canary ${share} %: ${done} customer(s)${share < 100 ? ", read back as meant" : ""}${stood}`;
 }
 
 export function printVerify(output: Output, summary: VerifySummary, found: number): void {

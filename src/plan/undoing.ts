@@ -20,6 +20,14 @@ export interface UndoneOrder {
   now: { bodyHash: string; state: RecordState } | undefined;
 }
 
+/** How an asset was given last: by which operation, and by which it was taken since; null: by none of ours. */
+export interface LastGiven {
+  givenBy: string | null;
+  takenBy: string | null;
+  /** It was not taken since. */
+  isHeld: boolean;
+}
+
 /** What the ledger knows beside what every plan is made from. */
 export interface UndoFacts {
   orders: ReadonlyMap<string, UndoneOrder>;
@@ -28,6 +36,10 @@ export interface UndoFacts {
   staffForms: ReadonlyMap<string, readonly DesiredStaff[]>;
   /** Since when each person has the account that they have now. */
   linkedSince: ReadonlyMap<string, string>;
+  /** How each asset number that the run gave or took was given last. */
+  lastGiven: ReadonlyMap<string, LastGiven>;
+  /** The operation that was carried out last on each subject. */
+  newestOn: ReadonlyMap<string, string>;
   /** Whether the value behind a marker is there still. */
   isKept(marker: PrivateMarker): boolean;
 }
@@ -55,6 +67,17 @@ export interface Undoing {
   firstOf(name: string, id: string): string;
   /** What is taken from a person by the same plan. */
   revokesOf(staff: RecordReference): Need[];
+}
+
+/** Why what a later operation did again is not taken back with an earlier one that did the same. */
+export const newerSince: Extract<Undoes, { is: "impossible" }> = {
+  is: "impossible",
+  why: "something newer was sent since; take that back first",
+};
+
+/** Whether another operation was carried out on the same subject since. */
+export function isNewest({ id, operation }: DoneOperation, { facts }: Pick<Undoing, "facts">): boolean {
+  return (facts.newestOn.get(operation.subject) ?? id) === id;
 }
 
 export type UndoRule<K extends OperationKind> = (row: DoneOperation<K>, of: Undoing) => Undoes;

@@ -8,6 +8,8 @@ import { SnapshotReader } from "../platform/snapshot.ts";
 import { shownStill, shownTwice } from "../report/reconciliation/case.ts";
 import type { Difference } from "../report/reconciliation/case.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
+import { StoodBefore } from "./stood-before.ts";
+import type { Unread } from "./stood-before.ts";
 import { verifyCustomer } from "./verify.ts";
 
 /** A share of the enterprises that went first, and what was read back of it. */
@@ -18,6 +20,8 @@ export interface CanaryTranche {
   customers: number;
   /** What is not as it was meant, a sentence for each customer; the run went on where there is none. */
   wrong: readonly string[];
+  /** How much of what was read back stood otherwise before anything was done. */
+  before: number;
 }
 
 /** What a run tells of the customers of one share, and is told to do with them. */
@@ -51,7 +55,8 @@ export function placeOf(customer: RecordKey): number {
 /**
  * Works on the customers share by share, the same ones first in each run: after each share but the last what was done
  * is read back, and the run goes on only where all of it is as it was meant. Otherwise the rest waits for the next run.
- * What earlier runs by shares did and did not read back as meant is read back with its share.
+ * What stood otherwise before anything was done is not judged. What earlier runs by shares did and did not read back as
+ * meant is read back with its share.
  */
 export async function applyByShares(
   deps: RunDependencies,
@@ -65,21 +70,27 @@ export async function applyByShares(
 ): Promise<CanaryTranche[]> {
   const all: { customer: RecordKey; place: number }[] = [];
   for await (const customer of work.customers) all.push({ customer, place: placeOf(customer) });
-  const unread = await leftUnread(deps, run, job);
+  const { unread, runs } = await leftUnread(deps, run, job);
+  const stood = new StoodBefore(deps, canary, unread);
   const tranches: CanaryTranche[] = [];
   let from = 0;
   for (const share of [...canary.shares.filter((item) => item < 100), 100]) {
-    const isOwn = ({ place }: { place: number }): boolean => place >= from && place < share;
-    const own = all.filter(isOwn).map(({ customer }) => customer);
-    const before = share === 100 ? [] : unread.filter(isOwn).map(({ customer }) => customer);
+    const isOwn = (place: number): boolean => place >= from && place < share;
+    const own = all.filter(({ place }) => isOwn(place)).map(({ customer }) => customer);
+    const earlier = share === 100 ? [] : unread.map(({ customer }) => customer);
+    const again = earlier.filter((customer) => isOwn(placeOf(customer)));
     from = share;
-    if (own.length + before.length === 0) continue;
+    if (own.length + again.length === 0) continue;
+    if (share < 100) await stood.read(own, signal);
     const since = toInstant(deps.clock.now());
     await work.apply(own);
     if (signal?.aborted === true) return tranches;
-    const touched = [...new Map([...before, ...work.touched()].map((one) => [formatKey(one), one])).values()];
-    const wrong = share === 100 ? [] : await wrongIn(deps, { own, touched, since, canary, signal }, work);
-    tranches.push({ share, customers: touched.length, wrong });
+    const touched = [...new Map([...again, ...work.touched()].map((one) => [formatKey(one), one])).values()];
+    const { wrong, before } =
+      share === 100
+        ? { wrong: [], before: 0 }
+        : await wrongIn(deps, { own, touched, runs, stood, since, canary, signal }, work);
+    tranches.push({ share, customers: touched.length, wrong, before });
     deps.logger.info({ run, share, customers: touched.length, wrong: wrong.length }, "share applied");
     if (wrong.length === 0) continue;
     const rest = all.filter(({ place }) => place >= share).map(({ customer }) => customer);
@@ -92,24 +103,31 @@ export async function applyByShares(
 
 /**
  * Of whom something was carried out in the last runs of the job by shares, as far back as they came to no good end:
- * they died or were stopped, so that nobody read it back, or what they read was not as it was meant.
+ * they died or were stopped, so that nobody read it back, or what they read was not as it was meant. `runs`: those, and
+ * this one.
  */
 async function leftUnread(
   { ledger }: RunDependencies,
   run: string,
   job: string,
-): Promise<{ customer: RecordKey; place: number }[]> {
-  const found = new Map<string, RecordKey>();
+): Promise<{ unread: Unread[]; runs: ReadonlySet<string> }> {
+  const found = new Map<string, Unread>();
+  const runs = new Set([run]);
   for (const earlier of await ledger.runs.lastOf(job, mostEarlier)) {
     if (earlier.id === run) continue;
     const said = saidOfShares.safeParse(earlier.summary);
     const isRight = !said.success || said.data.canary.every(({ wrong }) => wrong.length === 0);
     if (earlier.state === "done" && isRight) break;
     if (earlier.header["canary"] === undefined) continue;
-    for (const { operation } of await ledger.journal.doneOf(earlier.id))
-      if (operation.customer.id !== "") found.set(formatKey(operation.customer), operation.customer);
+    runs.add(earlier.id);
+    for (const { operation, createdAt } of await ledger.journal.doneOf(earlier.id)) {
+      const { customer } = operation;
+      const key = formatKey(customer);
+      const began = found.get(key)?.began ?? createdAt;
+      if (customer.id !== "") found.set(key, { customer, began: createdAt < began ? createdAt : began });
+    }
   }
-  return [...found.values()].map((customer) => ({ customer, place: placeOf(customer) }));
+  return { unread: [...found.values()], runs };
 }
 
 /** What of a share is not as it was meant: by what became of its operations, and by what the platform shows now. */
@@ -118,17 +136,22 @@ async function wrongIn(
   of: {
     own: readonly RecordKey[];
     touched: readonly RecordKey[];
+    runs: ReadonlySet<string>;
+    stood: StoodBefore;
     since: string;
     canary: NonNullable<RunRequest["canary"]>;
     signal: AbortSignal | undefined;
   },
   work: ShareWork,
-): Promise<string[]> {
+): Promise<{ wrong: string[]; before: number }> {
   const { ledger } = deps;
   const wrong = new Map<string, string>();
+  let before = 0;
   for (const customer of of.own) {
-    const [open] = await ledger.journal.openOf(customer);
-    const why = open === undefined ? work.trouble(customer) : `the outcome of ${open.id} is not known`;
+    const open = await ledger.journal.openOf(customer);
+    // What waits for a person since another run stops its customer and no other.
+    const own = open.find(({ runId }) => of.runs.has(runId ?? ""));
+    const why = open.length === 0 ? work.trouble(customer) : own && `the outcome of ${own.id} is not known`;
     if (why !== undefined) wrong.set(formatKey(customer), why);
   }
   const reader = new SnapshotReader(deps.platform, deps.settings);
@@ -147,10 +170,14 @@ async function wrongIn(
   const own = new Set(of.touched.map(formatKey));
   for await (const { customer, differences } of of.canary.differences(of.since)) {
     const key = formatKey(customer);
-    const found = differences.filter(isNotAsMeant);
+    if (!own.has(key) || wrong.has(key)) continue;
+    const found: Difference[] = [];
+    for (const item of differences.filter(isNotAsMeant))
+      if (await of.stood.has(customer, item)) before += 1;
+      else found.push(item);
     const [first] = found;
-    if (first === undefined || !own.has(key) || wrong.has(key)) continue;
+    if (first === undefined) continue;
     wrong.set(key, `${found.length} not as meant, such as ${first.level} ${first.subject}: ${first.class}`);
   }
-  return [...wrong].map(([key, why]) => `${key}: ${why}`);
+  return { wrong: [...wrong].map(([key, why]) => `${key}: ${why}`), before };
 }

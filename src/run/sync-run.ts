@@ -208,11 +208,12 @@ export class SyncRun {
     }
   }
 
-  /** What a share that goes first is judged by. */
+  /** What a share that goes first is judged by; who could not be read is read back, where anything of them was done. */
   #note(customer: RecordKey, result: CustomerAttemptResult): void {
     const key = formatKey(customer);
     this.#troubled.delete(key);
-    const why = result.kind === "stopped" ? stopReasons[result.reason] : undefined;
+    const isJudged = result.kind === "stopped" && result.reason !== "unreadable";
+    const why = isJudged ? stopReasons[result.reason] : undefined;
     const refused = result.kind === "finished" && result.refused ? "a service refused something of it" : undefined;
     const trouble = why ?? refused;
     if (trouble !== undefined) this.#troubled.set(key, trouble);

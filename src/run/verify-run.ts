@@ -16,6 +16,7 @@ import type { VerifyBudget } from "./run-settings.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 import { scopeOf } from "./run.ts";
 import { endInterruptedRuns } from "./interrupted.ts";
+import { toldOf } from "./differences.ts";
 import type { DifferencesOfCustomer } from "./differences.ts";
 import { readBack } from "./read-back.ts";
 import type { ReadBack } from "./read-back.ts";
@@ -151,13 +152,11 @@ async function keepDifferences(
   found: AsyncIterable<DifferencesOfCustomer>,
 ): Promise<ReadonlyMap<string, number>> {
   const unshown = new Map<string, number>();
-  const { missing, extra, different } = policies.drift;
-  const words: Partial<Record<DriftClass, string>> = { missing, extra, different };
   let kept: DifferencesOfCustomer[] = [];
   for await (const one of found) {
     for (const [type, at] of one.neverShown)
       unshown.set(type, Math.max(unshown.get(type) ?? 0, Date.parse(one.seenAt) - Date.parse(at)));
-    kept.push({ ...one, differences: one.differences.filter((item) => words[item.class] !== "ignore") });
+    kept.push({ ...one, differences: toldOf(policies, one.differences) });
     if (kept.length < keptTogether) continue;
     await ledger.state.keepDifferences(kept);
     kept = [];

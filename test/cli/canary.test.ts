@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { document, world } from "../support/cli.ts";
+import { document, until, world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
 import { company } from "../support/world/crm.ts";
 import { placeOf } from "../../src/run/canary.ts";
@@ -72,8 +72,14 @@ describe("run --canary", () => {
       "select wire_number as number from asset_number where order_id = ?",
       order,
     );
+    // While the share is applied, and after it was read before that.
+    w.sandbox.faults.add({ operation: "E5", fault: "slow", delayMs: 1000, nth: 1 });
+    const had = w.sandbox.counts().calls["E5"] ?? 0;
+    const running = w.does("run", "everything", "--canary", shares);
+    await until("something is bought", () => (w.sandbox.counts().calls["E5"] ?? 0) > had);
     w.sandbox.hand({ action: "drop-product", assetNum: number?.number ?? "", crmProductId: `${order}-Q` });
-    const run = await w.does("run", "everything", "--canary", shares);
+    const run = await running;
+    w.sandbox.faults.clear();
     expect(run.calls, run.stdout).toEqual({ E5: first });
     expect(run.stdout).toMatch(new RegExp(`canary \\d+ %: 1 of ${first} customer\\(s\\) not as meant`, "u"));
   });
@@ -108,6 +114,81 @@ describe("run --canary", () => {
     w.write();
     const run = await w.does("run", "everything", "--canary", shares);
     expect([run.exitCode, run.calls["E5"]], run.stdout).toEqual([0, customers]);
+  });
+
+  it("goes on beside what stood otherwise before it began, tells of it, and stops at what comes on top", async () => {
+    const { w, shares, first } = await newCompany();
+    expect((await w.run("run", "everything")).exitCode).toBe(0);
+    const [one] = w.customers
+      .map(({ id }) => ({ id, place: placeOf({ namespace: "crm", id }) }))
+      .toSorted((left, right) => left.place - right.place);
+    const order = `O${one?.id.slice(1) ?? ""}`;
+    const instance = `${order}-A1`;
+    const [number] = w.rows<{ number: string }>(
+      "select wire_number as number from asset_number where instance_id = ?",
+      instance,
+    );
+    w.sandbox.hand({ action: "drop-product", assetNum: number?.number ?? "", crmProductId: `${instance}-P` });
+    for (const { id } of w.customers) w.orders.push({ id: `N${id}`, customer: id, assets: [`N${id}-A1`] });
+    w.write();
+    const run = await w.does("run", "everything", "--canary", shares);
+    expect([run.exitCode, run.calls["E5"]], run.stdout).toEqual([0, customers]);
+    expect(run.stdout).toMatch(
+      /canary \d+ %: \d+ customer\(s\), read back as meant; 1 thing\(s\) stood otherwise before/u,
+    );
+    expect((await w.run("status")).stdout).toContain("missing");
+
+    for (const { id } of w.customers) w.orders.push({ id: `M${id}`, customer: id, assets: [`M${id}-A1`] });
+    w.write();
+    w.sandbox.faults.add({ operation: "E5", fault: "slow", delayMs: 1000, nth: 1 });
+    const had = w.sandbox.counts().calls["E5"] ?? 0;
+    const running = w.does("run", "everything", "--canary", shares);
+    await until("something is bought", () => (w.sandbox.counts().calls["E5"] ?? 0) > had);
+    const added = w.rows<{ number: string }>(
+      "select wire_number as number from asset_number where instance_id = ?",
+      `N${one?.id ?? ""}-A1`,
+    );
+    w.sandbox.hand({
+      action: "drop-product",
+      assetNum: added[0]?.number ?? "",
+      crmProductId: `N${one?.id ?? ""}-A1-P`,
+    });
+    const stopped = await running;
+    w.sandbox.faults.clear();
+    expect([stopped.exitCode, stopped.calls["E5"]], stopped.stdout).toEqual([3, first]);
+    expect(stopped.stdout).toContain(`crm/${one?.id ?? ""}: 1 not as meant`);
+
+    // What that run did is no earlier thing for the next one, although it is read before its share now.
+    for (const { id } of w.customers) w.orders.push({ id: `K${id}`, customer: id, assets: [`K${id}-A1`] });
+    w.write();
+    const next = await w.does("run", "everything", "--canary", shares);
+    expect([next.exitCode, next.calls["E5"]], next.stdout).toEqual([3, first]);
+  });
+
+  it("goes on beside a customer that waits for a person since before, and one that cannot be read", async () => {
+    const { w, shares } = await newCompany();
+    expect((await w.run("run", "everything")).exitCode).toBe(0);
+    const [one, two] = w.customers
+      .map(({ id }) => ({ id, place: placeOf({ namespace: "crm", id }) }))
+      .toSorted((left, right) => left.place - right.place);
+    w.extra = "orders: { unseen: ask }\n";
+    w.orders.push({ id: "D1", customer: one?.id ?? "", assets: ["D1-A1"] });
+    w.write();
+    w.sandbox.faults.add({ operation: "E5", fault: "resetBefore" });
+    expect((await w.run("run", "everything")).exitCode).toBe(5);
+    w.sandbox.faults.clear();
+    for (const { id } of w.customers) w.orders.push({ id: `N${id}`, customer: id, assets: [`N${id}-A1`] });
+    w.staff = w.staff.map((item) => (item.customer === two?.id ? { ...item, holds: [] } : item));
+    w.write();
+    const [link] = w.rows<{ id: string }>(
+      "select enterprise_global_id as id from link where customer_id = ?",
+      two?.id ?? "",
+    );
+    w.sandbox.faults.add({ operation: "M5", fault: "status299", code: "60017", about: link?.id ?? "" });
+    const run = await w.does("run", "everything", "--canary", shares);
+    w.sandbox.faults.clear();
+    expect([run.exitCode, run.calls["E5"]], run.stdout).toEqual([5, customers - 2]);
+    expect(run.stdout).not.toContain("not as meant");
   });
 
   it("stops where something of the first share was refused", async () => {

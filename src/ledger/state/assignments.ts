@@ -1,6 +1,7 @@
 import type { RecordKey } from "../../crm/model.ts";
 import type { Assignment, AssignmentChange, KnownAssignments } from "../../operation/state/assignments.ts";
 import { usable } from "../../operation/state/usable.ts";
+import type { LastGiven } from "../../plan/undoing.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { table } from "../database/table.ts";
@@ -40,6 +41,13 @@ export class AssignmentRows {
         origin: row.origin,
       })),
     };
+  }
+
+  /** How an asset was given last; undefined: it never was. */
+  lastGiven(assetNumber: string): LastGiven | undefined {
+    const row = this.#statements.last.get(assetNumber);
+    if (row === undefined) return undefined;
+    return { givenBy: row.operation_id, takenBy: row.ended_by, isHeld: row.to_at === null };
   }
 
   /** The numbers that members of another enterprise hold than the one that the customer is linked with. */
@@ -87,6 +95,11 @@ function prepareStatements(database: Sqlite) {
       >(
         `select asset_number, namespace, staff_id, member_global_id, origin from assignment
        where customer_namespace = +? and customer_id = +? and to_at is null order by asset_number`,
+      ),
+    last: () =>
+      database.prepare<[string], Pick<AssignmentTable, "operation_id" | "ended_by" | "to_at">>(
+        `select operation_id, ended_by, to_at from assignment where asset_number = +?
+         order by to_at is not null, from_at desc limit 1`,
       ),
     // Who has an account in the enterprise by now had another one before.
     elsewhere: () =>

@@ -9,6 +9,7 @@ import type { Known, StateChange } from "../../operation/state.ts";
 import { noThings, takenThings } from "../../operation/taking.ts";
 import type { TakenThing } from "../../operation/taking.ts";
 import type { ShownOrder } from "../../plan/adoption.ts";
+import type { LastGiven } from "../../plan/undoing.ts";
 import type { Absences } from "./observations.ts";
 import type { LoadedCustomer } from "../../plan/input.ts";
 import type { ChangeTables } from "./changes.ts";
@@ -18,7 +19,7 @@ import type { KnownTables } from "./known.ts";
 import type { FixedNumbers, WantedNumbers } from "./asset-numbers.ts";
 import type { RejectionTables } from "../journal/rejections.ts";
 import type { Difference, DriftClass } from "../../report/reconciliation/case.ts";
-import type { DifferenceCount, StandingDifference } from "./differences.ts";
+import type { DifferenceCount, SeenDifference, StandingDifference } from "./differences.ts";
 import type { LinkedCustomer } from "./links.ts";
 import type { EnterpriseSize, ReadAt, ReadSince } from "./readings.ts";
 import type { StateRows } from "./registry.ts";
@@ -223,6 +224,11 @@ export class EnterpriseState {
     });
   }
 
+  /** What stands otherwise than it was left of a customer, and when whole readings showed it. */
+  async seenDifferences(customer: RecordKey): Promise<SeenDifference[]> {
+    return this.#context.read(() => this.#rows.differences.of(customer));
+  }
+
   /** What M5 should show of each member of a customer as it was left, by member id; in clear and in memory only. */
   async leftProfiles(customer: RecordKey): Promise<ReadonlyMap<string, ClearProfile>> {
     return this.#context.readTogether(() => this.#known.leftProfiles(customer));
@@ -254,6 +260,11 @@ export class EnterpriseState {
     staff: RecordKey,
   ): Promise<{ customer: RecordKey; memberGlobalId: string; since: string } | undefined> {
     return this.#context.read(() => this.#rows.staffLinks.linkOf(staff));
+  }
+
+  /** How an asset was given last; undefined: it never was. */
+  async lastGiven(assetNumber: string): Promise<LastGiven | undefined> {
+    return this.#context.read(() => this.#rows.assignments.lastGiven(assetNumber));
   }
 
   /** The licence type of each asset number of the orders that are placed for a customer. */

@@ -135,6 +135,8 @@ export interface Difference {
   subject: string;
   class: DriftClass;
   detail: string;
+  /** When it was sent, given or linked, where that is known. */
+  at?: string | null | undefined;
 }
 
 /** How the subject begins of what is shown more than once. */

@@ -40,7 +40,7 @@ export function differencesOf(rows: readonly Comparison[], seenAt: string): Diff
     if (found === undefined || (row.at ?? "") > seenAt) return [];
     const named = subjectOf(row);
     const subject = `${row.finding === undefined ? "" : (begins[row.finding] ?? "")}${named}`;
-    return [{ level: row.level, subject, class: found, detail: row.details[0] ?? row.verdict }];
+    return [{ level: row.level, subject, class: found, detail: row.details[0] ?? row.verdict, at: row.at }];
   });
 }
 
