@@ -14,7 +14,7 @@ import { tellPeople } from "../run/alerts.ts";
 import type { Application } from "./application.ts";
 import { chosenFrom } from "./chosen-operations.ts";
 import type { Choice } from "./chosen-operations.ts";
-import { planFormat, readPlanFile, writePlanFile } from "./plan-file.ts";
+import { planFormat, readPlanFile, requirePlanPlace, writePlanFile } from "./plan-file.ts";
 import type { KeptPlan } from "./plan-file.ts";
 import { privateIn } from "./shown-private.ts";
 import { underRunLock } from "./run-lock.ts";
@@ -49,6 +49,7 @@ export async function planByHand(
     privateFor: string | undefined;
   },
 ): Promise<ExitCode> {
+  requirePlanPlace(out);
   const dependencies = await application.runDependencies();
   const kept: KeptPlan[] = [];
   const takings: Taking[] = [];

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { z } from "zod";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { canonicalJson, sha256, toJson } from "../base/canonical-json.ts";
@@ -6,12 +6,13 @@ import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Operation } from "../operation/operation.ts";
+import { operationHash } from "../operation/new-operation.ts";
 import { kindOf } from "../operation/registry.ts";
 import type { HeldFor } from "../plan/limits.ts";
 import { restsOf } from "../plan/contradicted.ts";
 import { needsOf } from "../plan/needs-of-operations.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
-import { writeWhole } from "./written-files.ts";
+import { inTheWay, startOf, writeWhole } from "./written-files.ts";
 
 /** The format that this version writes and reads. */
 export const planFormat = 2;
@@ -37,7 +38,16 @@ const customerSchema = z.strictObject({
   facts: z.record(z.string(), z.string()),
   private: z.record(z.string(), z.string()).optional(),
   operations: z.array(
-    z.looseObject({ hash: z.string(), endpoint: z.string(), subject: z.string(), needs: z.array(z.string()) }),
+    z.looseObject({
+      hash: z.string(),
+      kind: z.string(),
+      endpoint: z.string(),
+      subject: z.string(),
+      target: z.json(),
+      payload: z.json(),
+      before: z.json(),
+      needs: z.array(z.string()),
+    }),
   ),
 });
 const trailerSchema = z.strictObject({ type: z.literal("end"), customers: z.int(), sha256: z.string() });
@@ -128,6 +138,28 @@ function operationJson(operation: Operation, held: HeldFor | undefined): JsonObj
   };
 }
 
+/** More than the first line of any plan has. */
+const longestHeader = 65_536;
+
+/** Throws a Problem where something is at a path that is no saved plan: a plan takes no other file's place. */
+export function requirePlanPlace(path: string | undefined): void {
+  const there = path === undefined ? undefined : statSync(path, { throwIfNoEntry: false });
+  if (path === undefined || there === undefined) return;
+  if (!there.isFile()) throw inTheWay(path, "plan", "that is no file");
+  if (there.size === 0) return;
+  const [first = ""] = startOf(path, longestHeader).split("\n", 1);
+  if (!formatSchema.safeParse(parsed(first)).success)
+    throw inTheWay(path, "plan", "a file is there that is no saved plan, and would be lost");
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Why a saved plan is not applied. */
 export function refused(path: string, why: string): Problem {
   return new Problem({
@@ -147,16 +179,14 @@ export function readPlanFile(path: string, ledger: string): SavedPlan {
   } catch (error) {
     throw refused(path, messageOf(error));
   }
-  const parse = (text: string | undefined): unknown => {
-    try {
-      return JSON.parse(text ?? "");
-    } catch {
-      throw refused(path, "it is no plan file");
-    }
+  const parse = (text = ""): unknown => {
+    const value = parsed(text);
+    if (value === undefined) throw refused(path, "it is no plan file");
+    return value;
   };
-  const trailer = trailerSchema.safeParse(parse(lines.at(-1)));
   const header = headerSchema.safeParse(parse(lines[0]));
   if (!header.success) throw refused(path, otherFormat(parse(lines[0])));
+  const trailer = trailerSchema.safeParse(parsed(lines.at(-1) ?? ""));
   if (!trailer.success) throw refused(path, "it was cut off: its last line is missing");
   const body = lines.slice(0, -1);
   if (sha256(body.join("\n")) !== trailer.data.sha256) throw refused(path, "it was changed after it was made");
@@ -167,6 +197,8 @@ export function readPlanFile(path: string, ledger: string): SavedPlan {
     if (!customer.success) throw refused(path, "it is no plan file of this version");
     const { namespace, id, facts, operations } = customer.data;
     const key = { namespace, id };
+    const edited = operations.find((operation) => operationHash({ ...operation, customer: key }) !== operation.hash);
+    if (edited !== undefined) throw refused(path, `what it says of ${edited.endpoint} ${edited.subject} was edited`);
     const saved = operations.map(({ hash, endpoint, subject, needs }) => ({ hash, endpoint, subject, needs }));
     customers.set(formatKey(key), { customer: key, facts, operations: saved });
   }

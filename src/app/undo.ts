@@ -6,7 +6,7 @@ import { heldOf, takenBefore } from "../run/judgement.ts";
 import { planUndoRun } from "../run/undo-run.ts";
 import type { UndoSummary } from "../run/undo-run.ts";
 import type { Application } from "./application.ts";
-import { planFormat, writePlanFile } from "./plan-file.ts";
+import { planFormat, requirePlanPlace, writePlanFile } from "./plan-file.ts";
 import { underRunLock } from "./run-lock.ts";
 
 /**
@@ -18,6 +18,7 @@ export async function undoByHand(
   id: string,
   { out, signal, show }: { out: string | undefined; signal: AbortSignal; show: (summary: UndoSummary) => void },
 ): Promise<ExitCode> {
+  requirePlanPlace(out);
   const ledger = await application.existingLedger();
   const undone = await ledger.runs.byId(id);
   if (undone === undefined) throw unknownRun(id);

@@ -1,4 +1,4 @@
-import { createWriteStream, renameSync, rmSync, statSync } from "node:fs";
+import { closeSync, createWriteStream, openSync, readSync, renameSync, rmSync, statSync } from "node:fs";
 import { once } from "node:events";
 import { dirname } from "node:path";
 import { finished } from "node:stream/promises";
@@ -18,6 +18,8 @@ export async function writeWhole(
   options: { what: string; group: ReadingGroup | undefined },
 ): Promise<void> {
   const unfinished = `${path}.part`;
+  if (startOf(path, databaseMark.length) === databaseMark)
+    throw inTheWay(path, options.what, "a database is there, which would be lost");
   try {
     const file = createWriteStream(unfinished, { mode: 0o600, flush: true });
     await once(file, "open");
@@ -31,6 +33,32 @@ export async function writeWhole(
     if (!(error instanceof Error && "syscall" in error)) throw error;
     throw cannotWrite(path, options.what, error);
   }
+}
+
+/** What every SQLite file begins with. */
+const databaseMark = "SQLite format 3\u0000";
+
+/** The beginning of a file as text, of so many bytes at most; empty where there is none. */
+export function startOf(path: string, bytes: number): string {
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return "";
+  const file = openSync(path, "r");
+  try {
+    const start = Buffer.alloc(bytes);
+    return start.toString("utf8", 0, readSync(file, start, 0, bytes, 0));
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Why something is not written to a path where something else is. */
+export function inTheWay(path: string, what: string, why: string): Problem {
+  return new Problem({
+    code: "file.in-the-way",
+    message: `the ${what} is not written to ${path}: ${why}`,
+    cure: "name another file, or put that one aside first",
+    exitCode: exitCodes.usage,
+    place: path,
+  });
 }
 
 function cannotWrite(path: string, what: string, error: Error): Problem {

@@ -7,7 +7,7 @@ import { Gated } from "../plan/gated.ts";
 import type { LoadedCustomer, Observed } from "../plan/input.ts";
 import { planUndo } from "../plan/undo.ts";
 import type { UndoStep } from "../plan/undo.ts";
-import type { DoneOperation, UndoFacts, UndoneOrder } from "../plan/undoing.ts";
+import type { DoneOperation, LastGiven, UndoFacts, UndoneOrder } from "../plan/undoing.ts";
 import { boughtByRun } from "../plan/undo-orders.ts";
 import { prepare } from "../plan/prepared.ts";
 import type { Planner, Planning, PlanningDependencies } from "./customer-planning.ts";
@@ -88,7 +88,7 @@ export class UndoPlanning implements Planner {
   }
 
   async #factsOf({ customer }: LoadedCustomer, rows: readonly DoneOperation[]): Promise<UndoFacts> {
-    const { state, records, private: values } = this.#deps.ledger;
+    const { state, records, journal, private: values } = this.#deps.ledger;
     const named = rows.flatMap(({ operation }) => operation.records);
     const orders = new Map<string, UndoneOrder>();
     for (const [key, order] of keysOf(named, "orders")) {
@@ -102,12 +102,24 @@ export class UndoPlanning implements Planner {
       const link = await state.staffLink(staff);
       if (link !== undefined) linkedSince.set(key, link.since);
     }
+    const lastGiven = new Map<string, LastGiven>();
+    for (const number of rows.flatMap(numbersIn)) {
+      const last = await state.lastGiven(number);
+      if (last !== undefined) lastGiven.set(number, last);
+    }
+    const newestOn = new Map<string, string>();
+    for (const subject of new Set(rows.map(({ operation }) => operation.subject))) {
+      const newest = await journal.newestOn(subject, ["done"]);
+      if (newest !== undefined) newestOn.set(subject, newest.id);
+    }
     const valueOf = values.reader();
     return {
       orders,
       customerForms: await state.customerForms(customer),
       staffForms,
       linkedSince,
+      lastGiven,
+      newestOn,
       isKept: (marker) => valueOf(marker) !== undefined,
     };
   }
@@ -119,6 +131,11 @@ function keysOf(
 ): ReadonlyMap<string, RecordKey> {
   const own = records.filter((record) => record.stream === stream);
   return new Map(own.map(({ namespace, id }) => [formatKey({ namespace, id }), { namespace, id }]));
+}
+
+/** The asset numbers that an operation gave or took. */
+function numbersIn({ context }: DoneOperation): readonly string[] {
+  return context !== undefined && "addAssets" in context ? [...context.addAssets, ...context.deleteAssets] : [];
 }
 
 /** The asset numbers whose contents decide what is deleted of what the run bought. */

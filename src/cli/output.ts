@@ -164,3 +164,9 @@ export function reportFailure(output: Output, failure: unknown, json: boolean): 
   for (const problem of problems) output.note(describeProblem(problem));
   return first.exitCode;
 }
+
+/** Where a plan was saved, and what is done with it. */
+export function savedText(path: string, operations: number): string {
+  if (operations === 0) return `saved as ${path}; it holds nothing that could be carried out`;
+  return `saved as ${path}; \`crm-sync apply ${path}\` carries out exactly this`;
+}

@@ -1,23 +1,31 @@
 import { hashOf } from "../base/canonical-json.ts";
+import type { Json } from "../base/canonical-json.ts";
+import type { RecordKey } from "../crm/model.ts";
 import type { Operation } from "./operation.ts";
 import { kindOf } from "./registry.ts";
 import type { OperationKind, ShapeMap } from "./registry.ts";
 import type { Meant, Stage } from "./shape.ts";
 import { noWeight } from "./taking.ts";
 
+/** What is done to whom, as a hash: what an operation is known by, in a saved plan too. */
+export function operationHash({
+  kind,
+  customer: { namespace, id },
+  subject,
+  target,
+  payload,
+  before,
+}: Record<"target" | "payload" | "before", Json> & { kind: string; subject: string; customer: RecordKey }): string {
+  return hashOf({ kind, customer: [namespace, id], subject, target, payload, before });
+}
+
 /**
  * Fills in endpoint, stage and hash of an operation. The hash covers what is done to whom, not the words of the reason.
  */
 export function operation<K extends OperationKind>(kind: K, fields: Meant<ShapeMap[K]>): Operation<K> {
   const { endpoint, stages, policy, takesAway } = kindOf({ kind });
-  const hash = hashOf({
-    kind,
-    customer: [fields.customer.namespace, fields.customer.id],
-    subject: fields.subject,
-    target: fields.target,
-    payload: fields.payload,
-    before: fields.before,
-  });
+  const { customer, subject, target, payload, before } = fields;
+  const hash = operationHash({ kind, customer, subject, target, payload, before });
   return {
     takesAway: takesAway(fields),
     weight: noWeight,

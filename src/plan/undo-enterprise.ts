@@ -1,6 +1,7 @@
 import type { DesiredCustomer } from "../operation/desired.ts";
 import type { PrivateMarker } from "../operation/references.ts";
 import { acknowledgedFields, planEnterprise } from "./enterprise.ts";
+import { isNewest, newerSince } from "./undoing.ts";
 import type { DoneOperation, Undoes, Undoing } from "./undoing.ts";
 
 /** What E4 set is set back to what was acknowledged before, where nothing newer was sent since. */
@@ -13,7 +14,7 @@ export function undoUpdate(row: DoneOperation<"update-enterprise">, of: Undoing)
   if (now === undefined || desired === undefined)
     return { is: "impossible", why: "the customer is not linked any more" };
   if (isSame(now, before)) return { is: "nothing-left" };
-  if (!isSame(now, after)) return { is: "impossible", why: "something newer was sent since; take that back first" };
+  if (!isSame(now, after) || !isNewest(row, of)) return newerSince;
   const name = markerOf(of, "name", before.name);
   const address = before.address === null ? undefined : markerOf(of, "address", before.address);
   if (name === undefined || (before.address !== null && address === undefined))

@@ -3,7 +3,8 @@ import type { RecordKey } from "../crm/model.ts";
 import { productsUnder, standingOf } from "../operation/order-standing.ts";
 import type { OrderHistory, OrderStanding, StandingProduct } from "../operation/order-standing.ts";
 import { kindOf } from "../operation/registry.ts";
-import type { RemovedItem } from "../operation/state/order-steps.ts";
+import type { OrderStep, RemovedItem } from "../operation/state/order-steps.ts";
+import { isSameKey } from "../operation/state/same-key.ts";
 import { buy } from "./amendments.ts";
 import type { Amendment } from "./amendments.ts";
 import type { Purchase } from "./purchase-parts.ts";
@@ -44,12 +45,15 @@ function ordersOf({ rows }: Pick<Undoing, "rows">): ReadonlySet<string> {
   return new Set(own.flatMap(({ operation }) => operation.records.slice(0, 1).map(formatKey)));
 }
 
+const standsElsewhere = "it stands in the enterprise that the customer was linked with before";
+
 function workOn(key: string, { rows, facts, given }: Pick<Undoing, "rows" | "facts" | "given">): Work | undefined {
   const history = facts.orders.get(key)?.history;
   if (history === undefined) return undefined;
   const { placed, parts, operations } = history;
   if (formatKey(placed.customer) !== formatKey(given.customer))
     return { lost: `it stands for ${formatKey(placed.customer)} by now` };
+  if (given.known.placedOrders.get(key)?.elsewhere === true) return { lost: standsElsewhere };
   const standing = standingOf(placed, parts);
   if ("lost" in standing) return standing;
   const ids = new Set(rows.map((row) => row.id));
@@ -91,7 +95,10 @@ function endingsOf(work: OrderWork, run: string): Endings | undefined {
 function orderIn(row: DoneOperation, of: Undoing): { key: string; work: Work } {
   const [record] = row.operation.records;
   const key = record === undefined ? "" : formatKey(record);
-  return { key, work: workOn(key, of) ?? { lost: `the ledger knows no order ${key} of this customer` } };
+  return {
+    key,
+    work: workOn(key, of) ?? { lost: `the ledger knows of nothing that stands of ${key} for this customer` },
+  };
 }
 
 /** What the run bought of an order goes, as M7 shows it: all of its purchases of one order together. */
@@ -100,6 +107,7 @@ export function undoPurchase(row: DoneOperation, of: Undoing): Undoes {
   if ("lost" in work) return { is: "impossible", why: work.lost };
   const together = of.firstOf(`removal ${key}`, row.id);
   if (together !== row.id) return { is: "with", of: together };
+  if (brought(work, of.given.customer)) return { is: "impossible", why: movedHere };
   const ending = endingsOf(work, of.run);
   if (ending === undefined) return { is: "nothing-left" };
   const buys = of.rows.some(({ operation: { kind } }) => deletions.has(kind));
@@ -107,6 +115,22 @@ export function undoPurchase(row: DoneOperation, of: Undoing): Undoes {
   const [block] = blocks;
   if (meant.length > 0) return { is: "meant", meant, lacks: block?.[1].reason };
   return block === undefined ? { is: "nothing-left" } : { is: "waits", block: block[1] };
+}
+
+const movedHere =
+  "the order moved here in the CRM, and goes where it was because of this purchase: without it nobody would have it; " +
+  "where the CRM moves it back, the runs do";
+
+/** Whether the run bought what an order that moved here stands by: nothing of it stood here before that. */
+function brought({ history: { placed, parts }, bought }: OrderWork, customer: RecordKey): boolean {
+  const isElsewhere = (key: RecordKey): boolean => !isSameKey(key, customer);
+  if (!isElsewhere(placed.placedFor ?? placed.customer) && !parts.steps.some((step) => isElsewhere(step.customer)))
+    return false;
+  return parts.steps.some((step) => {
+    if (step.kind !== "bought" || isElsewhere(step.customer) || !bought.has(step.channelOrderId)) return false;
+    const before = standingOf(placed, { ...parts, steps: parts.steps.filter((other) => other.number < step.number) });
+    return !("lost" in before) && before.units.every(({ products }) => products.length === 0);
+  });
 }
 
 /** A product that a deletion took, as it stood before. */
@@ -145,10 +169,11 @@ export function undoDeletion(row: DoneOperation, of: Undoing): Undoes {
   return { is: "meant", meant: amendment.meant.map((item) => ({ ...item, reason })), lacks: others ?? apart };
 }
 
-/** What the run took away and does not stand again, but by what the run itself bought in its place. */
+/** What the run took away and did not stand again since, but by what the run itself bought in its place. */
 function lostOf({ history: { placed, parts }, standing, bought, removed }: OrderWork): Lost[] {
   const versions = new Map([[placed.channelOrderId, placed.version]]);
   for (const step of parts.steps) if (step.kind === "bought") versions.set(step.channelOrderId, step.version);
+  const steps = parts.steps.filter((step) => step.kind === "bought" && !bought.has(step.channelOrderId));
   return removed.flatMap(({ step, item }) => {
     const { instanceId, unit, number } = item;
     const before = standingOf(placed, { ...parts, steps: parts.steps.filter((other) => other.number < step) });
@@ -159,6 +184,7 @@ function lostOf({ history: { placed, parts }, standing, bought, removed }: Order
       .filter(({ product }) => item.product === null || product.id === item.product)
       .filter(({ channelOrderId }) => item.channelOrderId === null || channelOrderId === item.channelOrderId)
       .filter(({ product }) => !stands.some((one) => one.product.id === product.id && !bought.has(one.channelOrderId)))
+      .filter((one) => !steps.some((later) => later.number > step && brings(later, { instanceId, unit }, one)))
       .map((one) => ({
         instanceId,
         unit,
@@ -167,6 +193,23 @@ function lostOf({ history: { placed, parts }, standing, bought, removed }: Order
         version: versions.get(one.channelOrderId) ?? placed.version,
       }));
   });
+}
+
+/** Whether a step brought a product to a unit. */
+function brings(
+  step: OrderStep,
+  { instanceId, unit }: Pick<Lost, "instanceId" | "unit">,
+  { product, packageId = "" }: StandingProduct,
+): boolean {
+  return (
+    step.kind === "bought" &&
+    step.items.some(
+      (item) =>
+        item.instanceId === instanceId &&
+        item.unit === unit &&
+        (item.products.includes(product.id) || item.packages.includes(packageId)),
+    )
+  );
 }
 
 function unitIn(

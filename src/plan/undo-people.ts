@@ -10,6 +10,7 @@ import { weighRevokes } from "./seat-weight.ts";
 import { addedAgain } from "./staff.ts";
 import { fieldNames, planProfile, profileOf } from "./staff-profile.ts";
 import { accountGivenUp } from "./leavers.ts";
+import { isNewest, newerSince } from "./undoing.ts";
 import type { DoneOperation, Undoes, Undoing } from "./undoing.ts";
 
 const noClaims: Parameters<typeof weighRevokes>[2] = new Map();
@@ -20,17 +21,18 @@ function keyIn([record]: readonly RecordReference[]): RecordKey {
 
 /** What was given is taken away again where it is still with the same member by our doing. */
 export function undoGrant(row: DoneOperation<"grant-assets">, of: Undoing): Undoes {
-  const { given, run } = of;
-  const { context, operation } = row;
+  const { given, run, facts } = of;
+  const { context, operation, id } = row;
   const staff = keyIn(operation.records);
   const memberGlobalId = context?.memberGlobalId ?? "";
   const holders = holdersOf(given.observed.assets);
   if (holders === undefined) return { is: "waits", block: holdersNotRead };
   const ours = new Map(given.known.assignments.map((item) => [item.assetNumber, item.memberGlobalId]));
-  const numbers = (context?.addAssets ?? []).filter(
+  const held = (context?.addAssets ?? []).filter(
     (number) => ours.get(number) === memberGlobalId && holders.get(number) === memberGlobalId,
   );
-  if (numbers.length === 0) return { is: "nothing-left" };
+  const numbers = held.filter((number) => facts.lastGiven.get(number)?.givenBy === id);
+  if (numbers.length === 0) return held.length === 0 ? { is: "nothing-left" } : newerSince;
   const revoke: MeantOperation<"revoke-assets"> = {
     kind: "revoke-assets",
     customer: given.customer,
@@ -42,13 +44,14 @@ export function undoGrant(row: DoneOperation<"grant-assets">, of: Undoing): Undo
     before: Object.fromEntries(numbers.map((number) => [number, memberGlobalId])),
     after: null,
   };
-  return { is: "meant", meant: weighRevokes([revoke], given.observed, noClaims) };
+  const lacks = held.length > numbers.length ? "what was given again since stays" : undefined;
+  return { is: "meant", meant: weighRevokes([revoke], given.observed, noClaims), lacks };
 }
 
 /** What was taken away is given again, where the member is still there and nobody else holds it by now. */
 export function undoRevoke(row: DoneOperation<"revoke-assets">, of: Undoing): Undoes {
-  const { given, freed, run } = of;
-  const { context, operation } = row;
+  const { given, freed, run, facts } = of;
+  const { context, operation, id } = row;
   const staff = keyIn(operation.records);
   const memberGlobalId = context?.memberGlobalId ?? "";
   const holders = holdersOf(given.observed.assets);
@@ -56,8 +59,17 @@ export function undoRevoke(row: DoneOperation<"revoke-assets">, of: Undoing): Un
   if (holders === undefined || members === undefined) return { is: "waits", block: holdersNotRead };
   if (!members.some((member) => member.globalId === memberGlobalId && !member.deleted))
     return { is: "impossible", why: `the account that held them, ${memberGlobalId}, is gone` };
-  const wanted = (context?.deleteAssets ?? []).filter((number) => holders.get(number) !== memberGlobalId);
-  if (wanted.length === 0) return { is: "nothing-left" };
+  const lost = (context?.deleteAssets ?? []).filter((number) => holders.get(number) !== memberGlobalId);
+  if (lost.length === 0) return { is: "nothing-left" };
+  // What another operation gave since is not what this one took, whether it was taken once more or not.
+  const own = new Set(of.rows.map((one) => one.id));
+  const isNewer = (number: string): boolean => {
+    const last = facts.lastGiven.get(number);
+    if (last === undefined || last.takenBy === id || own.has(last.givenBy ?? "")) return false;
+    return !last.isHeld || holders.get(number) === null;
+  };
+  const wanted = lost.filter((number) => !isNewer(number));
+  if (wanted.length === 0) return newerSince;
   const isFree = (number: string): boolean => holders.get(number) === null || freed.has(number);
   const numbers = wanted.filter(isFree);
   const [taken] = wanted.filter((number) => !isFree(number));
@@ -132,8 +144,7 @@ export function undoProfile(row: DoneOperation<"edit-staff">, of: Undoing): Undo
   if (changed.length === 0)
     return { is: "impossible", why: "it set again what had been sent, and what M5 showed before is kept nowhere" };
   if (changed.every((field) => now[field] === before[field])) return { is: "nothing-left" };
-  if (changed.some((field) => now[field] !== after[field]))
-    return { is: "impossible", why: "something newer was sent since; take that back first" };
+  if (changed.some((field) => now[field] !== after[field]) || !isNewest(row, of)) return newerSince;
   const body: DesiredStaff = { ...staff.body };
   for (const field of changed) {
     if (field !== "name") delete body[field];

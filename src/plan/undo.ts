@@ -1,6 +1,7 @@
 import { hashOf } from "../base/canonical-json.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { Undone } from "../operation/kind.ts";
+import { standingOf } from "../operation/order-standing.ts";
 import { compareOperations } from "../operation/operation.ts";
 import type { Operation } from "../operation/operation.ts";
 import { kindOf } from "../operation/registry.ts";
@@ -49,7 +50,7 @@ export function planUndo(
   { run, rows, facts }: Pick<Undoing, "run" | "rows" | "facts">,
   options: PlanOptions,
 ): { plan: CustomerPlan; steps: UndoStep[] } {
-  const given = prepare(input, options.settings);
+  const given = prepare({ ...input, standings: standingsOf(input, facts) }, options.settings);
   const rejections = new StandingRejections(input.rejections, options);
   const firsts = new Map<string, string>();
   const taken: Operation[] = [];
@@ -89,6 +90,14 @@ export function planUndo(
     },
   };
   return { plan, steps: rows.flatMap(({ id }) => steps.get(id) ?? []) };
+}
+
+/** What stands of the orders that the run did something of, whether they wait to be planned or not. */
+function standingsOf({ standings = new Map() }: CustomerInput, { orders }: UndoFacts): CustomerInput["standings"] {
+  const own = [...orders].flatMap(([key, { history }]) =>
+    history === undefined ? [] : [[key, standingOf(history.placed, history.parts)] as const],
+  );
+  return new Map([...standings, ...own]);
 }
 
 const unlinked: Undoes = { is: "impossible", why: "the customer is linked with no enterprise any more" };

@@ -1,5 +1,6 @@
 import type { Operation } from "../operation/operation.ts";
 import { crmFacts, movedFacts } from "../plan/facts.ts";
+import { needsOf } from "../plan/needs-of-operations.ts";
 import type { Facts } from "../plan/facts.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
 import type { Why } from "./record-outcomes.ts";
@@ -62,13 +63,20 @@ export function nameOf({ hash, endpoint, subject }: { hash: string; endpoint: st
   return `${hash.slice(0, 8)} ${endpoint} ${subject}`;
 }
 
-/** A plan with what was chosen of it, and what was not. */
+/** A plan with what was chosen of it, and what was not, or needs something that is still to be done and was not. */
 export function chosenOf(
   plan: CustomerPlan,
   expected: Expected | undefined,
 ): { plan: CustomerPlan; left: readonly Operation[] } {
   if (expected === undefined) return { plan, left: [] };
-  const left = plan.operations.filter(({ hash }) => !expected.chosen.has(hash));
-  if (left.length === 0) return { plan, left };
-  return { plan: { ...plan, operations: plan.operations.filter(({ hash }) => expected.chosen.has(hash)) }, left };
+  const left = new Set(plan.operations.filter(({ hash }) => !expected.chosen.has(hash)));
+  if (left.size === 0) return { plan, left: [] };
+  const needs = needsOf(plan.operations);
+  for (let before = 0; before < left.size;) {
+    before = left.size;
+    const hashes = new Set([...left].map(({ hash }) => hash));
+    for (const operation of plan.operations)
+      if (needs.get(operation.hash)?.some((hash) => hashes.has(hash)) === true) left.add(operation);
+  }
+  return { plan: { ...plan, operations: plan.operations.filter((one) => !left.has(one)) }, left: [...left] };
 }

@@ -12,6 +12,8 @@ import type { Taking } from "../plan/limits.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
 import type { UndoStep } from "../plan/undo.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";
+import type { RunFacts } from "../report/facts.ts";
+import { byHand } from "../report/last-runs.ts";
 import { takingsOf } from "./plan-run.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 
@@ -20,7 +22,8 @@ export interface UndoSummary {
   /** The run that planned it, by which the saved plan is known. */
   run: string;
   undone: string;
-  job: string;
+  /** What does again what is taken back. */
+  again: string;
   steps: UndoStep[];
   plans: readonly { plan: CustomerPlan; takings: readonly Taking[] }[];
   /** Customers of whom nothing can be planned now, and why. */
@@ -36,7 +39,7 @@ type Planned = { plan: CustomerPlan; takings: readonly Taking[]; steps: readonly
  */
 export async function planUndoRun(
   deps: RunDependencies,
-  request: Pick<RunRequest, "header" | "signal"> & { undone: { id: string; job: string } },
+  request: Pick<RunRequest, "header" | "signal"> & { undone: Pick<RunFacts, "id" | "job" | "kind" | "header"> },
   save: (summary: UndoSummary) => Promise<void>,
 ): Promise<UndoSummary> {
   const { ledger } = deps;
@@ -71,7 +74,7 @@ export async function planUndoRun(
     const summary: UndoSummary = {
       run,
       undone: undone.id,
-      job: undone.job,
+      again: againText(undone),
       steps: all,
       plans,
       unplanned,
@@ -91,6 +94,13 @@ export async function planUndoRun(
   }
 }
 
+function againText({ job, kind, header }: Pick<RunFacts, "job" | "kind" | "header">): string {
+  if (header["undo"] !== undefined) return "the next run goes by what the CRM says, as ever";
+  if (kind === "requests") return "no run does it again by itself";
+  const named = byHand({ job, kind }) ? "run" : `run of ${job}`;
+  return `the next ${named} does it again unless the CRM changes`;
+}
+
 /** What could not be planned comes first, then what would be sent, then what nothing is sent for. */
 function exitCodeOf(steps: readonly UndoStep[], plans: number, unplanned: number): ExitCode {
   if (unplanned > 0) return exitCodes.sourceDown;
@@ -104,7 +114,8 @@ function unplannedStep({ id, operation }: JournalRow, waits: string | undefined)
   const { endpoint, subject } = operation;
   const difference =
     undone.how === "impossible" ? undone.why : undone.how === "approximate" ? undone.difference : undefined;
-  return { operation: id, endpoint, subject, how: undone.how, difference, operations: [], note: undefined, waits };
+  const why = undone.how === "impossible" ? undefined : waits;
+  return { operation: id, endpoint, subject, how: undone.how, difference, operations: [], note: undefined, waits: why };
 }
 
 async function planOne(

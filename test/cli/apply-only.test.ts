@@ -154,6 +154,27 @@ describe("a saved plan", () => {
     expect(w.sandbox.state().enterprises).toBe(1);
   });
 
+  it("sends nothing without what it needs, where an earlier run took that and did not carry it out", async () => {
+    const w = await world({ records: company(2, 1) });
+    w.staff.push({ id: "S1-2", customer: "C1", holds: [] });
+    w.write();
+    expect((await w.run("run", "everything")).exitCode).toBe(0);
+    const holds: Record<string, string[]> = { "S1-1": [], "S1-2": ["O1-A1"], "S2-1": [] };
+    w.staff = w.staff.map((item) => ({ ...item, holds: holds[item.id] ?? [] }));
+    w.write();
+    const all = await planned(w);
+    const revoke = all.find(({ subject }) => subject === "staff:crm/S1-1");
+    w.tamper(
+      `insert into applied_plan (plan, hash, run_id, at) select max(id), '${revoke.hash}', 'run_killed', started_at
+       from run where job = 'plan'`,
+    );
+    const applied = await w.does("apply", w.path("plan.ndjson"));
+    expect(applied.calls, applied.stdout).toEqual({ M9: 1 });
+    expect(w.sandbox.state().assignments).toBe(1);
+    expect((await w.does("run", "everything")).calls).toEqual({ M9: 2 });
+    expect((await w.does("run", "everything")).calls).toEqual({});
+  });
+
   it("that was killed while it was applied goes on where it was, and nothing of it is sent twice", async () => {
     const w = await world({ records: company(6, 1), sandbox: { latencyMs: 40 } });
     // A purchase that the kill kept from being sent is not shown: it goes again once its settle time is over.

@@ -1,7 +1,8 @@
+import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { canary } from "../support/world/crm.ts";
+import { canary, company } from "../support/world/crm.ts";
 import { document, documents, promptRetries, world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
 
@@ -9,6 +10,14 @@ import type { World } from "../support/cli.ts";
 function spoiled(w: World, change: (text: string) => string): string {
   writeFileSync(w.path("spoiled.ndjson"), change(readFileSync(w.path("plan.ndjson"), "utf8")));
   return w.path("spoiled.ndjson");
+}
+
+/** The text of a plan file that was changed, with the hash that such a file would end with. */
+function resealed(text: string): string {
+  const lines = text.trimEnd().split("\n");
+  const body = lines.slice(0, -1).join("\n");
+  const end = z.looseObject({ sha256: z.string() }).parse(JSON.parse(lines.at(-1) ?? ""));
+  return `${body}\n${JSON.stringify({ ...end, sha256: createHash("sha256").update(body).digest("hex") })}\n`;
 }
 
 describe("plan", () => {
@@ -89,7 +98,12 @@ describe("a saved plan", () => {
       ["edited", (text) => text.replace('"customerName"', '"customername"'), /was changed after it was made/u],
       ["a line taken out", (text) => text.split("\n").toSpliced(1, 1).join("\n"), /was changed/u],
       ["cut off", (text) => text.split("\n").slice(0, 2).join("\n"), /cut off/u],
-      ["cut in the middle of a line", (text) => text.slice(0, text.length / 2), /no plan file|cut off/u],
+      ["cut in the middle of a line", (text) => text.slice(0, text.length / 2), /cut off: its last line is missing/u],
+      [
+        "edited, with a hash of its own",
+        (text) => resealed(text.replace('"limitConcurrent":3', '"limitConcurrent":300')),
+        /what it says of E5 order:crm\/O1 was edited/u,
+      ],
       [
         "an older format",
         (text) => text.replace('"format":2', '"format":1'),
@@ -121,6 +135,31 @@ describe("a saved plan", () => {
     expect(foreign.result.exitCode).toBe(64);
     expect(foreign.result.stderr).toContain("made for another ledger");
     expect(foreign.calls).toEqual({});
+  });
+
+  it("takes the place of an earlier plan, and of nothing else", async () => {
+    const w = await world({ records: company(1, 1) });
+    await w.run("migrate");
+    for (const name of ["crm-sync.yaml", "data/orders.ndjson", "ledger.db", "data"]) {
+      const before = name === "data" ? "" : readFileSync(w.path(name), "latin1");
+      for (const words of [
+        ["plan", "--out", w.path(name)],
+        ["undo", "run_1", "--out", w.path(name)],
+      ]) {
+        const refused = await w.run(...words);
+        expect([refused.exitCode, refused.stderr], words.join(" ")).toEqual([
+          64,
+          expect.stringContaining(`the plan is not written to ${w.path(name)}`),
+        ]);
+      }
+      if (name !== "data") expect(readFileSync(w.path(name), "latin1")).toBe(before);
+    }
+    const report = ["report", "orders", "--period", "2026-10", "--format", "csv", "--out", w.path("ledger.db")];
+    const lost = await w.run(...report);
+    expect([lost.exitCode, lost.stderr]).toEqual([64, expect.stringContaining("a database is there")]);
+    writeFileSync(w.path("plan.ndjson"), "");
+    for (const _ of [1, 2]) expect((await w.run("plan", "--out", w.path("plan.ndjson"))).exitCode).toBe(2);
+    expect((await w.run("apply", w.path("plan.ndjson"))).exitCode).toBe(0);
   });
 
   it("is refused for a customer that changed since, and for no other", async () => {

@@ -41,9 +41,13 @@ function expectWhole(w: World): void {
 interface Undone {
   /** What the run did that is taken back. */
   did: (w: World) => void;
+  /** What a run before that one did. */
+  first?: (w: World) => void;
   /** The call of the undo that is killed. */
   kind: string;
-  endpoint: "E4" | "E5" | "M1" | "M2" | "M4";
+  endpoint: "E4" | "E5" | "E6" | "E7" | "M1" | "M2" | "M4" | "M9";
+  /** How many calls of the endpoint take effect in all; one unless it is said. */
+  effects?: number;
   /** It sets a state, so that it may be sent again with the same value. */
   setsState?: true;
 }
@@ -62,6 +66,29 @@ function shrinks(w: World): void {
   w.staff = w.staff.filter(({ id }) => id !== "S5");
 }
 
+/** A run that takes a seat from one person and gives it to another one. */
+function moves(w: World): void {
+  const held: Record<string, string[]> = { S1: [], S5: ["A1"] };
+  w.staff = w.staff.map((item) => ({ ...item, holds: held[item.id] ?? item.holds ?? [] }));
+}
+
+/** A run that replaces a product by another form of it. */
+function replaces(w: World): void {
+  const products = [line("P1", "A1", { nodes: 9 }), line("Q1", "A1")];
+  w.orders = w.orders.map((item) => (item.id === "1" ? { ...item, products } : item));
+}
+
+/** A run that disables the lock of one customer, or enables it. */
+function switches(locked: boolean): Undone["did"] {
+  return (w) => {
+    const lock = { id: "L4", type: "normal_recover_usbkey" as const, locked };
+    w.orders = [
+      ...w.orders.filter(({ id }) => id !== "4"),
+      orderOf("4", "C1", { assets: [lock], products: [line("P4", "L4")] }),
+    ];
+  };
+}
+
 /** What taking a run back is killed at. */
 const undone: Record<string, Undone> = {
   "sets a branch back": { did: grows, kind: "update-enterprise", endpoint: "E4", setsState: true },
@@ -69,6 +96,25 @@ const undone: Record<string, Undone> = {
   "deletes what was bought": { did: grows, kind: "delete-assets", endpoint: "E5" },
   "deletes an account": { did: grows, kind: "delete-staff", endpoint: "M4" },
   "adds a deleted account again": { did: shrinks, kind: "add-staff", endpoint: "M1" },
+  "takes a seat from who got it": { did: moves, kind: "revoke-assets", endpoint: "M9", effects: 2 },
+  "gives a seat back": { did: moves, kind: "grant-assets", endpoint: "M9", effects: 2 },
+  "buys a deleted product again": { did: shrinks, kind: "amend-order", endpoint: "E5" },
+  "buys the form again that was replaced": { did: replaces, kind: "amend-order", endpoint: "E5", effects: 2 },
+  "deletes the form that took its place": { did: replaces, kind: "delete-products", endpoint: "E5", effects: 2 },
+  "enables a lock again": {
+    first: switches(false),
+    did: switches(true),
+    kind: "unlock-assets",
+    endpoint: "E7",
+    setsState: true,
+  },
+  "disables a lock again": {
+    first: switches(true),
+    did: switches(false),
+    kind: "lock-assets",
+    endpoint: "E6",
+    setsState: true,
+  },
 };
 
 /** What is killed in settling was cut off at another point by the process before. */
@@ -79,7 +125,7 @@ const earlierKill: Partial<Record<KillPoint, KillPoint>> = {
 };
 
 /** Two customers, and a run that is to be taken back; nothing is held. */
-async function runToTakeBack(did: Undone["did"]): Promise<{ w: World; run: string; before: unknown }> {
+async function runToTakeBack({ first, did }: Undone): Promise<{ w: World; run: string; before: unknown }> {
   const w = await placedOrders({
     staff: [
       { id: "S1", customer: "C1", holds: ["A1"] },
@@ -87,10 +133,15 @@ async function runToTakeBack(did: Undone["did"]): Promise<{ w: World; run: strin
       { id: "S5", customer: "C1" },
     ],
   });
-  for (const name of ["orders.ended", "staff.left"]) rule(w, name, "apply");
+  for (const name of ["orders.ended", "orders.replaced", "staff.left", "locks.locked"]) rule(w, name, "apply");
   w.environment["CRM_SYNC__limits__taking__enterprise__floor"] = "100";
   w.environment["CRM_SYNC__limits__taking__run__floor"] = "100";
   w.extra = "limits: { absenceReads: 1, absenceTime: 0s }\n";
+  if (first !== undefined) {
+    first(w);
+    w.write();
+    expect((await w.does("run", "everything")).exitCode).toBe(0);
+  }
   const before = await stands(w);
   did(w);
   w.write();
@@ -105,7 +156,11 @@ async function stands(w: World): Promise<unknown> {
   const people = [...(await membersOf(w, "C1")).values()].map(
     ({ userName, name, assetNums }) => `${userName} ${name} ${assetNums.length}`,
   );
-  return { ...standing(w), people: people.toSorted((one, other) => (one < other ? -1 : 1)) };
+  return {
+    ...standing(w),
+    locked: w.sandbox.state().lockedAssets,
+    people: people.toSorted((one, other) => (one < other ? -1 : 1)),
+  };
 }
 
 function lastOf(w: World, kind: string, since: string): string {
@@ -125,9 +180,32 @@ const rows = cellsOf(undone, ({ setsState }) =>
   ),
 );
 
-describe.each(rows)("an undo that %s,", (name, { did, kind, endpoint, setsState }, points) => {
+/** Says the same command line again, and then plans and applies what is left, until nothing is. */
+async function goesOn(w: World, run: string, file: string): Promise<void> {
+  const again = await w.run("apply", file);
+  // All of it was done before.
+  const isOver = again.exitCode === 64 && again.stderr.includes("nothing of it is left");
+  expect([0, 3], again.stdout + again.stderr).toContain(isOver ? 0 : again.exitCode);
+  // What was kept from being sent and was found not done is planned anew.
+  for (let left = 0; left < 3; left += 1) {
+    const rest = await w.run("undo", run, "--out", file);
+    if (rest.exitCode !== 2) break;
+    const applied = await w.run("apply", file);
+    expect([0, 3], applied.stdout + applied.stderr).toContain(applied.exitCode);
+  }
+  expect((await w.run("undo", run)).stdout).not.toContain("operation(s) planned for 1");
+}
+
+/** How often something may take effect: what sets a state may be sent again with the same value. */
+function allowed({ effects = 1, setsState }: Undone): number[] {
+  return setsState === true ? [effects, effects + 1] : [effects];
+}
+
+describe.each(rows)("an undo that %s,", (name, taken, points) => {
+  const { kind, endpoint } = taken;
+
   it.each(points)("killed %s: said again it goes on, and each of its steps is done once", async (point) => {
-    const { w, run, before } = await runToTakeBack(did);
+    const { w, run, before } = await runToTakeBack(taken);
     const file = w.path("undo.ndjson");
     await w.run("undo", run, "--out", file);
     const since = new Date().toISOString();
@@ -148,21 +226,31 @@ describe.each(rows)("an undo that %s,", (name, { did, kind, endpoint, setsState 
     await kill(point);
     expectWhole(w);
 
-    const again = await w.run("apply", file);
-    // All of it was done before.
-    const isOver = again.exitCode === 64 && again.stderr.includes("nothing of it is left");
-    expect([0, 3], again.stdout + again.stderr).toContain(isOver ? 0 : again.exitCode);
-    // What the kill kept from being sent and was found not done is planned anew.
-    for (let left = 0; left < 2; left += 1) {
-      const rest = await w.run("undo", run, "--out", file);
-      if (rest.exitCode !== 2) break;
-      const applied = await w.run("apply", file);
-      expect([0, 3], applied.stdout + applied.stderr).toContain(applied.exitCode);
-    }
-    expect((await w.run("undo", run)).stdout).not.toContain("operation(s) planned for 1");
+    await goesOn(w, run, file);
     expect(await stands(w)).toEqual(before);
     const effects = (w.sandbox.counts().effects[endpoint] ?? 0) - (had[endpoint] ?? 0);
-    expect(setsState === true ? [1, 2] : [1]).toContain(effects);
+    expect(allowed(taken)).toContain(effects);
+    expectWhole(w);
+  });
+});
+
+const lost = ["refused", "resetBefore", "appliedNoReply", "resetMidReply", "http503"] as const;
+
+describe.each(cellsOf(undone, () => lost))("an undo that %s,", (_name, taken, faults) => {
+  it.each(faults)("whose answer is %s: said again it goes on, and each of its steps is done once", async (fault) => {
+    const { w, run, before } = await runToTakeBack(taken);
+    const { endpoint } = taken;
+    const file = w.path("undo.ndjson");
+    await w.run("undo", run, "--out", file);
+    const had = { ...w.sandbox.counts().effects };
+    w.sandbox.faults.add({ operation: endpoint, fault, nth: 1 });
+    await w.run("apply", file);
+    w.sandbox.faults.clear();
+    expectWhole(w);
+    await goesOn(w, run, file);
+    expect(await stands(w)).toEqual(before);
+    const effects = (w.sandbox.counts().effects[endpoint] ?? 0) - (had[endpoint] ?? 0);
+    expect(allowed(taken)).toContain(effects);
     expectWhole(w);
   });
 });

@@ -10,7 +10,7 @@ import type { Invocation } from "../command.ts";
 import { byWhom, example } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
 import { deciderOf } from "../decider.ts";
-import { safeLines } from "../output.ts";
+import { safeLines, savedText } from "../output.ts";
 import { scopeOf } from "../scope.ts";
 import type { ScopeWords } from "../scope.ts";
 
@@ -142,7 +142,7 @@ function showTotal(
     `${operations} operation(s) planned for ${customers} ` +
       `customer(s); ${unplanned} could not be planned. Nothing was sent.`,
   );
-  if (out !== undefined) output.line(`saved as ${out}; \`crm-sync apply ${out}\` carries out exactly this`);
+  if (out !== undefined) output.line(savedText(out, operations));
   output.line(lastLine);
 }
 

@@ -5,7 +5,7 @@ import { withApplication } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { example } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
-import { safeLines } from "../output.ts";
+import { safeLines, savedText } from "../output.ts";
 
 export const register: Register = (program, carryOut) => {
   program
@@ -39,11 +39,10 @@ export async function undoCommand(invocation: Invocation, run: string, out: stri
 
 function showUndo(
   { output, options }: Invocation,
-  { run, undone, job, steps, plans, unplanned, exitCode }: UndoSummary,
+  { run, undone, again, steps, plans, unplanned, exitCode }: UndoSummary,
   { out, linesOf }: { out: string | undefined; linesOf: (step: UndoStep) => string[] },
 ): void {
   const operations = plans.reduce((sum, { plan }) => sum + plan.operations.length, 0);
-  const again = `the next run of ${job} does it again unless the CRM changes`;
   if (options.json) {
     output.json({
       type: "undo",
@@ -79,7 +78,7 @@ function showUndo(
   for (const { customer, reason } of unplanned)
     output.line(safeLines(`  ! ${customer.namespace}/${customer.id}: ${reason}`));
   output.line(`${operations} operation(s) planned for ${plans.length} customer(s). Nothing was sent.`);
-  if (out !== undefined) output.line(`saved as ${out}; \`crm-sync apply ${out}\` carries out exactly this`);
+  if (out !== undefined) output.line(savedText(out, operations));
   output.line(again);
 }
 

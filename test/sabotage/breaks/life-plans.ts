@@ -51,6 +51,83 @@ export const lifePlans: Breaks = {
     test: "cli/undo.test.ts",
     title: "undo > deletes no account that a later run made, and adds a deleted one again as another member",
   },
+  "an undo takes the seat that a later run gave": {
+    file: "src/plan/undo-people.ts",
+    within: "undoGrant",
+    find: "facts.lastGiven.get(number)?.givenBy === id",
+    replace: "number !== ''",
+    test: "cli/undo-newer.test.ts",
+    title:
+      "undo of a run after others did the same again > leaves a seat as the newer run left it, and gives the other customer's back",
+  },
+  "an undo gives the seat that a later run took": {
+    file: "src/plan/undo-people.ts",
+    within: "undoRevoke",
+    find: "!last.isHeld || holders.get(number) === null",
+    replace: "false",
+    test: "cli/undo-newer.test.ts",
+    title:
+      "undo of a run after others did the same again > leaves a seat as the newer run left it, and gives the other customer's back",
+  },
+  "an undo sets back what was changed there and back": {
+    file: "src/plan/undoing.ts",
+    within: "isNewest",
+    find: "(facts.newestOn.get(operation.subject) ?? id) === id",
+    replace: "facts.newestOn.has(operation.subject) || id !== ''",
+    test: "cli/undo-newer.test.ts",
+    title:
+      "undo of a run after others did the same again > leaves a name and a branch that were changed there and back",
+  },
+  "an undo buys what a later run took away": {
+    file: "src/plan/undo-orders.ts",
+    within: "lostOf",
+    find: "later.number > step",
+    replace: "later.number < 0",
+    test: "cli/undo-newer.test.ts",
+    title:
+      "undo of a run after others did the same again > buys nothing that was bought again and taken away once more",
+  },
+  "an undo takes an order that moved away from where it stands": {
+    file: "src/plan/undo-orders.ts",
+    within: "undoPurchase",
+    find: "brought(work, of.given.customer)",
+    replace: "work.bought.has('')",
+    test: "cli/undo-newer.test.ts",
+    title: "undo of a run with an order that moved to another customer > never leaves it standing nowhere (overlap)",
+  },
+  "a plan takes the place of whatever file is there": {
+    file: "src/app/plan-file.ts",
+    within: "requirePlanPlace",
+    find: "there === undefined",
+    replace: "there !== null",
+    test: "cli/plan.test.ts",
+    title: "a saved plan > takes the place of an earlier plan, and of nothing else",
+  },
+  "a report takes the place of a ledger": {
+    file: "src/app/written-files.ts",
+    within: "writeWhole",
+    find: "startOf(path, databaseMark.length) === databaseMark",
+    replace: "path === databaseMark",
+    test: "cli/plan.test.ts",
+    title: "a saved plan > takes the place of an earlier plan, and of nothing else",
+  },
+  "a plan is applied that says something else than what is carried out": {
+    file: "src/app/plan-file.ts",
+    within: "readPlanFile",
+    find: "edited !== undefined",
+    replace: "edited === null",
+    test: "cli/plan.test.ts",
+    title: "a saved plan > is refused when it was edited, cut, is no plan, or belongs to another ledger",
+  },
+  "an operation of a saved plan is sent without what it needs": {
+    file: "src/run/saved-plan.ts",
+    within: "chosenOf",
+    find: "needs.get(operation.hash)?.some((hash) => hashes.has(hash)) === true",
+    replace: "hashes.size < 0",
+    test: "cli/apply-only.test.ts",
+    title:
+      "a saved plan > sends nothing without what it needs, where an earlier run took that and did not carry it out",
+  },
   "a run ends the hold of an undo, which it never plans": {
     file: "src/ledger/journal/run-operations.ts",
     within: "RunOperations.isOfPlan",
@@ -119,6 +196,31 @@ export const lifePlans: Breaks = {
     test: "cli/canary.test.ts",
     title:
       "run --canary > stops where one customer of the first share is read back otherwise; the rest waits, is told of, and goes next",
+  },
+  "a run by shares stops at what stood otherwise before it": {
+    file: "src/run/stood-before.ts",
+    within: "StoodBefore.read",
+    skips: "#keep",
+    test: "cli/canary.test.ts",
+    title:
+      "run --canary > goes on beside what stood otherwise before it began, tells of it, and stops at what comes on top",
+  },
+  "what a run by shares did counts as there before by the next one": {
+    file: "src/run/stood-before.ts",
+    within: "StoodBefore.has",
+    find: "one.firstSeen <= began",
+    replace: "began !== ''",
+    test: "cli/canary.test.ts",
+    title:
+      "run --canary > goes on beside what stood otherwise before it began, tells of it, and stops at what comes on top",
+  },
+  "a customer that waits for a person since long ago stops every run by shares": {
+    file: "src/run/canary.ts",
+    within: "wrongIn",
+    find: 'of.runs.has(runId ?? "")',
+    replace: 'runId !== ""',
+    test: "cli/canary.test.ts",
+    title: "run --canary > goes on beside a customer that waits for a person since before, and one that cannot be read",
   },
   "a share that went first is not read back": {
     file: "src/run/canary.ts",

@@ -352,9 +352,9 @@ export const planning: Breaks = {
   },
   "a plan that was approved for one state is carried out in another": {
     file: "src/operation/new-operation.ts",
-    within: "operation",
-    find: "payload: $fields.payload, before: $fields.before,",
-    replace: "payload: $fields.payload,",
+    within: "operationHash",
+    find: "hashOf({ kind, customer: [namespace, id], subject, target, payload, before })",
+    replace: "hashOf({ kind, customer: [namespace, id], subject, target, payload })",
     test: "plan/plan.test.ts",
     title:
       "a customer's plan > has another hash where it starts from something else: what was approved once is not approved for another state",
