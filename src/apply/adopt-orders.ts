@@ -1,24 +1,27 @@
-import { canonicalJson } from "../base/canonical-json.ts";
-import type { ProductInstance } from "../contract/asset-contents.ts";
-import { fillTemplate } from "../contract/template.ts";
 import { formatKey } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
 import { productUnits } from "../crm/tree.ts";
-import { shownOrderKind } from "../ledger/state/observations.ts";
-import { amendedElsewhere, maybeThere, notShown, shownInOtherForm, shownInPart } from "../plan/adoption.ts";
-import type { ShownForm, ShownOrder } from "../plan/adoption.ts";
+import { amendedElsewhere, maybeMoved, maybeThere, notShown } from "../plan/adoption.ts";
+import { shownAtAnother, shownInOtherForm, shownInPart } from "../plan/adoption.ts";
+import type { ShownOrder } from "../plan/adoption.ts";
 import { otherThanWanted } from "../plan/shown-otherwise.ts";
 import { agreedWithNone } from "../operation/state/order-steps.ts";
 import type { StateChange } from "../operation/state.ts";
 import type { Link } from "../operation/state/link.ts";
 import type { Snapshot } from "../platform/snapshot.ts";
 import type { Block } from "../plan/block.ts";
-import type { LoadedCustomer } from "../plan/input.ts";
+import type { AwayOrder, LoadedCustomer } from "../plan/input.ts";
 import type { OrderWithTree } from "../operation/desired.ts";
 import { earlierOrders } from "../operation/order-standing.ts";
+import { channelNumberOf } from "./channel-number.ts";
 import type { CustomerState } from "./customer-state.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
+import { examine } from "./examination.ts";
+import type { Examination } from "./examination.ts";
 import { isShown } from "./licence-types.ts";
-import { shownAmendments, shownTogether } from "./shown-amendments.ts";
+import { shownElsewhere } from "./orders-elsewhere.ts";
+import type { ShownAt } from "./orders-elsewhere.ts";
+import { amendmentsOf, shownAmendments, shownTogether } from "./shown-amendments.ts";
 import type { ShownAmendment } from "./shown-amendments.ts";
 
 type Order = OrderWithTree;
@@ -31,15 +34,11 @@ export interface Sought {
   unclear: ReadonlyMap<string, Block>;
 }
 
-interface ShownNow {
-  licenceOrders: Map<string, string>;
-  products: Map<string, string[]>;
-  forms: Map<string, ShownForm[]>;
-}
-
 /** An order of which something is shown, or (`shown: undefined`) surely nothing any more, as it counts as placed. */
 export interface FoundOrder {
   order: Order;
+  /** In whose enterprise it is shown. */
+  customer: RecordKey;
   channelOrderId: string;
   /** All that is shown of it. */
   shown: ShownOrder | undefined;
@@ -48,21 +47,20 @@ export interface FoundOrder {
   amendments: readonly ShownAmendment[];
 }
 
-/** Brings back what stands of an order beside that it is placed, as changes that are recorded together with that. */
-export type RebuildOrder = (knows: CustomerState, found: FoundOrder) => Promise<StateChange[]>;
+/** Brings orders back when the ledger is built anew, as changes that are recorded together. */
+export interface RebuildOrders {
+  /** What stands of an order beside that it is placed. */
+  placed(knows: CustomerState, found: FoundOrder): Promise<StateChange[]>;
+  /** What an order that moved left in the enterprise of another customer. */
+  left(found: FoundOrder): Promise<StateChange[]>;
+}
 
 interface Compared {
   adopted: StateChange[];
+  /** Why orders wait that are shown here, and otherwise than they would have to be. */
   partial: Map<string, Block>;
+  /** Why orders wait that may stand without being shown here. */
   hidden: Map<string, Block>;
-}
-
-/** One reading of all assets of an enterprise. */
-interface Examination {
-  shown: Map<string, ShownNow>;
-  /** Numbers of assets in which M7 shows neither a product nor a package. */
-  bareAssets: string[];
-  types: ReadonlySet<string>;
 }
 
 /**
@@ -71,19 +69,20 @@ interface Examination {
  * later is compared with that. An order counts as placed only where all its products are shown under its channel order
  * number, in the form that the CRM gives; one that is shown in part or otherwise is looked for anew in each attempt and
  * waits for a person, and so does one that is not shown where that proves nothing (A43). One that the CRM does not want
- * any more and that is shown counts as placed and agrees with nothing, so that its ending is planned.
+ * any more and that is shown counts as placed and agrees with nothing, so that its ending is planned. One that another
+ * customer's enterprise shows is not placed either, whoever says so: a rebuild brings it back as one that moved.
  */
 export class OrderAdoption {
   readonly #deps: Pick<ApplyDependencies, "ledger" | "settings">;
   readonly #snapshot: Snapshot;
-  readonly #rebuild: RebuildOrder | undefined;
+  readonly #rebuild: RebuildOrders | undefined;
   #examination: Examination | undefined;
 
   /** `rebuild` brings amendments and numbers back; without it an order that has amendments waits. */
   constructor(
     deps: Pick<ApplyDependencies, "ledger" | "settings">,
     snapshot: Snapshot,
-    { rebuild }: { rebuild?: RebuildOrder | undefined } = {},
+    { rebuild }: { rebuild?: RebuildOrders | undefined } = {},
   ) {
     this.#deps = deps;
     this.#snapshot = snapshot;
@@ -94,20 +93,25 @@ export class OrderAdoption {
     const loaded = knows.held ?? (await knows.loaded());
     const { link } = loaded.known;
     const orders = earlierFirst(loaded.orders.filter((order) => isOpen(order, loaded)));
-    if (link === undefined || link.origin === "created" || orders.length === 0)
-      return { adopted: [], unclear: new Map() };
-    await knows.settled();
-    if (!link.examined) await this.#examine(knows, link);
+    // Of an enterprise that this ledger made, everything is known.
+    const shows = link !== undefined && link.origin !== "created" ? link : undefined;
+    const { state } = this.#deps.ledger;
+    const isUnclear = loaded.unread === true || unclearIn(loaded).length > 0;
+    const looks = shows === undefined ? await state.mayStandElsewhere() : isUnclear || orders.length > 0;
+    if (!looks) return { adopted: [], unclear: new Map() };
+    if (shows !== undefined) await knows.settled();
+    if (shows !== undefined && (!shows.examined || isUnclear)) await this.#examine(knows, shows);
     let found = await this.#compare(knows, loaded, orders);
-    if (found.partial.size > 0 && this.#examination === undefined) {
-      await this.#examine(knows, link);
+    if (found.partial.size > 0 && shows !== undefined && this.#examination === undefined) {
+      await this.#examine(knows, shows);
       found = await this.#compare(knows, loaded, orders);
     }
+    found.adopted.push(...this.#gone(loaded));
     if (found.adopted.length > 0) {
       await knows.record(found.adopted, {
         kind: "examined",
         subject: `customer:${formatKey(loaded.customer)}`,
-        body: { enterpriseGlobalId: link.enterpriseGlobalId, adopted: found.adopted.flatMap(orderIn) },
+        body: { enterpriseGlobalId: link?.enterpriseGlobalId ?? null, adopted: found.adopted.flatMap(orderIn) },
       });
     }
     return {
@@ -116,66 +120,28 @@ export class OrderAdoption {
     };
   }
 
-  /**
-   * Reads everything that the enterprise shows, once in an attempt, and keeps it; it counts as examined only where no
-   * asset is ambiguous.
-   */
-  async #examine(knows: CustomerState, link: Link): Promise<void> {
-    if (this.#examination !== undefined) return;
-    const { customer } = knows;
-    const { enterpriseGlobalId } = link;
-    const shown: Examination["shown"] = new Map();
-    const bareAssets: string[] = [];
-    const types = new Set<string>();
-    let assets = 0;
-    for await (const { asset, products, bare } of this.#snapshot.contents(enterpriseGlobalId)) {
-      assets += 1;
-      if (bare) bareAssets.push(asset.assetNum);
-      for (const product of products) {
-        if (product.licenseType !== null) types.add(product.licenseType);
-        if (product.channelOrderId === null) continue;
-        const order: ShownNow = shown.get(product.channelOrderId) ?? {
-          licenceOrders: new Map(),
-          products: new Map(),
-          forms: new Map(),
-        };
-        if (product.licenseOrderId !== null) order.licenceOrders.set(product.licenseOrderId, product.licenseType ?? "");
-        if (product.crmProductId !== null) {
-          const numbers = order.products.get(product.crmProductId) ?? [];
-          order.products.set(product.crmProductId, [...numbers, asset.assetNum]);
-          addForm(order.forms, product.crmProductId, product);
-        }
-        shown.set(product.channelOrderId, order);
-      }
-    }
-    // Read again, and not only when it was adopted: an order is placed for one of its customers.
-    const enterprises = await this.#snapshot.enterprises(link.channelCustomerId);
-    const customers = enterprises.find((item) => item.enterpriseGlobalId === enterpriseGlobalId)?.customers ?? [];
-    this.#examination = { shown, bareAssets, types };
-    // All orders are kept: one may come into the CRM, or out of quarantine, when the enterprise is not read any more.
-    const kept = [...shown].map(([subject, order]): StateChange => ({
-      type: "observed",
-      customer,
-      kind: shownOrderKind,
-      subject,
-      body: {
-        licenceOrders: Object.fromEntries(order.licenceOrders),
-        products: Object.fromEntries(order.products),
-        forms: Object.fromEntries(order.forms),
-      },
-    }));
-    const clear: StateChange[] = bareAssets.length === 0 ? [{ type: "examined", customer }] : [];
-    const changes: StateChange[] = [
-      ...clear,
-      { type: "platform-customers", enterpriseGlobalId, customers },
-      { type: "licence-types-shown", types: [...types] },
-      ...kept,
-    ];
-    await knows.record(changes, {
-      kind: "examined",
-      subject: `customer:${formatKey(customer)}`,
-      body: { enterpriseGlobalId, assets, adopted: [] },
+  /** Reads all that the enterprise of a customer shows, and keeps it: orders of others may be among it. */
+  async look(knows: CustomerState): Promise<void> {
+    const { link } = await knows.known();
+    if (link !== undefined && link.origin !== "created") await this.#examine(knows, link);
+  }
+
+  /** Of what an order that moved away left here, and of which nobody knew what it is, nothing is shown any more. */
+  #gone(loaded: LoadedCustomer): StateChange[] {
+    const numbers = [...(this.#examination?.shown.keys() ?? [])];
+    if (this.#examination === undefined || this.#examination.bareAssets.length > 0) return [];
+    const { settings } = this.#deps;
+    return unclearIn(loaded).flatMap(({ order }): StateChange[] => {
+      const channelOrderId = channelNumberOf(this.#deps, order);
+      const nOf = amendmentsOf(settings, { order: order.key, channelOrderId });
+      const isShownStill = numbers.some((number) => number === channelOrderId || nOf(number) !== undefined);
+      return isShownStill ? [] : [{ type: "order-left", order: order.key, customer: loaded.customer }];
     });
+  }
+
+  /** Once in an attempt. */
+  async #examine(knows: CustomerState, link: Link): Promise<void> {
+    this.#examination ??= await examine(this.#deps, this.#snapshot, knows, link);
   }
 
   async #compare(knows: CustomerState, loaded: LoadedCustomer, orders: readonly Order[]): Promise<Compared> {
@@ -191,19 +157,58 @@ export class OrderAdoption {
       const amendments = await shownAmendments(this.#deps.settings, amended, shownUnder);
       const under = [...(own === undefined ? [] : [own]), ...amendments.map((item) => item.shown)];
       const shown = under.length === 0 ? undefined : shownTogether(under);
-      const found: FoundOrder = { order, channelOrderId, shown, own, amendments };
+      const found: FoundOrder = { order, customer: knows.customer, channelOrderId, shown, own, amendments };
+      const elsewhere = await shownElsewhere(this.#deps, knows.customer, order);
       if (shown === undefined) {
-        const block = await this.#mayBeThere(order);
-        if (isWanted(order) && block !== undefined) compared.hidden.set(key, block);
-        if (!isWanted(order) && block === undefined && this.#rebuild !== undefined)
-          await this.#adopt(knows, found, compared.adopted);
+        await this.#notShownHere(knows, loaded, found, elsewhere, compared);
         continue;
       }
       const waits = this.#whyNotAdopted(found, shown);
       if (waits !== undefined) compared.partial.set(key, waits);
-      else await this.#adopt(knows, found, compared.adopted);
+      else if (elsewhere.length > 0 && this.#rebuild === undefined)
+        compared.hidden.set(key, shownAtAnother(order, elsewhere, []));
+      else await this.#adopt(knows, found, elsewhere, compared.adopted);
     }
     return compared;
+  }
+
+  /**
+   * An order that is not shown here: one that another enterprise shows stands there, one that may be in an enterprise
+   * that could not be looked at waits until it can be, and one that nobody wants any more counts as ended.
+   */
+  async #notShownHere(
+    knows: CustomerState,
+    { known: { link } }: LoadedCustomer,
+    found: FoundOrder,
+    elsewhere: readonly ShownAt[],
+    { adopted, hidden }: Compared,
+  ): Promise<void> {
+    const { order } = found;
+    const key = formatKey(order.key);
+    const [home, ...left] = elsewhere;
+    if (home !== undefined) {
+      const { customer, shown } = home;
+      const otherwise =
+        this.#rebuild === undefined
+          ? []
+          : [
+              ...notShown(order, shown).map((what) => `it does not show ${what}`),
+              ...otherThanWanted(order, shown, this.#deps.settings),
+            ];
+      const isKnown = this.#rebuild !== undefined && otherwise.length === 0;
+      if (isKnown && (await this.#adopt(knows, { ...found, ...home }, left, adopted)))
+        adopted.push({ type: "order-leaving", order: order.key, customer, unclear: null });
+      else hidden.set(key, shownAtAnother(order, elsewhere, otherwise));
+      return;
+    }
+    const unread = await this.#deps.ledger.state.unreadBefore(order.key, knows.customer);
+    const isMade = link === undefined || link.origin === "created";
+    const mayBe = !isMade || (await this.#deps.ledger.state.knewBeforeRebuild(order.key));
+    const shownNowhere = mayBe ? await this.#mayBeThere(order, isMade) : undefined;
+    const block = unread === undefined ? shownNowhere : maybeMoved(order, unread);
+    if (isWanted(order) && block !== undefined) hidden.set(key, block);
+    if (!isWanted(order) && block === undefined && !isMade && this.#rebuild !== undefined)
+      await this.#adopt(knows, found, [], adopted);
   }
 
   /** Why an order waits that is shown: not as the CRM has it, or with what only a rebuild brings back. */
@@ -218,15 +223,27 @@ export class OrderAdoption {
 
   /**
    * Takes an order for the one that is there, unless the ledger or another order has that number already: then it
-   * waits, and says so.
+   * waits, and says so. `left`: where else something of it is shown. Answers whether it counts as placed now.
    */
-  async #adopt(knows: CustomerState, found: FoundOrder, adopted: StateChange[]): Promise<void> {
+  async #adopt(
+    knows: CustomerState,
+    found: FoundOrder,
+    left: readonly ShownAt[],
+    adopted: StateChange[],
+  ): Promise<boolean> {
     const { order, channelOrderId } = found;
-    if (adopted.some((change) => change.type === "order-placed" && change.channelOrderId === channelOrderId)) return;
-    if (await this.#deps.ledger.state.isPlaced(channelOrderId)) return;
-    adopted.push(placedBy(knows, found), ...((await this.#rebuild?.(knows, found)) ?? []));
-    if (found.shown === undefined || isWanted(order)) return;
-    adopted.push({ type: "order-agreed", order: order.key, version: order.version, bodyHash: agreedWithNone });
+    const isAdopted = adopted.some(
+      (change) => change.type === "order-placed" && change.channelOrderId === channelOrderId,
+    );
+    if (isAdopted || (await this.#deps.ledger.state.isPlaced(channelOrderId))) return false;
+    adopted.push(placedBy(found));
+    if (this.#rebuild !== undefined) {
+      adopted.push(...(await this.#rebuild.placed(knows, found)));
+      for (const place of left) adopted.push(...(await this.#rebuild.left({ ...found, ...place })));
+    }
+    if (found.shown !== undefined && !isWanted(order))
+      adopted.push({ type: "order-agreed", order: order.key, version: order.version, bodyHash: agreedWithNone });
+    return true;
   }
 
   /** All channel order numbers under which the enterprise shows anything. */
@@ -240,13 +257,14 @@ export class OrderAdoption {
     return await this.#deps.ledger.state.shownOrder(loaded.customer, channelOrderId);
   }
 
-  async #mayBeThere(order: Order): Promise<Block | undefined> {
+  /** `isMade`: not in the enterprise of its customer, but it may be in that of the one before. */
+  async #mayBeThere(order: Order, isMade: boolean): Promise<Block | undefined> {
     let hiddenType: string | undefined;
     for (const item of order.body.instances) {
       if (item.kind !== "asset" || hiddenType !== undefined || this.#justShown(item.licenseType)) continue;
       if (!(await isShown(this.#deps, item.licenseType))) hiddenType = item.licenseType;
     }
-    return maybeThere(order, { bareAssets: this.#examination?.bareAssets ?? [], hiddenType });
+    return maybeThere(order, { bareAssets: this.#examination?.bareAssets ?? [], hiddenType, isMade });
   }
 
   /**
@@ -255,6 +273,11 @@ export class OrderAdoption {
   #justShown(licenseType: string): boolean {
     return this.#deps.settings.visibleLicenseTypes === undefined && this.#examination?.types.has(licenseType) === true;
   }
+}
+
+/** Orders that moved away, of which nobody knows what stands here. */
+function unclearIn({ away = [] }: LoadedCustomer): readonly AwayOrder[] {
+  return away.filter(({ standing }) => standing !== undefined && "lost" in standing);
 }
 
 /** An order that the CRM gives and the ledger does not know as placed. */
@@ -281,17 +304,11 @@ function earlierFirst(orders: readonly Order[]): readonly Order[] {
   return [...sorted];
 }
 
-/** The channel order number that an order has, or would be placed under (A16). */
-export function channelNumberOf(deps: Pick<ApplyDependencies, "settings">, order: Order): string {
-  const { id, namespace } = order.key;
-  return order.body.channelOrderId ?? fillTemplate(deps.settings.channelOrderIdTemplate, { id, namespace });
-}
-
 function isWanted({ state, body }: Order): boolean {
   return state === "current" && !body.cancelled;
 }
 
-function placedBy({ customer }: CustomerState, { order, channelOrderId, own }: FoundOrder): StateChange {
+function placedBy({ order, customer, channelOrderId, own }: FoundOrder): StateChange {
   return {
     type: "order-placed",
     order: order.key,
@@ -309,23 +326,6 @@ function placedBy({ customer }: CustomerState, { order, channelOrderId, own }: F
       licenseOrderId,
     })),
   };
-}
-
-/** Each form once. */
-function addForm(forms: Map<string, ShownForm[]>, id: string, product: ProductInstance): void {
-  const form: ShownForm = {
-    productUri: product.productUri ?? null,
-    gmsPid: product.gmsPid ?? null,
-    appKey: product.appKey ?? null,
-    limitConcurrent: product.limitConcurrent ?? null,
-    limitStartTime: product.limitStartTime ?? null,
-    limitEndTime: product.limitEndTime ?? null,
-    trial: product.trial ?? null,
-    timeDurationExpression: product.timeDurationExpression ?? null,
-  };
-  const known = forms.get(id) ?? [];
-  const text = canonicalJson(form);
-  if (!known.some((other) => canonicalJson(other) === text)) forms.set(id, [...known, form]);
 }
 
 function orderIn(change: StateChange): string[] {

@@ -15,7 +15,7 @@ import { planCustomer } from "../plan/plan.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
 import { OrderAdoption } from "./adopt-orders.ts";
-import type { RebuildOrder } from "./adopt-orders.ts";
+import type { RebuildOrders } from "./adopt-orders.ts";
 import { CustomerSnapshot } from "./customer-snapshot.ts";
 import type { CustomersAwaited } from "./customer-snapshot.ts";
 import type { CustomerState } from "./customer-state.ts";
@@ -69,7 +69,7 @@ export class CustomerPlanning implements Planner {
       signal: AbortSignal | undefined;
       takingBlocked: Block | undefined;
       /** The ledger is built anew: orders are taken over with their numbers and amendments. */
-      rebuild?: RebuildOrder;
+      rebuild?: RebuildOrders;
     },
   ) {
     this.#deps = deps;
@@ -101,13 +101,28 @@ export class CustomerPlanning implements Planner {
     this.#snapshot.unclear(sought.unclear);
     const plan = await this.#planNow(tried);
     if (plan.changes.length === 0) return { kind: "planned", plan };
+    await this.#learn(plan);
+    return { kind: "recorded", changes: plan.changes };
+  }
+
+  /** Links the customer as its plan would, and reads all that its enterprise shows; nothing counts as placed then. */
+  async look(): Promise<void> {
+    const { link } = await this.#knows.known();
+    if (link === undefined) {
+      await this.#snapshot.read(this.#knows);
+      await this.#learn(await this.#planNow(new Set()));
+    }
+    await this.#adoption.look(this.#knows);
+  }
+
+  async #learn(plan: CustomerPlan): Promise<void> {
+    if (plan.changes.length === 0) return;
     await this.#requireFreeEnterprise(plan);
     await this.#knows.record(plan.changes, {
       kind: "learned",
       subject: `customer:${formatKey(plan.customer)}`,
       body: { form: changesForm, changes: plan.changes.map(toJson) },
     });
-    return { kind: "recorded", changes: plan.changes };
   }
 
   /** Nothing is done that a person rejected, exactly as it stands. */

@@ -12,6 +12,7 @@ import { FixedNumbersByUnit, payloadFactsOf } from "../operation/payload-facts.t
 import { kindOf } from "../operation/registry.ts";
 import { applyChanges } from "../operation/state.ts";
 import { isOrderStep } from "../operation/state/order-steps.ts";
+import { isOfMovedOrder } from "../operation/state/moved-orders.ts";
 import { isOfAssignment } from "../operation/state/assignments.ts";
 import { withNumbers } from "../operation/state/asset-numbers.ts";
 import type { PayloadFacts } from "../operation/payload-facts.ts";
@@ -265,7 +266,7 @@ function isAppliedLater(change: StateChange): boolean {
 }
 
 function isOutdated(change: StateChange, bodyHashes: Advanced["bodyHashes"]): boolean {
-  if (isOrderStep(change) || change.type === "order-moved" || change.type === "order-left") return true;
+  if (isOrderStep(change) || isOfMovedOrder(change)) return true;
   if (change.type !== "order-placed") return false;
   const now = bodyHashes.get(formatKey(change.order));
   return now !== undefined && now !== change.bodyHash;

@@ -6,7 +6,7 @@ import { productsUnder } from "../operation/order-standing.ts";
 import type { FixedNumber } from "../operation/state/asset-numbers.ts";
 import type { StateChange } from "../operation/state.ts";
 import { wantedForm } from "../operation/state/order-steps.ts";
-import type { BoughtItem, RemovedItem } from "../operation/state/order-steps.ts";
+import type { BoughtItem, OrderBought, RemovedItem } from "../operation/state/order-steps.ts";
 import type { ShownOrder } from "../plan/adoption.ts";
 import type { ShownAmendment } from "./shown-amendments.ts";
 
@@ -46,21 +46,43 @@ export function rebuiltSteps(amended: Amended): StateChange[] {
     const gone = items.flatMap((item) => notBought(amended, item, channelOrderId));
     const products = items.reduce((sum, item) => sum + item.ids.length, 0);
     if (gone.length > 0) changes.push({ type: "order-removed", ...of, products: gone.length, items: gone });
-    const bought = items.map(({ ids: _ids, ...item }): BoughtItem => item);
-    const licenceOrders = [...shown.licenceOrders].map(([licenseOrderId, licenseType], index) => {
-      return { sequence: index + 1, licenseType, platformCustomerId: "", licenseOrderId };
-    });
-    changes.push({
-      type: "order-bought",
-      ...of,
-      channelOrderId: number,
-      version,
-      items: bought,
-      licenceOrders,
-      products,
-    });
+    changes.push({ ...of, ...purchaseOf(items, shown), channelOrderId: number, version, products });
   }
   if (changes.length > 0) changes.push({ type: "order-agreed", order: key, version, bodyHash });
+  return changes;
+}
+
+function purchaseOf(
+  items: readonly Brought[],
+  { licenceOrders }: ShownOrder,
+): Pick<OrderBought, "type" | "items" | "licenceOrders"> {
+  return {
+    type: "order-bought",
+    items: items.map(({ ids: _ids, ...item }): BoughtItem => item),
+    licenceOrders: [...licenceOrders].map(([licenseOrderId, licenseType], index) => {
+      return { sequence: index + 1, licenseType, platformCustomerId: "", licenseOrderId };
+    }),
+  };
+}
+
+/**
+ * What is left of an order where it was before it moved, as a purchase for each number under which it is shown;
+ * undefined where something is shown that belongs to no unit of the order.
+ */
+export function leftSteps(
+  { order, customer, numbers }: Pick<Amended, "order" | "customer" | "numbers">,
+  under: readonly { channelOrderId: string; shown: ShownOrder }[],
+): StateChange[] | undefined {
+  const { key, version } = order;
+  const of = { order: key, customer, operationId: null, origin: "rebuilt", version } as const;
+  const changes: StateChange[] = [];
+  for (const { channelOrderId, shown } of under) {
+    const items = itemsOf({ order, numbers }, shown);
+    const products = items.reduce((sum, item) => sum + item.ids.length, 0);
+    const all = [...(shown.products?.values() ?? [])].reduce((sum, shownUnder) => sum + new Set(shownUnder).size, 0);
+    if (products !== all) return undefined;
+    if (products > 0) changes.push({ ...of, ...purchaseOf(items, shown), channelOrderId, products });
+  }
   return changes;
 }
 
@@ -84,7 +106,7 @@ interface Brought extends BoughtItem {
   ids: string[];
 }
 
-function itemsOf({ order, numbers }: Amended, { products: shown }: ShownOrder): Brought[] {
+function itemsOf({ order, numbers }: Pick<Amended, "order" | "numbers">, { products: shown }: ShownOrder): Brought[] {
   const isOwn = ({ orderId, namespace }: FixedNumber): boolean =>
     formatKey({ namespace, id: orderId }) === formatKey(order.key);
   return numbers.filter(isOwn).flatMap(({ instanceId, unit, number }) => {

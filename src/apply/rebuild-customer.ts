@@ -6,6 +6,7 @@ import { commonSuffix } from "../operation/staff-match.ts";
 import { orderOf, productsUnder } from "../operation/order-standing.ts";
 import { markerKey } from "../operation/references.ts";
 import type { StateChange } from "../operation/state.ts";
+import { isSameKey } from "../operation/state/same-key.ts";
 import { unitsNamed } from "../operation/state/asset-numbers.ts";
 import type { FixedNumber } from "../operation/state/asset-numbers.ts";
 import type { OrderWithTree } from "../operation/desired.ts";
@@ -16,13 +17,14 @@ import { acknowledgedFields } from "../plan/enterprise.ts";
 import type { LoadedCustomer, Observed } from "../plan/input.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
 import { nothingRead } from "../plan/read-back.ts";
+import { otherThanWanted } from "../plan/shown-otherwise.ts";
 import { heardWishes } from "../plan/stages.ts";
 import { membershipsOf } from "../plan/staff-identity.ts";
 import { shownProfile } from "../plan/staff-profile.ts";
 import { readSeats } from "../plan/staff-read-back.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
 import type { FoundOrder } from "./adopt-orders.ts";
-import { nothingStands, rebuiltSteps } from "./rebuild-amendments.ts";
+import { leftSteps, nothingStands, rebuiltSteps } from "./rebuild-amendments.ts";
 import { CustomerPlanning } from "./customer-planning.ts";
 import { CustomerState } from "./customer-state.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
@@ -38,6 +40,8 @@ export interface RebuiltCustomer {
   why?: string;
   /** What is taken for granted of it, since nothing shows it. */
   assumed: { record: string; why: string }[];
+  /** Customers of whom it was found out that something stands there of orders that moved away from them. */
+  left: RecordKey[];
 }
 
 type Dependencies = Pick<ApplyDependencies, "ledger" | "settings" | "clock" | "settle" | "policies"> & {
@@ -66,25 +70,32 @@ export async function rebuildCustomer(
     thorough: true,
     signal,
     takingBlocked: onlyRead,
-    rebuild: async (of, found) => await rebuiltOrder(deps, of, found),
+    rebuild: {
+      placed: async (of, found) => await rebuiltOrder(deps, of, found),
+      left: async (found) => await leftOfOrder(deps, found),
+    },
   });
   const assumed: RebuiltCustomer["assumed"] = [];
+  const left: RecordKey[] = [];
   const awaitedUntil = deps.clock.now() + deps.settle.maxWaitMs;
   for (let round = 0; round < mostRounds; round += 1) {
     await acknowledge(knows);
     const planned = await planning.plan();
     if (planned.kind === "awaits") {
-      if (deps.clock.now() > awaitedUntil) return { plan: undefined, why: planned.reason, assumed };
+      if (deps.clock.now() > awaitedUntil) return { plan: undefined, why: planned.reason, assumed, left };
       await deps.clock.sleep(Math.max(1, Date.parse(planned.until) - deps.clock.now()), signal);
       continue;
     }
-    if (planned.kind === "recorded") assumed.push(...endedOf(planned.changes));
+    if (planned.kind === "recorded") {
+      assumed.push(...endedOf(planned.changes));
+      left.push(...planned.changes.flatMap((change) => (change.type === "order-leaving" ? [change.customer] : [])));
+    }
     const learned = await adoptPeople(deps, knows, planning.observed);
     const wishes = await assumeWishes(deps, knows);
     assumed.push(...wishes);
-    if (planned.kind === "planned" && !learned && wishes.length === 0) return { plan: planned.plan, assumed };
+    if (planned.kind === "planned" && !learned && wishes.length === 0) return { plan: planned.plan, assumed, left };
   }
-  return { plan: undefined, why: `${formatKey(customer)}: what the platform shows kept changing`, assumed };
+  return { plan: undefined, why: `${formatKey(customer)}: what the platform shows kept changing`, assumed, left };
 }
 
 /** Nothing reads name, branch and address back: that they are as the CRM has them is taken for granted. */
@@ -104,17 +115,46 @@ async function acknowledge(knows: CustomerState): Promise<void> {
 async function rebuiltOrder(
   { ledger }: Dependencies,
   knows: CustomerState,
-  { order, channelOrderId, shown, own, amendments }: FoundOrder,
+  { order, customer, channelOrderId, shown, own, amendments }: FoundOrder,
 ): Promise<StateChange[]> {
-  const { customer } = knows;
   if (shown === undefined) return nothingStands(order, customer);
-  const renewed = renewedUnits(order, shown, (await knows.known()).numbers);
+  const isHere = isSameKey(customer, knows.customer);
+  const known = async (): Promise<readonly FixedNumber[]> =>
+    isHere ? (await knows.known()).numbers : await ledger.state.fixedNumbers(customer);
+  const renewed = renewedUnits(order, shown, await known());
   const { fixed } = await ledger.state.fixNumbers(order.key, customer, numbersOf(order, shown, renewed));
-  knows.fixed(fixed);
+  if (isHere) knows.fixed(fixed);
   for (const { n, channelOrderId: number } of amendments)
     await ledger.state.noteAmendment(order.key, { n, channelOrderId: number });
-  const numbers = [...(await knows.known()).numbers, ...renewed];
+  const numbers = [...(await known()), ...renewed];
   return rebuiltSteps({ order, customer, channelOrderId, own, renewed, amendments, numbers });
+}
+
+/**
+ * What an order left in the enterprise of a customer that it moved away from: it stands there by the purchases under
+ * whose numbers it is shown. Where it is shown in another form than the CRM has now, nobody knows what stands.
+ */
+async function leftOfOrder(
+  { ledger, settings }: Dependencies,
+  { order, customer, channelOrderId, shown, own, amendments }: FoundOrder,
+): Promise<StateChange[]> {
+  if (shown === undefined) return [];
+  const leaving = { type: "order-leaving", order: order.key, customer } as const;
+  const unclear = (why: string): StateChange[] => {
+    const what = `something of the order ${formatKey(order.key)} there, under ${channelOrderId} or amendments of it`;
+    return [{ ...leaving, unclear: `the platform shows ${what}, ${why}` }];
+  };
+  const otherwise = otherThanWanted(order, shown, settings);
+  if (otherwise.length > 0) return unclear(`otherwise than the CRM has it now: ${otherwise.join("; ")}`);
+  await ledger.state.fixNumbers(order.key, customer, numbersOf(order, shown, []));
+  for (const { n, channelOrderId: number } of amendments)
+    await ledger.state.noteAmendment(order.key, { n, channelOrderId: number });
+  const numbers = await ledger.state.fixedNumbers(customer);
+  const under = [...(own === undefined ? [] : [{ channelOrderId, shown: own }]), ...amendments];
+  const steps = leftSteps({ order, customer, numbers }, under);
+  return steps === undefined
+    ? unclear("and not under numbers that are those of its assets alone")
+    : [...steps, { ...leaving, unclear: null }];
 }
 
 /** The numbers under which the products of an asset are shown, those that the CRM gives first. */

@@ -39,10 +39,18 @@ export async function shownAmendments(
 /** Stands for the number of an amendment where its template is taken apart; no number of an order holds it. */
 const anyNumber = "\u0000";
 
-/** Tells which amendment of an order has a channel order number (A16); undefined where none of it can have it. */
-function amendmentsOf(
+/** What the channel order numbers of all amendments of an order begin with (A16). */
+export function beginningOf(
   { amendmentOrderIdTemplate }: Pick<AssumptionSettings, "amendmentOrderIdTemplate">,
-  { order: { namespace, id }, channelOrderId: order }: Amended,
+  { order: { namespace, id }, channelOrderId: order }: Pick<Amended, "order" | "channelOrderId">,
+): string {
+  return fillTemplate(amendmentOrderIdTemplate, { order, id, namespace, n: anyNumber }).split(anyNumber)[0] ?? "";
+}
+
+/** Tells which amendment of an order has a channel order number (A16); undefined where none of it can have it. */
+export function amendmentsOf(
+  { amendmentOrderIdTemplate }: Pick<AssumptionSettings, "amendmentOrderIdTemplate">,
+  { order: { namespace, id }, channelOrderId: order }: Pick<Amended, "order" | "channelOrderId">,
 ): (number: string) => number | undefined {
   const filled = (n: string): string => fillTemplate(amendmentOrderIdTemplate, { order, id, namespace, n });
   const [before = "", ...rest] = filled(anyNumber).split(anyNumber);

@@ -31,6 +31,8 @@ import { secretsParts } from "./state/secrets.ts";
 import type { SecretsWiped } from "./state/secrets.ts";
 import { staffLinksParts } from "./state/staff-links.ts";
 import type { KnownStaffLinks, StaffChange } from "./state/staff-links.ts";
+import { unreadCustomersParts } from "./state/unread-customers.ts";
+import type { UnreadCustomerChange } from "./state/unread-customers.ts";
 
 /** What the ledger says we did for one customer: a file in `state/` for each thing that is known. */
 export interface Known
@@ -63,7 +65,8 @@ export type StateChange =
   | RequestChange
   | ObservationChange
   | DoneByHand
-  | SecretsWiped;
+  | SecretsWiped
+  | UnreadCustomerChange;
 
 /** The changes by their type. */
 export type StateChanges = { [Change in StateChange as Change["type"]]: Change };
@@ -85,6 +88,7 @@ const parts: { readonly [Type in keyof StateChanges]: StatePart<Known, StateChan
   ...observationsParts,
   ...byHandParts,
   ...secretsParts,
+  ...unreadCustomersParts,
 };
 
 /**

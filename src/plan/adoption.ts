@@ -1,6 +1,6 @@
 import type { ProductInstance } from "../contract/asset-contents.ts";
 import { formatKey } from "../crm/keys.ts";
-import type { Package } from "../crm/model.ts";
+import type { Package, RecordKey } from "../crm/model.ts";
 import type { Block } from "./block.ts";
 import type { Desired, DesiredOrder, OrderWithTree } from "../operation/desired.ts";
 
@@ -108,10 +108,51 @@ export function amendedElsewhere(
   };
 }
 
+/** Why an order waits that enterprises of other customers show. `otherwise`: how they show it otherwise. */
+export function shownAtAnother(
+  order: Desired<DesiredOrder>,
+  places: readonly { customer: RecordKey }[],
+  otherwise: readonly string[],
+): Block {
+  const where = places.map(({ customer }) => formatKey(customer)).join(", ");
+  const named = otherwise.slice(0, mostNamed).join("; ");
+  const more = otherwise.length > mostNamed ? `; and ${otherwise.length - mostNamed} more` : "";
+  const why =
+    otherwise.length === 0
+      ? "This ledger does not know it as an order that moved: `crm-sync rebuild` into an empty ledger does"
+      : `It is shown there otherwise than the CRM has it now: ${named}${more}. A person makes it there as the CRM ` +
+        "says, or takes it away there; the next rebuild looks again";
+  return {
+    code: "order.shown-elsewhere",
+    reason:
+      `the platform shows the order ${formatKey(order.key)} under its channel order numbers in the enterprise of ` +
+      `${where}, so it is placed already and moved in the CRM since. It is not placed a second time, whoever ` +
+      `approves that. ${why}`,
+    again: true,
+  };
+}
+
+/** Why an order waits that may be placed for another customer, who could not be looked at. */
+export function maybeMoved(
+  order: Desired<DesiredOrder>,
+  { customer, why, count }: { customer: RecordKey; why: string; count: number },
+): Block {
+  const who = customer.namespace === "" ? "" : ` ${formatKey(customer)}`;
+  const more = count > 1 ? ` (and ${count - 1} more)` : "";
+  return {
+    code: "order.maybe-moved",
+    reason:
+      `the ledger was built anew, and not all that customers have could be looked at:${who} ${why}${more}. The order ` +
+      `${formatKey(order.key)} may be placed there already and have moved in the CRM since, so it is not placed, ` +
+      "whoever approves that, until that was looked at",
+    again: true,
+  };
+}
+
 /** Why an order waits that is not shown, where not being shown proves nothing. */
 export function maybeThere(
   order: Desired<DesiredOrder>,
-  why: { bareAssets: readonly string[]; hiddenType: string | undefined },
+  why: { bareAssets: readonly string[]; hiddenType: string | undefined; isMade: boolean },
 ): Block | undefined {
   const key = formatKey(order.key);
   const [bare] = why.bareAssets;
@@ -131,7 +172,8 @@ export function maybeThere(
   return {
     code: "order.not-observable",
     reason:
-      "somebody else made this enterprise, and the platform is not known to show assets of the licence " +
+      `${why.isMade ? "the ledger was built anew" : "somebody else made this enterprise"}, and the platform is not ` +
+      "known to show assets of the licence " +
       `type ${why.hiddenType}, so the order ${key} may be there already. It is not placed: look on the ` +
       "platform; where M6 or E8 do show the type, name it in assumptions.visibleLicenseTypes (A43)",
     again: true,

@@ -186,7 +186,7 @@ function ruledOut(item: Taking, rule: TakingRule): Pick<HeldFor, "scope" | "expl
 
 const forgotten =
   "the ledger was built anew, and what people decided before is not known: whether they unlinked the customer, " +
-  "rejected this, or took it back by hand";
+  "rejected this, took it back by hand, or had it bought for a customer that the CRM gives no more";
 
 interface Over {
   thing: TakenThing;

@@ -3,8 +3,7 @@ import type { OrderStanding, StandingUnit } from "../operation/order-standing.ts
 import type { PolicyName } from "../operation/policy.ts";
 import type { Known, StateChange } from "../operation/state.ts";
 import { isSameKey } from "../operation/state/same-key.ts";
-import type { Amendment, Placed } from "./amendments.ts";
-import type { PurchaseMaker } from "./purchase-parts.ts";
+import type { Amendment, Placed, PurchaseMaker } from "./amendments.ts";
 import { planAmendment } from "./amendments.ts";
 import type { Block, BlockedRecord } from "./block.ts";
 import type { AwayOrder, LeftBehind, Observed } from "./input.ts";

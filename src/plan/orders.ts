@@ -13,7 +13,7 @@ import { isGone } from "./enterprise.ts";
 import type { Observed } from "./input.ts";
 import { planAmendment } from "./amendments.ts";
 import { planRepair } from "./order-repair.ts";
-import type { PurchaseMaker } from "./purchase-parts.ts";
+import type { PurchaseMaker } from "./amendments.ts";
 import { awaitsLeaving, planArrival, planDepartures } from "./moved-orders.ts";
 import type { PlanOptions } from "./options.ts";
 import type { Endings } from "./order-difference.ts";
@@ -23,7 +23,7 @@ import { renewedIn, withRenewals } from "./renewals.ts";
 import type { RenewalsGiven } from "./renewals.ts";
 import { selectionBlock } from "./platform-customer.ts";
 import type { Prepared } from "./prepared.ts";
-import { awaitingTakeovers, takersOfInstance, withoutRenewed } from "./taken-over.ts";
+import { awaitingTakeovers, withoutRenewed } from "./taken-over.ts";
 import { withTransfers } from "./transfers.ts";
 import { instancesFault } from "./validate.ts";
 import { isSameKey } from "../operation/state/same-key.ts";
@@ -45,12 +45,10 @@ export type OrdersGiven = Pick<
   | "left"
   | "away"
   | "earlierOwners"
-  | "earlier"
 > & {
   known: Pick<Known, "link" | "placedOrders" | "platformCustomers" | "assignments" | "numbers">;
   taken?: RenewalsGiven["taken"];
-  unnumbered?: RenewalsGiven["unnumbered"];
-  observed: Pick<Observed, "unclearOrders" | "contents" | "allContents" | "goneAssets" | "assets">;
+  observed: Pick<Observed, "unclearOrders" | "contents" | "goneAssets" | "assets">;
 };
 
 type OrderOptions = Pick<PlanOptions, "settings" | "policies" | "repairs">;
@@ -68,8 +66,6 @@ export interface OrderStage {
   leaving: readonly string[];
   /** What was bought for orders that moved here, and has to be shown before anything goes where they were. */
   proofs: StandingUnit[];
-  /** Only a reading of everything may tell the number that something goes on under. */
-  readsAll: boolean;
 }
 
 /**
@@ -78,14 +74,15 @@ export interface OrderStage {
  */
 export function planOrders(of: OrdersGiven, options: OrderOptions): OrderStage {
   const { settings } = options;
-  const unnumbered = new Set<string>();
-  const given: OrdersGiven = { ...of, taken: new Map(), unnumbered };
+  const given: OrdersGiven = { ...of, taken: new Map() };
   const owners = new Map<string, string>();
   for (const [key, placed] of given.known.placedOrders) owners.set(placed.channelOrderId, key);
   const departures = planDepartures(given, options.policies);
   const { changes, blocks, endings } = departures;
-  const leaving = withoutStaying(departures.numbers, given);
-  const stage: OrderStage = { meant: [], changes, blocks, endings, leaving, proofs: [], readsAll: false };
+  // What another order goes on under does not leave with the one before.
+  const renewed = new Set(given.known.numbers.flatMap((item) => (item.continues === undefined ? [] : item.number)));
+  const leaving = departures.numbers.filter((number) => !renewed.has(number));
+  const stage: OrderStage = { meant: [], changes, blocks, endings, leaving, proofs: [] };
   for (const order of given.orders) {
     if (order.state === "quarantined") continue;
     const key = formatKey(order.key);
@@ -108,19 +105,7 @@ export function planOrders(of: OrdersGiven, options: OrderOptions): OrderStage {
       stage.meant.push(decided);
     }
   }
-  const readsAll = unnumbered.size > 0;
-  return { ...stage, readsAll, endings: withoutRenewed(stage.meant, awaitingTakeovers(given, stage.endings)) };
-}
-
-/** Numbers of orders that moved away and that no order which stays has: what goes on under one does not leave. */
-function withoutStaying(numbers: readonly string[], { away = [], known }: OrdersGiven): string[] {
-  const moving = new Set(away.map(({ order }) => formatKey(order.key)));
-  const staying = new Set(
-    known.numbers.flatMap(({ number, namespace, orderId: id }) =>
-      moving.has(formatKey({ namespace, id })) ? [] : [number],
-    ),
-  );
-  return numbers.filter((number) => !staying.has(number));
+  return { ...stage, endings: withoutRenewed(stage.meant, awaitingTakeovers(given, stage.endings)) };
 }
 
 /** An order that is placed: what stands of it is compared where the CRM says something else than it agreed to last. */
@@ -151,10 +136,9 @@ function amend(
   if (leaves !== undefined) return waits(leaves);
   const make: PurchaseMaker = (own, assets) => purchaseOf(given, own, assets, options.settings);
   const arrival = isHere ? undefined : planArrival(given, of, options, make);
-  const takers = (instanceId: string): string[] => takersOfInstance(given, order.key, instanceId);
   stage.proofs.push(...(arrival?.proof ?? []));
   const plan = agrees ? planRepair : planAmendment;
-  const { meant, changes, blocks, endings } = arrival ?? plan({ ...given, takersOf: takers }, of, options, make);
+  const { meant, changes, blocks, endings } = arrival ?? plan(given, of, options, make);
   stage.meant.push(...meant);
   stage.changes.push(...changes);
   stage.blocks.push(...blocks.map((block): BlockedRecord => [key, block]));

@@ -57,7 +57,8 @@ const byCode: Record<string, string> = {
     "give the asset another instance id or another number in the CRM: the one it has stays what it is",
   "order.changed-meanwhile": itself,
   "order.contents-not-read": itself,
-  "order.earlier-continued": "let one of the two continue another asset in the CRM, or none: a unit is renewed once",
+  "order.earlier-continued":
+    "let one of the two orders continue another asset in the CRM, or none: a unit is renewed once",
   "order.earlier-ended": "leave out in the CRM what the asset continues: it is ordered under a number of its own then",
   "order.earlier-locked": "crm-sync unlock NUMBER --reason TEXT, or let the CRM enable the lock; then run again",
   "order.earlier-not-placed":
@@ -71,16 +72,18 @@ const byCode: Record<string, string> = {
   "order.earlier-other-type":
     "give the asset the licence type of the one that it continues, or leave out in the CRM what it continues",
   "order.earlier-too-few":
-    "see to the earlier order: `crm-sync explain order ORDER` says what keeps its units from being bought",
+    "order as many units as the earlier asset has, and the others as an asset that continues none",
   "order.earlier-unknown":
-    "it goes on once M7 shows each unit of the earlier asset whole under one asset number; else leave out in the CRM " +
-    "what the asset continues: it is ordered under a number of its own then",
+    "look up the asset number of the earlier asset on the platform (M6), and have the renewal done by hand there",
   "order.elsewhere":
     "change it by hand in the enterprise in which it stands, or link the customer with that one again: " +
     "crm-sync unlink, then crm-sync link",
   "order.found-gone":
     "look on the platform who took it away; where that was right, set policies.orders.foundGone: report, and the " +
     "ledger follows",
+  "order.maybe-moved":
+    "see to the customer that the reason names, then crm-sync resync --customer CUSTOMER reads it; or crm-sync " +
+    "rebuild again, where nothing was run since, else with ledger.path at a file that is not there yet",
   "order.moving": "nothing here: `crm-sync explain order ORDER` says what keeps the order at the other customer",
   "order.number-elsewhere":
     "give the asset another number in the CRM, or set policies.replacement: gap, with which it goes there first",
@@ -91,6 +94,9 @@ const byCode: Record<string, string> = {
     "look on the platform who took it away, and put it back there or order it by hand; then crm-sync resolve RECORD " +
     "--done-by-hand --reason TEXT",
   "order.overlap": itself,
+  "order.shown-elsewhere":
+    "crm-sync rebuild, with ledger.path at a file that is not there yet, takes it over as an order that moved; where " +
+    "one did and it is shown otherwise there, do first what the reason says",
   "order.shown-differently":
     "look on the platform who changed it; take it away there by hand, or put it back as it was bought; then run again",
   "order.shown-otherwise":

@@ -16,6 +16,8 @@ export const neverRebuilt = [
   "which accounts this program made: none of them is ever deleted by it (M4)",
   "accounts that were made together with an enterprise: they are not protected any more",
   "which customers a person unlinked: they are linked again by what the platform shows; `crm-sync unlink` says so anew",
+  "orders of customers that the CRM gives no more, where it gives them to others: they are taken for new ones; let a " +
+    "source give those customers too (merged into which), and build the ledger anew, before such an order is approved",
   "what people asked for by hand, their holds, approvals and the policies that were earned",
   "whether assets are disabled: what the CRM wants of that counts as asked for, and nothing is sent for it",
   "asset numbers that were taken and not used: they are spent",

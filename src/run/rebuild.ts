@@ -1,14 +1,17 @@
+import { lookAtCustomer } from "../apply/look-at-customer.ts";
 import { rebuildCustomer } from "../apply/rebuild-customer.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
-import { subjectOf } from "../crm/keys.ts";
+import { formatKey, subjectOf } from "../crm/keys.ts";
 import { streams } from "../crm/model.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import { rebuiltKind } from "../ledger/state/observations.ts";
+import { notLookedAt } from "../ledger/state/unread-customers.ts";
 import { makes } from "../plan/gated.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { RunState } from "../ledger/runs/tables.ts";
 import type { StateChange } from "../operation/state.ts";
+import { isSameKey } from "../operation/state/same-key.ts";
 import { counts } from "../plan/owner.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
 import { readingPlatform } from "../platform/reading-platform.ts";
@@ -61,8 +64,9 @@ export async function requireUnused(ledger: Ledger): Promise<void> {
 
 /**
  * Brings links, orders and assignments back from the platform and the sources into a ledger that was not used. No
- * writing call is made: the platform is handed in without them. The caller holds the run lock. In one piece: one run on
- * one screen.
+ * writing call is made: the platform is handed in without them. All customers are looked at before the first order
+ * counts as placed: an order may stand for another one than it belongs to in the CRM. The caller holds the run lock.
+ * In one piece: one run on one screen.
  */
 export async function runRebuild(
   deps: RunDependencies,
@@ -75,27 +79,36 @@ export async function runRebuild(
   const header = { job: "rebuild", kind: "rebuild", trigger: "hand", scope: null, header: request.header };
   const run = await ledger.runs.start(header);
   const reading = new SourceReading(deps, asked, run, { countsAbsence: false });
-  const summary: RebuildSummary = {
-    run,
-    state: "done",
-    exitCode: exitCodes.ok,
-    sources: reading.tallies,
-    customers: 0,
-    known: { enterprises: 0, orders: 0, staff: 0, assignments: 0 },
-    unreadable: 0,
-    lost: [],
-    assumed: [],
-    left: [],
-  };
+  const summary = emptySummary({ run, sources: reading.tallies });
   const stopped = (): boolean => request.signal?.aborted === true;
   try {
+    await ledger.state.record(notLookedAt, [
+      { type: "customer-unread", customer: notLookedAt, why: unfinishedText, ofAllOrders: true },
+    ]);
     await reading.read();
     const reader = new SnapshotReader(platform, deps.settings);
     const lanes = { lanes: deps.concurrency, stopped };
-    await workInLanes(eachPendingCustomer(deps, asked), lanes, async (customer) => {
-      await rebuildOne({ ...deps, platform, reader }, customer, { run, summary, signal: request.signal });
+    const readers = { ...deps, platform, reader };
+    const given = { run, summary, signal: request.signal };
+    const customers = (): AsyncGenerator<RecordKey, void, void> => eachPendingCustomer(deps, asked);
+    await forgetUnread(ledger, reading.tallies);
+    // Of those who show orders that others have in the CRM it is told once it is known which of them moved away.
+    const later = new Map<string, RecordKey>();
+    const left = new Map<string, RecordKey>();
+    await workInLanes(customers(), lanes, async (customer) => {
+      if (await lookAtOne(readers, customer, request.signal)) later.set(formatKey(customer), customer);
+    });
+    if (!stopped()) await ledger.state.record(notLookedAt, [{ type: "customer-read", customer: notLookedAt }]);
+    await workInLanes(customers(), lanes, async (customer) => {
+      summary.customers += 1;
+      const told = later.has(formatKey(customer)) ? undefined : summary;
+      for (const other of await rebuildOne(readers, customer, { ...given, told })) left.set(formatKey(other), other);
       deps.progress("rebuilding", summary.customers, undefined);
     });
+    for (const [key, customer] of new Map([...later, ...left])) {
+      if (stopped()) break;
+      await rebuildOne(readers, customer, { ...given, told: later.has(key) ? summary : emptySummary(summary) });
+    }
   } catch (error) {
     if (ledger.broken !== undefined) throw ledger.broken;
     const exitCode = error instanceof Problem ? error.exitCode : exitCodes.other;
@@ -125,32 +138,111 @@ function plain({ record, why }: NotRebuilt): { record: string; why: string } {
   return { record, why };
 }
 
-/** One that cannot be read stops no other; the rebuild is to be made again for it. */
+function emptySummary({ run, sources }: Pick<RebuildSummary, "run" | "sources">): RebuildSummary {
+  return {
+    run,
+    state: "done",
+    exitCode: exitCodes.ok,
+    sources,
+    customers: 0,
+    known: { enterprises: 0, orders: 0, staff: 0, assignments: 0 },
+    unreadable: 0,
+    lost: [],
+    assumed: [],
+    left: [],
+  };
+}
+
+const unfinishedText = "a rebuild was cut off before all customers were looked at";
+
+/**
+ * What an earlier rebuild could not look at is looked at anew. Whom the CRM gives only in quarantine, and whom a source
+ * did not give, nobody can look at now.
+ */
+async function forgetUnread(ledger: Ledger, tallies: readonly StreamTally[]): Promise<void> {
+  const changes: StateChange[] = [];
+  for (const customer of await ledger.state.unread()) {
+    if (customer.namespace !== "") await ledger.records.markPending({ customer });
+    if (formatKey(customer) !== formatKey(notLookedAt)) changes.push({ type: "customer-read", customer });
+  }
+  const why = "has a record in quarantine, so that its enterprise was not looked for";
+  for (const customer of await ledger.state.customersInQuarantine())
+    changes.push({ type: "customer-unread", customer, why, ofAllOrders: false });
+  for (const { source, stream, problem, complete } of tallies)
+    if (stream === "customers" && (problem !== undefined || !complete)) {
+      const customer = { namespace: "", id: `source ${source}` };
+      const what = `the source ${source} did not give all of its customers`;
+      changes.push({ type: "customer-unread", customer, why: what, ofAllOrders: false });
+    }
+  await ledger.state.record(notLookedAt, changes);
+}
+
+/**
+ * Answers whether the customer's enterprise shows orders that are not the customer's in the CRM. One that cannot be
+ * looked at is kept: as long as nobody can, no order is placed that may stand there.
+ */
+async function lookAtOne(
+  deps: RunDependencies & { reader: SnapshotReader },
+  customer: RecordKey,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const { ledger } = deps;
+  const isUnread = async (why: string): Promise<void> =>
+    void (await ledger.state.record(customer, [{ type: "customer-unread", customer, why, ofAllOrders: false }]));
+  try {
+    const { unread, hasOthers } = await lookAtCustomer(deps, customer, signal);
+    if (unread !== undefined) await isUnread(unread);
+    return hasOthers;
+  } catch (error) {
+    if (ledger.broken !== undefined || signal?.aborted === true) throw error;
+    // Whose enterprise it is, that customer is looked at.
+    const isAnothers = error instanceof Problem && error.code === "enterprise.taken";
+    if (!isAnothers) await isUnread(`could not be read: ${messageOf(error)}`);
+    return false;
+  }
+}
+
+interface Rebuilding {
+  run: string;
+  summary: RebuildSummary;
+  signal: AbortSignal | undefined;
+  /** Where what is known and left of the customer is told; undefined: it is looked at once more. */
+  told: RebuildSummary | undefined;
+}
+
+/**
+ * Answers the customers of whom it came out that orders which moved left something there. One that cannot be read stops
+ * no other; the rebuild is to be made again for it.
+ */
 async function rebuildOne(
   deps: RunDependencies & { reader: SnapshotReader },
   customer: RecordKey,
-  { run, summary, signal }: { run: string; summary: RebuildSummary; signal: AbortSignal | undefined },
-): Promise<void> {
+  { run, summary: all, signal, told: summary }: Rebuilding,
+): Promise<RecordKey[]> {
   const { ledger } = deps;
   const subject = subjectOf("customers", customer);
-  summary.customers += 1;
   try {
-    const { plan, why, assumed } = await rebuildCustomer(deps, customer, signal);
-    summary.assumed.push(...assumed);
+    const { plan, why, assumed, left } = await rebuildCustomer(deps, customer, signal);
+    all.assumed.push(...assumed);
+    if (summary === undefined) return left;
     if (plan === undefined) {
       summary.lost.push({ record: subject, why: why ?? "" });
       await ledger.state.record(customer, [leftToBeMade(customer, run, null)]);
     } else await tell(ledger, run, summary, plan);
     const { link, placedOrders, staffLinks, assignments } = await ledger.state.known(customer);
     summary.known.enterprises += link === undefined ? 0 : 1;
-    summary.known.orders += placedOrders.size;
+    // An order that moved is known to two customers, and stands for one of them.
+    summary.known.orders += [...placedOrders.values()].filter((order) => isSameKey(order.customer, customer)).length;
     summary.known.staff += staffLinks.size;
     summary.known.assignments += assignments.length;
+    return left;
   } catch (error) {
     if (ledger.broken !== undefined || signal?.aborted === true) throw error;
+    if (summary === undefined) return [];
     summary.unreadable += 1;
     summary.lost.push({ record: subject, why: messageOf(error) });
     await ledger.state.record(customer, [leftToBeMade(customer, run, null)]);
+    return [];
   }
 }
 

@@ -65,7 +65,7 @@ CREATE TABLE licence_order ( namespace text not null, order_id text not null, se
 CREATE TABLE link ( namespace text not null, customer_id text not null, from_at text not null, to_at text, enterprise_global_id text not null, channel_code text not null, channel_customer_id text not null, origin text not null check (origin in ('created', 'bound', 'adopted')), examined integer not null default 0, primary key (namespace, customer_id, from_at) ) strict, without rowid;
 CREATE TABLE manual_request ( of text not null, about text not null, from_at text not null, to_at text, customer_namespace text not null, customer_id text not null, wanted text not null, details text not null, asked_by text not null, reason text not null, answer text, answered_at text, operation_id text, due integer not null check (due in (0, 1)), primary key (of, about, from_at) ) strict, without rowid;
 CREATE TABLE meta (key text primary key, value text not null) strict, without rowid;
-CREATE TABLE moved_order (namespace text not null, order_id text not null, customer_namespace text not null, customer_id text not null, since text not null, ended_at text, primary key (namespace, order_id, customer_namespace, customer_id)) strict, without rowid;
+CREATE TABLE moved_order (namespace text not null, order_id text not null, customer_namespace text not null, customer_id text not null, since text not null, ended_at text, unclear text, primary key (namespace, order_id, customer_namespace, customer_id)) strict, without rowid;
 CREATE TABLE observation ( customer_namespace text not null, customer_id text not null, kind text not null, subject text not null, from_at text not null, to_at text, seen_at text not null, body text not null, body_hash text not null, primary key (customer_namespace, customer_id, kind, subject, from_at) ) strict, without rowid;
 CREATE TABLE observation_read ( customer_namespace text not null, customer_id text not null, seen_at text not null, complete integer not null, shown_at text, shown_hash text, primary key (customer_namespace, customer_id) ) strict, without rowid;
 CREATE TABLE "open_circuit" (service text primary key, since text not null, reason text not null, probe_at text not null) strict, without rowid;
@@ -89,6 +89,7 @@ CREATE TABLE source_stream (source text not null, stream text not null, job text
 CREATE TABLE staff_link ( namespace text not null, staff_id text not null, from_at text not null, to_at text, customer_namespace text not null, customer_id text not null, enterprise_global_id text not null, member_global_id text not null, origin text not null check (origin in ('created', 'adopted')), profile text not null, primary key (namespace, staff_id, from_at) ) strict, without rowid;
 CREATE TABLE tally (name text primary key, count integer not null) strict, without rowid;
 CREATE TABLE unlinked ( namespace text not null, customer_id text not null, at text not null, by text not null, reason text not null, enterprise_global_id text not null, ended_at text, primary key (namespace, customer_id, at) ) strict, without rowid;
+CREATE TABLE unread_customer (namespace text not null, id text not null, since text not null, all_orders integer not null, why text not null, ended_at text, primary key (namespace, id)) strict, without rowid;
 CREATE UNIQUE INDEX amendment_number_by_order on amendment_number (namespace, order_id, n);
 CREATE UNIQUE INDEX asset_number_by_instance on asset_number (namespace, order_id, instance_id, unit, customer_namespace, customer_id, coalesce(ended_at, '')) where fixed_at is not null;
 CREATE INDEX asset_number_by_instance_id on asset_number (namespace, instance_id) where fixed_at is not null;
@@ -114,6 +115,7 @@ CREATE INDEX manual_request_of_customer on manual_request (customer_namespace, c
 CREATE INDEX moved_order_from on moved_order (customer_namespace, customer_id) where ended_at is null;
 CREATE UNIQUE INDEX observation_current on observation (customer_namespace, customer_id, kind, subject) where to_at is null;
 CREATE INDEX observation_ended on observation (to_at) where to_at is not null;
+CREATE INDEX observation_of_order on observation (subject) where kind = 'order' and to_at is null;
 CREATE INDEX observation_read_by_time on observation_read (seen_at);
 CREATE INDEX operation_by_run on operation (run_id);
 CREATE INDEX operation_by_subject on operation (subject);
@@ -133,6 +135,7 @@ CREATE INDEX quarantine_by_record on quarantine (stream, namespace, record_id) w
 CREATE INDEX quarantine_of_nobody on quarantine (source, stream) where state <> 'resolved' and customer_id is null;
 CREATE UNIQUE INDEX quarantine_open on quarantine (source, stream, raw_hash) where state <> 'resolved';
 CREATE INDEX quarantine_resolved on quarantine (resolved_at) where state = 'resolved';
+CREATE INDEX quarantine_was on quarantine (stream, namespace, record_id) where state = 'resolved';
 CREATE INDEX record_by_change on record (changed_run) where changed_run is not null;
 CREATE INDEX record_by_customer on record (customer_namespace, customer_id, stream);
 CREATE INDEX record_by_hash on record (source, stream, raw_hash);
@@ -157,3 +160,4 @@ CREATE INDEX staff_link_by_customer on staff_link (customer_namespace, customer_
 CREATE UNIQUE INDEX staff_link_by_member on staff_link (member_global_id) where to_at is null;
 CREATE UNIQUE INDEX staff_link_current on staff_link (namespace, staff_id, customer_namespace, customer_id) where to_at is null;
 CREATE UNIQUE INDEX unlinked_live on unlinked (namespace, customer_id) where ended_at is null;
+CREATE INDEX unread_customer_open on unread_customer (namespace, id) where ended_at is null;

@@ -128,6 +128,14 @@ const steps: Record<StateChange["type"] | "fix", fc.Arbitrary<Step>> = {
       order: key(name(order)),
       customer: key(name(whose)),
     })),
+  "order-leaving": fc // Whose it is that something was found of is not this customer.
+    .record({ unclear: fc.constantFrom(null, "shown otherwise") })
+    .map(({ unclear }) => (name) => ({
+      type: "order-leaving",
+      order: key(name("O-1")),
+      customer: key(name("other")),
+      unclear,
+    })),
   "order-bought": fc
     .record({ owner, order: fc.constantFrom("O-1", "O-2"), n: fc.nat(99) })
     .map(({ owner: whose, order, n }) => (name) => ({
@@ -273,7 +281,20 @@ const steps: Record<StateChange["type"] | "fix", fc.Arbitrary<Step>> = {
     kinds: ["member", "asset"],
     shown: [{ kind: "member", subject: "another", body: {} }],
   })),
+  "observation-ended": fc.constant((name) => ({
+    type: "observation-ended",
+    customer: key(name("C")),
+    kind: "member",
+    subject: "another",
+  })),
   "observation-failed": fc.constant((name) => ({ type: "observation-failed", customer: key(name("C")) })),
+  "customer-unread": fc.boolean().map((ofAllOrders) => (name) => ({
+    type: "customer-unread",
+    customer: key(name("other")),
+    why: "could not be read",
+    ofAllOrders,
+  })),
+  "customer-read": fc.constant((name) => ({ type: "customer-read", customer: key(name("other")) })),
   "done-by-hand": fc.constant((name) => ({
     type: "done-by-hand",
     stream: "staff",

@@ -42,6 +42,7 @@ import * as flipsMigration from "../../../migrations/0022_flips.ts";
 import * as linksOfCustomersMigration from "../../../migrations/0023_links_of_customers.ts";
 import * as wordsThatEndMigration from "../../../migrations/0024_words_that_end.ts";
 import * as movedOrdersMigration from "../../../migrations/0025_moved_orders.ts";
+import * as foundElsewhereMigration from "../../../migrations/0026_found_elsewhere.ts";
 import * as rejectionsMigration from "../../../migrations/0004_rejections.ts";
 
 export type Sqlite = Database.Database;
@@ -78,6 +79,7 @@ export const migrations: Record<string, Migration> = {
   "0023_links_of_customers": linksOfCustomersMigration,
   "0024_words_that_end": wordsThatEndMigration,
   "0025_moved_orders": movedOrdersMigration,
+  "0026_found_elsewhere": foundElsewhereMigration,
 };
 
 class TransactionalDdlAdapter extends SqliteAdapter {

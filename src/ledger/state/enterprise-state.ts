@@ -5,6 +5,7 @@ import type { DesiredCustomer, DesiredStaff } from "../../operation/desired.ts";
 import type { OrderHistory } from "../../operation/order-standing.ts";
 import type { EnterpriseFacts } from "../../operation/state/part.ts";
 import type { ClearProfile } from "../../operation/shown-profile.ts";
+import type { FixedNumber } from "../../operation/state/asset-numbers.ts";
 import type { Known, StateChange } from "../../operation/state.ts";
 import { noThings, takenThings } from "../../operation/taking.ts";
 import type { TakenThing } from "../../operation/taking.ts";
@@ -23,6 +24,7 @@ import type { DifferenceCount, SeenDifference, StandingDifference } from "./diff
 import type { LinkedCustomer } from "./links.ts";
 import type { EnterpriseSize, ReadAt, ReadSince } from "./readings.ts";
 import type { StateRows } from "./registry.ts";
+import type { Unread } from "./unread-customers.ts";
 
 /** Customers that are woken in one transaction. */
 const wokenTogether = 200;
@@ -143,6 +145,39 @@ export class EnterpriseState {
   /** The channel order numbers under which it showed anything then. */
   async shownNumbers(customer: RecordKey): Promise<string[]> {
     return this.#context.read(() => this.#rows.observations.shownNumbers(customer));
+  }
+
+  /** Under which of these channel order numbers enterprises of other customers showed anything then. */
+  async shownElsewhere(
+    customer: RecordKey,
+    numbers: { number: string; beginning: string },
+  ): Promise<{ customer: RecordKey; number: string }[]> {
+    return this.#context.read(() => this.#rows.observations.shownElsewhere(customer, numbers));
+  }
+
+  /** Whether any order may stand in another enterprise than its customer's: most ledgers never looked at any. */
+  async mayStandElsewhere(): Promise<boolean> {
+    return this.#context.read(() => this.#rows.observations.hasOrders() || this.#rows.unread.isAnew());
+  }
+
+  /** What a rebuild could not look at, and nobody could since, in key order. */
+  async unread(): Promise<RecordKey[]> {
+    return this.#context.read(() => this.#rows.unread.all());
+  }
+
+  /** Whether an order was known when the ledger was built anew, so that an earlier one may have placed it. */
+  async knewBeforeRebuild(order: RecordKey): Promise<boolean> {
+    return this.#context.read(() => this.#rows.unread.knewBefore(order));
+  }
+
+  /** Customers whose records are in quarantine, in key order. */
+  async customersInQuarantine(): Promise<RecordKey[]> {
+    return this.#context.read(() => this.#rows.unread.inQuarantine());
+  }
+
+  /** The same as far as an order of this customer may stand there. */
+  async unreadBefore(order: RecordKey, customer: RecordKey): Promise<Unread | undefined> {
+    return this.#context.read(() => this.#rows.unread.before(order, customer));
   }
 
   async isPlaced(channelOrderId: string): Promise<boolean> {
@@ -275,6 +310,11 @@ export class EnterpriseState {
   async fixNumbers(order: RecordKey, customer: RecordKey, wanted: readonly WantedNumbers[]): Promise<FixedNumbers> {
     const { assetNumbers } = this.#rows;
     return await this.#context.write(() => assetNumbers.fixNumbers(order, customer, wanted, this.#context.now));
+  }
+
+  /** The numbers that are fixed to units of orders for a customer, also where none of these counts as placed yet. */
+  async fixedNumbers(customer: RecordKey): Promise<readonly FixedNumber[]> {
+    return this.#context.readTogether(() => this.#rows.assetNumbers.known(customer).numbers);
   }
 
   /**

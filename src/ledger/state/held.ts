@@ -30,6 +30,8 @@ export interface Held {
   quarantined: number;
   /** What a person decided of it before the ledger was built anew is not known, and something is left to be made. */
   rebuilt: number;
+  /** A rebuild could not look at it. */
+  unread: number;
 }
 
 /** One question before many: most customers of a first run are in none of these tables. Reads only. */
@@ -71,7 +73,9 @@ function prepareStatements(database: Sqlite) {
          exists (select 1 from difference where namespace = +@namespace and customer_id = +@id and ended_at is null
            and class = 'different' and level = 'staff') as otherwise,
          exists (select 1 from quarantine where state <> 'resolved') as quarantined,
-         exists (select 1 from observation where ${of} and kind = '${rebuiltKind}' and to_at is null) as rebuilt`,
+         exists (select 1 from observation where ${of} and kind = '${rebuiltKind}' and to_at is null) as rebuilt,
+         exists (select 1 from unread_customer where namespace = +@namespace and id = +@id and ended_at is null)
+           as unread`,
       ),
   });
 }

@@ -15,6 +15,8 @@ export interface MovedOrderTable {
   customer_id: string;
   since: string;
   ended_at: string | null;
+  /** Why nobody knows what of it stands there. */
+  unclear: string | null;
 }
 
 export const movedOrderTables = { moved_order: table<MovedOrderTable>() };
@@ -40,7 +42,18 @@ export class MovedOrderRows {
     }));
   }
 
+  /** Why nobody knows what of an order stands for a customer that it moved away from; undefined where that is known. */
+  unclear(order: RecordKey, customer: RecordKey): string | undefined {
+    return this.#statements.unclear.get(order.namespace, order.id, customer.namespace, customer.id) ?? undefined;
+  }
+
   readonly writes: Writes<MovedOrderChange> = {
+    "order-leaving": ({ order, customer, unclear }, at) => {
+      const run = this.#statements;
+      run.leave.run(order.namespace, order.id, customer.namespace, customer.id, at);
+      run.say.run(unclear, order.namespace, order.id, customer.namespace, customer.id);
+      run.wakeCustomer.run(customer.namespace, customer.id);
+    },
     "order-moved": ({ order, from, customer }, at) => {
       const { namespace, id } = order;
       const run = this.#statements;
@@ -56,8 +69,26 @@ export class MovedOrderRows {
   };
 }
 
+function unclearStatements(database: Sqlite) {
+  return {
+    unclear: () =>
+      database
+        .prepare<[string, string, string, string], string | null>(
+          `select unclear from moved_order where namespace = +? and order_id = +? and customer_namespace = +?
+            and customer_id = +? and ended_at is null`,
+        )
+        .pluck(),
+    say: () =>
+      database.prepare(
+        `update moved_order set unclear = ? where namespace = +? and order_id = +? and customer_namespace = +?
+          and customer_id = +? and ended_at is null`,
+      ),
+  };
+}
+
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
+    ...unclearStatements(database),
     movedFrom: () =>
       database.prepare<[string, string], RecordKey>(
         `select namespace, order_id as id from moved_order

@@ -103,6 +103,23 @@ export class ObservationRows {
     return this.#statements.standing.all(namespace, id, JSON.stringify([shownOrderKind])).map(({ subject }) => subject);
   }
 
+  /** Whether any enterprise that somebody else made ever showed an order. */
+  hasOrders(): boolean {
+    return this.#statements.anyOrder.get() !== undefined;
+  }
+
+  /**
+   * Under which channel order numbers other customers' enterprises show anything: this one, and those that begin so,
+   * in key order.
+   */
+  shownElsewhere(
+    { namespace, id }: RecordKey,
+    { number, beginning }: { number: string; beginning: string },
+  ): { customer: RecordKey; number: string }[] {
+    const rows = this.#statements.elsewhere.all({ namespace, id, number, beginning, end: `${beginning}\u{10ffff}` });
+    return rows.map((row) => ({ customer: { namespace: row.namespace, id: row.id }, number: row.number }));
+  }
+
   /** What the enterprise that a customer is linked with was ever shown to have, the newest form last. */
   everShown({ namespace, id }: RecordKey): EverShown[] {
     return this.#statements.everShown.all({ namespace, id });
@@ -145,11 +162,19 @@ export class ObservationRows {
         else this.#begin(customer, thing, sha256(thing.text), at);
       run.shown.run(namespace, id, at, at, hash);
     },
+    "observation-ended": ({ customer: { namespace, id }, kind, subject }, at) => {
+      this.#statements.forgetShown.run(namespace, id);
+      this.#statements.end.run(at, namespace, id, kind, subject);
+    },
     "observation-failed": ({ customer: { namespace, id } }, at) => {
       this.#statements.failed.run(namespace, id, at);
     },
   };
 }
+
+const elsewhere = `select customer_namespace as namespace, customer_id as id, subject as number
+  from observation indexed by observation_of_order
+  where kind = '${shownOrderKind}' and to_at is null and not (customer_namespace = @namespace and customer_id = @id)`;
 
 /** In one piece: a row for each statement. */
 function prepareStatements(database: Sqlite) {
@@ -161,6 +186,19 @@ function prepareStatements(database: Sqlite) {
             and l.to_at is null and o.from_at >= l.from_at
           where o.customer_namespace = +@namespace and o.customer_id = +@id and o.kind in ('asset', 'product', 'member')
           order by o.from_at`,
+      ),
+    anyOrder: () =>
+      database.prepare(
+        `select 1 from observation indexed by observation_of_order where kind = '${shownOrderKind}'
+          and to_at is null and subject >= '' limit 1`,
+      ),
+    elsewhere: () =>
+      database.prepare<
+        [{ namespace: string; id: string; number: string; beginning: string; end: string }],
+        RecordKey & { number: string }
+      >(
+        `${elsewhere} and subject = @number union ${elsewhere} and subject between @beginning and @end
+          order by 1, 2, 3`,
       ),
     shownOrder: () =>
       database.prepare<[string, string, string, string], Pick<ObservationTable, "body">>(

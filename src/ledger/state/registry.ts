@@ -25,6 +25,7 @@ import { RequestRows, requestTables } from "./requests.ts";
 import { SecretRows } from "./secrets.ts";
 import { StaffLinkRows, staffLinkTables } from "./staff-links.ts";
 import { UnlinkedRows, unlinkedTables } from "./unlinked.ts";
+import { UnreadCustomerRows, unreadCustomerTables } from "./unread-customers.ts";
 
 /** The tables of what is known of customers and of the platform. */
 export const stateTables = {
@@ -47,6 +48,7 @@ export const stateTables = {
   ...byHandTables,
   ...assumptionTables,
   ...differenceTables,
+  ...unreadCustomerTables,
 };
 
 /** What is kept of customers and their enterprises: a file for each thing. */
@@ -73,6 +75,7 @@ export function stateRows(database: Sqlite) {
     byHand: new ByHandRows(database),
     secrets: new SecretRows(database),
     readings: new ReadingRows(database),
+    unread: new UnreadCustomerRows(database),
     differences,
     held: new HeldRows(database),
     live: new LiveRows(database),
@@ -139,6 +142,7 @@ export function writesOf(rows: StateRows): StateWrites {
     ...rows.byHand.writes,
     ...rows.licenceTypes.writes,
     ...rows.secrets.writes,
+    ...rows.unread.writes,
   };
 }
 

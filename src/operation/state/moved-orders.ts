@@ -1,7 +1,7 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { agreedWithNone } from "./order-steps.ts";
-import { oneByOne } from "./part.ts";
+import { notOfCustomers, oneByOne } from "./part.ts";
 import type { KnownPlacedOrders } from "./placed-orders.ts";
 import { isSameKey } from "./same-key.ts";
 
@@ -20,7 +20,21 @@ export interface OrderLeft {
   customer: RecordKey;
 }
 
-export type MovedOrderChange = OrderMoved | OrderLeft;
+/** Something of an order was found where it stands for a customer that is not its own in the CRM. */
+export interface OrderLeaving {
+  type: "order-leaving";
+  order: RecordKey;
+  customer: RecordKey;
+  /** Why nobody knows what of it stands there; null where the steps of the order say it. */
+  unclear: string | null;
+}
+
+export type MovedOrderChange = OrderMoved | OrderLeft | OrderLeaving;
+
+/** Whether a change says where an order stands, beside where it was placed. */
+export function isOfMovedOrder({ type }: { type: string }): boolean {
+  return Object.hasOwn(movedOrdersParts, type);
+}
 
 const moved = oneByOne<KnownPlacedOrders, OrderMoved>((known, { order, customer }) => {
   const placed = known.placedOrders.get(formatKey(order));
@@ -41,4 +55,4 @@ const left = oneByOne<KnownPlacedOrders, OrderLeft>((known, { order, customer },
   };
 });
 
-export const movedOrdersParts = { "order-moved": moved, "order-left": left };
+export const movedOrdersParts = { "order-moved": moved, "order-left": left, "order-leaving": notOfCustomers };

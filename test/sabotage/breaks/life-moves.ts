@@ -82,4 +82,73 @@ export const lifeMoves: Breaks = {
     test: "scenarios/life/moved-order.test.ts",
     title: "what a moved order left goes also where its record waited in quarantine in the meantime",
   },
+  "an order that another customer's enterprise shows is new": {
+    file: "src/apply/adopt-orders.ts",
+    within: "OrderAdoption.#notShownHere",
+    find: "if ($home !== undefined) {",
+    replace: "if (home !== undefined && performance.now() < 0) {",
+    test: "scenarios/life/rebuild-moved.test.ts",
+    title:
+      "an order that moved in the CRM while the ledger was lost > " +
+      "order 1 stands at C1 after a rebuild, and is bought at C2 as one that moved",
+  },
+  "an order that stands otherwise than the CRM has it moves as the CRM has it": {
+    file: "src/apply/adopt-orders.ts",
+    within: "OrderAdoption.#notShownHere",
+    find: "&& $otherwise.length === 0",
+    replace: "",
+    test: "scenarios/life/rebuild-moved.test.ts",
+    title:
+      "an order that moved in the CRM while the ledger was lost > " +
+      "and was changed or cancelled too: changed it waits, cancelled it goes where it stands",
+  },
+  "customers are looked at one by one, as they are built anew": {
+    file: "src/run/rebuild.ts",
+    within: "lookAtOne",
+    find: "const { $unread, $hasOthers } = await lookAtCustomer($deps, $customer, $signal);",
+    replace: "const { unread, hasOthers } = { unread: undefined as string | undefined, hasOthers: false };",
+    test: "scenarios/life/rebuild-moved.test.ts",
+    title:
+      "an order that moved in the CRM while the ledger was lost > " +
+      "order 2 stands at C2 after a rebuild, and is bought at C1 as one that moved",
+  },
+  "an order that may stand for a customer who could not be looked at is new": {
+    file: "src/apply/adopt-orders.ts",
+    within: "OrderAdoption.#notShownHere",
+    find: ": maybeMoved($order, $unread)",
+    replace: ": undefined",
+    test: "scenarios/life/rebuild-moved.test.ts",
+    title:
+      "an order is not placed while it may stand for a customer that a rebuild could not look at > " +
+      "whatever is approved; what comes into the CRM later is bought",
+  },
+  "who could not be looked at is not looked at later either": {
+    file: "src/apply/adopt-orders.ts",
+    within: "OrderAdoption.seek",
+    find: "const $isUnclear = $loaded.unread === true ||",
+    replace: "const isUnclear =",
+    test: "scenarios/life/rebuild-moved.test.ts",
+    title:
+      "an order is not placed while it may stand for a customer that a rebuild could not look at > " +
+      "once a run could read that customer, it is known where the order stands, and a rebuild takes it over",
+  },
+  "of an order that stands twice the rebuilt ledger knows one half": {
+    file: "src/apply/adopt-orders.ts",
+    within: "OrderAdoption.#adopt",
+    find: "for (const $place of $left)",
+    replace: "for (const place of left.slice(left.length))",
+    test: "scenarios/life/rebuild-moved.test.ts",
+    title:
+      "a ledger that is lost while a moved order stands twice > " +
+      "is built again with both, and what is left where it was goes by its policy",
+  },
+  "what is left of a moved order in another form counts as known": {
+    file: "src/apply/rebuild-customer.ts",
+    within: "leftOfOrder",
+    never: "otherwise",
+    test: "scenarios/life/rebuild-moved.test.ts",
+    title:
+      "a ledger that is lost while a moved order stands twice > " +
+      "what is shown there in another form stays, and is told of in every run",
+  },
 };

@@ -1,7 +1,7 @@
 import Database from "better-sqlite3";
 import { expect, it, onTestFinished } from "vitest";
 import { outcome } from "../../support/world/members.ts";
-import { amend, line, placedOrders } from "./placed-orders.ts";
+import { amend, line, placedOrders, waitsFor } from "./placed-orders.ts";
 
 /* oxlint-disable typescript/unbound-method -- a method of a prototype is replaced here on purpose */
 /** From the first such statement on nothing is written any more, as where the process ends there. */
@@ -48,3 +48,15 @@ it.each(["insert into asset_number", "insert into placed_order", "insert into or
     expect(w.sandbox.duplicates()).toEqual({ enterprises: [], orders: [], products: [], staff: [] });
   },
 );
+
+it("a rebuild that ended before all customers were looked at lets nothing be placed that it might have found", async () => {
+  const w = await placedOrders({ staff: [] });
+  amend(w, "1", { customer: "C2" });
+  w.losesItsLedger();
+  const { mended, cut } = cutAt("insert into link");
+  expect((await w.does("rebuild")).exitCode).not.toBe(0);
+  expect(cut()).toBe(true);
+  mended();
+  for (const _ of [1, 2]) expect((await w.does("run", "everything")).calls["E5"]).toBeUndefined();
+  expect(waitsFor(w, "1")).toBe("order.maybe-moved");
+});

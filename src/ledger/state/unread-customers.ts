@@ -1,0 +1,140 @@
+import type { RecordKey } from "../../crm/model.ts";
+import type { UnreadCustomerChange } from "../../operation/state/unread-customers.ts";
+import type { Sqlite } from "../database/database.ts";
+import { statements } from "../database/statements.ts";
+import { table } from "../database/table.ts";
+import type { Writes } from "./writes.ts";
+
+/** What a rebuild could not look at; without a namespace where no customer is known of it. */
+export interface UnreadCustomerTable {
+  namespace: string;
+  id: string;
+  since: string;
+  /** 1: it counts also for orders that came later. */
+  all_orders: number;
+  why: string;
+  ended_at: string | null;
+}
+
+export const unreadCustomerTables = { unread_customer: table<UnreadCustomerTable>() };
+
+/** The first of those that could not be looked at, and how many they are. */
+export interface Unread {
+  customer: RecordKey;
+  why: string;
+  count: number;
+}
+
+/** Stands for all customers while a rebuild has not looked at all of them; ended once it has. */
+export const notLookedAt: RecordKey = { namespace: "", id: "rebuild" };
+
+/** Customers that a rebuild could not look at. */
+export class UnreadCustomerRows {
+  readonly #statements;
+
+  constructor(database: Sqlite) {
+    this.#statements = prepareStatements(database);
+  }
+
+  /** Whether the ledger was built anew. */
+  isAnew(): boolean {
+    return this.#statements.anew.get({ ...notLookedAt }) !== undefined;
+  }
+
+  /** Whether an order was known when the ledger was built anew. */
+  knewBefore({ namespace, id }: RecordKey): boolean {
+    const of = { mark: notLookedAt.id, orderNamespace: namespace, order: id };
+    return this.isAnew() && this.#statements.knewBefore.get(of) !== undefined;
+  }
+
+  /** In key order. */
+  all(): RecordKey[] {
+    return this.#statements.all.all();
+  }
+
+  /** Customers of whom the CRM gives a record that cannot be used: nobody can look at them. */
+  inQuarantine(): RecordKey[] {
+    return this.#statements.inQuarantine.all();
+  }
+
+  /**
+   * Those for whom an order may stand that is another customer's in the CRM: it was there before they could not be
+   * looked at. An enterprise that was made since has nothing of it.
+   */
+  before(order: RecordKey, customer: RecordKey): Unread | undefined {
+    if (!this.isAnew()) return undefined;
+    const row = this.#statements.before.get({
+      orderNamespace: order.namespace,
+      order: order.id,
+      namespace: customer.namespace,
+      id: customer.id,
+    });
+    return row === undefined
+      ? undefined
+      : { customer: { namespace: row.namespace, id: row.id }, why: row.why, count: row.count };
+  }
+
+  readonly writes: Writes<UnreadCustomerChange> = {
+    "customer-unread": ({ customer: { namespace, id }, why, ofAllOrders }, at) => {
+      this.#statements.begin.run(namespace, id, at, ofAllOrders ? 1 : 0, why);
+    },
+    "customer-read": ({ customer: { namespace, id } }, at) => {
+      this.#statements.end.run(at, namespace, id);
+    },
+  };
+}
+
+interface OfOrder {
+  orderNamespace: string;
+  order: string;
+  namespace: string;
+  id: string;
+}
+
+/** When anything of an order was read first, also what could not be used. */
+const firstSeen = `(select min(seen) from (
+  select first_seen as seen from record where stream = 'orders' and namespace = +@orderNamespace and id = +@order
+  union all
+  select first_seen from quarantine where state = 'resolved'
+    and stream = 'orders' and namespace = +@orderNamespace and record_id = +@order
+  union all
+  select first_seen from quarantine where state <> 'resolved'
+    and stream = 'orders' and namespace = +@orderNamespace and record_id = +@order))`;
+
+function prepareStatements(database: Sqlite) {
+  return statements.onUse({
+    anew: () =>
+      database.prepare<[RecordKey]>("select 1 from unread_customer where namespace = +@namespace and id = +@id"),
+    knewBefore: () =>
+      database.prepare<[Pick<OfOrder, "orderNamespace" | "order"> & { mark: string }]>(
+        `select 1 from unread_customer u where u.namespace = '' and u.id = +@mark
+           and (u.ended_at is null or u.ended_at >= ${firstSeen})`,
+      ),
+    all: () =>
+      database.prepare<[], RecordKey>(
+        "select namespace, id from unread_customer where ended_at is null and namespace >= '' order by 1, 2",
+      ),
+    inQuarantine: () =>
+      database.prepare<[], RecordKey>(
+        `select distinct namespace, record_id as id from quarantine
+         where stream = 'customers' and state <> 'resolved' and record_id is not null order by 1, 2`,
+      ),
+    before: () =>
+      database.prepare<[OfOrder], RecordKey & { why: string; count: number }>(
+        `select u.namespace, u.id, u.why, count(*) over () as count from unread_customer u
+         where u.ended_at is null and u.namespace >= '' and not (u.namespace = @namespace and u.id = @id)
+           and (u.all_orders = 1 or u.since >= ${firstSeen})
+           and not exists (select 1 from link l where l.namespace = u.namespace and l.customer_id = u.id
+             and l.to_at is null and l.origin = 'created')
+         order by 1, 2 limit 1`,
+      ),
+    begin: () =>
+      database.prepare(
+        `insert into unread_customer (namespace, id, since, all_orders, why) values (?, ?, ?, ?, ?)
+         on conflict do update set since = excluded.since, all_orders = excluded.all_orders, why = excluded.why,
+           ended_at = null`,
+      ),
+    end: () =>
+      database.prepare("update unread_customer set ended_at = ? where namespace = +? and id = +? and ended_at is null"),
+  });
+}
