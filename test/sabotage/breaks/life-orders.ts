@@ -137,9 +137,9 @@ export const lifeOrders: Breaks = {
   },
   "what an order had counts as ended though the CRM wants it again": {
     file: "src/ledger/state/asset-numbers.ts",
-    within: "anewStatements",
-    find: "and p.agreed_hash = case",
-    replace: "and p.agreed_hash <> case",
+    within: "asTheCrmSays",
+    find: "p.agreed_hash = case",
+    replace: "p.agreed_hash <> case",
     test: "scenarios/life/cancelled.test.ts",
     title:
       "who claims an asset of an order that is restored and cannot be bought again yet keeps what they hold until it is",
