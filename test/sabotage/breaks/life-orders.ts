@@ -144,6 +144,15 @@ export const lifeOrders: Breaks = {
     title:
       "who claims an asset of an order that is restored and cannot be bought again yet keeps what they hold until it is",
   },
+  "who claims an asset whose number was given on is told that it was never ordered": {
+    file: "src/ledger/state/asset-numbers.ts",
+    within: "anewStatements",
+    find: "s.kind = 'removed' and i.value ->> 'product' is null",
+    replace: "s.kind = 'removed' and i.value ->> 'product' is not null",
+    test: "scenarios/life/cancelled.test.ts",
+    title:
+      "who claims an asset whose number the CRM gave to another order since is told that it ended, not that it is not ordered",
+  },
   "an asset with nothing in it keeps its holder for good": {
     file: "src/plan/order-difference.ts",
     within: "endUnit",
