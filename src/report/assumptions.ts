@@ -36,7 +36,11 @@ function standingText({ kind, standing, confirmed, contradicted, question }: Ass
   if (kind === "choice") return `in use: ${question}`;
   if (contradicted !== null) return `contradicted since ${instantText(contradicted.since, view)}: ${question}`;
   if (confirmed === null) return `${standing}: ${question}`;
-  return `confirmed ${confirmed.count} times since ${instantText(confirmed.since, view)}: ${question}`;
+  return `confirmed ${times(confirmed.count)} since ${instantText(confirmed.since, view)}: ${question}`;
+}
+
+function times(count: number): string {
+  return count === 1 ? "once" : `${count} times`;
 }
 
 function contradictionLines({ id, contradicted, stops, decidedBy }: AssumptionStanding, view: View): string[] {
@@ -44,7 +48,7 @@ function contradictionLines({ id, contradicted, stops, decidedBy }: AssumptionSt
   const { count, last, evidence, about } = contradicted;
   const where = typeof decidedBy === "object" && "setting" in decidedBy ? `correct ${decidedBy.setting}, then ` : "";
   return [
-    `${id}  ${printable(evidence)} (${count} times, last ${instantText(last, view)})`,
+    `${id}  ${printable(evidence)} (${times(count)}, last ${instantText(last, view)})`,
     ...(about.length === 0 ? [] : [`    about ${about.map(printable).join(", ")}`]),
     `    stops ${stops}; everything else goes on`,
     `    next: ask the operator of the ${serviceOf(id)}; ${where}crm-sync assumptions accept ${id} --reason TEXT`,
@@ -70,9 +74,9 @@ export function letterText(rows: readonly AssumptionStanding[]): string {
 function letterLines({ id, letter, default: assumed, confirmed, contradicted }: AssumptionStanding): string[] {
   const seen =
     contradicted !== null
-      ? `Seen ${contradicted.count} times against it: ${printable(contradicted.evidence)}.`
+      ? `Seen ${times(contradicted.count)} against it: ${printable(contradicted.evidence)}.`
       : confirmed !== null
-        ? `Seen ${confirmed.count} times: ${printable(confirmed.evidence)}.`
+        ? `Seen ${times(confirmed.count)}: ${printable(confirmed.evidence)}.`
         : "Not seen yet.";
   return [`${id}. ${letter}`, `    We assume: ${assumed}.`, `    ${seen}`, ""];
 }

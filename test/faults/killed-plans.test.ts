@@ -8,7 +8,7 @@ import type { KillPoint } from "../support/kill-points-names.ts";
 import { LedgerView } from "../support/ledger-view.ts";
 import { startCrmSync } from "../support/process.ts";
 import type { Ended } from "../support/program.ts";
-import { cellsOf, sampled } from "../support/sizes.ts";
+import { cellsOf, isFull, isSample, sampled } from "../support/sizes.ts";
 import { until, world } from "../support/cli.ts";
 import type { Parsed, World } from "../support/cli.ts";
 import { company } from "../support/world/crm.ts";
@@ -178,7 +178,12 @@ const rows = cellsOf(undone, ({ setsState }) =>
     killPoints.filter((point) => setsState === true || point !== "in settling, after a resend"),
     4,
   ),
-);
+).map(everyOther);
+
+/** Every other cell of a row, those that the row before leaves out, where a change has to pass; all for a release. */
+function everyOther<Column>([name, row, columns]: [string, Undone, Column[]], at: number): [string, Undone, Column[]] {
+  return [name, row, isFull || isSample ? columns : columns.filter((_, index) => index % 2 === at % 2)];
+}
 
 /** Says the same command line again, and then plans and applies what is left, until nothing is. */
 async function goesOn(w: World, run: string, file: string): Promise<void> {
@@ -236,7 +241,7 @@ describe.each(rows)("an undo that %s,", (name, taken, points) => {
 
 const lost = ["refused", "resetBefore", "appliedNoReply", "resetMidReply", "http503"] as const;
 
-describe.each(cellsOf(undone, () => lost))("an undo that %s,", (_name, taken, faults) => {
+describe.each(cellsOf(undone, () => lost).map(everyOther))("an undo that %s,", (_name, taken, faults) => {
   it.each(faults)("whose answer is %s: said again it goes on, and each of its steps is done once", async (fault) => {
     const { w, run, before } = await runToTakeBack(taken);
     const { endpoint } = taken;
