@@ -46,6 +46,17 @@ export interface Planner {
 /** The form of state changes in an audit entry. Entries without one call the profile of staff `particulars`. */
 const changesForm = 2;
 
+/** The audit entry of what a plan, or how it was judged, teaches of a customer. */
+export function learned(customer: RecordKey, changes: readonly StateChange[]): LearnedAudit {
+  return {
+    kind: "learned",
+    subject: `customer:${formatKey(customer)}`,
+    body: { form: changesForm, changes: changes.map(toJson) },
+  };
+}
+
+type LearnedAudit = NonNullable<Parameters<CustomerState["record"]>[1]>;
+
 /**
  * Plans one customer as often as it is asked: reads what the plan depends on and was not read yet, adopts orders that
  * are there, and plans. A run and the plan command go this way alike.
@@ -118,11 +129,7 @@ export class CustomerPlanning implements Planner {
   async #learn(plan: CustomerPlan): Promise<void> {
     if (plan.changes.length === 0) return;
     await this.#requireFreeEnterprise(plan);
-    await this.#knows.record(plan.changes, {
-      kind: "learned",
-      subject: `customer:${formatKey(plan.customer)}`,
-      body: { form: changesForm, changes: plan.changes.map(toJson) },
-    });
+    await this.#knows.record(plan.changes, learned(plan.customer, plan.changes));
   }
 
   /** Nothing is done that a person rejected, exactly as it stands. */

@@ -9,6 +9,7 @@ export async function placedOf({ db }: ReadOnlyLedger, order: RecordKey): Promis
     .selectFrom("placed_order")
     .select(["channel_order_id as channelOrderId", "origin", "version", "from_at as from", "to_at as to"])
     .select(["operation_id as operationId", "customer_namespace as customerNamespace", "customer_id as customerId"])
+    .select("products")
     .where("namespace", "=", order.namespace)
     .where("order_id", "=", order.id)
     .orderBy("from_at", "desc")

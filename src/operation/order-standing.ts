@@ -120,6 +120,11 @@ interface Fold {
   versions: Map<string, number>;
 }
 
+/** Whether anything of it stands. */
+export function hasProducts({ units }: OrderStanding): boolean {
+  return units.some(({ products }) => products.length > 0);
+}
+
 /**
  * What stands of a placed order for one customer: what was placed for it, and each step after that. `lost` says which
  * form is not kept any more: then nobody knows what stands, and nothing of the order is amended.

@@ -59,6 +59,18 @@ export type ShapesOf<T extends { readonly [Column in keyof Shapes]: z.ZodType }>
   [Column in keyof Shapes]: z.infer<T[Column]>;
 };
 
+/**
+ * An order that moved to another customer and is bought there only once nothing of it stands where it was: what
+ * releases the purchase gives the order over, so that what stands elsewhere goes.
+ */
+export interface Handover {
+  order: RecordKey;
+  /** For whom it stood, or where something of it stands still. */
+  elsewhere: RecordKey;
+  /** It was given over, and waits. */
+  isGiven: boolean;
+}
+
 /** What a planning rule says of a change. References and private values are not bound yet. */
 export interface Meant<S extends Shapes> {
   customer: RecordKey;
@@ -79,6 +91,8 @@ export interface Meant<S extends Shapes> {
   weight?: Weight;
   /** Where one of these is held, refused or put off, or is not planned at all, this waits with it. */
   needs?: Need[];
+  /** Where it is released, this is done first, and it waits until what stands elsewhere is gone. */
+  handover?: Handover | undefined;
 }
 
 /** One change we mean to make; `hash` covers its unbound form. */

@@ -163,7 +163,7 @@ function thenGone(bought: readonly unknown[], orderType: string, old: string): s
 function gapOf(of: Placed, replaced: readonly ReplacedPart[], what: string): Endings {
   const parts = replaced.map(({ unit, from }) => ({ unit, whole: false, products: from, packages: [] }));
   const needs = [{ stage: "orders" as const, subject: subjectOf(of.order) }];
-  return { ...endingsOf(of, parts, "orders.replaced", what, needs), isGap: true };
+  return { ...endingsOf(of, parts, "orders.replaced", what, needs), isGap: true, isWhole: true };
 }
 
 function subjectOf({ key }: OrderWithTree): string {
@@ -223,7 +223,7 @@ function endingsOf(
   needs: Need[],
 ): Endings {
   const numbers = parts.flatMap(({ unit, whole }) => (whole && unit.number !== undefined ? [unit.number] : []));
-  return { order: standing, parts, units: new Set(numbers), why, what, needs, isGap: false };
+  return { order: standing, parts, units: new Set(numbers), why, what, needs, isGap: false, isWhole: false };
 }
 
 function replacedText(of: Placed, replaced: readonly ReplacedPart[]): string {

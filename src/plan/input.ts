@@ -65,6 +65,8 @@ export interface AwayOrder {
   owner: RecordKey;
   /** What stands of it here; `lost`: nobody knows that; undefined where it was never placed. */
   standing: OrderStanding | { lost: string } | undefined;
+  /** Whether anything of it stands for its owner. */
+  standsThere: boolean;
 }
 
 /** Where else something of an order of the customer may stand, since it moved here, and its asset numbers there. */

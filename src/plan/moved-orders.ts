@@ -1,12 +1,16 @@
 import { formatKey } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
+import { hasProducts } from "../operation/order-standing.ts";
 import type { OrderStanding, StandingUnit } from "../operation/order-standing.ts";
 import type { PolicyName } from "../operation/policy.ts";
+import type { Handover } from "../operation/shape.ts";
 import type { Known, StateChange } from "../operation/state.ts";
+import { wantedForm } from "../operation/state/order-steps.ts";
 import { isSameKey } from "../operation/state/same-key.ts";
 import type { Amendment, Placed, PurchaseMaker } from "./amendments.ts";
 import { planAmendment } from "./amendments.ts";
 import type { Block, BlockedRecord } from "./block.ts";
-import type { AwayOrder, LeftBehind, Observed } from "./input.ts";
+import type { AwayOrder, LeftBehind, LoadedCustomer, Observed } from "./input.ts";
 import type { PlanOptions } from "./options.ts";
 import { differenceOf } from "./order-difference.ts";
 import type { EndingPolicy, Endings, OrderDifference } from "./order-difference.ts";
@@ -30,8 +34,9 @@ const nothing: Amendment = { meant: [], changes: [], blocks: [], endings: [] };
 /**
  * Plans an order that moved here in the CRM and stands for another customer still. With an overlap it is bought here
  * under a channel order number of its own, and stands for this customer once M7 shows all of it: what is left where it
- * was goes then. With a gap it stands for this customer as soon as it can be bought, and is bought once nothing is left
- * there. What the CRM wants no more is only to be taken away.
+ * was goes then. With a gap the same purchase is planned, and once neither a policy nor a person holds it the order
+ * stands for this customer: it is bought once nothing is left there. What the CRM wants no more is only to be taken
+ * away.
  */
 export function planArrival(
   given: ArrivalGiven,
@@ -61,9 +66,31 @@ export function planArrival(
   const taken = hasGap ? undefined : numberElsewhere(difference, given.left?.get(key));
   if (taken !== undefined) return { ...nothing, blocks: [taken], proof: [] };
   const bought = planAmendment(given, of, options, make);
-  if (hasGap && bought.meant.length > 0 && bought.blocks.length === 0) return moved;
+  if (hasGap) {
+    const elsewhere = whereLeft(given.left?.get(key)) ?? placed.customer;
+    return { ...afterHandover(bought, order.key, elsewhere, false), proof: [] };
+  }
   const meant = bought.meant.map((one) => ({ ...one, reason: arrivalText(one.reason, where) }));
-  return { ...bought, meant: hasGap ? [] : meant, proof: [] };
+  return { ...bought, meant, changes: [], proof: [] };
+}
+
+/** With a gap nothing of a purchase is made before what stands elsewhere went, and nothing goes for a part of it. */
+function afterHandover(bought: Amendment, order: RecordKey, elsewhere: RecordKey, isGiven: boolean): Amendment {
+  const handover: Handover = { order, elsewhere, isGiven };
+  const reason = (own: string): string =>
+    `the order moved here from ${formatKey(elsewhere)} in the CRM: ${own}; before: ${goesFirst(elsewhere)}`;
+  const meant = bought.meant.map((one) => ({ ...one, reason: reason(one.reason), handover }));
+  return { ...bought, meant: bought.blocks.length > 0 ? [] : meant, changes: [] };
+}
+
+function goesFirst(elsewhere: RecordKey): string {
+  return `what stands of it for ${formatKey(elsewhere)} goes first (policies.replacement: gap)`;
+}
+
+/** Why a purchase that is released waits. */
+export function awaitsLeaving({ elsewhere }: Handover): Block {
+  const reason = `the order moved here in the CRM, and ${goesFirst(elsewhere)}`;
+  return { code: "order.moving", reason, again: true };
 }
 
 function arrivalText(reason: string, where: string): string {
@@ -91,8 +118,9 @@ function numberElsewhere(
     const number = given.find((one) => numbers.includes(one));
     if (number === undefined) continue;
     const reason =
-      `the CRM gives the asset number ${number} to the order, and it stands for ${formatKey(customer)} under it; ` +
-      "a number names one asset, so that nothing is bought beside it (policies.replacement: overlap)";
+      `the CRM gives the asset number ${number} to the order, and the asset with this number stands for ` +
+      `${formatKey(customer)}; a number names one asset, so nothing is bought beside it, and the order stays there ` +
+      "(policies.replacement: overlap)";
     return { code: "order.number-elsewhere", reason, again: true };
   }
   return undefined;
@@ -120,19 +148,50 @@ function notShown(
   return undefined;
 }
 
-/** With a gap an order that moved here is bought once nothing of it is left where it was. */
-export function awaitsLeaving(
+/** With a gap an order that was given over is bought once nothing of it is left where it was. */
+export function withHandover(
+  bought: Amendment,
   { order, standing }: Pick<Placed, "order" | "standing">,
   left: readonly LeftBehind[] = [],
   { replacement }: PlanOptions["policies"],
-): Block | undefined {
-  const stands = standing.units.some(({ products }) => products.length > 0);
-  const [first] = left;
-  if (replacement !== "gap" || first === undefined || stands || !isWanted(order)) return undefined;
-  const reason =
-    `the order moved here in the CRM, and what stands of it for ${formatKey(first.customer)} goes first ` +
-    "(policies.replacement: gap)";
-  return { code: "order.moving", reason, again: true };
+): Amendment {
+  const elsewhere = whereLeft(left);
+  if (replacement !== "gap" || elsewhere === undefined || hasProducts(standing) || !isWanted(order)) return bought;
+  return afterHandover(bought, order.key, elsewhere, true);
+}
+
+/** Where something of an order stands beside its customer; it may have been given over to others on its way. */
+function whereLeft(left: readonly LeftBehind[] = []): RecordKey | undefined {
+  return (left.find(({ numbers }) => numbers.length > 0) ?? left[0])?.customer;
+}
+
+type Given = Pick<LoadedCustomer, "customer" | "orders" | "standings" | "left"> & {
+  known: Pick<Known, "placedOrders">;
+};
+
+/**
+ * Takes back orders that moved here and were given over, of which nothing stands here yet, and which cannot be bought
+ * now (`isBought` says which can): what stands of them elsewhere stays.
+ */
+export function takenBack(given: Given, isBought: (order: RecordKey) => boolean = () => false): StateChange[] {
+  // Most customers have nothing that moved.
+  if (given.left === undefined || given.left.size === 0) return [];
+  return given.orders.flatMap((order): StateChange[] => {
+    const key = formatKey(order.key);
+    const elsewhere = whereLeft(given.left?.get(key));
+    const placed = given.known.placedOrders.get(key);
+    const standing = given.standings?.get(key);
+    if (elsewhere === undefined || placed === undefined || standing === undefined || "lost" in standing) return [];
+    if (!isSameKey(placed.customer, given.customer) || hasProducts(standing)) return [];
+    const agrees = (placed.agreedHash ?? placed.bodyHash) === wantedForm(order);
+    if (agrees || !isWanted(order) || order.tree.assets.length === 0 || isBought(order.key)) return [];
+    return [backTo(given.customer, { order: order.key, elsewhere })];
+  });
+}
+
+/** An order that was given over stands for whom it stood again. */
+export function backTo(from: RecordKey, { order, elsewhere }: Pick<Handover, "order" | "elsewhere">): StateChange {
+  return { type: "order-moved", order, from, customer: elsewhere };
 }
 
 /** What is planned of orders at the customer that they moved away from. */
@@ -160,7 +219,7 @@ export function planDepartures(
 function depart(
   departures: Departures,
   { customer, known }: Pick<Prepared, "customer"> & { known: Pick<Known, "placedOrders"> },
-  { order, owner, standing }: AwayOrder,
+  { order, owner, standing, standsThere }: AwayOrder,
   policies: PlanOptions["policies"],
 ): void {
   const key = formatKey(order.key);
@@ -181,8 +240,13 @@ function depart(
   if (said === "nothing") return;
   if (said !== "act") return tell(said);
   const placed = known.placedOrders.get(key);
-  if (placed === undefined || !isSameKey(placed.customer, owner)) return tell(waits(key, formatKey(owner)));
-  departures.endings.push(endingsOf(standing, units, why, what));
+  if (placed?.elsewhere === true) return tell(stoodElsewhere(key));
+  // An overlap: what takes its place stood and may have gone since, as with an order that was cancelled and restored.
+  const hasGap = policies.replacement === "gap";
+  const isReady = hasGap || standsThere || why !== "orders.moved" || order.tree.assets.length === 0;
+  if (placed === undefined || !isSameKey(placed.customer, owner) || !isReady) return tell(waits(key, formatKey(owner)));
+  const isWhole = hasGap && why === "orders.moved";
+  departures.endings.push({ ...endingsOf(standing, units, why, what), isWhole });
 }
 
 type Departing = Extract<PolicyName & EndingPolicy, "orders.moved" | "orders.cancelled" | "orders.gone">;
@@ -205,6 +269,13 @@ function waits(order: string, owner: string): Block {
   return { code: "order.moving", reason, again: true };
 }
 
+function stoodElsewhere(order: string): Block {
+  const reason =
+    `the order ${order} moved to another customer in the CRM; what was bought of it here stands in an enterprise ` +
+    "that the customer was linked with before, and nothing of it is taken away in the one that it is linked with now";
+  return { code: "order.elsewhere", reason, again: true };
+}
+
 function unreadable(order: string): Block {
   const reason =
     `the order ${order} moved to another customer in the CRM, and its record waits in quarantine; what stands of it ` +
@@ -220,5 +291,5 @@ function unitsText(units: readonly StandingUnit[]): string {
 function endingsOf(standing: OrderStanding, units: readonly StandingUnit[], why: EndingPolicy, what: string): Endings {
   const numbers = new Set(units.flatMap(({ number }) => number ?? []));
   const parts = units.map((unit) => ({ unit, whole: true, products: unit.products, packages: unit.packages }));
-  return { order: standing, parts, units: numbers, why, what, needs: [], isGap: false };
+  return { order: standing, parts, units: numbers, why, what, needs: [], isGap: false, isWhole: false };
 }

@@ -111,8 +111,9 @@ export interface Endings {
   what: string;
   /** What is bought in its place, by this order or another one: nothing of it goes without that. */
   needs: Need[];
-  /** What is bought in their place waits until they are gone. */
+  /** `isGap`: what is bought in their place waits for them; `isWhole`: none of them goes where another one stays. */
   isGap: boolean;
+  isWhole: boolean;
 }
 
 /**
@@ -388,9 +389,7 @@ function isSame(one: unknown, other: unknown): boolean {
 }
 
 function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, Item[]> {
-  const groups = new Map<string, Item[]>();
-  for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item]);
-  return groups;
+  return Map.groupBy(items, keyOf);
 }
 
 function onceEach<Item>(items: readonly Item[], keyOf: (item: Item) => string | null): Item[] {

@@ -14,7 +14,7 @@ import type { Observed } from "./input.ts";
 import { planAmendment } from "./amendments.ts";
 import { planRepair } from "./order-repair.ts";
 import type { PurchaseMaker } from "./amendments.ts";
-import { awaitsLeaving, planArrival, planDepartures } from "./moved-orders.ts";
+import { planArrival, planDepartures, withHandover } from "./moved-orders.ts";
 import type { PlanOptions } from "./options.ts";
 import type { Endings } from "./order-difference.ts";
 import { newBuyRecords, orderableFields, PayloadBuild } from "./order-records.ts";
@@ -132,13 +132,14 @@ function amend(
     return waits({ code: "order.form-lost", reason: `nobody knows what stands of the order: ${lost}`, again: true });
   }
   const of = { order, placed, standing };
-  const leaves = isHere ? awaitsLeaving(of, given.left?.get(key), options.policies) : undefined;
-  if (leaves !== undefined) return waits(leaves);
   const make: PurchaseMaker = (own, assets) => purchaseOf(given, own, assets, options.settings);
   const arrival = isHere ? undefined : planArrival(given, of, options, make);
   stage.proofs.push(...(arrival?.proof ?? []));
   const plan = agrees ? planRepair : planAmendment;
-  const { meant, changes, blocks, endings } = arrival ?? plan(given, of, options, make);
+  const own = arrival ?? plan(given, of, options, make);
+  const { meant, changes, blocks, endings } = isHere
+    ? withHandover(own, of, given.left?.get(key), options.policies)
+    : own;
   stage.meant.push(...meant);
   stage.changes.push(...changes);
   stage.blocks.push(...blocks.map((block): BlockedRecord => [key, block]));

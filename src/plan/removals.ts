@@ -143,8 +143,7 @@ function planOrder(
     }
   }
   if (gone.length > 0) foundGone(stage, order, gone, { policies, numbers: given.known.numbers });
-  // With a gap the new form is bought for all of them at once: none goes where another one stays.
-  const whole = going.filter(({ ending }) => !ending.isGap || !stays.has(ending));
+  const whole = going.filter(({ ending }) => !ending.isWhole || !stays.has(ending));
   const free = withoutTwins(stage, key, whole, limits);
   const made = deletionsOf({ given, limits, settings, unwanted, buys }, free, policies);
   stage.meant.push(...made.meant);
@@ -200,6 +199,6 @@ function withoutTwins(stage: RemovalStage, key: string, parts: RemovalPart[], li
       `from ${other?.crmProductId ?? "another product"}, which stays: both have the same product, limits, nodes and ` +
       "licence order, and a deletion would take both. It is taken away by hand";
     stage.blocks.push([key, { code: "order.twin-product", reason, again: true }]);
-    free = free.filter((part) => part !== caught && !(part.ending.isGap && part.ending === caught.ending));
+    free = free.filter((part) => part !== caught && !(part.ending.isWhole && part.ending === caught.ending));
   }
 }

@@ -88,7 +88,7 @@ function endingsOf(work: OrderWork, run: string): Endings | undefined {
   const what = `${run} is taken back: it bought ${count} product(s) of the order ${formatKey(standing.order)}`;
   const subject = `order:${formatKey(standing.order)}`;
   const needs = lostOf(work).length > 0 ? [{ stage: "orders" as const, subject }] : [];
-  return { order: standing, parts, units, why: "orders.ended", what, needs, isGap: false };
+  return { order: standing, parts, units, why: "orders.ended", what, needs, isGap: false, isWhole: false };
 }
 
 function orderIn(row: DoneOperation, of: Undoing): { key: string; work: Work } {

@@ -135,7 +135,7 @@ function time({ from, to }: { from: string; to: string | null }, view: View): st
 type PlacedFacts = ExplainFacts["placed"][number];
 
 /** Where else than for its customer an order stood, and may stand still. */
-function movedLines({ customer, movedFrom }: PlacedFacts, view: View): string[] {
+function movedLines({ customer, products, movedFrom }: PlacedFacts, view: View): string[] {
   if (movedFrom.length === 0) return [];
   const left = movedFrom.map(({ customer: earlier, since, endedAt }) => {
     const there =
@@ -144,7 +144,8 @@ function movedLines({ customer, movedFrom }: PlacedFacts, view: View): string[] 
         : `nothing of it stands there since ${instantText(endedAt, view)}`;
     return `  moved away from ${formatKey(earlier)} in the CRM ${instantText(since, view)}; ${there}`;
   });
-  return [`  stands for ${formatKey(customer)}`, ...left];
+  const now = products === 0 ? "; nothing of it stands anywhere now" : "";
+  return [`  stands for ${formatKey(customer)}${now}`, ...left];
 }
 
 /** What happened to a placed order since. */

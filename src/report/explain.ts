@@ -63,6 +63,8 @@ interface PlacedFacts {
   licenceOrders: { sequence: number; licenseType: string; licenseOrderId: string; platformCustomerId: string }[];
   /** For whom it stands. */
   customer: RecordKey;
+  /** Products that stand of it, wherever, each once for every number of its asset; null where that is not known. */
+  products: number | null;
   /** Customers that it moved away from in the CRM; `endedAt`: since when nothing of it stands there. */
   movedFrom: { customer: RecordKey; since: string; endedAt: string | null }[];
   /** What happened to it since, oldest first. */

@@ -86,7 +86,8 @@ const byCode: Record<string, string> = {
     "rebuild again, where nothing was run since, else with ledger.path at a file that is not there yet",
   "order.moving": "nothing here: `crm-sync explain order ORDER` says what keeps the order at the other customer",
   "order.number-elsewhere":
-    "give the asset another number in the CRM, or set policies.replacement: gap, with which it goes there first",
+    "leave the number out in the CRM, or give another one: the order gets an asset of its own then; where this very " +
+    "number is to move, set policies.replacement: gap until it has: it is deleted where it stands, and bought then",
   "order.not-shown":
     "look on the platform whether it is there, and take it away by hand where it is; nothing is deleted that M6, E8 " +
     "and M7 do not show",

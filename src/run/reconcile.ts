@@ -20,6 +20,7 @@ import type { CarryOut } from "./carry-out.ts";
 import { mostRounds, restless, stopReasons } from "./customer-attempt.ts";
 import type { CustomerAttempt, CustomerAttemptResult, ReconcileDependencies, StopReason } from "./customer-attempt.ts";
 import { isJudged, judge } from "./destruction.ts";
+import { giveOver, notApproved, takeAllBack, takeBack, waitingIn, whyWaiting, withoutWaiting } from "./handovers.ts";
 import { deferredOf, hasOutcome, plannedIn } from "./record-outcomes.ts";
 import { endNoLongerMeant } from "./no-longer-meant.ts";
 import { settleOpen } from "./settle-open.ts";
@@ -173,26 +174,29 @@ class CustomerAttemptRun {
     const { state: judged, toJudge } = await judge(of, this.#state, { plan, whole });
     this.#state = judged;
     if (toJudge !== undefined) {
+      await takeBack(this.#knows, notApproved(plan.operations, toJudge.takings));
       const why = "planned anew: what is taken away is judged first";
       for (const operation of leftIn(judged)) await dropUnsent(of, judged, operation, why);
       return toJudge;
     }
     const { delivered } = judged;
     const open = this.#allowed(plan.operations).filter((operation) => !delivered.has(operation.hash));
-    const operations = goingWithout(
+    const released = goingWithout(
       open,
       plan.operations.filter((operation) => delivered.has(operation.hash)),
     );
+    await takeBack(
+      this.#knows,
+      waitingIn(plan.operations).filter((operation) => !released.includes(operation)),
+    );
+    const operations = withoutWaiting(released);
     this.#announce(operations, plan);
     await this.#leave(
       of,
-      open.filter((operation) => !operations.includes(operation)),
+      open.filter((operation) => !released.includes(operation)),
     );
-    for (const operation of left) this.#advance({ type: "put-off", operation, why: notChosen });
-    if (expected?.undo !== undefined) {
-      const records = plan.operations.flatMap((operation) => operation.records);
-      this.#advance({ type: "records-wait", records, why: takenBack(expected.undo) });
-    }
+    this.#noteLeft(left, plan);
+    await this.#giveOver(released);
     const next = firstStage(operations);
     if (next.length === 0)
       return (await this.#lookForUnwanted()) ? await this.#stop("parked") : await this.#finish(whole);
@@ -208,6 +212,21 @@ class CustomerAttemptRun {
     }
     if (this.#state.done > 0) this.#planning.forget(next);
     return undefined;
+  }
+
+  #noteLeft(left: readonly Operation[], { operations }: CustomerPlan): void {
+    const { expected } = this.#attempt;
+    for (const operation of left) this.#advance({ type: "put-off", operation, why: notChosen });
+    if (expected?.undo === undefined) return;
+    const records = operations.flatMap((operation) => operation.records);
+    this.#advance({ type: "records-wait", records, why: takenBack(expected.undo) });
+  }
+
+  /** Purchases that nothing holds wait until what stands of their orders elsewhere is gone: it may go from now on. */
+  async #giveOver(released: readonly Operation[]): Promise<void> {
+    for (const operation of waitingIn(released))
+      this.#advance({ type: "records-wait", records: operation.records, why: whyWaiting(operation) });
+    await giveOver(this.#knows, waitingIn(firstStage(released)));
   }
 
   /** Without what is held, and without what needs that. */
@@ -307,6 +326,7 @@ class CustomerAttemptRun {
 
   async #stop(reason: StopReason): Promise<CustomerAttemptResult> {
     await this.settled();
+    await takeAllBack(this.#knows);
     return await this.#end(reason);
   }
 
@@ -346,6 +366,7 @@ class CustomerAttemptRun {
 
   /** Defers every pending record of the customer for one reason; the next run looks at them again. */
   async deferAll(code: string, reason: string): Promise<void> {
+    await takeAllBack(this.#knows);
     const pending = deferredOf(await this.#knows.loaded(), { code, reason, again: true });
     await this.#dropStored(`not attempted: ${reason}`);
     await this.#deps.ledger.records.setOutcomes(this.#attempt.runId, pending);

@@ -3,7 +3,7 @@ import type { LicenseType, RecordKey, Stream } from "../../crm/model.ts";
 import { withTree } from "../../operation/desired.ts";
 import type { Desired, DesiredCustomer, DesiredOrder, DesiredStaff, OrderWithTree } from "../../operation/desired.ts";
 import { markerKey } from "../../operation/references.ts";
-import { earlierOrders, standingOf } from "../../operation/order-standing.ts";
+import { earlierOrders, hasProducts, standingOf } from "../../operation/order-standing.ts";
 import type { OrderHistory, OrderStanding, StandingParts } from "../../operation/order-standing.ts";
 import type { Known } from "../../operation/state.ts";
 import type { EnterpriseFacts } from "../../operation/state/part.ts";
@@ -149,7 +149,9 @@ export class KnownTables {
             ? undefined
             : this.#standingOf(placed, customer, known)
           : { lost: unclear };
-      return [{ order: withTree(desired<DesiredOrder>(row)), owner, standing }];
+      const there = placed === undefined ? undefined : this.#standingOf(placed, owner, known);
+      const standsThere = there !== undefined && !("lost" in there) && hasProducts(there);
+      return [{ order: withTree(desired<DesiredOrder>(row)), owner, standing, standsThere }];
     });
   }
 

@@ -50,15 +50,17 @@ export class MovedOrderRows {
   readonly writes: Writes<MovedOrderChange> = {
     "order-leaving": ({ order, customer, unclear }, at) => {
       const run = this.#statements;
-      run.leave.run(order.namespace, order.id, customer.namespace, customer.id, at);
-      run.say.run(unclear, order.namespace, order.id, customer.namespace, customer.id);
+      const { namespace, id } = order;
+      run.leave.run({ namespace, id, fromNamespace: customer.namespace, fromId: customer.id, at });
+      run.say.run(unclear, namespace, id, customer.namespace, customer.id);
       run.wakeCustomer.run(customer.namespace, customer.id);
     },
     "order-moved": ({ order, from, customer }, at) => {
       const { namespace, id } = order;
       const run = this.#statements;
       run.move.run({ namespace, id, customerNamespace: customer.namespace, customerId: customer.id });
-      run.leave.run(namespace, id, from.namespace, from.id, at);
+      // An order that was given over and is taken back leaves nobody: it is the customer's still.
+      run.leave.run({ namespace, id, fromNamespace: from.namespace, fromId: from.id, at });
       // Whoever it left has something to take away now.
       for (const earlier of run.leftAt.all(namespace, id)) run.wakeCustomer.run(earlier.namespace, earlier.id);
     },
@@ -118,7 +120,10 @@ function prepareStatements(database: Sqlite) {
       ),
     leave: () =>
       database.prepare(
-        `insert into moved_order (namespace, order_id, customer_namespace, customer_id, since) values (?, ?, ?, ?, ?)
+        `insert into moved_order (namespace, order_id, customer_namespace, customer_id, since)
+          select @namespace, @id, @fromNamespace, @fromId, @at where not exists (
+            select 1 from record where stream = 'orders' and namespace = +@namespace and id = +@id
+              and customer_namespace = @fromNamespace and customer_id = @fromId)
           on conflict do update set since = excluded.since, ended_at = null where ended_at is not null`,
       ),
     left: () =>

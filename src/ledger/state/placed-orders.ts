@@ -115,6 +115,34 @@ export class PlacedOrderRows {
   };
 }
 
+/**
+ * Orders that stand in an enterprise that a customer was linked with before. Most customers never had another link:
+ * then no order is looked at. Of one that moved it counts when something of it was bought last for the customer, or
+ * when it was placed for it.
+ */
+const stoodBefore = `with earlier as (
+       select e.namespace, e.customer_id, e.from_at, e.to_at from link l
+       join link e on e.namespace = l.namespace and e.customer_id = l.customer_id and e.to_at is not null
+         and e.enterprise_global_id <> l.enterprise_global_id
+       where l.namespace = +@namespace and l.customer_id = +@id and l.to_at is null),
+     own as (
+       select p.namespace, p.order_id from earlier e
+       join placed_order p on p.customer_namespace = e.namespace and p.customer_id = e.customer_id
+         and p.to_at is null
+       union
+       select m.namespace, m.order_id from earlier e
+       join moved_order m on m.customer_namespace = e.namespace and m.customer_id = e.customer_id
+         and m.ended_at is null)
+     select distinct p.namespace, p.order_id as id from own
+     join placed_order p on p.namespace = own.namespace and p.order_id = own.order_id and p.to_at is null
+     join earlier e on iif(p.placed_for_id is null,
+         iif(p.customer_namespace = e.namespace and p.customer_id = e.customer_id, p.from_at, ''), coalesce(
+         (select max(s.at) from order_step s where s.namespace = p.namespace and s.order_id = p.order_id
+            and s.customer_namespace = e.namespace and s.customer_id = e.customer_id
+            and s.kind = 'bought' and s.origin <> 'found'),
+         iif(p.placed_for_namespace = e.namespace and p.placed_for_id = e.customer_id, p.from_at, '')))
+       between e.from_at and e.to_at`;
+
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
     of: () =>
@@ -138,17 +166,7 @@ function prepareStatements(database: Sqlite) {
        where m.ended_at is null and m.customer_namespace = +@namespace and m.customer_id = +@id
        order by 1, 2`,
       ),
-    // Most customers never had another link: then no order is looked at.
-    elsewhere: () =>
-      database.prepare<[RecordKey], RecordKey>(
-        `select distinct p.namespace, p.order_id as id from link l
-         join link e on e.namespace = l.namespace and e.customer_id = l.customer_id and e.to_at is not null
-           and e.enterprise_global_id <> l.enterprise_global_id
-         join placed_order p on p.customer_namespace = l.namespace and p.customer_id = l.customer_id
-           and p.to_at is null and p.from_at >= e.from_at and p.from_at <= e.to_at
-           and p.placed_for_id is null
-         where l.namespace = +@namespace and l.customer_id = +@id and l.to_at is null`,
-      ),
+    elsewhere: () => database.prepare<[RecordKey], RecordKey>(stoodBefore),
     placedUnder: () =>
       database.prepare<[string], Pick<PlacedOrderTable, "order_id">>(
         "select order_id from placed_order where channel_order_id = +? and to_at is null",

@@ -57,7 +57,7 @@ export const lifeBase: Breaks = {
   },
   "what was not chosen of a saved plan counts as done": {
     file: "src/run/reconcile.ts",
-    within: "CustomerAttemptRun.#carryOutStage",
+    within: "CustomerAttemptRun.#noteLeft",
     find: 'for (const $operation of $left) this.#advance({ type: "put-off", $operation, why: notChosen });',
     replace: "",
     test: "cli/apply-only.test.ts",

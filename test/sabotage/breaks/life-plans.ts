@@ -147,7 +147,7 @@ export const lifePlans: Breaks = {
   },
   "what was taken back counts as agreed": {
     file: "src/run/reconcile.ts",
-    within: "CustomerAttemptRun.#carryOutStage",
+    within: "CustomerAttemptRun.#noteLeft",
     find: 'this.#advance({ type: "records-wait", records, why: takenBack(expected.undo) });',
     replace: "void records;",
     test: "cli/undo.test.ts",

@@ -241,6 +241,9 @@ it("an asset number that the CRM gives to the order and that it has where it was
   amend(w, "1", { customer: "C2" });
   for (const _ of [1, 2]) expect((await w.does("run", "everything")).calls).toEqual({});
   expect(waitsFor(w, "1")).toBe("order.number-elsewhere");
+  const told = (await w.run("explain", "order", "1")).stdout.replaceAll(/\s+/gu, " ");
+  expect(told).toContain("the asset number 7700000001 to the order, and the asset with this number stands for crm/C1");
+  expect(told).toContain("set policies.replacement: gap until it has");
   rule(w, "replacement", "gap");
   await runsUntilQuiet(w);
   expect((await productsBy(w))["C1"]).toBeUndefined();

@@ -18,6 +18,15 @@ export async function productsBy(w: World): Promise<Record<string, string[]>> {
   return found;
 }
 
+/** The products of the first order at each customer that has any of them, whatever purchase brought them. */
+export async function places(w: World): Promise<Record<string, string[]>> {
+  const shown = Object.entries(await productsBy(w)).map(([customer, list]): [string, string[]] => [
+    customer,
+    list.map((text) => text.split(" ")[0] ?? "").filter((product) => product.endsWith("1")),
+  ]);
+  return Object.fromEntries(shown.filter(([, list]) => list.length > 0));
+}
+
 /** Runs until one has nothing to call and nothing is left open; answers the writing calls of each. */
 export async function runsUntilQuiet(w: World, most = 8): Promise<Record<string, number>[]> {
   const calls: Record<string, number>[] = [];

@@ -1,0 +1,94 @@
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { auditIsWhole } from "../support/full-check.ts";
+import { killPoints } from "../support/kill-points-names.ts";
+import type { KillPoint } from "../support/kill-points-names.ts";
+import { LedgerView } from "../support/ledger-view.ts";
+import { startCrmSync } from "../support/process.ts";
+import { cellsOf, sampled } from "../support/sizes.ts";
+import type { World } from "../support/cli.ts";
+import { amend, placedOrders, rule } from "../scenarios/life/placed-orders.ts";
+import { places, runsUntilQuiet } from "../scenarios/life/moved.ts";
+
+/**
+ * An order that moves to another customer is bought there by one call and goes where it was by another one. The process
+ * is killed at each point of either call: afterwards there is one purchase and one deletion, and with an overlap the
+ * product stood somewhere at every moment.
+ */
+const preload = join(import.meta.dirname, "../support/kill-points.ts");
+const points = killPoints.filter((point) => !point.startsWith("in settling"));
+
+interface Half {
+  replacement: "overlap" | "gap";
+  kind: "amend-order" | "delete-assets";
+}
+
+const halves: Record<string, Half> = {
+  "the purchase of an overlap": { replacement: "overlap", kind: "amend-order" },
+  "the deletion of an overlap": { replacement: "overlap", kind: "delete-assets" },
+  "the deletion of a gap": { replacement: "gap", kind: "delete-assets" },
+  "the purchase of a gap": { replacement: "gap", kind: "amend-order" },
+};
+
+async function moved({ replacement }: Half): Promise<World> {
+  const w = await placedOrders({ staff: [{ id: "S2", customer: "C2", holds: ["A2"] }] });
+  rule(w, "orders.moved", "apply");
+  rule(w, "replacement", replacement);
+  amend(w, "1", { customer: "C2" });
+  return w;
+}
+
+function expectWhole(w: World): void {
+  const view = new LedgerView(w.path("ledger.db"));
+  try {
+    expect(auditIsWhole(view, w.path("ledger.db"))).toEqual([]);
+  } finally {
+    view.close();
+  }
+  expect(w.sandbox.duplicates()).toEqual({ enterprises: [], orders: [], products: [], staff: [] });
+}
+
+/** Runs in processes of their own until one of them is killed there. */
+async function killedAt(w: World, point: KillPoint, kind: string): Promise<void> {
+  for (let run = 0; run < 5; run += 1) {
+    const isNext = w.rows("select 1 from operation where kind = 'amend-order' or kind like 'delete-%'").length;
+    const meets = kind === "amend-order" ? 0 : 1;
+    if (point === "all written, nothing committed there")
+      w.sandbox.faults.add({ operation: "E5", fault: "silence", nth: isNext === meets ? 1 : 2 });
+    const environment = { ...w.place.environment, KILL_POINT: point, KILL_KIND: kind };
+    const { signal } = await startCrmSync({ ...w.place, environment, preload }, "run", "everything").ended;
+    w.sandbox.faults.clear();
+    if (signal === "SIGKILL") return;
+  }
+  expect.fail(`${kind} was never killed ${point}`);
+}
+
+describe.each(cellsOf(halves, () => sampled(points, 4)))("%s", (name, half, own) => {
+  it.each(own)("killed %s: there is one purchase and one deletion, and nothing is lost", async (point) => {
+    const w = await moved(half);
+    const had = w.sandbox.counts().effects["E5"] ?? 0;
+    await killedAt(w, point, half.kind);
+    expectWhole(w);
+    const now = await places(w);
+    if (half.replacement === "overlap") expect(Object.keys(now), `${name}: stands nowhere`).not.toEqual([]);
+    else expect(Object.keys(now).length, `${name}: stands twice`).toBeLessThan(2);
+
+    await runsUntilQuiet(w);
+    expect(await places(w)).toEqual({ C2: ["P1", "Q1"] });
+    expect((w.sandbox.counts().effects["E5"] ?? 0) - had).toBe(2);
+    expectWhole(w);
+  });
+});
+
+describe.each(Object.entries(halves))("%s", (_name, half) => {
+  it.each(["appliedNoReply", "resetBefore"] as const)("whose answer is lost (%s) is made once", async (fault) => {
+    const w = await moved(half);
+    const had = w.sandbox.counts().effects["E5"] ?? 0;
+    const isFirst = (half.kind === "amend-order") === (half.replacement === "overlap");
+    w.sandbox.faults.add({ operation: "E5", fault, nth: isFirst ? 1 : 2 });
+    await runsUntilQuiet(w);
+    expect(await places(w)).toEqual({ C2: ["P1", "Q1"] });
+    expect((w.sandbox.counts().effects["E5"] ?? 0) - had).toBe(2);
+    expectWhole(w);
+  });
+});
