@@ -9,7 +9,7 @@ import type { FixedNumber } from "../operation/state/asset-numbers.ts";
 import { deliver } from "./deliver.ts";
 import type { AssetNumbers, Unready } from "./deliver.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
-import { newUnitsOf } from "../operation/asset-numbers.ts";
+import { givenToNew, newUnitsOf } from "../operation/asset-numbers.ts";
 import type { PlannedAsset } from "../operation/asset-numbers.ts";
 
 /** The customer under whom the pool's operations stand in the journal: nobody's. */
@@ -46,6 +46,8 @@ export class NumberPool implements AssetNumbers {
     const { settings } = this.#deps;
     const { order, customer } = of;
     const key = { order: { namespace: order.namespace, id: order.id }, customer };
+    const clash = await this.#fixShown(customer, assets, keep);
+    if (clash !== undefined) return clash;
     const wanted = assets.flatMap((asset) => {
       // What continues an earlier unit has the number of that.
       const units = newUnitsOf(asset);
@@ -55,7 +57,7 @@ export class NumberPool implements AssetNumbers {
         instanceId: asset.id,
         quantity: asset.quantity,
         units: asset.renewed === undefined ? asset.units : units,
-        given: asset.given,
+        given: givenToNew(asset),
         wireNumber: (digits: string): string =>
           licenseType === undefined ? digits : assetNumberOf(digits, licenseType, settings),
       };
@@ -79,6 +81,24 @@ export class NumberPool implements AssetNumbers {
         if (problem !== undefined) return problem;
       }
     });
+  }
+
+  /** Numbers that only M7 showed belong to the units that they are shown of, before something goes on under them. */
+  async #fixShown(
+    customer: RecordKey,
+    assets: readonly PlannedAsset[],
+    keep: (numbers: readonly FixedNumber[]) => void,
+  ): Promise<Unready | undefined> {
+    for (const { number, shown, continues } of assets.flatMap(({ renewed = [] }) => renewed)) {
+      const [earlier] = continues;
+      if (shown !== true || earlier === undefined) continue;
+      const { namespace, orderId: id, instanceId, unit } = earlier;
+      const wireNumber = (digits: string): string => digits;
+      const wanted = [{ instanceId, quantity: 1, units: [unit], given: [number], wireNumber }];
+      const found = await this.#fixed({ order: { namespace, id }, customer }, wanted, keep);
+      if (found.kind === "settled" && found.problem !== undefined) return found.problem;
+    }
+    return undefined;
   }
 
   async #fixed(

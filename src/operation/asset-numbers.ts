@@ -9,8 +9,16 @@ export const earlierUnit = z.object({
 });
 export type EarlierUnit = z.infer<typeof earlierUnit>;
 
-/** A unit that is bought under the number of one that stands; `continues`: that unit, and those that it continues. */
-export const renewedUnit = z.object({ unit: z.int(), number: z.string(), continues: z.array(earlierUnit) });
+/**
+ * A unit that is bought under the number of one that stands; `continues`: that unit, and those that it continues.
+ * `shown`: the ledger does not know the number of that one yet, M7 shows it.
+ */
+export const renewedUnit = z.object({
+  unit: z.int(),
+  number: z.string(),
+  continues: z.array(earlierUnit),
+  shown: z.literal(true).optional(),
+});
 export type RenewedUnit = z.infer<typeof renewedUnit>;
 
 const plannedAsset = z.object({
@@ -35,6 +43,12 @@ export function unitsOf({ quantity, units }: Pick<PlannedAsset, "quantity" | "un
 export function newUnitsOf(asset: Pick<PlannedAsset, "quantity" | "units" | "renewed">): number[] {
   const renewed = new Set(asset.renewed?.map(({ unit }) => unit));
   return unitsOf(asset).filter((unit) => !renewed.has(unit));
+}
+
+/** The numbers that the CRM gives to the units that get one of their own, in their order. */
+export function givenToNew({ given, renewed = [] }: Pick<PlannedAsset, "given" | "renewed">): string[] {
+  const taken = new Set(renewed.map(({ number }) => number));
+  return given.filter((number) => !taken.has(number));
 }
 
 /** Numbers of planned assets that may be there before the purchase: those of the CRM, and those of earlier units. */

@@ -58,7 +58,7 @@ export function orderContextOf(
   },
 ): OrderContext {
   const renewed = planned.assets.flatMap(({ id, renewed: units = [] }) =>
-    units.map((unit) => ({ ...unit, instanceId: id })),
+    units.map(({ shown: _shown, ...unit }) => ({ ...unit, instanceId: id })),
   );
   return {
     enterpriseGlobalId: request.orderList[0]?.enterpriseGlobalId ?? "",

@@ -1,5 +1,4 @@
 import { formatKey } from "../crm/keys.ts";
-import type { RenewedUnit } from "../operation/asset-numbers.ts";
 import type { OrderWithTree } from "../operation/desired.ts";
 import type { MeantOperation } from "../operation/operation.ts";
 import type { GoneItem } from "../operation/order-payload.ts";
@@ -15,21 +14,13 @@ import { differenceOf, isEmpty } from "./order-difference.ts";
 import { unitsEnded } from "./emptied-units.ts";
 import { partsText, wordingOf } from "./amendment-texts.ts";
 import { soldApart } from "./sold-apart.ts";
-import type { AddedPart, EndedPart, EndingPolicy, Endings, OrderDifference, ReplacedPart } from "./order-difference.ts";
-import type { PlannedPackage, PlannedProduct, PurchasedAsset } from "./order-records.ts";
+import type { EndedPart, EndingPolicy, Endings, OrderDifference, ReplacedPart } from "./order-difference.ts";
+import { waitsForNeeds } from "./needs-of-operations.ts";
 import { consider } from "./policy.ts";
-import { renewedIn } from "./renewals.ts";
+import { boughtText, newAssets, purchasedAssets, purchasesOf } from "./purchase-parts.ts";
+import type { Purchase, PurchaseMaker } from "./purchase-parts.ts";
 import { wantedForm } from "../operation/state/order-steps.ts";
 import { passwordsWiped } from "../operation/state/secrets.ts";
-
-/** What an E5 says of a purchase, and the units of it that continue earlier ones, by asset instance. */
-export interface MadePurchase {
-  payload: Omit<MeantOperation<"place-order">["payload"], "channelOrderId">;
-  renewed: ReadonlyMap<string, RenewedUnit[]>;
-}
-
-/** Makes what an E5 says of these assets of an order, or says why it cannot be made as it has to be. */
-export type PurchaseMaker = (order: OrderWithTree, assets: readonly PurchasedAsset[]) => MadePurchase | Block;
 
 /** What is to be done so that a placed order stands as the CRM says. */
 export interface Amendment {
@@ -37,14 +28,6 @@ export interface Amendment {
   changes: StateChange[];
   blocks: Block[];
   endings: Endings[];
-}
-
-/** What is bought under the number of one unit. */
-export interface Purchase {
-  part: Pick<AddedPart, "asset" | "unit" | "given">;
-  standing: StandingUnit | undefined;
-  products: PlannedProduct[];
-  packages: PlannedPackage[];
 }
 
 /** A placed order with what stands of it and what the CRM says of it now. */
@@ -60,7 +43,12 @@ export interface Placed {
  * kept, and nothing is called. Where nothing differs any more, the form counts as agreed.
  */
 export function planAmendment(
-  given: { known: Pick<Known, "assignments" | "numbers">; sealed?: ReadonlySet<string> | undefined },
+  given: {
+    known: Pick<Known, "assignments" | "numbers">;
+    sealed?: ReadonlySet<string> | undefined;
+    /** Subjects of the purchases that are to take over an instance of the order and do not stand yet. */
+    takersOf?: (instanceId: string) => readonly string[];
+  },
   of: Placed,
   options: Pick<PlanOptions, "policies">,
   purchase: PurchaseMaker,
@@ -89,7 +77,7 @@ export function planAmendment(
     return considered === "act";
   };
   const isBuying = buyWhatIsLacking(amendment, of, difference, { policies, acts, make: purchase });
-  endWhatGoes(amendment, of, difference, { isBuying, numbers: given.known.numbers }, acts);
+  endWhatGoes(amendment, of, difference, { isBuying, numbers: given.known.numbers, takersOf: given.takersOf }, acts);
   keepPrices(amendment, of, difference, acts);
   amendment.changes.push(...wiped);
   if (difference.wording.length > 0) acts("orders.wording", wordingOf(difference));
@@ -179,7 +167,15 @@ function endWhatGoes(
   amendment: Amendment,
   of: Placed,
   { ended, superseded, emptied }: OrderDifference,
-  { isBuying, numbers }: { isBuying: boolean | "in part"; numbers: Known["numbers"] },
+  {
+    isBuying,
+    numbers,
+    takersOf = () => [],
+  }: {
+    isBuying: boolean | "in part";
+    numbers: Known["numbers"];
+    takersOf: ((instanceId: string) => readonly string[]) | undefined;
+  },
   acts: Acts,
 ): void {
   const { order } = of;
@@ -205,7 +201,7 @@ function endWhatGoes(
         : `the order ${formatKey(order.key)} ${words}: ${parts} would be taken away`;
     const goes = acts(why, what);
     if (goes && others.length > 0) amendment.endings.push(endingsOf(of, others, why, what, needs));
-    if (goes) amendment.changes.push(...unitsEnded(of.standing, emptied, numbers));
+    if (goes) endEmptied(amendment, of, emptied, { numbers, takersOf });
   }
   for (const why of ["orders.replaced", "orders.assetChanged"] as const) {
     const parts = superseded.filter(({ whole }) => whole === (why === "orders.assetChanged"));
@@ -213,6 +209,21 @@ function endWhatGoes(
     const what = `the old form of ${partsText(parts)} of the order ${formatKey(order.key)} would be taken away`;
     if (acts(why, what)) amendment.endings.push(endingsOf(of, parts, why, what, []));
   }
+}
+
+/** Nothing is sent for a unit of which nothing is left; it stays while something else is to go on under its number. */
+function endEmptied(
+  { changes, blocks }: Amendment,
+  { standing }: Placed,
+  emptied: readonly StandingUnit[],
+  { numbers, takersOf }: { numbers: Known["numbers"]; takersOf: (instanceId: string) => readonly string[] },
+): void {
+  const waiting = emptied.filter(({ instanceId }) => takersOf(instanceId).length > 0);
+  const ends = emptied.filter((unit) => !waiting.includes(unit));
+  changes.push(...unitsEnded(standing, ends, numbers));
+  if (waiting.length === 0) return;
+  const subjects = waiting.flatMap(({ instanceId }) => takersOf(instanceId));
+  blocks.push(waitsForNeeds({ needs: subjects.map((subject): Need => ({ stage: "orders", subject })) }));
 }
 
 function endingsOf(
@@ -233,28 +244,6 @@ function replacedText(of: Placed, replaced: readonly ReplacedPart[]): string {
 
 function replacedNow(of: Placed, { replaced }: OrderDifference, acts: Acts): readonly ReplacedPart[] {
   return replaced.length > 0 && acts("orders.replaced", replacedText(of, replaced)) ? replaced : [];
-}
-
-/** What is bought under each number: what is added, and the new form of what is replaced. */
-function purchasesOf(added: readonly AddedPart[], replaced: readonly ReplacedPart[]): Purchase[] {
-  const byUnit = new Map<string, Purchase>();
-  const at = (part: Purchase["part"], standing: StandingUnit | undefined): Purchase => {
-    const key = JSON.stringify([part.asset.id, part.unit]);
-    const purchase = byUnit.get(key) ?? { part, standing, products: [], packages: [] };
-    byUnit.set(key, purchase);
-    return purchase;
-  };
-  for (const part of added) {
-    const purchase = at(part, part.standing);
-    purchase.products.push(...part.products);
-    purchase.packages.push(...part.packages);
-  }
-  for (const { asset, unit, to } of replaced) {
-    const purchase = at({ asset, unit: unit.unit, given: undefined }, unit);
-    if ("product" in to) purchase.products.push(to.product);
-    else purchase.packages.push(to.package);
-  }
-  return [...byUnit.values()];
 }
 
 /** Units that take the place of those whose asset is wanted otherwise: no call changes an asset. */
@@ -338,51 +327,6 @@ export function buy(
     needs,
   });
   return true;
-}
-
-function boughtText(purchases: readonly Purchase[]): string {
-  const units = purchases.filter(({ standing }) => standing === undefined).length;
-  const products = purchases.reduce((sum, item) => sum + item.products.length + item.packages.length, 0);
-  return units === 0 ? `${products} product(s)` : `${units} asset(s) with ${products} product(s)`;
-}
-
-/** Units of one asset that get the same things are one asset of the payload. */
-function purchasedAssets(purchases: readonly Purchase[]): PurchasedAsset[] {
-  const groups = new Map<string, PurchasedAsset & { units: number[] }>();
-  for (const { part, products, packages } of purchases) {
-    const { asset, unit } = part;
-    const key = JSON.stringify([asset.id, products.map(({ id }) => id), packages.map(({ id }) => id)]);
-    const group = groups.get(key) ?? { ...asset, products, packages, quantity: 0, units: [] };
-    group.units.push(unit);
-    group.quantity = group.units.length;
-    groups.set(key, group);
-  }
-  return [...groups.values()];
-}
-
-/** The asset instances whose new units need numbers; those that the CRM gave stand first. */
-function newAssets(
-  purchases: readonly Purchase[],
-  renewed: MadePurchase["renewed"],
-): MeantOperation<"amend-order">["after"]["assets"] {
-  const byAsset = new Map<string, Purchase[]>();
-  for (const item of purchases) {
-    if (item.standing !== undefined) continue;
-    byAsset.set(item.part.asset.id, [...(byAsset.get(item.part.asset.id) ?? []), item]);
-  }
-  return [...byAsset].map(([id, items]) => {
-    const sorted = items.toSorted(
-      (one, other) => Number(one.part.given === undefined) - Number(other.part.given === undefined),
-    );
-    return {
-      id,
-      licenseType: items[0]?.part.asset.licenseType ?? "",
-      quantity: items.length,
-      given: sorted.flatMap(({ part }) => part.given ?? []),
-      units: sorted.map(({ part }) => part.unit),
-      ...renewedIn(renewed, id),
-    };
-  });
 }
 
 /** Amounts go to no service, so they wait for nothing. */

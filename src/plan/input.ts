@@ -95,6 +95,8 @@ export interface CustomerInput {
   away?: readonly AwayOrder[] | undefined;
   /** Earlier orders that orders of this customer name, and that are another customer's: whose, by order. */
   earlierOwners?: ReadonlyMap<string, RecordKey> | undefined;
+  /** Earlier orders of its own that are named so, do not stand as the CRM says, and are not looked at now. */
+  earlier?: readonly OrderWithTree[] | undefined;
   /** Placed orders of which licence passwords are kept still, of whatever form. */
   sealed?: ReadonlySet<string> | undefined;
   /** Asset numbers fixed to units of placed orders whose purchase was never made, where there is any staff. */

@@ -95,6 +95,7 @@ export function contentsNeeded(
   const parts = stage.endings.flatMap((ending) => ending.parts);
   const numbers = new Set(driftedNumbers(input, options));
   const ends = parts.length > 0 || numbers.size > 0;
+  if (stage.readsAll) return { numbers: "all", ends };
   for (const number of amendedNumbers(stage, input)) numbers.add(number);
   const proven = stage.proofs.map((unit) => unit.number);
   if (proven.includes(undefined)) return { numbers: "all", ends };

@@ -13,7 +13,7 @@ import { isGone } from "./enterprise.ts";
 import type { Observed } from "./input.ts";
 import { planAmendment } from "./amendments.ts";
 import { planRepair } from "./order-repair.ts";
-import type { PurchaseMaker } from "./amendments.ts";
+import type { PurchaseMaker } from "./purchase-parts.ts";
 import { planArrival, planDepartures, withHandover } from "./moved-orders.ts";
 import type { PlanOptions } from "./options.ts";
 import type { Endings } from "./order-difference.ts";
@@ -23,7 +23,7 @@ import { renewedIn, withRenewals } from "./renewals.ts";
 import type { RenewalsGiven } from "./renewals.ts";
 import { selectionBlock } from "./platform-customer.ts";
 import type { Prepared } from "./prepared.ts";
-import { awaitingTakeovers, withoutRenewed } from "./taken-over.ts";
+import { awaitingTakeovers, takersOfInstance, withoutRenewed } from "./taken-over.ts";
 import { withTransfers } from "./transfers.ts";
 import { instancesFault } from "./validate.ts";
 import { isSameKey } from "../operation/state/same-key.ts";
@@ -45,10 +45,12 @@ export type OrdersGiven = Pick<
   | "left"
   | "away"
   | "earlierOwners"
+  | "earlier"
 > & {
   known: Pick<Known, "link" | "placedOrders" | "platformCustomers" | "assignments" | "numbers">;
   taken?: RenewalsGiven["taken"];
-  observed: Pick<Observed, "unclearOrders" | "contents" | "goneAssets" | "assets">;
+  unnumbered?: RenewalsGiven["unnumbered"];
+  observed: Pick<Observed, "unclearOrders" | "contents" | "allContents" | "goneAssets" | "assets">;
 };
 
 type OrderOptions = Pick<PlanOptions, "settings" | "policies" | "repairs">;
@@ -66,6 +68,8 @@ export interface OrderStage {
   leaving: readonly string[];
   /** What was bought for orders that moved here, and has to be shown before anything goes where they were. */
   proofs: StandingUnit[];
+  /** Only a reading of everything may tell the number that something goes on under. */
+  readsAll: boolean;
 }
 
 /**
@@ -74,15 +78,14 @@ export interface OrderStage {
  */
 export function planOrders(of: OrdersGiven, options: OrderOptions): OrderStage {
   const { settings } = options;
-  const given: OrdersGiven = { ...of, taken: new Map() };
+  const unnumbered = new Set<string>();
+  const given: OrdersGiven = { ...of, taken: new Map(), unnumbered };
   const owners = new Map<string, string>();
   for (const [key, placed] of given.known.placedOrders) owners.set(placed.channelOrderId, key);
   const departures = planDepartures(given, options.policies);
   const { changes, blocks, endings } = departures;
-  // What another order goes on under does not leave with the one before.
-  const renewed = new Set(given.known.numbers.flatMap((item) => (item.continues === undefined ? [] : item.number)));
-  const leaving = departures.numbers.filter((number) => !renewed.has(number));
-  const stage: OrderStage = { meant: [], changes, blocks, endings, leaving, proofs: [] };
+  const leaving = withoutStaying(departures.numbers, given);
+  const stage: OrderStage = { meant: [], changes, blocks, endings, leaving, proofs: [], readsAll: false };
   for (const order of given.orders) {
     if (order.state === "quarantined") continue;
     const key = formatKey(order.key);
@@ -105,7 +108,19 @@ export function planOrders(of: OrdersGiven, options: OrderOptions): OrderStage {
       stage.meant.push(decided);
     }
   }
-  return { ...stage, endings: withoutRenewed(stage.meant, awaitingTakeovers(given, stage.endings)) };
+  const readsAll = unnumbered.size > 0;
+  return { ...stage, readsAll, endings: withoutRenewed(stage.meant, awaitingTakeovers(given, stage.endings)) };
+}
+
+/** Numbers of orders that moved away and that no order which stays has: what goes on under one does not leave. */
+function withoutStaying(numbers: readonly string[], { away = [], known }: OrdersGiven): string[] {
+  const moving = new Set(away.map(({ order }) => formatKey(order.key)));
+  const staying = new Set(
+    known.numbers.flatMap(({ number, namespace, orderId: id }) =>
+      moving.has(formatKey({ namespace, id })) ? [] : [number],
+    ),
+  );
+  return numbers.filter((number) => !staying.has(number));
 }
 
 /** An order that is placed: what stands of it is compared where the CRM says something else than it agreed to last. */
@@ -134,9 +149,10 @@ function amend(
   const of = { order, placed, standing };
   const make: PurchaseMaker = (own, assets) => purchaseOf(given, own, assets, options.settings);
   const arrival = isHere ? undefined : planArrival(given, of, options, make);
+  const takers = (instanceId: string): string[] => takersOfInstance(given, order.key, instanceId);
   stage.proofs.push(...(arrival?.proof ?? []));
   const plan = agrees ? planRepair : planAmendment;
-  const own = arrival ?? plan(given, of, options, make);
+  const own = arrival ?? plan({ ...given, takersOf: takers }, of, options, make);
   const { meant, changes, blocks, endings } = isHere
     ? withHandover(own, of, given.left?.get(key), options.policies)
     : own;

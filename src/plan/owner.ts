@@ -44,6 +44,7 @@ const owners: Record<string, Owner> = {
   "order.earlier-locked": "platform",
   "order.earlier-not-placed": "program",
   "order.earlier-not-shown": "platform",
+  "order.earlier-too-few": "program",
   "order.earlier-unknown": "platform",
   "order.elsewhere": "configuration",
   "order.form-lost": "configuration",

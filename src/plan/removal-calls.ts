@@ -94,7 +94,8 @@ function batchesOf(going: readonly Going[], limits: Limits): Batch[] {
     const { part, asset } = first;
     const rows = own.flatMap((one) => one.rows);
     const named = namedRows(rows, limits);
-    const isWhole = part.whole && own.every((one) => one.part === part) && named.length === part.rows.length;
+    const all = part.rows.filter((item) => item.isRepeated !== true);
+    const isWhole = part.whole && own.every((one) => one.part === part) && named.length === all.length;
     return [{ ...part, rows, asset, ends: asset || isWhole }];
   });
 }

@@ -25,6 +25,8 @@ export interface GoingRow {
   isOwned: boolean;
   /** What takes its place, where something does. */
   by: Replacing | undefined;
+  /** It is the same product once more, as that was repeated in the asset: it counts for nothing by itself. */
+  isRepeated?: true;
 }
 
 /** What goes from one asset number. */

@@ -54,7 +54,7 @@ function goingOf(batches: readonly Batch[], { known }: RemovalsGiven, limits: Li
   return {
     items: batches.flatMap((batch) => itemsOf(batch, limits)),
     products: batches.flatMap(({ reading, rows, asset }) =>
-      (asset ? rows : namedRows(rows, limits)).map(({ row, standing }) => ({
+      (asset ? rows.filter((item) => item.isRepeated !== true) : namedRows(rows, limits)).map(({ row, standing }) => ({
         assetId: reading.asset.assetId,
         crmProductId: standing.product.id,
         licenseOrderId: row.licenseOrderId,

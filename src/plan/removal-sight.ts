@@ -37,6 +37,12 @@ export class Limits {
     return written.ok ? { wire: written.value } : { fault: written.error };
   }
 
+  /** Whether products of packages may have been bought in the asset too (A23), so that M7 shows them twice. */
+  get repeats(): boolean {
+    const { packageProducts, packageOnly } = this.#settings;
+    return packageProducts === "repeat" || packageOnly === "repeat";
+  }
+
   /** What a strict deletion compares of a product (D: contract E5), as one text. */
   matched({ productUri, limitConcurrent, limitStartTime, limitEndTime }: ProductInstance): string {
     const limit = (value: ProductInstance["limitEndTime"]): unknown => {
@@ -49,10 +55,10 @@ export class Limits {
 
 /**
  * What M7 shows of one product that is to go: the row it is, that it is gone, that nobody knows which licence order it
- * is of, or why it is left alone.
+ * is of, or why it is left alone. `repeated`: the same product of a package, as it was repeated in the asset (A23).
  */
 export type ProductSight =
-  | { is: "shown"; row: ProductInstance }
+  | { is: "shown"; row: ProductInstance; repeated?: ProductInstance }
   | { is: "gone" }
   | { is: "unowned"; row: ProductInstance }
   | { is: "blocked"; block: Block };
@@ -82,8 +88,10 @@ export function sightOf(
     if (renamed === undefined) return { is: "gone" };
     return differently(asset.assetNum, id, "crmProductId", renamed.crmProductId, id);
   }
-  if (more.length > 0) {
-    return differently(asset.assetNum, id, "number of rows", String(rows.length), "1");
+  const repeated = repeatedOf(rows, standing, limits);
+  if (more.length > 0 && repeated === undefined) {
+    const sight = differently(asset.assetNum, id, "number of rows", String(rows.length), "1");
+    return standing.packageId === undefined || limits.repeats ? sight : withNote(sight, mayBeRepeated);
   }
   const shown = given(row.licenseOrderId);
   const known = standing.licenseOrderId;
@@ -92,7 +100,34 @@ export function sightOf(
       ? { field: "licenseOrderId", shown, bought: known }
       : otherTerms(row, unit, standing, limits);
   if (wrong !== undefined) return differently(asset.assetNum, id, wrong.field, wrong.shown, wrong.bought);
-  return shown === undefined ? { is: "unowned", row } : { is: "shown", row };
+  if (shown === undefined) return { is: "unowned", row };
+  return repeated === undefined ? { is: "shown", row } : { is: "shown", row, repeated };
+}
+
+const mayBeRepeated =
+  "; where it was bought with the products of packages repeated, set assumptions.packageProducts or packageOnly " +
+  "(A23) to repeat, as it was then";
+
+function withNote(sight: ProductSight, note: string): ProductSight {
+  if (sight.is !== "blocked") return sight;
+  return { ...sight, block: { ...sight.block, reason: sight.block.reason + note } };
+}
+
+/**
+ * The second of two rows of one purchase which are one product of a package: once in the package and once in the asset,
+ * alike in all that a deletion goes by, so that one deletion takes both.
+ */
+function repeatedOf(
+  rows: readonly ProductInstance[],
+  { packageId }: StandingProduct,
+  limits: Limits,
+): ProductInstance | undefined {
+  const [row, second, ...others] = rows;
+  if (row === undefined || second === undefined || others.length > 0) return undefined;
+  if (!limits.repeats || packageId === undefined || given(row.licenseOrderId) === undefined) return undefined;
+  const isPair = (row.merchandiseInsId === null) !== (second.merchandiseInsId === null);
+  const isSame = row.licenseOrderId === second.licenseOrderId && limits.matched(row) === limits.matched(second);
+  return isPair && isSame ? second : undefined;
 }
 
 /** Whether M7 shows what a product is by the purchase of that product, under an id that is none of the unit. */

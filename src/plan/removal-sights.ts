@@ -96,7 +96,12 @@ export class Sights {
         const { channelOrderId, licenseOrderId = null, product } = standing;
         const item = { instanceId, unit, number, product: product.id, channelOrderId, licenseOrderId };
         gone.push({ item, products: 1 });
-      } else rows.push({ row: sight.row, standing, isOwned: sight.is === "shown", by: part.by });
+      } else {
+        rows.push({ row: sight.row, standing, isOwned: sight.is === "shown", by: part.by });
+        const repeated = sight.is === "shown" ? sight.repeated : undefined;
+        if (repeated !== undefined)
+          rows.push({ row: repeated, standing, isOwned: true, by: part.by, isRepeated: true });
+      }
     }
     if (rows.length === 0 && part.whole) {
       const item = { instanceId, unit, number, product: null, channelOrderId: null, licenseOrderId: null };

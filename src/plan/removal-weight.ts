@@ -12,7 +12,9 @@ export function weightOfRemoval(batches: readonly Batch[], { observed }: Removal
     (member) => holders.has(member.globalId) && member.assetNums.every((number) => numbers.has(number)),
   );
   const touched = new Set(batches.flatMap((batch) => batch.reading.asset.holder ?? []));
-  const rows = batches.flatMap((batch) => batch.rows.filter((item) => !isReplaced(item, observed.contents, limits)));
+  const rows = batches.flatMap((batch) =>
+    batch.rows.filter((item) => item.isRepeated !== true && !isReplaced(item, observed.contents, limits)),
+  );
   return {
     ...noWeight,
     seats: assets.filter((batch) => batch.reading.asset.holder !== null).length,

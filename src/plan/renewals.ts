@@ -2,6 +2,7 @@ import { formatKey } from "../crm/keys.ts";
 import type { EarlierInstance, RecordKey } from "../crm/model.ts";
 import { unitsOf } from "../operation/asset-numbers.ts";
 import type { EarlierUnit, RenewedUnit } from "../operation/asset-numbers.ts";
+import type { OrderWithTree } from "../operation/desired.ts";
 import { orderOf } from "../operation/order-standing.ts";
 import type { StandingUnit } from "../operation/order-standing.ts";
 import type { Known } from "../operation/state.ts";
@@ -10,22 +11,32 @@ import { isSameKey } from "../operation/state/same-key.ts";
 import type { Block } from "./block.ts";
 import type { CustomerInput } from "./input.ts";
 import type { PurchasedAsset } from "./order-records.ts";
+import { numbersShown } from "./shown-numbers.ts";
 
 /** What renewals are planned from. */
-export type RenewalsGiven = Pick<CustomerInput, "customer" | "standings" | "earlierOwners" | "orders"> & {
+export type RenewalsGiven = Pick<CustomerInput, "customer" | "standings" | "earlierOwners" | "earlier" | "orders"> & {
   known: Pick<Known, "placedOrders" | "numbers" | "assignments">;
-  observed: Pick<CustomerInput["observed"], "unclearOrders">;
+  observed: Pick<CustomerInput["observed"], "unclearOrders" | "contents" | "allContents">;
   /** Units that purchases of this plan renew already, each with the order that does. */
   taken?: Map<string, RecordKey> | undefined;
+  /** Gets the orders that wait for the number of an earlier unit which only a reading of everything tells. */
+  unnumbered?: Set<string> | undefined;
 };
 
 /** An asset of which units continue earlier ones. */
 type Renewal = PurchasedAsset & { continues: EarlierInstance };
 
+/** Units that are bought, and the earlier units that other assets of the same purchase continue, each by its asset. */
+interface Renewing {
+  units: readonly number[];
+  here: Map<string, string>;
+}
+
 /**
  * Assets of which each unit that is bought now and continues an earlier one has the number of that (E5: assetNos), or
- * why nothing is bought: an earlier number is never guessed, and a unit is renewed once. The contract names no other
- * field for it, so `transferedAssetNum` is sent as the CRM gives it.
+ * why nothing is bought: an earlier number is never guessed, and a unit is renewed once. Units that are more than those
+ * which can be continued get numbers of their own. The contract names no other field for it, so `transferedAssetNum` is
+ * sent as the CRM gives it.
  */
 export function withRenewals(
   given: RenewalsGiven,
@@ -33,7 +44,7 @@ export function withRenewals(
   assets: readonly PurchasedAsset[],
 ): PurchasedAsset[] | Block {
   const renewed: PurchasedAsset[] = [];
-  const here = new Set<string>();
+  const here = new Map<string, string>();
   for (const asset of assets) {
     const { continues } = asset;
     const units = continues === undefined ? [] : unitsOf(asset).filter((unit) => !stands(given, order, asset, unit));
@@ -43,37 +54,32 @@ export function withRenewals(
     }
     const found = earlierUnits(given, order, { ...asset, continues }, { units, here });
     if ("code" in found) return found;
-    renewed.push({ ...asset, renewed: found });
+    renewed.push(found.length === 0 ? asset : { ...asset, renewed: found });
   }
   return renewed;
 }
 
 /** Whether a unit stands already: what is bought of it comes under the number that it has. */
-function stands({ standings }: RenewalsGiven, order: RecordKey, asset: PurchasedAsset, unit: number): boolean {
+function stands(given: RenewalsGiven, order: RecordKey, asset: PurchasedAsset, unit: number): boolean {
+  return ownUnits(given, order).some((item) => item.instanceId === asset.id && item.unit === unit);
+}
+
+function ownUnits({ standings }: RenewalsGiven, order: RecordKey): readonly StandingUnit[] {
   const own = standings?.get(formatKey(order));
-  if (own === undefined || "lost" in own) return false;
-  return own.units.some((item) => item.instanceId === asset.id && item.unit === unit);
+  return own === undefined || "lost" in own ? [] : own.units;
 }
 
 function earlierUnits(
   given: RenewalsGiven,
   order: RecordKey,
   asset: Renewal,
-  { units, here }: { units: readonly number[]; here: Set<string> },
+  { units, here }: Renewing,
 ): RenewedUnit[] | Block {
-  const renewer = ({ earlier }: Candidate): RecordKey | undefined =>
-    here.has(nameOf(earlier)) ? order : renewerOf(given, order, earlier);
   const from = orderOf(order, asset.continues);
   const named = `the asset ${asset.id} continues ${asset.continues.instanceId} of the order ${formatKey(from)}`;
-  const standing = standingOf(given, order, from, named);
-  if (standing === undefined || "code" in standing) return standing ?? unknownOf(named, "which is not known");
-  const own = standing.filter((unit) => unit.instanceId === asset.continues.instanceId && unit.products.length > 0);
-  if (own.length === 0)
-    return {
-      code: "order.earlier-ended",
-      reason: `${named}, and nothing of that stands any more: its number names nothing, and none is guessed`,
-      again: true,
-    };
+  const standing = standingOf(given, order, from, { asset, named });
+  if ("code" in standing) return standing;
+  const own = standing.filter((unit) => unit.instanceId === asset.continues.instanceId);
   const other = own.find(({ licenseType }) => licenseType !== asset.licenseType);
   if (other !== undefined)
     return {
@@ -81,26 +87,86 @@ function earlierUnits(
       reason: `${named}, which is of the licence type ${other.licenseType} and not ${asset.licenseType}`,
       again: true,
     };
-  const candidates = own.map((unit) => ({ unit, earlier: earlierOf(from, unit) }));
-  const free = candidates.filter((one) => renewer(one) === undefined);
-  if (free.length < units.length)
-    return tooFew(named, { others: candidates.flatMap((one) => renewer(one) ?? []), free, units });
-  const ranked = rankedUnits(given, asset, free);
+  const handed = handedOn(given, order, from, asset);
+  const direct = own.map((unit) => ({ unit, earlier: earlierOf(from, unit) }));
+  const candidates = [...direct.filter(({ earlier }) => !isIn(handed, renewedBy(given, earlier))), ...handed];
+  const renewers = candidates.flatMap(({ earlier }) => renewerOf(given, order, earlier, here) ?? []);
+  const free = candidates.filter(({ earlier }) => renewerOf(given, order, earlier, here) === undefined);
+  if (free.length < units.length) {
+    const lacking = lackingOf(given, { order, from, asset, named }, { renewers, stand: own.length });
+    if (lacking !== undefined) return lacking;
+    if (candidates.length === 0 && !isMore(given, order, asset))
+      return {
+        code: "order.earlier-ended",
+        reason: `${named}, and nothing of that stands any more: its number names nothing, and none is guessed`,
+        again: true,
+      };
+  }
+  return renewedUnits(given, order, { asset, named, free }, { units, here });
+}
+
+/** Units of this order that continued the earlier ones and that it has no more: what takes their place goes on. */
+function handedOn(given: RenewalsGiven, order: RecordKey, from: RecordKey, { continues }: Renewal): Candidate[] {
+  const now = given.orders.find(({ key }) => isSameKey(key, order));
+  if (now === undefined) return [];
+  const wanted = new Set(now.tree.assets.map(({ id }) => id));
+  return ownUnits(given, order).flatMap((unit) => {
+    const earlier = earlierOf(order, unit);
+    if (wanted.has(unit.instanceId)) return [];
+    const chain = chainOf(given.known.numbers, earlier);
+    const isOf = chain.some(
+      (one) => one.instanceId === continues.instanceId && one.orderId === from.id && one.namespace === from.namespace,
+    );
+    return isOf ? [{ unit, earlier }] : [];
+  });
+}
+
+function isIn(candidates: readonly Candidate[], unit: FixedNumber | undefined): boolean {
+  return unit !== undefined && candidates.some(({ earlier }) => nameOf(earlier) === nameOf(unit));
+}
+
+/** The units that go on, each under the number of an earlier one; what is more than those is not among them. */
+function renewedUnits(
+  given: RenewalsGiven,
+  order: RecordKey,
+  { asset, named, free }: { asset: Renewal; named: string; free: readonly Candidate[] },
+  { units, here }: Renewing,
+): RenewedUnit[] | Block {
+  const numbered = withShownNumbers(free, given);
+  if ("doubt" in numbered) {
+    if (given.observed.allContents !== true) given.unnumbered?.add(formatKey(order));
+    return unknownOf(named, numbered.doubt);
+  }
+  const ranked = rankedUnits(given, asset, numbered);
   const renewed: RenewedUnit[] = [];
   for (const [index, unit] of units.entries()) {
     const next = ranked[index];
-    const number = next?.unit.number;
-    if (next === undefined || number === undefined)
-      return unknownOf(named, `and the asset number of unit ${(next?.unit.unit ?? index) + 1} of it is not known`);
+    if (next === undefined) break;
+    const { number } = next.unit;
+    if (number === undefined)
+      return unknownOf(named, `and the asset number of unit ${next.unit.unit + 1} of it is not known`);
     const unfit = notGiven(asset, named, number);
     if (unfit !== undefined) return unfit;
-    renewed.push({ unit, number, continues: [next.earlier, ...chainOf(given.known.numbers, next.earlier)] });
-  }
-  for (const { earlier } of ranked.slice(0, units.length)) {
-    here.add(nameOf(earlier));
-    given.taken?.set(nameOf(earlier), order);
+    const continues = [next.earlier, ...chainOf(given.known.numbers, next.earlier)];
+    renewed.push({ unit, number, continues, ...(next.shown === true ? { shown: true as const } : {}) });
+    here.set(nameOf(next.earlier), asset.id);
+    given.taken?.set(nameOf(next.earlier), order);
   }
   return renewed;
+}
+
+/** Whether an asset went on already, or its order moved here without what it continues: what it lacks is new. */
+function isMore({ known, customer }: RenewalsGiven, order: RecordKey, { id }: Renewal): boolean {
+  const placed = known.placedOrders.get(formatKey(order));
+  if (placed === undefined) return false;
+  if (placed.placedFor !== undefined || !isSameKey(placed.customer, customer)) return true;
+  return known.numbers.some(
+    (item) =>
+      item.continues !== undefined &&
+      item.instanceId === id &&
+      item.orderId === order.id &&
+      item.namespace === order.namespace,
+  );
 }
 
 /** What stands of the earlier order, or why the renewal waits for it. */
@@ -108,16 +174,13 @@ function standingOf(
   given: RenewalsGiven,
   order: RecordKey,
   from: RecordKey,
-  named: string,
-): readonly StandingUnit[] | Block | undefined {
+  { asset, named }: { asset: Renewal; named: string },
+): readonly StandingUnit[] | Block {
   const key = formatKey(from);
   const placed = given.known.placedOrders.get(key);
   const isMoved = placed !== undefined && !isSameKey(placed.customer, given.customer);
   const owner = isMoved ? placed.customer : given.earlierOwners?.get(key);
-  if (owner !== undefined) {
-    const reason = `${named}, which is an order of the customer ${formatKey(owner)}: only a customer's own is renewed`;
-    return { code: "order.earlier-of-another", reason, again: true };
-  }
+  if (owner !== undefined) return ofAnother(given, order, { from, owner }, { asset, named });
   if (placed?.elsewhere === true)
     return unknownOf(named, "which stands in the enterprise that the customer was linked with before");
   if (placed === undefined) {
@@ -131,17 +194,37 @@ function standingOf(
           : isThere
             ? "which is not placed yet"
             : "of which the ledger knows nothing";
-    return {
-      code: "order.earlier-not-placed",
-      reason: `${named}, ${why}; it waits until that order is placed`,
-      again: true,
-    };
+    return notPlaced(named, `${why}; it waits until that order is placed`);
   }
   const standing = given.standings?.get(key);
-  if (standing === undefined) return undefined;
+  if (standing === undefined) return unknownOf(named, "and what stands of that was not read");
   return "lost" in standing
     ? unknownOf(named, `and nobody knows what stands of that: ${standing.lost}`)
     : standing.units;
+}
+
+/**
+ * What an order that moved here continues stays with the customer that it was bought for, where that does not move as
+ * well: nothing of it stands here.
+ */
+function ofAnother(
+  given: RenewalsGiven,
+  order: RecordKey,
+  { from, owner }: { from: RecordKey; owner: RecordKey },
+  { asset, named }: { asset: Renewal; named: string },
+): readonly StandingUnit[] | Block {
+  const moves = stillWanted(given, from);
+  if (moves !== undefined)
+    return notPlaced(named, "which moves to this customer too and does not stand for it yet; it waits until it does");
+  const placed = given.known.placedOrders.get(formatKey(order));
+  const stood = [placed?.placedFor, placed?.customer].some((one) => one !== undefined && isSameKey(one, owner));
+  if (stood && isMore(given, order, asset)) return [];
+  const reason = `${named}, which is an order of the customer ${formatKey(owner)}: only a customer's own is renewed`;
+  return { code: "order.earlier-of-another", reason, again: true };
+}
+
+function notPlaced(named: string, why: string): Block {
+  return { code: "order.earlier-not-placed", reason: `${named}, ${why}`, again: true };
 }
 
 function unknownOf(named: string, why: string): Block {
@@ -151,42 +234,117 @@ function unknownOf(named: string, why: string): Block {
 interface Candidate {
   unit: StandingUnit;
   earlier: EarlierUnit;
+  /** Its number is known by what M7 shows alone. */
+  shown?: true;
 }
 
-function tooFew(
-  named: string,
-  found: { others: readonly RecordKey[]; free: readonly Candidate[]; units: readonly number[] },
-): Block {
-  const { free, units } = found;
-  const others = new Set(found.others.map(formatKey));
-  if (others.size > 0) {
-    const reason = `${named}, which the order ${[...others].join(" and ")} continues already: a unit is renewed once`;
+/** Who has an earlier unit already: an order, and its asset where that is this very order. */
+interface Renewer {
+  order: RecordKey;
+  instanceId: string | undefined;
+}
+
+/** Why fewer units can be continued than are to be, where that is not because there are no more. */
+function lackingOf(
+  given: RenewalsGiven,
+  { order, from, asset, named }: { order: RecordKey; from: RecordKey; asset: Renewal; named: string },
+  { renewers, stand }: { renewers: readonly Renewer[]; stand: number },
+): Block | undefined {
+  const others = new Set(
+    renewers.flatMap((one) => (isSameKey(one.order, order) ? [] : [`the order ${formatKey(one.order)}`])),
+  );
+  const own = new Set(
+    renewers.flatMap(({ order: by, instanceId }) =>
+      isSameKey(by, order) && instanceId !== asset.id ? [`the asset ${instanceId} of this very order`] : [],
+    ),
+  );
+  const by = [...others, ...own];
+  if (by.length > 0) {
+    const reason = `${named}, which ${by.join(" and ")} continues already: a unit is renewed once`;
     return { code: "order.earlier-continued", reason, again: true };
   }
+  const earlier = stillWanted(given, from)?.tree.assets.find(({ id }) => id === asset.continues.instanceId);
+  const wanted = earlier?.quantity ?? 0;
+  if (wanted <= stand || isSameKey(from, order)) return undefined;
   const reason =
-    `${named} with ${units.length} unit(s), and ${free.length} of that stand; what is more than that is ordered as ` +
-    "an asset of its own";
+    `${named} with ${wanted} unit(s) in the CRM, of which ${stand} stand; it waits until the others are bought, so ` +
+    "that none of them is bought a second time";
   return { code: "order.earlier-too-few", reason, again: true };
 }
 
-/** The order that renews a unit already: one whose unit has its number now, or one of this plan. */
-function renewerOf({ known, taken }: RenewalsGiven, order: RecordKey, earlier: EarlierUnit): RecordKey | undefined {
-  const name = nameOf(earlier);
-  const by = known.numbers.find(({ continues = [] }) => continues.some((unit) => nameOf(unit) === name));
-  if (by !== undefined) return { namespace: by.namespace, id: by.orderId };
-  const other = taken?.get(name);
-  return other === undefined || isSameKey(other, order) ? undefined : other;
+/** An order of this customer that the CRM wants and that may not stand as it says yet. */
+function stillWanted({ orders, earlier = [] }: RenewalsGiven, of: RecordKey): OrderWithTree | undefined {
+  const order = [...orders, ...earlier].find(({ key }) => isSameKey(key, of));
+  return order === undefined || order.state === "absent" || order.body.cancelled ? undefined : order;
 }
 
-/** Those whose number the CRM gives come first, then those that somebody holds, then the lower ones. */
+/** Which unit has the number of an earlier one. */
+function renewedBy({ known }: RenewalsGiven, earlier: EarlierUnit): FixedNumber | undefined {
+  const name = nameOf(earlier);
+  return known.numbers.find(({ continues = [] }) => continues.some((unit) => nameOf(unit) === name));
+}
+
+/** Who renews a unit already: one whose unit has its number now, or one of this plan. */
+function renewerOf(
+  given: RenewalsGiven,
+  order: RecordKey,
+  earlier: EarlierUnit,
+  here: Renewing["here"],
+): Renewer | undefined {
+  const name = nameOf(earlier);
+  const instanceId = here.get(name);
+  if (instanceId !== undefined) return { order, instanceId };
+  const by = renewedBy(given, earlier);
+  if (by !== undefined) return { order: { namespace: by.namespace, id: by.orderId }, instanceId: by.instanceId };
+  const other = given.taken?.get(name);
+  return other === undefined || isSameKey(other, order) ? undefined : { order: other, instanceId: undefined };
+}
+
+/**
+ * The same with the numbers that the ledger does not know and under which M7 shows them; `doubt` where it does not show
+ * that for sure, or was not read.
+ */
+function withShownNumbers(
+  free: readonly Candidate[],
+  { known, observed, standings }: RenewalsGiven,
+): readonly Candidate[] | { doubt: string } {
+  const [unknown] = free.filter(({ unit }) => unit.number === undefined);
+  if (unknown === undefined) return free;
+  const doubt = `and the asset number of unit ${unknown.unit.unit + 1} of it is not known`;
+  const { contents, allContents } = observed;
+  if (contents === undefined || allContents !== true) return { doubt };
+  const { namespace, orderId: id, instanceId } = unknown.earlier;
+  const standing = standings?.get(formatKey({ namespace, id }));
+  const units = standing === undefined || "lost" in standing ? [] : standing.units;
+  const shown = numbersShown(
+    units.filter((unit) => unit.instanceId === instanceId && unit.number === undefined),
+    new Set(known.numbers.map(({ number }) => number)),
+    contents,
+  );
+  if ("doubt" in shown) return { doubt: `${doubt}: ${shown.doubt}` };
+  return free.map((one): Candidate => {
+    const number = shown.numbers.get(one.unit);
+    return number === undefined ? one : { ...one, unit: { ...one.unit, number }, shown: true };
+  });
+}
+
+/**
+ * Those whose number the CRM gives come first, then those that somebody holds, then the lower ones, and last those in
+ * which nothing is left.
+ */
 function rankedUnits(
-  { known }: RenewalsGiven,
+  { known, observed }: RenewalsGiven,
   { assetNumbers }: PurchasedAsset,
   units: readonly Candidate[],
 ): Candidate[] {
   const held = new Set(known.assignments.map((item) => item.assetNumber));
-  const rank = ({ unit: { number = "", unit } }: Candidate): number =>
-    (assetNumbers.includes(number) ? 0 : held.has(number) ? 1 : 2) * 1_000_000 + unit;
+  const isHeld = ({ unit: { number = "" }, shown }: Candidate): boolean =>
+    held.has(number) || (shown === true && typeof observed.contents?.get(number)?.asset.holder === "string");
+  const rank = (one: Candidate): number => {
+    const { number = "", unit, products } = one.unit;
+    const place = assetNumbers.includes(number) ? 0 : isHeld(one) ? 1 : products.length > 0 ? 2 : 3;
+    return place * 1_000_000 + unit;
+  };
   return units.toSorted((one, other) => rank(one) - rank(other));
 }
 

@@ -148,7 +148,7 @@ function endingOf(
     if (!ending.has(number)) continue;
     const token = instanceToken(namespace, instanceId);
     claims.add(token);
-    names.set(number, [token]);
+    names.set(number, [...(names.get(number) ?? []), token]);
   }
   const claimed = new Map(
     staff.map(({ key, state, body }) => [

@@ -1,4 +1,5 @@
 import { formatKey } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
 import type { PlannedAsset } from "../operation/asset-numbers.ts";
 import type { OrderWithTree } from "../operation/desired.ts";
 import { takenOver } from "../operation/order-standing.ts";
@@ -41,6 +42,11 @@ export function withoutRenewed(
   return endings.map((ending) => ({ ...ending, units: ending.units.difference(renewed) }));
 }
 
+/** Subjects of the purchases that are to take over an instance of an order and do not stand yet. */
+export function takersOfInstance(given: Given, order: RecordKey, instanceId: string): string[] {
+  return [...(takersOf(given).get(nameOf(formatKey(order), instanceId)) ?? [])];
+}
+
 /** Subjects of the purchases that are to take over an instance and do not stand yet, by order and instance. */
 function takersOf(given: Given): ReadonlyMap<string, ReadonlySet<string>> {
   const takers = new Map<string, Set<string>>();
@@ -56,7 +62,7 @@ function takersOf(given: Given): ReadonlyMap<string, ReadonlySet<string>> {
   return takers;
 }
 
-/** Ids of what of an order stands. */
+/** Ids of what of an order stands, in as many units as it is wanted in. */
 function standingIn({ known, standings }: Given, order: OrderWithTree): ReadonlySet<string> | "all" {
   const key = formatKey(order.key);
   const placed = known.placedOrders.get(key);
@@ -65,9 +71,13 @@ function standingIn({ known, standings }: Given, order: OrderWithTree): Readonly
   const standing = standings?.get(key);
   if (standing === undefined || "lost" in standing) return new Set();
   return new Set(
-    standing.units.flatMap(({ instanceId, products }) =>
-      products.length === 0 ? [] : [instanceId, ...products.map(({ product }) => product.id)],
-    ),
+    order.tree.assets.flatMap(({ id, quantity }) => {
+      const units = standing.units.filter((unit) => unit.instanceId === id && unit.products.length > 0);
+      const held = units.map(({ products }) => new Set(products.map(({ product }) => product.id)));
+      const ids = new Set(held.flatMap((own) => [...own]));
+      const whole = [...ids].filter((product) => held.filter((own) => own.has(product)).length >= quantity);
+      return units.length < quantity ? [] : [id, ...whole];
+    }),
   );
 }
 

@@ -1,5 +1,6 @@
 import { formatKey } from "../crm/keys.ts";
 import type { MeantOperation } from "../operation/operation.ts";
+import { givenToNew, newUnitsOf } from "../operation/asset-numbers.ts";
 import type { StandingUnit } from "../operation/order-standing.ts";
 import type { Known } from "../operation/state.ts";
 import type { Block } from "./block.ts";
@@ -39,7 +40,7 @@ function boughtUnder({ after, records }: Amendment, standings: LoadedCustomer["s
 /** The number that the CRM gives to a new unit. */
 function givenTo({ assets }: Amendment["after"], instanceId: string, unit: number): string | undefined {
   const asset = assets.find(({ id }) => id === instanceId);
-  return asset?.given[asset.units?.indexOf(unit) ?? unit];
+  return asset === undefined ? undefined : givenToNew(asset)[newUnitsOf(asset).indexOf(unit)];
 }
 
 /** Numbers under which something more is to be bought: M7 says whether it is there already. */
@@ -75,6 +76,13 @@ function notRenewable(
     const reading = contents?.get(number);
     if (reading === undefined) {
       const reason = `neither M6 nor E8 shows the asset number ${number} that the order goes on under`;
+      return { code: "order.earlier-not-shown", reason, again: true };
+    }
+    if (reading.bare) {
+      const reason =
+        `M7 shows the asset number ${number} that the order goes on under without any product or package, so what is ` +
+        "there cannot be told; ask the operator of the member-center whether such assets are empty " +
+        "(assumptions.emptyAssets)";
       return { code: "order.earlier-not-shown", reason, again: true };
     }
     if (reading.asset.borrowed) {

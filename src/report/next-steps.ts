@@ -57,8 +57,7 @@ const byCode: Record<string, string> = {
     "give the asset another instance id or another number in the CRM: the one it has stays what it is",
   "order.changed-meanwhile": itself,
   "order.contents-not-read": itself,
-  "order.earlier-continued":
-    "let one of the two orders continue another asset in the CRM, or none: a unit is renewed once",
+  "order.earlier-continued": "let one of the two continue another asset in the CRM, or none: a unit is renewed once",
   "order.earlier-ended": "leave out in the CRM what the asset continues: it is ordered under a number of its own then",
   "order.earlier-locked": "crm-sync unlock NUMBER --reason TEXT, or let the CRM enable the lock; then run again",
   "order.earlier-not-placed":
@@ -72,9 +71,10 @@ const byCode: Record<string, string> = {
   "order.earlier-other-type":
     "give the asset the licence type of the one that it continues, or leave out in the CRM what it continues",
   "order.earlier-too-few":
-    "order as many units as the earlier asset has, and the others as an asset that continues none",
+    "see to the earlier order: `crm-sync explain order ORDER` says what keeps its units from being bought",
   "order.earlier-unknown":
-    "look up the asset number of the earlier asset on the platform (M6), and have the renewal done by hand there",
+    "it goes on once M7 shows each unit of the earlier asset whole under one asset number; else leave out in the CRM " +
+    "what the asset continues: it is ordered under a number of its own then",
   "order.elsewhere":
     "change it by hand in the enterprise in which it stands, or link the customer with that one again: " +
     "crm-sync unlink, then crm-sync link",

@@ -4,6 +4,7 @@ import { keeping } from "./breaks/keeping.ts";
 import { lifeMoves } from "./breaks/life-moves.ts";
 import { lifeOrders } from "./breaks/life-orders.ts";
 import { lifeRemovals } from "./breaks/life-removals.ts";
+import { lifeRenewals } from "./breaks/life-renewals.ts";
 import { lifeAsync } from "./breaks/life-async.ts";
 import { lifeAssumptions } from "./breaks/life-assumptions.ts";
 import { lifeLocks } from "./breaks/life-locks.ts";
@@ -39,6 +40,7 @@ const groups = [
   lifeBase,
   lifeRules,
   lifeOrders,
+  lifeRenewals,
   lifeRemovals,
   lifeMoves,
   lifeAssumptions,

@@ -52,17 +52,20 @@ export class KnownTables {
     const privateValues = staff.length === 0 ? new Map<string, string>() : this.#private.ofCustomer(customer);
     const known = this.#here(customer, this.known(customer, held), held);
     const standings = this.#standings(customer, known, orders, held.drifted === 1);
+    const takers = standings.size === 0 ? [] : this.#desired.takers(customer).map((row) => withTree(desired(row)));
+    this.#addStandings(standings, customer, known, takers);
     return {
       customer,
       desiredCustomer,
       orders,
-      takers: standings.size === 0 ? [] : this.#desired.takers(customer).map((row) => withTree(desired(row))),
+      takers,
       staff,
       known: this.#withLogins(known, staff, privateValues),
       standings,
       left: this.#leftBehind(known, orders),
       away: held.moved === 1 ? this.#away(customer, known) : undefined,
       earlierOwners: this.#earlierOwners(customer, known, orders),
+      earlier: this.#earlier(customer, known, orders),
       ended: staff.length === 0 ? undefined : this.#ended(customer, known),
       sealed: this.#sealed(known, orders),
       unbought: staff.length === 0 ? undefined : this.#unbought(customer, known),
@@ -126,6 +129,22 @@ export class KnownTables {
     return standings;
   }
 
+  /** With what stands of orders that take something over and do not stand as the CRM says. */
+  #addStandings(
+    standings: Map<string, OrderStanding | { lost: string }>,
+    customer: RecordKey,
+    known: Known,
+    takers: readonly OrderWithTree[],
+  ): void {
+    for (const order of takers) {
+      const name = formatKey(order.key);
+      const placed = known.placedOrders.get(name);
+      if (placed === undefined || standings.has(name)) continue;
+      if ((placed.agreedHash ?? placed.bodyHash) === wantedForm(order)) continue;
+      standings.set(name, this.#standingOf(placed, customer, known));
+    }
+  }
+
   /** Where else something of a customer's own orders may stand, of those that are looked at. */
   #leftBehind(known: Known, orders: readonly OrderWithTree[]): ReadonlyMap<string, readonly LeftBehind[]> | undefined {
     const placed = orders.filter(({ key }) => known.placedOrders.has(formatKey(key)));
@@ -169,6 +188,23 @@ export class KnownTables {
       return owner === undefined || formatKey(owner) === formatKey(customer) ? [] : [[name, owner] as const];
     });
     return owners.length === 0 ? undefined : new Map(owners);
+  }
+
+  /** Earlier orders of the customer's own that do not stand as the CRM says, and that nothing has looked at. */
+  #earlier(customer: RecordKey, { placedOrders }: Known, orders: readonly OrderWithTree[]): OrderWithTree[] {
+    const looked = new Set(orders.map(({ key }) => formatKey(key)));
+    const names = new Map<string, RecordKey>();
+    for (const { key, body } of orders)
+      for (const earlier of earlierOrders(key, body.instances)) names.set(formatKey(earlier), earlier);
+    return [...names].flatMap(([name, earlier]): OrderWithTree[] => {
+      const placed = looked.has(name) ? undefined : placedOrders.get(name);
+      const row = placed === undefined ? undefined : this.#desired.order(earlier);
+      if (placed === undefined || row === undefined) return [];
+      if (!isSameKey({ namespace: row.customer_namespace, id: row.customer_id }, customer)) return [];
+      const order = withTree(desired<DesiredOrder>(row));
+      const agrees = (placed.agreedHash ?? placed.bodyHash) === wantedForm(order);
+      return agrees && isSameKey(placed.customer, customer) ? [] : [order];
+    });
   }
 
   #ended(customer: RecordKey, { placedOrders }: Known): EndedAsset[] {

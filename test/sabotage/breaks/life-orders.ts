@@ -189,16 +189,16 @@ export const lifeOrders: Breaks = {
   "an asset is renewed by two orders": {
     file: "src/plan/renewals.ts",
     within: "earlierUnits",
-    find: "renewer($one) === undefined",
-    replace: "renewer($one) !== null",
+    find: "renewerOf($given, $order, $earlier, $here) === undefined",
+    replace: "renewerOf($given, $order, $earlier, $here) !== null",
     test: "scenarios/life/renewed.test.ts",
     title: "two orders renew one asset: the first is bought, and the second waits and names the other",
   },
   "the asset of another customer is renewed": {
     file: "src/plan/renewals.ts",
     within: "standingOf",
-    find: "if ($owner !== undefined) {",
-    replace: "if ($owner !== undefined && performance.now() < 0) {",
+    find: "if ($owner !== undefined) return",
+    replace: "if ($owner !== undefined && performance.now() < 0) return",
     test: "scenarios/life/renewed.test.ts",
     title:
       "what is renewed is another customer's, unknown, or not placed: nothing is bought, and the reason says which",

@@ -1,0 +1,91 @@
+import type { Breaks } from "../break.ts";
+
+/** What happens to orders that go on under the numbers of earlier ones. */
+export const lifeRenewals: Breaks = {
+  "a renewal does not wait for units of the earlier asset that are still to be bought": {
+    file: "src/plan/renewals.ts",
+    within: "lackingOf",
+    find: "if ($wanted <= $stand ||",
+    replace: "if ($wanted > 0 ||",
+    test: "scenarios/life/renewed-more.test.ts",
+    title:
+      "a renewal waits while units of the earlier asset are still to be bought, and then goes on under each of them",
+  },
+  "a unit goes though a renewal is to have one more of it": {
+    file: "src/plan/taken-over.ts",
+    within: "standingIn",
+    find: "$units.length < $quantity ? [] :",
+    replace: "$units.length < 1 ? [] :",
+    test: "scenarios/life/renewed-more.test.ts",
+    title:
+      "a unit stays while the renewal is to have one more of it, and goes once that stands, whatever else is told of it",
+  },
+  "a number with nothing in it ends though a renewal waits to go on under it": {
+    file: "src/plan/amendments.ts",
+    within: "endEmptied",
+    find: "$takersOf($instanceId).length > 0",
+    replace: "$takersOf($instanceId).length < 0",
+    test: "scenarios/life/renewed-more.test.ts",
+    title:
+      "a unit in which nothing is left stays with its holder while a renewal of it cannot be bought, and goes on with that",
+  },
+  "an asset that is shown with nothing in it is renewed": {
+    file: "src/plan/there-already.ts",
+    within: "notRenewable",
+    find: "if ($reading.bare) {",
+    replace: "if ($reading.bare && performance.now() < 0) {",
+    test: "scenarios/life/renewed-more.test.ts",
+    title: "an asset that M7 shows with nothing in it is not renewed while that may hide something",
+  },
+  "who holds what ends with a renewal loses it before that was approved": {
+    file: "src/plan/seat-allocation.ts",
+    within: "endingOf",
+    find: "$names.get($number) ?? []), $token",
+    replace: "[]), $token",
+    test: "scenarios/life/renewed-more.test.ts",
+    title: "who holds what ends with both orders keeps it until that was approved, by whichever name the CRM gives it",
+  },
+  "two assets of one order renew one unit": {
+    file: "src/plan/renewals.ts",
+    within: "renewedUnits",
+    find: "$here.set(nameOf($next.earlier), $asset.id);",
+    replace: "",
+    test: "scenarios/life/renewed-more.test.ts",
+    title: "two assets of one order that continue the same unit are not bought, and the reason names the other asset",
+  },
+  "nobody is kept from the number of a renewal that moves away": {
+    file: "src/plan/orders.ts",
+    within: "withoutStaying",
+    find: "$moving.has(formatKey({ namespace, id })) ? [] : [$number]",
+    replace: "[$number]",
+    test: "scenarios/life/renewed-moved.test.ts",
+    title:
+      "a renewal that moves after the earlier order has ended leaves nothing behind, and nobody is given its number meanwhile",
+  },
+  "a number that M7 shows beside another one is gone on under": {
+    file: "src/plan/shown-numbers.ts",
+    within: "numbersShown",
+    find: "if ($whole.length !== $showing.length || $whole.length !== $units.length) {",
+    replace: "if ($whole.length < $units.length) {",
+    test: "scenarios/life/renewed-adopted.test.ts",
+    title: "an adopted order that M7 shows under more numbers than it has units is not renewed, and the reason says so",
+  },
+  "the number that an adopted order is shown under is not kept": {
+    file: "src/apply/pool.ts",
+    within: "NumberPool.#fixShown",
+    find: "if ($shown !== true || $earlier === undefined) continue;",
+    replace: "if ($shown === true || $earlier !== undefined) continue;",
+    test: "scenarios/life/renewed-adopted.test.ts",
+    title:
+      "what an adopted order has is renewed under the number that M7 shows it under, and goes with the last of both",
+  },
+  "what is shown twice is deleted whatever the settings say of packages": {
+    file: "src/plan/removal-sight.ts",
+    within: "repeatedOf",
+    find: "if (!$limits.repeats ||",
+    replace: "if (",
+    test: "scenarios/life/repeated-packages.test.ts",
+    title:
+      "what was bought with packages repeated is left alone where the settings say otherwise by now, and the reason says so",
+  },
+};

@@ -1,0 +1,4 @@
+import { lifeRenewals } from "../breaks/life-renewals.ts";
+import { stage } from "../stage.ts";
+
+stage(lifeRenewals);

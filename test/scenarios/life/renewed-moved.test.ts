@@ -1,0 +1,95 @@
+import { expect, it } from "vitest";
+import type { World } from "../../support/cli.ts";
+import { productsBy, runsUntilQuiet } from "./moved.ts";
+import { amend, numberOf, placedOrders, rule, standing, waitsFor } from "./placed-orders.ts";
+import { adds, holders, numbersSent, renewal, rests, runs } from "./renewals.ts";
+
+/** Two customers; the order 3 of C1 renews what S1 holds. */
+async function renewed(): Promise<World> {
+  const w = await placedOrders();
+  for (const name of ["orders.cancelled", "orders.added", "orders.moved", "staff.moved"]) rule(w, name, "apply");
+  adds(w, renewal("3"));
+  await runs(w, 0, { E5: 1 });
+  return w;
+}
+
+it("a renewal that moves alone is bought under a number of its own there, and leaves the earlier asset and its seat", async () => {
+  const w = await renewed();
+  const number = numberOf(w, "A1");
+  const held = holders(w);
+  amend(w, "3", { customer: "C2" });
+  await runsUntilQuiet(w);
+  expect(await productsBy(w)).toEqual({ C1: ["P1 1", "Q1 1"], C2: ["P2 2", "Q2 2", "R3 3-1"] });
+  expect(numbersSent(w, "3-1")).not.toEqual([[[number]]]);
+  expect([numberOf(w, "A1"), holders(w)]).toEqual([number, held]);
+  await rests(w);
+  expect((await w.run("run", "verify")).exitCode).toBe(0);
+});
+
+it("a renewal that moves after the earlier order has ended leaves nothing behind, and nobody is given its number meanwhile", async () => {
+  const w = await renewed();
+  amend(w, "1", { cancelled: true });
+  await runsUntilQuiet(w);
+  rule(w, "orders.moved", "hold");
+  w.staff = w.staff.map((item) => (item.id === "S1" ? { ...item, holds: [] } : item));
+  w.write();
+  await runsUntilQuiet(w);
+  w.staff = [...w.staff, { id: "S3", customer: "C1", holds: ["B3"] }];
+  amend(w, "3", { customer: "C2" });
+  for (const _ of [1, 2, 3]) await w.does("run", "everything");
+  expect(holders(w), "nobody is given what is to go").toHaveLength(1);
+  rule(w, "orders.moved", "apply");
+  for (const { id } of w.rows<{ id: string }>("select id from hold where state = 'open'"))
+    await w.run("approve", id, "--reason", "asked both customers");
+  for (const _ of [1, 2, 3]) await w.does("run", "everything");
+  expect(await productsBy(w)).toEqual({ C2: ["P2 2", "Q2 2", "R3 3-1"] });
+  expect(standing(w)).toEqual({ products: 3, assets: 2, assignments: 1 });
+});
+
+it("both orders move: the renewal waits for the earlier one there, and goes on under the number that it has there", async () => {
+  const w = await renewed();
+  const number = numberOf(w, "A1");
+  for (const id of ["1", "3"]) amend(w, id, { customer: "C2" });
+  w.staff = w.staff.map((person) => ({ ...person, customer: "C2" }));
+  w.write();
+  await runsUntilQuiet(w, 12);
+  expect(await productsBy(w)).toEqual({ C2: ["P1 1-1", "P2 2", "Q1 1-1", "Q2 2", "R3 3-1"] });
+  const there = numbersSent(w, "1-1");
+  expect([there, numbersSent(w, "3-1")]).not.toEqual([[[[number]]], [[[number]]]]);
+  expect(numbersSent(w, "3-1")).toEqual(there);
+  expect(standing(w)).toEqual({ products: 5, assets: 2, assignments: 2 });
+  await rests(w);
+});
+
+it("both orders move after the earlier one has ended: the renewal is bought there all the same", async () => {
+  const w = await renewed();
+  amend(w, "1", { cancelled: true });
+  await runsUntilQuiet(w);
+  for (const id of ["1", "3"]) amend(w, id, { customer: "C2" });
+  w.staff = w.staff.map((person) => ({ ...person, customer: "C2", holds: [person.id === "S1" ? "B3" : "A2"] }));
+  w.write();
+  await runsUntilQuiet(w, 12);
+  expect(await productsBy(w)).toEqual({ C2: ["P2 2", "Q2 2", "R3 3-1"] });
+  expect(standing(w)).toEqual({ products: 3, assets: 2, assignments: 2 });
+  await rests(w);
+});
+
+it("the earlier order moves and the renewal stays: that keeps its number, and so does who holds it", async () => {
+  const w = await renewed();
+  const held = holders(w);
+  amend(w, "1", { customer: "C2" });
+  await runsUntilQuiet(w);
+  expect(await productsBy(w)).toEqual({ C1: ["R3 3"], C2: ["P1 1-1", "P2 2", "Q1 1-1", "Q2 2"] });
+  expect(holders(w)).toEqual(held);
+  await rests(w);
+});
+
+it("a renewal that was never bought and names another customer's order waits, also where that order moved away", async () => {
+  const w = await placedOrders();
+  for (const name of ["orders.cancelled", "orders.added", "orders.moved"]) rule(w, name, "apply");
+  amend(w, "1", { customer: "C2" });
+  for (const _ of [1, 2, 3]) await w.does("run", "everything");
+  adds(w, renewal("3"));
+  await runs(w, 3, {});
+  expect(waitsFor(w, "3")).toBe("order.earlier-of-another");
+});
