@@ -11,6 +11,23 @@ export const lifeRenewals: Breaks = {
     title:
       "a renewal waits while units of the earlier asset are still to be bought, and then goes on under each of them",
   },
+  "an earlier order that nothing looks at now is taken for one that stands whole": {
+    file: "src/ledger/state/known.ts",
+    within: "KnownTables.#earlier",
+    find: "$agrees && isSameKey($placed.customer, $customer) ? [] : [$order]",
+    replace: "$agrees && isSameKey($placed.customer, $customer) ? [] : []",
+    test: "scenarios/life/renewed-more.test.ts",
+    title:
+      "a renewal waits while units of the earlier asset are still to be bought, and then goes on under each of them",
+  },
+  "what a renewal that is told of has standing is not known": {
+    file: "src/ledger/state/known.ts",
+    within: "KnownTables.#addStandings",
+    find: "if ($placed === undefined || $standings.has($name)) continue;",
+    replace: "if ($placed !== undefined || $standings.has($name)) continue;",
+    test: "scenarios/life/renewed-again.test.ts",
+    title: "an earlier order ends also where only the words of its renewal differ by then",
+  },
   "a unit goes though a renewal is to have one more of it": {
     file: "src/plan/taken-over.ts",
     within: "standingIn",
