@@ -5,6 +5,7 @@ import { unitsOf as unitsOfAsset } from "../operation/asset-numbers.ts";
 import { assetNumberReference } from "../operation/references.ts";
 import { kindOf } from "../operation/registry.ts";
 import type { Known } from "../operation/state.ts";
+import { unitsNamed } from "../operation/state/asset-numbers.ts";
 import type { BlockedRecord } from "./block.ts";
 import type { CustomerInput } from "./input.ts";
 
@@ -144,11 +145,13 @@ function endingOf(
   if (ending.size === 0) return { claims, staying };
   for (const number of ending) claims.add(number);
   const names = new Map<string, string[]>();
-  for (const { number, namespace, instanceId } of known.numbers) {
-    if (!ending.has(number)) continue;
-    const token = instanceToken(namespace, instanceId);
-    claims.add(token);
-    names.set(number, [...(names.get(number) ?? []), token]);
+  for (const item of known.numbers) {
+    if (!ending.has(item.number)) continue;
+    for (const { namespace, instanceId } of unitsNamed(item)) {
+      const token = instanceToken(namespace, instanceId);
+      claims.add(token);
+      names.set(item.number, [...(names.get(item.number) ?? []), token]);
+    }
   }
   const claimed = new Map(
     staff.map(({ key, state, body }) => [

@@ -57,10 +57,11 @@ export const lifeRenewals: Breaks = {
   "who holds what ends with a renewal loses it before that was approved": {
     file: "src/plan/seat-allocation.ts",
     within: "endingOf",
-    find: "$names.get($number) ?? []), $token",
-    replace: "[]), $token",
+    find: "unitsNamed($item)",
+    replace: "[$item]",
     test: "scenarios/life/renewed-more.test.ts",
-    title: "who holds what ends with both orders keeps it until that was approved, by whichever name the CRM gives it",
+    title:
+      "who holds what ends with the renewal alone keeps it until that was approved, by the name of the earlier asset",
   },
   "two assets of one order renew one unit": {
     file: "src/plan/renewals.ts",
