@@ -16,9 +16,12 @@ function refusesNext(w: World): void {
   w.sandbox.faults.add({ operation: "E5", fault: "status299", code: "13004", nth: 1 });
 }
 
-/** Runs until one calls nothing. */
+/** Runs until one calls nothing and nothing waits but for a person: what was refused waits for its settle time. */
 async function settles(w: World): Promise<void> {
-  for (let run = 0; run < 6; run += 1) if (Object.keys((await w.does("run", "everything")).calls).length === 0) return;
+  for (let run = 0; run < 12; run += 1) {
+    const { calls, exitCode } = await w.does("run", "everything");
+    if (Object.keys(calls).length === 0 && exitCode !== 3) return;
+  }
   expect.fail("no run was quiet");
 }
 
@@ -178,7 +181,7 @@ async function bothEnd(before: boolean): Promise<void> {
   }
   for (const _ of before ? [1] : [1, 2]) {
     expect((await w.run("approve", openHold(w), "--reason", "asked the customer")).exitCode).toBe(0);
-    await settles(w);
+    for (let run = 0; run < 3; run += 1) await w.does("run", "everything");
   }
   expect(standing(w)).toEqual({ products: 2, assets: 1, assignments: 1 });
 }
