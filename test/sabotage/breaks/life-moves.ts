@@ -49,7 +49,7 @@ export const lifeMoves: Breaks = {
     find: '$policy === "orders.moved"',
     replace: 'policy === "orders.moved" && performance.now() < 0',
     test: "scenarios/life/moved-gap.test.ts",
-    title: "what was to go stays where the purchase comes to be held before it went",
+    title: "what was to go stays where the other customer comes to have something in doubt before it went",
   },
   "what makes room goes although its order was taken back since": {
     file: "src/ledger/journal/uniqueness.ts",
@@ -90,14 +90,6 @@ export const lifeMoves: Breaks = {
     replace: "true ||",
     test: "scenarios/life/moved-meanwhile.test.ts",
     title: "what is lent of a moved order stays where it is until it is given back (gap)",
-  },
-  "what an order left goes although what took its place went too": {
-    file: "src/plan/moved-orders.ts",
-    within: "depart",
-    find: "$hasGap || $standsThere ||",
-    replace: "true ||",
-    test: "scenarios/life/moved-meanwhile.test.ts",
-    title: "an order that is cancelled and restored while it moves is never nowhere (overlap)",
   },
   "what an order left in an earlier enterprise is looked for in the one of now": {
     file: "src/plan/moved-orders.ts",
