@@ -106,13 +106,18 @@ describe("run --canary", () => {
   it("goes on beside what others made there", async () => {
     const { w, shares } = await newCompany();
     expect((await w.run("run", "everything")).exitCode).toBe(0);
-    for (const { number, id } of w.rows<{ number: string; id: string }>(
+    const bought = w.rows<{ number: string; id: string }>(
       "select wire_number as number, instance_id as id from asset_number where fixed_at is not null",
-    ))
-      w.sandbox.hand({ action: "add-product", assetNum: number, like: `${id}-P`, fields: { crmProductId: `X${id}` } });
+    );
     for (const { id } of w.customers) w.orders.push({ id: `N${id}`, customer: id, assets: [`N${id}-A1`] });
     w.write();
-    const run = await w.does("run", "everything", "--canary", shares);
+    w.sandbox.faults.add({ operation: "E5", fault: "slow", delayMs: 1000, nth: 1 });
+    const had = w.sandbox.counts().calls["E5"] ?? 0;
+    const running = w.does("run", "everything", "--canary", shares);
+    await until("something is bought", () => (w.sandbox.counts().calls["E5"] ?? 0) > had);
+    for (const { number, id } of bought)
+      w.sandbox.hand({ action: "add-product", assetNum: number, like: `${id}-P`, fields: { crmProductId: `X${id}` } });
+    const run = await running;
     expect([run.exitCode, run.calls["E5"]], run.stdout).toEqual([0, customers]);
   });
 

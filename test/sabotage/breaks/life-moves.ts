@@ -15,8 +15,9 @@ export const lifeMoves: Breaks = {
     within: "depart",
     find: "$placed === undefined || !isSameKey($placed.customer, $owner)",
     replace: "placed === undefined",
-    test: "scenarios/life/moved-order.test.ts",
-    title: "nothing goes while the purchase is refused at the other customer",
+    test: "scenarios/life/moved-gap.test.ts",
+    title:
+      "nothing goes while the purchase at the other customer waits for a person, and it is bought once it was approved",
   },
   "with a gap a moved order is bought before it went": {
     file: "src/run/handovers.ts",
@@ -57,7 +58,8 @@ export const lifeMoves: Breaks = {
     find: "!isTakenBack &&",
     replace: "",
     test: "ledger/order-steps.test.ts",
-    title: "that makes room for another customer is refused where the order was taken back since",
+    title:
+      "an intent to amend an order > that makes room for another customer is refused where the order was taken back since",
   },
   "an order that cannot be bought any more stays given over": {
     file: "src/plan/plan.ts",

@@ -18,14 +18,6 @@ export const lifePlans: Breaks = {
     test: "cli/undo.test.ts",
     title: "undo > takes a replacement back: the old form is bought again, and what took its place goes",
   },
-  "an undo buys what stands again by now": {
-    file: "src/plan/undo-orders.ts",
-    within: "lostOf",
-    find: "one.product.id === product.id && !bought.has(one.channelOrderId)",
-    replace: "one.product.id === ''",
-    test: "cli/undo.test.ts",
-    title: "undo > takes a replacement back: the old form is bought again, and what took its place goes",
-  },
   "an undo takes a seat from who holds it by now": {
     file: "src/plan/undo-people.ts",
     within: "undoRevoke",

@@ -26,6 +26,7 @@ it("nothing goes while the purchase at the other customer waits for a person, an
     const held = await w.does("run", "everything");
     expect([held.exitCode, held.calls], held.stdout).toEqual([4, {}]);
   }
+  expect((await w.run("plan")).stdout).not.toContain("delete_asset");
   expect(await productsBy(w)).toEqual(before);
   expect(standsFor(w)).toBe("C1");
   await w.run("approve", openHold(w), "--reason", "the second customer takes it");
