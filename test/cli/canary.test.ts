@@ -17,6 +17,15 @@ async function newCompany(): Promise<{ w: World; shares: string; first: number }
   return { w, shares: `${first},${Math.min(99, first + 40)}`, first: share };
 }
 
+/** A run by shares that goes on, from when the first share is being bought: its call takes a second. */
+async function buying(w: World, shares: string): Promise<{ ended: ReturnType<World["does"]> }> {
+  w.sandbox.faults.add({ operation: "E5", fault: "slow", delayMs: 1000, nth: 1 });
+  const had = w.sandbox.counts().calls["E5"] ?? 0;
+  const ended = w.does("run", "everything", "--canary", shares);
+  await until("something is bought", () => (w.sandbox.counts().calls["E5"] ?? 0) > had);
+  return { ended };
+}
+
 describe("run --canary", () => {
   it("applies to the shares one after the other, reads back, and goes on where all of it is as it was meant", async () => {
     const { w, shares } = await newCompany();
@@ -73,12 +82,9 @@ describe("run --canary", () => {
       order,
     );
     // While the share is applied, and after it was read before that.
-    w.sandbox.faults.add({ operation: "E5", fault: "slow", delayMs: 1000, nth: 1 });
-    const had = w.sandbox.counts().calls["E5"] ?? 0;
-    const running = w.does("run", "everything", "--canary", shares);
-    await until("something is bought", () => (w.sandbox.counts().calls["E5"] ?? 0) > had);
+    const running = await buying(w, shares);
     w.sandbox.hand({ action: "drop-product", assetNum: number?.number ?? "", crmProductId: `${order}-Q` });
-    const run = await running;
+    const run = await running.ended;
     w.sandbox.faults.clear();
     expect(run.calls, run.stdout).toEqual({ E5: first });
     expect(run.stdout).toMatch(new RegExp(`canary \\d+ %: 1 of ${first} customer\\(s\\) not as meant`, "u"));
@@ -111,13 +117,10 @@ describe("run --canary", () => {
     );
     for (const { id } of w.customers) w.orders.push({ id: `N${id}`, customer: id, assets: [`N${id}-A1`] });
     w.write();
-    w.sandbox.faults.add({ operation: "E5", fault: "slow", delayMs: 1000, nth: 1 });
-    const had = w.sandbox.counts().calls["E5"] ?? 0;
-    const running = w.does("run", "everything", "--canary", shares);
-    await until("something is bought", () => (w.sandbox.counts().calls["E5"] ?? 0) > had);
+    const running = await buying(w, shares);
     for (const { number, id } of bought)
       w.sandbox.hand({ action: "add-product", assetNum: number, like: `${id}-P`, fields: { crmProductId: `X${id}` } });
-    const run = await running;
+    const run = await running.ended;
     expect([run.exitCode, run.calls["E5"]], run.stdout).toEqual([0, customers]);
   });
 
@@ -145,10 +148,7 @@ describe("run --canary", () => {
 
     for (const { id } of w.customers) w.orders.push({ id: `M${id}`, customer: id, assets: [`M${id}-A1`] });
     w.write();
-    w.sandbox.faults.add({ operation: "E5", fault: "slow", delayMs: 1000, nth: 1 });
-    const had = w.sandbox.counts().calls["E5"] ?? 0;
-    const running = w.does("run", "everything", "--canary", shares);
-    await until("something is bought", () => (w.sandbox.counts().calls["E5"] ?? 0) > had);
+    const running = await buying(w, shares);
     const added = w.rows<{ number: string }>(
       "select wire_number as number from asset_number where instance_id = ?",
       `N${one?.id ?? ""}-A1`,
@@ -158,7 +158,7 @@ describe("run --canary", () => {
       assetNum: added[0]?.number ?? "",
       crmProductId: `N${one?.id ?? ""}-A1-P`,
     });
-    const stopped = await running;
+    const stopped = await running.ended;
     w.sandbox.faults.clear();
     expect([stopped.exitCode, stopped.calls["E5"]], stopped.stdout).toEqual([3, first]);
     expect(stopped.stdout).toContain(`crm/${one?.id ?? ""}: 1 not as meant`);

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import pLimit from "p-limit";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { endpoints } from "../../src/contract/endpoints.ts";
 import { kinds } from "../../src/operation/registry.ts";
@@ -12,6 +12,7 @@ import { killPoints } from "../support/kill-points-names.ts";
 import type { KillPoint } from "../support/kill-points-names.ts";
 import { LedgerView } from "../support/ledger-view.ts";
 import { temporaryFolder } from "../support/northwind.ts";
+import { earlierKill, silentAt } from "../support/killed-at.ts";
 import { startCrmSync } from "../support/process.ts";
 import { crmSync, goodRunOf } from "../support/program.ts";
 import type { Ended, Place } from "../support/program.ts";
@@ -44,13 +45,6 @@ const leftBehind: Record<KillPoint, { journal: string | undefined; effects: 0 | 
   "in settling, after a look-up that shows it": { journal: "unknown", effects: 1 },
   "in settling, after a look-up that does not": { journal: "unknown", effects: 0 },
   "in settling, after a resend": { journal: "sending", effects: 1 },
-};
-
-/** Where the process before the one that is killed in settling was killed. */
-const earlierKill: Partial<Record<KillPoint, KillPoint>> = {
-  "in settling, after a look-up that shows it": "committed there, no reply",
-  "in settling, after a look-up that does not": "all written, nothing committed there",
-  "in settling, after a resend": "all written, nothing committed there",
 };
 
 const folder = temporaryFolder();
@@ -104,21 +98,14 @@ class Cell {
 
   async killAt(point: KillPoint): Promise<void> {
     const { endpoint, kind } = this.change;
-    const isSilent = point === "all written, nothing committed there";
-    const { faulted } = this.sandbox.counts();
-    if (isSilent) this.sandbox.faults.add({ operation: endpoint, fault: "silence", nth: nthCallOf(this.change) });
+    const lift = silentAt(point, this.sandbox, { operation: endpoint, nth: nthCallOf(this.change) });
     const orders = { KILL_POINT: point, KILL_KIND: kind, KILL_OPERATION: this.operation()?.id ?? "" };
     let ended = await this.run(orders);
     // What is taken away is judged once a run, so a revoke that settling found unsent is sent by the next one.
     if (ended.exitCode === 0 && this.change.judged === true && point === "in settling, after a resend")
       ended = await this.run(orders);
     if (ended.signal !== "SIGKILL") throw new Error(`${point} was not reached: ${ended.stderr.slice(-2000)}`);
-    // What was written may arrive after its program is gone.
-    const hasMet = (): void => {
-      if (this.sandbox.counts().faulted <= faulted) throw new Error(`no call met the fault at ${point}`);
-    };
-    if (isSilent) await vi.waitFor(hasMet, 60_000);
-    this.sandbox.faults.clear();
+    await lift(true);
   }
 
   effects(): number {

@@ -1,9 +1,8 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { auditIsWhole } from "../support/full-check.ts";
 import { killPoints } from "../support/kill-points-names.ts";
 import type { KillPoint } from "../support/kill-points-names.ts";
-import { LedgerView } from "../support/ledger-view.ts";
+import { expectWhole, silentAt } from "../support/killed-at.ts";
 import { startCrmSync } from "../support/process.ts";
 import { cellsOf, sampled } from "../support/sizes.ts";
 import type { World } from "../support/cli.ts";
@@ -38,27 +37,19 @@ async function moved({ replacement }: Half): Promise<World> {
   return w;
 }
 
-function expectWhole(w: World): void {
-  const view = new LedgerView(w.path("ledger.db"));
-  try {
-    expect(auditIsWhole(view, w.path("ledger.db"))).toEqual([]);
-  } finally {
-    view.close();
-  }
-  expect(w.sandbox.duplicates()).toEqual({ enterprises: [], orders: [], products: [], staff: [] });
-}
+const isFirst = ({ replacement, kind }: Half): boolean => (kind === "amend-order") === (replacement === "overlap");
 
 /** Runs in processes of their own until one of them is killed there. */
-async function killedAt(w: World, point: KillPoint, kind: string): Promise<void> {
+async function killedAt(w: World, point: KillPoint, half: Half): Promise<void> {
+  const { kind } = half;
   for (let run = 0; run < 5; run += 1) {
-    const isNext = w.rows("select 1 from operation where kind = 'amend-order' or kind like 'delete-%'").length;
-    const meets = kind === "amend-order" ? 0 : 1;
-    if (point === "all written, nothing committed there")
-      w.sandbox.faults.add({ operation: "E5", fault: "silence", nth: isNext === meets ? 1 : 2 });
+    const made = w.rows("select 1 from operation where kind = 'amend-order' or kind like 'delete-%'").length;
+    const lift = silentAt(point, w.sandbox, { operation: "E5", nth: isFirst(half) || made > 0 ? 1 : 2 });
     const environment = { ...w.place.environment, KILL_POINT: point, KILL_KIND: kind };
     const { signal } = await startCrmSync({ ...w.place, environment, preload }, "run", "everything").ended;
-    w.sandbox.faults.clear();
-    if (signal === "SIGKILL") return;
+    const isKilled = signal === "SIGKILL";
+    await lift(isKilled);
+    if (isKilled) return;
   }
   expect.fail(`${kind} was never killed ${point}`);
 }
@@ -67,7 +58,7 @@ describe.each(cellsOf(halves, () => sampled(points, 4)))("%s", (name, half, own)
   it.each(own)("killed %s: there is one purchase and one deletion, and nothing is lost", async (point) => {
     const w = await moved(half);
     const had = w.sandbox.counts().effects["E5"] ?? 0;
-    await killedAt(w, point, half.kind);
+    await killedAt(w, point, half);
     expectWhole(w);
     const now = await places(w);
     if (half.replacement === "overlap") expect(Object.keys(now), `${name}: stands nowhere`).not.toEqual([]);
@@ -84,8 +75,7 @@ describe.each(Object.entries(halves))("%s", (_name, half) => {
   it.each(["appliedNoReply", "resetBefore"] as const)("whose answer is lost (%s) is made once", async (fault) => {
     const w = await moved(half);
     const had = w.sandbox.counts().effects["E5"] ?? 0;
-    const isFirst = (half.kind === "amend-order") === (half.replacement === "overlap");
-    w.sandbox.faults.add({ operation: "E5", fault, nth: isFirst ? 1 : 2 });
+    w.sandbox.faults.add({ operation: "E5", fault, nth: isFirst(half) ? 1 : 2 });
     await runsUntilQuiet(w);
     expect(await places(w)).toEqual({ C2: ["P1", "Q1"] });
     expect((w.sandbox.counts().effects["E5"] ?? 0) - had).toBe(2);

@@ -1,11 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { placeOf } from "../../src/run/canary.ts";
-import { auditIsWhole } from "../support/full-check.ts";
 import { killPoints } from "../support/kill-points-names.ts";
 import type { KillPoint } from "../support/kill-points-names.ts";
-import { LedgerView } from "../support/ledger-view.ts";
+import { earlierKill, expectWhole, silentAt } from "../support/killed-at.ts";
 import { startCrmSync } from "../support/process.ts";
 import type { Ended } from "../support/program.ts";
 import { cellsOf, isFull, isSample, sampled } from "../support/sizes.ts";
@@ -26,16 +25,6 @@ const atCommit = join(import.meta.dirname, "../support/kill-at-commit.ts");
 async function killed(w: World, preload: string, orders: Record<string, string>, ...words: string[]): Promise<Ended> {
   const environment = { ...w.place.environment, ...orders };
   return await startCrmSync({ ...w.place, environment, preload }, ...words).ended;
-}
-
-function expectWhole(w: World): void {
-  const view = new LedgerView(w.path("ledger.db"));
-  try {
-    expect(auditIsWhole(view, w.path("ledger.db"))).toEqual([]);
-  } finally {
-    view.close();
-  }
-  expect(w.sandbox.duplicates()).toEqual({ enterprises: [], orders: [], products: [], staff: [] });
 }
 
 interface Undone {
@@ -115,13 +104,6 @@ const undone: Record<string, Undone> = {
     endpoint: "E6",
     setsState: true,
   },
-};
-
-/** What is killed in settling was cut off at another point by the process before. */
-const earlierKill: Partial<Record<KillPoint, KillPoint>> = {
-  "in settling, after a look-up that shows it": "committed there, no reply",
-  "in settling, after a look-up that does not": "all written, nothing committed there",
-  "in settling, after a resend": "all written, nothing committed there",
 };
 
 /** Two customers, and a run that is to be taken back; nothing is held. */
@@ -216,14 +198,10 @@ describe.each(rows)("an undo that %s,", (name, taken, points) => {
     const since = new Date().toISOString();
     const had = { ...w.sandbox.counts().effects };
     const kill = async (at: KillPoint): Promise<void> => {
-      const isSilent = at === "all written, nothing committed there";
-      const { faulted } = w.sandbox.counts();
-      if (isSilent) w.sandbox.faults.add({ operation: endpoint, fault: "silence", nth: 1 });
+      const lift = silentAt(at, w.sandbox, { operation: endpoint, nth: 1 });
       const orders = { KILL_POINT: at, KILL_KIND: kind, KILL_OPERATION: lastOf(w, kind, since) };
       const { signal, stdout, stderr } = await killed(w, atPoint, orders, "apply", file);
-      // What was written may arrive after its program is gone.
-      if (isSilent) await vi.waitFor(() => expect(w.sandbox.counts().faulted).toBeGreaterThan(faulted), 60_000);
-      w.sandbox.faults.clear();
+      await lift(signal === "SIGKILL");
       expect(signal, `${name}, ${at}: not reached: ${stdout}${stderr.slice(-1500)}`).toBe("SIGKILL");
     };
     const earlier = earlierKill[point];

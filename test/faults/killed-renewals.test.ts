@@ -1,10 +1,9 @@
 import { join } from "node:path";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { World } from "../support/cli.ts";
-import { auditIsWhole } from "../support/full-check.ts";
 import { killPoints } from "../support/kill-points-names.ts";
 import type { KillPoint } from "../support/kill-points-names.ts";
-import { LedgerView } from "../support/ledger-view.ts";
+import { earlierKill, expectWhole, silentAt } from "../support/killed-at.ts";
 import { startCrmSync } from "../support/process.ts";
 import { sampled } from "../support/sizes.ts";
 import { amend, numberOf, placedOrders, rule, standing } from "../scenarios/life/placed-orders.ts";
@@ -16,13 +15,6 @@ import { adds, earlier, holders, numbersSent, renewal } from "../scenarios/life/
  * own, and who holds the earlier one keeps it.
  */
 const preload = join(import.meta.dirname, "../support/kill-points.ts");
-
-/** What is killed in settling was cut off at another point by the process before. */
-const earlierKill: Partial<Record<KillPoint, KillPoint>> = {
-  "in settling, after a look-up that shows it": "committed there, no reply",
-  "in settling, after a look-up that does not": "all written, nothing committed there",
-  "in settling, after a resend": "all written, nothing committed there",
-};
 
 /** Two customers; the order 3 of C1 renews what S1 holds, and the order that it renews was cancelled. */
 async function renewing(): Promise<World> {
@@ -36,9 +28,7 @@ async function renewing(): Promise<World> {
 async function killed(w: World, point: KillPoint, kind: string): Promise<void> {
   // The deletion is the second E5 where the purchase was not made before.
   const nth = kind === "place-order" || w.sandbox.state().orders["3"] !== undefined ? 1 : 2;
-  const isSilent = point === "all written, nothing committed there";
-  const { faulted } = w.sandbox.counts();
-  if (isSilent) w.sandbox.faults.add({ operation: "E5", fault: "silence", nth });
+  const lift = silentAt(point, w.sandbox, { operation: "E5", nth });
   const [last] = w.rows<{ id: string }>(
     "select id from operation where kind = ? and state in ('sending', 'unknown') order by id desc limit 1",
     kind,
@@ -50,20 +40,8 @@ async function killed(w: World, point: KillPoint, kind: string): Promise<void> {
     KILL_OPERATION: last?.id ?? "",
   };
   const { signal, stderr } = await startCrmSync({ ...w.place, environment, preload }, "run", "everything").ended;
-  // What was written may arrive after its program is gone.
-  if (isSilent) await vi.waitFor(() => expect(w.sandbox.counts().faulted).toBeGreaterThan(faulted), 60_000);
-  w.sandbox.faults.clear();
+  await lift(signal === "SIGKILL");
   expect(signal, `${point} was not reached: ${stderr.slice(-1500)}`).toBe("SIGKILL");
-}
-
-function expectWhole(w: World): void {
-  const view = new LedgerView(w.path("ledger.db"));
-  try {
-    expect(auditIsWhole(view, w.path("ledger.db"))).toEqual([]);
-  } finally {
-    view.close();
-  }
-  expect(w.sandbox.duplicates()).toEqual({ enterprises: [], orders: [], products: [], staff: [] });
 }
 
 const points = killPoints.filter((point) => point !== "in settling, after a resend");
