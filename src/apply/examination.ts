@@ -25,7 +25,7 @@ export interface Examination {
 
 /**
  * Reads everything that the enterprise of a customer shows ((M6 ∪ E8) → M7, E3), and keeps it; it counts as examined
- * only where no asset is ambiguous. What was shown before and is not any more ends.
+ * only where no asset is ambiguous. What was shown before and is not any more ends then, and not before.
  */
 export async function examine(
   { ledger }: Pick<ApplyDependencies, "ledger">,
@@ -43,7 +43,8 @@ export async function examine(
   const isClear = bareAssets.length === 0;
   const isUnread = (await knows.loaded()).unread === true;
   const before = await ledger.state.shownNumbers(customer);
-  const gone = before.filter((subject) => !shown.has(subject));
+  // What is not shown any more may be in an asset that shows nothing.
+  const gone = isClear ? before.filter((subject) => !shown.has(subject)) : [];
   const changes: StateChange[] = [
     ...(isClear ? [{ type: "examined", customer } as const] : []),
     ...(isClear && isUnread ? [{ type: "customer-read", customer } as const] : []),

@@ -192,6 +192,14 @@ export const lifeByHand: Breaks = {
       "after a rebuild no channel order number is used that an earlier ledger used > " +
       "for a cancelled order of which nothing is shown, when it is restored",
   },
+  "what an asset showed before it showed nothing is forgotten": {
+    file: "src/apply/examination.ts",
+    within: "examine",
+    find: "isClear ? before.filter((subject) => !shown.has(subject)) : []",
+    replace: "before.filter((subject) => !shown.has(subject))",
+    test: "scenarios/life/rebuild-changes.test.ts",
+    title: "without a rebuild, an order that was shown in part is not placed where its asset shows nothing any more",
+  },
   "what a rebuild that was cut off had fixed is not among what the next one brings back": {
     file: "src/apply/rebuild-customer.ts",
     within: "rebuiltOrder",

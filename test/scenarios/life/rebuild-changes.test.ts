@@ -3,7 +3,7 @@ import { document, promptRetries, world } from "../../support/cli.ts";
 import type { World } from "../../support/cli.ts";
 import { assetRow, canary, company } from "../../support/world/crm.ts";
 import { membersOf, outcome } from "../../support/world/members.ts";
-import { amend, line, openHold, placedOrders, rule, standing, waitsFor } from "./placed-orders.ts";
+import { amend, line, numberOf, openHold, placedOrders, rule, standing, waitsFor } from "./placed-orders.ts";
 
 /** Two customers with an order of two assets each and two people each, all of which is sent. */
 async function sent(): Promise<World> {
@@ -265,4 +265,18 @@ describe("what people decided before the ledger was lost is not undone by what c
     w.write();
     expect((await w.does("run", "everything")).calls).toMatchObject({ E6: 2 });
   });
+});
+
+it("without a rebuild, an order that was shown in part is not placed where its asset shows nothing any more", async () => {
+  const w = await placedOrders({ staff: [] });
+  const assetNum = numberOf(w, "A1");
+  w.sandbox.hand({ action: "drop-product", assetNum, crmProductId: "Q1" });
+  w.losesItsLedger();
+  await w.does("run", "everything");
+  expect(waitsFor(w, "1")).toBe("order.shown-in-part");
+  w.sandbox.hand({ action: "drop-product", assetNum, crmProductId: "P1" });
+  for (const _ of [1, 2, 3]) {
+    expect(outcome(await w.does("run", "everything"))).toEqual([3, {}]);
+    expect(waitsFor(w, "1")).toBe("order.assets-ambiguous");
+  }
 });
