@@ -97,7 +97,8 @@ export class OrderAdoption {
     const shows = link !== undefined && link.origin !== "created" ? link : undefined;
     const { state } = this.#deps.ledger;
     const isUnclear = loaded.unread === true || unclearIn(loaded).length > 0;
-    const looks = shows === undefined ? await state.mayStandElsewhere() : isUnclear || orders.length > 0;
+    const looks =
+      shows === undefined ? await state.mayStandElsewhere() : isUnclear || orders.length > 0 || !shows.examined;
     if (!looks) return { adopted: [], unclear: new Map() };
     if (shows !== undefined) await knows.settled();
     if (shows !== undefined && (!shows.examined || isUnclear)) await this.#examine(knows, shows);

@@ -13,7 +13,7 @@ import { Gated } from "../plan/gated.ts";
 import { metByBlocks, metByReading } from "../plan/met-by-reading.ts";
 import { planCustomer } from "../plan/plan.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
-import type { SnapshotReader } from "../platform/snapshot.ts";
+import type { Snapshots } from "../platform/snapshot.ts";
 import { OrderAdoption } from "./adopt-orders.ts";
 import type { RebuildOrders } from "./adopt-orders.ts";
 import { CustomerSnapshot } from "./customer-snapshot.ts";
@@ -23,7 +23,7 @@ import type { ApplyDependencies } from "./dependencies.ts";
 
 export type PlanningDependencies = Pick<ApplyDependencies, "ledger" | "settings" | "policies" | "clock" | "settle"> &
   // A ledger that is built anew was told of no difference, and repairs none.
-  Partial<Pick<ApplyDependencies, "ordersUnseen">> & { reader: SnapshotReader };
+  Partial<Pick<ApplyDependencies, "ordersUnseen">> & { reader: Snapshots };
 
 /** What planning a customer came to. */
 export type Planning =

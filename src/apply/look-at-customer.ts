@@ -25,11 +25,36 @@ export async function lookAtCustomer(
   signal: AbortSignal | undefined,
 ): Promise<Looked> {
   const knows = new CustomerState(deps, customer);
-  const planning = new CustomerPlanning(deps, knows, { thorough: false, signal, takingBlocked: undefined });
-  await planning.look();
+  const planning = await look(deps, knows, signal);
   const { link } = await knows.known();
   const unread = whyUnread(link, planning.observed);
   return { unread, hasOthers: link !== undefined && (await showsOthers(deps, knows)) };
+}
+
+/**
+ * The same before a run places anything, for a customer who has no enterprise yet. Answers whether the platform shows
+ * one; undefined where something of the customer is in doubt, so that its attempt comes first. Throws where the
+ * platform cannot be read.
+ */
+export async function isThereAlready(
+  deps: PlanningDependencies,
+  customer: RecordKey,
+  signal: AbortSignal | undefined,
+): Promise<boolean | undefined> {
+  const knows = new CustomerState(deps, customer);
+  if ((await knows.begin()).open) return undefined;
+  await look(deps, knows, signal);
+  return (await knows.known()).link !== undefined;
+}
+
+async function look(
+  deps: PlanningDependencies,
+  knows: CustomerState,
+  signal: AbortSignal | undefined,
+): Promise<CustomerPlanning> {
+  const planning = new CustomerPlanning(deps, knows, { thorough: false, signal, takingBlocked: undefined });
+  await planning.look();
+  return planning;
 }
 
 function whyUnread(link: Link | undefined, { enterprises, ambiguous }: Observed): string | undefined {

@@ -8,7 +8,7 @@ import type { Operation } from "../operation/operation.ts";
 import type { RecordReference } from "../operation/shape.ts";
 import { kindOf } from "../operation/registry.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
-import type { SnapshotReader } from "../platform/snapshot.ts";
+import type { Snapshots } from "../platform/snapshot.ts";
 import { isShown } from "./licence-types.ts";
 import type { Known } from "../operation/state.ts";
 import { CustomerState } from "./customer-state.ts";
@@ -23,7 +23,7 @@ export type AfterRefusal =
   | { kind: "parked"; id: string; reason: string };
 
 /** What looking needs, and what is known of the customer. */
-type LookDependencies = ApplyDependencies & { reader: SnapshotReader; knows: CustomerState };
+type LookDependencies = ApplyDependencies & { reader: Snapshots; knows: CustomerState };
 
 /**
  * The contract does not say that a refused batch did nothing at all (A16). Before anything of an order is sent of which

@@ -142,7 +142,7 @@ export function maybeMoved(
   return {
     code: "order.maybe-moved",
     reason:
-      `the ledger was built anew, and not all that customers have could be looked at:${who} ${why}${more}. The order ` +
+      `the platform has more than this ledger made, and not all of that could be looked at:${who} ${why}${more}. The order ` +
       `${formatKey(order.key)} may be placed there already and have moved in the CRM since, so it is not placed, ` +
       "whoever approves that, until that was looked at",
     again: true,

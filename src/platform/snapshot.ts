@@ -86,8 +86,14 @@ const noSuchAsset = "60024";
 /** Assets of one enterprise whose contents are asked for at once; no more of them are held in memory. */
 const mostAtOnce = 8;
 
+/** Where what the platform shows to a customer is read. */
+export interface Snapshots {
+  /** A snapshot for one customer. */
+  of(customer: RecordKey, signal?: AbortSignal): Snapshot;
+}
+
 /** Makes snapshots. */
-export class SnapshotReader {
+export class SnapshotReader implements Snapshots {
   readonly #platform: Platform;
   readonly #settings: AssumptionSettings;
   readonly #channelCodes: ReadonlySet<string>;

@@ -4,7 +4,7 @@ import { settleTimeLeft } from "../apply/settle-time.ts";
 import { kindOf } from "../operation/registry.ts";
 import type { Logger } from "../base/logger.ts";
 import type { ApplyDependencies } from "../apply/dependencies.ts";
-import type { SnapshotReader } from "../platform/snapshot.ts";
+import type { Snapshots } from "../platform/snapshot.ts";
 import type { NumberPool } from "../apply/pool.ts";
 import type { Settling } from "../apply/settle.ts";
 import type { Block } from "../plan/block.ts";
@@ -51,7 +51,7 @@ export type CustomerAttemptResult =
 export type StopReason = "unknown" | "parked" | "rejected" | "not-sent" | "unreadable" | "aborted" | "stale";
 
 export interface ReconcileDependencies extends ApplyDependencies {
-  reader: SnapshotReader;
+  reader: Snapshots;
   settling: Settling;
   pool: NumberPool;
   /** Told of every operation as it is planned, and of what may have had an effect on the platform. */

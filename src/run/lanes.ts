@@ -1,6 +1,11 @@
 /** With so many pieces of work beside those of the lanes, none is begun. */
 export const mostBeside = 200;
 
+/** Items of a list as `workInLanes` takes them. */
+export async function* each<Item>(items: readonly Item[]): AsyncGenerator<Item, void, void> {
+  yield* items;
+}
+
 /**
  * Works on each of `items` in `lanes` lanes, none of which waits for another. A lane takes its next item when the work
  * on its last one has ended, or has called `free`: that work then goes on beside the next, while there is room for it.

@@ -7,7 +7,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { LinkedCustomer } from "../ledger/state/links.ts";
 import type { EnterpriseSize, ReadAt } from "../ledger/state/readings.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
-import { workInLanes } from "./lanes.ts";
+import { each, workInLanes } from "./lanes.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 import { verifyCustomer } from "./verify.ts";
 import type { Verified } from "./verify.ts";
@@ -137,10 +137,6 @@ async function* readBefore(
     yield* customers;
     after = customers.at(-1);
   }
-}
-
-async function* each(customers: readonly LinkedCustomer[]): AsyncGenerator<LinkedCustomer, void, void> {
-  yield* customers;
 }
 
 /** Keeps what was read back of several customers with one flush of the disk: nothing is sent on the strength of it. */

@@ -6,7 +6,7 @@ import type { Difference } from "../report/reconciliation/case.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";
 import { toldOf } from "./differences.ts";
 import type { DifferencesOfCustomer } from "./differences.ts";
-import { workInLanes } from "./lanes.ts";
+import { each, workInLanes } from "./lanes.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 import { verifyCustomer } from "./verify.ts";
 
@@ -88,8 +88,4 @@ export class StoodBefore {
 
 function nameOf({ level, subject, class: named }: Record<"level" | "subject" | "class", string>): string {
   return JSON.stringify([level, subject, named]);
-}
-
-async function* each(customers: readonly RecordKey[]): AsyncGenerator<RecordKey, void, void> {
-  yield* customers;
 }

@@ -4,11 +4,13 @@ import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { RunState } from "../ledger/runs/tables.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";
+import { SnapshotsAhead } from "../platform/snapshots-ahead.ts";
 import { stopReasons } from "./customer-attempt.ts";
 import type { CustomerAttemptResult, CustomerAttempt, ReconcileDependencies } from "./customer-attempt.ts";
 import { applyByShares } from "./canary.ts";
 import type { CanaryTranche } from "./canary.ts";
-import { workInLanes } from "./lanes.ts";
+import { each, workInLanes } from "./lanes.ts";
+import { lookFirst } from "./look-first.ts";
 import { LimitsGate } from "./limits-gate.ts";
 import { reconcile } from "./reconcile.ts";
 import { attemptRequested } from "./requested-attempt.ts";
@@ -45,6 +47,7 @@ export class SyncRun {
   readonly #run: string;
   readonly #reconcile: ReconcileDependencies;
   readonly #settling: Settling;
+  readonly #looking: Parameters<typeof lookFirst>[1];
   readonly #settleWait: SettleWait;
   /** Customers of whose plan something was carried out or judged in this run. */
   readonly #begun = new Set<string>();
@@ -55,11 +58,12 @@ export class SyncRun {
     this.#run = run;
     const apply = { ...deps, settle: deps.settle };
     const reader = new SnapshotReader(deps.platform, deps.settings);
+    const ahead = new SnapshotsAhead(reader);
     const pool = new NumberPool(apply);
     this.#settling = new Settling(apply, reader, pool);
     this.#reconcile = {
       ...apply,
-      reader,
+      reader: ahead,
       pool,
       settling: this.#settling,
       tally: {
@@ -70,6 +74,12 @@ export class SyncRun {
       },
       unclear: new Map(),
       refusing: new Map(),
+    };
+    // By shares, the attempts come later than what was read ahead is new.
+    this.#looking = {
+      snapshots: reader,
+      ahead: request.canary === undefined ? ahead : undefined,
+      signal: request.signal,
     };
     this.reading = new SourceReading(deps, request, run, { countsAbsence: true });
     this.gate = new LimitsGate({
@@ -137,8 +147,9 @@ export class SyncRun {
 
   /** Attempts every customer with something to do; one that only waits for the disk makes room for the next. */
   async applyAll(): Promise<void> {
+    const { canary, signal, asked } = this.#request;
+    if (asked === undefined) await lookFirst(this.#deps, this.#looking);
     const customers = eachPendingCustomer(this.#deps, this.#request);
-    const { canary, signal } = this.#request;
     if (canary === undefined) return await this.#applyTo(customers);
     this.tranches = await applyByShares(
       this.#deps,
@@ -239,8 +250,4 @@ export class SyncRun {
     const reason = `the run ${ended} before it came to this record`;
     await ledger.records.deferPending(this.#run, undefined, `run.${state}`, reason);
   }
-}
-
-async function* each(customers: readonly RecordKey[]): AsyncGenerator<RecordKey, void, void> {
-  yield* customers;
 }

@@ -27,6 +27,13 @@ export class WorkTables {
       .map((row) => ({ namespace: row.customer_namespace, id: row.customer_id }));
   }
 
+  /** Those of them with a pending record who are linked with no enterprise. */
+  unlinkedCustomers(after: RecordKey | undefined, limit: number): RecordKey[] {
+    return this.#statements.unlinkedCustomers
+      .all({ namespace: after?.namespace ?? "", id: after?.id ?? "", limit })
+      .map((row) => ({ namespace: row.customer_namespace, id: row.customer_id }));
+  }
+
   pendingCount(): number {
     return this.#statements.pendingCount.get()?.count ?? 0;
   }
@@ -173,6 +180,17 @@ function prepareStatements(database: Sqlite) {
          where to_at is null and due = 1 and (customer_namespace, customer_id) > (@namespace, @id)
          order by customer_namespace, customer_id limit @limit)
        order by 1, 2 limit @limit`,
+      ),
+    unlinkedCustomers: () =>
+      database.prepare<
+        [{ namespace: string; id: string; limit: number }],
+        Row<"record", "customer_namespace" | "customer_id">
+      >(
+        `select distinct customer_namespace, customer_id from record
+         where pending = 1 and state <> 'quarantined' and (customer_namespace, customer_id) > (@namespace, @id)
+           and not exists (select 1 from link where link.namespace = record.customer_namespace
+             and link.customer_id = record.customer_id and link.to_at is null)
+         order by customer_namespace, customer_id limit @limit`,
       ),
     pendingCount: () => database.prepare<[], { count: number }>(`select ${countOfPending()} as count`),
     pendingCustomer: () =>

@@ -5,7 +5,10 @@ import { statements } from "../database/statements.ts";
 import { table } from "../database/table.ts";
 import type { Writes } from "./writes.ts";
 
-/** What a rebuild could not look at; without a namespace where no customer is known of it. */
+/**
+ * What a rebuild, or a run that found enterprises which this ledger did not make, could not look at; without a
+ * namespace where no customer is known of it.
+ */
 export interface UnreadCustomerTable {
   namespace: string;
   id: string;
@@ -28,7 +31,7 @@ export interface Unread {
 /** Stands for all customers while a rebuild has not looked at all of them; ended once it has. */
 export const notLookedAt: RecordKey = { namespace: "", id: "rebuild" };
 
-/** Customers that a rebuild could not look at. */
+/** Customers that nobody could look at when the ledger was new to them. */
 export class UnreadCustomerRows {
   readonly #statements;
 
@@ -36,7 +39,7 @@ export class UnreadCustomerRows {
     this.#statements = prepareStatements(database);
   }
 
-  /** Whether the ledger was built anew. */
+  /** Whether the platform had more than this ledger made, as where it was built anew. */
   isAnew(): boolean {
     return this.#statements.anew.get({ ...notLookedAt }) !== undefined;
   }

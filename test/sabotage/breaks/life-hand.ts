@@ -192,6 +192,46 @@ export const lifeByHand: Breaks = {
       "after a rebuild no channel order number is used that an earlier ledger used > " +
       "for a cancelled order of which nothing is shown, when it is restored",
   },
+  "orders are placed before those are looked for whom the ledger knows no enterprise of": {
+    file: "src/run/sync-run.ts",
+    within: "SyncRun.applyAll",
+    find: "if (asked === undefined) await lookFirst(this.#deps, this.#looking);",
+    replace: "",
+    test: "scenarios/life/lost-without-rebuild.test.ts",
+    title:
+      "a run into an empty ledger, where the one before is lost and an order moved meanwhile > " +
+      "does not place order 1 at C2, though its earlier customer has no order any more",
+  },
+  "only the first customers without an enterprise are looked for": {
+    file: "src/run/look-first.ts",
+    within: "lookFirst",
+    find: "look.found && after !== undefined",
+    replace: "after === undefined",
+    test: "scenarios/life/lost-without-rebuild.test.ts",
+    title:
+      "a run into an empty ledger, where the one before is lost and an order moved meanwhile > " +
+      "also where it stands for the last one of more customers than are looked at in every run",
+  },
+  "who could not be looked for keeps no order back": {
+    file: "src/run/look-first.ts",
+    within: "lookFirst",
+    find: "if (look.found && look.unread.length > 0) await keepUnread(deps.ledger, look.unread);",
+    replace: "",
+    test: "scenarios/life/lost-without-rebuild.test.ts",
+    title:
+      "a run into an empty ledger, where the one before is lost and an order moved meanwhile > " +
+      "nor while E3 does not show its earlier customer",
+  },
+  "an enterprise that could not be looked at is not looked at again where its customer has no order": {
+    file: "src/apply/adopt-orders.ts",
+    within: "OrderAdoption.seek",
+    find: "orders.length > 0 || !shows.examined",
+    replace: "orders.length > 0",
+    test: "scenarios/life/lost-without-rebuild.test.ts",
+    title:
+      "a run into an empty ledger, where the one before is lost and an order moved meanwhile > " +
+      "nor while E8 does not show its earlier customer",
+  },
   "what an asset showed before it showed nothing is forgotten": {
     file: "src/apply/examination.ts",
     within: "examine",

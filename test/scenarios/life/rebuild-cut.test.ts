@@ -58,5 +58,5 @@ it("a rebuild that ended before all customers were looked at lets nothing be pla
   expect(cut()).toBe(true);
   mended();
   for (const _ of [1, 2]) expect((await w.does("run", "everything")).calls["E5"]).toBeUndefined();
-  expect(waitsFor(w, "1")).toBe("order.maybe-moved");
+  expect(waitsFor(w, "1")).toBe("order.shown-elsewhere");
 });

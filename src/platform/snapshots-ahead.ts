@@ -1,0 +1,25 @@
+import { formatKey } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
+import type { Snapshot, Snapshots } from "./snapshot.ts";
+
+/** Snapshots of which some are read ahead: whoever asks for one of these next goes on with it, once. */
+export class SnapshotsAhead implements Snapshots {
+  readonly #snapshots: Snapshots;
+  readonly #ahead = new Map<string, Snapshot>();
+
+  constructor(snapshots: Snapshots) {
+    this.#snapshots = snapshots;
+  }
+
+  of(customer: RecordKey, signal?: AbortSignal): Snapshot {
+    const key = formatKey(customer);
+    const ahead = this.#ahead.get(key);
+    this.#ahead.delete(key);
+    return ahead ?? this.#snapshots.of(customer, signal);
+  }
+
+  /** What the next one who asks for the customer's snapshot is given. */
+  keep(customer: RecordKey, snapshot: Snapshot): void {
+    this.#ahead.set(formatKey(customer), snapshot);
+  }
+}

@@ -1,0 +1,84 @@
+import { isThereAlready } from "../apply/look-at-customer.ts";
+import { messageOf } from "../base/errors.ts";
+import { formatKey } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { notLookedAt } from "../ledger/state/unread-customers.ts";
+import type { Snapshot, Snapshots } from "../platform/snapshot.ts";
+import type { SnapshotsAhead } from "../platform/snapshots-ahead.ts";
+import { each, workInLanes } from "./lanes.ts";
+import type { RunDependencies } from "./request.ts";
+
+/** Customers without an enterprise who are looked at ahead in every run. */
+const sample = 64;
+
+/** Customers that are taken from the ledger at once where all are looked at. */
+const page = 200;
+
+interface LookingFirst {
+  snapshots: Snapshots;
+  /** Keeps what was read of the first customers for their own attempts, where these come next. */
+  ahead: SnapshotsAhead | undefined;
+  signal: AbortSignal | undefined;
+}
+
+/**
+ * Looks for the enterprises of customers who have none in the ledger, before any order is placed: where the platform
+ * shows one, what stands there may belong to another customer in the CRM by now, as when an earlier ledger is lost.
+ * Where none of the first customers has an enterprise, the platform is new to all of them, and the rest is not looked
+ * at ahead. What cannot be read is left to the customer's own attempt, which says so; beside enterprises that stand
+ * already, an order that may be there waits until it could be read.
+ */
+export async function lookFirst(deps: RunDependencies, looking: LookingFirst): Promise<void> {
+  const { records } = deps.ledger;
+  const { ahead, signal } = looking;
+  const look: Look = { found: false, unread: [] };
+  const first = await records.unlinkedCustomers(undefined, sample);
+  await lookAtEach(deps, first, { ...looking, look }, (customer, snapshot) => ahead?.keep(customer, snapshot));
+  for (let after = first.at(-1); look.found && after !== undefined && signal?.aborted !== true;) {
+    const customers = await records.unlinkedCustomers(after, page);
+    await lookAtEach(deps, customers, { ...looking, look }, () => {});
+    after = customers.at(-1);
+  }
+  if (look.found && look.unread.length > 0) await keepUnread(deps.ledger, look.unread);
+}
+
+/** What looking came to. */
+interface Look {
+  /** The platform shows the enterprise of somebody. */
+  found: boolean;
+  unread: { customer: RecordKey; why: string }[];
+}
+
+async function keepUnread(ledger: Ledger, unread: Look["unread"]): Promise<void> {
+  await ledger.state.record(notLookedAt, [
+    { type: "customer-unread", customer: notLookedAt, why: "", ofAllOrders: false },
+    { type: "customer-read", customer: notLookedAt },
+    ...unread.map((item) => ({ type: "customer-unread", ...item, ofAllOrders: false }) as const),
+  ]);
+}
+
+/** `looked` is told of each customer that was looked at. */
+async function lookAtEach(
+  deps: RunDependencies,
+  customers: readonly RecordKey[],
+  { snapshots, signal, look }: LookingFirst & { look: Look },
+  looked: (customer: RecordKey, snapshot: Snapshot) => void,
+): Promise<void> {
+  const { ledger, logger, concurrency } = deps;
+  const lanes = { lanes: concurrency, stopped: () => signal?.aborted === true };
+  await workInLanes(each(customers), lanes, async (customer) => {
+    const snapshot = snapshots.of(customer, signal);
+    try {
+      const isThere = await isThereAlready({ ...deps, reader: { of: () => snapshot } }, customer, signal);
+      if (isThere === true) look.found = true;
+      if (isThere !== undefined) looked(customer, snapshot);
+    } catch (error) {
+      if (ledger.broken !== undefined) throw error;
+      if (signal?.aborted === true) return;
+      const reason = messageOf(error);
+      look.unread.push({ customer, why: `could not be read: ${reason}` });
+      logger.debug({ customer: formatKey(customer), reason }, "customer not looked at ahead");
+    }
+  });
+}

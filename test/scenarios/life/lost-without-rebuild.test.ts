@@ -1,0 +1,96 @@
+import { describe, expect, it } from "vitest";
+import { promptRetries, world } from "../../support/cli.ts";
+import type { World } from "../../support/cli.ts";
+import { enterpriseOf } from "../../support/world/members.ts";
+import { company } from "../../support/world/crm.ts";
+import { productsBy } from "./moved.ts";
+import { amend, placedOrders, rule, waitsFor } from "./placed-orders.ts";
+
+/** Two customers with an order each. One order moves in the CRM, and the ledger is lost; nobody builds it again. */
+async function lost(order: string, to: string): Promise<World> {
+  const w = await placedOrders({ staff: [] });
+  rule(w, "orders.moved", "apply");
+  amend(w, order, { customer: to });
+  w.losesItsLedger();
+  return w;
+}
+
+const stands = { C1: ["P1 1", "Q1 1"], C2: ["P2 2", "Q2 2"] };
+
+/** It is not placed, and says why. */
+async function expectWaits(w: World, order: string): Promise<void> {
+  const run = await w.does("run", "everything");
+  expect([run.exitCode, run.calls["E5"]], run.stdout).toEqual([3, undefined]);
+  expect(waitsFor(w, order)).toBe("order.shown-elsewhere");
+}
+
+describe("a run into an empty ledger, where the one before is lost and an order moved meanwhile", () => {
+  it.each([
+    ["1", "C2"],
+    ["2", "C1"],
+  ])("does not place order %s at %s, though its earlier customer has no order any more", async (order, to) => {
+    const w = await lost(order, to);
+    for (const _ of [1, 2]) await expectWaits(w, order);
+    expect(await productsBy(w)).toEqual(stands);
+  });
+
+  it.each([
+    ["1", "C0"],
+    ["1", "C9"],
+  ])("does not place order %s at %s, who has no enterprise yet", async (order, to) => {
+    const w = await lost(order, to);
+    w.customers.push({ id: to });
+    w.write();
+    for (const _ of [1, 2]) await expectWaits(w, order);
+    expect(await productsBy(w)).toEqual(stands);
+  });
+
+  it.each([["resync --customer C2"], ["run everything --canary 50"]])("nor by %s", async (words) => {
+    const w = await lost("1", "C2");
+    expect((await w.does(...words.split(" "))).calls["E5"]).toBeUndefined();
+    expect(await productsBy(w)).toEqual(stands);
+  });
+
+  it.each(["E3", "E8"] as const)("nor while %s does not show its earlier customer", async (operation) => {
+    const w = await placedOrders({ staff: [] });
+    const about = operation === "E3" ? "C1" : enterpriseOf(w, "C1");
+    amend(w, "1", { customer: "C2" });
+    w.losesItsLedger();
+    Object.assign(w.environment, promptRetries);
+    w.sandbox.faults.add({ operation, fault: "oddCode", about });
+    for (const _ of [1, 2]) {
+      const run = await w.does("run", "everything");
+      expect([run.exitCode, run.calls["E5"]], run.stdout).toEqual([7, undefined]);
+      expect(waitsFor(w, "1")).toBe("order.maybe-moved");
+    }
+    w.sandbox.faults.clear();
+    await w.does("run", "everything");
+    await expectWaits(w, "1");
+    expect(await productsBy(w)).toEqual(stands);
+  });
+
+  it("also where it stands for the last one of more customers than are looked at in every run", async () => {
+    const w = await world({ records: company(70, 1) });
+    expect((await w.run("run", "everything")).exitCode).toBe(0);
+    const [moves] = w.orders.filter(({ customer }) => customer === "C9");
+    expect(moves).toBeDefined();
+    w.orders = w.orders.map((row) => (row === moves ? { ...row, customer: "C1" } : row));
+    w.write();
+    w.losesItsLedger();
+    await expectWaits(w, moves?.id ?? "");
+  });
+});
+
+it("looking ahead costs no call: where nobody has an enterprise yet, each customer is looked up once, and once when it is made", async () => {
+  const w = await world({ records: company(70, 1) });
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  expect(w.sandbox.counts().calls["E3"]).toBe(140);
+});
+
+it("a customer who cannot be looked at ahead keeps nobody else from being worked on", async () => {
+  const w = await world({ records: company(3, 1) });
+  Object.assign(w.environment, promptRetries);
+  w.sandbox.faults.add({ operation: "E3", fault: "oddCode", about: "C2" });
+  const run = await w.does("run", "everything");
+  expect([run.exitCode, run.calls["E2"]], run.stdout).toEqual([7, 2]);
+});
