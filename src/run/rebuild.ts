@@ -91,14 +91,16 @@ export async function runRebuild(
     const readers = { ...deps, platform, reader };
     const given = { run, summary, signal: request.signal };
     const customers = (): AsyncGenerator<RecordKey, void, void> => eachPendingCustomer(deps, asked);
-    await forgetUnread(ledger, reading.tallies);
+    // What a source did not give now comes later, and may have been placed before.
+    const ofAllOrders = reading.tallies.some((tally) => tally.stream === "orders" && isCutOff(tally));
+    await forgetUnread(ledger, reading.tallies, ofAllOrders);
     // Of those who show orders that others have in the CRM it is told once it is known which of them moved away.
     const later = new Map<string, RecordKey>();
     const left = new Map<string, RecordKey>();
     await workInLanes(customers(), lanes, async (customer) => {
-      if (await lookAtOne(readers, customer, request.signal)) later.set(formatKey(customer), customer);
+      if (await lookAtOne(readers, customer, { ...given, ofAllOrders })) later.set(formatKey(customer), customer);
     });
-    if (!stopped()) await ledger.state.record(notLookedAt, [{ type: "customer-read", customer: notLookedAt }]);
+    if (!stopped()) await lookedAtAll(ledger, ofAllOrders);
     await workInLanes(customers(), lanes, async (customer) => {
       summary.customers += 1;
       const told = later.has(formatKey(customer)) ? undefined : summary;
@@ -159,7 +161,7 @@ const unfinishedText = "a rebuild was cut off before all customers were looked a
  * What an earlier rebuild could not look at is looked at anew. Whom the CRM gives only in quarantine, and whom a source
  * did not give, nobody can look at now.
  */
-async function forgetUnread(ledger: Ledger, tallies: readonly StreamTally[]): Promise<void> {
+async function forgetUnread(ledger: Ledger, tallies: readonly StreamTally[], ofAllOrders: boolean): Promise<void> {
   const changes: StateChange[] = [];
   for (const customer of await ledger.state.unread()) {
     if (customer.namespace !== "") await ledger.records.markPending({ customer });
@@ -167,14 +169,27 @@ async function forgetUnread(ledger: Ledger, tallies: readonly StreamTally[]): Pr
   }
   const why = "has a record in quarantine, so that its enterprise was not looked for";
   for (const customer of await ledger.state.customersInQuarantine())
-    changes.push({ type: "customer-unread", customer, why, ofAllOrders: false });
-  for (const { source, stream, problem, complete } of tallies)
-    if (stream === "customers" && (problem !== undefined || !complete)) {
-      const customer = { namespace: "", id: `source ${source}` };
-      const what = `the source ${source} did not give all of its customers`;
-      changes.push({ type: "customer-unread", customer, why: what, ofAllOrders: false });
+    changes.push({ type: "customer-unread", customer, why, ofAllOrders });
+  for (const tally of tallies)
+    if (tally.stream === "customers" && isCutOff(tally)) {
+      const customer = { namespace: "", id: `source ${tally.source}` };
+      const what = `the source ${tally.source} did not give all of its customers`;
+      changes.push({ type: "customer-unread", customer, why: what, ofAllOrders });
     }
   await ledger.state.record(notLookedAt, changes);
+}
+
+/** A source did not give all that it has of a stream. */
+function isCutOff({ problem, complete }: StreamTally): boolean {
+  return problem !== undefined || !complete;
+}
+
+/** Nobody is left who was not looked at for want of time. `ofAllOrders`: the ledger does not know all orders yet. */
+async function lookedAtAll(ledger: Ledger, ofAllOrders: boolean): Promise<void> {
+  await ledger.state.record(notLookedAt, [
+    { type: "customer-unread", customer: notLookedAt, why: unfinishedText, ofAllOrders },
+    { type: "customer-read", customer: notLookedAt },
+  ]);
 }
 
 /**
@@ -184,11 +199,11 @@ async function forgetUnread(ledger: Ledger, tallies: readonly StreamTally[]): Pr
 async function lookAtOne(
   deps: RunDependencies & { reader: SnapshotReader },
   customer: RecordKey,
-  signal: AbortSignal | undefined,
+  { signal, ofAllOrders }: Pick<Rebuilding, "signal"> & { ofAllOrders: boolean },
 ): Promise<boolean> {
   const { ledger } = deps;
   const isUnread = async (why: string): Promise<void> =>
-    void (await ledger.state.record(customer, [{ type: "customer-unread", customer, why, ofAllOrders: false }]));
+    void (await ledger.state.record(customer, [{ type: "customer-unread", customer, why, ofAllOrders }]));
   try {
     const { unread, hasOthers } = await lookAtCustomer(deps, customer, signal);
     if (unread !== undefined) await isUnread(unread);
@@ -270,7 +285,7 @@ function leftToBeMade(customer: RecordKey, run: string, left: number | null): St
 }
 
 function exitCodeOf({ state, sources, unreadable, lost, left }: RebuildSummary): ExitCode {
-  const down = sources.some((tally) => tally.problem !== undefined || !tally.complete);
+  const down = sources.some(isCutOff);
   if (state !== "done") return exitCodes.other;
   if (down || unreadable > 0) return exitCodes.sourceDown;
   return lost.length + left.length > 0 ? exitCodes.recordsRejected : exitCodes.ok;

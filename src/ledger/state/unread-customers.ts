@@ -28,7 +28,10 @@ export interface Unread {
   count: number;
 }
 
-/** Stands for all customers while a rebuild has not looked at all of them; ended once it has. */
+/**
+ * Stands for all customers while a rebuild has not looked at all of them; ended once it has. Of all orders then where a
+ * source did not give all of them: one that comes later may be known from before.
+ */
 export const notLookedAt: RecordKey = { namespace: "", id: "rebuild" };
 
 /** Customers that nobody could look at when the ledger was new to them. */
@@ -44,7 +47,7 @@ export class UnreadCustomerRows {
     return this.#statements.anew.get({ ...notLookedAt }) !== undefined;
   }
 
-  /** Whether an order was known when the ledger was built anew. */
+  /** Whether an order was known when the ledger was built anew, or would have been but for a source that was cut off. */
   knewBefore({ namespace, id }: RecordKey): boolean {
     const of = { mark: notLookedAt.id, orderNamespace: namespace, order: id };
     return this.isAnew() && this.#statements.knewBefore.get(of) !== undefined;
@@ -111,7 +114,7 @@ function prepareStatements(database: Sqlite) {
     knewBefore: () =>
       database.prepare<[Pick<OfOrder, "orderNamespace" | "order"> & { mark: string }]>(
         `select 1 from unread_customer u where u.namespace = '' and u.id = +@mark
-           and (u.ended_at is null or u.ended_at >= ${firstSeen})`,
+           and (u.ended_at is null or u.all_orders = 1 or u.ended_at >= ${firstSeen})`,
       ),
     all: () =>
       database.prepare<[], RecordKey>(

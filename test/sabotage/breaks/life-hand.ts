@@ -327,4 +327,14 @@ export const lifeByHand: Breaks = {
       "what people decided before the ledger was lost is not undone by what comes after a rebuild > " +
       "a rebuild that finds nothing to be made leaves nothing to ask about, although one before it could not read",
   },
+  "an order that a source gave only after a rebuild counts as new": {
+    file: "src/run/rebuild.ts",
+    within: "runRebuild",
+    find: 'tally.stream === "orders" && isCutOff($tally)',
+    replace: "performance.now() < 0",
+    test: "scenarios/life/rebuild-moved.test.ts",
+    title:
+      "an order is not placed while it may stand for a customer that a rebuild could not look at > " +
+      "also where the source of orders was down then, and gives it later",
+  },
 };

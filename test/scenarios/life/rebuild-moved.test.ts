@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { World } from "../../support/cli.ts";
 import { document, promptRetries } from "../../support/cli.ts";
@@ -161,13 +162,13 @@ describe("an order that moved in the CRM while the ledger was lost", () => {
 
 describe("an order is not placed while it may stand for a customer that a rebuild could not look at", () => {
   /** The first order moved, and the enterprise that it stands in cannot be read. */
-  async function unread(more: () => void = () => {}): Promise<World> {
+  async function unread(more: (w: World) => void = () => {}): Promise<World> {
     const w = await placedOrders({ staff: [] });
     rule(w, "orders.moved", "apply");
     Object.assign(w.environment, promptRetries);
     w.sandbox.faults.add({ operation: "M6", fault: "http502", about: enterpriseOf(w, "C1") });
     amend(w, "1", { customer: "C2" });
-    more();
+    more(w);
     w.losesItsLedger();
     expect((await w.does("rebuild")).exitCode).toBe(7);
     return w;
@@ -188,6 +189,17 @@ describe("an order is not placed while it may stand for a customer that a rebuil
     await w.does("run", "everything");
     w.sandbox.faults.clear();
     expect((await shown(w))["C2"]).toEqual(["P2 2", "P3 3", "Q2 2", "Q3 3"]);
+    expect(waitsFor(w, "1")).toBe("order.maybe-moved");
+  });
+
+  it("also where the source of orders was down then, and gives it later", async () => {
+    const w = await unread((of) => rmSync(of.path("data/orders.ndjson")));
+    w.write();
+    for (const _ of [1, 2]) {
+      const run = await w.does("run", "everything");
+      expect(run.calls, run.stdout).toEqual({});
+      await approveAll(w);
+    }
     expect(waitsFor(w, "1")).toBe("order.maybe-moved");
   });
 
