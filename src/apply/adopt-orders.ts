@@ -93,8 +93,7 @@ export class OrderAdoption {
     const loaded = knows.held ?? (await knows.loaded());
     const { link } = loaded.known;
     const orders = earlierFirst(loaded.orders.filter((order) => isOpen(order, loaded)));
-    // Of an enterprise that this ledger made, everything is known.
-    const shows = link !== undefined && link.origin !== "created" ? link : undefined;
+    const shows = readLink(loaded);
     const { state } = this.#deps.ledger;
     const isUnclear = loaded.unread === true || unclearIn(loaded).length > 0;
     const looks =
@@ -123,8 +122,8 @@ export class OrderAdoption {
 
   /** Reads all that the enterprise of a customer shows, and keeps it: orders of others may be among it. */
   async look(knows: CustomerState): Promise<void> {
-    const { link } = await knows.known();
-    if (link !== undefined && link.origin !== "created") await this.#examine(knows, link);
+    const link = readLink(await knows.loaded());
+    if (link !== undefined) await this.#examine(knows, link);
   }
 
   /** Of what an order that moved away left here, and of which nobody knew what it is, nothing is shown any more. */
@@ -133,9 +132,13 @@ export class OrderAdoption {
     if (this.#examination === undefined || this.#examination.bareAssets.length > 0) return [];
     const { settings } = this.#deps;
     return unclearIn(loaded).flatMap(({ order }): StateChange[] => {
-      const channelOrderId = channelNumberOf(this.#deps, order);
-      const nOf = amendmentsOf(settings, { order: order.key, channelOrderId });
-      const isShownStill = numbers.some((number) => number === channelOrderId || nOf(number) !== undefined);
+      const placed = loaded.known.placedOrders.get(formatKey(order.key))?.channelOrderId;
+      // Its number may be another one by now than it was found under.
+      const isShownStill = [channelNumberOf(this.#deps, order), placed].some((channelOrderId) => {
+        if (channelOrderId === undefined) return false;
+        const nOf = amendmentsOf(settings, { order: order.key, channelOrderId });
+        return numbers.some((number) => number === channelOrderId || nOf(number) !== undefined);
+      });
       return isShownStill ? [] : [{ type: "order-left", order: order.key, customer: loaded.customer }];
     });
   }
@@ -148,11 +151,14 @@ export class OrderAdoption {
   async #compare(knows: CustomerState, loaded: LoadedCustomer, orders: readonly Order[]): Promise<Compared> {
     const compared: Compared = { adopted: [], partial: new Map(), hidden: new Map() };
     const others = new Set(loaded.orders.map((order) => channelNumberOf(this.#deps, order)));
-    const numbers = await this.#numbers(loaded);
+    // What was shown of an enterprise that the customer was linked with before says nothing of the one that it has now.
+    const isRead = readLink(loaded) !== undefined;
+    const numbers = isRead ? await this.#numbers(loaded) : [];
     for (const order of orders) {
       const key = formatKey(order.key);
       const channelOrderId = channelNumberOf(this.#deps, order);
-      const shownUnder = async (number: string): Promise<ShownOrder | undefined> => await this.#shown(loaded, number);
+      const shownUnder = async (number: string): Promise<ShownOrder | undefined> =>
+        isRead ? await this.#shown(loaded, number) : undefined;
       const own = await shownUnder(channelOrderId);
       const amended = { order: order.key, channelOrderId, others, numbers };
       const amendments = await shownAmendments(this.#deps.settings, amended, shownUnder);
@@ -274,6 +280,11 @@ export class OrderAdoption {
   #justShown(licenseType: string): boolean {
     return this.#deps.settings.visibleLicenseTypes === undefined && this.#examination?.types.has(licenseType) === true;
   }
+}
+
+/** The link with an enterprise that is read: of one that this ledger made, everything is known. */
+function readLink({ known: { link } }: LoadedCustomer): Link | undefined {
+  return link?.origin === "created" ? undefined : link;
 }
 
 /** Orders that moved away, of which nobody knows what stands here. */

@@ -67,7 +67,7 @@ function purchaseOf(
 
 /**
  * What is left of an order where it was before it moved, as a purchase for each number under which it is shown;
- * undefined where something is shown that belongs to no unit of the order.
+ * undefined where something is shown that belongs to no unit of the order, or of which nobody knows what it is.
  */
 export function leftSteps(
   { order, customer, numbers }: Pick<Amended, "order" | "customer" | "numbers">,
@@ -80,8 +80,8 @@ export function leftSteps(
     const items = itemsOf({ order, numbers }, shown);
     const products = items.reduce((sum, item) => sum + item.ids.length, 0);
     const all = [...(shown.products?.values() ?? [])].reduce((sum, shownUnder) => sum + new Set(shownUnder).size, 0);
-    if (products !== all) return undefined;
-    if (products > 0) changes.push({ ...of, ...purchaseOf(items, shown), channelOrderId, products });
+    if (products === 0 || products !== all) return undefined;
+    changes.push({ ...of, ...purchaseOf(items, shown), channelOrderId, products });
   }
   return changes;
 }

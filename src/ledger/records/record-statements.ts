@@ -138,7 +138,7 @@ export function recordStatements(database: Sqlite) {
     leaveCustomer: () =>
       database.prepare(
         `insert into moved_order (namespace, order_id, customer_namespace, customer_id, since)
-          values (?, ?, ?, ?, ?) on conflict do update set since = excluded.since, ended_at = null
+          values (?, ?, ?, ?, ?) on conflict do update set since = excluded.since, ended_at = null, unclear = null
           where ended_at is not null`,
       ),
     joinCustomer: () =>

@@ -124,7 +124,8 @@ function prepareStatements(database: Sqlite) {
           select @namespace, @id, @fromNamespace, @fromId, @at where not exists (
             select 1 from record where stream = 'orders' and namespace = +@namespace and id = +@id
               and customer_namespace = @fromNamespace and customer_id = @fromId)
-          on conflict do update set since = excluded.since, ended_at = null where ended_at is not null`,
+          on conflict do update set since = excluded.since, ended_at = null, unclear = null
+            where ended_at is not null`,
       ),
     left: () =>
       database.prepare(

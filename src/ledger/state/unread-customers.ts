@@ -47,7 +47,7 @@ export class UnreadCustomerRows {
     return this.#statements.anew.get({ ...notLookedAt }) !== undefined;
   }
 
-  /** Whether an order was known when the ledger was built anew, or would have been but for a source that was cut off. */
+  /** Whether an order was known when the ledger was built anew, or not all orders were given then. */
   knewBefore({ namespace, id }: RecordKey): boolean {
     const of = { mark: notLookedAt.id, orderNamespace: namespace, order: id };
     return this.isAnew() && this.#statements.knewBefore.get(of) !== undefined;
