@@ -10,7 +10,7 @@ import type { StateChange } from "../operation/state.ts";
 import type { Link } from "../operation/state/link.ts";
 import type { Snapshot } from "../platform/snapshot.ts";
 import type { Block } from "../plan/block.ts";
-import type { AwayOrder, LoadedCustomer } from "../plan/input.ts";
+import type { LoadedCustomer } from "../plan/input.ts";
 import type { OrderWithTree } from "../operation/desired.ts";
 import { earlierOrders } from "../operation/order-standing.ts";
 import { channelNumberOf } from "./channel-number.ts";
@@ -131,7 +131,7 @@ export class OrderAdoption {
     const numbers = [...(this.#examination?.shown.keys() ?? [])];
     if (this.#examination === undefined || this.#examination.bareAssets.length > 0) return [];
     const { settings } = this.#deps;
-    return unclearIn(loaded).flatMap(({ order }): StateChange[] => {
+    return unclearIn(loaded).flatMap((order): StateChange[] => {
       const placed = loaded.known.placedOrders.get(formatKey(order.key))?.channelOrderId;
       // Its number may be another one by now than it was found under.
       const isShownStill = [channelNumberOf(this.#deps, order), placed].some((channelOrderId) => {
@@ -287,9 +287,10 @@ function readLink({ known: { link } }: LoadedCustomer): Link | undefined {
   return link?.origin === "created" ? undefined : link;
 }
 
-/** Orders that moved away, of which nobody knows what stands here. */
-function unclearIn({ away = [] }: LoadedCustomer): readonly AwayOrder[] {
-  return away.filter(({ standing }) => standing !== undefined && "lost" in standing);
+/** Orders that moved away, or away and back, of which nobody knows what stands here. */
+function unclearIn({ away = [], unclear = [] }: LoadedCustomer): readonly Order[] {
+  const lost = away.filter(({ standing }) => standing !== undefined && "lost" in standing);
+  return [...lost.map(({ order }) => order), ...unclear];
 }
 
 /** An order that the CRM gives and the ledger does not know as placed. */

@@ -107,6 +107,8 @@ export interface CustomerInput {
   rebuilt?: true | undefined;
   /** A rebuild could not look at the customer, and nobody could since. */
   unread?: true | undefined;
+  /** The customer's own orders that moved back to where nobody knows what they left. */
+  unclear?: readonly OrderWithTree[] | undefined;
   /** What was read back otherwise than it was left; undefined where nothing was. */
   drift?: Drift | undefined;
   observed: Observed;

@@ -141,10 +141,11 @@ export function recordStatements(database: Sqlite) {
           values (?, ?, ?, ?, ?) on conflict do update set since = excluded.since, ended_at = null, unclear = null
           where ended_at is not null`,
       ),
+    // Where nobody knows what it left, nobody knows what stands of it when it is back.
     joinCustomer: () =>
       database.prepare(
         `update moved_order set ended_at = ? where namespace = +? and order_id = +? and customer_namespace = +?
-          and customer_id = +? and ended_at is null`,
+          and customer_id = +? and ended_at is null and unclear is null`,
       ),
     wakeDependents: () =>
       database.prepare(

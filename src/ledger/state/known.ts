@@ -54,6 +54,7 @@ export class KnownTables {
     const standings = this.#standings(customer, known, orders, held.drifted === 1);
     const takers = standings.size === 0 ? [] : this.#desired.takers(customer).map((row) => withTree(desired(row)));
     this.#addStandings(standings, customer, known, takers);
+    const unclear = held.moved === 1 ? this.#unclear(standings, customer, orders) : [];
     return {
       customer,
       desiredCustomer,
@@ -62,7 +63,8 @@ export class KnownTables {
       staff,
       known: this.#withLogins(known, staff, privateValues),
       standings,
-      left: this.#leftBehind(known, orders),
+      left: this.#leftBehind(customer, known, orders),
+      ...(unclear.length > 0 ? { unclear } : {}),
       away: held.moved === 1 ? this.#away(customer, known) : undefined,
       earlierOwners: this.#earlierOwners(customer, known, orders),
       earlier: this.#earlier(customer, known, orders),
@@ -145,11 +147,31 @@ export class KnownTables {
     }
   }
 
+  /** Orders that moved back to where nobody knows what they left: so it is said in what stands of them. */
+  #unclear(
+    standings: Map<string, OrderStanding | { lost: string }>,
+    customer: RecordKey,
+    orders: readonly OrderWithTree[],
+  ): OrderWithTree[] {
+    return orders.filter(({ key }) => {
+      const lost = this.#rows.movedOrders.unclear(key, customer);
+      if (lost !== undefined) standings.set(formatKey(key), { lost });
+      return lost !== undefined;
+    });
+  }
+
   /** Where else something of a customer's own orders may stand, of those that are looked at. */
-  #leftBehind(known: Known, orders: readonly OrderWithTree[]): ReadonlyMap<string, readonly LeftBehind[]> | undefined {
+  #leftBehind(
+    customer: RecordKey,
+    known: Known,
+    orders: readonly OrderWithTree[],
+  ): ReadonlyMap<string, readonly LeftBehind[]> | undefined {
     const placed = orders.filter(({ key }) => known.placedOrders.has(formatKey(key)));
     if (placed.length === 0) return undefined;
-    const left = placed.map(({ key }) => [formatKey(key), this.#rows.movedOrders.leftBehind(key)] as const);
+    const left = placed.map(({ key }) => {
+      const places = this.#rows.movedOrders.leftBehind(key);
+      return [formatKey(key), places.filter((place) => !isSameKey(place.customer, customer))] as const;
+    });
     return new Map(left.filter(([, places]) => places.length > 0));
   }
 

@@ -4,7 +4,7 @@ import type { World } from "../../support/cli.ts";
 import { document } from "../../support/cli.ts";
 import { outcome } from "../../support/world/members.ts";
 import { productsBy, runsUntilQuiet } from "./moved.ts";
-import { amend, orderOf, placedOrders, rule } from "./placed-orders.ts";
+import { amend, orderOf, placedOrders, rule, waitsFor } from "./placed-orders.ts";
 
 const because = ["--reason", "looked at", "--by", "anna"];
 const both = { C1: ["P1 1", "Q1 1"], C2: ["P1 1-1", "P2 2", "Q1 1-1", "Q2 2"] };
@@ -68,6 +68,23 @@ it("what nobody knew of an order is forgotten with it: where it moves back and a
   amend(w, "1", { customer: "C2" });
   await runsUntilQuiet(w);
   expect(Object.keys(await productsBy(w))).toEqual(["C2"]);
+});
+
+it("an order that moves back to where nobody knows what it left is not bought there a second time", async () => {
+  const { w, number } = await builtAgain(changeNodes);
+  amend(w, "1", { customer: "C1" });
+  for (const _ of [1, 2]) {
+    expect(outcome(await w.does("run", "everything"))).toEqual([3, {}]);
+    expect(waitsFor(w, "1")).toBe("order.form-lost");
+  }
+  expect(await productsBy(w)).toEqual(both);
+  w.sandbox.hand({ action: "drop-asset", assetNum: number });
+  await runsUntilQuiet(w);
+  const { C1 = [], C2 } = await productsBy(w);
+  expect([C1.map((text) => text.split(" ")[0]), C2]).toEqual([
+    ["P1", "Q1"],
+    ["P2 2", "Q2 2"],
+  ]);
 });
 
 it("an order counts as placed by what the customer's own enterprise shows, not by one that it had before", async () => {
