@@ -92,7 +92,9 @@ export async function runRebuild(
     const given = { run, summary, signal: request.signal };
     const customers = (): AsyncGenerator<RecordKey, void, void> => eachPendingCustomer(deps, asked);
     // What a source did not give now comes later, and may have been placed before.
-    const ofAllOrders = reading.tallies.some((tally) => tally.stream === "orders" && isCutOff(tally));
+    const unnamed = await ledger.state.unnamedInQuarantine();
+    const ofAllOrders =
+      unnamed.includes("orders") || reading.tallies.some((tally) => tally.stream === "orders" && isCutOff(tally));
     await forgetUnread(ledger, reading.tallies, ofAllOrders);
     // Of those who show orders that others have in the CRM it is told once it is known which of them moved away.
     const later = new Map<string, RecordKey>();
@@ -170,6 +172,11 @@ async function forgetUnread(ledger: Ledger, tallies: readonly StreamTally[], ofA
   const why = "has a record in quarantine, so that its enterprise was not looked for";
   for (const customer of await ledger.state.customersInQuarantine())
     changes.push({ type: "customer-unread", customer, why, ofAllOrders });
+  if ((await ledger.state.unnamedInQuarantine()).includes("customers")) {
+    const customer = { namespace: "", id: "rows" };
+    const what = "a row of customers in quarantine does not say whose it is";
+    changes.push({ type: "customer-unread", customer, why: what, ofAllOrders });
+  }
   for (const tally of tallies)
     if (tally.stream === "customers" && isCutOff(tally)) {
       const customer = { namespace: "", id: `source ${tally.source}` };

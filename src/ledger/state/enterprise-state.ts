@@ -175,6 +175,11 @@ export class EnterpriseState {
     return this.#context.read(() => this.#rows.unread.inQuarantine());
   }
 
+  /** Streams with rows in quarantine that do not say whose they are. */
+  async unnamedInQuarantine(): Promise<string[]> {
+    return this.#context.read(() => this.#rows.unread.unnamed());
+  }
+
   /** The same as far as an order of this customer may stand there. */
   async unreadBefore(order: RecordKey, customer: RecordKey): Promise<Unread | undefined> {
     return this.#context.read(() => this.#rows.unread.before(order, customer));

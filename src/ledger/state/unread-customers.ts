@@ -63,6 +63,11 @@ export class UnreadCustomerRows {
     return this.#statements.inQuarantine.all();
   }
 
+  /** Streams in which a row waits that does not say whose it is. */
+  unnamed(): string[] {
+    return this.#statements.unnamed.all();
+  }
+
   /**
    * Those for whom an order may stand that is another customer's in the CRM: it was there before they could not be
    * looked at. An enterprise that was made since has nothing of it.
@@ -125,6 +130,13 @@ function prepareStatements(database: Sqlite) {
         `select distinct namespace, record_id as id from quarantine
          where stream = 'customers' and state <> 'resolved' and record_id is not null order by 1, 2`,
       ),
+    unnamed: () =>
+      database
+        .prepare<[], string>(
+          `select distinct stream from quarantine
+           where stream in ('customers', 'orders') and state <> 'resolved' and record_id is null order by 1`,
+        )
+        .pluck(),
     before: () =>
       database.prepare<[OfOrder], RecordKey & { why: string; count: number }>(
         `select u.namespace, u.id, u.why, count(*) over () as count from unread_customer u

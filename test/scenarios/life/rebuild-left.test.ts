@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { callerOf, createEnterprise } from "../../sandbox/caller.ts";
 import type { World } from "../../support/cli.ts";
-import { document } from "../../support/cli.ts";
-import { outcome } from "../../support/world/members.ts";
+import { document, promptRetries } from "../../support/cli.ts";
+import { enterpriseOf, outcome } from "../../support/world/members.ts";
 import { productsBy, runsUntilQuiet } from "./moved.ts";
 import { amend, orderOf, placedOrders, rule, waitsFor } from "./placed-orders.ts";
 
@@ -103,3 +103,31 @@ it("an order counts as placed by what the customer's own enterprise shows, not b
   await w.does("run", "everything");
   expect(await productsBy(w)).toEqual({ C1: ["P1 1", "Q1 1"], C2: ["P2 2", "Q2 2"] });
 });
+
+it("no order is placed again where a row of customers without an id may be that of whom it stands for", async () => {
+  const w = await placedOrders({ staff: [] });
+  w.customers = w.customers.map((row) => (row.id === "C1" ? { ...row, id: "" } : row));
+  amend(w, "1", { customer: "C2" });
+  await expectNotPlaced(w, () => {});
+});
+
+it("no order is placed again whose row had no id when somebody could not be looked at", async () => {
+  const w = await placedOrders({ staff: [] });
+  Object.assign(w.environment, promptRetries);
+  w.sandbox.faults.add({ operation: "M6", fault: "http502", about: enterpriseOf(w, "C1") });
+  amend(w, "1", { customer: "C2", id: "" });
+  await expectNotPlaced(w, () => amend(w, "", { id: "1" }));
+});
+
+/** The ledger is built anew, the CRM mends what it says, and the first order waits, whatever is approved. */
+async function expectNotPlaced(w: World, mend: () => void): Promise<void> {
+  w.losesItsLedger();
+  await w.does("rebuild");
+  mend();
+  for (const _ of [1, 2, 3]) {
+    expect((await w.does("run", "everything")).calls).toEqual({});
+    for (const { id } of w.rows<{ id: string }>("select id from hold where state = 'open'"))
+      expect((await w.run("approve", id, ...because)).exitCode).toBe(0);
+  }
+  expect(waitsFor(w, "1")).toBe("order.maybe-moved");
+}
