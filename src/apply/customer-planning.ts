@@ -8,6 +8,7 @@ import type { Operation } from "../operation/operation.ts";
 import type { StateChange } from "../operation/state.ts";
 import type { Block } from "../plan/block.ts";
 import type { Observed } from "../plan/input.ts";
+import type { PlanOptions } from "../plan/options.ts";
 import type { RepairSettings } from "../plan/drift.ts";
 import { Gated } from "../plan/gated.ts";
 import { metByBlocks, metByReading } from "../plan/met-by-reading.ts";
@@ -66,7 +67,7 @@ export class CustomerPlanning implements Planner {
   readonly #knows: CustomerState;
   readonly #snapshot: CustomerSnapshot;
   readonly #adoption: OrderAdoption;
-  readonly #options: { signal: AbortSignal | undefined; takingBlocked: Block | undefined };
+  readonly #options: Pick<PlanOptions, "takingBlocked" | "looksAt"> & { signal: AbortSignal | undefined };
 
   readonly #repairs: RepairSettings;
   #noted: readonly unknown[] = [];
@@ -79,6 +80,7 @@ export class CustomerPlanning implements Planner {
       thorough: boolean;
       signal: AbortSignal | undefined;
       takingBlocked: Block | undefined;
+      looksAt?: PlanOptions["looksAt"];
       /** The ledger is built anew: orders are taken over with their numbers and amendments. */
       rebuild?: RebuildOrders;
     },
@@ -138,9 +140,10 @@ export class CustomerPlanning implements Planner {
     await this.#takeNote();
     const input = { ...(this.#knows.held ?? (await this.#knows.loaded())), observed: this.observed };
     const { canSeal } = ledger.private;
-    const { takingBlocked } = this.#options;
+    const { takingBlocked, looksAt } = this.#options;
     const contradicted = ledger.assumptions.contradictions;
-    const options = { settings, policies, canSeal, takingBlocked, contradicted, tried, repairs: this.#repairs };
+    const rules = { settings, policies, canSeal, takingBlocked, contradicted, repairs: this.#repairs };
+    const options = { ...rules, tried, looksAt };
     const plan = planCustomer(input, options);
     if (this.#knows.keeps) await this.#told(metByBlocks(plan));
     if (new Gated(policies, input).of(plan.operations).length === 0) return plan;

@@ -210,10 +210,10 @@ export interface Departures {
  */
 export function planDepartures(
   given: Pick<Prepared, "customer" | "away"> & { known: Pick<Known, "placedOrders"> },
-  policies: PlanOptions["policies"],
+  options: Pick<PlanOptions, "policies" | "looksAt">,
 ): Departures {
   const departures: Departures = { changes: [], blocks: [], endings: [], numbers: [] };
-  for (const away of given.away ?? []) depart(departures, given, away, policies);
+  for (const away of given.away ?? []) depart(departures, given, away, options);
   return departures;
 }
 
@@ -221,7 +221,7 @@ function depart(
   departures: Departures,
   { customer, known }: Pick<Prepared, "customer"> & { known: Pick<Known, "placedOrders"> },
   { order, owner, standing, standsThere }: AwayOrder,
-  policies: PlanOptions["policies"],
+  { policies, looksAt }: Pick<PlanOptions, "policies" | "looksAt">,
 ): void {
   const key = formatKey(order.key);
   const tell = (block: Block): void => void departures.blocks.push([key, block]);
@@ -247,6 +247,8 @@ function depart(
   const isReady = hasGap || standsThere || why !== "orders.moved" || order.tree.assets.length === 0;
   if (placed === undefined || !isSameKey(placed.customer, owner) || !isReady) return tell(waits(key, formatKey(owner)));
   const isWhole = hasGap && why === "orders.moved";
+  // What keeps the purchase there now is found by who looks.
+  if (isWhole && !standsThere && looksAt?.(owner) === false) return tell(notLookedAt(key, formatKey(owner)));
   departures.endings.push({ ...endingsOf(standing, units, why, what), isWhole });
 }
 
@@ -267,6 +269,13 @@ function waits(order: string, owner: string): Block {
   const reason =
     `the order ${order} moved to ${owner} in the CRM and does not stand there yet; what stands of it here stays ` +
     "until it does";
+  return { code: "order.moving", reason, again: true };
+}
+
+function notLookedAt(order: string, owner: string): Block {
+  const reason =
+    `the order ${order} moved to ${owner} in the CRM and is bought there once nothing of it is left here; this run ` +
+    `does not look at ${owner}, so what stands of it here stays until a run that does`;
   return { code: "order.moving", reason, again: true };
 }
 

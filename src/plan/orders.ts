@@ -53,7 +53,7 @@ export type OrdersGiven = Pick<
   observed: Pick<Observed, "unclearOrders" | "contents" | "allContents" | "goneAssets" | "assets">;
 };
 
-type OrderOptions = Pick<PlanOptions, "settings" | "policies" | "repairs">;
+type OrderOptions = Pick<PlanOptions, "settings" | "policies" | "repairs" | "looksAt">;
 
 type Placement = MeantOperation<"place-order">;
 
@@ -82,7 +82,7 @@ export function planOrders(of: OrdersGiven, options: OrderOptions): OrderStage {
   const given: OrdersGiven = { ...of, taken: new Map(), unnumbered };
   const owners = new Map<string, string>();
   for (const [key, placed] of given.known.placedOrders) owners.set(placed.channelOrderId, key);
-  const departures = planDepartures(given, options.policies);
+  const departures = planDepartures(given, options);
   const { changes, blocks, endings } = departures;
   const leaving = withoutStaying(departures.numbers, given);
   const stage: OrderStage = { meant: [], changes, blocks, endings, leaving, proofs: [], readsAll: false };

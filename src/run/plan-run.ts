@@ -8,7 +8,7 @@ import { SnapshotReader } from "../platform/snapshot.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { StateChange } from "../operation/state.ts";
-import type { Block } from "../plan/block.ts";
+import type { PlanOptions } from "../plan/options.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
 import { openCount, requestOpen } from "../report/open.ts";
 import type { OpenRecords } from "../report/open.ts";
@@ -19,7 +19,7 @@ import { saidOf } from "./destruction.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 import { scopeOf } from "./run.ts";
 import { SourceReading } from "./source-reading.ts";
-import { pendingCustomers } from "./work-queue.ts";
+import { looksAt, pendingCustomers } from "./work-queue.ts";
 import type { StreamTally } from "./ingest.ts";
 
 /** A customer's plan, with what limits and policies may hold of it; or why there is none now. */
@@ -71,10 +71,10 @@ export async function planRun(
     const reader = new SnapshotReader(deps.platform, deps.settings);
     const limit = pLimit(deps.concurrency);
     const { signal } = request;
-    const { takingBlocked } = reading;
+    const options = { signal, takingBlocked: reading.takingBlocked, looksAt: looksAt(request) };
     for await (const customers of pendingCustomers(deps, request)) {
       const planned = await Promise.all(
-        customers.map((customer) => limit(() => planOne({ ...deps, reader }, customer, { signal, takingBlocked }))),
+        customers.map((customer) => limit(() => planOne({ ...deps, reader }, customer, options))),
       );
       for (const item of planned) {
         summary.customers += 1;
@@ -129,7 +129,7 @@ function exitCodeOf(
 async function planOne(
   deps: RunDependencies & { reader: SnapshotReader },
   customer: RecordKey,
-  options: { signal: AbortSignal | undefined; takingBlocked: Block | undefined },
+  options: Pick<PlanOptions, "takingBlocked" | "looksAt"> & { signal: AbortSignal | undefined },
 ): Promise<Planned> {
   try {
     const [first] = await deps.ledger.journal.openOf(customer);

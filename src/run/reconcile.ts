@@ -166,6 +166,7 @@ class CustomerAttemptRun {
     const moved = this.#state.delivered.size > 0 || expected === undefined ? [] : movedSince(whole, expected);
     if (moved.length > 0) {
       if (this.#judged) await this.#dropStored(`not attempted: ${stopReasons.stale}`);
+      await takeAllBack(this.#knows);
       return { kind: "stopped", reason: "stale", moved };
     }
     const { plan, left } = chosenOf(whole, expected);

@@ -18,7 +18,7 @@ import type { RunDependencies, RunRequest } from "./request.ts";
 import { SettleWait } from "./settle-wait.ts";
 import { SourceReading } from "./source-reading.ts";
 import type { RunSummary } from "./summary.ts";
-import { eachPendingCustomer } from "./work-queue.ts";
+import { eachPendingCustomer, looksAt } from "./work-queue.ts";
 
 /** The phases of one sync run, in the order in which `runSync` calls them. */
 export class SyncRun {
@@ -131,6 +131,7 @@ export class SyncRun {
       signal: this.#request.signal,
       thorough: scope?.customer !== undefined || scope?.order !== undefined,
       takingBlocked: this.reading.takingBlocked,
+      looksAt: looksAt(this.#request),
       released: undefined,
       held: undefined,
       approvedBy: undefined,

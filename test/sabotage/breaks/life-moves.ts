@@ -85,6 +85,22 @@ export const lifeMoves: Breaks = {
     test: "scenarios/life/moved-gap.test.ts",
     title: "what was to go stays where something that was asked for by hand of the other customer is in doubt",
   },
+  "with a gap a moved order goes in a run that does not look at the other customer": {
+    file: "src/plan/moved-orders.ts",
+    within: "depart",
+    find: "$looksAt?.($owner) === false",
+    replace: "looksAt?.(owner) === undefined && performance.now() < 0",
+    test: "scenarios/life/moved-gap.test.ts",
+    title: "what was to go stays where a run looks at the first customer alone, and goes with one that looks at both",
+  },
+  "an order stays given over to a customer of whom a saved plan is not right any more": {
+    file: "src/run/reconcile.ts",
+    within: "CustomerAttemptRun.#carryOutStage",
+    find: "await takeAllBack(this.#knows);",
+    replace: "",
+    test: "scenarios/life/moved-gap.test.ts",
+    title: "what was to go stays where the saved plan of the other customer is not right any more",
+  },
   "with a gap what can go of an order goes although the rest of it cannot": {
     file: "src/plan/removals.ts",
     within: "planOrder",

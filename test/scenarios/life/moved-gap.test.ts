@@ -156,3 +156,72 @@ it("a purchase that is refused once the old half went says that the order stands
   await runsUntilQuiet(w);
   expect(await places(w)).toEqual({ C2: ["P1", "Q1"] });
 });
+
+/** The order stands for the second customer, and what is taken away at the first one was approved. */
+async function approvedToGo(): Promise<World> {
+  const w = await moved({ "orders.moved": "hold" });
+  await w.does("run", "everything");
+  await w.does("run", "everything");
+  expect(standsFor(w)).toBe("C2");
+  await w.run("approve", openHold(w), "--reason", "asked the first customer");
+  return w;
+}
+
+it("what was to go stays where a run looks at the first customer alone, and goes with one that looks at both", async () => {
+  const w = await approvedToGo();
+  rule(w, "orders.added", "hold");
+  const alone = await w.does("resync", "--customer", "C1");
+  expect([alone.exitCode, alone.calls], alone.stdout).toEqual([3, {}]);
+  expect(alone.stdout).toMatch(/this run does not look at crm\/C2/u);
+  expect((await w.run("plan", "--customer", "C1")).stdout).not.toContain("delete_asset");
+  expect(await productsBy(w)).toEqual(before);
+  rule(w, "orders.added", "apply");
+  expect((await w.does("run", "everything")).calls, "the approval stands").toEqual({ E5: 1 });
+  await runsUntilQuiet(w);
+  expect(await places(w)).toEqual({ C2: ["P1", "Q1"] });
+});
+
+it("what was to go stays where only that is chosen of a saved plan", async () => {
+  const w = await approvedToGo();
+  const saved = w.path("saved.ndjson");
+  await w.run("plan", "--out", saved);
+  rule(w, "orders.added", "hold");
+  const chosen = await w.does("apply", saved, "--only-customer", "C1");
+  expect([chosen.exitCode, chosen.calls], chosen.stdout).toEqual([3, {}]);
+  expect(chosen.stdout).toMatch(
+    /crm\/C1 changed since the plan was made: .* is not to be done any more as it was planned/u,
+  );
+  expect(await productsBy(w)).toEqual(before);
+});
+
+it("what was to go stays where the saved plan of the other customer is not right any more", async () => {
+  const w = await approvedToGo();
+  const saved = w.path("saved.ndjson");
+  await w.run("plan", "--out", saved);
+  rule(w, "orders.added", "hold");
+  w.customers = w.customers.map((row) => (row.id === "C2" ? { ...row, contact: "Somebody Else" } : row));
+  w.write();
+  await w.run("plan");
+  const stale = await w.does("apply", saved);
+  expect([stale.exitCode, stale.calls], stale.stdout).toEqual([3, {}]);
+  expect(stale.stdout).toMatch(/crm\/C2 changed since the plan was made/u);
+  expect(await productsBy(w)).toEqual(before);
+});
+
+it("what E9 gives no asset numbers for once the old half went is told in each run, and bought when it gives some", async () => {
+  const w = await moved();
+  w.tamper("delete from asset_number where fixed_at is null");
+  w.sandbox.faults.add({ operation: "E9", fault: "status299", code: "13004" });
+  for (const _ of [1, 2]) await w.does("run", "everything");
+  for (const _ of [1, 2]) {
+    const lacking = await w.does("run", "everything");
+    expect([lacking.exitCode, lacking.calls], lacking.stdout).toEqual([7, { E9: 1 }]);
+    expect(waitsFor(w, "1")).toBe("pool.empty");
+  }
+  expect(await places(w)).toEqual({});
+  expect((await w.run("explain", "order", "1")).stdout).toMatch(/nothing of it stands anywhere/u);
+  w.sandbox.faults.clear();
+  expect((await w.does("run", "everything")).calls).toEqual({ E5: 1, E9: 1 });
+  await runsUntilQuiet(w);
+  expect(await places(w)).toEqual({ C2: ["P1", "Q1"] });
+});
