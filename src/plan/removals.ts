@@ -137,8 +137,10 @@ function planOrder(
       }
       const waits =
         decided.goes && afterRenewed(order, decided.goes, { numbers: given.known.numbers, going: goingWhole });
-      if (waits !== undefined) stage.blocks.push([key, waits]);
-      else if (decided.goes !== undefined) going.push(decided.goes);
+      if (waits !== undefined) {
+        stays.add(ending);
+        stage.blocks.push([key, waits]);
+      } else if (decided.goes !== undefined) going.push(decided.goes);
       gone.push(...decided.gone);
     }
   }

@@ -101,6 +101,14 @@ export const lifeMoves: Breaks = {
     test: "scenarios/life/moved-gap.test.ts",
     title: "what was to go stays where the saved plan of the other customer is not right any more",
   },
+  "with a gap a unit goes although another one waits for what it continues": {
+    file: "src/plan/removals.ts",
+    within: "planOrder",
+    find: "if ($waits !== undefined) { $stays.add($ending);",
+    replace: "if (waits !== undefined) {",
+    test: "scenarios/life/renewed-moved.test.ts",
+    title: "with a gap no unit of a renewal that moves goes while another one waits for what it continues",
+  },
   "with a gap what can go of an order goes although the rest of it cannot": {
     file: "src/plan/removals.ts",
     within: "planOrder",

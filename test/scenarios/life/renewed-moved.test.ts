@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import type { World } from "../../support/cli.ts";
 import { productsBy, runsUntilQuiet } from "./moved.ts";
-import { amend, numberOf, placedOrders, rule, standing, waitsFor } from "./placed-orders.ts";
-import { adds, holders, numbersSent, renewal, rests, runs } from "./renewals.ts";
+import { amend, numberOf, openHold, placedOrders, rule, standing, waitsFor } from "./placed-orders.ts";
+import { adds, earlier, holders, numbersSent, renewal, rests, runs } from "./renewals.ts";
 
 /** Two customers; the order 3 of C1 renews what S1 holds. */
 async function renewed(): Promise<World> {
@@ -92,4 +92,20 @@ it("a renewal that was never bought and names another customer's order waits, al
   adds(w, renewal("3"));
   await runs(w, 3, {});
   expect(waitsFor(w, "3")).toBe("order.earlier-of-another");
+});
+
+it("with a gap no unit of a renewal that moves goes while another one waits for what it continues", async () => {
+  const w = await placedOrders({ staff: [] });
+  adds(w, renewal("3", { assets: [{ id: "B3", quantity: 2, continues: earlier }] }));
+  await runs(w, 0, { E5: 1 });
+  const before = await productsBy(w);
+  const rules = { "orders.moved": "apply", "orders.added": "apply", "orders.cancelled": "hold", replacement: "gap" };
+  for (const [name, word] of Object.entries(rules)) rule(w, name, word);
+  amend(w, "1", { cancelled: true });
+  amend(w, "3", { customer: "C2" });
+  for (const _ of [1, 2]) await runs(w, 4, {});
+  expect(await productsBy(w)).toEqual(before);
+  await w.run("approve", openHold(w), "--reason", "asked the customer");
+  await runsUntilQuiet(w);
+  expect(await productsBy(w)).toEqual({ C2: ["P2 2", "Q2 2", "R3 3-2", "R3 3-2"] });
 });
