@@ -52,6 +52,12 @@ export function placeOf(customer: RecordKey): number {
   return (Number.parseInt(sha256(formatKey(customer)).slice(0, 8), 16) % buckets) / (buckets / 100);
 }
 
+/** A customer that something moved away from goes no sooner than who it moved to: what keeps it there is known then. */
+async function placeAmong({ ledger }: RunDependencies, customer: RecordKey): Promise<number> {
+  const others = await ledger.state.movedTo(customer);
+  return Math.max(placeOf(customer), ...others.map(placeOf));
+}
+
 /**
  * Works on the customers share by share, the same ones first in each run: after each share but the last what was done
  * is read back, and the run goes on only where all of it is as it was meant. Otherwise the rest waits for the next run.
@@ -69,7 +75,7 @@ export async function applyByShares(
   work: ShareWork,
 ): Promise<CanaryTranche[]> {
   const all: { customer: RecordKey; place: number }[] = [];
-  for await (const customer of work.customers) all.push({ customer, place: placeOf(customer) });
+  for await (const customer of work.customers) all.push({ customer, place: await placeAmong(deps, customer) });
   const { unread, runs } = await leftUnread(deps, run, job);
   const stood = new StoodBefore(deps, canary, unread);
   const tranches: CanaryTranche[] = [];

@@ -160,6 +160,11 @@ export class EnterpriseState {
     return this.#context.read(() => this.#rows.observations.hasOrders() || this.#rows.unread.isAnew());
   }
 
+  /** The customers to whom orders moved in the CRM of which something may stand for a customer still. */
+  async movedTo(customer: RecordKey): Promise<RecordKey[]> {
+    return this.#context.read(() => this.#rows.movedOrders.movedTo(customer));
+  }
+
   /** What a rebuild could not look at, and nobody could since, in key order. */
   async unread(): Promise<RecordKey[]> {
     return this.#context.read(() => this.#rows.unread.all());

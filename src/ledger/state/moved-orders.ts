@@ -34,6 +34,11 @@ export class MovedOrderRows {
     return this.#statements.movedFrom.all(namespace, id);
   }
 
+  /** The customers to whom orders moved in the CRM of which something may stand for a customer still. */
+  movedTo({ namespace, id }: RecordKey): RecordKey[] {
+    return this.#statements.movedTo.all(namespace, id);
+  }
+
   /** The customers that an order moved away from and for whom something of it may stand still. */
   leftBehind({ namespace, id }: RecordKey): LeftBehind[] {
     return this.#statements.leftAt.all(namespace, id).map((customer) => ({
@@ -88,9 +93,21 @@ function unclearStatements(database: Sqlite) {
   };
 }
 
+function movedToStatements(database: Sqlite) {
+  return {
+    movedTo: () =>
+      database.prepare<[string, string], RecordKey>(
+        `select distinct r.customer_namespace as namespace, r.customer_id as id from moved_order m
+         join record r on r.stream = 'orders' and r.namespace = m.namespace and r.id = m.order_id
+       where m.ended_at is null and m.customer_namespace = +? and m.customer_id = +? order by 1, 2`,
+      ),
+  };
+}
+
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
     ...unclearStatements(database),
+    ...movedToStatements(database),
     movedFrom: () =>
       database.prepare<[string, string], RecordKey>(
         `select namespace, order_id as id from moved_order

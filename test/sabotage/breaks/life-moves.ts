@@ -93,6 +93,14 @@ export const lifeMoves: Breaks = {
     test: "scenarios/life/moved-gap.test.ts",
     title: "what was to go stays where a run looks at the first customer alone, and goes with one that looks at both",
   },
+  "what moved away goes with a share before that of the customer that it moved to": {
+    file: "src/run/canary.ts",
+    within: "placeAmong",
+    find: "Math.max(placeOf($customer), ...$others.map(placeOf))",
+    replace: "placeOf(customer)",
+    test: "scenarios/life/moved-gap.test.ts",
+    title: "what was to go goes no sooner than the share of the customer that it moved to was looked at",
+  },
   "an order stays given over to a customer of whom a saved plan is not right any more": {
     file: "src/run/reconcile.ts",
     within: "CustomerAttemptRun.#carryOutStage",

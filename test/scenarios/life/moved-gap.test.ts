@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { placeOf } from "../../../src/run/canary.ts";
 import type { World } from "../../support/cli.ts";
 import { places, productsBy, runsUntilQuiet } from "./moved.ts";
 import { amend, numberOf, openHold, placedOrders, rule, waitsFor } from "./placed-orders.ts";
@@ -206,6 +207,21 @@ it("what was to go stays where the saved plan of the other customer is not right
   expect([stale.exitCode, stale.calls], stale.stdout).toEqual([3, {}]);
   expect(stale.stdout).toMatch(/crm\/C2 changed since the plan was made/u);
   expect(await productsBy(w)).toEqual(before);
+});
+
+it("what was to go goes no sooner than the share of the customer that it moved to was looked at", async () => {
+  const [from, to] = ["C1", "C2"].map((id) => placeOf({ namespace: "crm", id }));
+  expect(from).toBeLessThan(to ?? 0);
+  const shares = String(Math.ceil(from ?? 0));
+  const w = await approvedToGo();
+  rule(w, "orders.added", "hold");
+  const held = await w.does("run", "everything", "--canary", shares);
+  expect([held.exitCode, held.calls], held.stdout).toEqual([4, {}]);
+  expect(await productsBy(w)).toEqual(before);
+  rule(w, "orders.added", "apply");
+  rule(w, "orders.moved", "apply");
+  for (const _ of [1, 2, 3]) await w.does("run", "everything", "--canary", shares);
+  expect(await places(w)).toEqual({ C2: ["P1", "Q1"] });
 });
 
 it("what E9 gives no asset numbers for once the old half went is told in each run, and bought when it gives some", async () => {
