@@ -28,6 +28,7 @@ interface Going {
  */
 export function callsOf(parts: readonly RemovalPart[], policies: Policies, limits: Limits): RemovalCall[] {
   const going = parts.flatMap(goingOf);
+  putWholeTogether(going);
   putTwinsTogether(going, policies, limits);
   const endings = [...new Set(parts.map((part) => part.ending))];
   return endings.flatMap((ending) =>
@@ -78,6 +79,13 @@ function putTwinsTogether(going: readonly Going[], policies: Policies, limits: L
     const most = twins.toSorted((left, right) => askedOf(right) - askedOf(left))[0] ?? one;
     for (const twin of twins) Object.assign(twin, { ending: most.ending, packaged: most.packaged });
   }
+}
+
+/** Of what goes all at once or not at all nothing goes while a person is asked about what is in packages of it. */
+function putWholeTogether(going: readonly Going[]): void {
+  const single = going.filter(({ asset, ending }) => !asset && ending.isWhole);
+  const asked = new Set(single.flatMap(({ ending, packaged }) => (packaged ? [ending] : [])));
+  for (const one of single) if (asked.has(one.ending)) one.packaged = true;
 }
 
 function areTwins(one: Going, other: Going, limits: Limits): boolean {

@@ -117,6 +117,14 @@ export const lifeMoves: Breaks = {
     test: "scenarios/life/renewed-moved.test.ts",
     title: "with a gap no unit of a renewal that moves goes while another one waits for what it continues",
   },
+  "with a gap what is in no package goes while a person is asked about the packages": {
+    file: "src/plan/removal-calls.ts",
+    within: "putWholeTogether",
+    find: "$one.packaged = true",
+    replace: "one.packaged ||= performance.now() < 0",
+    test: "scenarios/life/renewed-moved.test.ts",
+    title: "with a gap nothing of a renewal that moves goes while a person is asked about what is in packages of it",
+  },
   "with a gap what can go of an order goes although the rest of it cannot": {
     file: "src/plan/removals.ts",
     within: "planOrder",

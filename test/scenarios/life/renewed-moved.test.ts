@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { World } from "../../support/cli.ts";
 import { productsBy, runsUntilQuiet } from "./moved.ts";
-import { amend, numberOf, openHold, placedOrders, rule, standing, waitsFor } from "./placed-orders.ts";
+import { amend, line, numberOf, openHold, placedOrders, rule, standing, waitsFor } from "./placed-orders.ts";
 import { adds, earlier, holders, numbersSent, renewal, rests, runs } from "./renewals.ts";
 
 /** Two customers; the order 3 of C1 renews what S1 holds. */
@@ -108,4 +108,24 @@ it("with a gap no unit of a renewal that moves goes while another one waits for 
   await w.run("approve", openHold(w), "--reason", "asked the customer");
   await runsUntilQuiet(w);
   expect(await productsBy(w)).toEqual({ C2: ["P2 2", "Q2 2", "R3 3-2", "R3 3-2"] });
+});
+
+it("with a gap nothing of a renewal that moves goes while a person is asked about what is in packages of it", async () => {
+  const w = await placedOrders({ staff: [] });
+  const packages = [{ id: "K3", parent: "B3" }];
+  adds(w, renewal("3", { packages, products: [line("R3", "B3"), line("T3", "K3")] }));
+  await runs(w, 0, { E5: 1 });
+  const shown = standing(w);
+  const rules = { "orders.moved": "apply", "orders.added": "apply", replacement: "gap" };
+  for (const [name, word] of Object.entries(rules)) rule(w, name, word);
+  amend(w, "3", { customer: "C2" });
+  await w.does("run", "everything");
+  for (const _ of [1, 2]) await runs(w, 4, {});
+  expect(standing(w)).toEqual(shown);
+  const [held] = w.rows<{ id: string }>("select id from operation where state = 'held'");
+  const approved = await w.run("approve", held?.id ?? "", "--reason", "asked both customers");
+  expect(approved.exitCode, approved.stderr).toBe(0);
+  await runsUntilQuiet(w);
+  expect(Object.keys(await productsBy(w))).toEqual(["C1", "C2"]);
+  expect((await productsBy(w))["C1"]).toEqual(["P1 1", "Q1 1"]);
 });
