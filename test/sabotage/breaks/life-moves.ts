@@ -266,4 +266,20 @@ export const lifeMoves: Breaks = {
       "a ledger that is lost while a moved order stands twice > " +
       "what is shown there in another form stays, and is told of in every run",
   },
+  "an order that moved away is compared for ever where it was": {
+    file: "src/inquiry/customer-case.ts",
+    within: "recordsOf",
+    find: "m.ended_at is null and",
+    replace: "",
+    test: "inquiry/customer-case.test.ts",
+    title: "an order that moves is compared once at each customer where something of it may stand, and at no other",
+  },
+  "an order of the customer itself is compared twice": {
+    file: "src/inquiry/customer-case.ts",
+    within: "recordsOf",
+    find: '.where(sql<boolean>`not (${belongsTo("r", $customer)})`)',
+    replace: "",
+    test: "inquiry/customer-case.test.ts",
+    title: "an order that moves is compared once at each customer where something of it may stand, and at no other",
+  },
 };
