@@ -33,6 +33,8 @@ export interface AttemptState {
   readonly lacking: boolean;
   /** Something was refused in this attempt, for a record's sake. */
   readonly refused: boolean;
+  /** Something was sent in this run without an answer, was not shown as done, and is put off now. */
+  readonly inVain: boolean;
   /** The approved hold under which something is taken away. */
   readonly usedHold: string | undefined;
 }
@@ -46,6 +48,7 @@ export const newAttempt: AttemptState = {
   done: 0,
   lacking: false,
   refused: false,
+  inVain: false,
   usedHold: undefined,
 };
 
@@ -54,8 +57,8 @@ export type AttemptEvent =
   | { type: "stored"; ids: ReadonlyMap<string, string> }
   | { type: "planned"; operations: readonly Operation[]; records: CustomerPlan["records"] }
   | { type: "hold-used"; hold: string }
-  /** It is not sent now: its records wait. */
-  | { type: "put-off"; operation: Operation; why: Why }
+  /** It is not sent now: its records wait. `inVain`: it was sent in this run, and nobody saw it done. */
+  | { type: "put-off"; operation: Operation; why: Why; inVain?: boolean }
   | { type: "lacking" }
   | { type: "done"; operation: Operation; refused: readonly RefusedPerson[] }
   /** Refused for its records; `shared`: for one of several people, who go in parts. */
@@ -82,7 +85,11 @@ export function advance(state: AttemptState, event: AttemptEvent): AttemptState 
     case "hold-used":
       return { ...state, usedHold: event.hold };
     case "put-off":
-      return { ...delivered(state, event.operation), outcomes: deferred(outcomes, event.operation, event.why) };
+      return {
+        ...delivered(state, event.operation),
+        inVain: state.inVain || event.inVain === true,
+        outcomes: deferred(outcomes, event.operation, event.why),
+      };
     case "lacking":
       return { ...state, lacking: true };
     case "done":

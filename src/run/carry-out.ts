@@ -41,7 +41,8 @@ export async function carryOut(of: CarryOut, before: AttemptState, operation: Op
   const withheld = await withhold(of, operation);
   if (withheld === "parked") return { state: before, stopped: "parked" };
   if (withheld !== undefined) {
-    const state = advance(before, { type: "put-off", operation, why: withheld });
+    const inVain = deps.unclear.has(unclearName(operation));
+    const state = advance(before, { type: "put-off", operation, why: withheld, inVain });
     await dropUnsent(of, state, operation, withheld.dropped ?? withheld.reason);
     return { state };
   }

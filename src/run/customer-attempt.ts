@@ -44,7 +44,7 @@ export type CustomerAttemptResult =
    * `lacking`: the platform gave too little to do everything, such as no asset numbers; the rest waits for the next
    * run. `refused`: a service refused something of it; the record that it was for is rejected.
    */
-  | { kind: "finished"; operations: number; lacking: boolean; refused: boolean }
+  | { kind: "finished"; operations: number; lacking: boolean; refused: boolean; inVain: boolean }
   /** Limits or policies may hold something: they have to be judged over the whole run first. */
   | { kind: "destructive"; takings: readonly Taking[]; approvedBy: string | undefined }
   | { kind: "waiting"; until: string }

@@ -311,10 +311,10 @@ class CustomerAttemptRun {
   }
 
   #finished(): CustomerAttemptResult {
-    const { done, lacking, refused } = this.#state;
+    const { done, lacking, refused, inVain } = this.#state;
     const until = this.#planning.absenceAgain;
     if (until !== undefined && !lacking && !refused) return { kind: "waiting", until };
-    return { kind: "finished", operations: done, lacking, refused };
+    return { kind: "finished", operations: done, lacking, refused, inVain };
   }
 
   /** Whether nothing is left to be written of this attempt but what it came to for each record. */

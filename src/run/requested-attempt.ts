@@ -52,7 +52,7 @@ export async function attemptRequested(
     return { kind: "waiting", until: toInstant(clock.now() + settle.timeMs) };
   } else await ledger.records.endDeferral(customer, requestCodes);
   await endRequested(ledger, customer, { requests });
-  return { kind: "finished", operations: state.done, lacking: false, refused: block?.rejected === true };
+  return { kind: "finished", operations: state.done, lacking: false, refused: block?.rejected === true, inVain: false };
 }
 
 /**

@@ -227,7 +227,9 @@ export class SyncRun {
     const isJudged = result.kind === "stopped" && result.reason !== "unreadable";
     const why = isJudged ? stopReasons[result.reason] : undefined;
     const refused = result.kind === "finished" && result.refused ? "a service refused something of it" : undefined;
-    const trouble = why ?? refused;
+    const inVain =
+      result.kind === "finished" && result.inVain ? "something of it was sent, and was never seen done" : undefined;
+    const trouble = why ?? refused ?? inVain;
     if (trouble !== undefined) this.#troubled.set(key, trouble);
   }
 

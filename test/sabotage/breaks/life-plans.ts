@@ -206,6 +206,38 @@ export const lifePlans: Breaks = {
     title:
       "run --canary > goes on beside what stood otherwise before it began, tells of it, and stops at what comes on top",
   },
+  "a run by shares goes on beside what it sent in vain": {
+    file: "src/run/carry-out.ts",
+    within: "carryOut",
+    find: "deps.unclear.has(unclearName(operation))",
+    replace: "deps.unclear.has('')",
+    test: "cli/canary-before.test.ts",
+    title: "a seat that a run by shares gives in vain stops it, where the seat is new",
+  },
+  "what a run by shares did is not judged where it stood otherwise before": {
+    file: "src/run/stood-before.ts",
+    within: "StoodBefore.has",
+    find: '($difference.at ?? "") >= began',
+    replace: '(difference.at ?? "") === began',
+    test: "cli/canary-before.test.ts",
+    title: "a seat that was free before is judged once a run by shares has given it",
+  },
+  "what a run by shares left wrong of a class that is ignored is forgotten by the next one": {
+    file: "src/run/stood-before.ts",
+    within: "StoodBefore.#keep",
+    find: "!this.#began.has($key)",
+    replace: "this.#began !== undefined",
+    test: "cli/canary-before.test.ts",
+    title: "what a run by shares left wrong stops every one after it, however many there are (drift.missing: ignore)",
+  },
+  "what the first of two runs by shares left wrong is forgotten by the third": {
+    file: "src/run/canary.ts",
+    within: "leftUnread",
+    find: "createdAt < $began ? createdAt : $began",
+    replace: "began",
+    test: "cli/canary-before.test.ts",
+    title: "what a run by shares left wrong stops every one after it, however many there are (drift.missing: report)",
+  },
   "a customer that waits for a person since long ago stops every run by shares": {
     file: "src/run/canary.ts",
     within: "wrongIn",
