@@ -142,9 +142,9 @@ export function maybeMoved(
   return {
     code: "order.maybe-moved",
     reason:
-      `the platform has more than this ledger made, and not all of that could be looked at:${who} ${why}${more}. The order ` +
-      `${formatKey(order.key)} may be placed there already and have moved in the CRM since, so it is not placed, ` +
-      "whoever approves that, until that was looked at",
+      `the platform has more than this ledger made, and not all of that could be looked at:${who} ${why}${more}. ` +
+      `The order ${formatKey(order.key)} may be placed there already and have moved in the CRM since, so it is not ` +
+      "placed, whoever approves that, until that was looked at",
     again: true,
   };
 }

@@ -136,6 +136,7 @@ export class Snapshot {
   readonly #assets = new Map<string, ObservedAsset[]>();
   readonly #assetRows = new Map<string, ObservedAsset[]>();
   readonly #loans = new Map<string, ObservedLoan[]>();
+  #failure: { error: unknown } | undefined;
 
   constructor(
     platform: Platform,
@@ -156,7 +157,7 @@ export class Snapshot {
    */
   async enterprises(channelCustomerId: string, alsoUnder: readonly string[] = []): Promise<ShownEnterprise[]> {
     const channelCodes = alsoUnder.length === 0 ? this.#channelCodes : this.#channelCodes.union(new Set(alsoUnder));
-    return await once(this.#enterprises, JSON.stringify([channelCustomerId, ...channelCodes]), () =>
+    return await this.#once(this.#enterprises, JSON.stringify([channelCustomerId, ...channelCodes]), () =>
       this.#findEnterprises(channelCustomerId, channelCodes),
     );
   }
@@ -198,7 +199,7 @@ export class Snapshot {
 
   /** M5, all pages. */
   async members(enterpriseGlobalId: string): Promise<ObservedMember[]> {
-    return await once(this.#members, enterpriseGlobalId, async () => {
+    return await this.#once(this.#members, enterpriseGlobalId, async () => {
       const list = await this.#platform.memberCenter.listStaff(enterpriseGlobalId, this.#call);
       return list.rows.map((row) => ({
         globalId: row.globalId,
@@ -217,7 +218,7 @@ export class Snapshot {
 
   /** M6. */
   async assets(enterpriseGlobalId: string): Promise<ObservedAsset[]> {
-    return await once(this.#assets, enterpriseGlobalId, async () => {
+    return await this.#once(this.#assets, enterpriseGlobalId, async () => {
       const rows = await this.#platform.memberCenter.listAssetNumbers(enterpriseGlobalId, this.#call);
       return rows.map((row) => ({
         assetNum: row.assetNum,
@@ -232,7 +233,7 @@ export class Snapshot {
 
   /** M8: every lock for lending, lent or not. */
   async loans(enterpriseGlobalId: string): Promise<ObservedLoan[]> {
-    return await once(this.#loans, enterpriseGlobalId, async () => {
+    return await this.#once(this.#loans, enterpriseGlobalId, async () => {
       const rows = await this.#platform.memberCenter.listBorrowedLocks(enterpriseGlobalId, this.#call);
       return rows.map((row) => ({
         lock: row.assetNum,
@@ -250,7 +251,7 @@ export class Snapshot {
 
   /** M6 ∪ E8 row by row: those of M6, then those of E8 whose number M6 does not show. */
   async assetRows(enterpriseGlobalId: string): Promise<ObservedAsset[]> {
-    return await once(this.#assetRows, enterpriseGlobalId, async () => {
+    return await this.#once(this.#assetRows, enterpriseGlobalId, async () => {
       const [assets, virtual] = await Promise.all([
         this.assets(enterpriseGlobalId),
         this.#platform.orderService.listVirtualAssets(enterpriseGlobalId, this.#call),
@@ -353,6 +354,22 @@ export class Snapshot {
     return { enterprises, members, rows, loans, contents: this.#allContents(enterpriseGlobalId) };
   }
 
+  async #once<Value>(kept: Map<string, Value>, key: string, read: () => Promise<Value>): Promise<Value> {
+    const failure = this.#failure;
+    this.#failure = undefined;
+    if (failure !== undefined) throw failure.error;
+    const before = kept.get(key);
+    if (before !== undefined) return before;
+    const value = await read();
+    kept.set(key, value);
+    return value;
+  }
+
+  /** What reading ahead came to: the next reading of a list ends so, and no call is made for it. */
+  failedAhead(error: unknown): void {
+    this.#failure = { error };
+  }
+
   /** What a call has made old is read again when it is needed next. */
   forget(lists: ReadonlySet<SnapshotList>): void {
     if (lists.has("enterprises")) this.#enterprises.clear();
@@ -361,14 +378,6 @@ export class Snapshot {
     if (lists.has("assets")) this.#assetRows.clear();
     if (lists.has("assets")) this.#loans.clear();
   }
-}
-
-async function once<Value>(kept: Map<string, Value>, key: string, read: () => Promise<Value>): Promise<Value> {
-  const before = kept.get(key);
-  if (before !== undefined) return before;
-  const value = await read();
-  kept.set(key, value);
-  return value;
 }
 
 /** Assets by number; of a number that is shown twice the same row is taken in whatever order they come. */

@@ -17,7 +17,7 @@ const page = 200;
 
 interface LookingFirst {
   snapshots: Snapshots;
-  /** Keeps what was read of the first customers for their own attempts, where these come next. */
+  /** Keeps what reading the first customers came to for their own attempts, where these come next. */
   ahead: SnapshotsAhead | undefined;
   signal: AbortSignal | undefined;
 }
@@ -31,16 +31,21 @@ interface LookingFirst {
  */
 export async function lookFirst(deps: RunDependencies, looking: LookingFirst): Promise<void> {
   const { records } = deps.ledger;
-  const { ahead, signal } = looking;
+  const { ahead } = looking;
   const look: Look = { found: false, unread: [] };
   const first = await records.unlinkedCustomers(undefined, sample);
   await lookAtEach(deps, first, { ...looking, look }, (customer, snapshot) => ahead?.keep(customer, snapshot));
-  for (let after = first.at(-1); look.found && after !== undefined && signal?.aborted !== true;) {
+  let after = first.at(-1);
+  while (look.found && after !== undefined && !isStopped(looking)) {
     const customers = await records.unlinkedCustomers(after, page);
     await lookAtEach(deps, customers, { ...looking, look }, () => {});
     after = customers.at(-1);
   }
   if (look.found && look.unread.length > 0) await keepUnread(deps.ledger, look.unread);
+}
+
+function isStopped({ signal }: LookingFirst): boolean {
+  return signal?.aborted === true;
 }
 
 /** What looking came to. */
@@ -76,6 +81,8 @@ async function lookAtEach(
     } catch (error) {
       if (ledger.broken !== undefined) throw error;
       if (signal?.aborted === true) return;
+      snapshot.failedAhead(error);
+      looked(customer, snapshot);
       const reason = messageOf(error);
       look.unread.push({ customer, why: `could not be read: ${reason}` });
       logger.debug({ customer: formatKey(customer), reason }, "customer not looked at ahead");

@@ -59,13 +59,13 @@ class TokenWorld {
     return this.sandbox.counts().calls["token"] ?? 0;
   }
 
-  /** One run of a process of its own: it begins without tokens. */
-  async run(): Promise<RunSummary> {
+  /** One run of a process of its own: it begins without tokens. `atOnce`: calls to each service. */
+  async run(atOnce = customers): Promise<RunSummary> {
     const { credentials, url, tokenUrl } = this.sandbox;
     const application = { tokenUrl, clientId: credentials.appKey, clientSecret: "env:APP_SECRET" };
     const authorization = { oauth2: { ...application, grant: "client_credentials" } };
     const user = { grant: "password", username: credentials.userName, password: "env:USER_PASSWORD" };
-    const service = { baseUrl: url, callsAtOnce: customers, callsPerSecond: null, backoffBaseMs: 1, backoffCapMs: 2 };
+    const service = { baseUrl: url, callsAtOnce: atOnce, callsPerSecond: null, backoffBaseMs: 1, backoffCapMs: 2 };
     const orderService = orderServiceSettingsSchema.parse({
       ...service,
       appKey: credentials.appKey,
@@ -207,25 +207,34 @@ function notSent(world: TokenWorld): number {
   }
 }
 
+/** All tokens expire as the call with this number leaves. Answers how many of them have to be had anew then. */
+function expireAt(world: TokenWorld, at: number, expired: () => void = () => {}): () => number {
+  let held = { order: false, member: false };
+  const servicesOf = (ids: readonly EndpointId[]): Set<string> => new Set(ids.map((id) => routes[id].service));
+  world.onSending = (operation, number) => {
+    if (number !== at) return;
+    const services = servicesOf([...world.sent.slice(0, -1), operation]);
+    held = { order: services.has("order"), member: services.has("member") };
+    world.sandbox.expireTokens();
+    expired();
+  };
+  return () => {
+    const after = servicesOf(world.sent.slice(at - 1));
+    return (held.order && after.has("order") ? 1 : 0) + (held.member && after.has("member") ? 2 : 0);
+  };
+}
+
 describe("tokens that all expire in the middle of a first run", () => {
   it.each(sampled([0, 1, 50, 99], 2))(
     "after %i percent of its calls are renewed once each, and the run ends right",
     async (percent) => {
       const at = 1 + Math.floor(((await callsOfFirstRun()) - 1) * (percent / 100));
       await inWorld(async (world) => {
-        let held = { order: false, member: false };
-        world.onSending = (operation, number) => {
-          if (number !== at) return;
-          const services = new Set([...world.sent.slice(0, -1), operation].map((id) => routes[id].service));
-          held = { order: services.has("order"), member: services.has("member") };
-          world.sandbox.expireTokens();
-        };
+        const renewed = expireAt(world, at);
         const summary = await world.run();
         expect(summary.exitCode, JSON.stringify(summary.customers)).toBe(0);
-        const after = new Set(world.sent.slice(at - 1).map((id) => routes[id].service));
-        const renewed = (held.order && after.has("order") ? 1 : 0) + (held.member && after.has("member") ? 2 : 0);
-        expect(renewed).toBeGreaterThan(0);
-        expect(world.tokens, "one for each header, and one more for each that expired in use").toBe(3 + renewed);
+        expect(renewed()).toBeGreaterThan(0);
+        expect(world.tokens, "one for each header, and one more for each that expired in use").toBe(3 + renewed());
         await endsRight(world);
       });
     },
@@ -238,13 +247,12 @@ describe("the renewal of tokens that expired in the middle", () => {
   it("may be slow: everybody waits for it, and it is asked for once", async () => {
     const at = await half();
     await inWorld(async (world) => {
-      world.onSending = (_, number) => {
-        if (number !== at) return;
-        world.sandbox.expireTokens();
+      const renewed = expireAt(world, at, () => {
         world.sandbox.faults.add({ operation: "token", fault: "slow", delayMs: 400 });
-      };
+      });
       expect((await world.run()).exitCode).toBe(0);
-      expect(world.tokens).toBe(6);
+      expect(renewed()).toBeGreaterThan(1);
+      expect(world.tokens).toBe(3 + renewed());
       world.sandbox.faults.clear();
       await endsRight(world);
     });
@@ -277,11 +285,12 @@ describe("a token that expires between the intent of a write and its sending", (
     await inWorld(async (world) => {
       let expired = false;
       world.onSending = (operation) => {
-        if (operation !== "E2" || expired) return;
+        // Until the platform has shown an enterprise, that it shows none proves nothing.
+        if (operation !== "E2" || expired || world.sandbox.state().enterprises === 0) return;
         expired = true;
         world.sandbox.expireTokens();
       };
-      const summary = await world.run();
+      const summary = await world.run(customers / 4);
       expect(expired).toBe(true);
       expect(new Set(otherThanDone(world))).toEqual(new Set(["unknown"]));
       expect(summary.balance.adds).toBe(true);

@@ -271,7 +271,6 @@ export class Records {
     return this.#context.read(() => this.#work.pendingCustomers(after, limit));
   }
 
-  /** Those of them with a pending record who are linked with no enterprise. */
   async unlinkedCustomers(after: RecordKey | undefined, limit: number): Promise<RecordKey[]> {
     return this.#context.read(() => this.#work.unlinkedCustomers(after, limit));
   }

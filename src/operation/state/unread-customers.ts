@@ -2,8 +2,8 @@ import type { RecordKey } from "../../crm/model.ts";
 import { notOfCustomers } from "./part.ts";
 
 /**
- * What could not be looked at when a ledger was new to the platform, so that an order may stand there that belongs to somebody else in the CRM by now:
- * a customer, or (under a key without a namespace) what no customer is known of.
+ * What could not be looked at when a ledger was new to the platform, so that an order may stand there that belongs to
+ * somebody else in the CRM by now: a customer, or (under a key without a namespace) what no customer is known of.
  */
 export interface CustomerUnread {
   type: "customer-unread";

@@ -205,8 +205,8 @@ export const lifeByHand: Breaks = {
   "only the first customers without an enterprise are looked for": {
     file: "src/run/look-first.ts",
     within: "lookFirst",
-    find: "look.found && after !== undefined",
-    replace: "after === undefined",
+    find: "look.found && after !== undefined && !isStopped(looking)",
+    replace: "false",
     test: "scenarios/life/lost-without-rebuild.test.ts",
     title:
       "a run into an empty ledger, where the one before is lost and an order moved meanwhile > " +

@@ -96,7 +96,7 @@ export const lifeMoves: Breaks = {
   "what moved away goes with a share before that of the customer that it moved to": {
     file: "src/run/canary.ts",
     within: "placeAmong",
-    find: "Math.max(placeOf($customer), ...$others.map(placeOf))",
+    find: "Math.max(placeOf(customer), ...others.map(placeOf))",
     replace: "placeOf(customer)",
     test: "scenarios/life/moved-gap.test.ts",
     title: "what was to go goes no sooner than the share of the customer that it moved to was looked at",
