@@ -4,6 +4,7 @@ import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { notLookedAt } from "../ledger/state/unread-customers.ts";
+import type { UnreadCustomerChange } from "../operation/state/unread-customers.ts";
 import type { Snapshot, Snapshots } from "../platform/snapshot.ts";
 import type { SnapshotsAhead } from "../platform/snapshots-ahead.ts";
 import { each, workInLanes } from "./lanes.ts";
@@ -55,11 +56,17 @@ interface Look {
   unread: { customer: RecordKey; why: string }[];
 }
 
+/** What a rebuild left to be looked at stays as it is. */
 async function keepUnread(ledger: Ledger, unread: Look["unread"]): Promise<void> {
-  await ledger.state.record(notLookedAt, [
+  const begun: UnreadCustomerChange[] = [
     { type: "customer-unread", customer: notLookedAt, why: "", ofAllOrders: false },
     { type: "customer-read", customer: notLookedAt },
-    ...unread.map((item) => ({ type: "customer-unread", ...item, ofAllOrders: false }) as const),
+  ];
+  const known = new Set((await ledger.state.unread()).map(formatKey));
+  const added = unread.filter(({ customer }) => !known.has(formatKey(customer)));
+  await ledger.state.record(notLookedAt, [
+    ...((await ledger.state.isAnew()) ? [] : begun),
+    ...added.map((item) => ({ type: "customer-unread", ...item, ofAllOrders: false }) as const),
   ]);
 }
 

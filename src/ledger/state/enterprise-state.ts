@@ -165,6 +165,11 @@ export class EnterpriseState {
     return this.#context.read(() => this.#rows.movedOrders.movedTo(customer));
   }
 
+  /** Whether the platform had more than this ledger made, as where it was built anew. */
+  async isAnew(): Promise<boolean> {
+    return this.#context.read(() => this.#rows.unread.isAnew());
+  }
+
   /** What a rebuild could not look at, and nobody could since, in key order. */
   async unread(): Promise<RecordKey[]> {
     return this.#context.read(() => this.#rows.unread.all());

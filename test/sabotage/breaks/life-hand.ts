@@ -222,6 +222,14 @@ export const lifeByHand: Breaks = {
       "a run into an empty ledger, where the one before is lost and an order moved meanwhile > " +
       "nor while E3 does not show its earlier customer",
   },
+  "a run that looks ahead takes back what a rebuild said of those whom it could not look at": {
+    file: "src/run/look-first.ts",
+    within: "keepUnread",
+    find: "unread.filter(({ customer }) => !known.has(formatKey(customer)))",
+    replace: "unread",
+    test: "scenarios/life/lost-without-rebuild.test.ts",
+    title: "what a rebuild could not look at counts for later orders, whatever a run finds meanwhile",
+  },
   "an enterprise that could not be looked at is not looked at again where its customer has no order": {
     file: "src/apply/adopt-orders.ts",
     within: "OrderAdoption.seek",

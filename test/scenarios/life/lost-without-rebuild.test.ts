@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { promptRetries, world } from "../../support/cli.ts";
 import type { World } from "../../support/cli.ts";
@@ -79,6 +80,28 @@ describe("a run into an empty ledger, where the one before is lost and an order 
     w.losesItsLedger();
     await expectWaits(w, moves?.id ?? "");
   });
+});
+
+it("what a rebuild could not look at counts for later orders, whatever a run finds meanwhile", async () => {
+  const w = await placedOrders({ staff: [] });
+  Object.assign(w.environment, promptRetries);
+  w.customers.push({ id: "C0" });
+  amend(w, "1", { customer: "C0" });
+  rmSync(w.path("data/orders.ndjson"));
+  w.losesItsLedger();
+  const down = (about: string): string => w.sandbox.faults.add({ operation: "E3", fault: "oddCode", about });
+  const second = down("C2");
+  down("C1");
+  expect((await w.does("rebuild")).exitCode).toBe(7);
+  w.sandbox.faults.clear(second);
+  expect((await w.does("run", "everything")).stdout).toContain("C1");
+  w.write();
+  for (const _ of [1, 2]) {
+    expect((await w.does("run", "everything")).calls["E5"]).toBeUndefined();
+    for (const { id } of w.rows<{ id: string }>("select id from hold where state = 'open'"))
+      expect((await w.run("approve", id, "--reason", "looked at", "--by", "anna")).exitCode).toBe(0);
+  }
+  expect(waitsFor(w, "1")).toBe("order.maybe-moved");
 });
 
 it("looking ahead costs no call: where nobody has an enterprise yet, each customer is looked up once, and once when it is made", async () => {
