@@ -96,8 +96,7 @@ export class OrderAdoption {
     const shows = readLink(loaded);
     const { state } = this.#deps.ledger;
     const isUnclear = loaded.unread === true || unclearIn(loaded).length > 0;
-    const looks =
-      shows === undefined ? await state.mayStandElsewhere() : isUnclear || orders.length > 0 || !shows.examined;
+    const looks = shows === undefined ? await state.mayStandElsewhere() : isUnclear || orders.length > 0;
     if (!looks) return { adopted: [], unclear: new Map() };
     if (shows !== undefined) await knows.settled();
     if (shows !== undefined && (!shows.examined || isUnclear)) await this.#examine(knows, shows);

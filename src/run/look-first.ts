@@ -91,6 +91,8 @@ async function lookAtEach(
       snapshot.failedAhead(error);
       looked(customer, snapshot);
       const reason = messageOf(error);
+      // Its enterprise may be known by now, and what that shows is not.
+      if ((await ledger.state.load(customer)).known.link !== undefined) look.found = true;
       look.unread.push({ customer, why: `could not be read: ${reason}` });
       logger.debug({ customer: formatKey(customer), reason }, "customer not looked at ahead");
     }

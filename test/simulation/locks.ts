@@ -81,6 +81,8 @@ export class LockPeople {
 
   /** What somebody who looks after them does about one that is not as it was asked to be. */
   again(): LockWish | undefined {
+    for (const [number, { customer, wanted }] of this.#leftOver())
+      return { customer, numbers: [number], wanted, withdraw: true };
     for (const [number, { customer, wanted }] of this.#notYet())
       return { customer, numbers: [number], wanted, withdraw: this.#draws.chance(0.3) };
     return undefined;
@@ -117,7 +119,9 @@ export class LockPeople {
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       code = error.code;
-      if (!(withdraw && repeated && code === "request.nothing-to-withdraw")) return code;
+      const isNone = withdraw && code === "request.nothing-to-withdraw";
+      if (isNone) for (const number of numbers) this.#nobodyAsks(number);
+      if (!(isNone && repeated)) return code;
     }
     for (const number of numbers) {
       const stays = before.get(number) === true ? "locked" : "unlocked";
@@ -171,9 +175,12 @@ export class LockPeople {
     );
   }
 
-  /** Whether a customer may be told of for its locks: one is not done, or nobody knows that it is. */
+  /**
+   * Whether a customer may be told of for its locks: one is not done, or nobody knows that it is, or it is gone and was
+   * refused, which is told until it is taken back.
+   */
   mayBeTold(customer: string): boolean {
-    return [...this.#notYet()].some(([, asked]) => asked.customer === customer);
+    return [...this.#notYet(), ...this.#leftOver()].some(([, asked]) => asked.customer === customer);
   }
 
   /** A process begins. */
@@ -220,6 +227,19 @@ export class LockPeople {
         (!asked.done || this.#isLocked(number) !== (asked.wanted === "locked"))
       )
         yield [number, asked];
+  }
+
+  /** What was not done before the lock was gone with its asset, and nobody took back. */
+  *#leftOver(): Generator<[string, Asked]> {
+    const standing = new Set(this.#locks().map(({ number }) => number));
+    for (const [number, asked] of this.#asked)
+      if (!standing.has(number) && !asked.withdrawn && !asked.done) yield [number, asked];
+  }
+
+  /** The program knows of no wish for a lock that is gone. */
+  #nobodyAsks(number: string): void {
+    const asked = this.#asked.get(number);
+    if (asked !== undefined && !this.#locks().some((lock) => lock.number === number)) asked.withdrawn = true;
   }
 
   #locks(): { number: string; customer: string }[] {

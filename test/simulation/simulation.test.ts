@@ -22,7 +22,7 @@ const remembered = {
   "an order in doubt is sent again after it was cancelled": [305],
   "a run ends with 0 although a record is not done": [1],
   "what a service keeps from being sent is told of nowhere": [1],
-  "an older ledger that was put back is used": [191, 323],
+  "an older ledger that was put back is used": [103, 240],
   "one list that was short once after the settle time has an order placed twice": [2_004_966],
   "a lock that was refused for good is sent again": [194, 199],
   "a lock that was refused and is done at last is told of for ever": [309],

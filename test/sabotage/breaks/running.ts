@@ -111,8 +111,8 @@ export const running: Breaks = {
   },
   "orders that are on the platform already are placed once more": {
     file: "src/apply/adopt-orders.ts",
-    within: "OrderAdoption.seek",
-    find: "readLink($loaded)",
+    within: "OrderAdoption.#compare",
+    find: "isRead ? await this.#shown($loaded, $number) : undefined",
     replace: "undefined",
     test: "run/sync-run.test.ts",
     title:
@@ -413,7 +413,8 @@ export const running: Breaks = {
     find: "this.#advanced === undefined ?",
     replace: "this.#advanced !== null ?",
     test: "run/loaded-once.test.ts",
-    title: "what is known of a customer is loaded once for an attempt, whatever is sent and learned in it",
+    title:
+      "what is known of a customer is loaded once to look for it ahead and once for its attempt, whatever is sent and learned in it",
   },
   "an order that was placed is not known until the customer is loaded again": {
     file: "src/apply/customer-state.ts",

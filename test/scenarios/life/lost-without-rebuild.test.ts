@@ -70,6 +70,22 @@ describe("a run into an empty ledger, where the one before is lost and an order 
     expect(await productsBy(w)).toEqual(stands);
   });
 
+  it("nor where nobody else has an enterprise, and its earlier customer's could not be looked at", async () => {
+    const w = await placedOrders({ staff: [] });
+    const about = enterpriseOf(w, "C1");
+    w.customers = [{ id: "C0" }, ...w.customers.filter(({ id }) => id !== "C2")];
+    w.orders = w.orders.filter(({ id }) => id !== "2");
+    amend(w, "1", { customer: "C0" });
+    w.losesItsLedger();
+    Object.assign(w.environment, promptRetries);
+    w.sandbox.faults.add({ operation: "E8", fault: "oddCode", about });
+    for (const _ of [1, 2]) expect((await w.does("run", "everything")).calls["E5"]).toBeUndefined();
+    expect(waitsFor(w, "1")).toBe("order.maybe-moved");
+    w.sandbox.faults.clear();
+    await w.does("run", "everything");
+    await expectWaits(w, "1");
+  });
+
   it("also where it stands for the last one of more customers than are looked at in every run", async () => {
     const w = await world({ records: company(70, 1) });
     expect((await w.run("run", "everything")).exitCode).toBe(0);
