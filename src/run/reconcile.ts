@@ -21,7 +21,7 @@ import { mostRounds, restless, stopReasons } from "./customer-attempt.ts";
 import type { CustomerAttempt, CustomerAttemptResult, ReconcileDependencies, StopReason } from "./customer-attempt.ts";
 import { isJudged, judge } from "./destruction.ts";
 import { giveOver, notApproved, takeAllBack, takeBack, waitingIn, whyWaiting, withoutWaiting } from "./handovers.ts";
-import { deferredOf, hasOutcome, plannedIn } from "./record-outcomes.ts";
+import { deferredOf, hasOutcome, unfinishedIn } from "./record-outcomes.ts";
 import { endNoLongerMeant } from "./no-longer-meant.ts";
 import { settleOpen } from "./settle-open.ts";
 import { endRequested } from "./requested-attempt.ts";
@@ -340,7 +340,7 @@ class CustomerAttemptRun {
     const { runId, held } = this.#attempt;
     const { outcomes } = this.#state;
     const { records } = this.#deps.ledger;
-    await records.setOutcomes(runId, outcomes.all.values(), plannedIn(outcomes), held?.hold);
+    await records.setOutcomes(runId, outcomes.all.values(), unfinishedIn(outcomes, unsent), held?.hold);
     await endRequested(this.#deps.ledger, this.#customer, await this.#knows.known());
     return { kind: "stopped", reason };
   }

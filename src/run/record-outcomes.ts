@@ -1,10 +1,12 @@
 import { GrowingMap } from "../base/growing-map.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
+import { counts } from "../plan/owner.ts";
 import type { RecordOutcome } from "../plan/records.ts";
 import type { CustomerInput } from "../plan/input.ts";
 import type { Operation } from "../operation/operation.ts";
 import type { RecordReference } from "../operation/shape.ts";
+import { isSameKey } from "../operation/state/same-key.ts";
 
 /** Why something is not done in this attempt; `again`: the next run looks at it again. */
 export interface Why {
@@ -88,7 +90,7 @@ export function deferredRecords(before: RecordOutcomes, records: readonly Record
 
 /**
  * What a service keeps from being sent is not done, and counts as such until it is. What was deferred or refused
- * already stays so.
+ * already stays so, unless that would have the next run not look at what was not sent.
  */
 export function deferredUnsent(
   before: RecordOutcomes,
@@ -100,12 +102,41 @@ export function deferredUnsent(
     for (const { stream, namespace, id } of mattersOf(before, operation)) {
       const key = { namespace, id };
       const name = nameOf(stream, key);
-      if (waiting.has(name) || (before.all.get(name)?.outcome ?? "planned") !== "planned") continue;
+      const said = before.all.get(name);
+      const isAgain = said?.outcome === "deferred" && said.again === true;
+      if (waiting.has(name) || isAgain || waitsForItself(before, operation, { stream, key })) continue;
       const why = { code, reason: `${operation.endpoint}: ${reason}`, again: true };
       waiting.set(name, { stream, key, outcome: "deferred", ...why });
     }
   }
   return noted(before, [...waiting.values()], true);
+}
+
+/** What the next run has to look at again, since these operations were not sent. */
+export function unfinishedIn(
+  outcomes: RecordOutcomes,
+  unsent: readonly Operation[],
+): { stream: Stream; key: RecordKey }[] {
+  const left = unsent.flatMap((operation) =>
+    mattersOf(outcomes, operation)
+      .map(({ stream, namespace, id }) => ({ stream, key: { namespace, id } }))
+      .filter((record) => !waitsForItself(outcomes, operation, record)),
+  );
+  return [...plannedIn(outcomes), ...left];
+}
+
+/**
+ * Whether a record of the operation waits for somebody's word or a change, which its operation waits for too. What is
+ * only told of it, or of the customer whose matter the operation is, keeps nothing back.
+ */
+function waitsForItself(
+  { all }: RecordOutcomes,
+  { records }: Operation,
+  { stream, key }: { stream: Stream; key: RecordKey },
+): boolean {
+  const said = all.get(nameOf(stream, key));
+  if (said === undefined || !records.some((own) => own.stream === stream && isSameKey(own, key))) return false;
+  return said.outcome === "rejected" || (said.outcome === "deferred" && counts(said.code ?? ""));
 }
 
 /** Not final: the next plan of the attempt says it too, or that it is otherwise by then. */

@@ -29,6 +29,10 @@ describe("random histories of a CRM, with runs, kills and lost answers between t
     );
   }
 
+  it("lose nothing that was approved at a customer who is gone, and was not sent (seed 30978)", async () => {
+    expect((await live(30_978, folder.path)).wrong).toEqual([]);
+  });
+
   it("go the same way each time", { timeout: 60_000 }, async () => {
     const [one, other] = [await live(7, folder.path), await live(7, folder.path)];
     expect(one.trace).toBe(other.trace);

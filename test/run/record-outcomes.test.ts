@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { advance, leftIn, newAttempt, triedIn } from "../../src/run/attempt-state.ts";
 import type { AttemptState } from "../../src/run/attempt-state.ts";
-import { deferredUnsent, noOutcomes, noted } from "../../src/run/record-outcomes.ts";
+import { deferredUnsent, noOutcomes, noted, unfinishedIn } from "../../src/run/record-outcomes.ts";
 import type { Operation } from "../../src/operation/operation.ts";
 import { operation } from "../../src/operation/new-operation.ts";
 import { growth, notQuadratic } from "../support/growth.ts";
@@ -42,6 +42,30 @@ it("what a service keeps from being sent is deferred once for each record, and c
   expect(all.get("customers crm/C1")).toEqual({ stream: "customers", key: customer, ...deferred });
   expect(all.get("staff crm/S999")).toEqual({ stream: "staff", key: key("S999"), ...deferred });
   expect(await growth(2500, (many) => void deferredOf(many))).toBeLessThan(notQuadratic);
+});
+
+const told = { code: "policy.reported", reason: "it is gone from the CRM", again: false };
+const refused = { code: "service.refused", reason: "the service refuses this application", again: false };
+
+it("what is not sent of a record that belongs elsewhere is looked at again, whatever the customer waits for", () => {
+  for (const waits of [told, refused]) {
+    const before = noted(noOutcomes, [{ stream: "customers", key: customer, outcome: "deferred", ...waits }]);
+    const after = deferredUnsent(before, [grant("S0")], why).all.get("customers crm/C1");
+    expect(after).toMatchObject({ outcome: "deferred", code: why.code, again: true });
+    expect(unfinishedIn(before, [grant("S0")])).toEqual([{ stream: "customers", key: customer }]);
+  }
+  const waits = { code: "enterprise.customers-not-shown", reason: "not shown yet", again: true };
+  const again = noted(noOutcomes, [{ stream: "customers", key: customer, outcome: "deferred", ...waits }]);
+  expect(deferredUnsent(again, [grant("S0")], why).all.get("customers crm/C1")).toMatchObject(waits);
+});
+
+it("what a stopped attempt did not send is looked at again, whatever is told of its records", () => {
+  const said = (id: string, waits: typeof told) =>
+    ({ stream: "staff", key: key(id), outcome: "deferred", ...waits }) as const;
+  const outcomes = noted(noOutcomes, [said("S1", told), said("S2", refused)]);
+  expect(unfinishedIn(outcomes, [grant("S1"), grant("S2")])).toEqual([{ stream: "staff", key: key("S1") }]);
+  const { all } = deferredUnsent(outcomes, [grant("S1"), grant("S2")], why);
+  expect([all.get("staff crm/S1"), all.get("staff crm/S2")]).toMatchObject([{ code: why.code, again: true }, refused]);
 });
 
 /** An attempt in which so many operations were planned, and were put off or carried out one by one. */

@@ -381,6 +381,22 @@ export const running: Breaks = {
     title:
       "the program in virtual time, with faults, kills, edits and a clock that jumps > no longer happens: what a service keeps from being sent is told of nowhere",
   },
+  "what was not sent is forgotten where its record only says what is not done of it": {
+    file: "src/run/record-outcomes.ts",
+    within: "waitsForItself",
+    find: '$said.outcome === "deferred" && counts($said.code ?? "")',
+    replace: 'said.outcome === "deferred"',
+    test: "run/record-outcomes.test.ts",
+    title: "what a stopped attempt did not send is looked at again, whatever is told of its records",
+  },
+  "what was not sent is forgotten where it is the matter of a customer of whom something is told": {
+    file: "src/run/record-outcomes.ts",
+    within: "waitsForItself",
+    find: "!records.some((own) => own.stream === stream && isSameKey(own, key))",
+    replace: "false",
+    test: "run/record-outcomes.test.ts",
+    title: "what is not sent of a record that belongs elsewhere is looked at again, whatever the customer waits for",
+  },
   "a copy of the ledger is newest where its chain is not another one": {
     file: "src/ledger/audit/audit-heads.ts",
     within: "refuseOlderLedger",
