@@ -82,15 +82,6 @@ export const lifeOfStaff: Breaks = {
     title:
       "a lost answer of a deletion is settled by M5, and M4's own word that there is none is not believed without it",
   },
-  "what is only told of an account hides what is still to be taken away": {
-    file: "src/plan/leavers.ts",
-    within: "planLeavers",
-    find: "if ($ours.length === 0) $stage.blocks.push([$key, $said]);",
-    replace: "if ($ours.length >= 0) $stage.blocks.push([$key, $said]);",
-    test: "run/moved-people.test.ts",
-    title:
-      "what somebody who moved still holds at the old customer, and was not sent, waits there and is told of, until it is taken away",
-  },
   "a person who moved is no member of the old customer any more": {
     file: "src/ledger/state/staff-links.ts",
     within: "prepareStatements",
