@@ -145,19 +145,25 @@ describe("a reader", () => {
       const { ledger } = await openLedger();
       // Other processes may lock a file of the same number on another device.
       const file = new RegExp(` ${process.pid} \\S+:${statSync(ledger.path).ino} `, "u");
-      const locks = (): string[] =>
-        readFileSync("/proc/locks", "utf8")
-          .split("\n")
-          .filter((line) => file.test(line))
-          .map((line) => line.slice(line.indexOf("POSIX")));
-      const before = locks();
-      expect(before.length).toBeGreaterThan(0);
+      // The list is read in pieces: where others lock and unlock meanwhile, a line stands twice or not at all.
+      const locks = (): Set<string> =>
+        new Set(
+          readFileSync("/proc/locks", "utf8")
+            .split("\n")
+            .filter((line) => file.test(line))
+            .map((line) => line.slice(line.indexOf("POSIX"))),
+        );
+      const before = await vi.waitFor(() => {
+        const found = locks();
+        expect(found.size).toBeGreaterThan(0);
+        return found;
+      });
       const inquiry = openInquiry(ledger.path);
       await inquiry.status();
       inquiry.close();
       const second = await openLedger({ path: ledger.path });
       second.ledger.close();
-      expect(locks()).toEqual(before);
+      await vi.waitFor(() => expect(locks()).toEqual(before));
     },
   );
 });
