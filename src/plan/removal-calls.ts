@@ -38,8 +38,9 @@ export function callsOf(parts: readonly RemovalPart[], policies: Policies, limit
       const of = [...new Set([ending, ...own.map((one) => one.part.ending)])];
       const what = of.map((one) => one.what).join("; ");
       const isGap = of.some((one) => one.isGap);
+      const isWhole = of.some((one) => one.isWhole);
       const needs = of.flatMap((one) => one.needs);
-      return [{ ending: { ...ending, what, needs, isGap }, packaged, batches: batchesOf(own, limits) }];
+      return [{ ending: { ...ending, what, needs, isGap, isWhole }, packaged, batches: batchesOf(own, limits) }];
     }),
   );
 }
