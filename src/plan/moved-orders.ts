@@ -185,7 +185,7 @@ export function takenBack(given: Given, isBought: (order: RecordKey) => boolean 
     if (elsewhere === undefined || placed === undefined || standing === undefined || "lost" in standing) return [];
     if (!isSameKey(placed.customer, given.customer) || hasProducts(standing)) return [];
     const agrees = (placed.agreedHash ?? placed.bodyHash) === wantedForm(order);
-    if (agrees || !isWanted(order) || order.tree.assets.length === 0 || isBought(order.key)) return [];
+    if (agrees || !isWanted(order) || isBought(order.key)) return [];
     return [backTo(given.customer, { order: order.key, elsewhere })];
   });
 }
@@ -240,11 +240,14 @@ function depart(
   const said = consider(policies, why, what);
   if (said === "nothing") return;
   if (said !== "act") return tell(said);
+  // A record that cannot be bought from wants something, whatever it names.
+  const [fault] = why === "orders.moved" ? order.tree.faults : [];
+  if (fault !== undefined) return tell(notBuyable(key, fault.message));
   const placed = known.placedOrders.get(key);
   if (placed?.elsewhere === true) return tell(stoodElsewhere(key));
   // An overlap: what takes its place stood and may have gone since, as with an order that was cancelled and restored.
   const hasGap = policies.replacement === "gap";
-  const isReady = hasGap || standsThere || why !== "orders.moved" || order.tree.assets.length === 0;
+  const isReady = hasGap || standsThere || why !== "orders.moved";
   if (placed === undefined || !isSameKey(placed.customer, owner) || !isReady) return tell(waits(key, formatKey(owner)));
   const isWhole = hasGap && why === "orders.moved";
   // What keeps the purchase there now is found by who looks.
@@ -290,6 +293,13 @@ function unreadable(order: string): Block {
   const reason =
     `the order ${order} moved to another customer in the CRM, and its record waits in quarantine; what stands of it ` +
     "here stays until the record can be used again";
+  return { code: "order.moving", reason, again: true };
+}
+
+function notBuyable(order: string, fault: string): Block {
+  const reason =
+    `the order ${order} moved to another customer in the CRM, and nothing can be bought there as its record is now: ` +
+    `${fault}; what stands of it here stays until the record is corrected in the CRM`;
   return { code: "order.moving", reason, again: true };
 }
 

@@ -5,6 +5,7 @@ import type { Instance } from "../../src/crm/model.ts";
 import { withTree } from "../../src/operation/desired.ts";
 import { standingOf } from "../../src/operation/order-standing.ts";
 import type { AwayOrder, CustomerInput } from "../../src/plan/input.ts";
+import { takenBack } from "../../src/plan/moved-orders.ts";
 import { planOrders } from "../../src/plan/orders.ts";
 import { prepare } from "../../src/plan/prepared.ts";
 import { planRemovals } from "../../src/plan/removals.ts";
@@ -95,4 +96,42 @@ it("with a gap what is in packages and what is in none of an asset that stays go
     departures({ was, contents, replacement, standsThere: true }).meant.map(({ kind }) => kind);
   expect(kinds("gap")).toEqual(["delete-package-products"]);
   expect(kinds("overlap")).toEqual(["delete-products", "delete-package-products"]);
+});
+
+/** A record that names no asset: its only product stands in one that is not there. */
+const noAsset = { instances: [product("p", "i")] };
+
+it.each(["overlap", "gap"] as const)("nothing goes for an order that names no asset any more (%s)", (replacement) => {
+  const { meant, codes } = departures({ now: noAsset, replacement });
+  expect([meant, codes]).toEqual([[], ["crm/1 order.moving"]]);
+  const gone = departures({ now: { ...noAsset, cancelled: true }, replacement });
+  expect(
+    gone.meant.map(({ policy }) => policy),
+    "nobody wants it any more",
+  ).toEqual(["orders.cancelled"]);
+});
+
+it("an order that was given over and names no asset any more is taken back", () => {
+  const now = order("1", noAsset, { version: 2 });
+  const [anchor] = [...placed(order("1", { instances: bought })).values()];
+  if (anchor === undefined) throw new Error("nothing is placed");
+  const given: CustomerInput = {
+    ...situation({ orders: [now], known: linked(undefined, { placedOrders: new Map([["crm/1", anchor]]) }) }),
+    standings: new Map([
+      [
+        "crm/1",
+        {
+          order: now.key,
+          customer: customerKey,
+          lastStep: 0,
+          units: [],
+          amount: undefined,
+          ended: [],
+          channelOrderId: "1",
+        },
+      ],
+    ]),
+    left: new Map([["crm/1", [{ customer: owner, numbers: ["N1"] }]]]),
+  };
+  expect(takenBack(given)).toEqual([{ type: "order-moved", order: now.key, from: customerKey, customer: owner }]);
 });

@@ -109,6 +109,22 @@ export const lifeMoves: Breaks = {
     test: "scenarios/life/moved-gap.test.ts",
     title: "what was to go stays where the saved plan of the other customer is not right any more",
   },
+  "a moved order that names no asset any more wants nothing": {
+    file: "src/plan/moved-orders.ts",
+    within: "depart",
+    find: "if (fault !== undefined) return tell(notBuyable($key, fault.message));",
+    replace: "if (fault !== undefined && performance.now() < 0) return tell(notBuyable(key, fault.message));",
+    test: "plan/moved-orders.test.ts",
+    title: "nothing goes for an order that names no asset any more (gap)",
+  },
+  "an order that names no asset any more stays given over": {
+    file: "src/plan/moved-orders.ts",
+    within: "takenBack",
+    find: "$agrees || !isWanted($order) ||",
+    replace: "agrees || !isWanted(order) || order.tree.assets.length === 0 ||",
+    test: "plan/moved-orders.test.ts",
+    title: "an order that was given over and names no asset any more is taken back",
+  },
   "with a gap a unit goes although another one waits for what it continues": {
     file: "src/plan/removals.ts",
     within: "planOrder",
