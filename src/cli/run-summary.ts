@@ -86,8 +86,9 @@ export function printRun(output: Output, summary: RunSummary, writingCalls: numb
 
 function canaryText({ share, customers: done, wrong, before }: RunSummary["canary"][number]): string {
   const [first] = wrong;
-  if (first !== undefined)
-    return `canary ${share} %: ${wrong.length} of ${done} customer(s) not as meant: ${first}; the rest waits`;
+  // Nothing was done of somebody who could not be read.
+  const those = wrong.length > done ? `${wrong.length}` : `${wrong.length} of ${done}`;
+  if (first !== undefined) return `canary ${share} %: ${those} customer(s) not as meant: ${first}; the rest waits`;
   const stood = before === 0 ? "" : `; ${before} thing(s) stood otherwise before (crm-sync report reconciliation)`;
   return `canary ${share} %: ${done} customer(s)${share < 100 ? ", read back as meant" : ""}${stood}`;
 }

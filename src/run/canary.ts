@@ -33,6 +33,8 @@ interface ShareWork {
   touched(): RecordKey[];
   /** Why one of them is not done, where something went wrong; what a limit or a policy holds is none of it. */
   trouble(customer: RecordKey): string | undefined;
+  /** Why nothing of one of them was looked at or done, where the platform gave too little for it. */
+  unread(customer: RecordKey): string | undefined;
 }
 
 /** So many runs of the job are looked through, newest first, for shares that were not read back as meant. */
@@ -60,7 +62,8 @@ async function placeAmong({ ledger }: RunDependencies, customer: RecordKey): Pro
 
 /**
  * Works on the customers share by share, the same ones first in each run: after each share but the last what was done
- * is read back, and the run goes on only where all of it is as it was meant. Otherwise the rest waits for the next run.
+ * is read back, and the run goes on only where all of it is as it was meant, and where somebody of it was read back if
+ * the platform gave too little for anybody. Otherwise the rest waits for the next run.
  * What stood otherwise before anything was done is not judged. What earlier runs by shares did and did not read back as
  * meant is read back with its share.
  */
@@ -152,7 +155,7 @@ async function wrongIn(
 ): Promise<{ wrong: string[]; before: number }> {
   const { ledger } = deps;
   const wrong = new Map<string, string>();
-  let before = 0;
+  let [before, readBack] = [0, 0];
   for (const customer of of.own) {
     const open = await ledger.journal.openOf(customer);
     // What waits for a person since another run stops its customer and no other.
@@ -168,6 +171,7 @@ async function wrongIn(
       const { link } = await ledger.state.known(customer);
       const left = await ledger.state.leftProfiles(customer);
       await ledger.state.keepShown([await verifyCustomer(reader, { customer, link, left }, of.signal)]);
+      if (link !== undefined) readBack += 1;
     } catch (error) {
       if (ledger.broken !== undefined) throw error;
       wrong.set(key, `it could not be read back: ${messageOf(error)}`);
@@ -185,5 +189,14 @@ async function wrongIn(
     if (first === undefined) continue;
     wrong.set(key, `${found.length} not as meant, such as ${first.level} ${first.subject}: ${first.class}`);
   }
+  if (wrong.size + readBack === 0) for (const [key, why] of neverLookedAt(of.own, work)) wrong.set(key, why);
   return { wrong: [...wrong].map(([key, why]) => `${key}: ${why}`), before };
+}
+
+/** Who of a share could not be looked at: where nobody of it was read back, nothing says that it is right to go on. */
+function neverLookedAt(own: readonly RecordKey[], work: ShareWork): [key: string, why: string][] {
+  return own.flatMap((customer): [string, string][] => {
+    const why = work.unread(customer);
+    return why === undefined ? [] : [[formatKey(customer), `${why}, and nobody of this share was read back`]];
+  });
 }

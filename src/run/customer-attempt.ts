@@ -42,12 +42,13 @@ export const restless = "what the platform shows kept changing while the custome
 export type CustomerAttemptResult =
   /**
    * `lacking`: the platform gave too little to do everything, such as no asset numbers; the rest waits for the next
-   * run. `refused`: a service refused something of it; the record that it was for is rejected.
+   * run. `refused`: a service refused something of it; the record that it was for is rejected. `inVain`: something of
+   * it was sent, and was never seen done.
    */
   | { kind: "finished"; operations: number; lacking: boolean; refused: boolean; inVain: boolean }
   /** Limits or policies may hold something: they have to be judged over the whole run first. */
   | { kind: "destructive"; takings: readonly Taking[]; approvedBy: string | undefined }
-  | { kind: "waiting"; until: string }
+  | { kind: "waiting"; until: string; inVain?: boolean }
   /** `moved`: why a saved plan no longer fits, as sentences for people. */
   | { kind: "stopped"; reason: StopReason; moved?: readonly string[] };
 

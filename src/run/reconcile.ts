@@ -313,7 +313,7 @@ class CustomerAttemptRun {
   #finished(): CustomerAttemptResult {
     const { done, lacking, refused, inVain } = this.#state;
     const until = this.#planning.absenceAgain;
-    if (until !== undefined && !lacking && !refused) return { kind: "waiting", until };
+    if (until !== undefined && !lacking && !refused) return { kind: "waiting", until, inVain };
     return { kind: "finished", operations: done, lacking, refused, inVain };
   }
 

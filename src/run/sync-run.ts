@@ -20,6 +20,8 @@ import { SourceReading } from "./source-reading.ts";
 import type { RunSummary } from "./summary.ts";
 import { eachPendingCustomer, looksAt } from "./work-queue.ts";
 
+const tooLittle = "the platform gave too little to do all of it";
+
 /** The phases of one sync run, in the order in which `runSync` calls them. */
 export class SyncRun {
   readonly reading: SourceReading;
@@ -40,6 +42,8 @@ export class SyncRun {
   /** Of whom something was carried out or may have been, however the attempt ended; and who is not done, and why. */
   readonly #touched = new Map<string, RecordKey>();
   readonly #troubled = new Map<string, string>();
+  /** Of whom the platform gave too little, and what of it. */
+  readonly #unread = new Map<string, string>();
   /** Operations that were planned in this run. */
   planned = 0;
   readonly #deps: RunDependencies;
@@ -168,6 +172,7 @@ export class SyncRun {
           return touched;
         },
         trouble: (customer) => this.#troubled.get(formatKey(customer)),
+        unread: (customer) => this.#unread.get(formatKey(customer)),
       },
     );
   }
@@ -220,15 +225,22 @@ export class SyncRun {
     }
   }
 
-  /** What a share that goes first is judged by; who could not be read is read back, where anything of them was done. */
+  /**
+   * What a share that goes first is judged by. Who could not be read is read back, where anything of them was done, and
+   * counts against the share where nobody of it is.
+   */
   #note(customer: RecordKey, result: CustomerAttemptResult): void {
     const key = formatKey(customer);
     this.#troubled.delete(key);
-    const isJudged = result.kind === "stopped" && result.reason !== "unreadable";
+    this.#unread.delete(key);
+    const isUnread = result.kind === "stopped" && result.reason === "unreadable";
+    const isLacking = result.kind === "finished" && result.lacking;
+    if (isUnread || isLacking) this.#unread.set(key, isUnread ? stopReasons.unreadable : tooLittle);
+    const isJudged = result.kind === "stopped" && !isUnread;
     const why = isJudged ? stopReasons[result.reason] : undefined;
     const refused = result.kind === "finished" && result.refused ? "a service refused something of it" : undefined;
-    const inVain =
-      result.kind === "finished" && result.inVain ? "something of it was sent, and was never seen done" : undefined;
+    const isInVain = result.kind !== "destructive" && result.kind !== "stopped" && result.inVain === true;
+    const inVain = isInVain ? "something of it was sent, and was never seen done" : undefined;
     const trouble = why ?? refused ?? inVain;
     if (trouble !== undefined) this.#troubled.set(key, trouble);
   }

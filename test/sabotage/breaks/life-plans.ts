@@ -263,6 +263,40 @@ export const lifePlans: Breaks = {
     title:
       "run --canary > stops where one customer of the first share is read back otherwise; the rest waits, is told of, and goes next",
   },
+  "a run by shares goes on beside what it sent in vain of somebody who waits too": {
+    file: "src/run/reconcile.ts",
+    within: "CustomerAttemptRun.#finished",
+    find: '{ kind: "waiting", until, inVain }',
+    replace: '{ kind: "waiting", until }',
+    test: "run/canary.test.ts",
+    title:
+      "a run by shares stops at what was sent in vain of somebody who also waits for what M7 leaves out to count as gone",
+  },
+  "a first share of which nobody could be read counts as read back": {
+    file: "src/run/sync-run.ts",
+    within: "SyncRun.#note",
+    find: "if (isUnread || isLacking)",
+    replace: "if (isLacking)",
+    test: "cli/canary.test.ts",
+    title:
+      "run --canary > stops where nobody of the first share can be read, tells of it, and goes on once somebody can",
+  },
+  "a first share that got no asset numbers counts as read back": {
+    file: "src/run/sync-run.ts",
+    within: "SyncRun.#note",
+    find: "if (isUnread || isLacking)",
+    replace: "if (isUnread)",
+    test: "cli/canary.test.ts",
+    title: "run --canary > stops where a first share got no asset numbers, so that nothing of it was bought",
+  },
+  "one customer that cannot be read stops a run by shares": {
+    file: "src/run/canary.ts",
+    within: "wrongIn",
+    find: "wrong.size + readBack === 0",
+    replace: "wrong.size === 0",
+    test: "cli/canary.test.ts",
+    title: "run --canary > goes on beside a customer that waits for a person since before, and one that cannot be read",
+  },
   "a refusal in the first share stops nothing": {
     file: "src/run/sync-run.ts",
     within: "SyncRun.#note",
