@@ -1,3 +1,4 @@
+import { request } from "undici";
 import { z } from "zod";
 import type { Config } from "../config/config.ts";
 import type { ConfigHeader } from "../config/load.ts";
@@ -33,7 +34,6 @@ async function sandboxName(config: Services["config"], sandbox: Services["sandbo
   // A sandbox speaks plain http; whatever stands before it with certificates is not asked.
   if (!config.orderService.baseUrl.startsWith("http:")) return anySandbox;
   try {
-    const { request } = await import("undici");
     const answer = await request(`${config.orderService.baseUrl}/_sandbox/identity`, {
       signal: AbortSignal.timeout(5_000),
     });

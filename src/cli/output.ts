@@ -24,7 +24,7 @@ export interface Output {
   progress(phase: string, done: number, total: number | undefined): void;
   /** Takes the progress line away, so that what follows stands alone. */
   settle(): void;
-  /** Resolves when everything printed so far has left for stdout. */
+  /** Resolves when everything printed so far has left for stdout; rejects with a Problem where nobody reads it. */
   written(): Promise<void>;
   readonly columns: number;
   /** Where a defect happened is shown too (`CRM_SYNC_TRACE=1`). */
@@ -97,9 +97,19 @@ export function createOutput(
     settle: clear,
     written: () =>
       new Promise((resolve, reject) => {
-        stdout.write("", (error) => (error === undefined || error === null ? resolve() : reject(error)));
+        stdout.write("", (error) => (error === undefined || error === null ? resolve() : reject(nobodyReads(error))));
       }),
   };
+}
+
+/** What cannot be handed out twice was not handed out. */
+function nobodyReads(cause: Error): Problem {
+  return new Problem({
+    code: "output.closed",
+    message: `nobody reads what is printed any more, so it was not handed out: ${cause.message}`,
+    cure: "run it again where its output is read to the end; nothing was used up",
+    cause,
+  });
 }
 
 /** How texts for people are laid out on this output. */

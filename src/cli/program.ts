@@ -33,7 +33,7 @@ import { createProgram } from "./command-line.ts";
 import type { Register } from "./command-line.ts";
 import type { Invocation } from "./command.ts";
 import { createOutput, reportFailure } from "./output.ts";
-import { endWithItsReader, listenForSignals } from "./signals.ts";
+import { listenForSignals, outliveReaders } from "./signals.ts";
 
 /** Every command, in the order in which the help shows them. */
 const commands: readonly Register[] = [
@@ -73,15 +73,13 @@ export async function main(
   const trace = environment["CRM_SYNC_TRACE"] === "1";
   const output = createOutput(process.stdout, process.stderr, () => performance.now(), { trace });
   const stop = new AbortController();
-  let exit: ExitCode = exitCodes.ok;
   const stopListening = listenForSignals(stop, output);
-  endWithItsReader(stop.signal, () => exit);
+  outliveReaders();
   try {
-    exit = await carryOut(argv, { environment, output, signal: stop.signal, startHealth });
+    return await carryOut(argv, { environment, output, signal: stop.signal, startHealth });
   } finally {
     stopListening();
   }
-  return exit;
 }
 
 /** Carries one command line out, and says what it has to say on the output that it is given. */

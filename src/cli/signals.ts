@@ -19,16 +19,14 @@ export function listenForSignals(stop: AbortController, output: Output): () => v
   };
 }
 
-/** What happens where nobody reads what is printed any more; `exit` is the exit code so far. */
-export function endWithItsReader(stop: AbortSignal, exit: () => number): void {
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    // Nobody reads a terminal that was closed (EIO), nor what a stopped run says at its end: it still comes to its end
-    // in order.
-    if (error.code === "EIO" || (error.code === "EPIPE" && stop.aborted)) return;
-    if (error.code === "EPIPE") process.exit(exit());
-    throw error;
-  });
-  process.stderr.on("error", (error: NodeJS.ErrnoException) => {
+/**
+ * Nobody reads what is printed any more: a pipe whose reader has gone (EPIPE), a terminal that was closed (EIO). The
+ * command comes to its end all the same, so that its exit code says what is true and no run is cut off.
+ */
+export function outliveReaders(): void {
+  const onError = (error: NodeJS.ErrnoException): void => {
     if (error.code !== "EIO" && error.code !== "EPIPE") throw error;
-  });
+  };
+  process.stdout.on("error", onError);
+  process.stderr.on("error", onError);
 }

@@ -6,13 +6,19 @@ import { writeWhole } from "../app/written-files.ts";
 import type { Chunks } from "../app/written-files.ts";
 import type { Output } from "./output.ts";
 
-/** Writes to stdout as fast as it is read there. */
+/** Writes to stdout as fast as it is read there, and no more once its reader has gone, such as `head -1`. */
 export async function toStdout({ stdout }: Pick<Output, "stdout">, chunks: Chunks): Promise<void> {
-  for await (const chunk of chunks)
-    await new Promise<void>((resolve, reject) => {
-      const done = (error?: Error | null): void => (error === undefined || error === null ? resolve() : reject(error));
-      if (stdout.write(chunk, done)) resolve();
+  for await (const chunk of chunks) {
+    const isRead = await new Promise<boolean>((resolve, reject) => {
+      const done = (error?: NodeJS.ErrnoException | null): void => {
+        if (error === undefined || error === null) resolve(true);
+        else if (error.code === "EPIPE") resolve(false);
+        else reject(error);
+      };
+      if (stdout.write(chunk, done)) resolve(true);
     });
+    if (!isRead) return;
+  }
 }
 
 /**

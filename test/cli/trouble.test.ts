@@ -1,6 +1,7 @@
-import { execFileSync } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import Database from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { canary, company } from "../support/world/crm.ts";
@@ -139,19 +140,56 @@ describe("signals", () => {
   it("a reader that goes away, such as head -1, is no error", async () => {
     const w = await world({ records: company(40, 1) });
     await w.run("run", "everything");
-    const bin = join(import.meta.dirname, "../../bin/crm-sync");
-    const shell = (line: string): string =>
-      execFileSync("/bin/bash", ["-c", `set -o pipefail; ${line} 2>err.txt | head -1; echo "\${PIPESTATUS[0]}"`], {
-        cwd: w.folder,
-        env: { ...process.env, SEAL_KEY: canary.seal },
-        encoding: "utf8",
+    const { shown, code, stderr } = await readInPart(w, "audit export", "head -1");
+    expect(JSON.parse(shown)).toMatchObject({ sequence: 1 });
+    expect([code, stderr]).toEqual(["0", ""]);
+  });
+
+  it("a reader that goes away early hides neither what the command came to nor cuts it off", async () => {
+    const w = await world({ records: company(3, 1) });
+    expect((await w.run("run", "everything")).exitCode).toBe(0);
+    const [, second] = w.staff;
+    if (second !== undefined) second.name = "a name that is much longer than thirty characters";
+    w.write();
+    for (const [words, code] of [
+      ["plan", "3"],
+      ["run everything", "3"],
+      ["run verify", "3"],
+    ] as const)
+      expect(await readInPart(w, words, "true"), words).toEqual({
+        shown: "",
+        code,
+        stderr: expect.not.stringMatching(/crm-sync failed|EPIPE|Warning/u),
       });
-    const [first, code] = shell(`${bin} --sandbox=${w.sandbox.url} audit export`).trimEnd().split("\n");
-    expect(JSON.parse(first ?? "")).toMatchObject({ sequence: 1 });
-    expect(code).toBe("0");
-    expect(readFileSync(w.path("err.txt"), "utf8")).toBe("");
+    expect(w.rows("select job, state, exit_code from run order by started_at, id")).toEqual([
+      { job: "everything", state: "done", exit_code: 0 },
+      { job: "plan", state: "done", exit_code: 3 },
+      { job: "everything", state: "done", exit_code: 3 },
+      { job: "verify", state: "done", exit_code: 3 },
+    ]);
+    const unread = await readInPart(w, "staff password S1-1", "true");
+    expect([unread.code, unread.stderr]).toEqual(["1", expect.stringContaining("it was not handed out")]);
+    expect((await readInPart(w, "staff password S1-1", "cat")).shown).toMatch(/^\S{8,}\n$/u);
+    w.tamper("drop trigger audit_refuses_update; update audit set subject = 'x' where sequence = 2");
+    expect((await readInPart(w, "audit verify", "true")).code).toBe("65");
   });
 });
+
+/** What is left of the output of a command whose reader takes what it wants and goes, and the exit code of the command. */
+async function readInPart(
+  w: World,
+  words: string,
+  reader: string,
+): Promise<Record<"shown" | "code" | "stderr", string>> {
+  const bin = join(import.meta.dirname, "../../bin/crm-sync");
+  const line = `{ ${bin} --sandbox=${w.sandbox.url} ${words}; echo $? >code.txt; } 2>err.txt | ${reader}`;
+  const { stdout: shown } = await promisify(execFile)("/bin/bash", ["-c", line], {
+    cwd: w.folder,
+    env: { ...process.env, ...w.environment },
+  });
+  const of = (file: string): string => readFileSync(w.path(file), "utf8");
+  return { shown, code: of("code.txt").trim(), stderr: of("err.txt") };
+}
 
 describe("for machines", () => {
   it("every command gives JSON on stdout, and nothing else", { timeout: 120_000 }, async () => {
