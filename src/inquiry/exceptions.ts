@@ -4,7 +4,7 @@ import { kindsWhere } from "../operation/registry.ts";
 import { countedStored } from "../operation/stored-operation.ts";
 import type { ExceptionFacts } from "../report/exceptions.ts";
 import { byHand } from "./by-hand.ts";
-import { holdFacts, undoing, waits } from "./holds.ts";
+import { holdFacts, waits } from "./holds.ts";
 import { openStates, operationFacts } from "./operations.ts";
 import { quarantineFacts } from "./quarantine.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
@@ -132,7 +132,7 @@ function* held(ledger: ReadOnlyLedger, time: { from: string; to: string }): Gene
     .selectFrom("hold")
     .selectAll()
     .select(sql<number>`0`.as("operations"))
-    .select([waits, undoing])
+    .select(waits)
     .where("created_at", "<", time.to)
     .where((where) => where.or([where("decided_at", "is", null), where("decided_at", ">=", time.from)]))
     .orderBy("created_at")

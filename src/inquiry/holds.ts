@@ -6,10 +6,6 @@ import type { HoldFacts } from "../report/facts.ts";
 import { spelled } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
-/** How much of what a hold holds takes a run back: for a query for holds. */
-export const undoing = sql<number>`(select count(*) from operation
-  where operation.hold_id = hold.id and operation.state = 'held' and operation.plan_id is not null)`.as("undoing");
-
 /** Whether something of a hold waits for a person's word: for a query for holds. */
 export const waits = sql<number>`${sql.raw(waitsForWord("hold"))}`.as("waits");
 
@@ -29,7 +25,7 @@ export async function holds(
         .where("operation.state", "=", sql.lit("held"))
         .as("operations"),
     )
-    .select([waits, undoing])
+    .select(waits)
     .orderBy("created_at")
     .orderBy("id");
   if (filter.states !== undefined) query = query.where("state", "in", spelled(filter.states));
@@ -43,7 +39,7 @@ export async function holds(
 }
 
 /** A hold as people get it. Where each of its operations was approved by itself, it is approved. */
-export function holdFacts(row: HoldTable & { operations: number | null; waits: number; undoing: number }): HoldFacts {
+export function holdFacts(row: HoldTable & { operations: number | null; waits: number }): HoldFacts {
   return {
     id: row.id,
     scope: row.scope,
@@ -58,6 +54,6 @@ export function holdFacts(row: HoldTable & { operations: number | null; waits: n
     reason: row.reason,
     decidedBy: row.decided_by,
     operations: row.operations ?? 0,
-    ofUndo: row.undoing > 0,
+    ofUndo: row.of_undo === 1,
   };
 }

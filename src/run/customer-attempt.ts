@@ -46,8 +46,11 @@ export type CustomerAttemptResult =
    * it was sent, and was never seen done.
    */
   | { kind: "finished"; operations: number; lacking: boolean; refused: boolean; inVain: boolean }
-  /** Limits or policies may hold something: they have to be judged over the whole run first. */
-  | { kind: "destructive"; takings: readonly Taking[]; approvedBy: string | undefined }
+  /**
+   * Limits or policies may hold something: they have to be judged over the whole run first. `ofUndo`: it takes a run
+   * back.
+   */
+  | { kind: "destructive"; takings: readonly Taking[]; approvedBy: string | undefined; ofUndo: boolean }
   | { kind: "waiting"; until: string; inVain?: boolean }
   /** `moved`: why a saved plan no longer fits, as sentences for people. */
   | { kind: "stopped"; reason: StopReason; moved?: readonly string[] };

@@ -34,6 +34,7 @@ export async function judge(
   state: AttemptState,
   { plan, whole }: { plan: CustomerPlan; whole: CustomerPlan },
 ): Promise<Judged> {
+  const ofUndo = attempt.expected?.undo !== undefined;
   const gated = new Gated(deps.policies, knows.held ?? (await knows.loaded()));
   const operations = gated.of(plan.operations);
   const open = operations.filter((operation) => !isDecided(operation, attempt));
@@ -42,18 +43,18 @@ export async function judge(
   // After a part of an approved set was carried out, what is left of it needs no new judgement.
   if (delivered.size > 0 && usedHold !== undefined && open.every(({ hash }) => announced.has(hash))) return { state };
   await knows.settled();
-  const { hold, ...said } = await saidOf(deps.ledger, plan.customer, gated.of(whole.operations));
+  const { hold, ...said } = await saidOf(deps.ledger, plan.customer, gated.of(whole.operations), ofUndo);
   const isLate = open.some((operation) => goesForAnother(operation, deps.policies));
   if (!isLate && open.every(({ hash }) => said.approved.has(hash)))
     return { state: hold === undefined ? state : advance(state, { type: "hold-used", hold }) };
   const planned = plan.operations.filter(({ hash }) => !announced.has(hash) && !plannedIds.has(hash));
   const { runId, expected } = attempt;
   // What a run does not plan by itself is not held in vain because the next run plans something else.
-  const planId = expected?.undo === undefined ? null : expected.plan;
+  const planId = ofUndo ? (expected?.plan ?? null) : null;
   await deps.ledger.journal.plan({ runId, planId, state: "planned", operations: planned });
   for (const operation of planned) deps.tally.planned(operation);
   const takings = operations.map((operation) => gated.taking(operation, said));
-  return { state, toJudge: { kind: "destructive", takings, approvedBy: hold } };
+  return { state, toJudge: { kind: "destructive", takings, approvedBy: hold, ofUndo } };
 }
 
 /**
@@ -75,14 +76,16 @@ type Ledger = CarryOut["deps"]["ledger"];
  * What a person said of these operations, all of a customer that limits and policies may hold: what is approved, under
  * which hold, and what a limit holds since a run before. What a limit held is a set: it is approved where exactly that
  * is to be taken away, but for what of it was carried out, and nothing beside it that a limit would count too. What is
- * held for what it is itself was approved one by one.
+ * held for what it is itself was approved one by one. What takes a run back (`ofUndo`) is approved apart from what runs
+ * do.
  */
 export async function saidOf(
   { approvals, journal }: Pick<Ledger, "approvals" | "journal">,
   customer: CustomerPlan["customer"],
   operations: readonly Operation[],
+  ofUndo: boolean,
 ): Promise<Said & { hold: string | undefined }> {
-  const found = await approvals.of(customer);
+  const found = await approvals.of(customer, ofUndo);
   if (found === undefined) return { approved: new Set(), standing: new Map(), hold: undefined };
   const { hold } = found;
   const approved = found.operations.filter((item) => item.approved);

@@ -87,7 +87,7 @@ export class LimitsGate {
 
   /** What of a customer goes on, and under which hold the rest waits; what this run released before goes on. */
   async #verdictOf(
-    { customer, takings, approvedBy }: Destructive,
+    { customer, takings, approvedBy, ofUndo }: Destructive,
     judged: ReadonlyMap<string, HeldFor>,
     before: ReadonlySet<string> = new Set(),
   ): Promise<Partial<CustomerAttempt>> {
@@ -105,6 +105,7 @@ export class LimitsGate {
         sumOf(held.map(({ taking }) => taking.weight)),
       ),
       customer,
+      ofUndo,
       setHash: hashOf([...isHeld].sort()),
       released,
       operations: held.map(({ taking: { hash, kind, records }, why: { scope, explanation: reason } }) => ({

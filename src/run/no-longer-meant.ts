@@ -30,9 +30,8 @@ export async function endNoLongerMeant({ approvals }: Pick<Ledger, "approvals">,
   const words = await approvals.wordsOf(customer);
   const isBelieved = of.plan.waits !== true && of.isWhole;
   const over = isBelieved ? new Overs(of) : undefined;
-  const ended: Word[] = [];
-  // What a saved plan alone does is in no plan of a run.
-  for (const word of words) if (over?.is(word) === true && !(await approvals.isOfPlan(word.hold))) ended.push(word);
+  // What takes a run back is in no plan of a run.
+  const ended = words.filter((word) => over?.is(word) === true && !word.ofUndo);
   await approvals.end(customer, ended, of.usedHold);
 }
 

@@ -144,7 +144,10 @@ async function planOne(
     for (let round = 0; round < mostRounds; round += 1) {
       const planned = await planning.plan();
       if (planned.kind === "planned")
-        return { plan: { ...planned.plan, changes }, takings: await takingsOf(deps, knows, planned.plan) };
+        return {
+          plan: { ...planned.plan, changes },
+          takings: await takingsOf(deps, knows, planned.plan, { ofUndo: false }),
+        };
       if (planned.kind === "awaits") return { customer, reason: planned.reason };
       changes.push(...planned.changes.filter((change) => change.type !== "platform-customers"));
     }
@@ -155,10 +158,15 @@ async function planOne(
 }
 
 /** What limits and policies may hold of a plan. */
-export async function takingsOf(deps: RunDependencies, knows: CustomerState, plan: CustomerPlan): Promise<Taking[]> {
+export async function takingsOf(
+  deps: RunDependencies,
+  knows: CustomerState,
+  plan: CustomerPlan,
+  { ofUndo }: { ofUndo: boolean },
+): Promise<Taking[]> {
   const gated = new Gated(deps.policies, knows.held ?? (await knows.loaded()));
   const operations = gated.of(plan.operations);
   if (operations.length === 0) return [];
-  const said = await saidOf(deps.ledger, plan.customer, operations);
+  const said = await saidOf(deps.ledger, plan.customer, operations, ofUndo);
   return operations.map((operation) => gated.taking(operation, said));
 }

@@ -118,14 +118,12 @@ async function finish(deps: RunDependencies, request: RunRequest, ended: Ended):
     customers: work.customers,
     stale: work.stale,
     canary: work.tranches,
-    held: await Promise.all(
-      holds.map(async ({ id, customer, explanation }) => ({
-        hold: id,
-        customer: formatKey(customer),
-        explanation,
-        ...((await ledger.approvals.isOfPlan(id)) && { ofUndo: true as const }),
-      })),
-    ),
+    held: holds.map(({ id, customer, explanation, ofUndo }) => ({
+      hold: id,
+      customer: formatKey(customer),
+      explanation,
+      ...(ofUndo && { ofUndo: true as const }),
+    })),
     openOperations: open.length,
     open: await ledger.records.open({ ...scopeOf(deps, request), run }),
     unknownRecord,

@@ -134,7 +134,11 @@ async function planOne(
     const planning = new UndoPlanning(deps, knows, { run, signal, takingBlocked: undefined });
     const made = await planning.plan();
     if (made.kind === "planned")
-      return { plan: made.plan, takings: await takingsOf(deps, knows, made.plan), steps: planning.steps };
+      return {
+        plan: made.plan,
+        takings: await takingsOf(deps, knows, made.plan, { ofUndo: true }),
+        steps: planning.steps,
+      };
     return { reason: made.kind === "awaits" ? made.reason : "what the platform shows keeps changing" };
   } catch (error) {
     if (deps.ledger.broken !== undefined) throw error;

@@ -124,12 +124,11 @@ const allowed: Record<string, { statement: RegExp; why: string }> = {
     why: "a person asks for everything of a time",
   },
   "report exceptions: holds": {
-    statement:
-      /^select \*, 0 as "operations", .* as "waits", \(select .*\) as "undoing" from "hold" where "created_at" < \?/u,
+    statement: /^select \*, 0 as "operations", .* as "waits" from "hold" where "created_at" < \?/u,
     why: "a person asks for everything of a time",
   },
   "every hold": {
-    statement: /^select \*, \(select count\(\*\) .*\) as "undoing" from "hold" order by/u,
+    statement: /^select \*, \(select count\(\*\) .* as "waits" from "hold" order by/u,
     why: "a person asks for all of them",
   },
   "explain: whose name it is": {

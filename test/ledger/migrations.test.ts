@@ -430,3 +430,28 @@ it("operations and records from before were not approved, have no weight and cam
     expect(now.prepare(`select count(*) from ${table}`).pluck().get(), table).toBe(0);
   now.close();
 });
+
+it("what taking a run back held before it was told apart stands beside what runs hold", async () => {
+  const path = await fifteenthLedger();
+  const before = Object.fromEntries(Object.entries(migrations).filter(([name]) => name < "0027"));
+  const earlier = await openDatabase(path, { migrate: false });
+  await migrate(earlier, path, { getMigrations: async () => before });
+  earlier.exec("update operation set plan_id = 'run_undo' where hold_id in ('approved', 'used')");
+  earlier.close();
+
+  const now = await openDatabase(path, { migrate: true });
+  expect(now.prepare("select id, of_undo from hold order by id").raw().all()).toEqual([
+    ["approved", 1],
+    ["open", 0],
+    ["used", 0],
+  ]);
+  const another = (id: string, customer: string, ofUndo: number): unknown =>
+    now.exec(
+      `insert into hold (id, scope, customer_namespace, customer_id, count, allowed, total, set_hash, state, explanation,
+         created_at, of_undo) values ('${id}', 'run', 'crm', '${customer}', 1, 1, 1, 'set', 'open', '', '', ${ofUndo})`,
+    );
+  another("h-1", "approved", 0);
+  expect(() => another("h-2", "approved", 1)).toThrow("UNIQUE");
+  expect(() => another("h-3", "open", 0)).toThrow("UNIQUE");
+  now.close();
+});

@@ -56,7 +56,7 @@ CREATE TABLE confirmed_correlation (correlation text primary key, confirmed_at t
 CREATE TABLE difference ( namespace text not null, customer_id text not null, level text not null, subject text not null, class text not null check (class in ('missing', 'extra', 'different', 'in-transit', 'not-observable')), first_seen text not null, last_seen text not null, detail text not null, ended_at text, primary key (namespace, customer_id, level, subject, class, first_seen) ) strict, without rowid;
 CREATE TABLE enterprise_code (enterprise_global_id text primary key, code text not null, recorded_at text not null) strict, without rowid;
 CREATE TABLE "fired_time" (job text not null, fire_time text not null, fired_at text not null, finished_at text, primary key (job, fire_time)) strict, without rowid;
-CREATE TABLE hold ( id text primary key, scope text not null, customer_namespace text not null, customer_id text not null, count integer not null, allowed integer not null, total integer not null, set_hash text not null, state text not null check (state in ('open', 'approved', 'rejected', 'used', 'lapsed')), explanation text not null, created_at text not null, decided_at text, reason text, decided_by text ) strict, without rowid;
+CREATE TABLE hold ( id text primary key, scope text not null, customer_namespace text not null, customer_id text not null, count integer not null, allowed integer not null, total integer not null, set_hash text not null, state text not null check (state in ('open', 'approved', 'rejected', 'used', 'lapsed')), explanation text not null, created_at text not null, decided_at text, reason text, decided_by text , of_undo integer not null default 0) strict, without rowid;
 CREATE TABLE hold_operation ( hold_id text not null, hash text not null, kind text not null, scope text not null, reason text not null, ended_at text, records text, primary key (hold_id, hash) ) strict, without rowid;
 CREATE TABLE "kysely_migration" ("name" varchar(255) not null primary key, "timestamp" varchar(255) not null);
 CREATE TABLE "kysely_migration_lock" ("id" varchar(255) not null primary key, "is_locked" integer default 0 not null);
@@ -104,7 +104,7 @@ CREATE INDEX difference_ended on difference (ended_at) where ended_at is not nul
 CREATE UNIQUE INDEX difference_live on difference (namespace, customer_id, level, subject, class) where ended_at is null;
 CREATE INDEX fired_time_unfinished on fired_time (job, fire_time) where finished_at is null;
 CREATE INDEX hold_by_customer on hold (customer_namespace, customer_id);
-CREATE UNIQUE INDEX hold_open on hold (customer_namespace, customer_id) where state in ('open', 'approved');
+CREATE UNIQUE INDEX hold_open on hold (customer_namespace, customer_id, of_undo) where state in ('open', 'approved');
 CREATE INDEX hold_rejected on hold (customer_namespace, customer_id, set_hash) where state = 'rejected';
 CREATE INDEX link_by_channel on link (channel_customer_id) where to_at is null;
 CREATE UNIQUE INDEX link_by_enterprise on link (enterprise_global_id) where to_at is null;

@@ -13,7 +13,9 @@ import type { HoldRow, HoldTables } from "./holds.ts";
 import type { WorkTables } from "../records/work.ts";
 
 /** A hold that is opened, with each operation that it holds back. */
-interface NewHold extends Omit<HoldRow, "id" | "state" | "createdAt" | "decidedAt" | "reason"> {
+interface NewHold extends Omit<HoldRow, "id" | "state" | "createdAt" | "decidedAt" | "reason" | "ofUndo"> {
+  /** It takes a run back; left out: runs do it. */
+  ofUndo?: boolean;
   operations: readonly HeldOperation[];
   /** Hashes of what goes on: what a person approved of it stays approved, although its hold gives way to this one. */
   released?: ReadonlySet<string>;
@@ -44,11 +46,12 @@ export class Approvals {
 
   /**
    * Opens a hold of these operations, or answers the one of exactly this set that a person was asked about already,
-   * whatever its state. What was approved by itself of a hold that this one takes the place of stays approved.
+   * whatever its state. What was approved by itself of a hold that this one takes the place of stays approved. What
+   * runs hold of a customer takes no place of what taking a run back holds of it, nor the other way round.
    */
-  async open({ operations, released = nothing, ...hold }: NewHold): Promise<HoldRow> {
+  async open({ operations, released = nothing, ofUndo = false, ...hold }: NewHold): Promise<HoldRow> {
     return await this.#context.write(() => {
-      const current = this.#holds.holdOf(hold.customer);
+      const current = this.#holds.holdOf(hold.customer, ofUndo);
       const at = this.#context.now;
       if (current?.setHash === hold.setHash && this.#isSame(current, operations)) return current;
       const rejected = this.#holds.rejectedHold(hold.customer, hold.setHash);
@@ -56,6 +59,7 @@ export class Approvals {
       if (current !== undefined) this.#holds.setHold(current.id, "lapsed", at, null);
       const row: HoldRow = {
         ...hold,
+        ofUndo,
         id: `h-${this.#context.random.hex(4)}`,
         state: "open",
         createdAt: at,
@@ -98,10 +102,13 @@ export class Approvals {
     return operations.every(({ hash }) => held.has(hash));
   }
 
-  /** The hold of a customer that stands, and what it holds that is still meant. */
-  async of(customer: RecordKey): Promise<{ hold: HoldRow; operations: HeldNow[] } | undefined> {
+  /**
+   * The hold of a customer that stands, of what runs do or of what takes a run back, and what it holds that is still
+   * meant.
+   */
+  async of(customer: RecordKey, ofUndo = false): Promise<{ hold: HoldRow; operations: HeldNow[] } | undefined> {
     return this.#context.read(() => {
-      const hold = this.#holds.holdOf(customer);
+      const hold = this.#holds.holdOf(customer, ofUndo);
       return hold === undefined ? undefined : { hold, operations: this.#approved.of(hold.id) };
     });
   }
@@ -120,7 +127,7 @@ export class Approvals {
     state: "approved" | "rejected" | "used" | "lapsed",
     reason: string,
     by?: string,
-  ): Promise<HoldRow & { alone: readonly string[]; ofUndo: boolean }> {
+  ): Promise<HoldRow & { alone: readonly string[] }> {
     return await this.#context.write(() => {
       const hold = this.#holds.hold(id);
       if (hold === undefined) throw unknownHold(id);
@@ -134,7 +141,6 @@ export class Approvals {
         });
       }
       const at = this.#context.now;
-      const ofUndo = this.#ofRuns.isOfPlan(id);
       const alone = state === "approved" ? this.#approveSet(hold, by ?? "", at) : [];
       if (state === "rejected") this.#approved.takeBack(id);
       this.#holds.setHold(id, state, at, reason, by);
@@ -145,7 +151,7 @@ export class Approvals {
         subject: `customer:${formatKey(hold.customer)}`,
         body: { hold: id, reason, set: hold.setHash, ...(by === undefined ? {} : { by }) },
       });
-      return { ...hold, state, alone, ofUndo };
+      return { ...hold, state, alone };
     });
   }
 
@@ -196,8 +202,8 @@ export class Approvals {
    * which nothing is left lapses then, or is `used` where something of it was carried out.
    */
   async end(customer: RecordKey, words: readonly WordOn[], used: string | undefined): Promise<void> {
-    const current = this.#context.read(() => this.#holds.holdOf(customer));
-    if (words.length === 0 && current === undefined) return;
+    const current = this.#context.read(() => this.#standingOf(customer));
+    if (words.length === 0 && current.length === 0) return;
     await this.#context.write(() => {
       const at = this.#context.now;
       for (const word of words) this.#approved.end(word, at);
@@ -206,22 +212,27 @@ export class Approvals {
         const operations = words.map(({ hold, kind, hash }) => ({ hold, kind, intent: hash }));
         this.#context.audit.append({ at, kind: "no-longer-meant", subject, body: { operations } });
       }
-      const hold = this.#holds.holdOf(customer);
-      if (hold === undefined || this.#approved.of(hold.id).length > 0) return;
-      const isUsed = hold.state === "approved" && (hold.id === used || !words.some((word) => word.hold === hold.id));
-      const state = isUsed ? "used" : "lapsed";
-      const reason = isUsed ? "carried out" : "nothing of it is to be done any more";
-      this.#holds.setHold(hold.id, state, at, reason);
-      const body = { hold: hold.id, reason, set: hold.setHash };
-      this.#context.audit.append({ at, kind: `hold-${state}`, subject, body });
+      for (const hold of this.#standingOf(customer)) {
+        if (this.#approved.of(hold.id).length > 0) continue;
+        const isUsed = hold.state === "approved" && (hold.id === used || !words.some((word) => word.hold === hold.id));
+        const state = isUsed ? "used" : "lapsed";
+        const reason = isUsed ? "carried out" : "nothing of it is to be done any more";
+        this.#holds.setHold(hold.id, state, at, reason);
+        const body = { hold: hold.id, reason, set: hold.setHash };
+        this.#context.audit.append({ at, kind: `hold-${state}`, subject, body });
+      }
     });
+  }
+
+  #standingOf(customer: RecordKey): HoldRow[] {
+    return [false, true].flatMap((ofUndo) => this.#holds.holdOf(customer, ofUndo) ?? []);
   }
 
   /**
    * A person's word on one operation that is held: it alone is carried out by the next run, or, `ofUndo`, by `apply`
    * with the file of the undo. Throws a Problem where it is not held by itself, or where its hold was decided.
    */
-  async approveOperation(id: string, reason: string, by: string): Promise<HoldRow & { ofUndo: boolean }> {
+  async approveOperation(id: string, reason: string, by: string): Promise<HoldRow> {
     return await this.#context.write(() => {
       const found = this.#journal.standing(id);
       if (found === undefined) throw unknownOperation(id);
@@ -234,7 +245,7 @@ export class Approvals {
       if (!this.#approved.of(hold.id).some((held) => held.hash === hash && held.kind === kind))
         throw notHeld(`${id} is not held itself: it waits for what else ${hold.id} holds`);
       this.#approve(hold, { id, hash, kind, subject }, reason, by);
-      return { ...hold, ofUndo: this.#ofRuns.isOfPlan(hold.id) };
+      return hold;
     });
   }
 
@@ -286,11 +297,6 @@ export class Approvals {
   /** How many different operations of each kind were ever approved in this ledger, alone or in a set. */
   async earned(): Promise<ReadonlyMap<OperationKind, number>> {
     return this.#context.read(() => this.#approved.earned());
-  }
-
-  /** Whether it holds what a saved plan alone does, so that no run finds it planned again. */
-  async isOfPlan(hold: string): Promise<boolean> {
-    return this.#context.read(() => this.#ofRuns.isOfPlan(hold));
   }
 
   /**

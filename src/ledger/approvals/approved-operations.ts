@@ -26,9 +26,11 @@ export interface WordOn extends Named {
   records: readonly RecordReference[] | undefined;
   /** One of its records changed, or went, since it was held. */
   changed: boolean;
+  /** It takes a run back, and waits for a person or for `apply`: no run means it. */
+  ofUndo: boolean;
 }
 
-type WordRow = Named & { hold: string; records: string | null; changed: number };
+type WordRow = Named & { hold: string; records: string | null; changed: number; ofUndo: number };
 
 /** Whether a person approved an operation of this kind and hash, and it was not carried out since. */
 export const isApproved = (kind: string, hash: string): string =>
@@ -92,7 +94,8 @@ export class ApprovedOperations {
           `select i.hold_id as hold, i.kind, i.hash, i.records, exists (
              select 1 from json_each(coalesce(i.records, '[]')) one join record r on r.stream = one.value ->> 'stream'
                and r.namespace = one.value ->> 'namespace' and r.id = one.value ->> 'id'
-             where r.changed_at > h.created_at) as changed
+             where r.changed_at > h.created_at) as changed,
+             h.of_undo = 1 and h.state <> 'rejected' as ofUndo
            from hold h join hold_operation i on i.hold_id = h.id
            where ${standing} and h.state in ('open', 'approved', 'rejected') order by i.hold_id, i.hash`,
         ),
@@ -180,15 +183,16 @@ export class ApprovedOperations {
 
   /** What is held, approved or rejected of a customer, as far as nothing ended it. */
   wordsOf({ namespace, id }: RecordKey): WordOn[] {
-    return this.#statements.wordsOf.all(namespace, id).map(({ records, changed, ...row }) => ({
+    return this.#statements.wordsOf.all(namespace, id).map(({ records, changed, ofUndo, ...row }) => ({
       ...row,
+      ofUndo: ofUndo === 1,
       records: records === null ? undefined : stored<RecordReference[]>(records),
       changed: changed === 1,
     }));
   }
 
   /** Nobody means it any more: where it comes up again, a person is asked again. */
-  end({ hold, kind, hash }: Omit<WordOn, "records" | "changed">, at: string): void {
+  end({ hold, kind, hash }: Pick<WordOn, "hold" | "kind" | "hash">, at: string): void {
     this.#statements.end.run(at, hold, hash);
     this.#statements.endApproval.run(at, kind, hash, hold);
   }

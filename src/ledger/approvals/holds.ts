@@ -16,6 +16,8 @@ export interface HoldRow {
   createdAt: string;
   decidedAt: string | null;
   reason: string | null;
+  /** It holds what takes a run back: `apply` with the file of the undo carries that out, and no run. */
+  ofUndo: boolean;
 }
 
 type HoldTableRow = Omit<HoldTable, "decided_by">;
@@ -51,11 +53,13 @@ export class HoldTables {
       hold.setHash,
       hold.explanation,
       hold.createdAt,
+      hold.ofUndo ? 1 : 0,
     );
   }
 
-  holdOf(customer: RecordKey): HoldRow | undefined {
-    const row = this.#statements.holdOf.get(customer.namespace, customer.id);
+  /** The hold of a customer that stands: of what runs do, or of what takes a run back. */
+  holdOf(customer: RecordKey, ofUndo: boolean): HoldRow | undefined {
+    const row = this.#statements.holdOf.get(customer.namespace, customer.id, ofUndo ? 1 : 0);
     return row === undefined ? undefined : holdFromRow(row);
   }
 
@@ -96,24 +100,25 @@ function holdFromRow(row: HoldTableRow): HoldRow {
     createdAt: row.created_at,
     decidedAt: row.decided_at,
     reason: row.reason,
+    ofUndo: row.of_undo === 1,
   };
 }
 
 const holdColumns =
   "id, scope, customer_namespace, customer_id, count, allowed, total, set_hash, state, explanation, created_at, " +
-  "decided_at, reason";
+  "decided_at, reason, of_undo";
 
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
     openHold: () =>
       database.prepare(
         `insert into hold (id, scope, customer_namespace, customer_id, count, allowed, total, set_hash, explanation,
-         created_at, state)
-       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open')`,
+         created_at, of_undo, state)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open')`,
       ),
     holdOf: () =>
-      database.prepare<[string, string], HoldTableRow>(
-        `select ${holdColumns} from hold where customer_namespace = +? and customer_id = +?
+      database.prepare<[string, string, number], HoldTableRow>(
+        `select ${holdColumns} from hold where customer_namespace = +? and customer_id = +? and of_undo = ?
           and state in ('open', 'approved')`,
       ),
     hold: () => database.prepare<[string], HoldTableRow>(`select ${holdColumns} from hold where id = +?`),

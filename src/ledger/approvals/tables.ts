@@ -17,6 +17,8 @@ export interface HoldTable {
   decided_at: string | null;
   reason: string | null;
   decided_by: string | null;
+  /** It holds what takes a run back: `apply` with the file of the undo carries that out, and no run. */
+  of_undo: number;
 }
 
 /** An operation that a hold holds back, and why. */

@@ -43,6 +43,7 @@ import * as linksOfCustomersMigration from "../../../migrations/0023_links_of_cu
 import * as wordsThatEndMigration from "../../../migrations/0024_words_that_end.ts";
 import * as movedOrdersMigration from "../../../migrations/0025_moved_orders.ts";
 import * as foundElsewhereMigration from "../../../migrations/0026_found_elsewhere.ts";
+import * as holdsOfUndoMigration from "../../../migrations/0027_holds_of_undo.ts";
 import * as rejectionsMigration from "../../../migrations/0004_rejections.ts";
 
 export type Sqlite = Database.Database;
@@ -80,6 +81,7 @@ export const migrations: Record<string, Migration> = {
   "0024_words_that_end": wordsThatEndMigration,
   "0025_moved_orders": movedOrdersMigration,
   "0026_found_elsewhere": foundElsewhereMigration,
+  "0027_holds_of_undo": holdsOfUndoMigration,
 };
 
 class TransactionalDdlAdapter extends SqliteAdapter {

@@ -129,7 +129,7 @@ export class JournalTables {
           `update operation set state = 'dropped', updated_at = ?, outcome_message = ?
          where state in ('planned', 'held') and state in ('planned', ?)
          and customer_namespace = +? and customer_id = +? and (? is null or hash = +?)
-         and (state = 'planned' or plan_id is null or plan_id = ?
+         and (state = 'planned' or plan_id is ?
            or not exists (select 1 from hold h where h.id = hold_id and h.state in ('open', 'approved')))`,
         ),
       hold: () =>
@@ -351,7 +351,7 @@ export class JournalTables {
 
   /**
    * Operations that were planned or held and never begun give way to a new plan. While its hold stands, what is held
-   * of a saved plan that alone does it gives way only to that plan.
+   * of a saved plan that alone does it gives way only to that plan, and what a run held only to runs.
    */
   drop(
     customer: RecordKey,

@@ -304,7 +304,8 @@ export class Journal {
 
   /**
    * Gives up operations that have not begun: one of them by its hash, or all of the customer, those that are held
-   * included or not. `plan`: the saved plan that gives way, whose held ones nothing else gives up.
+   * included or not. `plan`: the saved plan that gives way, whose held ones nothing else gives up; it gives up no other
+   * ones that are held.
    */
   async drop(
     customer: RecordKey,

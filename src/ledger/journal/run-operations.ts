@@ -14,11 +14,6 @@ export class RunOperations {
           `select id, kind, hash, subject, hold_id as holdId from operation
            where run_id = +? and state = 'held' and hold_id is not null order by id`,
         ),
-      isOfPlan: () =>
-        database.prepare<[string], { found: 1 }>(
-          `select 1 as found from operation
-           where hold_id = ? and state = 'held' and plan_id is not null limit 1`,
-        ),
       doneOf: () =>
         database.prepare<[string], OperationRow>(
           `select ${operationColumns} from operation o indexed by operation_by_run
@@ -35,10 +30,5 @@ export class RunOperations {
   /** What a run carried out, newest first. */
   doneOf(run: string): JournalRow[] {
     return this.#statements.doneOf.all(run).map(journalRow);
-  }
-
-  /** Whether something that a hold holds is done by a saved plan alone. */
-  isOfPlan(hold: string): boolean {
-    return this.#statements.isOfPlan.get(hold)?.found === 1;
   }
 }

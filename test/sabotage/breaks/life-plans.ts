@@ -121,10 +121,10 @@ export const lifePlans: Breaks = {
       "a saved plan > sends nothing without what it needs, where an earlier run took that and did not carry it out",
   },
   "a run ends the hold of an undo, which it never plans": {
-    file: "src/ledger/journal/run-operations.ts",
-    within: "RunOperations.isOfPlan",
-    find: "?.found === 1",
-    replace: "?.found === 2",
+    file: "src/run/no-longer-meant.ts",
+    within: "endNoLongerMeant",
+    find: "over?.is(word) === true && !word.ofUndo",
+    replace: "over?.is(word) === true",
     test: "cli/undo.test.ts",
     title: "undo > is held by policies and limits as ever, and an ordinary run does not end the hold",
   },
@@ -296,6 +296,32 @@ export const lifePlans: Breaks = {
     replace: "wrong.size === 0",
     test: "cli/canary.test.ts",
     title: "run --canary > goes on beside a customer that waits for a person since before, and one that cannot be read",
+  },
+  "taking a run back ends what a person approved of a run": {
+    file: "src/ledger/approvals/approvals.ts",
+    within: "Approvals.open",
+    find: "holdOf(hold.customer, ofUndo)",
+    replace: "holdOf(hold.customer, false) ?? this.#holds.holdOf(hold.customer, true)",
+    test: "cli/undo-holds.test.ts",
+    title: "what a person approved goes in the next run, although taking a run back is held of that customer meanwhile",
+  },
+  "what a run holds ends what a person approved of taking a run back": {
+    file: "src/ledger/approvals/approvals.ts",
+    within: "Approvals.open",
+    find: "holdOf(hold.customer, ofUndo)",
+    replace: "holdOf(hold.customer, true) ?? this.#holds.holdOf(hold.customer, false)",
+    test: "cli/undo-holds.test.ts",
+    title:
+      "what a person approved of taking a run back outlives what runs hold of that customer, and is carried out once",
+  },
+  "taking a run back gives up what a run holds": {
+    file: "src/ledger/journal/journal-tables.ts",
+    within: "JournalTables.constructor",
+    find: "plan_id is ?",
+    replace: "plan_id is null or plan_id is ?",
+    test: "cli/undo-holds.test.ts",
+    title:
+      "what a person approved of taking a run back outlives what runs hold of that customer, and is carried out once",
   },
   "a refusal in the first share stops nothing": {
     file: "src/run/sync-run.ts",
