@@ -73,6 +73,8 @@ export interface AwayOrder {
 export interface LeftBehind {
   customer: RecordKey;
   numbers: readonly string[];
+  /** Numbers that the CRM gives to the order and that it cannot have, also once nothing of it stands there. */
+  taken: readonly string[];
 }
 
 /** Everything one customer is planned from. */

@@ -68,20 +68,35 @@ export function planArrival(
   if (taken !== undefined) return { ...nothing, blocks: [taken], proof: [] };
   const bought = planAmendment(given, of, options, make);
   if (hasGap) {
-    const elsewhere = whereLeft(given.left?.get(key)) ?? placed.customer;
-    return { ...afterHandover(bought, order.key, elsewhere, false), proof: [] };
+    const left = given.left?.get(key);
+    const elsewhere = whereLeft(left) ?? placed.customer;
+    return { ...afterHandover(bought, left, { order: order.key, elsewhere, isGiven: false }), proof: [] };
   }
   const meant = bought.meant.map((one) => ({ ...one, reason: arrivalText(one.reason, where) }));
   return { ...bought, meant, changes: [], proof: [] };
 }
 
-/** With a gap nothing of a purchase is made before what stands elsewhere went, and nothing goes for a part of it. */
-function afterHandover(bought: Amendment, order: RecordKey, elsewhere: RecordKey, isGiven: boolean): Amendment {
-  const handover: Handover = { order, elsewhere, isGiven };
+/**
+ * With a gap nothing of a purchase is made before what stands elsewhere went, and nothing goes for a part of it, nor
+ * for one whose asset numbers cannot be had.
+ */
+function afterHandover(bought: Amendment, left: readonly LeftBehind[] | undefined, handover: Handover): Amendment {
+  const { elsewhere } = handover;
+  const given = bought.meant.flatMap(({ after }) => after.assets.flatMap((asset) => asset.given));
+  const taken = given.find((number) => left?.some((place) => place.taken.includes(number)));
+  if (taken !== undefined) return { ...nothing, blocks: [numberTaken(taken, elsewhere)] };
   const reason = (own: string): string =>
     `the order moved here from ${formatKey(elsewhere)} in the CRM: ${own}; before: ${goesFirst(elsewhere)}`;
   const meant = bought.meant.map((one) => ({ ...one, reason: reason(one.reason), handover }));
   return { ...bought, meant: bought.blocks.length > 0 ? [] : meant, changes: [] };
+}
+
+function numberTaken(number: string, elsewhere: RecordKey): Block {
+  const reason =
+    `the CRM gives the asset number ${number} to the order, and it is that of another asset, or was handed out by ` +
+    "the order service for the one that goes and is used once; without the number in the CRM the order gets a new " +
+    `one. Until then nothing of it is bought, and what stands of it for ${formatKey(elsewhere)} stays`;
+  return { code: "asset.number-taken", reason, again: true };
 }
 
 function goesFirst(elsewhere: RecordKey): string {
@@ -158,7 +173,7 @@ export function withHandover(
 ): Amendment {
   const elsewhere = whereLeft(left);
   if (replacement !== "gap" || elsewhere === undefined || hasProducts(standing) || !isWanted(order)) return bought;
-  return afterHandover(bought, order.key, elsewhere, true);
+  return afterHandover(bought, left, { order: order.key, elsewhere, isGiven: true });
 }
 
 /** Where something of an order stands beside its customer; it may have been given over to others on its way. */

@@ -17,7 +17,7 @@ const byCode: Record<string, string> = {
   "asset.held-by-another": "take the asset away from its holder on the platform, or correct the CRM",
   "asset.not-ordered": "check that the order that brings the asset is in the CRM and not deferred itself",
   "asset.not-shown": itself,
-  "asset.number-taken": "correct the asset number in the CRM: it belongs to another asset",
+  "asset.number-taken": "correct the asset number in the CRM, or leave it out: it belongs to another asset",
   "assumption.contradicted":
     "ask the operator of the service what holds, correct the setting of that row (docs/assumptions.md), then " +
     "`crm-sync assumptions accept ROW --reason TEXT`",

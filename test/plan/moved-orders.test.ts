@@ -131,7 +131,7 @@ it("an order that was given over and names no asset any more is taken back", () 
         },
       ],
     ]),
-    left: new Map([["crm/1", [{ customer: owner, numbers: ["N1"] }]]]),
+    left: new Map([["crm/1", [{ customer: owner, numbers: ["N1"], taken: [] }]]]),
   };
   expect(takenBack(given)).toEqual([{ type: "order-moved", order: now.key, from: customerKey, customer: owner }]);
 });

@@ -168,9 +168,9 @@ export class KnownTables {
   ): ReadonlyMap<string, readonly LeftBehind[]> | undefined {
     const placed = orders.filter(({ key }) => known.placedOrders.has(formatKey(key)));
     if (placed.length === 0) return undefined;
-    const left = placed.map(({ key }) => {
-      const places = this.#rows.movedOrders.leftBehind(key);
-      return [formatKey(key), places.filter((place) => !isSameKey(place.customer, customer))] as const;
+    const left = placed.map((order) => {
+      const places = this.#rows.movedOrders.leftBehind(order, customer);
+      return [formatKey(order.key), places.filter((place) => !isSameKey(place.customer, customer))] as const;
     });
     return new Map(left.filter(([, places]) => places.length > 0));
   }

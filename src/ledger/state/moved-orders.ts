@@ -1,4 +1,5 @@
 import type { RecordKey } from "../../crm/model.ts";
+import type { OrderWithTree } from "../../operation/desired.ts";
 import type { MovedOrderChange } from "../../operation/state/moved-orders.ts";
 import { agreedWithNone } from "../../operation/state/order-steps.ts";
 import type { LeftBehind } from "../../plan/input.ts";
@@ -39,11 +40,17 @@ export class MovedOrderRows {
     return this.#statements.movedTo.all(namespace, id);
   }
 
-  /** The customers that an order moved away from and for whom something of it may stand still. */
-  leftBehind({ namespace, id }: RecordKey): LeftBehind[] {
-    return this.#statements.leftAt.all(namespace, id).map((customer) => ({
+  /** The customers that an order of `owner` moved away from and for whom something of it may stand still. */
+  leftBehind({ key: { namespace, id }, tree }: OrderWithTree, owner: RecordKey): LeftBehind[] {
+    const places = this.#statements.leftAt.all(namespace, id);
+    if (places.length === 0) return [];
+    const given = tree.assets.flatMap(({ assetNumbers }) => assetNumbers);
+    const of = { namespace, id, ownerNamespace: owner.namespace, ownerId: owner.id };
+    const taken = given.filter((number) => this.#statements.taken.get({ ...of, number }) !== undefined);
+    return places.map((customer) => ({
       customer,
       numbers: this.#statements.numbersAt.all(namespace, id, customer.namespace, customer.id),
+      taken,
     }));
   }
 
@@ -93,6 +100,20 @@ function unclearStatements(database: Sqlite) {
   };
 }
 
+function takenStatements(database: Sqlite) {
+  return {
+    // A number of the CRM comes back once its asset ended; one of the pool is that of its unit alone, for good.
+    taken: () =>
+      database.prepare<[RecordKey & Record<"number" | "ownerNamespace" | "ownerId", string>], { number: string }>(
+        `select number from asset_number where (number = +@number or (wire_number = +@number and fixed_at is not null))
+         and not (fixed_at is not null and wire_number = @number and (
+           (origin = 'crm' and (ended_at is not null or (namespace = @namespace and order_id = @id)))
+           or (ended_at is null and namespace = @namespace and order_id = @id
+             and customer_namespace = @ownerNamespace and customer_id = @ownerId)))`,
+      ),
+  };
+}
+
 function movedToStatements(database: Sqlite) {
   return {
     movedTo: () =>
@@ -108,6 +129,7 @@ function prepareStatements(database: Sqlite) {
   return statements.onUse({
     ...unclearStatements(database),
     ...movedToStatements(database),
+    ...takenStatements(database),
     movedFrom: () =>
       database.prepare<[string, string], RecordKey>(
         `select namespace, order_id as id from moved_order

@@ -109,6 +109,15 @@ export const lifeMoves: Breaks = {
     test: "scenarios/life/moved-gap.test.ts",
     title: "what was to go stays where the saved plan of the other customer is not right any more",
   },
+  "with a gap an order goes although it cannot have the number that the CRM gives it": {
+    file: "src/plan/moved-orders.ts",
+    within: "afterHandover",
+    find: "if (taken !== undefined)",
+    replace: "if (taken !== undefined && performance.now() < 0)",
+    test: "scenarios/life/moved-parts.test.ts",
+    title:
+      "with a gap nothing goes of an order to which the CRM gives a number that it had where it was, which it cannot have",
+  },
   "a moved order that names no asset any more wants nothing": {
     file: "src/plan/moved-orders.ts",
     within: "depart",

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { World } from "../../support/cli.ts";
 import { places, productsBy, runsUntilQuiet } from "./moved.ts";
-import { amend, line, openHold, placedOrders, rule, standing } from "./placed-orders.ts";
+import { amend, line, numberOf, openHold, placedOrders, rule, standing, waitsFor } from "./placed-orders.ts";
 import { adds, renewal, runs } from "./renewals.ts";
 
 /**
@@ -66,3 +66,24 @@ it("with a gap nothing of a moved order goes while a limit holds one of the call
   await runsUntilQuiet(w);
   expect((await productsBy(w))["C1"]).toEqual(["P1 1", "Q1 1"]);
 });
+
+it.each(["that it had where it was", "of an asset of another customer"])(
+  "with a gap nothing goes of an order to which the CRM gives a number %s, which it cannot have",
+  async (which) => {
+    const w = await placedOrders({ staff: [] });
+    const number = numberOf(w, which === "that it had where it was" ? "A1" : "A2");
+    for (const [name, word] of Object.entries({ "orders.moved": "hold", replacement: "gap" })) rule(w, name, word);
+    amend(w, "1", { customer: "C2" });
+    for (const _ of [1, 2]) await w.does("run", "everything");
+    expect((await w.run("approve", openHold(w), "--reason", "asked both customers")).exitCode).toBe(0);
+    amend(w, "1", { assets: [{ id: "A1", numbers: [number] }] });
+    rule(w, "orders.moved", "apply");
+    for (const _ of [1, 2, 3]) await runs(w, 3, {});
+    expect(await places(w)).toEqual({ C1: ["P1", "Q1"] });
+    expect(waitsFor(w, "1")).toBe("asset.number-taken");
+    expect((await w.run("plan")).stdout).not.toContain("delete_asset");
+    amend(w, "1", { assets: ["A1"] });
+    await runsUntilQuiet(w);
+    expect(await places(w)).toEqual({ C2: ["P1", "Q1"] });
+  },
+);
