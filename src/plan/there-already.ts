@@ -11,7 +11,8 @@ type Amendment = MeantOperation<"amend-order">;
 
 /** What is bought under the number of a unit that stands, or of a new one whose number the CRM gives. */
 interface BoughtUnder {
-  unit: StandingUnit | undefined;
+  /** Every one that stands under the number, those of orders that renew each other too. */
+  units: readonly StandingUnit[];
   number: string;
   products: readonly string[];
 }
@@ -33,7 +34,9 @@ function boughtUnder({ after, records }: Amendment, standings: LoadedCustomer["s
     const found = standing.units.find((one) => one.instanceId === instanceId && one.unit === index);
     const number = stood ? found?.number : givenTo(after, instanceId, index);
     if (number === undefined) return [];
-    return [{ unit: standing.units.find((one) => one.number === number), number, products }];
+    const others = stood ? [...(standings?.values() ?? [])].filter((one) => one !== standing) : [];
+    const all = [standing, ...others].flatMap((one) => ("lost" in one ? [] : one.units));
+    return [{ units: all.filter((one) => one.number === number), number, products }];
   });
 }
 
@@ -140,10 +143,10 @@ function thereAlready(
   bought: readonly BoughtUnder[],
   contents: CustomerInput["observed"]["contents"],
 ): Block | undefined {
-  for (const { unit, number, products } of bought) {
+  for (const { units, number, products } of bought) {
     const rows = contents?.get(number)?.products ?? [];
     const more = products.find((id) => {
-      const stands = (unit?.products ?? []).filter((item) => item.product.id === id);
+      const stands = units.flatMap((unit) => unit.products.filter((item) => item.product.id === id));
       return rows.filter((row) => row.crmProductId === id).length > stands.length;
     });
     if (more === undefined) continue;

@@ -22,6 +22,7 @@ import type { Held } from "./held.ts";
 import { knownFrom } from "./registry.ts";
 import type { StateRows } from "./registry.ts";
 import { wantedForm } from "../../operation/state/order-steps.ts";
+import { sharingOrders } from "../../operation/state/asset-numbers.ts";
 import { isSameKey } from "../../operation/state/same-key.ts";
 
 /** What one customer is planned from: what the CRM says, what we did, and the private values behind it. Reads only. */
@@ -104,8 +105,8 @@ export class KnownTables {
 
   /**
    * What stands of placed orders that have to be looked at, and of which the CRM says something else or something was
-   * read back otherwise, of those with an asset to be switched, and of those that something is transferred from or that
-   * something continues.
+   * read back otherwise, of those with an asset to be switched, of those that something is transferred from or that
+   * something continues, and of those that have an asset number in common with one of them.
    */
   #standings(
     customer: RecordKey,
@@ -126,7 +127,8 @@ export class KnownTables {
       const isAgreed = agrees && !drifted;
       if (!isAgreed || asksForSwitch(body)) load(name);
       if (isAgreed) continue;
-      for (const source of earlierOrders(key, body.instances)) load(formatKey(source));
+      for (const source of [...earlierOrders(key, body.instances), ...sharingOrders(known.numbers, key)])
+        load(formatKey(source));
     }
     return standings;
   }

@@ -49,6 +49,16 @@ export function numbersOfInstance(numbers: readonly FixedNumber[], { namespace, 
   return [...new Set(own.map(({ number }) => number))];
 }
 
+/** The other orders of which a unit has a number that one of this order has too. */
+export function sharingOrders(numbers: readonly FixedNumber[], { namespace, id }: RecordKey): RecordKey[] {
+  if (numbers.every(({ continues }) => continues === undefined)) return [];
+  const isOwn = (item: FixedNumber): boolean => item.orderId === id && item.namespace === namespace;
+  const own = new Set(numbers.filter(isOwn).map(({ number }) => number));
+  return numbers.flatMap((item) =>
+    own.has(item.number) && !isOwn(item) ? [{ namespace: item.namespace, id: item.orderId }] : [],
+  );
+}
+
 /** Whether another unit than this one has a number too: then it stays when this one ends. */
 export function isShared(
   numbers: readonly FixedNumber[],

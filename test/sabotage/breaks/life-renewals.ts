@@ -97,6 +97,24 @@ export const lifeRenewals: Breaks = {
     title:
       "what an adopted order has is renewed under the number that M7 shows it under, and goes with the last of both",
   },
+  "what a renewal has of the same name counts as put there by hand": {
+    file: "src/plan/there-already.ts",
+    within: "boughtUnder",
+    find: "$stood ? [...($standings?.values() ?? [])].filter(($one) => $one !== $standing) : []",
+    replace: "[]",
+    test: "scenarios/life/renewed.test.ts",
+    title:
+      "what an order and its renewal both name gets other terms in one of them, and that one alone is changed (order 3)",
+  },
+  "what stands of a renewal is not known where the earlier order is changed": {
+    file: "src/ledger/state/known.ts",
+    within: "KnownTables.#standings",
+    find: "...sharingOrders($known.numbers, $key)",
+    replace: "",
+    test: "scenarios/life/renewed.test.ts",
+    title:
+      "what an order and its renewal both name gets other terms in one of them, and that one alone is changed (order 1)",
+  },
   "what is shown twice is deleted whatever the settings say of packages": {
     file: "src/plan/removal-sight.ts",
     within: "repeatedOf",

@@ -276,6 +276,35 @@ it("a renewal that names its products as the earlier order did is bought, and ea
   await rests(w);
 });
 
+it.each(["1", "3"])(
+  "what an order and its renewal both name gets other terms in one of them, and that one alone is changed (order %s)",
+  async (changed) => {
+    const w = await placedOrders();
+    for (const name of ["orders.replaced", "orders.added"]) rule(w, name, "apply");
+    adds(w, renewal("3", { products: [line("P1", "B3", { pid: "PID-P1" })] }));
+    await runs(w, 0, { E5: 1 });
+    const held = holders(w);
+    const asset = changed === "1" ? "A1" : "B3";
+    const rest = changed === "1" ? [line("Q1", "A1")] : [];
+    amend(w, changed, { products: [line("P1", asset, { pid: "PID-P1", nodes: 5 }), ...rest] });
+    for (const _ of [1, 2]) await w.does("run", "everything");
+    expect([waitsFor(w, changed), standing(w), holders(w)]).toEqual([
+      null,
+      { products: 5, assets: 2, assignments: 2 },
+      held,
+    ]);
+    expect(w.sandbox.state().orders[`${changed}-1`]).toMatchObject({ calls: 1, products: 1 });
+    await rests(w);
+
+    // Where somebody put it there by hand, it is not bought as well.
+    const other = [line("P1", asset, { pid: "PID-P1", nodes: 7 }), ...rest];
+    w.sandbox.hand({ action: "add-product", assetNum: numberOf(w, "A1"), like: "P1", fields: { limitConcurrent: 7 } });
+    amend(w, changed, { products: other });
+    await runs(w, 3, {});
+    expect(waitsFor(w, changed)).toBe("order.there-already");
+  },
+);
+
 it("the asset stays where the earlier order ends before M7 shows what renewed it", async () => {
   const w = await placedOrders();
   for (const name of ["orders.cancelled", "orders.added"]) rule(w, name, "apply");
