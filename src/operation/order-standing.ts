@@ -65,6 +65,8 @@ export interface StandingUnit {
   /** Two of one id while an old and a new form overlap. */
   products: readonly StandingProduct[];
   packages: readonly StandingPackage[];
+  /** It has its number from an earlier unit that it continued when it was bought. */
+  renews?: true;
 }
 
 /** What of an order stands on the platform by what the ledger knows, for the customer that it stands for. */
@@ -255,7 +257,7 @@ function buy(fold: Fold, form: DesiredOrder, { channelOrderId, items, licenceOrd
 function buyUnit(
   fold: Fold,
   asset: Asset<PrivateMarker>,
-  { unit, number }: Pick<BoughtItem, "unit" | "number">,
+  { unit, number, continues }: Pick<BoughtItem, "unit" | "number" | "continues">,
   bought: Bought,
 ): void {
   const key = unitKey(asset.id, unit);
@@ -281,6 +283,7 @@ function buyUnit(
     number: standing.number ?? number ?? undefined,
     products: [...standing.products, ...products],
     packages: [...standing.packages, ...packages],
+    ...(continues === undefined ? {} : { renews: true }),
   });
 }
 

@@ -155,8 +155,14 @@ function renewedUnits(
   return renewed;
 }
 
-/** Whether an asset went on already, or its order moved here without what it continues: what it lacks is new. */
-function isMore({ known, customer }: RenewalsGiven, order: RecordKey, { id }: Renewal): boolean {
+/**
+ * Whether an asset went on already, be it that it ended since, or its order moved here without what it continues: what
+ * it lacks is new.
+ */
+function isMore({ known, customer, standings }: RenewalsGiven, order: RecordKey, { id }: Renewal): boolean {
+  const own = standings?.get(formatKey(order));
+  const ended = own === undefined || "lost" in own ? [] : own.ended;
+  if (ended.some(({ unit }) => unit.instanceId === id && unit.renews === true)) return true;
   const placed = known.placedOrders.get(formatKey(order));
   if (placed === undefined) return false;
   if (placed.placedFor !== undefined || !isSameKey(placed.customer, customer)) return true;

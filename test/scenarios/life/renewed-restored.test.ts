@@ -89,3 +89,37 @@ it("an ending that was held before the renewal is asked about anew, and takes on
   expect([standing(w), holders(w)]).toEqual([{ products: 3, assets: 2, assignments: 2 }, held]);
   await rests(w);
 });
+
+it("a renewal that was cancelled after the earlier order had ended comes back under a number of its own", async () => {
+  const w = await renewedAndEnded();
+  const number = numberOf(w, "A1");
+  w.staff = w.staff.map((item) => (item.id === "S1" ? { ...item, holds: [] } : item));
+  amend(w, "3", { cancelled: true });
+  await runs(w, 2);
+  expect(standing(w)).toEqual({ products: 2, assets: 1, assignments: 1 });
+  gives(w, "B3");
+  amend(w, "3", { cancelled: false });
+  const run = await w.does("run", "everything");
+  expect([run.exitCode, run.calls], run.stdout).toEqual([0, { E5: 1, M9: 1 }]);
+  expect(standing(w)).toEqual({ products: 3, assets: 2, assignments: 2 });
+  expect([numberOf(w, "B3") === number, numberOf(w, "A1")]).toEqual([false, ""]);
+  await rests(w);
+  expect((await w.run("run", "verify")).exitCode).toBe(0);
+});
+
+it("a renewal that comes back while the earlier order stands goes on under its number again", async () => {
+  const w = await placedOrders();
+  for (const name of ["orders.cancelled", "orders.added"]) rule(w, name, "apply");
+  const number = numberOf(w, "A1");
+  const held = holders(w);
+  renews(w);
+  await runs(w, 1);
+  amend(w, "3", { cancelled: true });
+  await runs(w, 2);
+  expect([standing(w), holders(w)]).toEqual([{ products: 4, assets: 2, assignments: 2 }, held]);
+  amend(w, "3", { cancelled: false });
+  await runs(w, 2);
+  expect([standing(w), holders(w)]).toEqual([{ products: 5, assets: 2, assignments: 2 }, held]);
+  expect(numberOf(w, "A1")).toBe(number);
+  await rests(w);
+});
