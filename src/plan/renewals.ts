@@ -219,7 +219,8 @@ function ofAnother(
   { from, owner }: { from: RecordKey; owner: RecordKey },
   { asset, named }: { asset: Renewal; named: string },
 ): readonly StandingUnit[] | Block {
-  const moves = stillWanted(given, from);
+  // An order does not wait for itself.
+  const moves = isSameKey(from, order) ? undefined : stillWanted(given, from);
   if (moves !== undefined)
     return notPlaced(named, "which moves to this customer too and does not stand for it yet; it waits until it does");
   const placed = given.known.placedOrders.get(formatKey(order));

@@ -123,6 +123,14 @@ export const lifeRenewals: Breaks = {
     test: "scenarios/life/renewed-restored.test.ts",
     title: "a renewal that was cancelled after the earlier order had ended comes back under a number of its own",
   },
+  "an order that renews its own asset waits for itself where it moves": {
+    file: "src/plan/renewals.ts",
+    within: "ofAnother",
+    find: "isSameKey($from, $order) ? undefined : stillWanted(",
+    replace: "stillWanted(",
+    test: "scenarios/life/renewed-moved.test.ts",
+    title: "an order that renews one of its own assets is bought where it moved to (renewed before it moved: true)",
+  },
   "what is shown twice is deleted whatever the settings say of packages": {
     file: "src/plan/removal-sight.ts",
     within: "repeatedOf",

@@ -94,6 +94,23 @@ it("a renewal that was never bought and names another customer's order waits, al
   expect(waitsFor(w, "3")).toBe("order.earlier-of-another");
 });
 
+it.each([true, false])(
+  "an order that renews one of its own assets is bought where it moved to (renewed before it moved: %s)",
+  async (before) => {
+    const w = await placedOrders();
+    const rules = ["orders.cancelled", "orders.added", "orders.ended", "orders.moved", "staff.moved"];
+    for (const name of rules) rule(w, name, "apply");
+    w.staff = w.staff.map((item) => (item.id === "S1" ? { ...item, holds: [] } : item));
+    amend(w, "1", { assets: [{ id: "B1", continues: earlier }], products: [line("R1", "B1")] });
+    if (before) await runsUntilQuiet(w);
+    amend(w, "1", { customer: "C2" });
+    await runsUntilQuiet(w);
+    expect(await productsBy(w)).toEqual({ C2: ["P2 2", "Q2 2", `R1 1-${before ? 3 : 1}`] });
+    expect(standing(w)).toEqual({ products: 3, assets: 2, assignments: 1 });
+    await rests(w);
+  },
+);
+
 it("with a gap no unit of a renewal that moves goes while another one waits for what it continues", async () => {
   const w = await placedOrders({ staff: [] });
   adds(w, renewal("3", { assets: [{ id: "B3", quantity: 2, continues: earlier }] }));
