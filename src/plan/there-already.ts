@@ -11,8 +11,9 @@ type Amendment = MeantOperation<"amend-order">;
 
 /** What is bought under the number of a unit that stands, or of a new one whose number the CRM gives. */
 interface BoughtUnder {
-  /** Every one that stands under the number, those of orders that renew each other too. */
-  units: readonly StandingUnit[];
+  unit: StandingUnit | undefined;
+  /** Units of other orders that have the number too: one renews the other. */
+  others: readonly StandingUnit[];
   number: string;
   products: readonly string[];
 }
@@ -34,9 +35,10 @@ function boughtUnder({ after, records }: Amendment, standings: LoadedCustomer["s
     const found = standing.units.find((one) => one.instanceId === instanceId && one.unit === index);
     const number = stood ? found?.number : givenTo(after, instanceId, index);
     if (number === undefined) return [];
-    const others = stood ? [...(standings?.values() ?? [])].filter((one) => one !== standing) : [];
-    const all = [standing, ...others].flatMap((one) => ("lost" in one ? [] : one.units));
-    return [{ units: all.filter((one) => one.number === number), number, products }];
+    const isUnder = (one: StandingUnit): boolean => one.number === number;
+    const orders = stood ? [...(standings?.values() ?? [])].filter((one) => one !== standing) : [];
+    const others = orders.flatMap((one) => ("lost" in one ? [] : one.units.filter(isUnder)));
+    return [{ unit: standing.units.find(isUnder), others, number, products }];
   });
 }
 
@@ -143,10 +145,11 @@ function thereAlready(
   bought: readonly BoughtUnder[],
   contents: CustomerInput["observed"]["contents"],
 ): Block | undefined {
-  for (const { units, number, products } of bought) {
-    const rows = contents?.get(number)?.products ?? [];
+  for (const { unit, others, number, products } of bought) {
+    const elsewhere = new Set(others.flatMap((one) => one.products.map(({ channelOrderId }) => channelOrderId)));
+    const rows = (contents?.get(number)?.products ?? []).filter((row) => !elsewhere.has(row.channelOrderId ?? ""));
     const more = products.find((id) => {
-      const stands = units.flatMap((unit) => unit.products.filter((item) => item.product.id === id));
+      const stands = (unit?.products ?? []).filter((item) => item.product.id === id);
       return rows.filter((row) => row.crmProductId === id).length > stands.length;
     });
     if (more === undefined) continue;
