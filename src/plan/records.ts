@@ -1,6 +1,6 @@
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
-import type { Block } from "./block.ts";
+import type { Block, BlockedRecord } from "./block.ts";
 import type { CustomerInput } from "./input.ts";
 import { counts } from "./owner.ts";
 import type { Part, Planned } from "./part.ts";
@@ -43,9 +43,9 @@ export function recordsOf(given: Given, { refused, note, asked }: OwnBlocks, pla
   // An order or a person that belongs elsewhere now: the customer itself keeps what is still to be taken away here in
   // mind. What only has to be told comes after everything else.
   const elsewhere = [...blocksElsewhere(given.orders, planned.orders), ...blocksElsewhere(given.staff, planned.people)];
-  const undone = elsewhere.filter(({ code }) => counts(code));
-  for (const block of undone.length > 0 ? undone : (refused ?? note) === undefined ? elsewhere : [])
-    records.push(recordOf("customers", customer, block));
+  const undone = elsewhere.filter(([, { code }]) => counts(code));
+  const told = toldTogether(undone.length > 0 ? undone : (refused ?? note) === undefined ? elsewhere : []);
+  if (told !== undefined) records.push(recordOf("customers", customer, told));
   const served = new Set(operations.flatMap((operation) => operation.records.map(formatKey)));
   for (const { key, state, pending } of given.staff) {
     if (state === "quarantined") continue;
@@ -60,9 +60,24 @@ export function recordsOf(given: Given, { refused, note, asked }: OwnBlocks, pla
   return records;
 }
 
-function blocksElsewhere(own: readonly { key: RecordKey }[], { blocks }: Part): Block[] {
+function blocksElsewhere(own: readonly { key: RecordKey }[], { blocks }: Part): BlockedRecord[] {
   const here = new Set(own.map(({ key }) => formatKey(key)));
-  return [...blocks].flatMap(([key, block]) => (here.has(key) ? [] : [block]));
+  return [...blocks].filter(([key]) => !here.has(key));
+}
+
+/** How many records that belong elsewhere a customer names. */
+const named = 3;
+
+/** One block for several records, each with its name and its reason; it is looked at again where one of them is. */
+function toldTogether(blocked: readonly BlockedRecord[]): Block | undefined {
+  const [, first] = blocked.find(([, { again }]) => again) ?? blocked[0] ?? [];
+  if (first === undefined) return undefined;
+  const reasons = blocked.slice(0, named).map(([key, { reason }]) => {
+    const isNamed = reason.split(/[\s,;:]+/u).includes(key);
+    return isNamed ? reason : `${key}: ${reason}`;
+  });
+  const more = blocked.length > named ? [`and ${blocked.length - named} more`] : [];
+  return { ...first, reason: [...reasons, ...more].join("; ") };
 }
 
 function recordOf(stream: Stream, key: RecordKey, block: Block | undefined): RecordOutcome {

@@ -44,3 +44,20 @@ it("by default the old account stays, is told of, and is theirs again when they 
   expect(outcome(await w.does("run", "everything"))).toEqual([0, { M9: 1 }]);
   expect((await membersOf(w, "C1")).get(one)).toMatchObject({ globalId: before, assetNums: [expect.any(String)] });
 });
+
+it("each of several people who moved is named at the customer that has their accounts", async () => {
+  const w = await synchronised("");
+  for (const id of ["S1-1", "S1-2"]) Object.assign(personOf(w, id), { customer: "C2", holds: [] });
+  w.write();
+  const ran = await w.does("run", "everything");
+  expect(outcome(ran), ran.stdout).toEqual([0, { M9: 2, M1: 1 }]);
+  const told = (id: string): string =>
+    `crm/${id}: the person belongs to another customer in the CRM now; the account stays; policies.staff.moved is report`;
+  for (const words of [["explain", "customer", "C1"], ["status"]]) {
+    const { exitCode, stdout } = await w.run(...words);
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining(told("S1-1"))]);
+    expect(stdout).toContain(told("S1-2"));
+  }
+  expect((await w.run("explain", "customer", "C2")).stdout).not.toContain("policies.staff.moved");
+  expect(w.sandbox.state()).toMatchObject({ addedStaff: 6, assignments: 2 });
+});
