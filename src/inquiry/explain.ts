@@ -3,11 +3,12 @@ import type { JsonObject } from "../base/canonical-json.ts";
 import { formatKey, subjectOf } from "../crm/keys.ts";
 import { isRequestOf, subjectOf as requestSubject } from "../operation/requests.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
+import { isSameKey } from "../operation/state/same-key.ts";
 import type { AuditTable } from "../ledger/audit/tables.ts";
 import { stored } from "../ledger/database/stored.ts";
 import type { RecordTable } from "../ledger/records/tables.ts";
 import type { ExplainFacts, RecordFacts, VersionFacts } from "../report/explain.ts";
-import type { AuditFacts, OperationFacts, QuarantineFacts } from "../report/facts.ts";
+import type { AuditFacts, HoldFacts, OperationFacts, QuarantineFacts } from "../report/facts.ts";
 import { known } from "./explain-known.ts";
 import { holds } from "./holds.ts";
 import { ordersOfNumber } from "./number-owners.ts";
@@ -26,6 +27,7 @@ export async function explain(ledger: ReadOnlyLedger, stream: Stream, key: Recor
   const rows = [...quarantine(ledger, { all: true, record: { stream, key } })].reverse().slice(0, most.quarantine);
   const customerKey =
     record?.customer ?? (stream === "customers" ? key : (rows.find((row) => row.customer !== null)?.customer ?? null));
+  const own = await operationsOfRecord(ledger, { stream, key }, most.operations);
   const story: ExplainFacts = {
     stream,
     key,
@@ -33,9 +35,9 @@ export async function explain(ledger: ReadOnlyLedger, stream: Stream, key: Recor
     versions: await versionsOf(ledger, stream, key),
     read: await lastReadOf(ledger, stream, record?.source ?? rows[0]?.source),
     quarantine: rows,
-    customer: customerKey === null ? null : await customerOf(ledger, customerKey),
+    customer: customerKey === null ? null : await customerOf(ledger, customerKey, own.newest),
     ...(await known(ledger, stream, key, customerKey)),
-    operations: await operationsOfRecord(ledger, { stream, key }, most.operations),
+    operations: own,
     audit: await auditOf(ledger, stream, key, customerKey),
     dependents: stream === "customers" ? await dependentsOf(ledger, key) : [],
     waiting: stream === "customers" ? await waitingOf(ledger, key) : [],
@@ -121,7 +123,14 @@ async function lastReadOf(
   return row === undefined ? null : readFacts(row);
 }
 
-async function customerOf(ledger: ReadOnlyLedger, key: RecordKey): Promise<ExplainFacts["customer"]> {
+const kept = ["open", "approved", "rejected"] as const;
+
+/** `own`: operations of the record that is asked about, of whichever customer they are. */
+async function customerOf(
+  ledger: ReadOnlyLedger,
+  key: RecordKey,
+  own: readonly OperationFacts[],
+): Promise<ExplainFacts["customer"]> {
   const waiting = await ledger.db
     .selectFrom("quarantine")
     .select(sql<number>`count(*)`.as("count"))
@@ -137,8 +146,21 @@ async function customerOf(ledger: ReadOnlyLedger, key: RecordKey): Promise<Expla
     quarantined: waiting?.count ?? 0,
     ownQuarantine: [...quarantine(ledger, { record: { stream: "customers", key }, limit: 1 })][0] ?? null,
     openOperations,
-    holds: await holds(ledger, { customer: key, states: ["open", "approved", "rejected"] }),
+    holds: [...(await holds(ledger, { customer: key, states: kept })), ...(await heldElsewhere(ledger, key, own))],
   };
+}
+
+/** What holds an operation of the record at a customer that it moved away from. */
+async function heldElsewhere(
+  ledger: ReadOnlyLedger,
+  key: RecordKey,
+  own: readonly OperationFacts[],
+): Promise<HoldFacts[]> {
+  const ids = own.flatMap(({ state, customer, holdId }) =>
+    state === "held" && holdId !== null && !isSameKey(customer, key) ? [holdId] : [],
+  );
+  const found = await Promise.all([...new Set(ids)].map((id) => holds(ledger, { id, states: kept })));
+  return found.flat();
 }
 
 /** Audit entries about the record itself and what people asked for of it, and those about its customer that name it. */
