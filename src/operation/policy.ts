@@ -12,7 +12,7 @@ type Words<Name extends string> = Readonly<Record<Name, PolicyWord>>;
 export interface Policies {
   readonly enterprises: Words<"update" | "renumbered" | "gone">;
   readonly orders: Words<
-    "added" | "ended" | "cancelled" | "gone" | "replaced" | "assetChanged" | "moved" | "wording" | "price" | "foundGone"
+    "added" | "ended" | "cancelled" | "gone" | "replaced" | "assetChanged" | "moved" | "wording" | "price"
   >;
   readonly staff: Words<"edited" | "left" | "moved">;
   readonly seats: Words<"revoked">;
@@ -51,7 +51,6 @@ const readings: { readonly [Name in PolicyName]: (policies: Policies) => PolicyW
   "orders.moved": ({ orders }) => orders.moved,
   "orders.wording": ({ orders }) => orders.wording,
   "orders.price": ({ orders }) => orders.price,
-  "orders.foundGone": ({ orders }) => orders.foundGone,
   "staff.edited": ({ staff }) => staff.edited,
   "staff.left": ({ staff }) => staff.left,
   "staff.moved": ({ staff }) => staff.moved,

@@ -49,7 +49,6 @@ const owners: Record<string, Owner> = {
   "order.elsewhere": "configuration",
   "order.form-lost": "configuration",
   "order.contents-not-read": "program",
-  "order.found-gone": "platform",
   "order.maybe-moved": "platform",
   "order.moving": "program",
   "order.not-observable": "configuration",

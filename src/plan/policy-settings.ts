@@ -46,7 +46,6 @@ export const policySettingsSchema = z
           )
           .default("apply")
           .describe("Amounts: the ledger and the reports have them, and no call is made."),
-        foundGone: told("What was bought and the platform does not show any more."),
       })
       .prefault({})
       .describe("Orders."),

@@ -4,7 +4,6 @@ import type { EarlierUnit } from "../operation/asset-numbers.ts";
 import { isShared } from "../operation/state/asset-numbers.ts";
 import type { FixedNumber } from "../operation/state/asset-numbers.ts";
 import { isSameKey } from "../operation/state/same-key.ts";
-import { policyOf } from "../operation/policy.ts";
 import type { StateChange } from "../operation/state.ts";
 import type { Block, BlockedRecord } from "./block.ts";
 import type { PlanOptions } from "./options.ts";
@@ -144,7 +143,7 @@ function planOrder(
       gone.push(...decided.gone);
     }
   }
-  if (gone.length > 0) foundGone(stage, order, gone, { policies, numbers: given.known.numbers });
+  if (gone.length > 0) foundGone(stage, order, gone, given.known.numbers);
   const whole = going.filter(({ ending }) => !ending.isWhole || !stays.has(ending));
   const free = withoutTwins(stage, key, whole, limits);
   const made = deletionsOf({ given, limits, settings, unwanted, buys }, free, policies);
@@ -152,22 +151,14 @@ function planOrder(
   stage.blocks.push(...made.blocks.map((block): BlockedRecord => [key, block]));
 }
 
-/** What M7 no longer shows: by default the ledger follows it and says so, and nothing is sent. */
+/** What M7 no longer shows: the ledger follows it and says so, and nothing is sent. */
 function foundGone(
   stage: RemovalStage,
   { order, customer }: OrderStanding,
   gone: readonly Gone[],
-  { policies, numbers: fixed }: { policies: PlanOptions["policies"]; numbers: readonly FixedNumber[] },
+  fixed: readonly FixedNumber[],
 ): void {
-  const word = policyOf(policies, "orders.foundGone");
   const products = gone.reduce((sum, one) => sum + one.products, 0);
-  if (word === "hold" || word === "earn") {
-    const reason =
-      `M7 no longer shows ${products} product(s) that are wanted no more; by policies.orders.foundGone a person ` +
-      "looks at it before the ledger follows";
-    stage.blocks.push([formatKey(order), { code: "order.found-gone", reason, again: true }]);
-    return;
-  }
   stage.changes.push({
     type: "order-removed",
     order,

@@ -78,9 +78,6 @@ const byCode: Record<string, string> = {
   "order.elsewhere":
     "change it by hand in the enterprise in which it stands, or link the customer with that one again: " +
     "crm-sync unlink, then crm-sync link",
-  "order.found-gone":
-    "look on the platform who took it away; where that was right, set policies.orders.foundGone: report, and the " +
-    "ledger follows",
   "order.maybe-moved":
     "see to the customer that the reason names, then crm-sync resync --customer CUSTOMER reads it; or crm-sync " +
     "rebuild again, where nothing was run since, else with ledger.path at a file that is not there yet",
