@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import type { World } from "../../support/cli.ts";
-import { amend, line, numberOf, openHold, placedOrders, rule, standing, waitsFor } from "./placed-orders.ts";
+import { amend, hide, line, numberOf, openHold, placedOrders, rule, standing, waitsFor } from "./placed-orders.ts";
 
 /** Readings have to be so long apart here before anything is done on them. */
 const settleMs = 30;
@@ -33,33 +33,6 @@ async function repair(w: World): ReturnType<World["does"]> {
 
 const drop = (w: World, product: string, asset: string): void =>
   void w.sandbox.hand({ action: "drop-product", assetNum: numberOf(w, asset), crmProductId: product });
-
-/** M7 of an asset leaves one product out, whatever is there, until the faults are taken away. */
-function hide(w: World, asset: string, ...products: string[]): void {
-  const number = numberOf(w, asset);
-  const rows = w.rows<{ subject: string; body: string }>(
-    "select subject, body from observation where kind = 'product'",
-  );
-  const shown = rows.filter(
-    ({ subject }) => subject.startsWith(`${number}/`) && !products.includes(subject.slice(number.length + 1)),
-  );
-  const value = shown.map(({ body }): unknown => JSON.parse(body));
-  w.sandbox.faults.add({
-    operation: "M7",
-    about: assetIdOf(w, number),
-    fault: "oddField",
-    field: "productInstanceList",
-    value,
-  });
-}
-
-function assetIdOf(w: World, number: string): string {
-  const [row] = w.rows<{ id: string }>(
-    "select body ->> 'assetId' as id from observation where kind = 'asset' and subject = ?",
-    number,
-  );
-  return row?.id ?? "";
-}
 
 const placed = (w: World): number => w.sandbox.counts().calls["E5"] ?? 0;
 

@@ -76,3 +76,33 @@ export function waitsFor(w: World, order: string): string | null | undefined {
   );
   return row?.code;
 }
+
+/**
+ * M7 of an asset, which was read back, leaves some products out, whatever is there, until the faults are taken away.
+ */
+export function hide(w: World, asset: string, ...products: string[]): void {
+  const number = numberOf(w, asset);
+  const rows = w.rows<{ subject: string; body: string }>(
+    "select subject, body from observation where kind = 'product'",
+  );
+  const shown = rows.filter(
+    ({ subject }) => subject.startsWith(`${number}/`) && !products.includes(subject.slice(number.length + 1)),
+  );
+  const value = shown.map(({ body }): unknown => JSON.parse(body));
+  w.sandbox.faults.add({
+    operation: "M7",
+    about: assetIdOf(w, number),
+    fault: "oddField",
+    field: "productInstanceList",
+    value,
+  });
+}
+
+/** The id of an asset, as it was read back last. */
+export function assetIdOf(w: World, number: string): string {
+  const [row] = w.rows<{ id: string }>(
+    "select body ->> 'assetId' as id from observation where kind = 'asset' and subject = ?",
+    number,
+  );
+  return row?.id ?? "";
+}
