@@ -175,7 +175,7 @@ describe("signals", () => {
   });
 });
 
-/** What is left of the output of a command whose reader takes what it wants and goes, and the exit code of the command. */
+/** What a reader took of the output of a command before it went, and what the command ended with. */
 async function readInPart(
   w: World,
   words: string,
