@@ -32,7 +32,7 @@ interface ByHand<Summary> {
 
 /**
  * Plans what would change now, shows each customer's plan, and saves it to a file where one is named. Sends nothing
- * but reads.
+ * but reads. `heldOfFile`: operations of the saved plan that limits and policies hold.
  */
 export async function planByHand(
   application: Application,
@@ -43,7 +43,7 @@ export async function planByHand(
     show,
     showPlan,
     privateFor,
-  }: ByHand<PlanSummary> & {
+  }: ByHand<PlanSummary & { heldOfFile: number }> & {
     showPlan: (planned: Planned, shown: Record<string, string> | undefined) => void;
     /** Who sees the personal data behind the markers; undefined: nobody does. */
     privateFor: string | undefined;
@@ -53,6 +53,7 @@ export async function planByHand(
   const dependencies = await application.runDependencies();
   const kept: KeptPlan[] = [];
   const takings: Taking[] = [];
+  let heldOfFile = 0;
   return await underRunLock(application, async () => {
     const request = { ...requestOf(application, "plan", signal), scope, read: true };
     if (privateFor !== undefined)
@@ -76,12 +77,13 @@ export async function planByHand(
       const at = toInstant(application.clock.now());
       const windows = await takenBefore(dependencies);
       const held = await heldOf({ ...dependencies, limits: request.limits.taking }, takings, windows);
+      heldOfFile = held.size;
       const shown = privateFor === undefined ? ("withheld" as const) : ("shown" as const);
       const made = { version: programVersion(), ledger, run, at, config: application.header.hash, private: shown };
       await writePlanFile(out, { type: "plan", format: planFormat, ...made }, kept, held);
     };
     const summary = await planRun(dependencies, request, keep, save);
-    await show(summary);
+    await show({ ...summary, heldOfFile });
     return summary.exitCode;
   });
 }

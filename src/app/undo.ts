@@ -16,7 +16,11 @@ import { underRunLock } from "./run-lock.ts";
 export async function undoByHand(
   application: Application,
   id: string,
-  { out, signal, show }: { out: string | undefined; signal: AbortSignal; show: (summary: UndoSummary) => void },
+  {
+    out,
+    signal,
+    show,
+  }: { out: string | undefined; signal: AbortSignal; show: (summary: UndoSummary & { heldOfFile: number }) => void },
 ): Promise<ExitCode> {
   requirePlanPlace(out);
   const ledger = await application.existingLedger();
@@ -25,11 +29,13 @@ export async function undoByHand(
   const dependencies = await application.runDependencies();
   return await underRunLock(application, async () => {
     const header = application.runHeader();
+    let heldOfFile = 0;
     const save = async ({ run, plans }: UndoSummary): Promise<void> => {
       if (out === undefined) return;
       const { limits } = application.config;
       const takings = plans.flatMap((item) => item.takings);
       const held = await heldOf({ ...dependencies, limits: limits.taking }, takings, await takenBefore(dependencies));
+      heldOfFile = held.size;
       const kept = plans.map(({ plan }) => ({ plan, shown: undefined }));
       await writePlanFile(
         out,
@@ -49,7 +55,7 @@ export async function undoByHand(
       );
     };
     const summary = await planUndoRun(dependencies, { header, signal, undone }, save);
-    show(summary);
+    show({ ...summary, heldOfFile });
     return summary.exitCode;
   });
 }

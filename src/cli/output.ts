@@ -3,6 +3,7 @@ import { exitCodes, messageOf, Problem, Problems } from "../base/errors.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { printable } from "../report/text.ts";
 import type { View } from "../report/text.ts";
+import type { WaitingHold } from "../run/judgement.ts";
 
 /** Where a command writes: results on stdout, everything else on stderr. */
 export interface Output {
@@ -175,8 +176,14 @@ export function reportFailure(output: Output, failure: unknown, json: boolean): 
   return first.exitCode;
 }
 
-/** Where a plan was saved, and what is done with it. */
-export function savedText(path: string, operations: number): string {
+/** What waits for a person's approval, and why. */
+export function heldText({ hold, customer, explanation }: WaitingHold): string {
+  return safeLines(`held: ${hold} for ${customer}: ${explanation}`);
+}
+
+/** Where a plan was saved, and what is done with it; `held`: operations that limits and policies hold of it. */
+export function savedText(path: string, operations: number, held: number): string {
   if (operations === 0) return `saved as ${path}; it holds nothing that could be carried out`;
-  return `saved as ${path}; \`crm-sync apply ${path}\` carries out exactly this`;
+  const waits = held === 0 ? "" : `, but for ${held} operation(s) that wait for approval first`;
+  return `saved as ${path}; \`crm-sync apply ${path}\` carries out exactly this${waits}`;
 }

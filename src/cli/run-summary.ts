@@ -5,7 +5,7 @@ import type { RunSummary } from "../run/summary.ts";
 import type { VerifySummary } from "../run/verify-run.ts";
 import type { Invocation } from "./command.ts";
 import type { Output } from "./output.ts";
-import { safeLines, viewOf } from "./output.ts";
+import { heldText, safeLines, viewOf } from "./output.ts";
 import { notDone, openSentence } from "../report/open.ts";
 import type { OpenRecords } from "../report/open.ts";
 import { behindText, coverageText } from "../report/coverage.ts";
@@ -75,8 +75,7 @@ export function printRun(output: Output, summary: RunSummary, writingCalls: numb
       `person, ${customers.rejected} rejected, ${customers.unreadable} not reached`,
   );
   for (const tranche of summary.canary) output.line(safeLines(canaryText(tranche)));
-  for (const hold of summary.held)
-    output.line(safeLines(`held: ${hold.hold} for ${hold.customer}: ${hold.explanation}`));
+  for (const hold of summary.held) output.line(heldText(hold));
   for (const group of summary.open.slice(0, mostShown)) output.line(`open: ${openSentence(group, now)}`);
   if (summary.open.length > mostShown)
     output.line(`open: ${summary.open.length - mostShown} more reason(s): \`crm-sync status\``);

@@ -11,6 +11,14 @@ type Dependencies = Pick<RunDependencies, "ledger" | "clock" | "policies"> & {
   limits: RunRequest["limits"]["taking"];
 };
 
+/** `ofUndo`: `apply` with the file of an undo carries it out once it is approved, and no other run. */
+export interface WaitingHold {
+  hold: string;
+  customer: string;
+  explanation: string;
+  ofUndo?: true;
+}
+
 const dayMs = 24 * 60 * 60 * 1_000;
 
 /** What limits and policies hold of everything that a run would take away or has to ask for, by hash. */
@@ -29,6 +37,17 @@ export async function heldOf(
   const all = await ledger.state.live(undefined, things);
   const live = { all, of: (customer: RecordKey) => ofCustomers.get(formatKey(customer)) ?? all };
   return judgeTakings(takings, limits, live, windows, await ruleOf(deps));
+}
+
+/** What waits for a person's approval now, whichever run held it. */
+export async function waitingHolds({ ledger }: Pick<Dependencies, "ledger">): Promise<WaitingHold[]> {
+  const holds = (await ledger.approvals.standing()).filter(({ state }) => state === "open");
+  return holds.map(({ id, customer, explanation, ofUndo }) => ({
+    hold: id,
+    customer: formatKey(customer),
+    explanation,
+    ...(ofUndo && { ofUndo: true as const }),
+  }));
 }
 
 /** What was taken away before now, within the windows of the limits. */

@@ -16,6 +16,8 @@ import { Gated } from "../plan/gated.ts";
 import type { Taking } from "../plan/limits.ts";
 import { mostRounds, restless } from "./customer-attempt.ts";
 import { saidOf } from "./destruction.ts";
+import { waitingHolds } from "./judgement.ts";
+import type { WaitingHold } from "./judgement.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 import { scopeOf } from "./run.ts";
 import { SourceReading } from "./source-reading.ts";
@@ -32,6 +34,8 @@ export interface PlanSummary {
   unreadable: number;
   sources: StreamTally[];
   exitCode: ExitCode;
+  /** What waits for approval when the plan ends, held by runs before. */
+  held: WaitingHold[];
   /** Every record that is not done, those that this plan would defer among them. */
   open: OpenRecords[];
 }
@@ -63,6 +67,7 @@ export async function planRun(
     unreadable: 0,
     sources: reading.tallies,
     exitCode: exitCodes.ok,
+    held: [],
     open: [],
   };
   let failure: { error: unknown } | undefined;
@@ -87,6 +92,7 @@ export async function planRun(
       if (request.signal?.aborted === true) break;
     }
     await save(run);
+    summary.held = await waitingHolds(deps);
     summary.open = await ledger.records.open(scopeOf(deps, request));
     const open = await ledger.journal.open();
     const inDoubt = open.length > 0;
@@ -118,6 +124,7 @@ function exitCodeOf(
   if (stopped) return exitCodes.other;
   if (notUnderstood) return exitCodes.ledgerRefused;
   if (inDoubt) return exitCodes.unknown;
+  if (summary.held.length > 0) return exitCodes.held;
   if (down || summary.unreadable > 0) return exitCodes.sourceDown;
   // Where something is planned, what people asked for is among it.
   const open = summary.open.filter(({ code }) => code !== requestOpen || summary.operations === 0);

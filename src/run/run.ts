@@ -7,6 +7,7 @@ import type { RunState } from "../ledger/runs/tables.ts";
 import { rulesOf } from "../plan/rules.ts";
 import { balanceJson, balanceOf } from "./balance.ts";
 import { endInterruptedRuns } from "./interrupted.ts";
+import { waitingHolds } from "./judgement.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 import { exitCodeOf, summaryJson } from "./summary.ts";
 import type { RunSummary } from "./summary.ts";
@@ -107,7 +108,6 @@ async function finish(deps: RunDependencies, request: RunRequest, ended: Ended):
     states: await ledger.journal.statesOf(run, carriedIn),
   });
   const open = await ledger.journal.open();
-  const holds = (await ledger.approvals.standing()).filter((hold) => hold.state === "open");
   const summary: RunSummary = {
     run,
     job: request.job,
@@ -118,12 +118,7 @@ async function finish(deps: RunDependencies, request: RunRequest, ended: Ended):
     customers: work.customers,
     stale: work.stale,
     canary: work.tranches,
-    held: holds.map(({ id, customer, explanation, ofUndo }) => ({
-      hold: id,
-      customer: formatKey(customer),
-      explanation,
-      ...(ofUndo && { ofUndo: true as const }),
-    })),
+    held: await waitingHolds(deps),
     openOperations: open.length,
     open: await ledger.records.open({ ...scopeOf(deps, request), run }),
     unknownRecord,

@@ -9,6 +9,7 @@ import type { Balance } from "./balance.ts";
 import type { CanaryTranche } from "./canary.ts";
 import { countsOf } from "./ingest.ts";
 import type { StreamTally } from "./ingest.ts";
+import type { WaitingHold } from "./judgement.ts";
 
 /** What a sync run came to. */
 export interface RunSummary {
@@ -29,11 +30,8 @@ export interface RunSummary {
   };
   /** Customers of whom nothing was applied, since the saved plan no longer fits, and what moved. */
   stale: { customer: string; moved: readonly string[] }[];
-  /**
-   * What waits for approval when the run ends, also from runs before; `ofUndo`: `apply` with the file of an undo
-   * carries it out then, and no other run.
-   */
-  held: { hold: string; customer: string; explanation: string; ofUndo?: true }[];
+  /** What waits for approval when the run ends, also from runs before. */
+  held: WaitingHold[];
   /** The shares of the enterprises that went first; the last one is where the run stopped, if something is wrong. */
   canary: readonly CanaryTranche[];
   openOperations: number;

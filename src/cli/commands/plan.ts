@@ -10,7 +10,7 @@ import type { Invocation } from "../command.ts";
 import { byWhom, example } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
 import { deciderOf } from "../decider.ts";
-import { safeLines, savedText } from "../output.ts";
+import { heldText, safeLines, savedText } from "../output.ts";
 import { scopeOf } from "../scope.ts";
 import type { ScopeWords } from "../scope.ts";
 
@@ -120,11 +120,11 @@ function showPlanned(
 
 function showTotal(
   { output, options }: Invocation,
-  summary: PlanSummary,
+  summary: PlanSummary & { heldOfFile?: number },
   out: string | undefined,
   lastLine: string,
 ): void {
-  const { run, customers, operations, unreadable: unplanned, open, exitCode: exit } = summary;
+  const { run, customers, operations, unreadable: unplanned, held, open, exitCode: exit } = summary;
   for (const tally of summary.sources) {
     if (tally.problem === undefined && tally.shrunk === undefined) continue;
     output.note(
@@ -135,14 +135,16 @@ function showTotal(
     );
   }
   if (options.json) {
-    output.json({ type: "total", run, customers, operations, unplanned, writingCalls: 0, open: toJson(open), exit });
+    const counts = { customers, operations, unplanned, writingCalls: 0 };
+    output.json({ type: "total", run, ...counts, held: toJson(held), open: toJson(open), exit });
     return;
   }
   output.line(
     `${operations} operation(s) planned for ${customers} ` +
       `customer(s); ${unplanned} could not be planned. Nothing was sent.`,
   );
-  if (out !== undefined) output.line(savedText(out, operations));
+  for (const hold of held) output.line(heldText(hold));
+  if (out !== undefined) output.line(savedText(out, operations, summary.heldOfFile ?? 0));
   output.line(lastLine);
 }
 

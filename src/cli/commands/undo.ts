@@ -39,7 +39,7 @@ export async function undoCommand(invocation: Invocation, run: string, out: stri
 
 function showUndo(
   { output, options }: Invocation,
-  { run, undone, again, steps, plans, unplanned, exitCode }: UndoSummary,
+  { run, undone, again, steps, plans, unplanned, exitCode, heldOfFile }: UndoSummary & { heldOfFile: number },
   { out, linesOf }: { out: string | undefined; linesOf: (step: UndoStep) => string[] },
 ): void {
   const operations = plans.reduce((sum, { plan }) => sum + plan.operations.length, 0);
@@ -78,7 +78,7 @@ function showUndo(
   for (const { customer, reason } of unplanned)
     output.line(safeLines(`  ! ${customer.namespace}/${customer.id}: ${reason}`));
   output.line(`${operations} operation(s) planned for ${plans.length} customer(s). Nothing was sent.`);
-  if (out !== undefined) output.line(savedText(out, operations));
+  if (out !== undefined) output.line(savedText(out, operations, heldOfFile));
   output.line(again);
 }
 

@@ -392,4 +392,12 @@ export const lifePlans: Breaks = {
     title:
       "run --canary > reads back what an earlier run by shares left unread, however many runs of other jobs were made since",
   },
+  "a plan beside an open hold says that a run carries everything out": {
+    file: "src/run/plan-run.ts",
+    within: "exitCodeOf",
+    find: "if ($summary.held.length > 0) return $exitCodes.held;",
+    replace: "",
+    test: "scenarios/life/cancelled.test.ts",
+    title: "plan ends with what is true: changes that nothing holds 2, an open hold 4 with its number, a refused one 0",
+  },
 };

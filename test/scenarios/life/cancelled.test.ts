@@ -1,6 +1,6 @@
 import { appendFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { world } from "../../support/cli.ts";
+import { documents, world } from "../../support/cli.ts";
 import type { World } from "../../support/cli.ts";
 import { amend, openHold, orderOf, placedOrders, rule, standing, waitsFor } from "./placed-orders.ts";
 
@@ -24,6 +24,34 @@ it("a cancelled order is held with its sum; its people keep their seats until it
   expect(w.rows("select asset_number from assignment where to_at is null")).toHaveLength(1);
   expect(w.rows("select number from asset_number where ended_at is not null")).toHaveLength(1);
   for (const _ of [2, 3]) expect((await w.does("run", "everything")).calls).toEqual({});
+});
+
+it("plan ends with what is true: changes that nothing holds 2, an open hold 4 with its number, a refused one 0", async () => {
+  const w = await placedOrders();
+  const file = w.path("plan.ndjson");
+  amend(w, "1", { cancelled: true });
+  const before = await w.does("plan", "--out", file);
+  expect([before.exitCode, before.calls], before.stdout).toEqual([2, {}]);
+  expect(before.stdout).toContain("but for 1 operation(s) that wait for approval first");
+  expect((await w.does("run", "everything")).exitCode).toBe(4);
+  const hold = openHold(w);
+  const held = await w.does("plan", "--out", file);
+  expect([held.exitCode, held.calls], held.stdout).toEqual([4, {}]);
+  expect(held.stdout).toContain(`held: ${hold} for crm/C1: `);
+  expect(held.stdout).toContain("but for 1 operation(s) that wait for approval first");
+  expect(held.stdout).not.toContain("carries them out");
+  const json = await w.run("--json", "plan");
+  expect([json.exitCode, documents(json).at(-1)]).toEqual([
+    4,
+    expect.objectContaining({ exit: 4, held: [expect.objectContaining({ hold, customer: "crm/C1" })] }),
+  ]);
+  await w.run("approve", hold, "--reason", "asked the customer");
+  const approved = await w.run("plan", "--out", file);
+  expect([approved.exitCode, approved.stdout]).toEqual([2, expect.stringMatching(/carries out exactly this$/mu)]);
+  await w.run("reject", hold, "--reason", "they called again");
+  const refused = await w.run("plan");
+  expect([refused.exitCode, refused.stdout]).toEqual([0, expect.not.stringContaining("held: ")]);
+  expect(standing(w)["assets"]).toBe(2);
 });
 
 it("what a person refused to take away stays, and so do the seats", async () => {
