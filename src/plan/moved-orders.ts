@@ -63,12 +63,13 @@ export function planArrival(
     const unseen = notShown(proof, given.observed.contents, new Limits(options.settings), where);
     return unseen === undefined ? moved : { ...nothing, blocks: [unseen], proof };
   }
-  const hasGap = policies.replacement === "gap";
-  const taken = hasGap ? undefined : numberElsewhere(difference, given.left?.get(key));
-  if (taken !== undefined) return { ...nothing, blocks: [taken], proof: [] };
+  const left = given.left?.get(key);
+  const taken = numberElsewhere(difference, left);
+  // Beside what stands here the rest is bought by more than one call: nothing makes room for the first of them.
+  const hasGap = policies.replacement === "gap" && (taken !== undefined || !hasProducts(standing));
+  if (taken !== undefined && !hasGap) return { ...nothing, blocks: [taken], proof: [] };
   const bought = planAmendment(given, of, options, make);
   if (hasGap) {
-    const left = given.left?.get(key);
     const elsewhere = whereLeft(left) ?? placed.customer;
     return { ...afterHandover(bought, left, { order: order.key, elsewhere, isGiven: false }), proof: [] };
   }

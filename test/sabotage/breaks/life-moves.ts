@@ -118,6 +118,14 @@ export const lifeMoves: Breaks = {
     title:
       "with a gap nothing goes of an order to which the CRM gives a number that it had where it was, which it cannot have",
   },
+  "an order that moves back makes room for the first of several purchases": {
+    file: "src/plan/moved-orders.ts",
+    within: "planArrival",
+    find: "($taken !== undefined || !hasProducts($standing))",
+    replace: "(taken !== undefined || performance.now() > 0)",
+    test: "scenarios/life/moved-parts.test.ts",
+    title: "with a gap nothing goes of an order that moves back before all that it lacks there is released",
+  },
   "a moved order that names no asset any more wants nothing": {
     file: "src/plan/moved-orders.ts",
     within: "depart",

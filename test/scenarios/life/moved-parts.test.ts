@@ -87,3 +87,24 @@ it.each(["that it had where it was", "of an asset of another customer"])(
     expect(await places(w)).toEqual({ C2: ["P1", "Q1"] });
   },
 );
+
+it("with a gap nothing goes of an order that moves back before all that it lacks there is released", async () => {
+  const w = await placedOrders({ staff: [] });
+  for (const [name, word] of Object.entries({ "orders.moved": "hold", "orders.replaced": "apply" }))
+    rule(w, name, word);
+  amend(w, "1", { customer: "C2" });
+  for (const _ of [1, 2]) await w.does("run", "everything");
+  const more = [line("P1", "A1", { nodes: 9 }), line("Q1", "A1")];
+  amend(w, "1", { products: more });
+  for (const _ of [1, 2, 3]) await w.does("run", "everything");
+  const twice = { C1: ["P1 1", "Q1 1"], C2: ["P1 1-2", "P2 2", "Q1 1-1", "Q2 2"] };
+  expect(await productsBy(w)).toEqual(twice);
+  const rules = { "orders.moved": "apply", "orders.replaced": "hold", replacement: "gap" };
+  for (const [name, word] of Object.entries(rules)) rule(w, name, word);
+  amend(w, "1", { customer: "C1", products: [...more, line("R1", "A1")] });
+  for (const _ of [1, 2, 3]) await w.does("run", "everything");
+  expect((await productsBy(w))["C2"], "C1 has the old form of it alone").toEqual(twice.C2);
+  await w.run("approve", openHold(w), "--reason", "asked both customers");
+  await runsUntilQuiet(w);
+  expect(await places(w)).toEqual({ C1: ["P1", "Q1", "R1"] });
+});
