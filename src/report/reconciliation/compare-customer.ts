@@ -32,9 +32,12 @@ export function compareCustomer(item: CustomerCase, view: ReconciliationView): C
   ];
 }
 
-/** Assets and products that one reading showed more than once, whatever the order of its rows. */
+/**
+ * Assets and products that one reading showed more than once, whatever the order of its rows, but for what one call of
+ * ours sent as often: a product that is in a package and repeated in the asset (A23).
+ */
 function twiceRows(item: CustomerCase): Comparison[] {
-  return [...item.shown.twice.values()].map(({ seenAt, body }): Comparison => {
+  return [...item.shown.twice.values()].flatMap(({ seenAt, body }): Comparison[] => {
     const text = (name: string): string | undefined => (typeof body[name] === "string" ? body[name] : undefined);
     const product = text("crmProductId");
     const what = product === undefined ? "the asset number" : "the product under this asset number";
@@ -47,35 +50,43 @@ function twiceRows(item: CustomerCase): Comparison[] {
       shown: true,
       seenAt,
     };
-    if (areOwnForms(item, text("assetNum"), product, Number(body["times"]))) {
+    const own = ownForms(item, text("assetNum"), product, Number(body["times"]));
+    if (own === "sent so") return [];
+    if (own !== undefined) {
       const details = ["an old and a new form of it stand beside each other until the old one is removed"];
-      return { ...row, verdict: "in-transit", details };
+      return [{ ...row, verdict: "in-transit", details }];
     }
     const details = [`the platform shows ${what} ${Number(body["times"])} times; it may have been placed twice`];
-    return { ...row, verdict: "extra", details, finding: "shown-twice" };
+    return [{ ...row, verdict: "extra", details, finding: "shown-twice" }];
   });
 }
 
-/** Whether each time that a product is shown under a number is another purchase of ours that stands. */
-function areOwnForms(
+/**
+ * Whether each time that a product is shown under a number it was sent by a purchase of ours that stands, and whether
+ * one and the same sent it so often; undefined where it is shown more often.
+ */
+function ownForms(
   item: CustomerCase,
   number: string | undefined,
   product: string | undefined,
   times: number,
-): boolean {
-  if (number === undefined || product === undefined) return false;
-  const own = new Set(
-    item.orders.flatMap(({ placed, products }) =>
-      products.sent
-        .filter(({ id, assetNumber }) => id === product && assetNumber === number)
-        .map(({ purchase }) => purchase?.channelOrderId ?? placed?.channelOrderId),
-    ),
+): "sent so" | "forms" | undefined {
+  if (number === undefined || product === undefined) return undefined;
+  const own = item.orders.flatMap(({ placed, products }) =>
+    products.sent
+      .filter(({ id, assetNumber }) => id === product && assetNumber === number)
+      .map(({ purchase }) => purchase?.channelOrderId ?? placed?.channelOrderId),
   );
   const forms = shownForms(item.shown.products.get(`${number}/${product}`)?.body ?? {});
   // A reading of an earlier version kept one of the rows.
-  if (forms.length !== times) return own.size >= times;
-  const shown = new Set(forms.map((form) => form["channelOrderId"]));
-  return shown.size === times && shown.isSubsetOf(own);
+  if (forms.length !== times) return own.length >= times ? "forms" : undefined;
+  const shown = forms.map((form) => form["channelOrderId"]);
+  const isOwn = shown.every((id) => count(shown, id) <= count(own, id));
+  return !isOwn ? undefined : new Set(shown).size === 1 ? "sent so" : "forms";
+}
+
+function count(list: readonly unknown[], item: unknown): number {
+  return list.filter((one) => one === item).length;
 }
 
 /** What M5 and M6 say otherwise of who holds an asset: it is told, and nothing is done on it (A34). */

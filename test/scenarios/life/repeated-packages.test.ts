@@ -75,3 +75,14 @@ it("a product of a package that somebody put into the asset once more with other
   expect((await w.does("run", "everything")).calls).toEqual({});
   expect(waitsFor(w, "1")).toBe("order.shown-differently");
 });
+
+it("what is repeated in the asset is not told of when everything is read back, and what is there once more is", async () => {
+  const w = await repeated();
+  const verified = await w.run("run", "verify");
+  expect([verified.exitCode, verified.stdout]).toEqual([0, expect.not.stringContaining("not as placed")]);
+  const report = ["report", "reconciliation", "--period", new Date().toISOString().slice(0, 7)];
+  expect((await w.run(...report)).stdout).not.toContain("an old and a new form");
+  w.sandbox.hand({ action: "add-product", assetNum: "8000000001", like: "X1", fields: {} });
+  const again = await w.run("run", "verify");
+  expect([again.exitCode, again.stdout]).toEqual([3, expect.stringContaining("asset number 3 times")]);
+});
