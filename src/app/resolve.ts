@@ -108,7 +108,21 @@ async function requireResolvable(ledger: Ledger, { stream, key }: RecordSubject,
       "the next run settles it, or a person where it waits for one: `crm-sync settle list`",
     );
   }
+  if (stream !== "orders" && owner.state === "current") await requireOpen(ledger, owner, subject);
   return owner.customer;
+}
+
+/** Nothing is noted of a record of which no run has anything to do and no reading has shown anything otherwise. */
+async function requireOpen(
+  { state }: Ledger,
+  { customer, isDone }: { customer: RecordKey; isDone: boolean },
+  subject: string,
+): Promise<void> {
+  if (!isDone || (await state.seenDifferences(customer)).length > 0) return;
+  const cure =
+    "nothing needs to be done; what was changed on the platform by hand is found by `crm-sync run verify`, and may be " +
+    "noted after it";
+  throw refused("resolve.agreed", `${subject} stands as the CRM has it, by all that is known of it`, cure);
 }
 
 /** Hash of the record's form, where there is anything that a person could have done for it. */

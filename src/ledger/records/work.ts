@@ -9,6 +9,13 @@ import type { Row } from "../tables.ts";
 /** How the codes begin of why a customer waits for what a person asked for. */
 export const requestCodes = "request.";
 
+/** See `WorkTables.ownerOf`. */
+interface RecordOwner {
+  customer: RecordKey;
+  state: RecordState;
+  isDone: boolean;
+}
+
 /** Reads and marks what has to be worked on. Reads run on any connection; writes inside the writer's transaction. */
 export class WorkTables {
   readonly #statements;
@@ -112,11 +119,15 @@ export class WorkTables {
     return row === undefined ? undefined : { namespace: row.customer_namespace, id: row.customer_id };
   }
 
-  /** The customer that a record belongs to, and how the record stands; undefined where no source gave it. */
-  ownerOf(stream: Stream, { namespace, id }: RecordKey): { customer: RecordKey; state: RecordState } | undefined {
+  /**
+   * The customer that a record belongs to, and how the record stands; `isDone`: no run has anything of it to look at,
+   * to do or to tell. Undefined where no source gave it.
+   */
+  ownerOf(stream: Stream, { namespace, id }: RecordKey): RecordOwner | undefined {
     const row = this.#statements.ownerOf.get(stream, namespace, id);
     if (row === undefined) return undefined;
-    return { customer: { namespace: row.customer_namespace, id: row.customer_id }, state: row.state };
+    const customer = { namespace: row.customer_namespace, id: row.customer_id };
+    return { customer, state: row.state, isDone: row.is_done === 1 };
   }
 
   /** Records stay pending (their operation was not carried to its end) and are carried into the next run. */
@@ -274,9 +285,10 @@ function prepareStatements(database: Sqlite) {
     ownerOf: () =>
       database.prepare<
         [string, string, string],
-        Row<"record", "customer_namespace" | "customer_id"> & { state: RecordState }
+        Row<"record", "customer_namespace" | "customer_id"> & { state: RecordState; is_done: number }
       >(
-        `select customer_namespace, customer_id, state from record
+        `select customer_namespace, customer_id, state,
+         pending = 0 and deferred_code is null and coalesce(outcome, '') <> 'rejected' as is_done from record
        where stream = +? and namespace = +? and id = +?`,
       ),
     customerOfOrder: () =>

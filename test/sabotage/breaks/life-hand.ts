@@ -393,4 +393,12 @@ export const lifeByHand: Breaks = {
     test: "scenarios/life/rebuild-left.test.ts",
     title: "no order is placed again whose row had no id when somebody could not be looked at",
   },
+  "a note is kept of a record of which nothing waits": {
+    file: "src/app/resolve.ts",
+    within: "requireOpen",
+    find: "if (!$isDone || ",
+    replace: "if ($isDone || ",
+    test: "scenarios/life/done-by-hand.test.ts",
+    title: "nothing is noted of what nobody knows, of what stands as it should, of what is open, and without a reason",
+  },
 };

@@ -111,7 +111,7 @@ it("what nothing reads back of a customer counts by a person's word, and is mark
   expect(await status()).not.toMatch(/^by hand/mu);
 });
 
-it("nothing is noted of what nobody knows, of what is open, and without a reason", async () => {
+it("nothing is noted of what nobody knows, of what stands as it should, of what is open, and without a reason", async () => {
   const w = await synchronised("");
   const tried = async (...words: string[]): Promise<string> => {
     const { exitCode, stderr } = await w.run("resolve", ...words);
@@ -122,6 +122,13 @@ it("nothing is noted of what nobody knows, of what is open, and without a reason
   expect(await tried("people:S1-1", "--done-by-hand", ...because)).toContain("names no record");
   expect(await tried("staff:S1-1", ...because)).toContain("--done-by-hand");
   expect(await tried("staff:S1-1", "--done-by-hand")).toContain("needs a reason");
+  for (const subject of ["staff:crm/S1-1", "customer:crm/C1", "order:crm/O1"]) {
+    const [stream, id] = subject.split(":crm/");
+    expect(await tried(`${stream}:${id}`, "--done-by-hand", ...because)).toContain(
+      `${subject} stands as the CRM has it`,
+    );
+  }
+  expect(w.rows("select 1 from by_hand")).toEqual([]);
   w.orders.push({ id: "O9", customer: "C1", assets: ["O9-A1"] });
   w.write();
   w.sandbox.faults.add({ operation: "E5", fault: "resetBefore" });
