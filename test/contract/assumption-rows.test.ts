@@ -6,24 +6,31 @@ import { contradictedRows } from "../../src/sandbox/contradicted-rows.ts";
 
 /** The tests that make each choice in each of its ways, by row. */
 const exercised: Readonly<Record<string, readonly (readonly [file: string, title: string])[]>> = {
-  A4: [["http/reads.test.ts", "with a new nonce each time"]],
+  A4: [["scenarios/choices.test.ts", "A4: each attempt has a nonce of its own"]],
   A6: [
-    ["platform/member-center.test.ts", "carries Authorization, clientToken, userToken and g_nonce"],
-    ["http/reads.test.ts", "is looked up by enterprise"],
+    ["scenarios/choices.test.ts", "is that of Authorization where nothing is said"],
+    ["scenarios/choices.test.ts", "is the one of its own where there is one"],
   ],
-  A7: [["http/reads.test.ts", "is looked up by enterprise"]],
+  A7: [["scenarios/choices.test.ts", "A7: an enterprise with a userToken of its own is reached by that one"]],
   A11: [
+    ["scenarios/life/bind-by-source.test.ts", "is bound by E1, its neighbours are made by E2"],
     ["cli/bound-enterprise.test.ts", "and no E4 unless the setting says so"],
-    ["scenarios/life/bind-by-source.test.ts", ""],
   ],
-  A18: [["plan/removals.test.ts", "a delete order holds what the contract lists, and all fields of an order"]],
+  A18: [["scenarios/choices.test.ts", "of the shape %s has these fields more than the contract lists"]],
   A30: [
-    ["plan/staff.test.ts", "with all that the CRM says and a generated password"],
-    ["plan/staff.test.ts", "brings its own password where the configuration takes it from the CRM"],
+    ["scenarios/choices.test.ts", "is the one of the CRM where that is said"],
+    ["scenarios/choices.test.ts", "is generated, and handed out once"],
     ["plan/staff.test.ts", "waits where no key seals passwords, and everything else goes on"],
   ],
-  A32: [["plan/staff.test.ts", "gets the default department where the CRM names none, as a number"]],
-  A37: [["http/reads.test.ts", "is called less when it says 500 or 429"]],
+  A32: [["scenarios/choices.test.ts", "A32: a department is named for who has none where that is said"]],
+  A37: [
+    [
+      "faults/permits.test.ts",
+      "a kill with more work than permits leaves at most callsAtOnce of each service in doubt",
+    ],
+    ["faults/rate-control.test.ts", "service: { callsAtOnce: 8, callsPerSecond: 50 }"],
+    ["http/reads.test.ts", "is called less when it says 500 or 429"],
+  ],
   A40: [
     ["plan/locks.test.ts", "nothing is sent without the role that asks for it (A40)"],
     ["cli/lock.test.ts", "are previewed, disabled, enabled, and told of in explain"],
