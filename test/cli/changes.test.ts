@@ -1,8 +1,10 @@
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { callerOf } from "../sandbox/caller.ts";
 import { canary } from "../support/world/crm.ts";
 import { document, world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
+import { folder, rowsOf } from "../support/world/start.ts";
 
 async function synchronised(): Promise<World> {
   const w = await world();
@@ -48,16 +50,28 @@ describe("one edited line of the CRM", () => {
     expect(w.sandbox.state().assets).toBe(5);
   });
 
-  it("that is a customer's name updates exactly this customer, through E4", async () => {
-    const w = await synchronised();
-    const [first] = w.customers;
-    if (first !== undefined) first.name = `${canary.name} renamed`;
+  it("that is a customer's name, branch or address updates exactly this customer, through E4", async () => {
+    const store = join(folder(), "sandbox.db");
+    const w = await world({ sandbox: { store } });
+    expect((await w.run("run", "everything")).exitCode).toBe(0);
+    const { name, branch, address } = { name: `${canary.name} renamed`, branch: "South", address: "Another road 8" };
+    w.customers = w.customers.map((row) => (row.id === "C1" ? { ...row, name, branch, address } : row));
     w.write();
     const { result, calls } = await w.writes(() => w.run("run", "customers-and-orders"));
     expect(result.exitCode).toBe(0);
     expect(calls).toEqual({ E4: 1 });
     const again = await w.writes(() => w.run("run", "everything"));
     expect(again.calls).toEqual({});
+    // No call shows what E4 set: the sandbox's own store does, once it is let go.
+    await w.sandbox.close();
+    const held = rowsOf<{ id: string }>(
+      store,
+      "select channel_customer_id as id, name, branch_name, address from customers where kind <> 'default'",
+    );
+    expect(held.filter(({ id }) => id === "C1")).toEqual([{ id: "C1", name, branch_name: branch, address }]);
+    expect(held.filter(({ id }) => id === "C2")).toEqual([
+      { id: "C2", name: `${canary.name} 2`, branch_name: "Branch", address: canary.address },
+    ]);
   });
 
   it("that takes a privilege from one person and gives it to another is two calls of M9, the revoke first", async () => {

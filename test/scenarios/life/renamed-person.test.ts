@@ -39,6 +39,31 @@ it("a changed name goes out by one M2 with all that is known of that person, and
   expect(JSON.parse(row?.profile ?? "{}")).not.toHaveProperty("unread");
 });
 
+it("a changed mobile number and a changed note go out by one M2 each, and neither stands in anything that is printed", async () => {
+  const w = await synchronised();
+  const before = await membersOf(w, "C2");
+  const mobile = "+4917700799123";
+  personOf(w, "S1-1").mobile = mobile;
+  personOf(w, "S1-2").note = `${canary.person} another note`;
+  w.write();
+  const planned = await w.run("plan");
+  expect(planned.stdout).toContain("changed in the CRM: mobile number");
+  expect(planned.stdout).toContain("changed in the CRM: note");
+  const ran = await w.does("run", "everything");
+  expect(outcome(ran), ran.stdout).toEqual([0, { M2: 2 }]);
+  const members = await membersOf(w, "C1");
+  const kept = { departmentId: 7, name: `${canary.person} 1 1`, remark: `${canary.person} note` };
+  expect(members.get(`${canary.login}1x1`)).toMatchObject({ ...kept, passwordMobile: mobile });
+  expect(members.get(`${canary.login}1x2`)).toMatchObject({
+    passwordMobile: canary.mobile,
+    remark: `${canary.person} another note`,
+  });
+  expect(await membersOf(w, "C2")).toEqual(before);
+  const explained = await w.run("explain", "staff", "S1-1");
+  expect(planned.stdout + ran.stdout + explained.stdout).not.toContain(mobile);
+  expect(outcome(await w.does("run", "everything"))).toEqual([0, {}]);
+});
+
 it("a name that the service refuses keeps that person's name and nothing else: the others are edited, and it is not sent again", async () => {
   const w = await synchronised();
   for (const id of ["S1-1", "S1-2", "S2-1"]) personOf(w, id).name = `${canary.person} new ${id}`;
