@@ -201,7 +201,7 @@ export const lifeMoves: Breaks = {
   "a number that names an asset elsewhere is bought beside it": {
     file: "src/plan/moved-orders.ts",
     within: "planArrival",
-    find: "taken !== undefined",
+    find: "$taken !== undefined && !$hasGap",
     replace: "performance.now() < 0",
     test: "scenarios/life/moved-order.test.ts",
     title: "an asset number that the CRM gives to the order and that it has where it was is bought nowhere beside it",
