@@ -53,7 +53,9 @@ export class KnownTables {
     const privateValues = staff.length === 0 ? new Map<string, string>() : this.#private.ofCustomer(customer);
     const known = this.#here(customer, this.known(customer, held), held);
     const standings = this.#standings(customer, known, orders, held.drifted === 1);
-    const takers = standings.size === 0 ? [] : this.#desired.takers(customer).map((row) => withTree(desired(row)));
+    const away = held.moved === 1 ? this.#away(customer, known) : [];
+    const mayEnd = standings.size > 0 || away.length > 0;
+    const takers = mayEnd ? this.#desired.takers(customer).map((row) => withTree(desired(row))) : [];
     this.#addStandings(standings, customer, known, takers);
     const unclear = held.moved === 1 ? this.#unclear(standings, customer, orders) : [];
     return {
@@ -66,7 +68,7 @@ export class KnownTables {
       standings,
       left: this.#leftBehind(customer, known, orders),
       ...(unclear.length > 0 ? { unclear } : {}),
-      away: held.moved === 1 ? this.#away(customer, known) : undefined,
+      away: held.moved === 1 ? away : undefined,
       earlierOwners: this.#earlierOwners(customer, known, orders),
       earlier: this.#earlier(customer, known, orders),
       ended: staff.length === 0 ? undefined : this.#ended(customer, known),

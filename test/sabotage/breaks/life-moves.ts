@@ -126,6 +126,14 @@ export const lifeMoves: Breaks = {
     test: "scenarios/life/moved-parts.test.ts",
     title: "with a gap nothing goes of an order that moves back before all that it lacks there is released",
   },
+  "what moved away goes although a renewal that was refused goes on with it": {
+    file: "src/ledger/state/known.ts",
+    within: "KnownTables.load",
+    find: "$standings.size > 0 || $away.length > 0",
+    replace: "standings.size > 0",
+    test: "scenarios/life/renewed-moved.test.ts",
+    title: "what moved away while a refused renewal names it says what ends that, and goes once the CRM drops it",
+  },
   "a moved order that names no asset any more wants nothing": {
     file: "src/plan/moved-orders.ts",
     within: "depart",

@@ -146,3 +146,21 @@ it("with a gap nothing of a renewal that moves goes while a person is asked abou
   expect(Object.keys(await productsBy(w))).toEqual(["C1", "C2"]);
   expect((await productsBy(w))["C1"]).toEqual(["P1 1", "Q1 1"]);
 });
+
+it("what moved away while a refused renewal names it says what ends that, and goes once the CRM drops it", async () => {
+  const w = await placedOrders({ staff: [] });
+  rule(w, "orders.moved", "apply");
+  w.sandbox.faults.add({ operation: "E5", fault: "status299", code: "13004", nth: 1 });
+  adds(w, renewal("3"));
+  await runs(w, 3, { E5: 1 });
+  w.sandbox.faults.clear();
+  amend(w, "1", { customer: "C2" });
+  for (const _ of [1, 2, 3]) await w.does("run", "everything");
+  expect((await productsBy(w))["C1"]).toEqual(["P1 1", "Q1 1"]);
+  const told = (await w.run("explain", "customer", "C1")).stdout.replaceAll(/\s+/gu, " ");
+  expect(told).toContain("the order crm/1 moved away in the CRM, and order:crm/3 is to take over something of it here");
+  expect(told).toContain("correct in the CRM what that one continues or takes over, or cancel it there");
+  amend(w, "3", { assets: ["B3"] });
+  await runsUntilQuiet(w);
+  expect(await productsBy(w)).toEqual({ C1: ["R3 3"], C2: ["P1 1-1", "P2 2", "Q1 1-1", "Q2 2"] });
+});
