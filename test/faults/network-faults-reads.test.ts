@@ -139,6 +139,35 @@ function doubts(): Doubt[] {
   );
 }
 
+/** What is read before something is taken away: each of these readings can say that it is not to go. */
+const takesAway: Record<string, readonly Read[]> = {
+  "E5 deletes an asset": ["M5", "M6", "E8", "M7", "M8"],
+  "M4 deletes the account of somebody who left": ["M5", "M6"],
+  "M9 revokes an asset": ["M5", "M6"],
+};
+
+interface Taking extends Situation {
+  name: string;
+  change: Change;
+}
+
+function takings(): Taking[] {
+  return Object.entries(takesAway).map(([changed, read]): Taking => {
+    const change = changes[changed];
+    if (change === undefined) throw new Error(`there is no change "${changed}"`);
+    const name = `before "${changed}"`;
+    return {
+      name,
+      change,
+      from: name.replaceAll(/\W+/gu, "-"),
+      reads: read,
+      notSent: writing,
+      wished: change.wished,
+      ...(change.environment === undefined ? {} : { environment: change.environment }),
+    };
+  });
+}
+
 const situations: Record<string, Situation> = {
   "the first synchronisation": {
     from: "empty",
@@ -155,6 +184,7 @@ const situations: Record<string, Situation> = {
     adopting: true,
   },
   verify: { from: "base", job: "verify", reads: [...reads, "M8"], notSent: writing, wished: {} },
+  ...Object.fromEntries(takings().map(({ name, ...situation }): [string, Situation] => [name, situation])),
   ...Object.fromEntries(
     doubts().map(({ name, change, fault, reads: shown }): [string, Situation] => [
       name,
@@ -185,6 +215,10 @@ beforeAll(async () => {
   cpSync(base, cells.place("unknown"), { recursive: true });
   for (const end of ["", "-wal", "-shm", ".lock", ".heads"])
     rmSync(`${ledgerOf(cells.place("unknown"))}${end}`, { force: true });
+  for (const { from, change } of takings()) {
+    cpSync(base, cells.place(from), { recursive: true });
+    writeWorld(cells.place(from), change.world);
+  }
   await Promise.all(
     doubts().map(async ({ name, change, fault, readsBefore }) => {
       const folder = cells.place(name.replaceAll(/\W+/gu, "-"));
