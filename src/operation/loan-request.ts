@@ -29,6 +29,7 @@ export const loanRequest: RequestKind<LoanRequestShapes> = {
   noun: "lock",
   schemas,
   commands: { lent: "borrow" },
+  isOfAsset: false,
   subject: (_customer, about) => `loan:${about}`,
   verdict: () => "done",
   stands({ answer, details }) {

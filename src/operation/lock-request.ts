@@ -31,6 +31,7 @@ export const lockRequest: RequestKind<LockRequestShapes> = {
   noun: "lock",
   schemas,
   commands: { locked: "lock", unlocked: "unlock" },
+  isOfAsset: true,
   // One for both directions: what is asked for now waits for what was asked for before.
   subject: (customer) => `locks:${formatKey(customer)}`,
   verdict: ({ status }) => verdicts[status],

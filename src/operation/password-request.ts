@@ -29,6 +29,7 @@ export const passwordRequest: RequestKind<PasswordRequestShapes> = {
   noun: "new password of",
   schemas,
   commands: { reset: "staff reset-password" },
+  isOfAsset: false,
   subject: (_customer, about) => passwordSubject(about),
   verdict: () => "done",
   stands({ answer, details: { staff } }) {

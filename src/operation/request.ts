@@ -43,6 +43,8 @@ export interface RequestKind<S extends RequestShapes> {
   };
   /** The command that asks for it; with `--withdraw` it takes that back. */
   readonly commands: { readonly [Wanted in S["wanted"]]: string };
+  /** It is of one asset, by its number. */
+  readonly isOfAsset: boolean;
   /** The subject of the operations that carry it out: at most one of them is open at a time. */
   readonly subject: (customer: RecordKey, about: string) => string;
   readonly verdict: (answer: S["answer"]) => Verdict;

@@ -2,7 +2,10 @@ import { describe, expect, it } from "vitest";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { NewRequest, RequestName } from "../../src/operation/requests.ts";
 import { operation } from "../../src/operation/new-operation.ts";
+import { theCrm } from "../../src/operation/request.ts";
 import { only, subjectOf } from "../../src/operation/requests.ts";
+import { applyChanges } from "../../src/operation/state.ts";
+import type { StateChange } from "../../src/operation/state.ts";
 import { key } from "../support/world/records.ts";
 import { changeFile, openLedger, rowsOf } from "../support/world/start.ts";
 import { intend } from "./opened.ts";
@@ -100,4 +103,34 @@ describe("what a person takes back", () => {
     await expect(ledger.state.known(ours)).rejects.toMatchObject({ code: "ledger.damaged", exitCode: 65 });
     ledger.close();
   });
+});
+
+it("of locks that are gone, what a person asked for and was refused ends, in memory as in the rows", async () => {
+  const { ledger } = await openLedger();
+  const asked = ["A", "B", "C", "D", "E"];
+  await ledger.requests.ask(ours, asked.map(lock), whose);
+  await ledger.requests.ask(theirs, [lock("F"), lock("G")], whose);
+  const answered = (about: string, status: 1 | 2 | 3 | 4): StateChange => ({
+    type: "request-answered",
+    of: "lock",
+    about,
+    wanted: "locked",
+    answer: { status },
+    operationId: "op",
+  });
+  const answers = [answered("A", 1), answered("B", 2), answered("C", 3), answered("D", 4), answered("F", 4)];
+  const ofCrm: StateChange = { type: "request-made", customer: ours, request: { ...lock("D"), by: theCrm } };
+  const first = [...answers.slice(0, 3), ofCrm, ...answers.slice(3)];
+  const gone: StateChange[] = [{ type: "numbers-ended", numbers: ["A", "B", "C", "D", "E", "F"] }];
+  let known = await ledger.state.known(ours);
+  for (const [changes, left] of [
+    [[...first, answered("G", 4)], asked],
+    [gone, ["A", "C", "D", "E"]],
+  ] as const) {
+    const at = await ledger.state.record(ours, changes);
+    known = applyChanges(known, changes, { customer: ours, at });
+    expect(known.requests).toEqual((await ledger.state.known(ours)).requests);
+    expect(known.requests.map(({ about }) => about)).toEqual(left);
+  }
+  expect((await ledger.state.known(theirs)).requests.map(({ about }) => about)).toEqual(["G"]);
 });

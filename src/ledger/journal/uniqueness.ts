@@ -44,7 +44,7 @@ export class UniquenessChecks {
   constructor(database: Sqlite, approved: ApprovedOperations) {
     this.#approved = approved;
     this.#requests = new RequestRows(database);
-    this.#orderSteps = new OrderStepRows(database);
+    this.#orderSteps = new OrderStepRows(database, this.#requests);
     this.#statements = statements.onUse({
       placed: () =>
         database.prepare<[Owner & { number: string }], Owner & Row<"placed_order", "channel_order_id">>(

@@ -6,6 +6,7 @@ import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { stored } from "../database/stored.ts";
 import { table } from "../database/table.ts";
+import type { RequestRows } from "./requests.ts";
 import type { Writes } from "./writes.ts";
 
 /** What happened to an order after it was placed, oldest first by `number`. `items` and `licence_orders` are JSON. */
@@ -47,8 +48,10 @@ type AmendmentNumber = Pick<AmendmentNumberTable, "channel_order_id" | "namespac
 /** What happened to orders after they were placed, and the channel order numbers of what was bought or ended then. */
 export class OrderStepRows {
   readonly #statements;
+  readonly #requests: RequestRows;
 
-  constructor(database: Sqlite) {
+  constructor(database: Sqlite, requests: RequestRows) {
+    this.#requests = requests;
     this.#statements = prepareStatements(database);
   }
 
@@ -136,6 +139,7 @@ export class OrderStepRows {
       void this.#statements.agree.run(bodyHash, version, namespace, id),
     "numbers-ended": ({ numbers }, at) => {
       for (const number of numbers) this.#statements.end.run(at, number);
+      this.#requests.endGone(numbers, at);
     },
   };
 

@@ -55,6 +55,7 @@ export const stateTables = {
 export function stateRows(database: Sqlite) {
   const unlinked = new UnlinkedRows(database);
   const differences = new DifferenceRows(database);
+  const requests = new RequestRows(database);
   return {
     links: new LinkRows(database, unlinked),
     unlinked,
@@ -63,12 +64,12 @@ export function stateRows(database: Sqlite) {
     placedOrders: new PlacedOrderRows(database),
     movedOrders: new MovedOrderRows(database),
     assetNumbers: new AssetNumberRows(database),
-    orderSteps: new OrderStepRows(database),
+    orderSteps: new OrderStepRows(database, requests),
     staffLinks: new StaffLinkRows(database, differences),
     assignments: new AssignmentRows(database),
     protectedMembers: new ProtectedMemberRows(database),
     enterpriseCodes: new EnterpriseCodeRows(database),
-    requests: new RequestRows(database),
+    requests,
     observations: new ObservationRows(database),
     licenceTypes: new LicenceTypeRows(database),
     correlations: new CorrelationRows(database),

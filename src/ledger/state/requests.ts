@@ -2,7 +2,7 @@ import { canonicalJson, parseJson } from "../../base/canonical-json.ts";
 import type { Json } from "../../base/canonical-json.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { theCrm } from "../../operation/request.ts";
-import { isDue, isRequestOf, readRequest } from "../../operation/requests.ts";
+import { isDue, isRequestOf, outlivesAsset, readRequest, requestsOf } from "../../operation/requests.ts";
 import type { ManualRequest, RequestOf, Wish } from "../../operation/requests.ts";
 import type { KnownRequests, RequestChange } from "../../operation/state/requests.ts";
 import { unreadableRow } from "../database/damage.ts";
@@ -127,6 +127,17 @@ export class RequestRows {
     },
   };
 
+  /** What was refused of assets that are gone is asked for no more; the next run looks at whoever it was asked for. */
+  endGone(numbers: readonly string[], at: string): void {
+    for (const of of requestsOf)
+      for (const about of numbers) {
+        const asked = this.standing({ of, about });
+        if (asked === undefined || outlivesAsset(asked.request)) continue;
+        this.#statements.end.run(at, of, about);
+        this.#statements.look.run(asked.customer.namespace, asked.customer.id);
+      }
+  }
+
   /** Whether it is still asked for as it was at that instant. */
   stands({ of, about, askedAt }: { of: RequestOf; about: string; askedAt: string }): boolean {
     return this.#statements.stands.get(of, about, askedAt) !== undefined;
@@ -180,6 +191,11 @@ function prepareStatements(database: Sqlite) {
       database.prepare(
         `update manual_request set answer = @answer, answered_at = @at, operation_id = @operationId, due = @due
          where of = @of and about = @about and wanted = @wanted and to_at is null`,
+      ),
+    look: () =>
+      database.prepare(
+        `update record set pending = 1
+         where stream = 'customers' and namespace = +? and id = +? and state <> 'quarantined'`,
       ),
     withdraw: () =>
       database.prepare(

@@ -3,6 +3,8 @@ import type { Money, RecordKey } from "../../crm/model.ts";
 import type { EarlierUnit } from "../asset-numbers.ts";
 import { withNumbers } from "./asset-numbers.ts";
 import type { FixedNumber, KnownAssetNumbers } from "./asset-numbers.ts";
+import { withoutGone } from "./requests.ts";
+import type { KnownRequests } from "./requests.ts";
 import { notOfCustomers, oneByOne } from "./part.ts";
 import type { KnownPlacedOrders } from "./placed-orders.ts";
 import { isSameKey } from "./same-key.ts";
@@ -108,7 +110,10 @@ export interface OrderAgreed {
   bodyHash: string;
 }
 
-/** Asset numbers whose assets are gone: a number of the pool is never used again. */
+/**
+ * Asset numbers whose assets are gone: a number of the pool is never used again, and what a person asked for of one
+ * and was refused is asked for no more.
+ */
 export interface NumbersEnded {
   type: "numbers-ended";
   numbers: string[];
@@ -142,8 +147,9 @@ const step = oneByOne<KnownPlacedOrders, OrderBought | OrderRemoved | OrderAgree
   return { ...known, placedOrders: all };
 });
 
-const ended = oneByOne<KnownAssetNumbers, NumbersEnded>((known, { numbers }) => ({
+const ended = oneByOne<KnownAssetNumbers & KnownRequests, NumbersEnded>((known, { numbers }) => ({
   ...known,
+  requests: withoutGone(known.requests, numbers),
   numbers: known.numbers.filter(({ number }) => !numbers.includes(number)),
 }));
 

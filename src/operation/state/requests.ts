@@ -1,6 +1,6 @@
 import type { RecordKey } from "../../crm/model.ts";
 import { theCrm } from "../request.ts";
-import { withAnswer } from "../requests.ts";
+import { outlivesAsset, withAnswer } from "../requests.ts";
 import type { ManualRequest, NewRequest, RequestAnswer, Wish } from "../requests.ts";
 import { oneByOne } from "./part.ts";
 import type { ChangeContext } from "./part.ts";
@@ -8,7 +8,7 @@ import { compareBytes } from "./row-order.ts";
 import { isSameKey } from "./same-key.ts";
 
 export interface KnownRequests {
-  /** What people asked for, by kind and by what it is of, until they take it back. */
+  /** What people asked for, by kind and by what it is of, until they take it back or it ends with its asset. */
   requests: ManualRequest[];
   /** What the CRM asked for last of each thing, also where it was taken back or somebody asked otherwise since. */
   crmAsked: Wish[];
@@ -18,6 +18,11 @@ export type RequestChange =
   | { type: "request-made"; customer: RecordKey; request: NewRequest }
   | ({ type: "request-answered" } & RequestAnswer)
   | { type: "request-withdrawn"; customer: RecordKey; of: ManualRequest["of"]; about: string };
+
+/** What was refused of assets that are gone is asked for no more. */
+export function withoutGone(asked: readonly ManualRequest[], numbers: readonly string[]): ManualRequest[] {
+  return asked.filter((request) => !numbers.includes(request.about) || outlivesAsset(request));
+}
 
 const requests = oneByOne<KnownRequests, RequestChange>((known, change, context) => {
   if (change.type === "request-made") {

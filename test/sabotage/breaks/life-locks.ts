@@ -3,6 +3,8 @@ import type { Breaks } from "../break.ts";
 const lost = "a lock that was lent without an answer";
 
 const crmLock = "a lock that the CRM wants switched";
+const goneLock =
+  "a lock whose switching was refused (status 2) is told of until it is deleted, and every other one as ever";
 const toAndFro = "scenarios/life/to-and-fro.test.ts";
 const waitsInTheEnd =
   "a lock that the CRM switches to and fro waits for a person in the end, and what a person asks for does not";
@@ -10,6 +12,45 @@ const waits = "waits for a person until ten were approved, while what a person a
 
 /** Locks that the CRM has switched, and locks that are lent. */
 export const lifeLocks: Breaks = {
+  "what was refused of a lock outlives its asset": {
+    file: "src/ledger/state/order-steps.ts",
+    within: "OrderStepRows.writes",
+    skips: "endGone",
+    test: "scenarios/life/gone-locks.test.ts",
+    title: goneLock,
+  },
+  "what was refused of a lock that is gone is told of by the run that deleted it": {
+    file: "src/ledger/state/requests.ts",
+    within: "RequestRows.endGone",
+    find: "this.#statements.look.run(asked.customer.namespace, asked.customer.id);",
+    replace: "",
+    test: "scenarios/life/gone-locks.test.ts",
+    title: "a run that deletes the only lock whose switching was refused has nothing more to tell",
+  },
+  "what was refused of a lock that is gone stays in memory": {
+    file: "src/operation/state/order-steps.ts",
+    within: "ended",
+    find: "withoutGone(known.requests, numbers)",
+    replace: "known.requests",
+    test: "ledger/requests.test.ts",
+    title: "of locks that are gone, what a person asked for and was refused ends, in memory as in the rows",
+  },
+  "what failed of a lock ends with its asset": {
+    file: "src/operation/requests.ts",
+    within: "outlivesAsset",
+    find: '|| standing(request) !== "refused" ||',
+    replace: '|| standing(request) === "done" ||',
+    test: "scenarios/life/gone-locks.test.ts",
+    title: "a lock that a person wants switched, that failed and that comes back under its number, is switched",
+  },
+  "what the CRM asked for and was refused ends with its asset": {
+    file: "src/operation/requests.ts",
+    within: "outlivesAsset",
+    find: '"refused" || isOfCrm(request)',
+    replace: '"refused"',
+    test: "scenarios/life/gone-locks.test.ts",
+    title: "a lock that the CRM wants switched, that was refused and that comes back under its number, is told of",
+  },
   "an asset that M6 does not show counts as not lent": {
     file: "src/operation/borrow-assets.ts",
     within: "readLoan",
