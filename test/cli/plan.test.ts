@@ -141,6 +141,7 @@ describe("a saved plan", () => {
     const w = await world({ records: company(1, 1) });
     await w.run("migrate");
     for (const name of ["crm-sync.yaml", "data/orders.ndjson", "ledger.db", "data"]) {
+      const reason = name === "data" ? "that is no file" : "a file is there that is no saved plan, and would be lost";
       const before = name === "data" ? "" : readFileSync(w.path(name), "latin1");
       for (const words of [
         ["plan", "--out", w.path(name)],
@@ -149,7 +150,7 @@ describe("a saved plan", () => {
         const refused = await w.run(...words);
         expect([refused.exitCode, refused.stderr], words.join(" ")).toEqual([
           64,
-          expect.stringContaining(`the plan is not written to ${w.path(name)}`),
+          expect.stringContaining(`the plan is not written to ${w.path(name)}: ${reason}`),
         ]);
       }
       if (name !== "data") expect(readFileSync(w.path(name), "latin1")).toBe(before);

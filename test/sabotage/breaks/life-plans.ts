@@ -95,6 +95,14 @@ export const lifePlans: Breaks = {
     test: "cli/plan.test.ts",
     title: "a saved plan > takes the place of an earlier plan, and of nothing else",
   },
+  "a folder is taken for a file where a plan is to be written": {
+    file: "src/app/plan-file.ts",
+    within: "requirePlanPlace",
+    find: "!there.isFile()",
+    replace: "there === null",
+    test: "cli/plan.test.ts",
+    title: "a saved plan > takes the place of an earlier plan, and of nothing else",
+  },
   "a report takes the place of a ledger": {
     file: "src/app/written-files.ts",
     within: "writeWhole",
