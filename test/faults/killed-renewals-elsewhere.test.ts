@@ -1,0 +1,116 @@
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { World } from "../support/cli.ts";
+import { killPoints } from "../support/kill-points-names.ts";
+import type { KillPoint } from "../support/kill-points-names.ts";
+import { expectWhole, silentAt } from "../support/killed-at.ts";
+import { startCrmSync } from "../support/process.ts";
+import { sampled } from "../support/sizes.ts";
+import { productsBy } from "../scenarios/life/moved.ts";
+import { amend, numberOf, placedOrders, rule, standing } from "../scenarios/life/placed-orders.ts";
+import { adds, holders, numbersSent, renewal } from "../scenarios/life/renewals.ts";
+
+/**
+ * A renewal that moves to another customer, and one of what an adopted order has, killed at each point of their calls:
+ * each call is made once, and the earlier asset keeps its number and who holds it.
+ */
+const preload = join(import.meta.dirname, "../support/kill-points.ts");
+const points = killPoints.filter((point) => !point.startsWith("in settling"));
+const rules = ["orders.cancelled", "orders.added", "orders.moved"] as const;
+
+/** Two customers; the order 3 of C1, which renews what S1 holds, belongs to C2 now. */
+async function moving(): Promise<World> {
+  const w = await placedOrders();
+  for (const name of rules) rule(w, name, "apply");
+  adds(w, renewal("3"));
+  expect((await w.does("run", "everything")).calls).toEqual({ E5: 1 });
+  amend(w, "3", { customer: "C2" });
+  return w;
+}
+
+/** Two customers whose orders somebody else has placed; the order 3 renews what one of them has. */
+async function adopted(): Promise<{ w: World; number: string }> {
+  const w = await placedOrders();
+  const number = numberOf(w, "A1");
+  for (const name of rules) rule(w, name, "apply");
+  w.losesItsLedger();
+  expect((await w.does("run", "everything")).calls).not.toHaveProperty("E5");
+  adds(w, renewal("3"));
+  return { w, number };
+}
+
+/** Runs in processes of their own until one of them is killed there; `first`: no E5 is made before it. */
+async function killedAt(w: World, point: KillPoint, { kind, first }: { kind: string; first: boolean }): Promise<void> {
+  for (let run = 0; run < 5; run += 1) {
+    const moved = w.sandbox.state().orders["3-1"] !== undefined;
+    const lift = silentAt(point, w.sandbox, { operation: "E5", nth: first || moved ? 1 : 2 });
+    const environment = { ...w.place.environment, KILL_POINT: point, KILL_KIND: kind };
+    const { signal } = await startCrmSync({ ...w.place, environment, preload }, "run", "everything").ended;
+    const isKilled = signal === "SIGKILL";
+    await lift(isKilled);
+    if (isKilled) return;
+  }
+  expect.fail(`${kind} was never killed ${point}`);
+}
+
+async function purchases(w: World, runs: number): Promise<number> {
+  const before = w.sandbox.counts().effects["E5"] ?? 0;
+  for (let run = 0; run < runs; run += 1) await w.does("run", "everything");
+  return (w.sandbox.counts().effects["E5"] ?? 0) - before;
+}
+
+describe.each([
+  ["amend-order", true],
+  ["delete-products", false],
+] as const)("a renewal that moves, killed in its %s", (kind, first) => {
+  it.each(sampled(points, 2))(
+    "%s: it is bought once there and goes once where it was, and the seat stays",
+    { timeout: 300_000 },
+    async (point) => {
+      const w = await moving();
+      const number = numberOf(w, "A1");
+      const held = holders(w);
+      const had = w.sandbox.counts().effects["E5"] ?? 0;
+      await killedAt(w, point, { kind, first });
+      expectWhole(w);
+      expect(holders(w)).toEqual(held);
+      const shown = Object.values(await productsBy(w)).flat();
+      expect(
+        shown.some((row) => row.startsWith("R3 ")),
+        "stands nowhere",
+      ).toBe(true);
+
+      await purchases(w, 5);
+      expect((w.sandbox.counts().effects["E5"] ?? 0) - had).toBe(2);
+      expect(await productsBy(w)).toEqual({ C1: ["P1 1", "Q1 1"], C2: ["P2 2", "Q2 2", "R3 3-1"] });
+      expect([numberOf(w, "A1"), holders(w)]).toEqual([number, held]);
+      expect(numbersSent(w, "3-1")).not.toEqual([[[number]]]);
+      const last = await w.does("run", "everything");
+      expect([last.exitCode, last.calls], last.stdout).toEqual([0, {}]);
+      expectWhole(w);
+    },
+  );
+});
+
+describe("a renewal of what an adopted order has", () => {
+  it.each(sampled(points, 3))(
+    "killed %s: it is bought once, under the number that M7 shows that under",
+    { timeout: 300_000 },
+    async (point) => {
+      const { w, number } = await adopted();
+      const had = w.sandbox.counts().effects["E5"] ?? 0;
+      await killedAt(w, point, { kind: "place-order", first: true });
+      expectWhole(w);
+      await purchases(w, 5);
+      expect((w.sandbox.counts().effects["E5"] ?? 0) - had).toBe(1);
+      expect(w.sandbox.state().orders["3"]).toMatchObject({ calls: 1, products: 1 });
+      expect(numbersSent(w, "3")).toEqual([[[number]]]);
+      expect(standing(w)).toEqual({ products: 5, assets: 2, assignments: 2 });
+      expect(await purchases(w, 2)).toBe(0);
+      amend(w, "1", { cancelled: true });
+      expect(await purchases(w, 3)).toBe(1);
+      expect(standing(w)).toEqual({ products: 3, assets: 2, assignments: 2 });
+      expectWhole(w);
+    },
+  );
+});
