@@ -39,7 +39,8 @@ export function planRemovals(given: RemovalsGiven, endings: readonly Endings[], 
   const stopped = options.takingBlocked ?? quarantineBlock(given);
   for (const number of endingWhole(endings, given.known.numbers)) endingNumbers.add(number);
   const unwanted = unwantedOf(endings);
-  const going = wholeUnits(endings);
+  // What waits for a purchase itself may wait for what has its number: nothing waits for that in turn.
+  const going = wholeUnits(endings.filter(({ needs }) => needs.length === 0));
   for (const [key, own] of Map.groupBy(endings, ({ order }) => formatKey(order.order))) {
     if (stopped === undefined) planOrder(stage, given, own, { ...options, unwanted, whole: going });
     else stage.blocks.push([key, toldOf(given, key, own, stopped)]);

@@ -131,6 +131,14 @@ export const lifeRenewals: Breaks = {
     test: "scenarios/life/renewed-moved.test.ts",
     title: "an order that renews one of its own assets is bought where it moved to (renewed before it moved: true)",
   },
+  "a cancelled renewal waits for what waits for a purchase under its number": {
+    file: "src/plan/removals.ts",
+    within: "planRemovals",
+    find: "wholeUnits($endings.filter(({ $needs }) => $needs.length === 0))",
+    replace: "wholeUnits(endings)",
+    test: "scenarios/life/renewed-restored.test.ts",
+    title: "a renewal that is cancelled makes room for one by its own order, and neither waits for the other",
+  },
   "what is shown twice is deleted whatever the settings say of packages": {
     file: "src/plan/removal-sight.ts",
     within: "repeatedOf",

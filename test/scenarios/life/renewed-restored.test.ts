@@ -123,3 +123,24 @@ it("a renewal that comes back while the earlier order stands goes on under its n
   expect(numberOf(w, "A1")).toBe(number);
   await rests(w);
 });
+
+it.each(["another order", "its own order"])(
+  "a renewal that is cancelled makes room for one by %s, and neither waits for the other",
+  async (by) => {
+    const w = await placedOrders();
+    for (const name of ["orders.cancelled", "orders.added", "orders.ended"]) rule(w, name, "apply");
+    const held = holders(w);
+    renews(w);
+    await runs(w, 1);
+    amend(w, "3", { cancelled: true });
+    const assets = [{ id: "B4", continues: { order: "1", instance: "A1" } }];
+    const products = [line("R4", "B4")];
+    if (by === "another order") {
+      w.orders = [...w.orders, { id: "4", customer: "C1", assets, products }];
+      amend(w, "1", { cancelled: true });
+    } else amend(w, "1", { assets, products });
+    await runs(w, 4);
+    expect([standing(w), holders(w)]).toEqual([{ products: 3, assets: 2, assignments: 2 }, held]);
+    await rests(w);
+  },
+);
