@@ -11,7 +11,8 @@ type Amendment = MeantOperation<"amend-order">;
 
 /** What is bought under the number of a unit that stands, or of a new one whose number the CRM gives. */
 interface BoughtUnder {
-  unit: StandingUnit | undefined;
+  /** Units of the order itself that have the number. */
+  own: readonly StandingUnit[];
   /** Units of other orders that have the number too: one renews the other. */
   others: readonly StandingUnit[];
   number: string;
@@ -38,7 +39,7 @@ function boughtUnder({ after, records }: Amendment, standings: LoadedCustomer["s
     const isUnder = (one: StandingUnit): boolean => one.number === number;
     const orders = stood ? [...(standings?.values() ?? [])].filter((one) => one !== standing) : [];
     const others = orders.flatMap((one) => ("lost" in one ? [] : one.units.filter(isUnder)));
-    return [{ unit: standing.units.find(isUnder), others, number, products }];
+    return [{ own: standing.units.filter(isUnder), others, number, products }];
   });
 }
 
@@ -145,11 +146,11 @@ function thereAlready(
   bought: readonly BoughtUnder[],
   contents: CustomerInput["observed"]["contents"],
 ): Block | undefined {
-  for (const { unit, others, number, products } of bought) {
+  for (const { own, others, number, products } of bought) {
     const elsewhere = new Set(others.flatMap((one) => one.products.map(({ channelOrderId }) => channelOrderId)));
     const rows = (contents?.get(number)?.products ?? []).filter((row) => !elsewhere.has(row.channelOrderId ?? ""));
     const more = products.find((id) => {
-      const stands = (unit?.products ?? []).filter((item) => item.product.id === id);
+      const stands = own.flatMap((unit) => unit.products.filter((item) => item.product.id === id));
       return rows.filter((row) => row.crmProductId === id).length > stands.length;
     });
     if (more === undefined) continue;

@@ -139,6 +139,14 @@ export const lifeRenewals: Breaks = {
     test: "scenarios/life/renewed-restored.test.ts",
     title: "a renewal that is cancelled makes room for one by its own order, and neither waits for the other",
   },
+  "of the units of one order under a number only the first is looked at": {
+    file: "src/plan/there-already.ts",
+    within: "thereAlready",
+    find: "const $stands = $own.flatMap(",
+    replace: "const stands = own.slice(0, 1).flatMap(",
+    test: "scenarios/life/renewed.test.ts",
+    title: "what renews an asset of its own order gets other terms while the old one still waits to be taken away",
+  },
   "what is shown twice is deleted whatever the settings say of packages": {
     file: "src/plan/removal-sight.ts",
     within: "repeatedOf",

@@ -226,6 +226,28 @@ it("an order that renews one of its own assets is amended under the number that 
   await rests(w);
 });
 
+it("what renews an asset of its own order gets other terms while the old one still waits to be taken away", async () => {
+  const w = await placedOrders();
+  for (const name of ["orders.added", "orders.replaced"]) rule(w, name, "apply");
+  rule(w, "orders.ended", "hold");
+  const held = holders(w);
+  const assets = [{ id: "B1", continues: earlier }];
+  amend(w, "1", { assets, products: [line("R1", "B1")] });
+  expect((await w.does("run", "everything")).calls).toEqual({ E5: 1 });
+  amend(w, "1", { assets, products: [line("R1", "B1", { nodes: 5 })] });
+  await w.does("run", "everything");
+  expect([waitsFor(w, "1"), w.sandbox.state().orders["1-2"]]).toEqual([
+    expect.not.stringContaining("there-already"),
+    expect.objectContaining({ calls: 1, products: 1 }),
+  ]);
+  rule(w, "orders.ended", "apply");
+  for (const { id } of w.rows<{ id: string }>("select id from hold where state = 'open'"))
+    await w.run("approve", id, "--reason", "asked the customer");
+  for (const _ of [1, 2, 3]) await w.does("run", "everything");
+  expect([standing(w), holders(w)]).toEqual([{ products: 3, assets: 2, assignments: 2 }, held]);
+  await rests(w);
+});
+
 it("a product that somebody put under the number by hand is not bought a second time", async () => {
   const w = await placedOrders();
   const number = numberOf(w, "A1");
