@@ -1,4 +1,5 @@
 import type { SimulatedServices } from "../simulation/services.ts";
+import { seatsOtherwise } from "./holdings.ts";
 import { accountsLeft, loginOf } from "./model.ts";
 import type { CrmNow } from "./model.ts";
 
@@ -50,12 +51,13 @@ function byProduct(counts: Counts): Map<string, number> {
   return sums;
 }
 
-/** What each customer has of each product, by `CUSTOMER PRODUCT NODES END`. */
+/** What each customer has of each product, by `CUSTOMER PRODUCT NODES END LINE`. */
 export function shownProducts({ store }: SimulatedServices): Counts {
   const rows = store
     .prepare<[], { key: string; count: number }>(
       `SELECT customers.channel_customer_id || ' ' || crm_product_id || ' ' || json_extract(record, '$.limitConcurrent')
-       || ' ' || COALESCE(json_extract(record, '$.limitEndDate'), 0) AS key, COUNT(*) AS count FROM products JOIN assets ON assets.id = products.asset_id
+       || ' ' || COALESCE(json_extract(record, '$.limitEndDate'), 0)
+       || ' ' || json_extract(record, '$.parentCrmProductId') AS key, COUNT(*) AS count FROM products JOIN assets ON assets.id = products.asset_id
        JOIN customers ON customers.id = assets.customer_id
        WHERE products.removed_by IS NULL AND assets.removed_by IS NULL GROUP BY 1`,
     )
@@ -105,19 +107,7 @@ export function differences(crm: CrmNow, services: SimulatedServices): string[] 
       // The account of somebody who left or moved stays: the policy of it is to be told.
       .all(JSON.stringify(accountsLeft(crm.people))),
   );
-  same(
-    "seats",
-    people.flatMap((person) => person.holds.map((line) => `${line} with ${loginOf(person)}`)),
-    store
-      .prepare<[], string>(
-        `SELECT DISTINCT json_extract(record, '$.parentCrmProductId') || ' with ' || user_name FROM assets
-         JOIN staff ON staff.id = assets.holder_id
-         JOIN products ON products.asset_id = assets.id AND products.removed_by IS NULL
-         WHERE assets.removed_by IS NULL`,
-      )
-      .pluck()
-      .all(),
-  );
+  wrong.push(...seatsOtherwise(crm, services));
   const open = services.observation.state().deferred;
   if (open > 0) wrong.push(`${open} calls are still to be applied`);
   return wrong;

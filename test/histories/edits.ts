@@ -1,5 +1,7 @@
 import type { Draws } from "../simulation/timeline.ts";
 import type { CrmNow, CustomerNow, Line, OrderNow } from "./model.ts";
+import { buyAnew, dropVain, renewalEdits, setCancelled } from "./renewals.ts";
+import { freeLines, holdsOf, nameByStanding, release } from "./seats.ts";
 
 /** What happens in a CRM over the years; answers what was done, or undefined where there was nothing to do it to. */
 type Edit = (crm: CrmNow, draws: Draws) => string | undefined;
@@ -42,23 +44,14 @@ function newPerson(crm: CrmNow, draws: Draws, customer: string): string {
   return id;
 }
 
-/** Lines of a customer of which an asset is left for one more person. */
-function freeLines(crm: CrmNow, customer: string): string[] {
-  const held = crm.people.filter((person) => !person.gone).flatMap((person) => person.holds);
-  return crm.orders
-    .filter((order) => order.customer === customer && !order.cancelled)
-    .flatMap((order) => order.lines)
-    .filter((line) => held.filter((id) => id === line.id).length < line.quantity)
-    .map((line) => line.id);
-}
-
 const here = (crm: CrmNow): CustomerNow[] => crm.customers.filter((customer) => !customer.gone);
 const current = (crm: CrmNow): OrderNow[] => crm.orders.filter((order) => !order.cancelled);
 const lineOf = (crm: CrmNow, draws: Draws): Line | undefined =>
   draws.pick(current(crm).flatMap((order) => order.lines));
-/** Nobody holds what is gone. */
-function release(crm: CrmNow, lines: readonly string[]): void {
-  for (const person of crm.people) person.holds = person.holds.filter((id) => !lines.includes(id));
+/** What follows from a change in the CRM, whichever it was. */
+export function settle(crm: CrmNow): void {
+  dropVain(crm);
+  release(crm);
 }
 
 /** A person of another customer now holds nothing of the old one, and may get something of the new one. */
@@ -131,7 +124,7 @@ export const edits = {
   "a seat given": {
     make: (crm, draws) => {
       const person = draws.pick(crm.people.filter((item) => !item.gone));
-      const line = person && draws.pick(freeLines(crm, person.customer).filter((id) => !person.holds.includes(id)));
+      const line = person && draws.pick(freeLines(crm, person.customer).filter((id) => !holdsOf(crm, person, id)));
       if (line === undefined) return undefined;
       person?.holds.push(line);
       return `${line} to ${person?.id ?? ""}`;
@@ -161,9 +154,7 @@ export const edits = {
   "an ended line": {
     make: (crm, draws) => {
       const order = draws.pick(current(crm).filter((item) => item.lines.length > 1));
-      const line = order?.lines.pop();
-      release(crm, line === undefined ? [] : [line.id]);
-      return line?.id;
+      return order?.lines.pop()?.id;
     },
   },
   "an ended product": {
@@ -175,28 +166,21 @@ export const edits = {
   "fewer units": {
     make: (crm, draws) => {
       const line = draws.pick(current(crm).flatMap((order) => order.lines.filter((item) => item.quantity > 1)));
-      if (line === undefined) return undefined;
-      line.quantity -= 1;
-      if (crm.people.filter((person) => person.holds.includes(line.id)).length > line.quantity) release(crm, [line.id]);
-      return line.id;
+      if (line !== undefined) line.quantity -= 1;
+      return line?.id;
     },
   },
   "a cancelled order": {
     make: (crm, draws) => {
       const order = draws.pick(current(crm));
-      if (order === undefined) return undefined;
-      order.cancelled = true;
-      release(
-        crm,
-        order.lines.map((line) => line.id),
-      );
-      return order.id;
+      if (order !== undefined) setCancelled(crm, order, true);
+      return order?.id;
     },
   },
   "a restored order": {
     make: (crm, draws) => {
       const order = draws.pick(crm.orders.filter((item) => item.cancelled));
-      if (order !== undefined) order.cancelled = false;
+      if (order !== undefined) setCancelled(crm, order, false);
       return order?.id;
     },
   },
@@ -220,10 +204,7 @@ export const edits = {
       const other = draws.pick(crm.customers.filter((customer) => !customer.gone && customer.id !== order?.customer));
       if (order === undefined || other === undefined) return undefined;
       order.customer = other.id;
-      release(
-        crm,
-        order.lines.map((line) => line.id),
-      );
+      buyAnew(crm, order);
       return `${order.id} to ${other.id}`;
     },
   },
@@ -233,15 +214,21 @@ export const edits = {
       const gone = draws.pick(here(crm).filter((customer) => customer !== into));
       if (into === undefined || gone === undefined) return undefined;
       gone.gone = true;
-      for (const order of crm.orders) if (order.customer === gone.id) order.customer = into.id;
+      for (const order of crm.orders) {
+        if (order.customer !== gone.id) continue;
+        order.customer = into.id;
+        buyAnew(crm, order);
+      }
       for (const person of crm.people) {
         if (person.customer !== gone.id) continue;
         person.left = [...person.left, gone.id].filter((id) => id !== into.id);
         person.customer = into.id;
+        nameByStanding(crm, person);
       }
       return `${gone.id} into ${into.id}`;
     },
   },
+  ...renewalEdits,
 } satisfies Record<string, EditKind>;
 
 const all: readonly [string, EditKind][] = Object.entries(edits);
@@ -272,11 +259,7 @@ export const turns: Record<string, (crm: CrmNow, draws: Draws) => (() => string)
     return (
       order &&
       (() => {
-        order.cancelled = !order.cancelled;
-        release(
-          crm,
-          order.lines.map((line) => line.id),
-        );
+        setCancelled(crm, order, !order.cancelled);
         return String(order.cancelled);
       })
     );

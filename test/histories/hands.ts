@@ -9,6 +9,10 @@ function rowsIn<Row>({ store }: SimulatedServices, sql: string): Row[] {
   return store.prepare<[], Row>(sql).all();
 }
 
+/** Assets in which lines of two orders stand: what is gone of one is left to people. */
+const shared = `(SELECT asset_id FROM products WHERE removed_by IS NULL
+  GROUP BY 1 HAVING COUNT(DISTINCT json_extract(record, '$.parentCrmProductId')) > 1)`;
+
 /** What the program makes good once readings have shown it for long enough, and what it leaves alone. */
 export const handWorks: Record<string, HandWork> = {
   "takes a product away": (services, draws) => {
@@ -18,7 +22,7 @@ export const handWorks: Record<string, HandWork> = {
         services,
         `SELECT asset_number AS assetNum, MIN(crm_product_id) AS crmProductId FROM products
          JOIN assets ON assets.id = asset_id WHERE products.removed_by IS NULL AND assets.removed_by IS NULL
-         GROUP BY asset_number HAVING COUNT(*) > 1 ORDER BY asset_number`,
+         AND assets.id NOT IN ${shared} GROUP BY asset_number HAVING COUNT(*) > 1 ORDER BY asset_number`,
       ),
     );
     if (found === undefined) return undefined;
@@ -29,7 +33,8 @@ export const handWorks: Record<string, HandWork> = {
     const found = draws.pick(
       rowsIn<{ assetNum: string }>(
         services,
-        "SELECT asset_number AS assetNum FROM assets WHERE removed_by IS NULL ORDER BY asset_number",
+        `SELECT asset_number AS assetNum FROM assets WHERE removed_by IS NULL AND id NOT IN ${shared}
+         ORDER BY asset_number`,
       ),
     );
     if (found === undefined) return undefined;

@@ -1,5 +1,6 @@
 import type { Stream } from "../../src/crm/model.ts";
 import { exportedRows } from "../support/world/crm.ts";
+import { Lineage } from "./lineage.ts";
 
 /** A product of a line: what changes of it in a life. */
 export interface LineProduct {
@@ -15,6 +16,8 @@ export interface Line {
   id: string;
   quantity: number;
   products: LineProduct[];
+  /** The line that it renews: its assets are those of that one, and what it has more of are new. */
+  continues?: { order: string; line: string } | undefined;
 }
 
 export interface OrderNow {
@@ -47,6 +50,7 @@ export class CrmNow {
   readonly customers: CustomerNow[] = [];
   readonly orders: OrderNow[] = [];
   readonly people: PersonNow[] = [];
+  readonly lineage = new Lineage();
   #made = 0;
 
   /** A number for the next thing that is made. */
@@ -63,7 +67,7 @@ export class CrmNow {
         id,
         customer,
         cancelled,
-        assets: lines.map((line) => ({ id: line.id, quantity: line.quantity })),
+        assets: lines.map((line) => ({ id: line.id, quantity: line.quantity, ...continuesField(line) })),
         products: lines.flatMap((line) =>
           line.products.map((product) => ({
             id: product.id,
@@ -80,13 +84,29 @@ export class CrmNow {
     });
   }
 
-  /** What each customer is to have of each product, by `CUSTOMER PRODUCT NODES END`. */
+  /** The lines that are wanted, each with its order. */
+  lines(): { order: OrderNow; line: Line }[] {
+    return this.orders.flatMap((order) => (order.cancelled ? [] : order.lines.map((line) => ({ order, line }))));
+  }
+
+  /** The wanted lines of a customer whose assets somebody may hold who is to hold one of this line. */
+  meantBy(claim: string, customer: string): Line[] {
+    return this.lines().flatMap(({ order, line }) =>
+      order.customer === customer && this.lineage.isMeantBy(line.id, claim) ? [line] : [],
+    );
+  }
+
+  /** What each customer is to have of each product, by `CUSTOMER PRODUCT NODES END LINE`. */
   wanted(): Map<string, number> {
     const wanted = new Map<string, number>();
     for (const order of this.orders)
       for (const [key, count] of wantedOf(order)) wanted.set(key, (wanted.get(key) ?? 0) + count);
     return wanted;
   }
+}
+
+function continuesField({ continues }: Line): { continues?: { order: string; instance: string } } {
+  return continues === undefined ? {} : { continues: { order: continues.order, instance: continues.line } };
 }
 
 /** When a product ends, ISO; undefined where the CRM says nothing of it. */
@@ -114,10 +134,11 @@ export function loginOf({ id }: Pick<PersonNow, "id">): string {
 export function wantedOf({ customer, cancelled, lines }: OrderNow): Map<string, number> {
   if (cancelled) return new Map();
   return new Map(
-    lines.flatMap(({ quantity, products }) =>
+    lines.flatMap(({ id, quantity, products }) =>
       products.map((product): [string, number] => {
         const end = endOf(product);
-        return [`${customer} ${product.id} ${product.nodes} ${end === undefined ? 0 : Date.parse(end)}`, quantity];
+        const until = end === undefined ? 0 : Date.parse(end);
+        return [`${customer} ${product.id} ${product.nodes} ${until} ${id}`, quantity];
       }),
     ),
   );

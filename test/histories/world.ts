@@ -19,9 +19,11 @@ import { SimulatedServices } from "../simulation/services.ts";
 import { Draws, Timeline } from "../simulation/timeline.ts";
 import { mappingOf } from "../support/world/crm-files.ts";
 import { differences, Forms, shownProducts } from "./checker.ts";
-import { enabled, newCustomer, turns } from "./edits.ts";
+import { enabled, newCustomer, settle, turns } from "./edits.ts";
+import { Holdings } from "./holdings.ts";
 import { handWorks, madeByHand } from "./hands.ts";
 import { CrmNow } from "./model.ts";
+import { nameByStanding } from "./seats.ts";
 
 const maps = {
   customers: compileMapping("customers", mappingOf("customers")),
@@ -54,9 +56,12 @@ export interface HistoryResult {
   story: string[];
 }
 
-/** A random history of CRM edits, interleaved with runs, kills and lost answers, and what the platform holds of it. */
-export async function live(seed: number, folder: string): Promise<HistoryResult> {
-  const history = new History(seed, folder);
+/**
+ * A random history of CRM edits, interleaved with runs, kills and lost answers, and what the platform holds of it;
+ * `edits` are those that it is made of.
+ */
+export async function live(seed: number, folder: string, edits = enabled): Promise<HistoryResult> {
+  const history = new History(seed, folder, edits);
   try {
     return await history.run(await emptyLedger(folder));
   } finally {
@@ -66,6 +71,7 @@ export async function live(seed: number, folder: string): Promise<HistoryResult>
 
 class History {
   readonly #seed: number;
+  readonly #kinds: typeof enabled;
   readonly #path: string;
   readonly #draws: Draws;
   readonly #timeline = new Timeline();
@@ -73,6 +79,7 @@ class History {
   readonly #configuration: Configuration;
   readonly #crm = new CrmNow();
   readonly #forms = new Forms();
+  readonly #holdings: Holdings;
   readonly #trace = createHash("sha256");
   readonly #story: string[] = [];
   readonly #wrong: string[] = [];
@@ -81,12 +88,14 @@ class History {
   #runs = 0;
   #kills = 0;
 
-  constructor(seed: number, folder: string) {
+  constructor(seed: number, folder: string, edits: typeof enabled) {
     this.#seed = seed;
+    this.#kinds = edits;
     this.#path = join(folder, `history-${process.pid}-${seed}.db`);
     const draws = new Draws(seed);
     this.#draws = draws;
     this.#services = new SimulatedServices(this.#timeline, draws, { shortM6: false });
+    this.#holdings = new Holdings(this.#crm, this.#services);
     this.#configuration = {
       ordersUnseen: "resend",
       ...(seed % 5 === 3 ? { syncMode: "async" as const } : {}),
@@ -104,7 +113,7 @@ class History {
     copyFileSync(empty, this.#path);
     const draws = this.#draws;
     for (let customers = draws.whole(1, 2); customers > 0; customers -= 1) newCustomer(this.#crm, draws);
-    this.#forms.add(this.#crm.wanted());
+    this.#changed();
     for (let left = draws.whole(2, 6), first = true; left > 0; first = false) {
       for (let edits = first ? 0 : draws.whole(1, 3); edits > 0 && left > 0; edits -= 1, left -= 1) this.#edit();
       this.#services.faultRate = draws.pick([0, 0.1, 0.3]) ?? 0;
@@ -148,12 +157,25 @@ class History {
   }
 
   #edit(): void {
-    const [name, kind] = this.#draws.pick(enabled) ?? ["", undefined];
+    const [name, kind] = this.#draws.pick(this.#kinds) ?? ["", undefined];
     const done = kind?.make(this.#crm, this.#draws);
     if (done === undefined) return;
     this.#edits += 1;
-    this.#forms.add(this.#crm.wanted());
+    this.#changed();
     this.#note(`edit: ${name}: ${done}`);
+  }
+
+  #changed(): void {
+    settle(this.#crm);
+    this.#forms.add(this.#crm.wanted());
+    this.#holdings.changed();
+  }
+
+  /** Where the platform holds exactly what the CRM says, that is what it may not fall short of from now on. */
+  #agree(): void {
+    if (differences(this.#crm, this.#services).length > 0) return;
+    this.#forms.agreed(this.#crm.wanted());
+    for (const text of this.#holdings.agreed()) this.#wrong.push(`agreed: ${text}`);
   }
 
   /** The CRM turns one value to and fro, with a run after each time. */
@@ -165,7 +187,7 @@ class History {
     for (let left = draws.whole(mostTurns / 2, mostTurns); left > 0; left -= 1) {
       const now = turn();
       this.#edits += 1;
-      this.#forms.add(this.#crm.wanted());
+      this.#changed();
       this.#note(`edit: to and fro: ${name}: ${now}`);
       await this.#oneRun(draws.chance(0.2) ? draws.whole(1, 80) : undefined);
       if (draws.chance(0.2)) await this.#decide();
@@ -179,6 +201,8 @@ class History {
   async #workByHand(): Promise<void> {
     const draws = this.#draws;
     if (this.#wrong.length > 0 || differences(this.#crm, this.#services).length > 0) return;
+    // What is bought again has a number of its own, which goes on from no earlier line.
+    for (const person of this.#crm.people) nameByStanding(this.#crm, person);
     await this.#readBack();
     for (let left = draws.whole(1, 3); left > 0; left -= 1) {
       const [name, work] = draws.pick(Object.entries(handWorks)) ?? ["", undefined];
@@ -186,6 +210,7 @@ class History {
       if (done !== undefined) this.#note(`by hand: ${name}: ${done}`);
     }
     this.#forms.add(shownProducts(this.#services));
+    this.#holdings.forget();
     const strangers = madeByHand(this.#services);
     for (const _ of [1, 2]) {
       await this.#readBack();
@@ -213,6 +238,7 @@ class History {
   /** Each customer has what the CRM said before an edit or after it, at every moment. */
   #look(when: string): void {
     for (const text of this.#forms.unexplained(shownProducts(this.#services))) this.#wrong.push(`${when}: ${text}`);
+    for (const text of this.#holdings.unexplained()) this.#wrong.push(`${when}: ${text}`);
   }
 
   /** One run, which the program may die in. */
@@ -234,12 +260,14 @@ class History {
     for (const call of this.#services.calls.slice(calls))
       this.#note(`call ${call.operation} ${call.fault ?? ""} ${call.body ?? ""}`);
     this.#look("after a run");
+    this.#agree();
     if (summary === undefined) {
       this.#kills += 1;
       this.#note(`killed at step ${engine.life.steps}`);
       return undefined;
     }
     this.#note(`run ${summary.state} exit ${summary.exitCode}`);
+    for (const open of summary.open) this.#story.push(`  open: ${JSON.stringify(open)}`);
     if (!summary.balance.adds) this.#wrong.push(`a run does not balance: ${JSON.stringify(summary.balance)}`);
     return summary;
   }
@@ -288,7 +316,7 @@ class History {
       const decided = await this.#decide();
       const isQuiet = this.#services.writingCalls === writes && decided === 0 && summary?.openOperations === 0;
       quiet = isQuiet ? quiet + 1 : 0;
-      if (differences(this.#crm, this.#services).length === 0) this.#forms.agreed(this.#crm.wanted());
+      this.#agree();
       if (run < mostLastRuns) continue;
       this.#wrong.push(`run ${run} without faults still does something, or leaves something open`);
       return;
