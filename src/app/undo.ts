@@ -1,6 +1,6 @@
 import { programVersion } from "../base/program-version.ts";
 import { toInstant } from "../base/clock.ts";
-import { exitCodes, Problem } from "../base/errors.ts";
+import { exitCodes, Problem, usage } from "../base/errors.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { heldOf, takenBefore } from "../run/judgement.ts";
 import { planUndoRun } from "../run/undo-run.ts";
@@ -10,12 +10,12 @@ import { planFormat, requirePlanPlace, writePlanFile } from "./plan-file.ts";
 import { underRunLock } from "./run-lock.ts";
 
 /**
- * Plans what takes a run back, shows it while the run lock is held, and saves it to a file where one is named. Sends
+ * Plans what takes a run back, `last` for the newest one that carried something out, shows it while the run lock is held, and saves it to a file where one is named. Sends
  * nothing but reads.
  */
 export async function undoByHand(
   application: Application,
-  id: string,
+  named: string,
   {
     out,
     signal,
@@ -24,6 +24,8 @@ export async function undoByHand(
 ): Promise<ExitCode> {
   requirePlanPlace(out);
   const ledger = await application.existingLedger();
+  const id = named === "last" ? await ledger.journal.newestRunWithDone() : named;
+  if (id === undefined) throw usage("no run of this ledger carried anything out", "there is nothing to take back");
   const undone = await ledger.runs.byId(id);
   if (undone === undefined) throw unknownRun(id);
   const dependencies = await application.runDependencies();

@@ -34,6 +34,36 @@ describe("undo", () => {
     expect(told.stdout).toBe(`${lastRun(w)} carried nothing out: there is nothing to take back\n`);
   });
 
+  it("takes `last` for the newest run that carried something out, whatever was read or planned since", async () => {
+    const nothing = await (await world({ records: company(1, 1) })).run("undo", "last");
+    expect([nothing.exitCode, nothing.stderr.split("\n")[0]]).toEqual([
+      64,
+      "no run of this ledger carried anything out",
+    ]);
+    const w = await placedOrders();
+    applyAll(w);
+    const first = lastRun(w);
+    w.customers = w.customers.map((item) => ({ ...item, branch: "South" }));
+    w.write();
+    expect((await w.does("run", "everything")).calls).toEqual({ E4: 2 });
+    const renamed = lastRun(w);
+    expect((await w.does("run", "everything")).calls).toEqual({});
+    for (const words of [["run", "verify"], ["plan"]]) await w.run(...words);
+    const file = w.path("undo.ndjson");
+    const undo = await w.run("undo", "last", "--out", file);
+    expect([undo.exitCode, undo.stdout.split("\n")[0]]).toEqual([
+      2,
+      `2 step(s) take ${renamed} back: 2 exact, 0 approximate, 0 impossible`,
+    ]);
+    expect(readFileSync(file, "utf8").split("\n")[0]).toContain(`"undo":"${renamed}"`);
+    const applied = await w.does("apply", file);
+    expect(applied.calls, applied.stdout).toEqual({ E4: 2 });
+    const [again] = (await w.run("undo", "last")).stdout.split("\n");
+    expect(again).not.toContain(first);
+    expect(again).not.toContain(renamed);
+    expect(again).toMatch(/^2 step\(s\) take run_\S+ back/u);
+  });
+
   it("takes back names, people, seats and orders of one run, newest first, and the next run does them again", async () => {
     const w = await placedOrders();
     applyAll(w);

@@ -11,9 +11,12 @@ export const register: Register = (program, carryOut) => {
   program
     .command("undo")
     .description("what would take a run back, step by step, newest first; sends nothing but reads")
-    .argument("<run>", "the run, as `runs` lists it")
+    .argument("<run>", "the run, as `runs` lists it, or `last`: the newest that carried something out")
     .option("--out <file>", "save it as a plan, to be applied by `apply`")
-    .addHelpText("after", example("crm-sync undo run_01J… --out undo.ndjson", "crm-sync apply undo.ndjson"))
+    .addHelpText(
+      "after",
+      example("crm-sync undo run_01J… --out undo.ndjson", "crm-sync apply undo.ndjson", "crm-sync undo last"),
+    )
     .action((run, { out }) => carryOut((invocation) => undoCommand(invocation, run, out)));
 };
 

@@ -271,6 +271,10 @@ export class Journal {
     return this.#context.read(() => this.#ofRuns.doneOf(run));
   }
 
+  async newestRunWithDone(): Promise<string | undefined> {
+    return this.#context.read(() => this.#ofRuns.newestWithDone());
+  }
+
   async plannedOf(customer: RecordKey): Promise<PlannedRow[]> {
     return this.#context.read(() => this.#journal.plannedOf(customer));
   }

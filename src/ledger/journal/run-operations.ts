@@ -19,7 +19,18 @@ export class RunOperations {
           `select ${operationColumns} from operation o indexed by operation_by_run
            where o.run_id = +? and o.state = 'done' order by o.updated_at desc, o.id desc`,
         ),
+      newestWithDone: () =>
+        database.prepare<[], { id: string }>(
+          `select r.id from run r where exists (select 1 from operation o indexed by operation_by_run
+             where o.run_id = r.id and o.state = 'done' and o.customer_id <> '')
+           order by r.started_at desc, r.id desc limit 1`,
+        ),
     });
+  }
+
+  /** The newest run that carried something out for a customer; undefined where none did. */
+  newestWithDone(): string | undefined {
+    return this.#statements.newestWithDone.get()?.id;
   }
 
   /** Operations of a run that are held, by the hold that holds each. */
