@@ -120,8 +120,8 @@ async function requireOpen(
 ): Promise<void> {
   if (!isDone || (await state.seenDifferences(customer)).length > 0) return;
   const cure =
-    "nothing needs to be done; what was changed on the platform by hand is found by `crm-sync run verify`, and may be " +
-    "noted after it";
+    "nothing needs to be done; what was changed on the platform by hand is found by `crm-sync run verify`, and may " +
+    "be noted after it";
   throw refused("resolve.agreed", `${subject} stands as the CRM has it, by all that is known of it`, cure);
 }
 

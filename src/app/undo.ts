@@ -10,8 +10,8 @@ import { planFormat, requirePlanPlace, writePlanFile } from "./plan-file.ts";
 import { underRunLock } from "./run-lock.ts";
 
 /**
- * Plans what takes a run back, `last` for the newest one that carried something out, shows it while the run lock is held, and saves it to a file where one is named. Sends
- * nothing but reads.
+ * Plans what takes a run back, `last` for the newest one that carried something out, shows it while the run lock is
+ * held, and saves it to a file where one is named. Sends nothing but reads.
  */
 export async function undoByHand(
   application: Application,

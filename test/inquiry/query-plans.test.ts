@@ -56,6 +56,10 @@ const allowed: Record<string, { statement: RegExp; why: string }> = {
     statement: /^select .* from "?run"? order by "?started_at"? desc, "?id"? desc limit \?$/u,
     why: "as many as are asked for, in the order of an index",
   },
+  "undo last": {
+    statement: /^select r\.id from run r where exists \(select 1 from operation o indexed by operation_by_run/u,
+    why: "a person asks for it, and it ends at the newest run that carried something out",
+  },
   "audit verify, audit export": {
     statement: /^select sequence, format, at, kind, subject, body, previous, hash from audit order by sequence$/u,
     why: "a person asks for the whole chain",
