@@ -170,6 +170,7 @@ class CustomerAttemptRun {
       return { kind: "stopped", reason: "stale", moved };
     }
     const { plan, left } = chosenOf(whole, expected);
+    await takeBack(this.#knows, waitingIn(left));
     const { observed } = this.#planning;
     const of = { deps: this.#deps, attempt: this.#attempt, knows: this.#knows, observed, ahead: true };
     const { state: judged, toJudge } = await judge(of, this.#state, { plan, whole });

@@ -36,6 +36,14 @@ export const lifeMoves: Breaks = {
     title:
       "nothing goes while the purchase at the other customer waits for a person, and it is bought once it was approved",
   },
+  "with a gap a moved order goes although its purchase was not chosen of a saved plan": {
+    file: "src/run/reconcile.ts",
+    within: "CustomerAttemptRun.#carryOutStage",
+    find: "waitingIn(left)",
+    replace: "waitingIn(performance.now() < 0 ? left : [])",
+    test: "scenarios/life/moved-gap.test.ts",
+    title: "with a gap what was to go stays where a saved plan is applied without the purchase that it makes room for",
+  },
   "a purchase that comes to be held leaves its order given over": {
     file: "src/run/handovers.ts",
     within: "takeBack",

@@ -1,8 +1,9 @@
+import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { placeOf } from "../../../src/run/canary.ts";
 import type { World } from "../../support/cli.ts";
 import { places, productsBy, runsUntilQuiet } from "./moved.ts";
-import { amend, numberOf, openHold, placedOrders, rule, waitsFor } from "./placed-orders.ts";
+import { amend, numberOf, openHold, orderOf, placedOrders, rule, waitsFor } from "./placed-orders.ts";
 
 const before = { C1: ["P1 1", "Q1 1"], C2: ["P2 2", "Q2 2"] };
 
@@ -238,6 +239,30 @@ it("what E9 gives no asset numbers for once the old half went is told in each ru
   expect((await w.run("explain", "order", "1")).stdout).toMatch(/nothing of it stands anywhere/u);
   w.sandbox.faults.clear();
   expect((await w.does("run", "everything")).calls).toEqual({ E5: 1, E9: 1 });
+  await runsUntilQuiet(w);
+  expect(await places(w)).toEqual({ C2: ["P1", "Q1"] });
+});
+
+it("with a gap what was to go stays where a saved plan is applied without the purchase that it makes room for", async () => {
+  const w = await placedOrders({ staff: [] });
+  for (const [name, word] of Object.entries({ "orders.moved": "hold", replacement: "gap" })) rule(w, name, word);
+  amend(w, "1", { customer: "C2" });
+  for (const _ of [1, 2]) await w.does("run", "everything");
+  expect((await w.run("approve", openHold(w), "--reason", "asked both customers")).exitCode).toBe(0);
+  w.orders = [...w.orders, orderOf("5", "C2")];
+  w.write();
+  const saved = w.path("saved.ndjson");
+  await w.run("plan", "--out", saved);
+  const planned = readFileSync(saved, "utf8")
+    .trim()
+    .split("\n")
+    .flatMap((line) => JSON.parse(line).operations ?? []);
+  const hashOf = (kind: string): string => planned.find((one) => one.kind === kind)?.hash ?? kind;
+  const only = ["delete-assets", "place-order"].flatMap((kind) => ["--only", hashOf(kind)]);
+  const applied = await w.does("apply", saved, ...only);
+  expect(applied.calls, applied.stdout + applied.stderr).toEqual({ E5: 1 });
+  expect(await places(w)).toEqual({ C1: ["P1", "Q1"] });
+  expect(applied.stdout).toMatch(/customer is deferred \(order\.moving\).*what stands of it here stays until it does/u);
   await runsUntilQuiet(w);
   expect(await places(w)).toEqual({ C2: ["P1", "Q1"] });
 });
