@@ -31,6 +31,9 @@ export type Wish = {
   [Of in RequestOf]: Omit<Requested<Of, RequestShapeMap[Of]>, "askedAt" | "answer" | "operationId">;
 }[RequestOf];
 
+/** What the CRM asked for last; `gone` where the asset that it is of was deleted since. */
+export type CrmWish = Wish & { gone?: true };
+
 /** A request when it is made; `askedAt` where that is not now: since when the CRM says so. */
 export type NewRequest = Wish & { askedAt?: string };
 

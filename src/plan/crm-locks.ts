@@ -131,8 +131,10 @@ function numbersOf(
 
 /** Whether the CRM says something else of a lock than it said last, and nobody said otherwise since. */
 function isNew({ known }: Given, { since }: OrderWithTree, number: string, wanted: "locked" | "unlocked"): boolean {
-  const last = known.crmAsked.find((asked) => asked.of === "lock" && asked.about === number)?.wanted ?? "unlocked";
-  if (last === wanted) return false;
+  const last = known.crmAsked.find((asked) => asked.of === "lock" && asked.about === number);
+  // A lock that is bought anew is enabled.
+  const isAsked = last?.gone === true && wanted === "locked" ? false : (last?.wanted ?? "unlocked") === wanted;
+  if (isAsked) return false;
   const live = only(known.requests, "lock").find(({ about }) => about === number);
   return live === undefined || live.by === theCrm || live.askedAt <= since;
 }

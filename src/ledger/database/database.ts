@@ -44,6 +44,7 @@ import * as wordsThatEndMigration from "../../../migrations/0024_words_that_end.
 import * as movedOrdersMigration from "../../../migrations/0025_moved_orders.ts";
 import * as foundElsewhereMigration from "../../../migrations/0026_found_elsewhere.ts";
 import * as holdsOfUndoMigration from "../../../migrations/0027_holds_of_undo.ts";
+import * as goneLocksMigration from "../../../migrations/0028_gone_locks.ts";
 import * as rejectionsMigration from "../../../migrations/0004_rejections.ts";
 
 export type Sqlite = Database.Database;
@@ -82,6 +83,7 @@ export const migrations: Record<string, Migration> = {
   "0025_moved_orders": movedOrdersMigration,
   "0026_found_elsewhere": foundElsewhereMigration,
   "0027_holds_of_undo": holdsOfUndoMigration,
+  "0028_gone_locks": goneLocksMigration,
 };
 
 class TransactionalDdlAdapter extends SqliteAdapter {

@@ -2,8 +2,8 @@ import { canonicalJson, parseJson } from "../../base/canonical-json.ts";
 import type { Json } from "../../base/canonical-json.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { theCrm } from "../../operation/request.ts";
-import { isDue, isRequestOf, outlivesAsset, readRequest, requestsOf } from "../../operation/requests.ts";
-import type { ManualRequest, RequestOf, Wish } from "../../operation/requests.ts";
+import { isDue, isRequestOf, outlivesAsset, readRequest, requestKindOf, requestsOf } from "../../operation/requests.ts";
+import type { CrmWish, ManualRequest, RequestOf } from "../../operation/requests.ts";
 import type { KnownRequests, RequestChange } from "../../operation/state/requests.ts";
 import { unreadableRow } from "../database/damage.ts";
 import type { Sqlite } from "../database/database.ts";
@@ -28,6 +28,8 @@ export interface ManualRequestTable {
   operation_id: string | null;
   /** It is still to be sent. */
   due: number;
+  /** When the asset that it is of was deleted, where the CRM asked for it. */
+  gone_at: string | null;
 }
 
 export const requestTables = { manual_request: table<ManualRequestTable>() };
@@ -105,10 +107,10 @@ export class RequestRows {
     return { requests: this.of(customer), crmAsked: this.#crmAsked(customer) };
   }
 
-  #crmAsked({ namespace, id }: RecordKey): Wish[] {
+  #crmAsked({ namespace, id }: RecordKey): CrmWish[] {
     return this.#statements.crmAsked.all({ namespace, id, theCrm }).map((row) => {
       const { askedAt: _at, answer: _answer, operationId: _operation, ...wish } = requestFromRow(row);
-      return wish;
+      return row.gone_at === null ? wish : { ...wish, gone: true };
     });
   }
 
@@ -127,10 +129,14 @@ export class RequestRows {
     },
   };
 
-  /** What was refused of assets that are gone is asked for no more; the next run looks at whoever it was asked for. */
+  /**
+   * What was refused of assets that are gone is asked for no more, and the next run looks at whoever it was asked for.
+   * What the CRM asked for says nothing of what is bought under their numbers.
+   */
   endGone(numbers: readonly string[], at: string): void {
     for (const of of requestsOf)
       for (const about of numbers) {
+        if (requestKindOf({ of }).isOfAsset) this.#statements.gone.run(at, of, about, theCrm);
         const asked = this.standing({ of, about });
         if (asked === undefined || outlivesAsset(asked.request)) continue;
         this.#statements.end.run(at, of, about);
@@ -146,14 +152,15 @@ export class RequestRows {
 
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
+    ...endings(database),
     of: () =>
       database.prepare<[string, string], RequestRow>(
         `select ${requestColumns.join(", ")} from manual_request
          where to_at is null and customer_namespace = +? and customer_id = +? order by of, about`,
       ),
     crmAsked: () =>
-      database.prepare<[RecordKey & { theCrm: string }], RequestRow>(
-        `select ${requestColumns.join(", ")} from manual_request asked
+      database.prepare<[RecordKey & { theCrm: string }], RequestRow & Pick<ManualRequestTable, "gone_at">>(
+        `select ${requestColumns.join(", ")}, gone_at from manual_request asked
          where customer_namespace = +@namespace and customer_id = +@id and asked_by = @theCrm and not exists (
            select 1 from manual_request later where later.of = asked.of and later.about = asked.about
            and later.from_at > asked.from_at and later.asked_by = @theCrm
@@ -174,8 +181,6 @@ function prepareStatements(database: Sqlite) {
       database.prepare<[string, string, string], { found: 1 }>(
         "select 1 as found from manual_request where of = +? and about = +? and from_at = +? and to_at is null",
       ),
-    end: () =>
-      database.prepare("update manual_request set to_at = ?, due = 0 where of = ? and about = ? and to_at is null"),
     make: () =>
       database.prepare(
         `insert into manual_request (of, about, from_at, customer_namespace, customer_id, wanted, details, asked_by,
@@ -185,7 +190,7 @@ function prepareStatements(database: Sqlite) {
            set to_at = null, customer_namespace = excluded.customer_namespace,
            customer_id = excluded.customer_id, wanted = excluded.wanted, details = excluded.details,
            asked_by = excluded.asked_by, reason = excluded.reason, answer = null, answered_at = null,
-           operation_id = null, due = 1`,
+           operation_id = null, due = 1, gone_at = null`,
       ),
     answer: () =>
       database.prepare(
@@ -197,10 +202,21 @@ function prepareStatements(database: Sqlite) {
         `update record set pending = 1
          where stream = 'customers' and namespace = +? and id = +? and state <> 'quarantined'`,
       ),
+  });
+}
+
+function endings(database: Sqlite) {
+  return {
+    end: () =>
+      database.prepare("update manual_request set to_at = ?, due = 0 where of = ? and about = ? and to_at is null"),
+    gone: () =>
+      database.prepare(
+        "update manual_request set gone_at = ? where of = +? and about = +? and asked_by = ? and gone_at is null",
+      ),
     withdraw: () =>
       database.prepare(
         `update manual_request set to_at = ?, due = 0
          where of = ? and about = ? and customer_namespace = ? and customer_id = ? and to_at is null`,
       ),
-  });
+  };
 }

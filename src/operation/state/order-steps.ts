@@ -3,7 +3,7 @@ import type { Money, RecordKey } from "../../crm/model.ts";
 import type { EarlierUnit } from "../asset-numbers.ts";
 import { withNumbers } from "./asset-numbers.ts";
 import type { FixedNumber, KnownAssetNumbers } from "./asset-numbers.ts";
-import { withoutGone } from "./requests.ts";
+import { goneWishes, withoutGone } from "./requests.ts";
 import type { KnownRequests } from "./requests.ts";
 import { notOfCustomers, oneByOne } from "./part.ts";
 import type { KnownPlacedOrders } from "./placed-orders.ts";
@@ -150,6 +150,7 @@ const step = oneByOne<KnownPlacedOrders, OrderBought | OrderRemoved | OrderAgree
 const ended = oneByOne<KnownAssetNumbers & KnownRequests, NumbersEnded>((known, { numbers }) => ({
   ...known,
   requests: withoutGone(known.requests, numbers),
+  crmAsked: goneWishes(known.crmAsked, numbers),
   numbers: known.numbers.filter(({ number }) => !numbers.includes(number)),
 }));
 

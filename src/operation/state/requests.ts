@@ -1,7 +1,7 @@
 import type { RecordKey } from "../../crm/model.ts";
 import { theCrm } from "../request.ts";
-import { outlivesAsset, withAnswer } from "../requests.ts";
-import type { ManualRequest, NewRequest, RequestAnswer, Wish } from "../requests.ts";
+import { outlivesAsset, requestKindOf, withAnswer } from "../requests.ts";
+import type { CrmWish, ManualRequest, NewRequest, RequestAnswer } from "../requests.ts";
 import { oneByOne } from "./part.ts";
 import type { ChangeContext } from "./part.ts";
 import { compareBytes } from "./row-order.ts";
@@ -11,7 +11,7 @@ export interface KnownRequests {
   /** What people asked for, by kind and by what it is of, until they take it back or it ends with its asset. */
   requests: ManualRequest[];
   /** What the CRM asked for last of each thing, also where it was taken back or somebody asked otherwise since. */
-  crmAsked: Wish[];
+  crmAsked: CrmWish[];
 }
 
 export type RequestChange =
@@ -22,6 +22,13 @@ export type RequestChange =
 /** What was refused of assets that are gone is asked for no more. */
 export function withoutGone(asked: readonly ManualRequest[], numbers: readonly string[]): ManualRequest[] {
   return asked.filter((request) => !numbers.includes(request.about) || outlivesAsset(request));
+}
+
+/** What the CRM asked for of assets that are gone says nothing of what is bought under their numbers. */
+export function goneWishes(asked: readonly CrmWish[], numbers: readonly string[]): CrmWish[] {
+  return asked.map((wish) =>
+    requestKindOf(wish).isOfAsset && numbers.includes(wish.about) ? { ...wish, gone: true } : wish,
+  );
 }
 
 const requests = oneByOne<KnownRequests, RequestChange>((known, change, context) => {
@@ -48,7 +55,7 @@ function made(
 }
 
 /** A wish of the CRM takes the place of its last one for the same. */
-function heard(before: readonly Wish[], { request }: Extract<RequestChange, { type: "request-made" }>): Wish[] {
+function heard(before: readonly CrmWish[], { request }: Extract<RequestChange, { type: "request-made" }>): CrmWish[] {
   if (request.by !== theCrm) return [...before];
   const { askedAt: _at, ...wish } = request;
   return [...before.filter((other) => !isAbout(other, request)), wish].toSorted(byName);

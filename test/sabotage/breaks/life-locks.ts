@@ -12,6 +12,14 @@ const waits = "waits for a person until ten were approved, while what a person a
 
 /** Locks that the CRM has switched, and locks that are lent. */
 export const lifeLocks: Breaks = {
+  "a lock that was deleted and is bought anew counts as disabled": {
+    file: "src/plan/crm-locks.ts",
+    within: "isNew",
+    find: 'last?.gone === true && wanted === "locked" ? false :',
+    replace: "",
+    test: "scenarios/life/gone-locks.test.ts",
+    title: "a lock that the CRM had disabled and that comes back under its number, locked still, is switched again",
+  },
   "what was refused of a lock outlives its asset": {
     file: "src/ledger/state/order-steps.ts",
     within: "OrderStepRows.writes",

@@ -105,6 +105,30 @@ it("a lock that the CRM wants switched, that was refused and that comes back und
   expect((await w.run("status")).stdout).toContain(given);
 });
 
+it.each([
+  ["locked still", true, "E6", 1],
+  ["no more", false, "E7", 0],
+])(
+  "a lock that the CRM had disabled and that comes back under its number, %s, is switched again",
+  async (_, ...then) => {
+    const [locked, operation, disabled] = then;
+    const w = await withLocks({ numbers: [given] });
+    w.orders = w.orders.map((order) => ({
+      ...order,
+      assets: order.assets.map((asset) => ({ ...assetRow(asset), locked: assetRow(asset).id !== "O2-A2" })),
+    }));
+    w.write();
+    expect(await w.does("run", "everything")).toMatchObject({ exitCode: 0, calls: { E6: 2 } });
+    expect(w.sandbox.state().lockedAssets).toBe(3);
+    await goAndComeBack(w, { locked });
+    const calls: Record<string, number>[] = [];
+    for (let turn = 0; turn < 3; turn += 1) calls.push((await w.does("run", "everything")).calls);
+    expect(calls.map((of) => of[operation] ?? 0).reduce((one, other) => one + other)).toBe(1);
+    expect(w.sandbox.state().lockedAssets).toBe(2 + disabled);
+    expect(await w.does("run", "everything")).toMatchObject({ exitCode: 0, calls: {} });
+  },
+);
+
 it("a run that deletes the only lock whose switching was refused has nothing more to tell", async () => {
   const w = await withLocks();
   w.sandbox.faults.add({ operation: "E6", fault: "oddField", field: "status", value: 4 });
