@@ -1,5 +1,5 @@
 import type { Json } from "../base/canonical-json.ts";
-import { Problem } from "../base/errors.ts";
+import { exitCodes, Problem } from "../base/errors.ts";
 import type { EndpointId } from "../contract/endpoints.ts";
 
 /**
@@ -59,7 +59,7 @@ const words: Record<ReadFailureKind, { what: string; cure: string }> = {
   },
 };
 
-/** A read that gave nothing, after all its repetitions. Never to be taken for an empty answer. */
+/** A read that gave nothing, after its repetitions. Never to be taken for an empty answer; it ends a command with 7. */
 export class ReadFailure extends Problem {
   readonly endpoint: EndpointId;
   readonly kind: ReadFailureKind;
@@ -83,6 +83,7 @@ export class ReadFailure extends Problem {
       code: `service.${init.kind}`,
       message: `${init.endpoint} ${what}: ${init.reason}`,
       cure: init.cure ?? cure,
+      exitCode: init.kind === "aborted" ? exitCodes.other : exitCodes.sourceDown,
       place: init.endpoint,
     });
     this.endpoint = init.endpoint;

@@ -2,6 +2,14 @@ import type { Breaks } from "../break.ts";
 
 /** What people do by hand: links, and what they took note of. */
 export const lifeByHand: Breaks = {
+  "a service that is down ends a command as anything else does": {
+    file: "src/http/call-outcome.ts",
+    within: "ReadFailure.constructor",
+    find: "exitCodes.sourceDown",
+    replace: "exitCodes.other",
+    test: "scenarios/life/done-by-hand.test.ts",
+    title: "while a service is down a person's note and a new password end with 7, and nothing counts",
+  },
   "a customer that a person unlinked is looked for again": {
     file: "src/plan/needs.ts",
     within: "needsOf",

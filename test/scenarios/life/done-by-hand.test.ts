@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { document, world } from "../../support/cli.ts";
+import { document, promptRetries, world } from "../../support/cli.ts";
 import type { World } from "../../support/cli.ts";
 import { assetRow, canary, company } from "../../support/world/crm.ts";
 
@@ -183,4 +183,24 @@ it("an enterprise that is another customer's is not linked by what a person did,
     { customer_id: "C2" },
   ]);
   expect(notes(w).at(-1)).toEqual({ kind: "by-hand-read-back", subject: "customer:crm/C3", counted: 0 });
+});
+
+it("while a service is down a person's note and a new password end with 7, and nothing counts", async () => {
+  const w = await synchronised("policies: { staff: { edited: report } }");
+  Object.assign(w.environment, promptRetries);
+  const [person] = w.staff;
+  if (person !== undefined) person.name = `${canary.person} married`;
+  w.write();
+  await w.run("run", "everything");
+  await w.sandbox.refuseConnections();
+  const asked = [
+    await w.run("resolve", "staff:S1-1", "--done-by-hand", ...because),
+    await w.run("staff", "reset-password", "S1-1", ...because),
+  ];
+  await w.sandbox.acceptConnections();
+  for (const { exitCode, stdout, stderr } of asked)
+    expect([exitCode, /did not reach the service/u.test(stdout + stderr)], stdout + stderr).toEqual([7, true]);
+  expect(notes(w)).toEqual([{ kind: "done-by-hand", subject: "staff:crm/S1-1", counted: null }]);
+  expect(w.rows("select 1 from by_hand")).toEqual([]);
+  expect((await w.does("run", "everything")).calls, "nothing is sent later, either").toEqual({});
 });
