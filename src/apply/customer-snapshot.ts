@@ -266,7 +266,7 @@ export class CustomerSnapshot {
       await knows.recordAhead([{ type: "platform-customers", enterpriseGlobalId, customers: ours.customers }]);
       if (origin === "created") {
         await ledger.state.confirmCorrelation(correlationFor(settings, knows.customer, channelCustomerId), knows.after);
-        await ledger.assumptions.met([metByChannel(ours, settings)]);
+        await ledger.assumptions.met([underItsNumber, metByChannel(ours, settings)]);
       }
     }
     const lacking = customersLacking(knows.held ?? (await knows.loaded()), settings);
@@ -296,6 +296,12 @@ export class CustomerSnapshot {
     return { until, reason };
   }
 }
+
+const underItsNumber: AssumptionMet = {
+  row: "A8",
+  verdict: "confirmed",
+  evidence: "E3 showed an enterprise that E2 had made",
+};
 
 const notUnderItsNumber: AssumptionMet = {
   row: "A8",

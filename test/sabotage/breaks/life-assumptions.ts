@@ -2,6 +2,14 @@ import type { Breaks } from "../break.ts";
 
 /** What the services contradict, and what rests on it. */
 export const lifeAssumptions: Breaks = {
+  "an enterprise that is shown under its number confirms nothing": {
+    file: "src/apply/customer-snapshot.ts",
+    within: "CustomerSnapshot.#readCustomers",
+    find: "[underItsNumber, metByChannel(ours, settings)]",
+    replace: "[metByChannel(ours, settings)]",
+    test: "cli/assumptions.test.ts",
+    title: "every row is listed with what it met, and the letter has every question and no name of anybody",
+  },
   "what rests on a contradicted assumption is planned": {
     file: "src/plan/rejections.ts",
     within: "StandingRejections.operations",
