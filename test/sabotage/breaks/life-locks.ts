@@ -86,8 +86,8 @@ export const lifeLocks: Breaks = {
   "what a person gave back is locked again by every change of its order": {
     file: "src/plan/crm-locks.ts",
     within: "isNew",
-    find: "if ($last === $wanted) return false;",
-    replace: 'if ($last === $wanted && $wanted === "unlocked") return false;',
+    find: "if (isAsked) return false;",
+    replace: 'if (isAsked && wanted === "unlocked") return false;',
     test: "scenarios/life/crm-locks.test.ts",
     title: `${crmLock} > stays as a person asked since, until the flag changes again`,
   },
