@@ -16,7 +16,14 @@ it("every row is listed with what it met, and the letter has every question and 
   const rows: Parsed[] = document(await w.run("assumptions", "--json")).assumptions;
   const standing = Object.fromEntries(rows.map((row) => [row.id, row.standing]));
   // Two customers were made, with an order and a person each, and each person got an asset.
-  expect(standing).toMatchObject({ A1: "confirmed", A8: "confirmed", A9: "confirmed", A12: "confirmed", A17: "confirmed", A25: "confirmed" });
+  expect(standing).toMatchObject({
+    A1: "confirmed",
+    A8: "confirmed",
+    A9: "confirmed",
+    A12: "confirmed",
+    A17: "confirmed",
+    A25: "confirmed",
+  });
   expect(standing).toMatchObject({ A15: "unverified", A42: "unverified" });
   const ofA8 = { count: 2, evidence: "E3 showed an enterprise that E2 had made" };
   expect(rows.find((row) => row.id === "A8").confirmed).toMatchObject(ofA8);

@@ -221,8 +221,8 @@ export const keeping: Breaks = {
   "a new ledger lacks an index that ledgers of earlier versions have": {
     file: "migrations/new_ledger.ts",
     within: "statements",
-    find: "CREATE UNIQUE INDEX hold_open on",
-    replace: "CREATE INDEX hold_open on",
+    find: "CREATE UNIQUE INDEX link_by_enterprise on",
+    replace: "CREATE INDEX link_by_enterprise on",
     test: "ledger/migrations.test.ts",
     title: "a new ledger begins as the migrations make it, with the same tables, indexes, triggers and rows",
   },

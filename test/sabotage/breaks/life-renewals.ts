@@ -20,13 +20,13 @@ export const lifeRenewals: Breaks = {
     title:
       "a renewal waits while units of the earlier asset are still to be bought, and then goes on under each of them",
   },
-  "what a renewal that is told of has standing is not known": {
+  "what stands of an order that is told of, and to which something was transferred, is not known": {
     file: "src/ledger/state/known.ts",
     within: "KnownTables.#addStandings",
     find: "if ($placed === undefined || $standings.has($name)) continue;",
     replace: "if ($placed !== undefined || $standings.has($name)) continue;",
-    test: "scenarios/life/renewed-again.test.ts",
-    title: "an earlier order ends also where only the words of its renewal differ by then",
+    test: "scenarios/life/exchanged.test.ts",
+    title: "a product goes also where only the words of what it was transferred to differ by then",
   },
   "a unit goes though a renewal is to have one more of it": {
     file: "src/plan/taken-over.ts",

@@ -105,6 +105,21 @@ it("a product stays where it is while the order that it is transferred to cannot
   expect((await w.does("run", "everything")).exitCode).toBe(0);
 });
 
+it("a product goes also where only the words of what it was transferred to differ by then", async () => {
+  const w = await placedOrders();
+  rule(w, "orders.ended", "apply");
+  const transferred = line("T3", "A3", { pid: "PID-Q1", from: { order: "1", instance: "Q1" } });
+  w.orders = [...w.orders, orderOf("3", "C1", { products: [transferred] })];
+  w.write();
+  await runUntil(w, { products: 5, assets: 3, assignments: 2 });
+  amend(w, "3", { products: [{ ...transferred, name: "Another name" }] });
+  await w.does("run", "everything");
+  expect(waitsFor(w, "3")).toBe("policy.reported");
+  amend(w, "1", { products: [line("P1", "A1")] });
+  await runUntil(w, { products: 4, assets: 3, assignments: 2 });
+  expect([waitsFor(w, "1"), waitsFor(w, "3")]).toEqual([null, "policy.reported"]);
+});
+
 it("a product stays where it is while a person has to approve the order that it is transferred to", async () => {
   const w = await placedOrders();
   rule(w, "orders.ended", "apply");
