@@ -9,6 +9,7 @@ import type { AssignmentTable } from "../ledger/state/assignments.ts";
 import { candidatesKind } from "../ledger/state/observations.ts";
 import type { ObservationTable } from "../ledger/state/observations.ts";
 import { nameOf, requestKindOf } from "../operation/requests.ts";
+import { isSameKey } from "../operation/state/same-key.ts";
 import type {
   AssignmentFacts,
   CandidateFacts,
@@ -64,7 +65,7 @@ export async function known(
     staffLinks,
     claims: stream === "staff" && customer !== null ? await claimsOf(ledger, key, customer) : [],
     assignments,
-    requests: stream === "customers" ? await requestsOf(ledger, key) : [],
+    requests: customer === null ? [] : (await requestsOf(ledger, customer)).filter(concernedBy(stream, key, numbers)),
     byHand: await byHandOf(ledger, stream, key),
   };
   if (customer === null) return { ...base, candidates: [], observations: [], observationRead: null };
@@ -226,6 +227,17 @@ async function claimsOf(
   return claims;
 }
 
+/** Whether a request of a customer is about a record: a person's password and loans, the locks of an order. */
+function concernedBy(
+  stream: Stream,
+  key: RecordKey,
+  numbers: ExplainFacts["numbers"],
+): (about: RequestFacts) => boolean {
+  if (stream === "customers") return () => true;
+  if (stream === "staff") return ({ staff }) => staff !== null && isSameKey(staff, key);
+  return ({ about }) => numbers.some(({ number }) => number === about);
+}
+
 async function requestsOf(ledger: ReadOnlyLedger, customer: RecordKey): Promise<RequestFacts[]> {
   const rows = await ledger.db
     .selectFrom("manual_request")
@@ -238,9 +250,10 @@ async function requestsOf(ledger: ReadOnlyLedger, customer: RecordKey): Promise<
     .execute();
   return rows.map((row) => {
     const request = requestFromRow(row);
-    const { of, about, wanted, by, reason, askedAt, answer, operationId } = request;
+    const { of, about, wanted, details, by, reason, askedAt, answer, operationId } = request;
+    const staff = "staff" in details ? details.staff : null;
     const text = `${nameOf(request)} ${requestKindOf(request).stands(request)}`;
-    return { of, about, wanted, text, by, reason, askedAt, answer, answeredAt: row.answered_at, operationId };
+    return { of, about, wanted, text, staff, by, reason, askedAt, answer, answeredAt: row.answered_at, operationId };
   });
 }
 

@@ -122,6 +122,8 @@ export interface RequestFacts {
   wanted: string;
   /** Its name and how it stands, in words. */
   text: string;
+  /** Of whom it is, where it is of a person: whose password, or who borrows. */
+  staff: RecordKey | null;
   by: string;
   reason: string;
   askedAt: string;

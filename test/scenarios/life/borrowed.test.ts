@@ -45,6 +45,8 @@ describe("a lock that the CRM wants lent", () => {
     expect(explained).toContain(`lock ${lock} is lent to crm/S1-1 with 1 asset. No operation returns a lent lock.`);
     expect(explained).toContain("asked by the CRM: staff crm/S1-1");
     expect((await w.run("explain", "customer", "C2")).stdout).not.toContain("is lent to");
+    expect((await w.run("explain", "staff", "S1-1")).stdout).toContain(`lock ${lock} is lent to crm/S1-1`);
+    expect((await w.run("explain", "staff", "S1-2")).stdout).not.toContain("is lent to");
     expect(await w.does("run", "everything")).toMatchObject({ exitCode: 0, calls: {} });
     expect((await w.does("resync", "--customer", "C1")).calls, "looked at again").toEqual({});
   });

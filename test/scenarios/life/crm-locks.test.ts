@@ -48,6 +48,8 @@ describe("a lock that the CRM wants switched", () => {
     expect(explained).toContain(`lock ${numberOf(w, "O1-A1")} is locked: status 1`);
     expect(explained).toContain("asked by the CRM: order crm/O1");
     expect((await w.run("explain", "customer", "C2")).stdout).not.toContain("is locked");
+    expect((await w.run("explain", "order", "O1")).stdout).toContain(`lock ${numberOf(w, "O1-A1")} is locked`);
+    expect((await w.run("explain", "order", "O2")).stdout).not.toContain("is locked");
     expect(await w.does("run", "everything")).toMatchObject({ exitCode: 0, calls: {} });
 
     flag(w, "O1-A1", undefined);

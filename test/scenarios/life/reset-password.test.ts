@@ -60,7 +60,12 @@ it("a new password is set for one person by one M3, handed out once, and nobody 
   expect(isSet(two, (await w.run("staff", "password", "S1-2")).stdout.trim())).toBe(true);
 
   expect(outcome(await w.does("run", "everything"))).toEqual([0, {}]);
-  expect((await w.run("explain", "customer", "C1")).stdout).toContain("new password of crm/S1-1 is set");
+  for (const of of [
+    ["customer", "C1"],
+    ["staff", "S1-1"],
+  ])
+    expect((await w.run("explain", ...of)).stdout).toContain("new password of crm/S1-1 is set");
+  expect((await w.run("explain", "staff", "S1-2")).stdout).not.toContain("new password");
   expect((await w.run("audit", "verify")).exitCode).toBe(0);
 });
 
