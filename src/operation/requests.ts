@@ -86,11 +86,10 @@ export function isDue(request: Pick<ManualRequest, "of" | "answer">): boolean {
 
 /**
  * Whether it is still asked for once the asset that it is of is gone. An asset whose number the CRM gave can come back
- * under it: then what is to be sent is sent, what is done is known, and what the CRM asked for and was refused is told,
- * as the CRM does not ask again. What a person asked for and was refused is never sent, and was told to that person.
+ * under it: then what is to be sent is sent, and what is done is known. What was refused was told, and is never sent.
  */
-export function outlivesAsset(request: Pick<ManualRequest, "of" | "answer" | "by">): boolean {
-  return !requestKindOf(request).isOfAsset || standing(request) !== "refused" || isOfCrm(request);
+export function outlivesAsset(request: Pick<ManualRequest, "of" | "answer">): boolean {
+  return !requestKindOf(request).isOfAsset || standing(request) !== "refused";
 }
 
 /** The subject of the operations that carry a request out. */

@@ -105,7 +105,7 @@ describe("what a person takes back", () => {
   });
 });
 
-it("of locks that are gone, what a person asked for and was refused ends, in memory as in the rows", async () => {
+it("of locks that are gone, what was refused ends and what the CRM asked for is of none that is bought, in memory as in the rows", async () => {
   const { ledger } = await openLedger();
   const asked = ["A", "B", "C", "D", "E"];
   await ledger.requests.ask(ours, asked.map(lock), whose);
@@ -125,11 +125,13 @@ it("of locks that are gone, what a person asked for and was refused ends, in mem
   let known = await ledger.state.known(ours);
   for (const [changes, left] of [
     [[...first, answered("G", 4)], asked],
-    [gone, ["A", "C", "D", "E"]],
+    [gone, ["A", "C", "E"]],
   ] as const) {
     const at = await ledger.state.record(ours, changes);
     known = applyChanges(known, changes, { customer: ours, at });
-    expect(known.requests).toEqual((await ledger.state.known(ours)).requests);
+    const { requests, crmAsked } = await ledger.state.known(ours);
+    expect([known.requests, known.crmAsked]).toEqual([requests, crmAsked]);
+    expect(crmAsked.map(({ about, gone: isGone }) => [about, isGone])).toEqual([["D", changes === gone || undefined]]);
     expect(known.requests.map(({ about }) => about)).toEqual(left);
   }
   expect((await ledger.state.known(theirs)).requests.map(({ about }) => about)).toEqual(["G"]);

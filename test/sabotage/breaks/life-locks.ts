@@ -35,29 +35,31 @@ export const lifeLocks: Breaks = {
     test: "scenarios/life/gone-locks.test.ts",
     title: "a run that deletes the only lock whose switching was refused has nothing more to tell",
   },
+  "what the CRM asked for of a lock that is gone is of the next one in memory": {
+    file: "src/operation/state/order-steps.ts",
+    within: "ended",
+    find: "goneWishes(known.crmAsked, numbers)",
+    replace: "known.crmAsked",
+    test: "ledger/requests.test.ts",
+    title:
+      "of locks that are gone, what was refused ends and what the CRM asked for is of none that is bought, in memory as in the rows",
+  },
   "what was refused of a lock that is gone stays in memory": {
     file: "src/operation/state/order-steps.ts",
     within: "ended",
     find: "withoutGone(known.requests, numbers)",
     replace: "known.requests",
     test: "ledger/requests.test.ts",
-    title: "of locks that are gone, what a person asked for and was refused ends, in memory as in the rows",
+    title:
+      "of locks that are gone, what was refused ends and what the CRM asked for is of none that is bought, in memory as in the rows",
   },
   "what failed of a lock ends with its asset": {
     file: "src/operation/requests.ts",
     within: "outlivesAsset",
-    find: '|| standing(request) !== "refused" ||',
-    replace: '|| standing(request) === "done" ||',
+    find: '|| standing(request) !== "refused"',
+    replace: '|| standing(request) === "done"',
     test: "scenarios/life/gone-locks.test.ts",
     title: "a lock that a person wants switched, that failed and that comes back under its number, is switched",
-  },
-  "what the CRM asked for and was refused ends with its asset": {
-    file: "src/operation/requests.ts",
-    within: "outlivesAsset",
-    find: '"refused" || isOfCrm(request)',
-    replace: '"refused"',
-    test: "scenarios/life/gone-locks.test.ts",
-    title: "a lock that the CRM wants switched, that was refused and that comes back under its number, is told of",
   },
   "an asset that M6 does not show counts as not lent": {
     file: "src/operation/borrow-assets.ts",
