@@ -57,7 +57,7 @@ describe("a write that succeeded", () => {
     const client = startClient("order-service", service.url);
     let seenWhenSending = -1;
     const beforeSending = async (): Promise<void> => {
-      await pause(20);
+      for (let waits = 0; waits < 25 && service.seen.length === 0; waits += 1) await pause(20);
       seenWhenSending = service.seen.length;
     };
     await client.write({ ...createCall, body, beforeSending });

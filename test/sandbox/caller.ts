@@ -1,10 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { Agent, request } from "undici";
 import { onTestFinished } from "vitest";
-import { systemClock } from "../../src/base/clock.ts";
-import { systemRandomness } from "../../src/base/ids.ts";
-import { startSandbox } from "../../src/sandbox/sandbox.ts";
 import type { Sandbox, SandboxOptions } from "../../src/sandbox/sandbox.ts";
+import { openSandbox } from "../support/world/start.ts";
 
 /** What JSON.parse gives: each test says what it expects of it. */
 export type Parsed = ReturnType<typeof JSON.parse>;
@@ -39,13 +37,7 @@ type Method = "GET" | "POST" | "PUT" | "DELETE";
 
 /** A sandbox in memory that ends with the test, and something that calls it as the contracts say. */
 export async function started(options: Partial<SandboxOptions> = {}): Promise<{ sandbox: Sandbox } & Caller> {
-  const sandbox = await startSandbox({
-    store: ":memory:",
-    clock: systemClock,
-    random: systemRandomness,
-    ...options,
-  });
-  onTestFinished(() => sandbox.close());
+  const sandbox = await openSandbox(options);
   return { sandbox, ...callerOf(sandbox.url) };
 }
 

@@ -6,6 +6,7 @@ import { onTestFinished } from "vitest";
 import { sha256 } from "../../../src/base/canonical-json.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import type { Clock } from "../../../src/base/clock.ts";
+import { Problem } from "../../../src/base/errors.ts";
 import { createIds, systemRandomness } from "../../../src/base/ids.ts";
 import type { Randomness } from "../../../src/base/ids.ts";
 import { Ledger } from "../../../src/ledger/ledger.ts";
@@ -23,9 +24,28 @@ export function folder(): string {
   return path;
 }
 
+const ports = { from: 20_000, count: 12_000, tries: 200 };
+let portsTried = 0;
+
+/**
+ * A port below those that a system gives out by itself: while a sandbox refuses connections, no other one gets its
+ * port, so that a caller finds nobody there.
+ */
+function nextPort(): number {
+  portsTried += 1;
+  return ports.from + ((process.pid * 1009 + portsTried) % ports.count);
+}
+
 /** Both services on this machine, in memory unless it is said, until they are closed. */
 export async function newSandbox(options: Partial<SandboxOptions> = {}): Promise<Sandbox> {
-  return await startSandbox({ store: ":memory:", clock: systemClock, random: systemRandomness, ...options });
+  const given = { store: ":memory:", clock: systemClock, random: systemRandomness, ...options };
+  for (let tries = 0; given.port === undefined && tries < ports.tries; tries += 1)
+    try {
+      return await startSandbox({ ...given, port: nextPort() });
+    } catch (error) {
+      if (!(error instanceof Problem && error.code === "sandbox.port")) throw error;
+    }
+  return await startSandbox(given);
 }
 
 /** The same until the test is over. */
