@@ -86,10 +86,10 @@ export function isDue(request: Pick<ManualRequest, "of" | "answer">): boolean {
 
 /**
  * Whether it is still asked for once the asset that it is of is gone. An asset whose number the CRM gave can come back
- * under it: then what is to be sent is sent, and what is done is known. What was refused was told, and is never sent.
+ * under it: then what is still to be sent is sent. What was done or refused says nothing of what is bought anew.
  */
 export function outlivesAsset(request: Pick<ManualRequest, "of" | "answer">): boolean {
-  return !requestKindOf(request).isOfAsset || standing(request) !== "refused";
+  return !requestKindOf(request).isOfAsset || isDue(request);
 }
 
 /** The subject of the operations that carry a request out. */

@@ -130,7 +130,7 @@ export class RequestRows {
   };
 
   /**
-   * What was refused of assets that are gone is asked for no more, and the next run looks at whoever it was asked for.
+   * What was done or refused of assets that are gone is asked for no more, and the next run looks at whoever it was asked for.
    * What the CRM asked for says nothing of what is bought under their numbers.
    */
   endGone(numbers: readonly string[], at: string): void {
@@ -163,7 +163,8 @@ function prepareStatements(database: Sqlite) {
         `select ${requestColumns.join(", ")}, gone_at from manual_request asked
          where customer_namespace = +@namespace and customer_id = +@id and asked_by = @theCrm and not exists (
            select 1 from manual_request later where later.of = asked.of and later.about = asked.about
-           and later.from_at > asked.from_at and later.asked_by = @theCrm
+           and (later.gone_at is null, later.from_at) > (asked.gone_at is null, asked.from_at)
+           and later.asked_by = @theCrm
            and later.customer_namespace = asked.customer_namespace and later.customer_id = asked.customer_id)
          order by of, about`,
       ),

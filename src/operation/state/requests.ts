@@ -19,7 +19,7 @@ export type RequestChange =
   | ({ type: "request-answered" } & RequestAnswer)
   | { type: "request-withdrawn"; customer: RecordKey; of: ManualRequest["of"]; about: string };
 
-/** What was refused of assets that are gone is asked for no more. */
+/** What was done or refused of assets that are gone is asked for no more. */
 export function withoutGone(asked: readonly ManualRequest[], numbers: readonly string[]): ManualRequest[] {
   return asked.filter((request) => !numbers.includes(request.about) || outlivesAsset(request));
 }
