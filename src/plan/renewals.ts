@@ -291,7 +291,7 @@ function renewedBy({ known }: RenewalsGiven, earlier: EarlierUnit): FixedNumber 
   return known.numbers.find(({ continues = [] }) => continues.some((unit) => nameOf(unit) === name));
 }
 
-/** Who renews a unit already: one whose unit has its number now, or one of this plan. */
+/** Who renews a unit already: the one that continues it itself, whoever renewed that since, or one of this plan. */
 function renewerOf(
   given: RenewalsGiven,
   order: RecordKey,
@@ -302,7 +302,11 @@ function renewerOf(
   const instanceId = here.get(name);
   if (instanceId !== undefined) return { order, instanceId };
   const by = renewedBy(given, earlier);
-  if (by !== undefined) return { order: { namespace: by.namespace, id: by.orderId }, instanceId: by.instanceId };
+  if (by !== undefined) {
+    const chain: readonly EarlierUnit[] = [by, ...(by.continues ?? [])];
+    const direct = chain[chain.findIndex((unit) => nameOf(unit) === name) - 1] ?? by;
+    return { order: { namespace: direct.namespace, id: direct.orderId }, instanceId: direct.instanceId };
+  }
   const other = given.taken?.get(name);
   return other === undefined || isSameKey(other, order) ? undefined : { order: other, instanceId: undefined };
 }

@@ -2,6 +2,14 @@ import type { Breaks } from "../break.ts";
 
 /** What happens to orders that go on under the numbers of earlier ones. */
 export const lifeRenewals: Breaks = {
+  "who renewed a renewal counts as who renewed what that one continues": {
+    file: "src/plan/renewals.ts",
+    within: "renewerOf",
+    find: "chain[chain.findIndex((unit) => nameOf(unit) === name) - 1] ?? by",
+    replace: "chain[0] ?? by",
+    test: "scenarios/life/renewed-again.test.ts",
+    title: "what somebody took of a renewal that was renewed itself is bought again, under a number of its own",
+  },
   "a renewal does not wait for units of the earlier asset that are still to be bought": {
     file: "src/plan/renewals.ts",
     within: "lackingOf",

@@ -1,7 +1,8 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import type { World } from "../../support/cli.ts";
 import { runsUntilQuiet } from "./moved.ts";
-import { amend, line, numberOf, placedOrders, rule, standing, waitsFor } from "./placed-orders.ts";
+import { amend, line, numberOf, openHold, placedOrders, rule, standing, waitsFor } from "./placed-orders.ts";
 import { adds, earlier, holders, numbersSent, renewal, rests, runs } from "./renewals.ts";
 
 /** Two customers; the order 3 of C1 renews what S1 holds, with one unit more. */
@@ -68,6 +69,30 @@ it("an earlier order ends also where only the words of its renewal differ by the
   amend(w, "1", { cancelled: true });
   await runsUntilQuiet(w);
   expect(standing(w)).toEqual({ products: 4, assets: 3, assignments: 2 });
+});
+
+it("what somebody took of a renewal that was renewed itself is bought again, under a number of its own", async () => {
+  const w = await renewed();
+  w.environment["CRM_SYNC__settle__timeMs"] = "30";
+  rule(w, "drift.missing", "apply");
+  const of = w.rows<{ number: string }>("select wire_number as number from asset_number where instance_id = 'B3'");
+  // It comes before the order 3 where orders are sorted.
+  adds(w, renewal("20", { assets: [{ id: "B20", continues: { order: "3", instance: "B3" } }] }));
+  await runsUntilQuiet(w);
+  expect((await w.run("run", "verify")).exitCode).toBe(0);
+  const before = standing(w);
+  const shared: unknown = numbersSent(w, "20");
+  const [own] = of.map(({ number }) => number).filter((number) => !JSON.stringify(shared).includes(number));
+  w.sandbox.hand({ action: "drop-asset", assetNum: own ?? "" });
+  for (const _ of [1, 2]) {
+    expect((await w.run("run", "verify")).exitCode).toBe(3);
+    await sleep(40);
+  }
+  expect((await w.does("run", "everything")).exitCode).toBe(4);
+  expect((await w.run("approve", openHold(w), "--reason", "looked on the platform")).exitCode).toBe(0);
+  expect((await runsUntilQuiet(w))[0]).toMatchObject({ E5: 1 });
+  expect([waitsFor(w, "3"), standing(w)]).toEqual([null, before]);
+  await rests(w);
 });
 
 it("of three orders that renew each other the one between comes back under a number of its own, and the last keeps its numbers", async () => {
