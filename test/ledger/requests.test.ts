@@ -105,7 +105,7 @@ describe("what a person takes back", () => {
   });
 });
 
-it("of locks that are gone, what was refused ends and what the CRM asked for is of none that is bought, in memory as in the rows", async () => {
+it("of locks that are gone, what was done or refused ends and what the CRM asked for is of none that is bought, in memory as in the rows", async () => {
   const { ledger } = await openLedger();
   const asked = ["A", "B", "C", "D", "E"];
   await ledger.requests.ask(ours, asked.map(lock), whose);
@@ -125,7 +125,7 @@ it("of locks that are gone, what was refused ends and what the CRM asked for is 
   let known = await ledger.state.known(ours);
   for (const [changes, left] of [
     [[...first, answered("G", 4)], asked],
-    [gone, ["A", "C", "E"]],
+    [gone, ["C", "E"]],
   ] as const) {
     const at = await ledger.state.record(ours, changes);
     known = applyChanges(known, changes, { customer: ours, at });

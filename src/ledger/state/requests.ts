@@ -130,8 +130,8 @@ export class RequestRows {
   };
 
   /**
-   * What was done or refused of assets that are gone is asked for no more, and the next run looks at whoever it was asked for.
-   * What the CRM asked for says nothing of what is bought under their numbers.
+   * What was done or refused of assets that are gone is asked for no more, and the next run looks at whoever it was
+   * asked for. What the CRM asked for says nothing of what is bought under their numbers.
    */
   endGone(numbers: readonly string[], at: string): void {
     for (const of of requestsOf)

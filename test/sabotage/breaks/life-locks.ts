@@ -42,7 +42,7 @@ export const lifeLocks: Breaks = {
     replace: "known.crmAsked",
     test: "ledger/requests.test.ts",
     title:
-      "of locks that are gone, what was refused ends and what the CRM asked for is of none that is bought, in memory as in the rows",
+      "of locks that are gone, what was done or refused ends and what the CRM asked for is of none that is bought, in memory as in the rows",
   },
   "what was refused of a lock that is gone stays in memory": {
     file: "src/operation/state/order-steps.ts",
@@ -51,7 +51,7 @@ export const lifeLocks: Breaks = {
     replace: "known.requests",
     test: "ledger/requests.test.ts",
     title:
-      "of locks that are gone, what was refused ends and what the CRM asked for is of none that is bought, in memory as in the rows",
+      "of locks that are gone, what was done or refused ends and what the CRM asked for is of none that is bought, in memory as in the rows",
   },
   "what failed of a lock ends with its asset": {
     file: "src/operation/requests.ts",
