@@ -366,10 +366,18 @@ class CustomerAttemptRun {
     if (this.#judged) await this.#deps.ledger.journal.drop(this.#customer, why, { held: false });
   }
 
-  /** Defers every pending record of the customer for one reason; the next run looks at them again. */
+  /**
+   * Defers every pending record of the customer for one reason; the next run looks at them again. Where none is, what
+   * was approved or came to nothing is left to be done, and the next run looks at the customer.
+   */
   async deferAll(code: string, reason: string): Promise<void> {
     await takeAllBack(this.#knows);
-    const pending = deferredOf(await this.#knows.loaded(), { code, reason, again: true });
+    const why = { code, reason, again: true };
+    let pending = deferredOf(await this.#knows.loaded(), why);
+    if (pending.length === 0) {
+      await this.#deps.ledger.records.markPending({ customer: this.#customer });
+      pending = deferredOf(await this.#knows.loaded(), why);
+    }
     await this.#dropStored(`not attempted: ${reason}`);
     await this.#deps.ledger.records.setOutcomes(this.#attempt.runId, pending);
   }
