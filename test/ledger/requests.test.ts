@@ -136,3 +136,26 @@ it("of locks that are gone, what was done or refused ends and what the CRM asked
   }
   expect((await ledger.state.known(theirs)).requests.map(({ about }) => about)).toEqual(["G"]);
 });
+
+it("of two wishes of the CRM for one number that of a lock that is gone is the older one, whichever order is newer", async () => {
+  const { ledger } = await openLedger();
+  const [older, newer] = ["2026-09-01T08:00:00.000Z", "2026-09-02T08:00:00.000Z"];
+  const asks = (askedAt: string, reason: string): StateChange => ({
+    type: "request-made",
+    customer: ours,
+    request: { ...lock("A"), by: theCrm, askedAt, reason },
+  });
+  let known = await ledger.state.known(ours);
+  const steps = [
+    asks(newer, "order crm/O1"),
+    { type: "numbers-ended" as const, numbers: ["A"] },
+    asks(older, "order crm/O2"),
+  ];
+  for (const change of steps) {
+    const at = await ledger.state.record(ours, [change]);
+    known = applyChanges(known, [change], { customer: ours, at });
+  }
+  const { crmAsked } = await ledger.state.known(ours);
+  expect(crmAsked).toEqual(known.crmAsked);
+  expect(crmAsked.map(({ reason, gone }) => [reason, gone])).toEqual([["order crm/O2", undefined]]);
+});

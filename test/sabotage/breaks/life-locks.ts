@@ -12,6 +12,23 @@ const waits = "waits for a person until ten were approved, while what a person a
 
 /** Locks that the CRM has switched, and locks that are lent. */
 export const lifeLocks: Breaks = {
+  "what was done of a lock that is gone is done of the next one": {
+    file: "src/operation/requests.ts",
+    within: "outlivesAsset",
+    find: "|| isDue(request)",
+    replace: '|| standing(request) !== "refused"',
+    test: "scenarios/life/gone-locks.test.ts",
+    title: "a lock that the CRM wants disabled is so again where the run that bought it is taken back and done again",
+  },
+  "the newer order's wish counts, though its lock is gone": {
+    file: "src/ledger/state/requests.ts",
+    within: "prepareStatements",
+    find: "(later.gone_at is null, later.from_at) > (asked.gone_at is null, asked.from_at)",
+    replace: "later.from_at > asked.from_at",
+    test: "ledger/requests.test.ts",
+    title:
+      "of two wishes of the CRM for one number that of a lock that is gone is the older one, whichever order is newer",
+  },
   "a lock that was deleted and is bought anew counts as disabled": {
     file: "src/plan/crm-locks.ts",
     within: "isNew",
@@ -56,7 +73,7 @@ export const lifeLocks: Breaks = {
   "what failed of a lock ends with its asset": {
     file: "src/operation/requests.ts",
     within: "outlivesAsset",
-    find: '|| standing(request) !== "refused"',
+    find: "|| isDue(request)",
     replace: '|| standing(request) === "done"',
     test: "scenarios/life/gone-locks.test.ts",
     title: "a lock that a person wants switched, that failed and that comes back under its number, is switched",

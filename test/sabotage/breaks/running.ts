@@ -2,6 +2,15 @@ import type { Breaks } from "../break.ts";
 
 /** A whole run: sources, limits, what blocks what, and how it ends. */
 export const running: Breaks = {
+  "what came to nothing at a customer of whom no record waits is forgotten": {
+    file: "src/run/reconcile.ts",
+    within: "CustomerAttemptRun.deferAll",
+    find: "if (pending.length === 0) {",
+    replace: "if (pending.length < 0) {",
+    test: "scenarios/life/merged-customers.test.ts",
+    title:
+      "what was approved at a customer who is gone and never arrived is made later, whichever reading fails then (M5, 2)",
+  },
   "assets are taken away before the limits are judged": {
     file: "src/run/destruction.ts",
     within: "judge",

@@ -129,6 +129,29 @@ it.each([
   },
 );
 
+it("a lock that a person had disabled and that is bought again under its number is told of as nothing but bought", async () => {
+  const w = await withLocks({ numbers: [given] });
+  expect((await w.does("lock", "C1", "--asset", given, ...why)).calls).toEqual({ E6: 1 });
+  await goAndComeBack(w, {});
+  for (let turn = 0; turn < 2; turn += 1) await w.run("run", "everything");
+  expect(w.sandbox.state().lockedAssets).toBe(0);
+  expect((await w.run("explain", "customer", "C1")).stdout).not.toContain(`lock ${given} is locked`);
+  expect((await w.does("lock", "C1", "--asset", given, ...why)).calls).toEqual({ E6: 1 });
+  expect(w.sandbox.state().lockedAssets).toBe(1);
+});
+
+it("a lock that the CRM wants disabled is so again where the run that bought it is taken back and done again", async () => {
+  const w = await withLocks({ numbers: [given], locked: true });
+  expect(w.sandbox.state().lockedAssets).toBe(1);
+  const file = w.path("undo.ndjson");
+  await w.run("undo", "last", "--out", file);
+  const undone = await w.does("apply", file);
+  expect([undone.calls["E5"], w.sandbox.state().lockedAssets], undone.stdout).toEqual([2, 0]);
+  for (let turn = 0; turn < 3; turn += 1) await w.run("run", "everything");
+  expect(w.sandbox.state().lockedAssets).toBe(1);
+  expect(await w.does("run", "everything")).toMatchObject({ exitCode: 0, calls: {} });
+});
+
 it("a run that deletes the only lock whose switching was refused has nothing more to tell", async () => {
   const w = await withLocks();
   w.sandbox.faults.add({ operation: "E6", fault: "oddField", field: "status", value: 4 });
