@@ -1,9 +1,6 @@
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { killPoints } from "../support/kill-points-names.ts";
-import type { KillPoint } from "../support/kill-points-names.ts";
-import { expectWhole, silentAt } from "../support/killed-at.ts";
-import { startCrmSync } from "../support/process.ts";
+import { expectWhole, killedInRun } from "../support/killed-at.ts";
 import { cellsOf, sampled } from "../support/sizes.ts";
 import type { World } from "../support/cli.ts";
 import { amend, placedOrders, rule } from "../scenarios/life/placed-orders.ts";
@@ -14,7 +11,6 @@ import { places, runsUntilQuiet } from "../scenarios/life/moved.ts";
  * is killed at each point of either call: afterwards there is one purchase and one deletion, and with an overlap the
  * product stood somewhere at every moment.
  */
-const preload = join(import.meta.dirname, "../support/kill-points.ts");
 const points = killPoints.filter((point) => !point.startsWith("in settling"));
 
 interface Half {
@@ -39,26 +35,17 @@ async function moved({ replacement }: Half): Promise<World> {
 
 const isFirst = ({ replacement, kind }: Half): boolean => (kind === "amend-order") === (replacement === "overlap");
 
-/** Runs in processes of their own until one of them is killed there. */
-async function killedAt(w: World, point: KillPoint, half: Half): Promise<void> {
-  const { kind } = half;
-  for (let run = 0; run < 5; run += 1) {
-    const made = w.rows("select 1 from operation where kind = 'amend-order' or kind like 'delete-%'").length;
-    const lift = silentAt(point, w.sandbox, { operation: "E5", nth: isFirst(half) || made > 0 ? 1 : 2 });
-    const environment = { ...w.place.environment, KILL_POINT: point, KILL_KIND: kind };
-    const { signal } = await startCrmSync({ ...w.place, environment, preload }, "run", "everything").ended;
-    const isKilled = signal === "SIGKILL";
-    await lift(isKilled);
-    if (isKilled) return;
-  }
-  expect.fail(`${kind} was never killed ${point}`);
-}
+/** Which E5 of the next run it is. */
+const nthOf = (w: World, half: Half) => (): number =>
+  isFirst(half) || w.rows("select 1 from operation where kind = 'amend-order' or kind like 'delete-%'").length > 0
+    ? 1
+    : 2;
 
 describe.each(cellsOf(halves, () => sampled(points, 4)))("%s", (name, half, own) => {
   it.each(own)("killed %s: there is one purchase and one deletion, and nothing is lost", async (point) => {
     const w = await moved(half);
     const had = w.sandbox.counts().effects["E5"] ?? 0;
-    await killedAt(w, point, half);
+    await killedInRun(w, point, half.kind, nthOf(w, half));
     expectWhole(w);
     const now = await places(w);
     if (half.replacement === "overlap") expect(Object.keys(now), `${name}: stands nowhere`).not.toEqual([]);

@@ -1,10 +1,7 @@
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { World } from "../support/cli.ts";
 import { killPoints } from "../support/kill-points-names.ts";
-import type { KillPoint } from "../support/kill-points-names.ts";
-import { expectWhole, silentAt } from "../support/killed-at.ts";
-import { startCrmSync } from "../support/process.ts";
+import { expectWhole, killedInRun } from "../support/killed-at.ts";
 import { sampled } from "../support/sizes.ts";
 import { productsBy } from "../scenarios/life/moved.ts";
 import { amend, numberOf, placedOrders, rule, standing } from "../scenarios/life/placed-orders.ts";
@@ -14,7 +11,6 @@ import { adds, holders, numbersSent, renewal } from "../scenarios/life/renewals.
  * A renewal that moves to another customer, and one of what an adopted order has, killed at each point of their calls:
  * each call is made once, and the earlier asset keeps its number and who holds it.
  */
-const preload = join(import.meta.dirname, "../support/kill-points.ts");
 const points = killPoints.filter((point) => !point.startsWith("in settling"));
 const rules = ["orders.cancelled", "orders.added", "orders.moved"] as const;
 
@@ -39,19 +35,9 @@ async function adopted(): Promise<{ w: World; number: string }> {
   return { w, number };
 }
 
-/** Runs in processes of their own until one of them is killed there; `first`: no E5 is made before it. */
-async function killedAt(w: World, point: KillPoint, { kind, first }: { kind: string; first: boolean }): Promise<void> {
-  for (let run = 0; run < 5; run += 1) {
-    const moved = w.sandbox.state().orders["3-1"] !== undefined;
-    const lift = silentAt(point, w.sandbox, { operation: "E5", nth: first || moved ? 1 : 2 });
-    const environment = { ...w.place.environment, KILL_POINT: point, KILL_KIND: kind };
-    const { signal } = await startCrmSync({ ...w.place, environment, preload }, "run", "everything").ended;
-    const isKilled = signal === "SIGKILL";
-    await lift(isKilled);
-    if (isKilled) return;
-  }
-  expect.fail(`${kind} was never killed ${point}`);
-}
+/** Which E5 of the next run it is; `first`: no E5 is made before it. */
+const nthOf = (w: World, first: boolean) => (): number =>
+  first || w.sandbox.state().orders["3-1"] !== undefined ? 1 : 2;
 
 async function purchases(w: World, runs: number): Promise<number> {
   const before = w.sandbox.counts().effects["E5"] ?? 0;
@@ -71,7 +57,7 @@ describe.each([
       const number = numberOf(w, "A1");
       const held = holders(w);
       const had = w.sandbox.counts().effects["E5"] ?? 0;
-      await killedAt(w, point, { kind, first });
+      await killedInRun(w, point, kind, nthOf(w, first));
       expectWhole(w);
       expect(holders(w)).toEqual(held);
       const shown = Object.values(await productsBy(w)).flat();
@@ -99,7 +85,7 @@ describe("a renewal of what an adopted order has", () => {
     async (point) => {
       const { w, number } = await adopted();
       const had = w.sandbox.counts().effects["E5"] ?? 0;
-      await killedAt(w, point, { kind: "place-order", first: true });
+      await killedInRun(w, point, "place-order", nthOf(w, true));
       expectWhole(w);
       await purchases(w, 5);
       expect((w.sandbox.counts().effects["E5"] ?? 0) - had).toBe(1);

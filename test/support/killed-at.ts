@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { expect, vi } from "vitest";
 import type { EndpointId } from "../../src/contract/endpoints.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
@@ -5,6 +6,7 @@ import type { World } from "./cli.ts";
 import { auditIsWhole } from "./full-check.ts";
 import type { KillPoint } from "./kill-points-names.ts";
 import { LedgerView } from "./ledger-view.ts";
+import { startCrmSync } from "./process.ts";
 
 /** What is killed in settling was cut off at another point by the process before. */
 export const earlierKill: Partial<Record<KillPoint, KillPoint>> = {
@@ -43,4 +45,22 @@ export function expectWhole(w: World): void {
     view.close();
   }
   expect(w.sandbox.duplicates()).toEqual({ enterprises: [], orders: [], products: [], staff: [] });
+}
+
+const preload = join(import.meta.dirname, "kill-points.ts");
+
+/**
+ * Runs everything in processes of their own until one of them is killed there, in a call of that kind; `nth` answers
+ * which E5 of the next run that is.
+ */
+export async function killedInRun(w: World, point: KillPoint, kind: string, nth: () => number): Promise<void> {
+  for (let run = 0; run < 5; run += 1) {
+    const lift = silentAt(point, w.sandbox, { operation: "E5", nth: nth() });
+    const environment = { ...w.place.environment, KILL_POINT: point, KILL_KIND: kind };
+    const { signal } = await startCrmSync({ ...w.place, environment, preload }, "run", "everything").ended;
+    const isKilled = signal === "SIGKILL";
+    await lift(isKilled);
+    if (isKilled) return;
+  }
+  expect.fail(`${kind} was never killed ${point}`);
 }

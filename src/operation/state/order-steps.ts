@@ -111,8 +111,8 @@ export interface OrderAgreed {
 }
 
 /**
- * Asset numbers whose assets are gone: a number of the pool is never used again, what was refused of one is asked for
- * no more, and what the CRM asked for says nothing of what is bought under it.
+ * Asset numbers whose assets are gone: a number of the pool is never used again, what was done or refused of one is
+ * asked for no more, and what the CRM asked for says nothing of what is bought under it.
  */
 export interface NumbersEnded {
   type: "numbers-ended";
