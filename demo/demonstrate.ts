@@ -181,7 +181,7 @@ function demonstratedJson(shown: Demonstrated): Json {
 
 function print(output: Output, { here }: DemoPlaces, shown: Demonstrated, now: string): void {
   const { waiting, ledger, reports } = shown;
-  printRun(output, shown.summary, shown.writingCalls, now);
+  printRun(output, shown.summary, { calls: shown.writingCalls, differing: 0, now });
   output.line("");
   if (waiting.length > 0) {
     output.line(`waiting in quarantine (${waiting.length}), on purpose in this sample:`);

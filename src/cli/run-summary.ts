@@ -21,9 +21,16 @@ export async function showRun(
   application: Application,
   summary: RunSummary,
 ): Promise<void> {
-  const calls = await (await application.ledger()).journal.writingCallsOf(summary.run);
-  if (options.json) output.result(runJson(summary, calls));
-  else printRun(output, summary, calls, toInstant(application.clock.now()));
+  const { journal, state } = await application.ledger();
+  const calls = await journal.writingCallsOf(summary.run);
+  if (options.json) {
+    output.result(runJson(summary, calls));
+    return;
+  }
+  const { counts } = await state.differences(0);
+  const apart = counts.filter((item) => item.class === "missing" || item.class === "different");
+  const differing = apart.reduce((sum, { count }) => sum + count, 0);
+  printRun(output, summary, { calls, differing, now: toInstant(application.clock.now()) });
 }
 
 const meanings: Record<number, string> = {
@@ -53,7 +60,12 @@ export function lastLine(code: ExitCode, open: readonly OpenRecords[], instead?:
   return safeLines(`exit ${code}: ${parts.filter((part) => part !== undefined).join("; and ")}`);
 }
 
-export function printRun(output: Output, summary: RunSummary, writingCalls: number, now: string): void {
+/** `differing`: what the platform did not show as it was placed when it was last read back. */
+export function printRun(
+  output: Output,
+  summary: RunSummary,
+  { calls, differing, now }: { calls: number; differing: number; now: string },
+): void {
   output.line(`run ${summary.run} of ${summary.job}: ${summary.state}`);
   for (const tally of summary.sources) {
     if (tally.problem !== undefined)
@@ -79,8 +91,15 @@ export function printRun(output: Output, summary: RunSummary, writingCalls: numb
   for (const group of summary.open.slice(0, mostShown)) output.line(`open: ${openSentence(group, now)}`);
   if (summary.open.length > mostShown)
     output.line(`open: ${summary.open.length - mostShown} more reason(s): \`crm-sync status\``);
-  output.line(`writing calls: ${writingCalls}`);
-  output.line(lastLine(summary.exitCode, summary.open));
+  if (differing > 0)
+    output.line(
+      `differs: ${differing} thing(s) that the platform did not show as placed when it was last read back: ` +
+        "`crm-sync report reconciliation` has each of them",
+    );
+  output.line(`writing calls: ${calls}`);
+  const stands = summary.exitCode === exitCodes.ok && differing > 0;
+  const instead = stands ? "nothing is left to do, and what differs stands" : undefined;
+  output.line(lastLine(summary.exitCode, summary.open, instead));
 }
 
 function canaryText({ share, customers: done, wrong, before }: RunSummary["canary"][number]): string {

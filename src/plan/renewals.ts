@@ -89,7 +89,7 @@ function earlierUnits(
     };
   const handed = handedOn(given, order, from, asset);
   const direct = own.map((unit) => ({ unit, earlier: earlierOf(from, unit) }));
-  const candidates = [...direct.filter(({ earlier }) => !isIn(handed, renewedBy(given, earlier))), ...handed];
+  const candidates = [...direct.filter(({ earlier }) => !isContinued(given, earlier, handed)), ...handed];
   const renewers = candidates.flatMap(({ earlier }) => renewerOf(given, order, earlier, here) ?? []);
   const free = candidates.filter(({ earlier }) => renewerOf(given, order, earlier, here) === undefined);
   if (free.length < units.length) {
@@ -121,8 +121,8 @@ function handedOn(given: RenewalsGiven, order: RecordKey, from: RecordKey, { con
   });
 }
 
-function isIn(candidates: readonly Candidate[], unit: FixedNumber | undefined): boolean {
-  return unit !== undefined && candidates.some(({ earlier }) => nameOf(earlier) === nameOf(unit));
+function isContinued({ known }: RenewalsGiven, unit: EarlierUnit, by: readonly Candidate[]): boolean {
+  return by.some(({ earlier }) => chainOf(known.numbers, earlier).some((one) => nameOf(one) === nameOf(unit)));
 }
 
 /** The units that go on, each under the number of an earlier one; what is more than those is not among them. */

@@ -47,8 +47,14 @@ it("a product that somebody took away is bought again under its number, once, af
   for (const words of [
     ["run", "everything"],
     ["resync", "--customer", "C1"],
-  ])
-    expect([(await w.does(...words)).calls, asked(w)], "one reading is not enough").toEqual([{}, []]);
+  ]) {
+    const run = await w.does(...words);
+    expect([run.calls, asked(w)], "one reading is not enough").toEqual([{}, []]);
+    expect([run.stdout, run.last]).toEqual([
+      expect.stringMatching(/^differs: [1-9]\d* thing/mu),
+      "exit 0: nothing is left to do, and what differs stands",
+    ]);
+  }
   await sleep(settleMs + 10);
   expect((await w.run("run", "verify")).exitCode).toBe(3);
   const planned = await w.run("plan");
@@ -58,6 +64,7 @@ it("a product that somebody took away is bought again under its number, once, af
   expect(standing(w)).toEqual(before);
   for (const _ of [1, 2]) expect((await w.does("run", "everything")).calls).toEqual({});
   expect((await w.run("run", "verify")).exitCode).toBe(0);
+  expect((await w.run("run", "everything")).last).toBe("exit 0: all is well");
   expect(w.rows("select kind, origin from order_step order by number")).toEqual([
     { kind: "removed", origin: "found" },
     { kind: "bought", origin: "sent" },
