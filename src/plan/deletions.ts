@@ -69,10 +69,14 @@ function deletion(removing: Removing, body: DesiredCustomer, { ending, packaged,
   const takesAssets = batches.some((batch) => batch.asset);
   const kind = packaged ? "delete-package-products" : takesAssets ? "delete-assets" : "delete-products";
   const groups = new Map<string, Omit<DeleteRecord, "sequence">>();
-  for (const batch of batches) {
-    for (const licenseOrderId of new Set(batch.rows.map((item) => item.row.licenseOrderId ?? ""))) {
-      const { licenseType } = batch.unit;
-      const orderType = batch.asset ? "delete_asset" : "delete_product";
+  // An asset number of two units is named once in a record.
+  for (const [number, own] of Map.groupBy(batches, (batch) => batch.number)) {
+    const [{ unit, asset } = { unit: undefined, asset: false }] = own;
+    if (unit === undefined) continue;
+    const all = own.flatMap((batch) => batch.rows);
+    for (const licenseOrderId of new Set(all.map((item) => item.row.licenseOrderId ?? ""))) {
+      const { licenseType } = unit;
+      const orderType = asset ? "delete_asset" : "delete_product";
       const name = JSON.stringify([orderType, licenseType, licenseOrderId]);
       const group: Omit<DeleteRecord, "sequence"> = groups.get(name) ?? {
         ...customerFields(removing, body, licenseType),
@@ -82,11 +86,9 @@ function deletion(removing: Removing, body: DesiredCustomer, { ending, packaged,
         assets: [],
       };
       groups.set(name, group);
-      const rows = batch.rows.filter((item) => item.row.licenseOrderId === licenseOrderId);
+      const rows = all.filter((item) => item.row.licenseOrderId === licenseOrderId);
       group.assets.push(
-        batch.asset
-          ? { assetNos: [batch.number] }
-          : { assetNos: [batch.number], products: productsOf(rows, removing.limits) },
+        asset ? { assetNos: [number] } : { assetNos: [number], products: productsOf(rows, removing.limits) },
       );
     }
   }

@@ -94,18 +94,15 @@ function areTwins(one: Going, other: Going, limits: Limits): boolean {
   return one.rows.some(({ row }) => other.rows.some((item) => isTwin(row, item.row, limits)));
 }
 
-/** What goes by one call, by its asset numbers. */
+/** What goes by one call, by the units that it is of: two may have one asset number. */
 function batchesOf(going: readonly Going[], limits: Limits): Batch[] {
-  const byNumber = Map.groupBy(going, ({ part }) => part.number);
-  return [...byNumber.values()].flatMap((own) => {
-    const [first] = own;
-    if (first === undefined) return [];
-    const { part, asset } = first;
+  const byPart = Map.groupBy(going, ({ part }) => part);
+  return [...byPart].map(([part, own]) => {
     const rows = own.flatMap((one) => one.rows);
-    const named = namedRows(rows, limits);
+    const asset = own.some((one) => one.asset);
     const all = part.rows.filter((item) => item.isRepeated !== true);
-    const isWhole = part.whole && own.every((one) => one.part === part) && named.length === all.length;
-    return [{ ...part, rows, asset, ends: asset || isWhole }];
+    const isWhole = part.whole && namedRows(rows, limits).length === all.length;
+    return { ...part, rows, asset, ends: asset || isWhole };
   });
 }
 

@@ -52,7 +52,7 @@ export interface Removing {
   buys: boolean;
 }
 
-/** Rows of one number that go by one call. */
+/** Rows of one unit that go by one call. */
 export interface Batch extends Omit<RemovalPart, "ending" | "whole"> {
   /** The asset itself goes. */
   asset: boolean;

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { GivenOrder } from "../../support/world/crm.ts";
-import { amend, line, numberOf, placedOrders, rule, standing, waitsFor } from "./placed-orders.ts";
+import { amend, line, numberOf, openHold, placedOrders, rule, standing, waitsFor } from "./placed-orders.ts";
 import { adds, earlier, holders, numbersSent, renewal, rests, runs } from "./renewals.ts";
 
 it("a renewal is bought under the number of the earlier asset, and who holds that keeps it", async () => {
@@ -245,6 +245,29 @@ it("what renews an asset of its own order gets other terms while the old one sti
     await w.run("approve", id, "--reason", "asked the customer");
   for (const _ of [1, 2, 3]) await w.does("run", "everything");
   expect([standing(w), holders(w)]).toEqual([{ products: 3, assets: 2, assignments: 2 }, held]);
+  await rests(w);
+});
+
+it("what goes of an asset and of the one that renews it in the same order goes of each of them", async () => {
+  const w = await placedOrders();
+  rule(w, "orders.added", "apply");
+  rule(w, "orders.ended", "hold");
+  const held = holders(w);
+  const assets = [{ id: "B1", continues: earlier }];
+  // The products move to the new line under the ids that they have, and one of them ends before the old line went.
+  amend(w, "1", { assets, products: [line("P1", "B1"), line("Q1", "B1")] });
+  expect((await w.does("run", "everything")).calls).toEqual({ E5: 1 });
+  amend(w, "1", { assets, products: [line("P1", "B1")] });
+  expect((await w.does("run", "everything")).exitCode).toBe(4);
+  expect((await w.run("approve", openHold(w), "--reason", "asked the customer")).exitCode).toBe(0);
+  await runs(w, 0, { E5: 1 });
+  expect([standing(w), holders(w)]).toEqual([{ products: 3, assets: 2, assignments: 2 }, held]);
+  await rests(w);
+  amend(w, "1", { assets, products: [line("P1", "B1", { nodes: 9 })] });
+  rule(w, "orders.ended", "apply");
+  rule(w, "orders.replaced", "apply");
+  for (const _ of [1, 2]) await w.does("run", "everything");
+  expect([waitsFor(w, "1"), standing(w)]).toEqual([null, { products: 3, assets: 2, assignments: 2 }]);
   await rests(w);
 });
 
