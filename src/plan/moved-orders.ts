@@ -263,8 +263,10 @@ function depart(
   if (placed?.elsewhere === true) return tell(stoodElsewhere(key));
   // An overlap: what takes its place stood and may have gone since, as with an order that was cancelled and restored.
   const hasGap = policies.replacement === "gap";
-  const isReady = hasGap || standsThere || why !== "orders.moved";
-  if (placed === undefined || !isSameKey(placed.customer, owner) || !isReady) return tell(waits(key, formatKey(owner)));
+  const isGivenOver = placed !== undefined && isSameKey(placed.customer, owner);
+  // What is wanted nowhere waits for nobody: the other customer may have been looked at before this one had it.
+  const isReady = why !== "orders.moved" || (isGivenOver && (hasGap || standsThere));
+  if (!isReady) return tell(waits(key, formatKey(owner)));
   const isWhole = hasGap && why === "orders.moved";
   // What keeps the purchase there now is found by who looks.
   if (isWhole && !standsThere && looksAt?.(owner) === false) return tell(notLookedAt(key, formatKey(owner)));

@@ -96,13 +96,18 @@ function areTwins(one: Going, other: Going, limits: Limits): boolean {
 
 /** What goes by one call, by the units that it is of: two may have one asset number. */
 function batchesOf(going: readonly Going[], limits: Limits): Batch[] {
-  const byPart = Map.groupBy(going, ({ part }) => part);
-  return [...byPart].map(([part, own]) => {
+  const byUnit = Map.groupBy(going, ({ part: { number, unit } }) =>
+    JSON.stringify([number, unit.instanceId, unit.unit]),
+  );
+  return [...byUnit.values()].flatMap((own) => {
+    const [first] = own;
+    if (first === undefined) return [];
+    const { part, asset } = first;
     const rows = own.flatMap((one) => one.rows);
-    const asset = own.some((one) => one.asset);
+    const named = namedRows(rows, limits);
     const all = part.rows.filter((item) => item.isRepeated !== true);
-    const isWhole = part.whole && namedRows(rows, limits).length === all.length;
-    return { ...part, rows, asset, ends: asset || isWhole };
+    const isWhole = part.whole && own.every((one) => one.part === part) && named.length === all.length;
+    return [{ ...part, rows, asset, ends: asset || isWhole }];
   });
 }
 

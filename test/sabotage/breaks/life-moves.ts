@@ -13,8 +13,8 @@ export const lifeMoves: Breaks = {
   "what a moved order left goes before it stands at the other customer": {
     file: "src/plan/moved-orders.ts",
     within: "depart",
-    find: "$placed === undefined || !isSameKey($placed.customer, $owner)",
-    replace: "placed === undefined",
+    find: "$placed !== undefined && isSameKey($placed.customer, $owner)",
+    replace: "placed !== undefined",
     test: "scenarios/life/moved-gap.test.ts",
     title:
       "nothing goes while the purchase at the other customer waits for a person, and it is bought once it was approved",
@@ -346,5 +346,14 @@ export const lifeMoves: Breaks = {
     replace: "",
     test: "inquiry/customer-case.test.ts",
     title: "an order that moves is compared once at each customer where something of it may stand, and at no other",
+  },
+  "what was cancelled waits until it was given over, which the other customer never does": {
+    file: "src/plan/moved-orders.ts",
+    within: "depart",
+    find: '$why !== "orders.moved" || ($isGivenOver && ($hasGap || $standsThere))',
+    replace: '$isGivenOver && ($hasGap || $standsThere || $why !== "orders.moved")',
+    test: "scenarios/life/moved-meanwhile.test.ts",
+    title:
+      "an order in doubt that moves, and whose new customer was looked at before its outcome was known, goes where it is cancelled",
   },
 };

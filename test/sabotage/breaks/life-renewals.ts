@@ -2,6 +2,14 @@ import type { Breaks } from "../break.ts";
 
 /** What happens to orders that go on under the numbers of earlier ones. */
 export const lifeRenewals: Breaks = {
+  "what goes of two units with one asset number is recorded of the first of them": {
+    file: "src/plan/removal-calls.ts",
+    within: "batchesOf",
+    find: "JSON.stringify([$number, $unit.instanceId, $unit.unit])",
+    replace: "JSON.stringify([$number, $unit.licenseType])",
+    test: "scenarios/life/renewed.test.ts",
+    title: "what goes of an asset and of the one that renews it in the same order goes of each of them",
+  },
   "who renewed a renewal counts as who renewed what that one continues": {
     file: "src/plan/renewals.ts",
     within: "renewerOf",

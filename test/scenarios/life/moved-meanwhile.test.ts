@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { callerOf, createEnterprise } from "../../sandbox/caller.ts";
 import type { World } from "../../support/cli.ts";
 import { membersOf } from "../../support/world/members.ts";
-import { places, runsUntilQuiet } from "./moved.ts";
+import { places, productsBy, runsUntilQuiet } from "./moved.ts";
 import { amend, line, numberOf, openHold, orderOf, placedOrders, rule, standing, waitsFor } from "./placed-orders.ts";
 
 const because = ["--reason", "asked", "--by", "anna.lee"];
@@ -273,5 +273,33 @@ it.each(replacements)(
     const holders = [...(await membersOf(w, "C2")).values()].filter(({ assetNums }) => assetNums.length > 0);
     expect(holders.flatMap(({ assetNums }) => assetNums)).toContain(numberOf(w, "A1"));
     expect([...(await membersOf(w, "C1")).values()].flatMap(({ assetNums }) => assetNums)).toEqual([]);
+  },
+);
+
+it.each([
+  ["cancelled", { cancelled: true }, [], false],
+  ["wanted", {}, ["P3 3-1", "Q3 3-1"], false],
+  ["cancelled, and the customer gone,", { cancelled: true }, [], true],
+] as const)(
+  "an order in doubt that moves, and whose new customer was looked at before its outcome was known, goes where it is %s",
+  async (_, more, wanted, isGone) => {
+    const w = await placedOrders();
+    applies(w, "overlap");
+    rule(w, "orders.cancelled", "apply");
+    w.environment["CRM_SYNC__settle__maxWaitMs"] = "0";
+    w.customers = [...w.customers, { id: "C3" }];
+    w.orders = [...w.orders, orderOf("3", "C3")];
+    w.write();
+    w.sandbox.faults.add({ operation: "E5", fault: "appliedNoReply", times: 1 });
+    w.sandbox.faults.add({ operation: "M7", fault: "oddCode" });
+    expect((await w.does("run", "everything")).exitCode).toBe(5);
+    if (isGone) w.customers = w.customers.filter(({ id }) => id !== "C3");
+    amend(w, "3", { customer: "C2", ...more });
+    for (const __ of [1, 2]) await w.does("run", "everything");
+    w.sandbox.faults.clear();
+    await runsUntilQuiet(w);
+    const { C2: shown, C3: left } = await productsBy(w);
+    expect([shown, left]).toEqual([["P2 2", ...wanted.slice(0, 1), "Q2 2", ...wanted.slice(1)], undefined]);
+    expect(w.sandbox.duplicates().products).toEqual([]);
   },
 );
