@@ -16,7 +16,7 @@ import { safeLines } from "../src/cli/output.ts";
 import { monthReport } from "../src/app/report-files.ts";
 import { differencesIn } from "../src/app/execute-job.ts";
 import { runJson, verifyJson } from "../src/app/ended-json.ts";
-import { printRun } from "../src/cli/run-summary.ts";
+import { differingIn, printRun } from "../src/cli/run-summary.ts";
 import type { Environment } from "../src/config/environment.ts";
 import { formatKey } from "../src/crm/keys.ts";
 import { edits, sourcesIn, writeSecondAct } from "./second-act.ts";
@@ -36,6 +36,7 @@ interface Demonstrated {
   summary: RunSummary;
   verified: VerifySummary;
   writingCalls: number;
+  differing: number;
   agreement: readonly AgreementCount[];
   waiting: readonly QuarantineFacts[];
   ledger: string;
@@ -68,7 +69,17 @@ export async function demonstrate(
     for (const kind of ["orders", "reconciliation", "exceptions"] as const) {
       reports.push(await monthReport(application, kind, month, places.reports));
     }
-    const shown = { summary, verified, writingCalls, agreement, waiting, ledger: application.ledgerPath, reports };
+    const differing = await differingIn(await application.ledger());
+    const shown = {
+      summary,
+      verified,
+      writingCalls,
+      differing,
+      agreement,
+      waiting,
+      ledger: application.ledgerPath,
+      reports,
+    };
     if (json) output.json(demonstratedJson(shown));
     else print(output, places, shown, toInstant(application.clock.now()));
     return worst(summary.exitCode, verified.exitCode);
@@ -181,7 +192,7 @@ function demonstratedJson(shown: Demonstrated): Json {
 
 function print(output: Output, { here }: DemoPlaces, shown: Demonstrated, now: string): void {
   const { waiting, ledger, reports } = shown;
-  printRun(output, shown.summary, { calls: shown.writingCalls, differing: 0, now });
+  printRun(output, shown.summary, { calls: shown.writingCalls, differing: shown.differing, now });
   output.line("");
   if (waiting.length > 0) {
     output.line(`waiting in quarantine (${waiting.length}), on purpose in this sample:`);

@@ -1,6 +1,7 @@
 import { toInstant } from "../base/clock.ts";
 import { exitCodes } from "../base/errors.ts";
 import type { ExitCode } from "../base/errors.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import type { RunSummary } from "../run/summary.ts";
 import type { VerifySummary } from "../run/verify-run.ts";
 import type { Invocation } from "./command.ts";
@@ -21,16 +22,20 @@ export async function showRun(
   application: Application,
   summary: RunSummary,
 ): Promise<void> {
-  const { journal, state } = await application.ledger();
-  const calls = await journal.writingCallsOf(summary.run);
+  const ledger = await application.ledger();
+  const calls = await ledger.journal.writingCallsOf(summary.run);
   if (options.json) {
     output.result(runJson(summary, calls));
     return;
   }
+  printRun(output, summary, { calls, differing: await differingIn(ledger), now: toInstant(application.clock.now()) });
+}
+
+/** How much the platform did not show as it was placed when it was last read back. */
+export async function differingIn({ state }: Pick<Ledger, "state">): Promise<number> {
   const { counts } = await state.differences(0);
   const apart = counts.filter((item) => item.class === "missing" || item.class === "different");
-  const differing = apart.reduce((sum, { count }) => sum + count, 0);
-  printRun(output, summary, { calls, differing, now: toInstant(application.clock.now()) });
+  return apart.reduce((sum, { count }) => sum + count, 0);
 }
 
 const meanings: Record<number, string> = {
@@ -98,7 +103,7 @@ export function printRun(
     );
   output.line(`writing calls: ${calls}`);
   const stands = summary.exitCode === exitCodes.ok && differing > 0;
-  const instead = stands ? "nothing is left to do, and what differs stands" : undefined;
+  const instead = stands ? "nothing is left to do, and what was read back last is not all as it was placed" : undefined;
   output.line(lastLine(summary.exitCode, summary.open, instead));
 }
 

@@ -71,8 +71,9 @@ function deletion(removing: Removing, body: DesiredCustomer, { ending, packaged,
   const groups = new Map<string, Omit<DeleteRecord, "sequence">>();
   // An asset number of two units is named once in a record.
   for (const [number, own] of Map.groupBy(batches, (batch) => batch.number)) {
-    const [{ unit, asset } = { unit: undefined, asset: false }] = own;
-    if (unit === undefined) continue;
+    const [first] = own;
+    if (first === undefined) continue;
+    const { unit, asset } = first;
     const all = own.flatMap((batch) => batch.rows);
     for (const licenseOrderId of new Set(all.map((item) => item.row.licenseOrderId ?? ""))) {
       const { licenseType } = unit;

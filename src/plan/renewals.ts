@@ -121,6 +121,7 @@ function handedOn(given: RenewalsGiven, order: RecordKey, from: RecordKey, { con
   });
 }
 
+/** Whether one of those continues the unit, itself or through others. */
 function isContinued({ known }: RenewalsGiven, unit: EarlierUnit, by: readonly Candidate[]): boolean {
   return by.some(({ earlier }) => chainOf(known.numbers, earlier).some((one) => nameOf(one) === nameOf(unit)));
 }

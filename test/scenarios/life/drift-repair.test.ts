@@ -52,7 +52,7 @@ it("a product that somebody took away is bought again under its number, once, af
     expect([run.calls, asked(w)], "one reading is not enough").toEqual([{}, []]);
     expect([run.stdout, run.last]).toEqual([
       expect.stringMatching(/^differs: [1-9]\d* thing/mu),
-      "exit 0: nothing is left to do, and what differs stands",
+      "exit 0: nothing is left to do, and what was read back last is not all as it was placed",
     ]);
   }
   await sleep(settleMs + 10);

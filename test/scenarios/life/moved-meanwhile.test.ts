@@ -300,6 +300,11 @@ it.each([
     await runsUntilQuiet(w);
     const { C2: shown, C3: left } = await productsBy(w);
     expect([shown, left]).toEqual([["P2 2", ...wanted.slice(0, 1), "Q2 2", ...wanted.slice(1)], undefined]);
+    // Restored, it stands for the customer that it moved to.
+    amend(w, "3", { cancelled: false });
+    await runsUntilQuiet(w);
+    const number = wanted.length > 0 ? "3-1" : "3-2";
+    expect(await productsBy(w)).toMatchObject({ C2: ["P2 2", `P3 ${number}`, "Q2 2", `Q3 ${number}`] });
     expect(w.sandbox.duplicates().products).toEqual([]);
   },
 );
