@@ -10,6 +10,15 @@ export const lifeRenewals: Breaks = {
     test: "scenarios/life/renewed.test.ts",
     title: "what goes of an asset and of the one that renews it in the same order goes of each of them",
   },
+  "a unit that was renewed here counts beside the renewal that goes on": {
+    file: "src/plan/renewals.ts",
+    within: "isContinued",
+    find: "return $by.some(",
+    replace: "return by.slice(0, 0).some(",
+    test: "scenarios/life/renewed-more.test.ts",
+    title:
+      "a line that takes the place of a renewal goes on under its number, and what it has more gets numbers of its own",
+  },
   "who renewed a renewal counts as who renewed what that one continues": {
     file: "src/plan/renewals.ts",
     within: "renewerOf",

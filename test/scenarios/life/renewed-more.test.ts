@@ -74,6 +74,19 @@ it("a renewal that gets more units later buys them under numbers of their own, a
   await rests(w);
 });
 
+it("a line that takes the place of a renewal goes on under its number, and what it has more gets numbers of its own", async () => {
+  const w = await company();
+  const held = holders(w);
+  adds(w, renewal("3"));
+  await runs(w, 0, { E5: 1 });
+  amend(w, "3", { assets: [{ id: "B4", quantity: 2, continues: earlier }], products: [line("R4", "B4")] });
+  await settles(w);
+  expect([waitsFor(w, "3"), holders(w)]).toEqual([null, held]);
+  expect(numbersOf(w, "3")).toContain(numberOf(w, "A1"));
+  expect(standing(w)).toMatchObject({ assets: 3 });
+  await rests(w);
+});
+
 it("a renewal waits while units of the earlier asset are still to be bought, and then goes on under each of them", async () => {
   const w = await company();
   refusesNext(w);
