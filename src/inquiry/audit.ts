@@ -1,17 +1,80 @@
-import type { AuditRow } from "../ledger/audit/audit-log.ts";
+import { subjectOf } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
+import type { AuditHead, AuditRow } from "../ledger/audit/audit-log.ts";
+import { keptOf, provenTree } from "../ledger/audit/kept-tree.ts";
+import { consistencyPath, inclusionPath } from "../ledger/audit/merkle-log.ts";
+import { RecordTree } from "../ledger/audit/record-tree.ts";
+import { verifyRecord } from "../ledger/audit/verify-log.ts";
+import type { AuditVerdicts } from "../ledger/audit/verify-log.ts";
 import type { AuditHeadFacts } from "../report/facts.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
 const pageSize = 500;
 
-/** The newest link of the audit chain; undefined in a ledger that was never written. */
+/** Entries with what proves that they are in the tree of `size` with this root. */
+export interface AuditProofFacts {
+  size: number;
+  root: string;
+  chainEntries: number;
+  entries: (AuditRow & { leaf: number; path: string[] })[];
+  /** Entries about it from before the tree, which only an export of everything proves. */
+  before: number;
+  /** What proves that the record began as it was when it ended with the entry that was asked for. */
+  since?: { sequence: number; size: number; root: string; path: string[] } | undefined;
+}
+
+/** The newest entry and the tree that ends with it; undefined in a ledger that was never written. */
 export async function auditHead(ledger: ReadOnlyLedger): Promise<AuditHeadFacts | undefined> {
-  return await ledger.db
+  const newest = ledger.db.selectFrom("audit").select(["sequence", "hash", "at"]).orderBy("sequence", "desc").limit(1);
+  const entry = await newest.executeTakeFirst();
+  if (entry === undefined) return undefined;
+  const { size, root } = ledger.reading(provenTree);
+  return { ...entry, size, root };
+}
+
+/** Walks the whole record, with the tree and the guards that the database keeps and the heads that stand outside it. */
+export async function auditVerdicts(ledger: ReadOnlyLedger, heads: readonly AuditHead[]): Promise<AuditVerdicts> {
+  return await Promise.resolve(
+    ledger.reading((database) => verifyRecord({ rows: auditRows(ledger), heads, ...keptOf(database) })),
+  );
+}
+
+/**
+ * The entries about an order, each with what proves that it is in the record, and nothing of any other one; `since`: an
+ * entry of which the head was kept, from which on the record is to have grown alone.
+ */
+export async function auditProof(
+  ledger: ReadOnlyLedger,
+  order: RecordKey,
+  since: number | undefined,
+): Promise<AuditProofFacts> {
+  const subject = subjectOf("orders", order);
+  const rows = await ledger.db
     .selectFrom("audit")
-    .select(["sequence", "hash"])
-    .orderBy("sequence", "desc")
-    .limit(1)
-    .executeTakeFirst();
+    .selectAll()
+    .where("subject", "=", subject)
+    .orderBy("sequence")
+    .execute();
+  return ledger.reading((database) => {
+    const { size, root, chainEntries, leafOf, rootOf } = provenTree(database);
+    const entries = rows.flatMap((row) => {
+      const leaf = leafOf(row.sequence);
+      return leaf === undefined ? [] : [{ ...row, leaf, path: inclusionPath(leaf, size, rootOf) }];
+    });
+    const earlier = since === undefined ? undefined : leafOf(since);
+    const grown =
+      since === undefined || earlier === undefined || earlier >= size
+        ? {}
+        : {
+            since: {
+              sequence: since,
+              size: earlier + 1,
+              root: rootOf(0, earlier + 1),
+              path: consistencyPath(earlier + 1, size, rootOf),
+            },
+          };
+    return { size, root, chainEntries, entries, before: rows.length - entries.length, ...grown };
+  });
 }
 
 /** The newest instant at which the ledger learned something; null in one that never did. */
@@ -25,8 +88,11 @@ export async function asOf({ db }: ReadOnlyLedger): Promise<string | null> {
   return instants.at(-1) ?? null;
 }
 
-/** The audit chain, oldest first, in pages: whoever takes the entries slowly keeps no state of the ledger open. */
-export function* auditRows(ledger: ReadOnlyLedger): Generator<AuditRow, void, void> {
+/**
+ * The audit chain up to an entry, oldest first, in pages: whoever takes the entries slowly keeps no state of the ledger
+ * open.
+ */
+function* auditRows(ledger: ReadOnlyLedger, upTo = Number.MAX_SAFE_INTEGER): Generator<AuditRow, void, void> {
   for (let after = Number.MIN_SAFE_INTEGER; ;) {
     const page = [
       ...ledger.rows(
@@ -34,6 +100,7 @@ export function* auditRows(ledger: ReadOnlyLedger): Generator<AuditRow, void, vo
           .selectFrom("audit")
           .select(["sequence", "format", "at", "kind", "subject", "body", "previous", "hash"])
           .where("sequence", ">", after)
+          .where("sequence", "<=", upTo)
           .orderBy("sequence")
           .limit(pageSize),
       ),
@@ -43,4 +110,25 @@ export function* auditRows(ledger: ReadOnlyLedger): Generator<AuditRow, void, vo
     if (last === undefined) return;
     after = last.sequence;
   }
+}
+
+/**
+ * The record as it is now as lines of JSON: what it is, each entry, the tree after each so many entries and at the end.
+ */
+export async function* auditExport(
+  ledger: ReadOnlyLedger,
+  form: string,
+  between: number,
+): AsyncGenerator<string, void, void> {
+  const line = (value: object): string => `${JSON.stringify(value)}\n`;
+  const head = await auditHead(ledger);
+  const tree = new RecordTree();
+  yield line({ export: form, entries: head?.sequence ?? 0 });
+  if (head !== undefined)
+    for (const row of auditRows(ledger, head.sequence)) {
+      tree.take(row);
+      yield line(row);
+      if (row.sequence % between === 0 && row.sequence < head.sequence) yield line({ checkpoint: tree.checkpoint() });
+    }
+  yield line({ end: tree.checkpoint() });
 }

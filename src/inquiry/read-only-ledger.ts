@@ -54,6 +54,15 @@ export class ReadOnlyLedger {
     }
   }
 
+  /** Runs what reads the connection itself. */
+  reading<T>(work: (database: Sqlite) => T): T {
+    try {
+      return work(this.#database);
+    } catch (error) {
+      throw this.#named(error);
+    }
+  }
+
   /** All rows of a statement with named parameters; each statement is prepared once. */
   all(statement: string, parameters: object): unknown[] {
     let prepared = this.#statements.get(statement);

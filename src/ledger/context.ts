@@ -82,7 +82,7 @@ export class LedgerContext {
       },
       counted: () => {
         const commit = Number(count.get()?.value);
-        const head = this.audit.head() ?? { sequence: 0, hash: "" };
+        const head = this.audit.grow() ?? { sequence: 0, hash: "" };
         return () => {
           if (this.#heads.keep({ commit, ...head }, this.now) && this.#lock !== undefined) this.#heads.shorten();
         };

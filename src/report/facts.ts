@@ -6,9 +6,13 @@ import type { RecordKey, Stream } from "../crm/model.ts";
  * them.
  */
 
+/** The newest entry of the audit record, and the size and root of the Merkle tree that ends with it. */
 export interface AuditHeadFacts {
   sequence: number;
   hash: string;
+  at: string;
+  size: number;
+  root: string;
 }
 
 /** One entry of the audit chain. `body` holds ids and commitments. */

@@ -4,7 +4,7 @@ import { Application } from "../../src/app/application.ts";
 import { executeJob } from "../../src/app/execute-job.ts";
 import type { EndedJob } from "../../src/app/execute-job.ts";
 import { jobNamed } from "../../src/app/jobs.ts";
-import { verifyAudit } from "../../src/app/audit-verdict.ts";
+import { verifyAudit } from "../../src/app/audit-record.ts";
 import { world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
 
@@ -85,5 +85,5 @@ it("jobs are executed without a command line: each tells its face what it came t
     { job: "verify", kind: "verify", state: "done", exit_code: 0 },
     { job: "monthly-report", kind: "report", state: "done", exit_code: 0 },
   ]);
-  expect((await verifyAudit(application)).verdict).toMatchObject({ good: true });
+  expect(await verifyAudit(application, { copies: [], within: "26h" })).toMatchObject({ good: true });
 });

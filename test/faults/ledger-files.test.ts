@@ -17,7 +17,7 @@ import { sha256 } from "../../src/base/canonical-json.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { exitCodes } from "../../src/base/errors.ts";
 import { createIds, systemRandomness } from "../../src/base/ids.ts";
-import { verifyChain } from "../../src/ledger/audit/audit-log.ts";
+import { verifyRecord } from "../../src/ledger/audit/verify-log.ts";
 import type { AuditRow } from "../../src/ledger/audit/audit-log.ts";
 import { headsPath, readKeptHeads } from "../../src/ledger/audit/audit-heads.ts";
 import { Ledger } from "../../src/ledger/ledger.ts";
@@ -349,7 +349,8 @@ describe("a write-ahead log that is torn", () => {
       const meant = dumpOf(join(path, "image.db"));
       const differ = dumpsDiffer(meant, found);
       if (differ.length > 0) wrong.push(`${name}: ${differ.join(", ")}`);
-      if (!verifyChain(auditEntries(ledgerOf(path)), []).good) wrong.push(`${name}: the audit chain is broken`);
+      if (!verifyRecord({ rows: auditEntries(ledgerOf(path)), heads: [] }).good)
+        wrong.push(`${name}: the audit chain is broken`);
       rmSync(path, { recursive: true });
     }
     expect(wrong).toEqual([]);
@@ -484,7 +485,7 @@ describe("a flipped bit in a page of the ledger", () => {
             wrong.push(`${name}: nothing is changed, and exit ${ended.exitCode}`);
           // One value of one table, and in the audit record it is found by name.
           if (differ.length > 1) wrong.push(`${name}: changed ${differ.join(", ")}`);
-          const verdict = verifyChain(auditEntries(ledger), readKeptHeads(headsPath(ledger)));
+          const verdict = verifyRecord({ rows: auditEntries(ledger), heads: readKeptHeads(headsPath(ledger)) });
           if (verdict.good !== (differ[0] !== "audit"))
             wrong.push(`${name}: the audit chain is called good: ${verdict.good}`);
         }

@@ -49,7 +49,7 @@ const allowed: Record<string, { statement: RegExp; why: string }> = {
     why: "it is prepared to find a table that is missing, and never run",
   },
   "head of the chain": {
-    statement: /^select "?sequence"?, "?hash"? from "?audit"? order by "?sequence"? desc limit/u,
+    statement: /^select "?sequence"?, "?hash"?(?:, "at")? from "?audit"? order by "?sequence"? desc limit/u,
     why: "the newest row alone, by the key of the table",
   },
   "the newest runs": {
@@ -60,9 +60,13 @@ const allowed: Record<string, { statement: RegExp; why: string }> = {
     statement: /^select r\.id from run r where exists \(select 1 from operation o indexed by operation_by_run/u,
     why: "a person asks for it, and it ends at the newest run that carried something out",
   },
-  "audit verify, audit export": {
+  "audit verify": {
     statement: /^select sequence, format, at, kind, subject, body, previous, hash from audit order by sequence$/u,
     why: "a person asks for the whole chain",
+  },
+  "audit verify, of the tree": {
+    statement: /^select root from audit_tile order by number$/u,
+    why: "a person asks for the whole tree; a row stands for 256 entries",
   },
   "how far readings back have come": {
     statement: /^select coalesce\(\(select count from tally where name = 'link'\), 0\) as linked, \(select count/u,

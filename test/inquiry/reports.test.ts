@@ -37,7 +37,7 @@ describe("the report of orders", () => {
       asset_numbers: ["8000000001"],
       crm_order: "crm/O1",
     });
-    expect(header["auditHead"]).toEqual({ ...world.ledger.audit.head() });
+    expect(header["auditHead"]).toMatchObject({ ...world.ledger.audit.head(), size: 3 });
     for (const format of ["csv", "json"])
       expect(await reportText(inquiry, request("orders"), format)).not.toMatch(canaries);
   });

@@ -2,8 +2,9 @@ import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import type Database from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { sha256 } from "../../src/base/canonical-json.ts";
-import { auditHash, verifyChain } from "../../src/ledger/audit/audit-log.ts";
+import { auditHash } from "../../src/ledger/audit/audit-log.ts";
 import type { AuditHead, AuditRow } from "../../src/ledger/audit/audit-log.ts";
+import { verifyRecord } from "../../src/ledger/audit/verify-log.ts";
 import { headsPath, readKeptHeads } from "../../src/ledger/audit/audit-heads.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { openLedger, sqlite } from "../support/world/start.ts";
@@ -84,31 +85,31 @@ describe("verifying", () => {
       const roll = dice(seed);
       const rows = good.map((row) => ({ ...row }));
       const { what, bad } = tamper(rows, roll);
-      const verdict = verifyChain(rows, kept);
-      if (verdict.good || verdict.firstBad !== bad)
+      const verdict = verifyRecord({ rows, heads: kept });
+      const { integrity, completeness } = verdict;
+      const wrong = [integrity, completeness].flatMap((one) => (one.good === false ? [one.firstBad] : []));
+      if (Math.min(...wrong) !== bad)
         missed.push(`seed ${seed}: ${what}, expected ${bad}, got ${JSON.stringify(verdict)}`);
       const subset = kept.filter(() => roll(2) === 0);
-      const untouched = verifyChain(
-        good.map((row) => ({ ...row })),
-        subset,
-      );
+      const untouched = verifyRecord({ rows: good.map((row) => ({ ...row })), heads: subset });
       if (!untouched.good) missed.push(`seed ${seed}: false alarm ${JSON.stringify(untouched)}`);
     }
     expect(missed).toEqual([]);
   });
 
   it("finds tampering in the file itself, past the guards", async () => {
-    for (const statement of [
-      "update audit set at = '2020-01-01T00:00:00.000Z' where sequence = 4",
-      "update audit set subject = 'order:crm/other' where sequence = 4",
-      "delete from audit where sequence = 4",
-      "update audit set format = 2 where sequence = 4",
-      "update audit set previous = hash where sequence = 4",
-    ]) {
+    for (const [code, statement] of [
+      ["entry-changed", "update audit set at = '2020-01-01T00:00:00.000Z' where sequence = 4"],
+      ["entry-changed", "update audit set subject = 'order:crm/other' where sequence = 4"],
+      ["entry-missing", "delete from audit where sequence = 4"],
+      ["entry-format", "update audit set format = 3 where sequence = 4"],
+      ["entry-format", "update audit set format = 1 where sequence = 4"],
+      ["entry-moved", "update audit set previous = hash where sequence = 4"],
+    ] as const) {
       const { ledger, path } = await openLedger();
       await append(ledger, 9);
       unguarded(path).exec(statement);
-      expect(ledger.audit.verify(), statement).toMatchObject({ good: false, firstBad: 4 });
+      expect(ledger.audit.verify().integrity, statement).toMatchObject({ good: false, code, firstBad: 4 });
     }
   });
 
@@ -122,18 +123,19 @@ describe("verifying", () => {
     const database = unguarded(path);
     database.exec("delete from audit where sequence > 8");
     const cut = ledger.audit.verify();
-    expect(cut).toMatchObject({ good: false, firstBad: 9 });
+    expect(cut).toMatchObject({ good: false, completeness: { code: "cut-off", firstBad: 9 } });
     // With an older file of heads, as far as that says.
     writeFileSync(headsPath(path), kept);
-    expect(ledger.audit.verify()).toMatchObject({ good: true, entries: 8, keptHeads: 2, head: { sequence: 8 } });
+    const complete = { completeness: { good: true } };
+    expect(ledger.audit.verify()).toMatchObject({ ...complete, entries: 8, keptHeads: 2, head: { sequence: 8 } });
     database.exec("delete from audit where sequence > 6");
-    expect(ledger.audit.verify()).toMatchObject({ good: true, entries: 6 });
+    expect(ledger.audit.verify()).toMatchObject({ ...complete, entries: 6 });
     database.exec("delete from audit where sequence > 5");
-    const verdict = ledger.audit.verify();
-    expect(verdict).toMatchObject({ good: false, firstBad: 6 });
-    expect(verdict.good ? "" : verdict.why).toContain("cut off");
+    const { completeness } = ledger.audit.verify();
+    expect(completeness).toMatchObject({ good: false, code: "cut-off", firstBad: 6 });
+    expect(completeness.good === false ? completeness.why : "").toContain("cut off");
     database.exec("delete from audit");
-    expect(ledger.audit.verify()).toMatchObject({ good: false, firstBad: 1 });
+    expect(ledger.audit.verify().completeness).toMatchObject({ good: false, firstBad: 1 });
   });
 
   it("finds a chain that was written anew from some entry on, by the heads that were kept", async () => {
@@ -149,8 +151,11 @@ describe("verifying", () => {
     ] as const) {
       const rewritten = rowsOf(ledger).map((row) => ({ ...row }));
       rewriteFrom(rewritten, from);
-      expect(verifyChain(rewritten, [])).toMatchObject({ good: true });
-      expect(verifyChain(rewritten, readKeptHeads(headsPath(path)))).toMatchObject({ good: false, firstBad });
+      expect(verifyRecord({ rows: rewritten, heads: [] })).toMatchObject({ good: true });
+      expect(verifyRecord({ rows: rewritten, heads: readKeptHeads(headsPath(path)) })).toMatchObject({
+        good: false,
+        integrity: { code: "record-rewritten", firstBad },
+      });
     }
   });
 
@@ -163,7 +168,7 @@ describe("verifying", () => {
     changed.body = '{"forged":true}';
     changed.hash = auditHash(changed);
     next.previous = changed.hash;
-    expect(verifyChain(forged, [])).toMatchObject({ good: false, firstBad: 4 });
+    expect(verifyRecord({ rows: forged, heads: [] }).integrity).toMatchObject({ good: false, firstBad: 4 });
   });
 
   it("finds a chain that was written anew even when the program then kept the new head of the same entry", async () => {
@@ -179,7 +184,11 @@ describe("verifying", () => {
     );
     const keptTwice = readKeptHeads(headsPath(path)).filter((head) => head.sequence === 6);
     expect(new Set(keptTwice.map((head) => head.hash)).size).toBe(2);
-    expect(verifyChain(rewritten, keptTwice)).toMatchObject({ good: false, firstBad: 6 });
+    expect(verifyRecord({ rows: rewritten, heads: keptTwice }).integrity).toMatchObject({
+      good: false,
+      code: "heads-disagree",
+      firstBad: 6,
+    });
   });
 
   it("takes lines of the heads file that are no heads for nothing", async () => {

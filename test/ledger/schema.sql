@@ -1,6 +1,10 @@
 CREATE TRIGGER audit_appends_only before insert on audit when new.sequence <> (select coalesce(max(sequence), 0) + 1 from audit) or new.previous <> coalesce((select hash from audit order by sequence desc limit 1), '') begin select raise(abort, 'audit entries are only appended'); end;
 CREATE TRIGGER audit_refuses_delete before delete on audit begin select raise(abort, 'audit entries are never deleted'); end;
 CREATE TRIGGER audit_refuses_update before update on audit begin select raise(abort, 'audit entries are never changed'); end;
+CREATE TRIGGER audit_tile_refuses_delete before delete on audit_tile begin select raise(abort, 'the audit tree only grows'); end;
+CREATE TRIGGER audit_tile_refuses_update before update on audit_tile begin select raise(abort, 'the audit tree only grows'); end;
+CREATE TRIGGER audit_tree_only_grows before update on audit_tree when new.size <= old.size or new.chain_entries <> old.chain_entries or new.chain_hash <> old.chain_hash begin select raise(abort, 'the audit tree only grows'); end;
+CREATE TRIGGER audit_tree_refuses_delete before delete on audit_tree begin select raise(abort, 'the audit tree only grows'); end;
 CREATE TRIGGER tally_asset_number_fixed_begin after update of fixed_at on asset_number when (new.fixed_at is not null) and not (old.fixed_at is not null) begin insert into tally (name, count) values ('asset_number fixed', 1) on conflict (name) do update set count = count + 1; end;
 CREATE TRIGGER tally_asset_number_fixed_delete after delete on asset_number when (old.fixed_at is not null) begin update tally set count = count - 1 where name = 'asset_number fixed'; end;
 CREATE TRIGGER tally_asset_number_fixed_end after update of fixed_at on asset_number when (old.fixed_at is not null) and not (new.fixed_at is not null) begin update tally set count = count - 1 where name = 'asset_number fixed'; end;
@@ -50,6 +54,8 @@ CREATE TABLE assignment ( asset_number text not null, from_at text not null, to_
 CREATE TABLE assumption_met ( row text not null, verdict text not null check (verdict in ('confirmed', 'contradicted')), count integer not null, first_at text not null, last_at text not null, evidence text not null, operation_id text, accepted_at text, by text, reason text, primary key (row, verdict) ) strict, without rowid;
 CREATE TABLE attempt ( operation_id text not null, number integer not null, nonce text not null, wire_hash text not null, started_at text not null, finished_at text, outcome text, http_status integer, code text, detail text, primary key (operation_id, number) ) strict, without rowid;
 CREATE TABLE audit ( sequence integer primary key, format integer not null, at text not null, kind text not null, subject text not null, body text not null, previous text not null, hash text not null ) strict;
+CREATE TABLE audit_tile (number integer primary key, root text not null) strict;
+CREATE TABLE audit_tree ( only_one integer primary key check (only_one = 1), chain_entries integer not null, chain_hash text not null, size integer not null, roots text not null ) strict;
 CREATE TABLE by_hand ( namespace text not null, id text not null, stream text not null, body_hash text not null, at text not null, by text not null, reason text not null, unseen text not null default '[]', ended_at text, primary key (stream, namespace, id, at) ) strict, without rowid;
 CREATE TABLE clock_note (subject text primary key, future integer not null, met_at integer not null) strict, without rowid;
 CREATE TABLE confirmed_correlation (correlation text primary key, confirmed_at text not null) strict, without rowid;

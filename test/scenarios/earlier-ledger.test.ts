@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
@@ -83,7 +84,8 @@ it("a ledger that an earlier version was killed with is migrated unchanged, sett
   expect((await does(65, "audit", "verify")).stdout).toContain("run `crm-sync migrate`");
   await does(0, "migrate");
   expect(audit()).toEqual(before);
-  expect((await does(0, "audit", "verify")).stdout).toContain("is good: 33 entries");
+  // Nothing was recorded since that ledger was kept.
+  expect((await does(3, "audit", "verify")).stdout).toMatch(/^integrity +good: 33 entries[^]*^freshness +STALE/mu);
   expectTallied(w);
   const status = (await does(0, "status")).stdout;
   expect(status).toContain("6 held, 1 parked, 3 sending");
@@ -116,7 +118,17 @@ it("a ledger that an earlier version was killed with is migrated unchanged, sett
   expect(w.sandbox.state()).toMatchObject({ enterprises: 7, licenseOrders: 8, addedStaff: 15, assignments: 8 });
   expectTallied(w);
   expect(audit()).toEqual(before);
-  expect((await does(0, "audit", "verify")).stdout).toContain("is good: 6");
+  expect((await does(0, "audit", "verify")).stdout).toContain("good: 6");
+  // The chain that was verified is the first leaf of the tree that grew since.
+  await does(0, "audit", "export", "--out", w.path("audit.ndjson"));
+  const verifier = join(import.meta.dirname, "../../docs/audit/verify.mjs");
+  const words = [verifier, w.path("audit.ndjson"), "--heads", w.path("ledger.db.heads")];
+  const checked = spawnSync(process.execPath, words, { encoding: "utf8" });
+  const entries = w.rows("select 1 from audit").length;
+  expect([checked.status, checked.stdout], checked.stderr).toEqual([
+    0,
+    expect.stringContaining(`tree: ${entries - 33 + 1} leaves`),
+  ]);
   // A password that the first format sealed is handed out.
   expect((await w.run("staff", "password", "S1-1")).stdout).toMatch(/^[\w-]{16}\n/u);
 
@@ -126,4 +138,17 @@ it("a ledger that an earlier version was killed with is migrated unchanged, sett
   expect(refused.stdout).toContain("is an older copy");
   expect(refused.calls).toEqual({});
   expectDecent([], { stdout: refused.stdout, stderr: "" });
+});
+
+it("a ledger whose chain of entries is not whole is not migrated: its first leaf would say that it is", async () => {
+  const w = await world({ records: recordsThen() });
+  unpack("ledger.db", w.path("ledger.db"));
+  w.tamper("drop trigger audit_refuses_update; update audit set body = replace(body, '1', '2') where sequence = 7");
+  const before = w.rows("select * from audit");
+  const refused = await w.run("migrate");
+  expect([refused.exitCode, refused.stderr]).toEqual([
+    65,
+    expect.stringContaining("entry 7 was changed, or is missing"),
+  ]);
+  expect(w.rows("select * from audit")).toEqual(before);
 });

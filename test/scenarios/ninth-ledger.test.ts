@@ -38,7 +38,17 @@ const renamed: [then: RegExp | string, now: string][] = [
   ["taken up  by run", "ingested  by run"],
   ["taken up and waits", "ingested and waits"],
   ["  again", "  carried in"],
+  [/the audit record is good: (?=75 )/gu, "integrity  good: "],
+  [", and 37 kept head(s) fit", ", and the tree is theirs"],
+  [
+    "\nhead: entry",
+    "\ncompleteness  good: nothing that 37 kept head(s) outside the database name is missing" +
+      "\nfreshness  good: the last entry is 6 min old\nhead  entry",
+  ],
 ];
+
+/** What stands of the audit head beside what stood there then. */
+const headOfNow = /"auditHead":\{"at":"[^"]*",("hash":"\w+"),"root":"\w+",("sequence":\d+),"size":1\}/gu;
 
 function inWordsOfNow(text: string): string {
   return renamed.reduce((said, [then, now]) => said.replaceAll(then, now), text);
@@ -106,7 +116,7 @@ it("a ledger of the ninth migration says after the newest what it said before, i
   const folder = /\/[\w/.-]*\/crm-sync-\w+-\w+\//gu;
   for (const { words, printed: then } of printed) {
     const { stdout } = await w.run(...words);
-    const now = stdout.replaceAll(folder, "FOLDER/");
+    const now = stdout.replaceAll(folder, "FOLDER/").replaceAll(headOfNow, '"auditHead":{$1,$2}');
     if (words.includes("--json"))
       expect.soft(JSON.parse(now), words.join(" ")).toMatchObject(JSON.parse(inWordsOfNow(then)));
     else if (then.startsWith('"at",'))

@@ -1,6 +1,6 @@
 import pLimit from "p-limit";
 import { z } from "zod";
-import { verifyChain } from "../../src/ledger/audit/audit-log.ts";
+import { verifyRecord } from "../../src/ledger/audit/verify-log.ts";
 import { headsPath, readKeptHeads } from "../../src/ledger/audit/audit-heads.ts";
 import { LedgerView } from "./ledger-view.ts";
 import { PlatformView, readDuplicates, readState } from "./platform-view.ts";
@@ -232,8 +232,8 @@ function nothingIsOpen(ledger: LedgerView): string[] {
 export function auditIsWhole(ledger: LedgerView, path: string): string[] {
   const rows = ledger.auditEntries();
   const wrong: string[] = [];
-  const verdict = verifyChain(rows, readKeptHeads(headsPath(path)));
-  if (!verdict.good) wrong.push(`audit: ${verdict.why}`);
+  const verdict = verifyRecord({ rows, heads: readKeptHeads(headsPath(path)) });
+  if (!verdict.good) wrong.push(`audit: ${JSON.stringify(verdict)}`);
   const ends = new Map<string, number>();
   for (const row of rows) {
     const { operation, state } = auditBody.parse(JSON.parse(row.body));

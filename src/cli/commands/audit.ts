@@ -1,73 +1,105 @@
-import { parseJson } from "../../base/canonical-json.ts";
+import type { AuditAnswer } from "../../app/audit-record.ts";
+import { toJson } from "../../base/canonical-json.ts";
 import type { ExitCode } from "../../base/errors.ts";
-import { exitCodes } from "../../base/errors.ts";
+import { exitCodes, usage } from "../../base/errors.ts";
+import { parseKey } from "../keys.ts";
 import { ok, withReader } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { example } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
 
 export const register: Register = (program, carryOut) => {
-  const audit = program.command("audit").description("the hash-chained record of what was done");
+  const audit = program.command("audit").description("the append-only record of what was done");
   audit
     .command("verify")
-    .description("find any change to it")
-    .addHelpText("after", example("crm-sync audit verify"))
-    .action(() => carryOut(auditVerifyCommand));
+    .description("find any change to it, and any cut as far as heads outside the database say")
+    .option("--heads <file...>", "copies of the file of heads that were kept elsewhere")
+    .option("--within <time>", "how old the last entry may be", "26h")
+    .addHelpText("after", example("crm-sync audit verify --heads /mnt/elsewhere/ledger.db.heads"))
+    .action((options) => carryOut((invocation) => auditVerifyCommand(invocation, options)));
   audit
     .command("export")
-    .description("every entry as a line of JSON")
+    .description("every entry as a line of JSON, with the state of the Merkle tree between them")
     .option("--out <file>", "where to (default: stdout)")
     .addHelpText("after", example("crm-sync audit export --out audit.ndjson"))
     .action((options) => carryOut((invocation) => auditExportCommand(invocation, options.out)));
   audit
+    .command("prove")
+    .description("the entries about an order, each with a proof that it is in the record, and no other entry")
+    .requiredOption("--order <id>", "the order, as ID or NAMESPACE/ID")
+    .option("--since <entry>", "prove too that the record has only grown since it ended with this entry")
+    .option("--out <file>", "where to (default: stdout)")
+    .addHelpText("after", example("crm-sync audit prove --order 10248 --out proof.json"))
+    .action((options) => carryOut((invocation) => auditProveCommand(invocation, options)));
+  audit
     .command("head")
-    .description("number and hash of the last entry, to be kept elsewhere")
+    .description("the last entry, and size and root of the Merkle tree, to be kept elsewhere")
     .addHelpText("after", example("crm-sync audit head"))
     .action(() => carryOut(auditHeadCommand));
 };
 
-/** `audit verify`: walks the whole chain and compares it with the heads kept outside the database. */
-async function auditVerifyCommand(invocation: Invocation): Promise<ExitCode> {
+/** `audit verify`: three questions, each answered for itself. */
+async function auditVerifyCommand(
+  invocation: Invocation,
+  { heads = [], within }: { heads?: string[]; within: string },
+): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
-    const { verifyAudit } = await import("../../app/audit-verdict.ts");
-    const { verdict, heads } = await verifyAudit(application);
-    if (verdict.good) {
-      if (options.json)
-        output.json({
-          good: true,
-          entries: verdict.entries,
-          head: verdict.head === undefined ? null : { ...verdict.head },
-          keptHeads: verdict.keptHeads,
-        });
-      else {
-        output.line(
-          `the audit record is good: ${verdict.entries} entries, each follows ` +
-            `the one before it, and ${verdict.keptHeads} kept head(s) fit`,
-        );
-        if (verdict.head !== undefined) output.line(`head: entry ${verdict.head.sequence}, ${verdict.head.hash}`);
-        output.line(`entries cut off after the last kept head cannot be seen here; keep copies of ${heads} elsewhere`);
-      }
-      return ok;
-    }
-    if (options.json)
-      output.json({ good: false, entries: verdict.entries, firstBad: verdict.firstBad, why: verdict.why });
-    else
-      output.line(
-        `THE AUDIT RECORD IS BAD at entry ${verdict.firstBad}: ${verdict.why}\n` +
-          "  → keep the file as it is, and compare it with a backup",
-      );
-    return exitCodes.ledgerRefused;
+    const { verifyAudit } = await import("../../app/audit-record.ts");
+    const answer = await verifyAudit(application, { copies: heads, within });
+    if (options.json) output.json(toJson({ ...answer, head: answer.head ?? null }));
+    else for (const line of verdictLines(answer)) output.line(line);
+    if (!answer.good) return exitCodes.ledgerRefused;
+    return answer.freshness.good === false ? exitCodes.recordsRejected : ok;
   });
 }
 
-/** `audit head`: the last entry's number and hash, to be kept elsewhere. */
+function verdictLines({
+  entries,
+  head,
+  keptHeads,
+  integrity,
+  completeness,
+  freshness,
+  ...answer
+}: AuditAnswer): string[] {
+  const bad = (finding: { code: string; firstBad: number; why: string }): string =>
+    `BAD${finding.firstBad > 0 ? ` at entry ${finding.firstBad}` : ""} (${finding.code}): ${finding.why}`;
+  const heads = `${keptHeads} kept head(s)`;
+  const lines = [
+    `integrity     ${
+      integrity.good
+        ? `good: ${entries} entries, each follows the one before it, and the tree is theirs`
+        : bad(integrity)
+    }`,
+    `completeness  ${
+      completeness.good === null
+        ? `unknown: ${completeness.why}`
+        : completeness.good
+          ? `good: nothing that ${heads} outside the database name is missing`
+          : bad(completeness)
+    }`,
+    `freshness     ${freshness.good === null ? "unknown" : freshness.good ? "good" : "STALE"}: ${freshness.why}`,
+  ];
+  if (!answer.good) return [...lines, "  → keep the file as it is, and compare it with a backup"];
+  const known = head === undefined ? [] : [`head          entry ${head.sequence}, ${head.hash}`];
+  return [
+    ...lines,
+    ...known,
+    `entries cut off after the last kept head cannot be seen here; keep copies of ${answer.heads} elsewhere`,
+  ];
+}
+
+/** `audit head`: the last entry, and the tree that ends with it. */
 async function auditHeadCommand(invocation: Invocation): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
     const head = await (await application.inquiry()).auditHead();
     if (options.json) output.json(head === undefined ? null : { ...head });
-    else output.line(head === undefined ? "the audit record is empty" : `${head.sequence} ${head.hash}`);
+    else if (head === undefined) output.line("the audit record is empty");
+    else
+      for (const line of [`${head.sequence} ${head.hash}`, `tree ${head.size} ${head.root}`, `at ${head.at}`])
+        output.line(line);
     return ok;
   });
 }
@@ -76,22 +108,41 @@ async function auditHeadCommand(invocation: Invocation): Promise<ExitCode> {
 export async function auditExportCommand(invocation: Invocation, out: string | undefined): Promise<ExitCode> {
   const { output } = invocation;
   return await withReader(invocation, async (application) => {
-    const inquiry = await application.inquiry();
-    let entries = 0;
-    const lines = function* (): Generator<string, void, void> {
-      for (const row of inquiry.auditRows()) {
-        entries += 1;
-        yield `${JSON.stringify({ ...row, body: parseJson(row.body) })}\n`;
-      }
-    };
+    const { exportLines } = await import("../../app/audit-record.ts");
+    const lines = await exportLines(application);
     if (out === undefined) {
       const { toStdout } = await import("../stdout.ts");
-      await toStdout(output, lines());
+      await toStdout(output, lines);
       return ok;
     }
     const { writeWhole } = await import("../../app/written-files.ts");
-    await writeWhole(out, lines(), { what: "audit record", group: application.group });
-    output.note(`${entries} entries written to ${out}`);
+    await writeWhole(out, lines, { what: "audit record", group: application.group });
+    output.note(`the audit record is written to ${out}`);
+    return ok;
+  });
+}
+
+/** `audit prove`: what proves the entries about one order, to a file or to stdout. */
+async function auditProveCommand(
+  invocation: Invocation,
+  { order, since, out }: { order: string; since?: string; out?: string },
+): Promise<ExitCode> {
+  const { output } = invocation;
+  return await withReader(invocation, async (application) => {
+    const { orderProof } = await import("../../app/audit-record.ts");
+    if (since !== undefined && !/^[1-9]\d{0,14}$/u.test(since))
+      throw usage(`${JSON.stringify(since)} is no entry`, "write its number, as a head has it");
+    const key = parseKey(order, application.config.namespace);
+    const proof = await orderProof(application, key, since === undefined ? undefined : Number(since));
+    const text = `${JSON.stringify(proof, undefined, 2)}\n`;
+    if (out === undefined) {
+      const { toStdout } = await import("../stdout.ts");
+      await toStdout(output, [text]);
+      return ok;
+    }
+    const { writeWhole } = await import("../../app/written-files.ts");
+    await writeWhole(out, [text], { what: "proof", group: application.group });
+    output.note(`${out} written`);
     return ok;
   });
 }

@@ -34,6 +34,11 @@ const headLine = z
     commit: z.int().min(0).default(0),
     sequence: z.int().min(0),
     hash: z.string().regex(/^(?:[0-9a-f]{64})?$/),
+    /** Absent in heads from before the Merkle tree. */
+    root: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/)
+      .optional(),
     at: z.string(),
   })
   .refine((line) => (line.sequence === 0) === (line.hash === ""));
@@ -75,8 +80,8 @@ export class KeptHeads {
    */
   keep(mark: LedgerMark, at: string): boolean {
     this.#tried(() => {
-      const { commit, sequence, hash } = mark;
-      this.#append(`\n${JSON.stringify({ commit, sequence, hash, at })}`);
+      const { commit, sequence, hash, root } = mark;
+      this.#append(`\n${JSON.stringify({ commit, sequence, hash, root, at })}`);
       this.#since += Math.max(1, this.#lastSequence === 0 ? 1 : sequence - this.#lastSequence);
       this.#lastSequence = sequence;
     });
@@ -198,7 +203,7 @@ function thinned(text: string): string {
  * Everything kept so far, oldest first. A line that a crash left half-written is passed over: nothing was sent after
  * it.
  */
-function readMarks(path: string): (LedgerMark & { at: string })[] {
+export function readMarks(path: string): (LedgerMark & { at: string })[] {
   if (!existsSync(path)) return [];
   const marks: (LedgerMark & { at: string })[] = [];
   for (const line of readFileSync(path, "utf8").split("\n")) {
@@ -217,7 +222,7 @@ function readMarks(path: string): (LedgerMark & { at: string })[] {
 export function readKeptHeads(path: string): AuditHead[] {
   return readMarks(path)
     .filter((mark) => mark.sequence > 0)
-    .map(({ sequence, hash }) => ({ sequence, hash }));
+    .map(({ sequence, hash, root }) => ({ sequence, hash, root }));
 }
 
 /**

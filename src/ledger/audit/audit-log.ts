@@ -1,24 +1,46 @@
 import type Database from "better-sqlite3";
 import type { JsonObject } from "../../base/canonical-json.ts";
 import { canonicalJson, sha256 } from "../../base/canonical-json.ts";
-import type { AuditTable } from "./tables.ts";
+import { stored } from "../database/stored.ts";
+import { Frontier, leafHash } from "./merkle-log.ts";
+import type { AuditTable, AuditTreeTable } from "./tables.ts";
 
 /** One link of the chain as it stands in the table. */
 export type AuditRow = AuditTable;
 
+/** The last entry, and the root of the Merkle tree that ends with it; heads kept by earlier versions have none. */
 export interface AuditHead {
   sequence: number;
   hash: string;
+  root?: string | undefined;
 }
 
-const format = 1;
+/** The formats of entries, oldest first; a later entry is never of an earlier format. */
+export const formats = [1, 2] as const;
+const format = 2;
+
+/** So many leaves have their root kept, as a level of the tree. */
+export const tileLevel = 8;
+export const tileLeaves = 2 ** tileLevel;
+
+/** The canonical text of an entry: the JSON array of its fields and the hash before it, which can be read in one way. */
+export function auditText(row: Omit<AuditRow, "hash">): string {
+  return JSON.stringify([row.format, row.sequence, row.at, row.kind, row.subject, row.body, row.previous]);
+}
 
 /**
- * The hash of an entry: SHA-256 over the JSON array of its fields and the hash before it. A JSON array cannot be read
- * in two ways.
+ * The hash of an entry over its canonical text: of format 1 the SHA-256 of it, of format 2 that of a leaf of the Merkle
+ * tree (RFC 9162), so that one hash links the chain and grows the tree.
  */
 export function auditHash(row: Omit<AuditRow, "hash">): string {
-  return sha256(JSON.stringify([row.format, row.sequence, row.at, row.kind, row.subject, row.body, row.previous]));
+  return row.format === 1 ? sha256(auditText(row)) : leafHash(auditText(row));
+}
+
+/**
+ * The hash of the first leaf in a ledger that has entries of format 1: it stands for the whole chain of them.
+ */
+export function chainLeaf({ entries, hash }: { entries: number; hash: string }): string {
+  return leafHash(JSON.stringify(["chain", 1, entries, hash]));
 }
 
 /** Appends entries inside the caller's transaction; the head is read there and never remembered. */
@@ -26,6 +48,10 @@ export class AuditLog {
   readonly #head;
   readonly #hashAt;
   readonly #insert;
+  readonly #tree;
+  readonly #grown;
+  readonly #tile;
+  readonly #hashesAfter;
 
   constructor(database: Database.Database) {
     this.#head = database.prepare<[], AuditHead>("select sequence, hash from audit order by sequence desc limit 1");
@@ -33,9 +59,15 @@ export class AuditLog {
     this.#insert = database.prepare(
       "insert into audit (sequence, format, at, kind, subject, body, previous, hash) values (?, ?, ?, ?, ?, ?, ?, ?)",
     );
+    this.#tree = database.prepare<[], AuditTreeTable>("select * from audit_tree where only_one = 1");
+    this.#grown = database.prepare("update audit_tree set size = ?, roots = ? where only_one = 1");
+    this.#tile = database.prepare("insert into audit_tile (number, root) values (?, ?)");
+    this.#hashesAfter = database
+      .prepare<[number], string>("select hash from audit where sequence > +? order by sequence")
+      .pluck();
   }
 
-  append(entry: { at: string; kind: string; subject: string; body: JsonObject }): AuditHead {
+  append(entry: { at: string; kind: string; subject: string; body: JsonObject }): Omit<AuditHead, "root"> {
     const head = this.#head.get();
     const row = {
       sequence: (head?.sequence ?? 0) + 1,
@@ -51,6 +83,23 @@ export class AuditLog {
     return { sequence: row.sequence, hash };
   }
 
+  /**
+   * Adds the entries of this transaction to the Merkle tree, at its end: then none of them is undone any more. Answers
+   * the head, or undefined where there is no entry.
+   */
+  grow(): Required<AuditHead> | undefined {
+    const head = this.#head.get();
+    const tree = this.#tree.get();
+    if (head === undefined || tree === undefined) return undefined;
+    const frontier = new Frontier({ size: tree.size, roots: storedRoots(tree) });
+    for (const leaf of this.#hashesAfter.all(lastEntryOf(tree, frontier.size))) {
+      const tile = frontier.append(leaf, tileLevel);
+      if (tile !== undefined) this.#tile.run(frontier.size / tileLeaves - 1, tile);
+    }
+    if (frontier.size > tree.size) this.#grown.run(frontier.size, JSON.stringify(frontier.roots));
+    return { ...head, root: frontier.root() };
+  }
+
   head(): AuditHead | undefined {
     return this.#head.get();
   }
@@ -60,73 +109,12 @@ export class AuditLog {
   }
 }
 
-export type AuditVerdict =
-  | { good: true; entries: number; head: AuditHead | undefined; keptHeads: number }
-  | { good: false; entries: number; firstBad: number; why: string };
+/** The roots of the complete subtrees of the tree that the ledger keeps. */
+export function storedRoots({ roots }: Pick<AuditTreeTable, "roots">): string[] {
+  return stored<string[]>(roots, "the row of audit_tree");
+}
 
-/**
- * Walks the whole chain and compares it with the heads that were kept outside the database. Finds every edit, insert,
- * deletion, swap, and every cut up to the last kept head; the first bad entry is named. A cut after the last kept head
- * cannot be seen by anyone. In one piece: one walk, and each way in which an entry can be wrong.
- */
-export function verifyChain(rows: Iterable<AuditRow>, keptHeads: readonly AuditHead[]): AuditVerdict {
-  const kept = new Map<number, Set<string>>();
-  for (const { sequence, hash } of keptHeads) kept.set(sequence, (kept.get(sequence) ?? new Set()).add(hash));
-  let previous = "";
-  let entries = 0;
-  let head: AuditHead | undefined;
-  for (const row of rows) {
-    const expected = entries + 1;
-    if (row.sequence !== expected) {
-      return {
-        good: false,
-        entries,
-        firstBad: expected,
-        why: `entry ${expected} is missing: the next one is ${row.sequence}`,
-      };
-    }
-    if (row.format !== format) {
-      return {
-        good: false,
-        entries,
-        firstBad: expected,
-        why: `entry ${expected} has the unknown format ${row.format}`,
-      };
-    }
-    if (row.previous !== previous) {
-      return { good: false, entries, firstBad: expected, why: `entry ${expected} does not follow the entry before it` };
-    }
-    if (auditHash(row) !== row.hash) {
-      return {
-        good: false,
-        entries,
-        firstBad: expected,
-        why: `entry ${expected} was changed: its hash does not fit its content`,
-      };
-    }
-    const keptHere = kept.get(expected);
-    if (keptHere !== undefined && [...keptHere].some((hash) => hash !== row.hash)) {
-      return {
-        good: false,
-        entries,
-        firstBad: expected,
-        why: `entry ${expected} is not the one whose hash was kept outside the ledger: the chain was written anew`,
-      };
-    }
-    previous = row.hash;
-    entries = expected;
-    head = { sequence: row.sequence, hash: row.hash };
-  }
-  const last = keptHeads.reduce((longest, candidate) => Math.max(longest, candidate.sequence), 0);
-  if (last > entries) {
-    return {
-      good: false,
-      entries,
-      firstBad: entries + 1,
-      why:
-        `the chain ends at entry ${entries}, but the head of entry ${last} was kept outside the ledger: ` +
-        "entries were cut off",
-    };
-  }
-  return { good: true, entries, head, keptHeads: kept.size };
+/** The sequence of the last entry in a tree of `size`; 0 where that has none. */
+export function lastEntryOf({ chain_entries: entries }: Pick<AuditTreeTable, "chain_entries">, size: number): number {
+  return entries === 0 || size === 0 ? size : entries + size - 1;
 }

@@ -1,7 +1,9 @@
 import type { JsonObject } from "../../base/canonical-json.ts";
 import { headsPath, readKeptHeads } from "./audit-heads.ts";
-import { verifyChain } from "./audit-log.ts";
-import type { AuditHead, AuditRow, AuditVerdict } from "./audit-log.ts";
+import type { AuditHead, AuditRow } from "./audit-log.ts";
+import { keptOf } from "./kept-tree.ts";
+import { verifyRecord } from "./verify-log.ts";
+import type { AuditVerdicts } from "./verify-log.ts";
 import type { LedgerContext } from "../context.ts";
 
 /** The append-only, hash-chained record, beside the entries that other concerns append with what they describe. */
@@ -29,7 +31,11 @@ export class Audit {
       .iterate();
   }
 
-  verify(keptHeads?: readonly AuditHead[]): AuditVerdict {
-    return verifyChain(this.rows(), keptHeads ?? readKeptHeads(headsPath(this.#context.path)));
+  /** The whole record, with the tree and the guards that the database keeps and the heads beside it. */
+  verify(heads?: readonly AuditHead[]): AuditVerdicts {
+    const { database, path } = this.#context;
+    return this.#context.readTogether(() =>
+      verifyRecord({ rows: this.rows(), heads: heads ?? readKeptHeads(headsPath(path)), ...keptOf(database) }),
+    );
   }
 }

@@ -11,6 +11,26 @@ export interface AuditTable {
   hash: string;
 }
 
+/** The Merkle tree over the entries, as far as it has grown. One row. */
+export interface AuditTreeTable {
+  only_one: 1;
+  /** Entries of format 1, which come before the tree, and the hash of the last one; 0 and "" where there are none. */
+  chain_entries: number;
+  chain_hash: string;
+  /** How many leaves it has: the chain before it, where there is one, and each entry after that. */
+  size: number;
+  /** The roots of its complete subtrees, the largest first, as a JSON list. */
+  roots: string;
+}
+
+/** The root of the complete subtree of the leaves `number` × 256 to `number` × 256 + 255. */
+export interface AuditTileTable {
+  number: number;
+  root: string;
+}
+
 export const auditTables = {
   audit: table<AuditTable>(),
+  audit_tree: table<AuditTreeTable>(),
+  audit_tile: table<AuditTileTable>(),
 };

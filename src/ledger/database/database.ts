@@ -45,6 +45,7 @@ import * as movedOrdersMigration from "../../../migrations/0025_moved_orders.ts"
 import * as foundElsewhereMigration from "../../../migrations/0026_found_elsewhere.ts";
 import * as holdsOfUndoMigration from "../../../migrations/0027_holds_of_undo.ts";
 import * as goneLocksMigration from "../../../migrations/0028_gone_locks.ts";
+import * as auditTreeMigration from "../../../migrations/0029_audit_tree.ts";
 import * as rejectionsMigration from "../../../migrations/0004_rejections.ts";
 
 export type Sqlite = Database.Database;
@@ -84,6 +85,7 @@ export const migrations: Record<string, Migration> = {
   "0026_found_elsewhere": foundElsewhereMigration,
   "0027_holds_of_undo": holdsOfUndoMigration,
   "0028_gone_locks": goneLocksMigration,
+  "0029_audit_tree": auditTreeMigration,
 };
 
 class TransactionalDdlAdapter extends SqliteAdapter {

@@ -1,0 +1,116 @@
+import { hash } from "node:crypto";
+import { sha256 } from "../../base/canonical-json.ts";
+
+/**
+ * The Merkle tree of RFC 9162, section 2.1, over SHA-256. Hashes are texts of 64 lower-case hexadecimal characters.
+ * Pure.
+ */
+
+/** The root of the tree of no leaf: the hash of nothing. */
+export const emptyRoot = sha256("");
+
+/** The hash of a leaf over the UTF-8 form of a text: 0x00 stands before it. */
+export function leafHash(leaf: string): string {
+  return sha256(`\u0000${leaf}`);
+}
+
+/** 0x01 and two hashes. */
+const pair = Buffer.alloc(65, 1);
+
+/** The hash of a node over its two halves: 0x01 stands before them. */
+export function nodeHash(left: string, right: string): string {
+  pair.write(left, 1, "hex");
+  pair.write(right, 33, "hex");
+  return hash("sha256", pair, "hex");
+}
+
+/**
+ * A tree that only grows, kept as the roots of its complete subtrees, the largest first: as many as its size has bits
+ * set. That is all that another leaf and the root take.
+ */
+export class Frontier {
+  #size: number;
+  readonly #roots: string[];
+
+  constructor({ size, roots }: { size: number; roots: readonly string[] } = { size: 0, roots: [] }) {
+    this.#size = size;
+    this.#roots = [...roots];
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get roots(): readonly string[] {
+    return this.#roots;
+  }
+
+  /** Adds a leaf by its hash; answers the root of the complete subtree of `level` that it ends, where it ends one. */
+  append(leaf: string, level = 0): string | undefined {
+    let root = leaf;
+    let ended = level === 0 ? leaf : undefined;
+    let height = 0;
+    for (let rest = this.#size; rest % 2 === 1; rest = (rest - 1) / 2) {
+      root = nodeHash(this.#roots.pop() ?? "", root);
+      height += 1;
+      if (height === level) ended = root;
+    }
+    this.#roots.push(root);
+    this.#size += 1;
+    return ended;
+  }
+
+  /** The root of the whole tree. */
+  root(): string {
+    return this.#roots.length === 0 ? emptyRoot : this.#roots.reduceRight((right, left) => nodeHash(left, right));
+  }
+}
+
+/** The largest power of two below a size of two or more: so many leaves are in the left half of a tree. */
+export function leftHalf(size: number): number {
+  let half = 1;
+  while (half * 2 < size) half *= 2;
+  return half;
+}
+
+/** The root of the leaves `from` (in) to `to` (out). */
+export type SubtreeRoot = (from: number, to: number) => string;
+
+/** What proves that a leaf is in the tree of `size`: the sibling of each node above it, lowest first (RFC 9162, 2.1.3). */
+export function inclusionPath(leaf: number, size: number, rootOf: SubtreeRoot): string[] {
+  const path: string[] = [];
+  for (let from = 0, to = size; to - from > 1;) {
+    const middle = from + leftHalf(to - from);
+    if (leaf < middle) {
+      path.push(rootOf(middle, to));
+      to = middle;
+    } else {
+      path.push(rootOf(from, middle));
+      from = middle;
+    }
+  }
+  return path.reverse();
+}
+
+/**
+ * What proves that the tree of `size` begins with the one of `before` (RFC 9162, 2.1.4): nothing where they are the same
+ * or the earlier one is empty.
+ */
+export function consistencyPath(before: number, size: number, rootOf: SubtreeRoot): string[] {
+  if (before === 0 || before === size) return [];
+  const path: string[] = [];
+  let from = 0;
+  let to = size;
+  while (before !== to) {
+    const middle = from + leftHalf(to - from);
+    if (before <= middle) {
+      path.push(rootOf(middle, to));
+      to = middle;
+    } else {
+      path.push(rootOf(from, middle));
+      from = middle;
+    }
+  }
+  if (from !== 0) path.push(rootOf(from, to));
+  return path.reverse();
+}

@@ -1,0 +1,181 @@
+import { auditHash, lastEntryOf, formats, tileLeaves } from "./audit-log.ts";
+import type { AuditHead, AuditRow } from "./audit-log.ts";
+import { RecordTree } from "./record-tree.ts";
+import type { AuditTreeTable } from "./tables.ts";
+
+/** What is wrong with a record, as machines read it. */
+export type AuditFault =
+  | "entry-missing"
+  | "entry-repeated"
+  | "entry-format"
+  | "entry-changed"
+  | "entry-moved"
+  | "entry-unlinked"
+  | "record-rewritten"
+  | "heads-disagree"
+  | "tree-changed"
+  | "guard-missing"
+  | "cut-off";
+
+/** The first entry that does not fit, and why; entry 0 where it is no entry that is wrong. */
+export interface AuditFinding {
+  code: AuditFault;
+  firstBad: number;
+  why: string;
+}
+
+/** Questions to a record, each answered for itself; null where there is nothing to answer it by. */
+export interface AuditVerdicts {
+  entries: number;
+  head: AuditHead | undefined;
+  /** Entries of which a head stands outside the database. */
+  keptHeads: number;
+  /** Whether nothing is known to be wrong. */
+  good: boolean;
+  /** Whether nothing was changed. */
+  integrity: { good: true } | ({ good: false } & AuditFinding);
+  /** Whether nothing was cut off, as far as the heads outside say. */
+  completeness: { good: true } | ({ good: false } & AuditFinding) | { good: null; why: string };
+}
+
+/** What is verified: rows in the order of their sequence, and what the database and others keep of them. */
+export interface AuditRecord {
+  rows: Iterable<AuditRow>;
+  heads: readonly AuditHead[];
+  tree?:
+    | {
+        row: Pick<AuditTreeTable, "chain_entries" | "chain_hash" | "size">;
+        roots: readonly string[];
+        tiles: readonly string[];
+      }
+    | undefined;
+  /** Guards of the table that are not there any more, by their names. */
+  guardsMissing?: readonly string[] | undefined;
+}
+
+/**
+ * Walks the whole record and compares it with its Merkle tree and with the heads that were kept outside the database.
+ * Finds every edit, insert, deletion and swap, and every cut up to the last kept head; the first bad entry is named. A
+ * cut after the last kept head cannot be seen by anyone.
+ */
+export function verifyRecord(record: AuditRecord): AuditVerdicts {
+  const walk = new Walk(record);
+  let last = 0;
+  for (const row of record.rows) {
+    last = Math.max(last, row.sequence);
+    walk.take(row);
+  }
+  const { entries, head } = walk;
+  const finding = walk.finding ?? guardFinding(record) ?? treeFinding(record, walk);
+  const integrity: AuditVerdicts["integrity"] = finding === undefined ? { good: true } : { good: false, ...finding };
+  const longest = record.heads.reduce((most, { sequence }) => Math.max(most, sequence), 0);
+  const completeness = completenessOf(record.heads.length === 0, longest, Math.max(last, entries));
+  return {
+    entries,
+    head,
+    keptHeads: new Set(record.heads.map(({ sequence }) => sequence)).size,
+    good: integrity.good && completeness.good !== false,
+    integrity,
+    completeness,
+  };
+}
+
+function completenessOf(noHeads: boolean, longest: number, last: number): AuditVerdicts["completeness"] {
+  if (noHeads) return { good: null, why: "no head was kept outside the database" };
+  if (longest <= last) return { good: true };
+  const why =
+    `the record ends at entry ${last}, but the head of entry ${longest} was kept outside the ledger: ` +
+    "entries were cut off";
+  return { good: false, code: "cut-off", firstBad: last + 1, why };
+}
+
+/** One walk along the record, up to the first entry that does not fit. */
+class Walk {
+  entries = 0;
+  head: AuditHead | undefined;
+  readonly tree = new RecordTree();
+  readonly #kept: ReadonlyMap<number, readonly AuditHead[]>;
+  #format: number = formats[0];
+  #wrong: AuditFinding | undefined;
+  #unlike: number | undefined;
+  #lastFitting = 0;
+
+  constructor({ heads }: AuditRecord) {
+    this.#kept = Map.groupBy(heads, ({ sequence }) => sequence);
+  }
+
+  /** The first that is wrong: a head that does not fit is of an entry before the one where the walk ended. */
+  get finding(): AuditFinding | undefined {
+    if (this.#unlike === undefined) return this.#wrong;
+    const entry = `entry ${this.#unlike} is not the one whose hash was kept outside the ledger`;
+    return this.#lastFitting < this.#unlike
+      ? { code: "record-rewritten", firstBad: this.#unlike, why: `${entry}: the chain was written anew` }
+      : {
+          code: "heads-disagree",
+          firstBad: this.#unlike,
+          why: `${entry}, and another head fits: the chain or the file of heads was written anew`,
+        };
+  }
+
+  take(row: AuditRow): void {
+    if (this.#wrong !== undefined) return;
+    this.#wrong = this.#wrongWith(row);
+    if (this.#wrong !== undefined) return;
+    this.entries = row.sequence;
+    this.#format = row.format;
+    this.tree.take(row);
+    const { sequence, hash } = row;
+    this.head = { sequence, hash };
+    const kept = this.#kept.get(sequence);
+    if (kept === undefined) return;
+    const isTree = row.format !== formats[0];
+    const root = isTree ? this.tree.leaves.root() : undefined;
+    const fits = (of: AuditHead): boolean => of.hash === hash && (of.root ?? root) === root;
+    if (!kept.every(fits)) this.#unlike ??= sequence;
+    if (kept.some(fits)) this.#lastFitting = sequence;
+  }
+
+  #wrongWith(row: AuditRow): AuditFinding | undefined {
+    const expected = this.entries + 1;
+    const is = (code: AuditFault, why: string): AuditFinding => ({ code, firstBad: expected, why });
+    if (row.sequence > expected)
+      return is("entry-missing", `entry ${expected} is missing: the next one is ${row.sequence}`);
+    if (row.sequence < expected) return is("entry-repeated", `entry ${row.sequence} is there again`);
+    if (row.format < this.#format || !formats.some((format) => format === row.format))
+      return is("entry-format", `entry ${expected} has the unknown format ${row.format}`);
+    const isLinked = row.previous === (this.head?.hash ?? "");
+    const isWhole = auditHash(row) === row.hash;
+    if (isLinked && isWhole) return undefined;
+    if (isWhole)
+      return is("entry-unlinked", `entry ${expected} does not follow the entry before it, one of the two was replaced`);
+    if (isLinked) return is("entry-changed", `entry ${expected} was changed: its hash does not fit its content`);
+    return is("entry-moved", `entry ${expected} belongs elsewhere: neither its hash nor what it follows fits`);
+  }
+}
+
+function guardFinding({ guardsMissing = [] }: AuditRecord): AuditFinding | undefined {
+  if (guardsMissing.length === 0) return undefined;
+  const why = `what keeps the table from being changed is gone: ${guardsMissing.join(", ")}`;
+  return { code: "guard-missing", firstBad: 0, why };
+}
+
+/** The tree that the ledger keeps is the one of its entries. */
+function treeFinding({ tree }: AuditRecord, walk: Walk): AuditFinding | undefined {
+  if (tree === undefined) return undefined;
+  const { row, roots, tiles } = tree;
+  const { leaves, chain, tiles: own } = walk.tree;
+  const fits =
+    row.size === leaves.size &&
+    row.chain_entries === chain.entries &&
+    row.chain_hash === chain.hash &&
+    isSame(roots, leaves.roots) &&
+    isSame(tiles, own);
+  if (fits) return undefined;
+  const tile = tiles.findIndex((root, index) => root !== own[index]);
+  const firstBad = tile < 0 ? walk.entries : lastEntryOf(row, tile * tileLeaves) + 1;
+  return { code: "tree-changed", firstBad, why: "the Merkle tree that the ledger keeps is not the one of its entries" };
+}
+
+function isSame(some: readonly string[], others: readonly string[]): boolean {
+  return some.length === others.length && some.every((one, index) => one === others[index]);
+}

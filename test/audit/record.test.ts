@@ -1,0 +1,343 @@
+import { spawnSync } from "node:child_process";
+import { appendFileSync, copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { auditHash, auditText, chainLeaf } from "../../src/ledger/audit/audit-log.ts";
+import { Frontier, inclusionPath } from "../../src/ledger/audit/merkle-log.ts";
+import { RecordTree } from "../../src/ledger/audit/record-tree.ts";
+import { documents, world } from "../support/cli.ts";
+import type { World } from "../support/cli.ts";
+import { company } from "../support/world/crm.ts";
+import { folder } from "../support/world/start.ts";
+
+const pages = join(import.meta.dirname, "../../docs/audit");
+
+/** The verifier alone in a folder, as on the machine of somebody who has nothing of ours. */
+function verifier(): (...words: string[]) => { code: number | null; said: string } {
+  const place = folder();
+  copyFileSync(join(pages, "verify.mjs"), join(place, "verify.mjs"));
+  return (...words) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, ["verify.mjs", ...words], {
+      cwd: place,
+      encoding: "utf8",
+      env: {},
+    });
+    return { code: status, said: stdout + stderr };
+  };
+}
+
+const hasPython = spawnSync("python3", ["--version"]).status === 0;
+
+function byPython(path: string): { code: number | null; said: string } {
+  const { status, stdout, stderr } = spawnSync("python3", [join(import.meta.dirname, "verify.py"), path], {
+    encoding: "utf8",
+  });
+  return { code: status, said: stdout + stderr };
+}
+
+const entry = z.strictObject({
+  format: z.int(),
+  sequence: z.int(),
+  at: z.string(),
+  kind: z.string(),
+  subject: z.string(),
+  body: z.string(),
+  previous: z.string(),
+  hash: z.string(),
+  text: z.string(),
+});
+const vectors = z
+  .strictObject({
+    tree: z.strictObject({
+      entries: z.array(entry),
+      roots: z.array(z.string()),
+      paths: z.array(z.strictObject({ leaf: z.int(), size: z.int(), path: z.array(z.string()) })),
+    }),
+    chainFirst: z.strictObject({
+      entries: z.array(entry),
+      chainText: z.string(),
+      chainLeaf: z.string(),
+      roots: z.array(z.string()),
+    }),
+  })
+  .parse(JSON.parse(readFileSync(join(pages, "vectors.json"), "utf8")));
+
+type Entry = z.infer<typeof entry>;
+
+/** An export that somebody wrote by the page alone. */
+function exported(entries: readonly Entry[], end: { size: number; root: string }): string {
+  const lines = [
+    { export: "crm-sync audit record 2", entries: entries.length },
+    ...entries.map(({ text: _text, ...fields }) => fields),
+    { end: { entries: entries.length, ...end } },
+  ];
+  return lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+}
+
+describe("the test vectors of the audit record", () => {
+  const { tree, chainFirst } = vectors;
+
+  it("are what the program makes of the same entries", () => {
+    for (const one of [...tree.entries, ...chainFirst.entries])
+      expect([auditText(one), auditHash(one)]).toEqual([one.text, one.hash]);
+    const growing = new RecordTree();
+    const roots = [growing.leaves.root()];
+    for (const one of tree.entries) {
+      growing.take(one);
+      roots.push(growing.leaves.root());
+    }
+    expect(roots).toEqual(tree.roots);
+    const leaves = tree.entries.map(({ hash }) => hash);
+    const rootOf = (from: number, to: number): string => {
+      const part = new Frontier();
+      for (const leaf of leaves.slice(from, to)) part.append(leaf);
+      return part.root();
+    };
+    for (const { leaf, size, path } of tree.paths) expect(inclusionPath(leaf, size, rootOf)).toEqual(path);
+    const chained = new RecordTree();
+    const after = chainFirst.entries.map((one) => {
+      chained.take(one);
+      return chained.leaves.root();
+    });
+    const chain = chainFirst.entries[2];
+    expect(chainLeaf({ entries: 3, hash: chain?.hash ?? "" })).toBe(chainFirst.chainLeaf);
+    expect(after.slice(2)).toEqual(chainFirst.roots);
+  });
+
+  it("are good to both verifiers, and bad where anything of them is another", () => {
+    const verify = verifier();
+    const place = folder();
+    for (const [name, { entries, roots }, size] of [
+      ["tree", tree, 5],
+      ["chain-first", chainFirst, 3],
+    ] as const) {
+      const path = join(place, `${name}.ndjson`);
+      const whole = exported(entries, { size, root: roots.at(-1) ?? "" });
+      writeFileSync(path, whole);
+      expect(verify(path), name).toMatchObject({ code: 0, said: expect.stringContaining(`root ${roots.at(-1)}`) });
+      if (hasPython) expect(byPython(path)).toEqual({ code: 0, said: "good\n" });
+      for (const [what, other] of [
+        ["a changed body", whole.replace('\\"state\\"', '\\"State\\"')],
+        ["a line less", whole.replace(/^.*"sequence":2,.*\n/mu, "")],
+        ["the end cut off", whole.replace(/^.*"sequence":5[^]*$/mu, "")],
+        ["another root", whole.replace(/"root":"./u, '"root":"x')],
+        ["a line more", `${whole}{"sequence":6}\n`],
+      ] as const) {
+        expect(other, what).not.toBe(whole);
+        writeFileSync(path, other);
+        expect(verify(path), `${name}: ${what}`).toMatchObject({ code: 1, said: expect.stringMatching(/^BAD /u) });
+        if (hasPython) expect(byPython(path).code, `${name}: ${what}`).toBe(1);
+      }
+    }
+  });
+});
+
+/** Two customers, of whom each has an order and people; two runs, so that there are heads of two moments. */
+async function lived(): Promise<World> {
+  const w = await world({ records: company(2, 2) });
+  for (const _ of [1, 2]) expect((await w.run("run", "everything")).exitCode).toBe(0);
+  return w;
+}
+
+async function exportOf(w: World): Promise<string> {
+  expect((await w.run("audit", "export", "--out", w.path("audit.ndjson"))).exitCode).toBe(0);
+  return w.path("audit.ndjson");
+}
+
+describe("an export", () => {
+  it("is good on a machine that has nothing but Node, by itself and with the heads beside the ledger", async () => {
+    const w = await lived();
+    const path = await exportOf(w);
+    const verify = verifier();
+    const [head] = documents(await w.run("--json", "audit", "head"));
+    const { code, said } = verify(path, "--heads", w.path("ledger.db.heads"));
+    expect([code, said]).toEqual([0, expect.stringContaining(`tree: ${head.size} leaves, root ${head.root}`)]);
+    expect(said).toMatch(/heads: \d+ that were kept outside fit/u);
+    expect(verify(path)).toMatchObject({ code: 0, said: expect.stringContaining("no head from outside was given") });
+    if (hasPython) expect(byPython(path)).toEqual({ code: 0, said: "good\n" });
+    expect(verify(w.path("crm-sync.yaml"))).toMatchObject({ code: 1 });
+    expect(verify(w.path("nowhere.ndjson"))).toMatchObject({ code: 2 });
+  });
+});
+
+describe("a proof", () => {
+  it("holds the entries about one order and nothing of another, and is checked against a head that was kept", async () => {
+    const w = await lived();
+    const [order, other] = w.orders.map(({ id }) => id);
+    const proven = await w.run("audit", "prove", "--order", order ?? "", "--out", w.path("proof.json"));
+    expect(proven.exitCode, proven.stderr).toBe(0);
+    const text = readFileSync(w.path("proof.json"), "utf8");
+    const proof = JSON.parse(text);
+    expect(proof.entries.length).toBeGreaterThan(0);
+    expect(new Set(proof.entries.map((one: Entry) => one.subject))).toEqual(new Set([`order:crm/${order}`]));
+    expect(text).not.toContain(`order:crm/${other}`);
+    const verify = verifier();
+    const path = w.path("proof.json");
+    expect(verify(path, "--heads", w.path("ledger.db.heads"))).toMatchObject({
+      code: 0,
+      said: expect.stringContaining("that root was kept outside"),
+    });
+    for (const [what, found, put] of [
+      ["a changed body", '\\"state\\"', '\\"State\\"'],
+      ["another path", /"path": \[\s+"./u, '"path": ["0'],
+      ["another root", /"root": "./u, '"root": "x'],
+      ["another order", `"about": "order:crm/${order}"`, `"about": "order:crm/${other}"`],
+    ] as const) {
+      const changed = text.replace(found, put);
+      expect(changed, what).not.toBe(text);
+      writeFileSync(path, changed);
+      expect(verify(path), what).toMatchObject({ code: 1 });
+    }
+    writeFileSync(path, text);
+    const heads = readFileSync(w.path("ledger.db.heads"), "utf8");
+    writeFileSync(w.path("other.heads"), heads.replaceAll(/"root":"./gu, '"root":"f'));
+    expect(verify(path, "--heads", w.path("other.heads")).said).toMatch(/^BAD record-rewritten/u);
+    for (const since of [1, 3, 4, 7]) {
+      const grown = await w.run("audit", "prove", "--order", order ?? "", "--since", `${since}`);
+      writeFileSync(path, grown.stdout);
+      expect(verify(path, "--heads", w.path("ledger.db.heads")), `${since}`).toMatchObject({
+        code: 0,
+        said: expect.stringMatching(new RegExp(`^grown: from the root \\w+ of entry ${since},`, "mu")),
+      });
+      const { root } = JSON.parse(grown.stdout).since;
+      writeFileSync(path, grown.stdout.replace(`"root": "${root}"`, `"root": "${"0".repeat(64)}"`));
+      expect(verify(path), `${since}`).toMatchObject({
+        code: 1,
+        said: expect.stringMatching(/^BAD record-rewritten/u),
+      });
+    }
+    const future = await w.run("audit", "prove", "--order", order ?? "", "--since", "100000");
+    expect([future.exitCode, future.stderr]).toEqual([64, expect.stringContaining("has no entry 100000")]);
+    const stranger = await w.run("audit", "prove", "--order", "9999");
+    expect([stranger.exitCode, stranger.stderr]).toEqual([64, expect.stringContaining("no audit entry is about")]);
+  });
+});
+
+describe("a ledger that somebody has the file of", () => {
+  const drop =
+    "drop trigger audit_refuses_update; drop trigger audit_refuses_delete; drop trigger audit_appends_only;" +
+    "drop trigger audit_tree_only_grows;";
+
+  it(
+    "names by its own word what was done to it, with the first entry that is wrong",
+    { timeout: 120_000 },
+    async () => {
+      const w = await lived();
+      const rows = w.rows<{ n: number; sql: string }>(
+        "select (select max(sequence) from audit) as n, group_concat(sql, ';') as sql from sqlite_master " +
+          "where type = 'trigger' and name in ('audit_refuses_update', 'audit_refuses_delete', 'audit_appends_only', " +
+          "'audit_tree_only_grows')",
+      );
+      const { n: last = 0, sql: guards = "" } = rows[0] ?? {};
+      const good = {
+        ledger: readFileSync(w.path("ledger.db")),
+        heads: readFileSync(w.path("ledger.db.heads"), "utf8"),
+      };
+      const lay = (): void => {
+        for (const suffix of ["-wal", "-shm"]) writeFileSync(w.path(`ledger.db${suffix}`), "");
+        writeFileSync(w.path("ledger.db"), good.ledger);
+        writeFileSync(w.path("ledger.db.heads"), good.heads);
+      };
+      const changed = (sql: string) => (): void => w.tamper(`${drop}${sql};${guards}`);
+      const cases: [string, () => void, RegExp][] = [
+        [
+          "one byte of an entry",
+          changed("update audit set body = replace(body, '\"run\"', '\"ran\"') where sequence = 3"),
+          /BAD at entry 3 \(entry-changed\)/u,
+        ],
+        [
+          "the end",
+          changed(`delete from audit where sequence > ${last - 2}`),
+          /completeness +BAD at entry \d+ \(cut-off\)/u,
+        ],
+        ["one in the middle", changed("delete from audit where sequence = 4"), /BAD at entry 4 \(entry-missing\)/u],
+        [
+          "two that were swapped",
+          changed(
+            "update audit set sequence = -1 where sequence = 2; update audit set sequence = 2 where sequence = 3;" +
+              "update audit set sequence = 3 where sequence = -1",
+          ),
+          /BAD at entry 2 \(entry-moved\)/u,
+        ],
+        [
+          "a guard",
+          () => w.tamper("drop trigger audit_refuses_delete"),
+          /BAD \(guard-missing\).*audit_refuses_delete/u,
+        ],
+        ["the tree", changed("update audit_tree set roots = '[]'"), /\(tree-changed\)/u],
+        [
+          "a head",
+          () => {
+            const lines = good.heads.split("\n");
+            const place = lines.findIndex((line) => line.includes('"sequence":3,'));
+            lines[place] = (lines[place] ?? "").replace(/"hash":"./u, '"hash":"f');
+            writeFileSync(w.path("ledger.db.heads"), lines.join("\n"));
+          },
+          /BAD at entry 3 \(heads-disagree\)/u,
+        ],
+      ];
+      expect((await w.run("audit", "verify")).exitCode).toBe(0);
+      for (const [what, attack, named] of cases) {
+        lay();
+        attack();
+        const ended = await w.run("audit", "verify");
+        expect.soft([ended.exitCode, ended.stdout], what).toEqual([65, expect.stringMatching(named)]);
+      }
+      lay();
+      expect((await w.run("audit", "verify")).exitCode).toBe(0);
+    },
+  );
+
+  it("that was written anew as a whole is found by the heads, also by a copy of them elsewhere", async () => {
+    const w = await lived();
+    copyFileSync(w.path("ledger.db.heads"), w.path("elsewhere.heads"));
+    const entries = w.rows<Entry>("select * from audit order by sequence");
+    const tree = new RecordTree();
+    let previous = "";
+    const updates = entries.map((row) => {
+      const body = row.sequence === 2 ? '{"forged":true}' : row.body;
+      const fresh = { ...row, body, previous };
+      const hash = auditHash(fresh);
+      previous = hash;
+      tree.take({ ...fresh, hash });
+      const { sequence } = row;
+      return `update audit set body = '${body.replaceAll("'", "''")}', previous = '${fresh.previous}', hash = '${hash}' where sequence = ${sequence};`;
+    });
+    const guards = w.rows<{ sql: string }>(
+      "select sql from sqlite_master where type = 'trigger' and name in ('audit_refuses_update', 'audit_tree_only_grows')",
+    );
+    w.tamper(
+      `drop trigger audit_refuses_update; drop trigger audit_tree_only_grows; ${updates.join("")}` +
+        `update audit_tree set roots = '${JSON.stringify(tree.leaves.roots)}'; ${guards.map(({ sql }) => `${sql};`).join("")}`,
+    );
+    expect((await w.run("audit", "verify")).stdout).toMatch(/\(record-rewritten\)/u);
+    // Whoever wrote it anew can write the file beside it anew as well.
+    const { sequence, hash, root } = { sequence: entries.length, hash: previous, root: tree.leaves.root() };
+    const heads = readFileSync(w.path("ledger.db.heads"), "utf8").split("\n").filter(Boolean);
+    const { commit, at } = JSON.parse(heads.at(-1) ?? "{}");
+    writeFileSync(w.path("ledger.db.heads"), `\n${JSON.stringify({ commit, sequence, hash, root, at })}`);
+    expect((await w.run("audit", "verify")).exitCode).toBe(0);
+    const found = await w.run("audit", "verify", "--heads", w.path("elsewhere.heads"));
+    expect([found.exitCode, found.stdout]).toEqual([
+      65,
+      expect.stringMatching(/\((?:heads-disagree|record-rewritten)\)/u),
+    ]);
+    const path = await exportOf(w);
+    const verify = verifier();
+    expect(verify(path).code).toBe(0);
+    expect(verify(path, "--heads", w.path("elsewhere.heads"))).toMatchObject({
+      code: 1,
+      said: expect.stringMatching(/^BAD record-rewritten/u),
+    });
+  });
+
+  it("is stale where nothing was recorded for longer than is asked for, and whole all the same", async () => {
+    const w = await lived();
+    const verified = await w.run("audit", "verify", "--within", "0s");
+    expect([verified.exitCode, verified.stdout]).toEqual([3, expect.stringMatching(/^freshness +STALE/mu)]);
+    appendFileSync(w.path("empty.heads"), "");
+    const nothing = await w.run("audit", "verify", "--heads", w.path("empty.heads"));
+    expect([nothing.exitCode, nothing.stderr]).toEqual([64, expect.stringContaining("no head stands in")]);
+  });
+});
