@@ -12,8 +12,8 @@ import { text } from "./arguments.ts";
 import { auditEntry } from "./journal-work.ts";
 
 /**
- * T7: makes a ledger with `--entries` audit entries and, `--rounds` times in turns, verifies the whole record with its Merkle tree and reads
- * the same rows in a bare loop that takes the sha-256 of each. In seconds.
+ * T7: makes a ledger with `--entries` audit entries and, `--rounds` times in turns, verifies the whole record with its
+ * Merkle tree and reads the same rows in a bare loop that takes the sha-256 of each. In seconds.
  */
 
 const { values } = parseArgs({

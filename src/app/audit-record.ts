@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { messageOf, usage } from "../base/errors.ts";
-import { durationMs } from "../base/duration.ts";
+import { durationMs, durationSchema } from "../base/duration.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { subjectOf } from "../crm/keys.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
@@ -34,6 +34,8 @@ export async function verifyAudit(
   application: Application,
   { copies, within }: { copies: readonly string[]; within: string },
 ): Promise<AuditAnswer> {
+  if (!durationSchema.safeParse(within).success)
+    throw usage(`--within ${within} is no length of time`, "write it as 90m, 26h or 2d");
   const heads = headsPath(application.ledgerPath);
   const marks = [...readMarks(heads), ...copies.flatMap(marksOf)].filter(({ sequence }) => sequence > 0);
   const inquiry = await application.inquiry();
@@ -57,7 +59,9 @@ function freshnessOf(
   if (Date.parse(now) - Date.parse(lastAt) > durationMs(within))
     return {
       good: false,
-      why: `the last entry is ${age} old, which is more than ${within}: the service stands still, or this is an older copy`,
+      why:
+        `the last entry is ${age} old, which is more than ${within}: the service stands still, or this is an ` +
+        "older copy",
     };
   const uncovered = entries - outside;
   const after = uncovered > 0 ? `; ${counted(uncovered, "entry", "entries")} after the newest head outside` : "";

@@ -141,7 +141,7 @@ describe("signals", () => {
     const w = await world({ records: company(40, 1) });
     await w.run("run", "everything");
     const { shown, code, stderr } = await readInPart(w, "audit export", "head -1");
-    expect(JSON.parse(shown)).toMatchObject({ sequence: 1 });
+    expect(JSON.parse(shown)).toMatchObject({ export: "crm-sync audit record 2" });
     expect([code, stderr]).toEqual(["0", ""]);
   });
 

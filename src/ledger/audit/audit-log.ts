@@ -23,7 +23,7 @@ const format = 2;
 export const tileLevel = 8;
 export const tileLeaves = 2 ** tileLevel;
 
-/** The canonical text of an entry: the JSON array of its fields and the hash before it, which can be read in one way. */
+/** The text of an entry: the JSON array of its fields and the hash before it, which can be read in one way alone. */
 export function auditText(row: Omit<AuditRow, "hash">): string {
   return JSON.stringify([row.format, row.sequence, row.at, row.kind, row.subject, row.body, row.previous]);
 }

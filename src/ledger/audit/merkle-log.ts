@@ -76,7 +76,7 @@ export function leftHalf(size: number): number {
 /** The root of the leaves `from` (in) to `to` (out). */
 export type SubtreeRoot = (from: number, to: number) => string;
 
-/** What proves that a leaf is in the tree of `size`: the sibling of each node above it, lowest first (RFC 9162, 2.1.3). */
+/** What proves that a leaf is in the tree of `size`: the sibling of each node up to the root (RFC 9162, 2.1.3). */
 export function inclusionPath(leaf: number, size: number, rootOf: SubtreeRoot): string[] {
   const path: string[] = [];
   for (let from = 0, to = size; to - from > 1;) {
@@ -93,8 +93,8 @@ export function inclusionPath(leaf: number, size: number, rootOf: SubtreeRoot): 
 }
 
 /**
- * What proves that the tree of `size` begins with the one of `before` (RFC 9162, 2.1.4): nothing where they are the same
- * or the earlier one is empty.
+ * What proves that the tree of `size` begins with the one of `before` (RFC 9162, 2.1.4): nothing where they are the
+ * same or the earlier one is empty.
  */
 export function consistencyPath(before: number, size: number, rootOf: SubtreeRoot): string[] {
   if (before === 0 || before === size) return [];
