@@ -2,11 +2,11 @@
 // Checks what `crm-sync audit export` and `crm-sync audit prove` write, by the format in format.md beside this file.
 // It needs Node 18 or newer and nothing else, and shares no code with crm-sync.
 //
-//   node verify.mjs audit.ndjson [--heads ledger.db.heads ...]
-//   node verify.mjs proof.json   [--heads ledger.db.heads ...]
+//   node verify.mjs audit.ndjson [--key VERIFIER] [--heads ledger.db.heads checkpoint.txt ...]
+//   node verify.mjs proof.json   [--key VERIFIER] [--heads ledger.db.heads checkpoint.txt ...]
 //
 // Ends with 0 where everything fits, with 1 where something does not, and with 2 where it cannot be judged.
-import { createHash } from "node:crypto";
+import { createHash, createPublicKey, verify } from "node:crypto";
 import { createReadStream, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
@@ -53,11 +53,20 @@ class Tree {
   }
 }
 
-/** What heads kept outside say, by the entry that they are of. */
-function headsIn(paths) {
+/** What heads kept outside say, by the entry that they are of. With a key, a checkpoint has to be signed by it. */
+function headsIn(paths, verifier) {
   const heads = new Map();
-  for (const path of paths)
-    for (const line of readFileSync(path, "utf8").split("\n")) {
+  for (const path of paths) {
+    const text = readFileSync(path, "utf8");
+    const checkpoint = checkpointIn(text);
+    if (checkpoint !== undefined) {
+      const { sequence, hash, root, isSigned } = checkpoint;
+      if (verifier !== undefined && !isSigned(verifier))
+        wrong("head-signature", `the checkpoint of entry ${sequence} in ${path} is not as the key signed it`);
+      heads.set(sequence, [...(heads.get(sequence) ?? []), { sequence, hash, root }]);
+      continue;
+    }
+    for (const line of text.split("\n")) {
       let head;
       try {
         head = JSON.parse(line);
@@ -67,7 +76,41 @@ function headsIn(paths) {
       if (typeof head?.sequence !== "number" || head.sequence === 0) continue;
       heads.set(head.sequence, [...(heads.get(head.sequence) ?? []), head]);
     }
+  }
   return heads;
+}
+
+/** A checkpoint as a signed note (C2SP), whatever stands before it. */
+function checkpointIn(kept) {
+  const begin = kept.search(/^crm-sync\//m);
+  if (begin === -1) return undefined;
+  const [text, signatures = ""] = kept.slice(begin).split("\n\n", 2);
+  const [origin, size, root, entry = "", hash = ""] = text.split("\n");
+  const isSigned = (verifier) => {
+    const [name, id, ...encoded] = verifier.split("+");
+    const key = Buffer.from(encoded.join("+"), "base64");
+    if (name !== origin || key[0] !== 1 || key.length !== 33) return false;
+    const raw = key.subarray(1);
+    const own = sha256(Buffer.from(`${name}\n`), one, raw).subarray(0, 4);
+    if (own.toString("hex") !== id) return false;
+    const publicKey = createPublicKey({
+      key: { kty: "OKP", crv: "Ed25519", x: raw.toString("base64url") },
+      format: "jwk",
+    });
+    return signatures.split("\n").some((line) => {
+      const [mark, signer, signature = ""] = line.split(" ");
+      const bytes = Buffer.from(signature, "base64");
+      if (mark !== "—" || signer !== name || !bytes.subarray(0, 4).equals(own)) return false;
+      return verify(null, Buffer.from(`${text}\n`), publicKey, bytes.subarray(4));
+    });
+  };
+  if (!/^\d+$/.test(size ?? "") || !entry.startsWith("entry ") || !hash.startsWith("hash ")) return undefined;
+  const said = {
+    sequence: Number(entry.slice(6)),
+    hash: hash.slice(5),
+    root: Buffer.from(root, "base64").toString("hex"),
+  };
+  return { ...said, isSigned };
 }
 
 async function checkExport(path, heads) {
@@ -262,10 +305,12 @@ function checkProof(proof, heads) {
 }
 
 async function main(words) {
-  const [path, option, ...copies] = words;
+  const [path, ...rest] = words;
+  const verifier = rest[0] === "--key" ? rest.splice(0, 2)[1] : undefined;
+  const [option, ...copies] = rest;
   if (path === undefined || (option !== undefined && (option !== "--heads" || copies.length === 0)))
-    throw new Unclear("usage: node verify.mjs audit.ndjson|proof.json [--heads FILE ...]");
-  const heads = headsIn(copies);
+    throw new Unclear("usage: node verify.mjs audit.ndjson|proof.json [--key VERIFIER] [--heads FILE ...]");
+  const heads = headsIn(copies, verifier);
   const begin = await firstLine(path);
   return begin.trim() === "{" || begin.startsWith('{"proof"')
     ? checkProof(proofIn(path), heads)

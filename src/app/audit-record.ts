@@ -1,12 +1,14 @@
 import { readFileSync } from "node:fs";
-import { messageOf, usage } from "../base/errors.ts";
+import { exitCodes, messageOf, Problem, usage } from "../base/errors.ts";
 import { durationMs, durationSchema } from "../base/duration.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { subjectOf } from "../crm/keys.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { headsPath, readMarks } from "../ledger/audit/audit-heads.ts";
-import type { LedgerMark } from "../ledger/audit/audit-heads.ts";
-import type { AuditVerdicts } from "../ledger/audit/verify-log.ts";
+import type { AuditHead } from "../ledger/audit/audit-log.ts";
+import { readNote, signedNote, signingKey, verifierKey } from "../ledger/audit/checkpoint.ts";
+import type { AuditFinding, AuditVerdicts } from "../ledger/audit/verify-log.ts";
+import type { AuditHeadFacts } from "../report/facts.ts";
 import { ageOf, counted } from "../report/text.ts";
 import { toInstant } from "../base/clock.ts";
 import type { Application } from "./application.ts";
@@ -17,8 +19,50 @@ const recordForm = "crm-sync audit record 2";
 /** After so many entries an export says how the tree stands. */
 const entriesBetweenCheckpoints = 1_000;
 
+/** The last entry with the tree, and the same as a signed text where there is a key. */
+export interface SignedHead {
+  head: AuditHeadFacts;
+  signed: { checkpoint: string; verifier: string } | undefined;
+}
+
+/** The head as it is now; undefined where there is no entry. Throws a Problem where the key cannot sign. */
+export async function signedHead(application: Application): Promise<SignedHead | undefined> {
+  const head = await (await application.inquiry()).auditHead();
+  if (head === undefined) return undefined;
+  const { signKey } = application.config.audit;
+  if (signKey === undefined) return { head, signed: undefined };
+  const key = signingKey(application.secrets.reveal(signKey));
+  if (key === undefined) throw noSigningKey;
+  const origin = `crm-sync/${head.ledger ?? "ledger"}`;
+  const at = toInstant(application.clock.now());
+  return {
+    head,
+    signed: { checkpoint: signedNote({ ...head, origin, at }, key), verifier: verifierKey(origin, key) },
+  };
+}
+
+/** The verifier of the key that signs here; undefined where there is none, or whoever reads may not have it. */
+async function ownVerifier(application: Application): Promise<string | undefined> {
+  try {
+    return (await signedHead(application))?.signed?.verifier;
+  } catch (error) {
+    if (error instanceof Problem) return undefined;
+    throw error;
+  }
+}
+
+/** What `audit.signKey` names is no key that can sign. */
+const noSigningKey = new Problem({
+  code: "config.no-signing-key",
+  message: "`audit.signKey` names no Ed25519 private key in PEM (PKCS #8)",
+  cure: "make one with `openssl genpkey -algorithm ed25519 -out audit.pem`, or take the setting away",
+  exitCode: exitCodes.configuration,
+});
+
 /** Whether the record is of now; null where it has no entry. */
 export type Freshness = { good: boolean; why: string } | { good: null; why: string };
+
+type AuditMark = AuditHead & { at: string };
 
 export interface AuditAnswer extends AuditVerdicts {
   freshness: Freshness;
@@ -32,12 +76,16 @@ export interface AuditAnswer extends AuditVerdicts {
  */
 export async function verifyAudit(
   application: Application,
-  { copies, within }: { copies: readonly string[]; within: string },
+  { copies, within, verifier }: { copies: readonly string[]; within: string; verifier?: string | undefined },
 ): Promise<AuditAnswer> {
   if (!durationSchema.safeParse(within).success)
     throw usage(`--within ${within} is no length of time`, "write it as 90m, 26h or 2d");
   const heads = headsPath(application.ledgerPath);
-  const marks = [...readMarks(heads), ...copies.flatMap(marksOf)].filter(({ sequence }) => sequence > 0);
+  const checkedBy = verifier ?? (await ownVerifier(application));
+  const kept = copies.map((path) => headsIn(path, checkedBy));
+  const marks = [...readMarks(heads), ...kept.flatMap(({ heads: those }) => those)].filter(
+    ({ sequence }) => sequence > 0,
+  );
   const inquiry = await application.inquiry();
   const verdicts = await inquiry.auditVerdicts(marks);
   const newest = await inquiry.auditHead();
@@ -47,7 +95,8 @@ export async function verifyAudit(
     within,
     outside: marks.reduce((most, { sequence }) => Math.max(most, sequence), 0),
   });
-  return { ...verdicts, freshness, heads };
+  const forged = kept.flatMap((one) => one.forged ?? []);
+  return { ...withForged(verdicts, forged), freshness, heads };
 }
 
 function freshnessOf(
@@ -68,17 +117,40 @@ function freshnessOf(
   return { good: true, why: `the last entry is ${age} old${after}` };
 }
 
-/** The heads in a copy of the file of heads. Throws a Problem where there is none. */
-function marksOf(path: string): (LedgerMark & { at: string })[] {
+/** A head that somebody changed is as good as none: what is wrong with it is said. */
+function withForged(verdicts: AuditVerdicts, [first]: readonly AuditFinding[]): AuditVerdicts {
+  if (first === undefined || !verdicts.integrity.good) return verdicts;
+  return { ...verdicts, good: false, integrity: { good: false, ...first } };
+}
+
+/**
+ * The heads in a copy of the file of heads, or in a checkpoint. Throws a Problem where there is none. A checkpoint that
+ * the key did not sign is no head.
+ */
+function headsIn(path: string, verifier: string | undefined): { heads: AuditMark[]; forged?: AuditFinding } {
+  let text: string;
   try {
-    readFileSync(path);
+    text = readFileSync(path, "utf8");
   } catch (error) {
     throw usage(`the heads in ${path} cannot be read: ${messageOf(error)}`, "name a copy of the file of heads");
   }
-  const marks = readMarks(path);
-  if (marks.length === 0)
-    throw usage(`no head stands in ${path}`, "name a copy of the file that lies beside the ledger as NAME.heads");
-  return marks;
+  const note = readNote(text);
+  if (note !== undefined && verifier !== undefined && !note.isSigned(verifier))
+    return {
+      heads: [],
+      forged: {
+        code: "head-signature",
+        firstBad: note.sequence,
+        why: `the checkpoint in ${path} is not as the key signed it`,
+      },
+    };
+  const heads = note === undefined ? readMarks(path) : [note];
+  if (heads.length === 0)
+    throw usage(
+      `no head stands in ${path}`,
+      "name a copy of the file that lies beside the ledger as NAME.heads, or what `crm-sync audit head` signed",
+    );
+  return { heads };
 }
 
 /** The record as lines of JSON: what it is, each entry, how the tree stands now and then, and at the end. */

@@ -1,6 +1,7 @@
 import { messageOf, Problem } from "../base/errors.ts";
 import type { EndpointId } from "../contract/endpoints.ts";
 import { missingAssumptions } from "../contract/assumptions/missing.ts";
+import { signingKey } from "../ledger/audit/checkpoint.ts";
 import { ReadFailure } from "../platform/call.ts";
 import type { Application } from "./application.ts";
 
@@ -59,6 +60,15 @@ function settingFindings(application: Application): Finding[] {
       cure: "set it to env:NAME or file:/path of a secret, for example from `openssl rand -hex 32`",
     });
   }
+  const { signKey } = config.audit;
+  if (signKey !== undefined && signingKey(application.secrets.reveal(signKey)) === undefined)
+    findings.push({
+      what: "audit.signKey",
+      good: false,
+      kind: "setting",
+      detail: "is no Ed25519 private key in PEM (PKCS #8); heads of the audit record cannot be signed",
+      cure: "make one with `openssl genpkey -algorithm ed25519 -out audit.pem`, or take the setting away",
+    });
   return findings;
 }
 

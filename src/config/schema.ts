@@ -41,6 +41,17 @@ const ledgerSettings = z.strictObject({
     }),
 });
 
+const auditSettings = z
+  .strictObject({
+    signKey: secretReference.optional().meta({
+      description:
+        "Key that signs heads of the audit record, as `env:NAME` or `file:/path`: Ed25519, PEM (PKCS #8), as " +
+        "`openssl genpkey -algorithm ed25519` makes one.",
+      examples: ["file:/etc/crm-sync/audit.pem"],
+    }),
+  })
+  .prefault({});
+
 const logSettings = z
   .strictObject({
     level: z
@@ -90,6 +101,7 @@ export function composeSchema<
 >(parts: { orderService: OrderService; memberCenter: MemberCenter; assumptions: Assumptions; source: Source }) {
   return z.strictObject({
     ledger: ledgerSettings.describe("The database that remembers everything."),
+    audit: auditSettings.describe("The record of what was done, which nobody can change unseen."),
     instance: z
       .string()
       .min(1)

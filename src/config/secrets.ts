@@ -10,7 +10,7 @@ import type { Environment } from "./environment.ts";
 import { isMap, nearestMark, valueAt } from "./layer.ts";
 import type { Layer, Path } from "./layer.ts";
 
-const secretName = /(?:secrets?|passwords?|tokens?|apikey|sealkey|credentials?|passphrase|authorization)$/iu;
+const secretName = /(?:secrets?|passwords?|tokens?|apikey|sealkey|signkey|credentials?|passphrase|authorization)$/iu;
 const urlWithPassword = /^[a-z][a-z0-9+.-]*:\/\/[^/@\s]*:[^/@\s]+@/iu;
 
 /**

@@ -29,7 +29,8 @@ export async function auditHead(ledger: ReadOnlyLedger): Promise<AuditHeadFacts 
   const entry = await newest.executeTakeFirst();
   if (entry === undefined) return undefined;
   const { size, root } = ledger.reading(provenTree);
-  return { ...entry, size, root };
+  const identity = await ledger.db.selectFrom("meta").select("value").where("key", "=", "ledger").executeTakeFirst();
+  return { ...entry, size, root, ledger: identity?.value ?? null };
 }
 
 /** Walks the whole record, with the tree and the guards that the database keeps and the heads that stand outside it. */

@@ -37,9 +37,13 @@ export async function* report(
 
 async function headerOf(ledger: ReadOnlyLedger, request: ReportRequest): Promise<ReportHeader> {
   const identity = await ledger.db.selectFrom("meta").select("value").where("key", "=", "ledger").executeTakeFirst();
-  const head = await auditHead(ledger);
+  const newest = await auditHead(ledger);
   const by = request.kind === "exceptions" || request.kind === "rebuild" ? "happened" : request.by;
-  return { ...request, by, ledger: identity?.value ?? null, auditHead: head ?? null, asOf: await asOf(ledger) };
+  const head =
+    newest === undefined
+      ? null
+      : { sequence: newest.sequence, hash: newest.hash, size: newest.size, root: newest.root };
+  return { ...request, by, ledger: identity?.value ?? null, auditHead: head, asOf: await asOf(ledger) };
 }
 
 async function* rowsOf(ledger: ReadOnlyLedger, request: ReportRequest): AsyncGenerator<ReportRow, void, void> {

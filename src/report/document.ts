@@ -3,7 +3,7 @@ import { canonicalJson } from "../base/canonical-json.ts";
 import { exitCodes, Problem } from "../base/errors.ts";
 import { csvLines } from "./csv.ts";
 import type { ReportCell } from "./csv.ts";
-import type { AuditHeadFacts } from "./facts.ts";
+import type { TreeHeadFacts } from "./facts.ts";
 
 export const reportKinds = ["orders", "reconciliation", "exceptions", "rebuild"] as const;
 export type ReportKind = (typeof reportKinds)[number];
@@ -33,7 +33,7 @@ export interface ReportRequest {
 export interface ReportHeader extends ReportRequest {
   ledger: string | null;
   /** The head of the audit chain that the report stands on. */
-  auditHead: AuditHeadFacts | null;
+  auditHead: TreeHeadFacts | null;
   /** When the ledger last learned something: ages are counted from here. */
   asOf: string | null;
 }
@@ -127,7 +127,9 @@ function headerCells(header: ReportHeader): string[] {
   return [
     `crm-sync ${header.kind} ${period.label} by ${header.by}`,
     `from ${period.from} to ${period.to} (${period.zone})`,
-    auditHead === null ? "audit head: none" : `audit head: ${auditHead.sequence} ${auditHead.hash}`,
+    auditHead === null
+      ? "audit head: none"
+      : `audit head: ${auditHead.sequence} ${auditHead.hash}, tree ${auditHead.size} ${auditHead.root}`,
     `ledger: ${header.ledger ?? "unnamed"}`,
     `as of: ${header.asOf ?? "never"}`,
   ];

@@ -7,12 +7,17 @@ import type { RecordKey, Stream } from "../crm/model.ts";
  */
 
 /** The newest entry of the audit record, and the size and root of the Merkle tree that ends with it. */
-export interface AuditHeadFacts {
+export interface TreeHeadFacts {
   sequence: number;
   hash: string;
-  at: string;
   size: number;
   root: string;
+}
+
+/** The same with when that entry was written, and the name of the ledger; null in one that never got one. */
+export interface AuditHeadFacts extends TreeHeadFacts {
+  at: string;
+  ledger: string | null;
 }
 
 /** One entry of the audit chain. `body` holds ids and commitments. */

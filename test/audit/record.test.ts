@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { generateKeyPairSync } from "node:crypto";
 import { appendFileSync, copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -14,7 +15,7 @@ import { folder } from "../support/world/start.ts";
 const pages = join(import.meta.dirname, "../../docs/audit");
 
 /** The verifier alone in a folder, as on the machine of somebody who has nothing of ours. */
-function verifier(): (...words: string[]) => { code: number | null; said: string } {
+function verifierAlone(): (...words: string[]) => { code: number | null; said: string } {
   const place = folder();
   copyFileSync(join(pages, "verify.mjs"), join(place, "verify.mjs"));
   return (...words) => {
@@ -26,6 +27,9 @@ function verifier(): (...words: string[]) => { code: number | null; said: string
     return { code: status, said: stdout + stderr };
   };
 }
+
+/** A digit that is another one. */
+const another = (digit: string): string => (digit === "a" ? "b" : "a");
 
 const hasPython = spawnSync("python3", ["--version"]).status === 0;
 
@@ -106,7 +110,7 @@ describe("the test vectors of the audit record", () => {
   });
 
   it("are good to both verifiers, and bad where anything of them is another", () => {
-    const verify = verifier();
+    const verify = verifierAlone();
     const place = folder();
     for (const [name, { entries, roots }, size] of [
       ["tree", tree, 5],
@@ -149,7 +153,7 @@ describe("an export", () => {
   it("is good on a machine that has nothing but Node, by itself and with the heads beside the ledger", async () => {
     const w = await lived();
     const path = await exportOf(w);
-    const verify = verifier();
+    const verify = verifierAlone();
     const [head] = documents(await w.run("--json", "audit", "head"));
     const { code, said } = verify(path, "--heads", w.path("ledger.db.heads"));
     expect([code, said]).toEqual([0, expect.stringContaining(`tree: ${head.size} leaves, root ${head.root}`)]);
@@ -158,6 +162,61 @@ describe("an export", () => {
     if (hasPython) expect(byPython(path)).toEqual({ code: 0, said: "good\n" });
     expect(verify(w.path("crm-sync.yaml"))).toMatchObject({ code: 1 });
     expect(verify(w.path("nowhere.ndjson"))).toMatchObject({ code: 2 });
+  });
+});
+
+describe("a head that is signed", () => {
+  it("is checked by its verifier key alone, and one that somebody changed counts for nothing", async () => {
+    const w = await lived();
+    const { privateKey } = generateKeyPairSync("ed25519");
+    w.extra = "audit: { signKey: env:AUDIT_KEY }\n";
+    w.write();
+    w.environment["AUDIT_KEY"] = privateKey.export({ format: "pem", type: "pkcs8" });
+    const head = await w.run("audit", "head");
+    expect([head.exitCode, head.stderr]).toEqual([0, ""]);
+    expect(head.stdout).not.toContain("PRIVATE KEY");
+    writeFileSync(w.path("head.txt"), head.stdout);
+    const verifier = /^verifier (\S+)$/mu.exec(head.stdout)?.[1] ?? "";
+    expect(documents(await w.run("--json", "audit", "head"))[0]).toMatchObject({ verifier });
+    const path = await exportOf(w);
+    const verify = verifierAlone();
+    for (let run = 0; run < 2; run += 1) {
+      expect((await w.run("audit", "verify", "--heads", w.path("head.txt"))).exitCode).toBe(0);
+      expect(verify(path, "--key", verifier, "--heads", w.path("head.txt"))).toMatchObject({
+        code: 0,
+        said: expect.stringContaining("heads: 1 that were kept outside fit"),
+      });
+      // Somebody who has the verifier key alone reads as well.
+      delete w.environment["AUDIT_KEY"];
+      expect((await w.run("audit", "verify", "--key", verifier, "--heads", w.path("head.txt"))).exitCode).toBe(0);
+      w.environment["AUDIT_KEY"] = privateKey.export({ format: "pem", type: "pkcs8" });
+      for (const _ of [1, 2]) await w.run("run", "everything");
+      await exportOf(w);
+    }
+    const other = generateKeyPairSync("ed25519").privateKey.export({ format: "pem", type: "pkcs8" });
+    const forged: [string, string][] = [
+      ["another entry", head.stdout.replace(/^entry \d+$/mu, "entry 3")],
+      ["another root", head.stdout.replace(/(?<=^\d+\n)./mu, another)],
+      ["another time", head.stdout.replace("time 2", "time 1")],
+      ["no signature", head.stdout.replace(/^— .*$/mu, "")],
+    ];
+    w.environment["AUDIT_KEY"] = other;
+    forged.push(["another key", (await w.run("audit", "head")).stdout]);
+    for (const [what, text] of forged) {
+      expect(text, what).not.toBe(head.stdout);
+      writeFileSync(w.path("forged.txt"), text);
+      const found = await w.run("audit", "verify", "--key", verifier, "--heads", w.path("forged.txt"));
+      expect([found.exitCode, found.stdout], what).toEqual([65, expect.stringContaining("(head-signature)")]);
+      expect(verify(path, "--key", verifier, "--heads", w.path("forged.txt")), what).toMatchObject({
+        code: 1,
+        said: expect.stringMatching(/^BAD head-signature/u),
+      });
+    }
+    w.environment["AUDIT_KEY"] = "no key at all";
+    expect((await w.run("check")).stdout).toContain("is no Ed25519 private key in PEM");
+    const refused = await w.run("audit", "head");
+    expect([refused.exitCode, refused.stderr]).toEqual([78, expect.stringContaining("no Ed25519 private key")]);
+    expect(refused.stderr + refused.stdout).not.toContain("no key at all");
   });
 });
 
@@ -172,17 +231,17 @@ describe("a proof", () => {
     expect(proof.entries.length).toBeGreaterThan(0);
     expect(new Set(proof.entries.map((one: Entry) => one.subject))).toEqual(new Set([`order:crm/${order}`]));
     expect(text).not.toContain(`order:crm/${other}`);
-    const verify = verifier();
+    const verify = verifierAlone();
     const path = w.path("proof.json");
     expect(verify(path, "--heads", w.path("ledger.db.heads"))).toMatchObject({
       code: 0,
       said: expect.stringContaining("that root was kept outside"),
     });
     for (const [what, found, put] of [
-      ["a changed body", '\\"state\\"', '\\"State\\"'],
-      ["another path", /"path": \[\s+"./u, '"path": ["0'],
-      ["another root", /"root": "./u, '"root": "x'],
-      ["another order", `"about": "order:crm/${order}"`, `"about": "order:crm/${other}"`],
+      ["a changed body", '\\"state\\"', () => '\\"State\\"'],
+      ["another path", /(?<="path": \[\s+")./u, another],
+      ["another root", /(?<="root": ")./u, another],
+      ["another order", `"about": "order:crm/${order}"`, () => `"about": "order:crm/${other}"`],
     ] as const) {
       const changed = text.replace(found, put);
       expect(changed, what).not.toBe(text);
@@ -191,7 +250,7 @@ describe("a proof", () => {
     }
     writeFileSync(path, text);
     const heads = readFileSync(w.path("ledger.db.heads"), "utf8");
-    writeFileSync(w.path("other.heads"), heads.replaceAll(/"root":"./gu, '"root":"f'));
+    writeFileSync(w.path("other.heads"), heads.replaceAll(/(?<="root":")./gu, another));
     expect(verify(path, "--heads", w.path("other.heads")).said).toMatch(/^BAD record-rewritten/u);
     for (const since of [1, 3, 4, 7]) {
       const grown = await w.run("audit", "prove", "--order", order ?? "", "--since", `${since}`);
@@ -271,7 +330,7 @@ describe("a ledger that somebody has the file of", () => {
           () => {
             const lines = good.heads.split("\n");
             const place = lines.findIndex((line) => line.includes('"sequence":3,'));
-            lines[place] = (lines[place] ?? "").replace(/"hash":"./u, '"hash":"f');
+            lines[place] = (lines[place] ?? "").replace(/(?<="hash":")./u, another);
             writeFileSync(w.path("ledger.db.heads"), lines.join("\n"));
           },
           /BAD at entry 3 \(heads-disagree\)/u,
@@ -324,7 +383,7 @@ describe("a ledger that somebody has the file of", () => {
       expect.stringMatching(/\((?:heads-disagree|record-rewritten)\)/u),
     ]);
     const path = await exportOf(w);
-    const verify = verifier();
+    const verify = verifierAlone();
     expect(verify(path).code).toBe(0);
     expect(verify(path, "--heads", w.path("elsewhere.heads"))).toMatchObject({
       code: 1,

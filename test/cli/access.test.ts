@@ -263,7 +263,8 @@ describe.runIf(closedToNobody === undefined)("another user", () => {
     const saidOf = (place: string, words: string): string =>
       answers[asked.findIndex((one) => one.place === place && one.words.join(" ") === words)]?.said ?? "";
     // What was committed since the log was emptied last is read from the log.
-    const entries = (place: string): number => Number(/good: (\d+) entries/u.exec(saidOf(place, "audit verify --within 9999d"))?.[1]);
+    const entries = (place: string): number =>
+      Number(/good: (\d+) entries/u.exec(saidOf(place, "audit verify --within 9999d"))?.[1]);
     expect([entries(places.up), entries(places.killed)]).toEqual([entries(down) + 1, entries(down) + 1]);
     expect(entries(places.bare)).toBe(entries(down));
     for (const place of Object.values(places))

@@ -47,8 +47,9 @@ const renamed: [then: RegExp | string, now: string][] = [
   ],
 ];
 
+const treeOfNow = /(audit head: 75 \w+), tree 1 \w+/gu;
 /** What stands of the audit head beside what stood there then. */
-const headOfNow = /"auditHead":\{"at":"[^"]*",("hash":"\w+"),"root":"\w+",("sequence":\d+),"size":1\}/gu;
+const headOfNow = /"auditHead":\{("hash":"\w+"),"root":"\w+",("sequence":\d+),"size":1\}/gu;
 
 function inWordsOfNow(text: string): string {
   return renamed.reduce((said, [then, now]) => said.replaceAll(then, now), text);
@@ -116,7 +117,10 @@ it("a ledger of the ninth migration says after the newest what it said before, i
   const folder = /\/[\w/.-]*\/crm-sync-\w+-\w+\//gu;
   for (const { words, printed: then } of printed) {
     const { stdout } = await w.run(...words);
-    const now = stdout.replaceAll(folder, "FOLDER/").replaceAll(headOfNow, '"auditHead":{$1,$2}');
+    const now = stdout
+      .replaceAll(folder, "FOLDER/")
+      .replaceAll(headOfNow, '"auditHead":{$1,$2}')
+      .replaceAll(treeOfNow, "$1");
     if (words.includes("--json"))
       expect.soft(JSON.parse(now), words.join(" ")).toMatchObject(JSON.parse(inWordsOfNow(then)));
     else if (then.startsWith('"at",'))

@@ -13,7 +13,8 @@ export const register: Register = (program, carryOut) => {
   audit
     .command("verify")
     .description("find any change to it, and any cut as far as heads outside the database say")
-    .option("--heads <file...>", "copies of the file of heads that were kept elsewhere")
+    .option("--heads <file...>", "copies of the file of heads, or checkpoints, that were kept elsewhere")
+    .option("--key <verifier>", "the verifier key that signed those that are checkpoints, as `audit head` prints it")
     .option("--within <time>", "how old the last entry may be", "26h")
     .addHelpText("after", example("crm-sync audit verify --heads /mnt/elsewhere/ledger.db.heads"))
     .action((options) => carryOut((invocation) => auditVerifyCommand(invocation, options)));
@@ -33,7 +34,9 @@ export const register: Register = (program, carryOut) => {
     .action((options) => carryOut((invocation) => auditProveCommand(invocation, options)));
   audit
     .command("head")
-    .description("the last entry, and size and root of the Merkle tree, to be kept elsewhere")
+    .description(
+      "the last entry, and size and root of the Merkle tree, to be kept elsewhere; signed with audit.signKey",
+    )
     .addHelpText("after", example("crm-sync audit head"))
     .action(() => carryOut(auditHeadCommand));
 };
@@ -41,12 +44,12 @@ export const register: Register = (program, carryOut) => {
 /** `audit verify`: three questions, each answered for itself. */
 async function auditVerifyCommand(
   invocation: Invocation,
-  { heads = [], within }: { heads?: string[]; within: string },
+  { heads = [], within, key }: { heads?: string[]; within: string; key?: string },
 ): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
     const { verifyAudit } = await import("../../app/audit-record.ts");
-    const answer = await verifyAudit(application, { copies: heads, within });
+    const answer = await verifyAudit(application, { copies: heads, within, verifier: key });
     if (options.json) output.json(toJson({ ...answer, head: answer.head ?? null }));
     else for (const line of verdictLines(answer)) output.line(line);
     if (!answer.good) return exitCodes.ledgerRefused;
@@ -94,12 +97,24 @@ function verdictLines({
 async function auditHeadCommand(invocation: Invocation): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
-    const head = await (await application.inquiry()).auditHead();
-    if (options.json) output.json(head === undefined ? null : { ...head });
-    else if (head === undefined) output.line("the audit record is empty");
-    else
-      for (const line of [`${head.sequence} ${head.hash}`, `tree ${head.size} ${head.root}`, `at ${head.at}`])
-        output.line(line);
+    const { signedHead } = await import("../../app/audit-record.ts");
+    const found = await signedHead(application);
+    if (found === undefined) {
+      if (options.json) output.json(null);
+      else output.line("the audit record is empty");
+      return ok;
+    }
+    const { head, signed } = found;
+    if (options.json) {
+      output.json({ ...head, ...signed });
+      return ok;
+    }
+    for (const line of [`${head.sequence} ${head.hash}`, `tree ${head.size} ${head.root}`, `at ${head.at}`])
+      output.line(line);
+    if (signed === undefined) return ok;
+    output.line(`verifier ${signed.verifier}`);
+    output.line("");
+    output.line(signed.checkpoint.trimEnd());
     return ok;
   });
 }

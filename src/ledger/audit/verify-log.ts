@@ -13,6 +13,7 @@ export type AuditFault =
   | "entry-unlinked"
   | "record-rewritten"
   | "heads-disagree"
+  | "head-signature"
   | "tree-changed"
   | "guard-missing"
   | "cut-off";

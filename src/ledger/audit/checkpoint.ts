@@ -1,0 +1,104 @@
+import { createPrivateKey, createPublicKey, hash, sign, verify } from "node:crypto";
+import type { KeyObject } from "node:crypto";
+
+/**
+ * A head of the audit record as a text of its own: a checkpoint of a transparency log (C2SP tlog-checkpoint), signed as
+ * a note (C2SP signed-note) with Ed25519. Pure.
+ */
+export interface Checkpoint {
+  /** Whose record it is: `crm-sync/` and the name of the ledger. */
+  origin: string;
+  /** Leaves of the Merkle tree, and its root in hexadecimal. */
+  size: number;
+  root: string;
+  /** The last entry and its hash. */
+  sequence: number;
+  hash: string;
+  /** When it was made, ISO instant. */
+  at: string;
+}
+
+const ed25519 = 1;
+const signatureLine = /^— (\S+) ([A-Za-z0-9+/=]+)$/u;
+
+/** The text of a checkpoint, which a signature covers. */
+export function checkpointText({ origin, size, root, sequence, hash: last, at }: Checkpoint): string {
+  const encoded = Buffer.from(root, "hex").toString("base64");
+  return `${[origin, size, encoded, `entry ${sequence}`, `hash ${last}`, `time ${at}`].join("\n")}\n`;
+}
+
+/** A key that signs, from PEM (PKCS #8); undefined where the text is no Ed25519 private key. */
+export function signingKey(pem: string): KeyObject | undefined {
+  try {
+    const key = createPrivateKey(pem);
+    return key.asymmetricKeyType === "ed25519" ? key : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The checkpoint with its signature. */
+export function signedNote(checkpoint: Checkpoint, key: KeyObject): string {
+  const { origin } = checkpoint;
+  const text = checkpointText(checkpoint);
+  const signature = Buffer.concat([keyId(origin, rawKey(key)), sign(null, Buffer.from(text), key)]);
+  return `${text}\n— ${origin} ${signature.toString("base64")}\n`;
+}
+
+/** What whoever checks a signature needs: name, id and public key, as the signed-note format writes a key. */
+export function verifierKey(origin: string, key: KeyObject): string {
+  const raw = rawKey(key);
+  const encoded = Buffer.concat([Buffer.from([ed25519]), raw]).toString("base64");
+  return `${origin}+${keyId(origin, raw).toString("hex")}+${encoded}`;
+}
+
+/** A checkpoint that was kept; `isSigned` says whether a key of that form signed it. */
+export interface KeptCheckpoint extends Checkpoint {
+  isSigned: (verifier: string) => boolean;
+}
+
+/** Reads the checkpoint in a text, whatever stands before it; undefined where there is none. */
+export function readNote(kept: string): KeptCheckpoint | undefined {
+  const begin = kept.search(/^crm-sync\//mu);
+  if (begin === -1) return undefined;
+  const [text = "", signatures = ""] = kept.slice(begin).split("\n\n", 2);
+  const [origin = "", size = "", root = "", ...more] = text.split("\n");
+  const member = (name: string): string =>
+    more.find((line) => line.startsWith(`${name} `))?.slice(name.length + 1) ?? "";
+  const bytes = Buffer.from(root, "base64");
+  const sequence = member("entry");
+  if (!/^\d{1,15}$/u.test(size) || !/^\d{1,15}$/u.test(sequence) || bytes.length !== 32) return undefined;
+  return {
+    origin,
+    size: Number(size),
+    root: bytes.toString("hex"),
+    sequence: Number(sequence),
+    hash: member("hash"),
+    at: member("time"),
+    isSigned: (verifier) =>
+      signatures.split("\n").some((line) => {
+        const [, name, encoded = ""] = signatureLine.exec(line) ?? [];
+        return name === origin && isSignature(verifier, name, `${text}\n`, Buffer.from(encoded, "base64"));
+      }),
+  };
+}
+
+function isSignature(verifier: string, name: string, text: string, signature: Buffer): boolean {
+  const [keyName, id, ...encoded] = verifier.split("+");
+  const key = Buffer.from(encoded.join("+"), "base64");
+  if (keyName !== name || key[0] !== ed25519 || key.length !== 33) return false;
+  const raw = key.subarray(1);
+  if (id !== keyId(name, raw).toString("hex") || !signature.subarray(0, 4).equals(keyId(name, raw))) return false;
+  const jwk = { kty: "OKP", crv: "Ed25519", x: raw.toString("base64url") };
+  return verify(null, Buffer.from(text), createPublicKey({ key: jwk, format: "jwk" }), signature.subarray(4));
+}
+
+function rawKey(key: KeyObject): Buffer {
+  const { x = "" } = createPublicKey(key).export({ format: "jwk" });
+  return Buffer.from(x, "base64url");
+}
+
+function keyId(name: string, raw: Buffer): Buffer {
+  const bytes = Buffer.concat([Buffer.from(`${name}\n`), Buffer.from([ed25519]), raw]);
+  return hash("sha256", bytes, "buffer").subarray(0, 4);
+}
