@@ -58,14 +58,18 @@ function headsIn(paths, verifier) {
   const heads = new Map();
   for (const path of paths) {
     const text = readFileSync(path, "utf8");
-    const checkpoint = checkpointIn(text);
-    if (checkpoint !== undefined) {
-      const { sequence, hash, root, isSigned } = checkpoint;
-      if (verifier !== undefined && !isSigned(verifier))
-        wrong("head-signature", `the checkpoint of entry ${sequence} in ${path} is not as the key signed it`);
+    const add = (head, checkpoint) => {
+      const { sequence, hash, root } = head;
+      const isWhole = () =>
+        checkpoint?.isSigned(verifier) === true &&
+        checkpoint.sequence === sequence &&
+        checkpoint.hash === hash &&
+        checkpoint.root === root;
+      if (verifier !== undefined && !isWhole())
+        wrong("head-signature", `the head of entry ${sequence} in ${path} is not as the key signed it`);
       heads.set(sequence, [...(heads.get(sequence) ?? []), { sequence, hash, root }]);
-      continue;
-    }
+    };
+    const before = heads.size;
     for (const line of text.split("\n")) {
       let head;
       try {
@@ -74,8 +78,10 @@ function headsIn(paths, verifier) {
         continue;
       }
       if (typeof head?.sequence !== "number" || head.sequence === 0) continue;
-      heads.set(head.sequence, [...(heads.get(head.sequence) ?? []), head]);
+      add(head, typeof head.checkpoint === "string" ? checkpointIn(head.checkpoint) : undefined);
     }
+    const checkpoint = heads.size === before ? checkpointIn(text) : undefined;
+    if (checkpoint !== undefined) add(checkpoint, checkpoint);
   }
   return heads;
 }

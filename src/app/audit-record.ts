@@ -7,6 +7,7 @@ import type { JsonObject } from "../base/canonical-json.ts";
 import { headsPath, readMarks } from "../ledger/audit/audit-heads.ts";
 import type { AuditHead } from "../ledger/audit/audit-log.ts";
 import { readNote, signedNote, signingKey, verifierKey } from "../ledger/audit/checkpoint.ts";
+import type { KeptCheckpoint } from "../ledger/audit/checkpoint.ts";
 import type { AuditFinding, AuditVerdicts } from "../ledger/audit/verify-log.ts";
 import type { AuditHeadFacts } from "../report/facts.ts";
 import { ageOf, counted } from "../report/text.ts";
@@ -82,7 +83,7 @@ export async function verifyAudit(
     throw usage(`--within ${within} is no length of time`, "write it as 90m, 26h or 2d");
   const heads = headsPath(application.ledgerPath);
   const checkedBy = verifier ?? (await ownVerifier(application));
-  const kept = copies.map((path) => headsIn(path, checkedBy));
+  const kept = copies.map((path) => headsIn(path, checkedBy, verifier !== undefined));
   const marks = [...readMarks(heads), ...kept.flatMap(({ heads: those }) => those)].filter(
     ({ sequence }) => sequence > 0,
   );
@@ -124,33 +125,47 @@ function withForged(verdicts: AuditVerdicts, [first]: readonly AuditFinding[]): 
 }
 
 /**
- * The heads in a copy of the file of heads, or in a checkpoint. Throws a Problem where there is none. A checkpoint that
- * the key did not sign is no head.
+ * The heads in a copy of the file of heads, in a file that a configured place is, or in a checkpoint. Throws a Problem
+ * where there is none. What the key did not sign is no head; where a signature `isNeeded`, that without one neither.
  */
-function headsIn(path: string, verifier: string | undefined): { heads: AuditMark[]; forged?: AuditFinding } {
+function headsIn(
+  path: string,
+  verifier: string | undefined,
+  isNeeded: boolean,
+): { heads: AuditMark[]; forged?: AuditFinding } {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
     throw usage(`the heads in ${path} cannot be read: ${messageOf(error)}`, "name a copy of the file of heads");
   }
-  const note = readNote(text);
-  if (note !== undefined && verifier !== undefined && !note.isSigned(verifier))
-    return {
-      heads: [],
-      forged: {
-        code: "head-signature",
-        firstBad: note.sequence,
-        why: `the checkpoint in ${path} is not as the key signed it`,
-      },
-    };
-  const heads = note === undefined ? readMarks(path) : [note];
-  if (heads.length === 0)
+  const found = signedHeadsIn(path, text);
+  if (found.length === 0)
     throw usage(
       `no head stands in ${path}`,
       "name a copy of the file that lies beside the ledger as NAME.heads, or what `crm-sync audit head` signed",
     );
-  return { heads };
+  if (verifier === undefined) return { heads: found };
+  const wrong = found.find(({ note, ...head }) => (note === undefined ? isNeeded : !isWhole(head, note, verifier)));
+  if (wrong === undefined) return { heads: found };
+  const why = `the head of entry ${wrong.sequence} in ${path} is not as the key signed it`;
+  return { heads: [], forged: { code: "head-signature", firstBad: wrong.sequence, why } };
+}
+
+/** The heads in a text, each with what was signed of it. */
+function signedHeadsIn(path: string, text: string): (AuditMark & { note: KeptCheckpoint | undefined })[] {
+  const lines = readMarks(path);
+  if (lines.length > 0)
+    return lines.map(({ checkpoint, ...head }) => ({
+      ...head,
+      note: checkpoint === undefined ? undefined : readNote(checkpoint),
+    }));
+  const note = readNote(text);
+  return note === undefined ? [] : [{ ...note, note }];
+}
+
+function isWhole({ sequence, hash, root }: AuditMark, note: KeptCheckpoint, verifier: string): boolean {
+  return note.isSigned(verifier) && note.sequence === sequence && note.hash === hash && note.root === root;
 }
 
 /** The record as lines of JSON: what it is, each entry, how the tree stands now and then, and at the end. */

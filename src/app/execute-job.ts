@@ -12,6 +12,7 @@ import { tellPeople } from "../run/alerts.ts";
 import { findingCount, runVerify } from "../run/verify-run.ts";
 import type { VerifySummary } from "../run/verify-run.ts";
 import type { Application } from "./application.ts";
+import { keepHead } from "./head-places.ts";
 import { writeReports } from "./report-files.ts";
 import { underRunLock } from "./run-lock.ts";
 
@@ -105,6 +106,7 @@ async function executeSync({ application, dependencies, job, request, header }: 
       header: shares === undefined ? header : { ...header, canary: [...shares] },
     },
   );
+  await keepHead(application, dependencies.ledger);
   await tellPeople(await application.notifyDependencies(dependencies.ledger), summary);
   return { ended: { kind: "sync", summary }, exitCode: summary.exitCode, state: summary.state };
 }
@@ -171,6 +173,9 @@ async function telling<Result>({ application, dependencies }: Execution, ended: 
   try {
     return await ended;
   } finally {
-    if (ledger.broken === undefined) await tellPeople(await application.notifyDependencies(ledger), undefined);
+    if (ledger.broken === undefined) {
+      await keepHead(application, ledger);
+      await tellPeople(await application.notifyDependencies(ledger), undefined);
+    }
   }
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import {
+  headPlaceSchema,
   jobSettingsSchema,
   limitsSettingsSchema,
   notifySettingsSchema,
@@ -49,6 +50,10 @@ const auditSettings = z
         "`openssl genpkey -algorithm ed25519` makes one.",
       examples: ["file:/etc/crm-sync/audit.pem"],
     }),
+    heads: z
+      .array(headPlaceSchema)
+      .default([])
+      .describe("Where the head of the record is kept outside the database, with each run of a job."),
   })
   .prefault({});
 

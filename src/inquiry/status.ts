@@ -67,6 +67,11 @@ export async function status(ledger: ReadOnlyLedger): Promise<StatusFacts> {
       .execute(),
     differences: await differences(ledger),
     byHand: await byHandCounts(ledger),
+    headPlaces: await db
+      .selectFrom("head_place")
+      .select(["place", "sequence", "kept_at as keptAt", "problem", "failing_since as failingSince"])
+      .orderBy("place")
+      .execute(),
     ...(await totals(ledger)),
     openCircuits: await openCircuits(ledger),
     notices: await openAlerts(ledger),

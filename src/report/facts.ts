@@ -20,6 +20,15 @@ export interface AuditHeadFacts extends TreeHeadFacts {
   ledger: string | null;
 }
 
+/** A place outside the database, the head it has, and since when and why it gets no newer one. */
+export interface HeadPlaceFacts {
+  place: string;
+  sequence: number | null;
+  keptAt: string | null;
+  problem: string | null;
+  failingSince: string | null;
+}
+
 /** One entry of the audit chain. `body` holds ids and commitments. */
 export interface AuditFacts {
   sequence: number;

@@ -3,7 +3,15 @@ import { formatKey } from "../crm/keys.ts";
 import type { Stream } from "../crm/model.ts";
 import type { AbsenceFacts } from "./absence.ts";
 import { absenceTable } from "./absence.ts";
-import type { AuditHeadFacts, HoldFacts, OperationFacts, ReadFacts, RunFacts, TakenFacts } from "./facts.ts";
+import type {
+  AuditHeadFacts,
+  HeadPlaceFacts,
+  HoldFacts,
+  OperationFacts,
+  ReadFacts,
+  RunFacts,
+  TakenFacts,
+} from "./facts.ts";
 import { troubleOf } from "./last-runs.ts";
 import { nextForHold, nextForOperation } from "./next-steps.ts";
 import type { OpenRecords } from "./open.ts";
@@ -55,6 +63,8 @@ export interface StatusFacts {
   notices: { key: string; since: string; summary: string }[];
   /** Records of which something was noted as done by hand and not read back; `oldest`: when the first note was made. */
   byHand?: { stream: Stream; count: number; oldest: string }[];
+  /** Places outside the database, and the head of the audit record that each got last. */
+  headPlaces?: HeadPlaceFacts[];
   /** What was taken away within 24 hours and 7 days, where something was. */
   taken?: TakenFacts[];
 }
@@ -63,6 +73,20 @@ export interface StatusFacts {
 interface Attention {
   what: string;
   next: string;
+}
+
+/** Places outside the database that do not get the head of the audit record. */
+function failingPlaces({ headPlaces = [] }: StatusFacts, now: string): Attention[] {
+  return headPlaces.flatMap(({ place, problem, failingSince }) => {
+    if (problem === null) return [];
+    const since = ageOf(failingSince ?? now, now);
+    return [
+      {
+        what: `${place} has not got the head of the audit record for ${since}: ${printable(problem)}`,
+        next: "look at the place; the next run of a job tries it again (`audit.heads`)",
+      },
+    ];
+  });
 }
 
 /** What in the ledger waits for a person, the most urgent first. */
@@ -109,6 +133,7 @@ export function attentionOf(facts: StatusFacts, now: string, view: View = plainV
         "then the network and the operator of the service",
     });
   }
+  items.push(...failingPlaces(facts, now));
   for (const { noun, due, oldest } of facts.requests) {
     items.push({
       what: `${counted(due, noun)} asked for and not done, the first ${ageOf(oldest, now)} ago`,
@@ -129,6 +154,9 @@ export function statusText(facts: StatusFacts, now: string, view: View = plainVi
       ? "audit     no entries yet"
       : `audit     ${counted(facts.audit.sequence, "entry", "entries")}, head ${facts.audit.hash}`,
   );
+  for (const { place, sequence, keptAt } of facts.headPlaces ?? [])
+    if (sequence !== null && keptAt !== null)
+      lines.push(`heads     ${place} has that of entry ${sequence} (${ageOf(keptAt, now)})`);
   const { enterprises, orders, staff, assignments } = facts.known;
   const placed = `${counted(enterprises, "enterprise")}, ${counted(orders, "order")} placed`;
   lines.push(`known     ${placed}, ${counted(staff, "staff member")}, ${counted(assignments, "assignment")}`);

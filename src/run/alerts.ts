@@ -49,6 +49,7 @@ export async function alertsOf(ledger: Ledger, summary: RunSummary | undefined):
       cure: `\`crm-sync assumptions\` says what it stops; then crm-sync assumptions accept ${row} --reason TEXT`,
     });
   }
+  alerts.push(...placeAlerts(ledger));
   for (const { service, since, reason } of await ledger.schedule.openCircuits()) {
     alerts.push({
       key: `breaker:${service}`,
@@ -64,6 +65,17 @@ export async function alertsOf(ledger: Ledger, summary: RunSummary | undefined):
   const records = await recordAlerts(ledger, new Set(alerts.map((alert) => alert.kind)));
   alerts.push(...(summary?.state === "stopped" ? asTold(records, told) : records));
   return alerts;
+}
+
+/** Places outside the database that did not get the head of the audit record. */
+function placeAlerts(ledger: Ledger): Alert[] {
+  return ledger.audit.places().flatMap(({ place, problem, sequence }): Alert[] => {
+    if (problem === null) return [];
+    const last = sequence === null ? "it has none yet" : `the last one it has is of entry ${sequence}`;
+    const summary = `${place} did not get the head of the audit record: ${problem}; ${last}`;
+    const cure = "look at the place; the next run of a job tries it again (`audit.heads`)";
+    return [{ key: `head-not-kept:${place}`, kind: "head-not-kept", summary, cure }];
+  });
 }
 
 const recordKinds: readonly Alert["kind"][] = ["deferred", "rejected", "quarantine", "canary"];

@@ -1,13 +1,12 @@
 import { isJsonObject } from "../base/canonical-json.ts";
 import { spawn } from "node:child_process";
-import { request } from "undici";
 import type { Json } from "../base/canonical-json.ts";
 import type { Clock } from "../base/clock.ts";
 import { toInstant } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
-import { credentialOf } from "../http/secrets.ts";
 import type { NotifySettings } from "./run-settings.ts";
+import { postJson } from "./webhook.ts";
 
 /** A state that needs a person. It is told when it starts and when it ends, not in between. */
 export interface Alert {
@@ -27,6 +26,7 @@ export interface Alert {
     | "settings"
     | "service-down"
     | "not-as-placed"
+    | "head-not-kept"
     | "run-failed";
   /** One sentence. No personal data and no secret: ids, counts and names of sources only. */
   summary: string;
@@ -166,6 +166,7 @@ const many: Record<Alert["kind"], string> = {
   settings: "settings are missing",
   "service-down": "jobs did not reach a service",
   "run-failed": "jobs failed",
+  "head-not-kept": "places outside the database did not get the head of the audit record",
   "not-as-placed": "jobs found things that are not as they were placed",
 };
 
@@ -242,7 +243,7 @@ async function deliver(message: AlertMessage, deps: NotifyDependencies): Promise
       await runCommand(settings.command, JSON.stringify(message), settings.timeoutMs);
       return;
     case "webhook":
-      await post(settings, message, deps);
+      await postJson(settings, JSON.stringify(message), deps.secret);
       return;
   }
 }
@@ -267,24 +268,4 @@ async function runCommand(command: readonly string[], input: string, timeoutMs: 
     child.stdin.on("error", () => {});
     child.stdin.end(`${input}\n`);
   });
-}
-
-async function post(
-  settings: Extract<NotifySettings, { kind: "webhook" }>,
-  message: AlertMessage,
-  deps: NotifyDependencies,
-): Promise<void> {
-  const signal = AbortSignal.timeout(settings.timeoutMs);
-  const headers: Record<string, string> = { "content-type": "application/json" };
-  if (settings.token !== undefined) headers["authorization"] = `Bearer ${credentialOf(deps.secret(settings.token))}`;
-  try {
-    const answer = await request(settings.url, { method: "POST", headers, body: JSON.stringify(message), signal });
-    await answer.body.dump({ limit: 65_536, signal });
-    if (answer.statusCode < 200 || answer.statusCode > 299)
-      throw new Error(`the webhook answered HTTP ${answer.statusCode}`);
-  } catch (thrown) {
-    throw signal.aborted
-      ? new Error(`the webhook took longer than ${settings.timeoutMs} ms`, { cause: thrown })
-      : thrown;
-  }
 }

@@ -228,12 +228,28 @@ export type JobSettings = z.infer<typeof jobSettingsSchema>;
 export type LimitsSettings = z.infer<typeof limitsSettingsSchema>;
 export type SettleSettings = z.infer<typeof settleSettingsSchema>;
 
-const timeoutMs = z
-  .int()
-  .min(100)
-  .max(600_000)
-  .default(10_000)
-  .describe("Time after which the alert counts as not delivered.");
+const timeoutMs = z.int().min(100).max(600_000).default(10_000);
+
+/** Something that is posted, maybe with a token: then not over a network in clear. */
+function webhook(described: string) {
+  return z
+    .strictObject({
+      kind: z.literal("webhook").describe(described),
+      url: z
+        .url({ protocol: /^https?$/u })
+        .meta({ description: "Where it is posted.", examples: ["https://hooks.example.com/crm"] }),
+      token: z
+        .string()
+        .regex(/^(env|file):/u)
+        .optional()
+        .meta({ description: "Bearer token, as `env:NAME` or `file:/path`.", examples: ["env:HOOK_TOKEN"] }),
+      timeoutMs: timeoutMs.describe("Time after which it counts as not delivered."),
+    })
+    .refine(({ url, token }) => token === undefined || !isPlainHttp(url), {
+      path: ["url"],
+      message: "must be https, since the token is sent there; plain http is allowed to this machine only",
+    });
+}
 
 /** How a person is told when something starts or stops needing one. */
 export const notifySettingsSchema = z
@@ -246,26 +262,24 @@ export const notifySettingsSchema = z
         .array(z.string().min(1))
         .min(1)
         .meta({ description: "Program and arguments; no shell.", examples: [["/usr/local/bin/notify", "operations"]] }),
-      timeoutMs,
+      timeoutMs: timeoutMs.describe("Time after which the alert counts as not delivered."),
     }),
-    z
-      .strictObject({
-        kind: z.literal("webhook").describe("An HTTP POST of the alert as JSON."),
-        url: z
-          .url({ protocol: /^https?$/u })
-          .meta({ description: "Where it is posted.", examples: ["https://hooks.example.com/crm"] }),
-        token: z
-          .string()
-          .regex(/^(env|file):/u)
-          .optional()
-          .meta({ description: "Bearer token, as `env:NAME` or `file:/path`.", examples: ["env:HOOK_TOKEN"] }),
-        timeoutMs,
-      })
-      .refine(({ url, token }) => token === undefined || !isPlainHttp(url), {
-        path: ["url"],
-        message: "must be https, since the token is sent there; plain http is allowed to this machine only",
-      }),
+    webhook("An HTTP POST of the alert as JSON."),
   ])
   .default({ kind: "log" });
 
 export type NotifySettings = z.infer<typeof notifySettingsSchema>;
+
+/** Where the head of the audit record is kept outside the database, with each run. */
+export const headPlaceSchema = z.discriminatedUnion("kind", [
+  z.strictObject({
+    kind: z.literal("file").describe("A line at the end of a file, on another disk or machine."),
+    path: z
+      .string()
+      .min(1)
+      .meta({ description: "The file, relative to the configuration file.", examples: ["/mnt/elsewhere/crm.heads"] }),
+  }),
+  webhook("An HTTP POST of the head as JSON."),
+]);
+
+export type HeadPlace = z.infer<typeof headPlaceSchema>;

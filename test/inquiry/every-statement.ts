@@ -71,6 +71,9 @@ export async function everyStatement(): Promise<{ texts: string[]; migrating: Re
   await ledger.private.latestSealed("r");
   await ledger.journal.countedFrom("k", 1);
   ledger.audit.verify();
+  await ledger.audit.headKept("p", 1);
+  await ledger.audit.headNotKept("p", "why");
+  await ledger.audit.onlyPlaces([]);
   for (const verdict of ["confirmed", "contradicted"] as const)
     await ledger.assumptions.met([{ row: "A12", verdict, evidence: "e" }]);
   await ledger.assumptions.flush();

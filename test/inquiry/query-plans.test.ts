@@ -11,6 +11,7 @@ const small = [
   "last_fire_time",
   "source_stream",
   "alert",
+  "head_place",
   "open_circuit",
   "tally",
   "record_tally",

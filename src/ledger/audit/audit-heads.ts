@@ -26,6 +26,8 @@ import { refused } from "../database/damage.ts";
  */
 export interface LedgerMark extends AuditHead {
   commit: number;
+  /** The same as a signed text. */
+  checkpoint?: string | undefined;
 }
 
 const headLine = z
@@ -40,6 +42,10 @@ const headLine = z
       .regex(/^[0-9a-f]{64}$/)
       .optional(),
     at: z.string(),
+    /** Only where the head was kept at a configured place. */
+    size: z.int().min(0).optional(),
+    ledger: z.string().nullable().optional(),
+    checkpoint: z.string().optional(),
   })
   .refine((line) => (line.sequence === 0) === (line.hash === ""));
 

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../base/canonical-json.ts";
 import { headsPath, readKeptHeads } from "./audit-heads.ts";
 import type { AuditHead, AuditRow } from "./audit-log.ts";
 import { keptOf } from "./kept-tree.ts";
+import type { HeadPlaceTable } from "./tables.ts";
 import { verifyRecord } from "./verify-log.ts";
 import type { AuditVerdicts } from "./verify-log.ts";
 import type { LedgerContext } from "../context.ts";
@@ -21,6 +22,44 @@ export class Audit {
 
   head(): AuditHead | undefined {
     return this.#context.read(() => this.#context.audit.head());
+  }
+
+  /** A place outside the database has the head of this entry. */
+  async headKept(place: string, sequence: number): Promise<void> {
+    await this.#context.write(() => this.#places().kept.run({ place, sequence, at: this.#context.now }));
+  }
+
+  /** A place outside the database did not get a head. */
+  async headNotKept(place: string, problem: string): Promise<void> {
+    await this.#context.write(() => this.#places().notKept.run({ place, problem, at: this.#context.now }));
+  }
+
+  /** Forgets every other place: it is not configured any more. */
+  async onlyPlaces(places: readonly string[]): Promise<void> {
+    if (this.places().every(({ place }) => places.includes(place))) return;
+    await this.#context.write(() => this.#places().only.run(JSON.stringify(places)));
+  }
+
+  /** The places outside the database that heads were sent to. */
+  places(): HeadPlaceTable[] {
+    return this.#context.read(() => this.#places().all.all());
+  }
+
+  #places() {
+    const { database } = this.#context;
+    return {
+      all: database.prepare<[], HeadPlaceTable>("select * from head_place order by place"),
+      kept: database.prepare<[{ place: string; sequence: number; at: string }]>(
+        `insert into head_place (place, sequence, kept_at) values (@place, @sequence, @at)
+         on conflict (place) do update
+           set sequence = @sequence, kept_at = @at, problem = null, failing_since = null`,
+      ),
+      notKept: database.prepare<[{ place: string; problem: string; at: string }]>(
+        `insert into head_place (place, problem, failing_since) values (@place, @problem, @at)
+         on conflict (place) do update set problem = @problem, failing_since = coalesce(failing_since, @at)`,
+      ),
+      only: database.prepare<[string]>("delete from head_place where place not in (select value from json_each(?))"),
+    };
   }
 
   rows(): IterableIterator<AuditRow> {

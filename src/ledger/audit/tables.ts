@@ -29,8 +29,18 @@ export interface AuditTileTable {
   root: string;
 }
 
+/** A place outside the database, and the head that it got last; `problem` where it does not get newer ones. */
+export interface HeadPlaceTable {
+  place: string;
+  sequence: number | null;
+  kept_at: string | null;
+  problem: string | null;
+  failing_since: string | null;
+}
+
 export const auditTables = {
   audit: table<AuditTable>(),
   audit_tree: table<AuditTreeTable>(),
   audit_tile: table<AuditTileTable>(),
+  head_place: table<HeadPlaceTable>(),
 };

@@ -46,6 +46,7 @@ import * as foundElsewhereMigration from "../../../migrations/0026_found_elsewhe
 import * as holdsOfUndoMigration from "../../../migrations/0027_holds_of_undo.ts";
 import * as goneLocksMigration from "../../../migrations/0028_gone_locks.ts";
 import * as auditTreeMigration from "../../../migrations/0029_audit_tree.ts";
+import * as headPlacesMigration from "../../../migrations/0030_head_places.ts";
 import * as rejectionsMigration from "../../../migrations/0004_rejections.ts";
 
 export type Sqlite = Database.Database;
@@ -86,6 +87,7 @@ export const migrations: Record<string, Migration> = {
   "0027_holds_of_undo": holdsOfUndoMigration,
   "0028_gone_locks": goneLocksMigration,
   "0029_audit_tree": auditTreeMigration,
+  "0030_head_places": headPlacesMigration,
 };
 
 class TransactionalDdlAdapter extends SqliteAdapter {

@@ -1,0 +1,67 @@
+import { appendFileSync, closeSync, fsyncSync, openSync } from "node:fs";
+import { isAbsolute, resolve } from "node:path";
+import type { JsonObject } from "../base/canonical-json.ts";
+import { messageOf } from "../base/errors.ts";
+import type { Logger } from "../base/logger.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { HeadPlace } from "./run-settings.ts";
+import { postJson } from "./webhook.ts";
+
+export interface HeadPlaceDependencies {
+  places: readonly HeadPlace[];
+  /** The head of the audit record, as a line of the file of heads; undefined where there is none. */
+  head: () => Promise<(JsonObject & { sequence: number }) | undefined>;
+  ledger: Ledger;
+  logger: Logger;
+  /** Where relative paths start. */
+  directory: string;
+  /** The value behind a reference such as `env:NAME`. */
+  secret(reference: string): string;
+}
+
+/**
+ * Writes the head of the audit record to each configured place outside the database. A place that fails keeps none of
+ * the others from it: the ledger knows since when, people are told, and the next run tries it again.
+ */
+export async function keepHeadOutside(deps: HeadPlaceDependencies): Promise<void> {
+  const { places, ledger, logger } = deps;
+  await ledger.audit.onlyPlaces(places.map(nameOf));
+  if (places.length === 0) return;
+  let head;
+  for (const place of places) {
+    const name = nameOf(place);
+    try {
+      head ??= await deps.head();
+      if (head === undefined) return;
+      await keep(place, `${JSON.stringify(head)}\n`, deps);
+      await ledger.audit.headKept(name, head.sequence);
+    } catch (error) {
+      if (ledger.broken !== undefined) throw error;
+      const problem = messageOf(error);
+      logger.error({ event: "head.not-kept", place: name, problem }, "a head of the audit record could not be kept");
+      await ledger.audit.headNotKept(name, problem);
+    }
+  }
+}
+
+/** A place as people read it: no query, where a secret may stand, and no user. */
+function nameOf(place: HeadPlace): string {
+  if (place.kind === "file") return place.path;
+  const { origin, pathname } = new URL(place.url);
+  return `${origin}${pathname}`;
+}
+
+async function keep(place: HeadPlace, line: string, { directory, secret }: HeadPlaceDependencies): Promise<void> {
+  if (place.kind === "webhook") {
+    await postJson(place, line, secret);
+    return;
+  }
+  // Only ever appended to: a file that the system lets nobody change otherwise will do.
+  const file = openSync(isAbsolute(place.path) ? place.path : resolve(directory, place.path), "a", 0o600);
+  try {
+    appendFileSync(file, line);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
