@@ -3,6 +3,11 @@ import { sql } from "kysely";
 import type { Kysely } from "kysely";
 
 const statements = [
+  // Random, in the text of an entry: who is shown the hash of one cannot find out by trying what it says.
+  `alter table audit add column salt text not null default ''`,
+  // A program of the version before that is still open writes no entry any more.
+  `create trigger audit_refuses_older before insert on audit when new.format < 2 or length(new.salt) <> 32 begin ` +
+    `select raise(abort, 'audit entries of the format before are written no more'); end`,
   // The Merkle tree over the audit entries, as far as it has grown: the roots of its complete subtrees. Entries of the
   // format before it are a chain, of which the number and the last hash are its first leaf.
   `create table audit_tree (

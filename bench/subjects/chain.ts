@@ -26,7 +26,7 @@ const rounds = Number(text(values["rounds"], "rounds"));
 
 const ids = createIds(() => systemClock.now(), systemRandomness);
 const database = await openDatabase(path, { migrate: true });
-const log = new AuditLog(database);
+const log = new AuditLog(database, systemRandomness);
 const appendMany = database.transaction((from: number, to: number) => {
   for (let index = from; index < to; index += 1) {
     log.append(auditEntry(ids.next("op"), index, toInstant(systemClock.now())));
@@ -37,7 +37,7 @@ const append = seconds(() => {
   for (let from = 0; from < entries; from += 1_000) appendMany(from, Math.min(from + 1_000, entries));
 });
 
-const columns = "sequence, format, at, kind, subject, body, previous, hash";
+const columns = "sequence, format, at, kind, subject, body, previous, hash, salt";
 const all = database.prepare<[], AuditRow>(`select ${columns} from audit order by sequence`);
 
 function seconds(work: () => void): number {

@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import type { Sqlite } from "../../src/ledger/database/database.ts";
+import { systemRandomness } from "../../src/base/ids.ts";
 import { AuditLog } from "../../src/ledger/audit/audit-log.ts";
 import { openDatabase } from "../../src/ledger/database/database.ts";
 import { text } from "./arguments.ts";
@@ -24,7 +25,7 @@ const database = await openDatabase(text(values.path, "path"), { migrate: true }
 database.pragma("synchronous = off");
 database.pragma("cache_size = -200000");
 const put = inserter(database);
-const audit = new AuditLog(database);
+const audit = new AuditLog(database, systemRandomness);
 database.transaction(addRuns)();
 const addCustomers = database.transaction((from: number, to: number) => {
   for (let number = from; number <= to; number += 1) {

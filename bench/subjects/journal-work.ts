@@ -14,7 +14,7 @@ export interface JournalWork {
 
 export function journalWork(database: Sqlite): JournalWork {
   const journal = new JournalTables(database);
-  const audit = new AuditLog(database);
+  const audit = new AuditLog(database, systemRandomness);
   const ids = createIds(() => Date.now(), systemRandomness);
   const operationOf = (index: number) => {
     const customer = { namespace: "crm", id: `C${String(index).padStart(8, "0")}` };

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Checks what `crm-sync audit export` and `crm-sync audit prove` write, by the format in format.md beside this file.
-// It needs Node 18 or newer and nothing else, and shares no code with crm-sync.
+// It needs Node 20 or newer and nothing else, and shares no code with crm-sync.
 //
 //   node verify.mjs audit.ndjson [--key VERIFIER] [--heads ledger.db.heads checkpoint.txt ...]
 //   node verify.mjs proof.json   [--key VERIFIER] [--heads ledger.db.heads checkpoint.txt ...]
@@ -8,16 +8,8 @@
 // Ends with 0 where everything fits, with 1 where something does not, and with 2 where it cannot be judged.
 import { createHash, createPublicKey, verify } from "node:crypto";
 import { createReadStream, readFileSync } from "node:fs";
-import { createInterface } from "node:readline";
 
 const form = "crm-sync audit record 2";
-const sha256 = (...parts) => {
-  const hash = createHash("sha256");
-  for (const part of parts) hash.update(part);
-  return hash.digest();
-};
-const zero = Buffer.from([0]);
-const one = Buffer.from([1]);
 
 class Wrong extends Error {}
 class Unclear extends Error {}
@@ -26,13 +18,38 @@ const wrong = (code, message) => {
   throw new Wrong(`${code}: ${message}`);
 };
 
-function textOf({ format, sequence, at, kind, subject, body, previous }) {
-  return Buffer.from(JSON.stringify([format, sequence, at, kind, subject, body, previous]));
+const sha256 = (...parts) => {
+  const hash = createHash("sha256");
+  for (const part of parts) hash.update(part);
+  return hash.digest();
+};
+const zero = Buffer.from([0]);
+const one = Buffer.from([1]);
+
+const isCount = (value) => Number.isSafeInteger(value) && value >= 0;
+const isHash = (value) => typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
+const isPath = (value) => Array.isArray(value) && value.every(isHash);
+const isText = (value) => typeof value === "string";
+
+/** An entry with its members in their order, or undefined where one is missing or is something else. */
+function entryOf(item) {
+  const { format, sequence, at, kind, subject, body, previous, salt, hash } = item;
+  const texts = [at, kind, subject, body, previous, ...(format === 1 ? [] : [salt])];
+  if (!isCount(format) || !isCount(sequence) || !texts.every(isText) || !isHash(hash)) return undefined;
+  const fields = { format, sequence, at, kind, subject, body, previous };
+  return format === 1 ? { ...fields, hash } : { ...fields, salt, hash };
 }
 
-function hashOf(entry) {
-  const text = textOf(entry);
-  return entry.format === 1 ? sha256(text) : sha256(zero, text);
+function hashOf({ format, sequence, at, kind, subject, body, previous, salt }) {
+  const fields = [format, sequence, at, kind, subject, body, previous];
+  return format === 1
+    ? sha256(Buffer.from(JSON.stringify(fields)))
+    : sha256(zero, Buffer.from(JSON.stringify([...fields, salt])));
+}
+
+/** The first leaf, where there are entries of format 1: it stands for all of them. */
+function chainLeaf({ entries, hash }) {
+  return sha256(zero, Buffer.from(JSON.stringify(["chain", 1, entries, hash])));
 }
 
 /** The Merkle tree of RFC 9162 as the roots of its complete subtrees, the largest first. */
@@ -51,170 +68,6 @@ class Tree {
     if (this.roots.length === 0) return sha256().toString("hex");
     return this.roots.reduceRight((right, left) => sha256(one, left, right)).toString("hex");
   }
-}
-
-/** What heads kept outside say, by the entry that they are of. With a key, a checkpoint has to be signed by it. */
-function headsIn(paths, verifier) {
-  const heads = new Map();
-  for (const path of paths) {
-    const text = readFileSync(path, "utf8");
-    const add = (head, checkpoint) => {
-      const { sequence, hash, root } = head;
-      const isWhole = () =>
-        checkpoint?.isSigned(verifier) === true &&
-        checkpoint.sequence === sequence &&
-        checkpoint.hash === hash &&
-        checkpoint.root === root;
-      if (verifier !== undefined && !isWhole())
-        wrong("head-signature", `the head of entry ${sequence} in ${path} is not as the key signed it`);
-      heads.set(sequence, [...(heads.get(sequence) ?? []), { sequence, hash, root }]);
-    };
-    const before = heads.size;
-    for (const line of text.split("\n")) {
-      let head;
-      try {
-        head = JSON.parse(line);
-      } catch {
-        continue;
-      }
-      if (typeof head?.sequence !== "number" || head.sequence === 0) continue;
-      add(head, typeof head.checkpoint === "string" ? checkpointIn(head.checkpoint) : undefined);
-    }
-    const checkpoint = heads.size === before ? checkpointIn(text) : undefined;
-    if (checkpoint !== undefined) add(checkpoint, checkpoint);
-  }
-  return heads;
-}
-
-/** A checkpoint as a signed note (C2SP), whatever stands before it. */
-function checkpointIn(kept) {
-  const begin = kept.search(/^crm-sync\//m);
-  if (begin === -1) return undefined;
-  const [text, signatures = ""] = kept.slice(begin).split("\n\n", 2);
-  const [origin, size, root, entry = "", hash = ""] = text.split("\n");
-  const isSigned = (verifier) => {
-    const [name, id, ...encoded] = verifier.split("+");
-    const key = Buffer.from(encoded.join("+"), "base64");
-    if (name !== origin || key[0] !== 1 || key.length !== 33) return false;
-    const raw = key.subarray(1);
-    const own = sha256(Buffer.from(`${name}\n`), one, raw).subarray(0, 4);
-    if (own.toString("hex") !== id) return false;
-    const publicKey = createPublicKey({
-      key: { kty: "OKP", crv: "Ed25519", x: raw.toString("base64url") },
-      format: "jwk",
-    });
-    return signatures.split("\n").some((line) => {
-      const [mark, signer, signature = ""] = line.split(" ");
-      const bytes = Buffer.from(signature, "base64");
-      if (mark !== "—" || signer !== name || !bytes.subarray(0, 4).equals(own)) return false;
-      return verify(null, Buffer.from(`${text}\n`), publicKey, bytes.subarray(4));
-    });
-  };
-  if (!/^\d+$/.test(size ?? "") || !entry.startsWith("entry ") || !hash.startsWith("hash ")) return undefined;
-  const said = {
-    sequence: Number(entry.slice(6)),
-    hash: hash.slice(5),
-    root: Buffer.from(root, "base64").toString("hex"),
-  };
-  return { ...said, isSigned };
-}
-
-async function checkExport(path, heads) {
-  const chain = { entries: 0, hash: "" };
-  const tree = new Tree();
-  const now = () => {
-    if (tree.size > 0 || chain.entries === 0) return { size: tree.size, root: tree.root() };
-    const alone = new Tree();
-    alone.append(chainLeaf(chain));
-    return { size: 1, root: alone.root() };
-  };
-  let promised;
-  let entries = 0;
-  let previous = "";
-  let format = 1;
-  let end;
-  let unlike;
-  let lastFitting = 0;
-  let number = 0;
-  for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
-    number += 1;
-    if (line === "") continue;
-    let item;
-    try {
-      item = JSON.parse(line);
-    } catch {
-      wrong("line-broken", `line ${number} is no JSON`);
-    }
-    if (end !== undefined) wrong("line-after-end", `line ${number} stands after the end`);
-    if (promised === undefined) {
-      if (item.export !== form) throw new Unclear(`${path} does not begin as an export of the form "${form}"`);
-      promised = item.entries;
-      continue;
-    }
-    if (item.checkpoint !== undefined || item.end !== undefined) {
-      const said = item.checkpoint ?? item.end;
-      const { size, root } = now();
-      if (said.entries !== entries || said.size !== size || said.root !== root)
-        wrong(
-          "tree-changed",
-          `the tree that line ${number} gives after entry ${entries} is not the one of the entries`,
-        );
-      if (item.end !== undefined) end = said;
-      continue;
-    }
-    const expected = entries + 1;
-    if (item.sequence > expected)
-      wrong("entry-missing", `entry ${expected} is missing: the next one is ${item.sequence}`);
-    if (item.sequence !== expected) wrong("entry-repeated", `entry ${item.sequence} stands after entry ${entries}`);
-    if (item.format !== 1 && item.format !== 2)
-      wrong("entry-format", `entry ${expected} has the format ${item.format}`);
-    if (item.format < format) wrong("entry-format", `entry ${expected} has an earlier format than the one before it`);
-    const hash = hashOf(item);
-    const isWhole = hash.toString("hex") === item.hash;
-    const isLinked = item.previous === previous;
-    if (!isWhole && !isLinked) wrong("entry-moved", `neither the hash of entry ${expected} nor what it follows fits`);
-    if (!isWhole) wrong("entry-changed", `the hash of entry ${expected} does not fit its content`);
-    if (!isLinked) wrong("entry-unlinked", `entry ${expected} does not follow the one before it`);
-    entries = expected;
-    previous = item.hash;
-    format = item.format;
-    if (format === 1) {
-      chain.entries = entries;
-      chain.hash = item.hash;
-    } else {
-      if (tree.size === 0 && chain.entries > 0) tree.append(chainLeaf(chain));
-      tree.append(hash);
-    }
-    const kept = heads.get(entries);
-    if (kept !== undefined) {
-      const fits = (head) =>
-        head.hash === item.hash && (head.root === undefined || format === 1 || head.root === tree.root());
-      if (!kept.every(fits)) unlike ??= entries;
-      if (kept.some(fits)) lastFitting = entries;
-    }
-  }
-  if (unlike !== undefined && lastFitting < unlike)
-    wrong("record-rewritten", `entry ${unlike} is not the one whose head was kept outside`);
-  if (unlike !== undefined)
-    wrong("heads-disagree", `entry ${unlike} is not the one of a head that was kept outside, and another head fits`);
-  if (end === undefined || entries !== promised)
-    wrong("cut-off", `the export says ${promised} entries, and it breaks off after ${entries}`);
-  const longest = Math.max(0, ...heads.keys());
-  if (longest > entries)
-    wrong("cut-off", `it ends at entry ${entries}, and a head of entry ${longest} was kept outside`);
-  const { size, root } = now();
-  return [
-    `good: ${entries} entries, each follows the one before it`,
-    `tree: ${size} leaves, root ${root}`,
-    heads.size === 0
-      ? "no head from outside was given: entries cut off at the end, or everything written anew, cannot be seen"
-      : `heads: ${heads.size} that were kept outside fit`,
-  ];
-}
-
-/** The first leaf, where there are entries of format 1: it stands for all of them. */
-function chainLeaf({ entries, hash }) {
-  return sha256(zero, Buffer.from(JSON.stringify(["chain", 1, entries, hash])));
 }
 
 /** RFC 9162, 2.1.3.2. */
@@ -268,46 +121,339 @@ function rootsBy(before, size, earlier, given) {
   return last === 0 ? [left.toString("hex"), right.toString("hex")] : [];
 }
 
-function checkProof(proof, heads) {
-  const { about, tree, entries, entriesBeforeTheTree } = proof;
+/** What was kept outside: by entry its hashes and roots, the newest entry, and whether signatures went unchecked. */
+class Heads {
+  of = new Map();
+  newest = 0;
+  isUnchecked = false;
+
+  get count() {
+    return this.of.size;
+  }
+
+  add({ sequence, hash, root, size }) {
+    this.of.set(sequence, [...(this.of.get(sequence) ?? []), { hash, root, size }]);
+    this.newest = Math.max(this.newest, sequence);
+  }
+
+  /** The heads of an entry that fit, and those that do not. */
+  judged(sequence, fits) {
+    const kept = this.of.get(sequence) ?? [];
+    return { good: kept.filter(fits), bad: kept.filter((head) => !fits(head)) };
+  }
+}
+
+/** Every file has to hold a head. With a key, each head has to be signed by it. */
+function headsIn(paths, verifier) {
+  const heads = new Heads();
+  for (const path of paths) {
+    const text = readFileSync(path, "utf8").replaceAll("\r\n", "\n");
+    const found = [...linesOf(text, path), ...checkpointsIn(text).map((head) => ({ head, checkpoint: head }))];
+    if (!found.some(({ head }) => head.sequence > 0)) throw new Unclear(`no head stands in ${path}`);
+    for (const { head, checkpoint } of found) {
+      const isWhole = () =>
+        checkpoint?.isSigned(verifier) === true &&
+        ["sequence", "hash", "root"].every((name) => checkpoint[name] === head[name]);
+      if (verifier !== undefined && !isWhole())
+        wrong("head-signature", `the head of entry ${head.sequence} in ${path} is not as the key signed it`);
+      heads.isUnchecked ||= verifier === undefined && checkpoint !== undefined;
+      if (head.sequence > 0) heads.add(head);
+    }
+  }
+  return heads;
+}
+
+/** Heads as lines of JSON. A line that is no JSON was cut off by a crash; one that is JSON and no head is refused. */
+function linesOf(text, path) {
+  const found = [];
+  for (const [index, line] of text.split("\n").entries()) {
+    if (!line.startsWith("{")) continue;
+    let head;
+    try {
+      head = JSON.parse(line);
+    } catch {
+      continue;
+    }
+    const { sequence, hash, root, size, checkpoint } = head;
+    const isHead = isCount(sequence) && (sequence === 0 ? hash === "" : isHash(hash));
+    if (!isHead || !(root === undefined || isHash(root)) || !(size === undefined || isCount(size)))
+      throw new Unclear(`line ${index + 1} of ${path} is no head`);
+    const signed = typeof checkpoint === "string" ? checkpointsIn(checkpoint)[0] : undefined;
+    found.push({ head: { sequence, hash, root, size }, checkpoint: signed });
+  }
+  return found;
+}
+
+/** Checkpoints as signed notes (C2SP), whatever stands before each. */
+function checkpointsIn(text) {
+  return text.split(/^(?=crm-sync\/)/m).flatMap((note) => {
+    const [said, signatures = ""] = note.split("\n\n", 2);
+    const [origin, size, root = "", entry = "", hash = "", ...rest] = said.split("\n");
+    const bytes = Buffer.from(root, "base64");
+    const isIt =
+      origin.startsWith("crm-sync/") &&
+      /^\d{1,15}$/.test(size ?? "") &&
+      bytes.length === 32 &&
+      /^entry \d{1,15}$/.test(entry) &&
+      isHash(hash.slice(5)) &&
+      hash.startsWith("hash ");
+    if (!isIt) return [];
+    return [
+      {
+        sequence: Number(entry.slice(6)),
+        hash: hash.slice(5),
+        root: bytes.toString("hex"),
+        size: Number(size),
+        isSigned: (verifier) => isSigned(verifier, origin, `${said}\n`, signatures),
+        rest,
+      },
+    ];
+  });
+}
+
+function isSigned(verifier, origin, said, signatures) {
+  const [name, id, ...encoded] = verifier.split("+");
+  const key = Buffer.from(encoded.join("+"), "base64");
+  if (name !== origin || key[0] !== 1 || key.length !== 33) return false;
+  const raw = key.subarray(1);
+  const own = sha256(Buffer.from(`${name}\n`), one, raw).subarray(0, 4);
+  if (own.toString("hex") !== id) return false;
+  const jwk = { kty: "OKP", crv: "Ed25519", x: raw.toString("base64url") };
+  const publicKey = createPublicKey({ key: jwk, format: "jwk" });
+  return signatures.split("\n").some((line) => {
+    const [mark, signer, signature = ""] = line.split(" ");
+    const bytes = Buffer.from(signature, "base64");
+    if (mark !== "—" || signer !== name || !bytes.subarray(0, 4).equals(own)) return false;
+    return verify(null, Buffer.from(said), publicKey, bytes.subarray(4));
+  });
+}
+
+/** An export, from its lines in their order. */
+class Export {
+  chain = { entries: 0, hash: "" };
+  tree = new Tree();
+  entries = 0;
+  previous = "";
+  format = 1;
+  promised;
+  end;
+  unlike;
+  lastFitting = 0;
+
+  constructor(heads) {
+    this.heads = heads;
+  }
+
+  /** The tree so far: before the first entry of format 2, the chain is its only leaf. */
+  now() {
+    if (this.tree.size > 0 || this.chain.entries === 0) return { size: this.tree.size, root: this.tree.root() };
+    const alone = new Tree();
+    alone.append(chainLeaf(this.chain));
+    return { size: 1, root: alone.root() };
+  }
+
+  /** The first that is wrong is named: a head that does not fit is of an entry before this one. */
+  wrong(code, message) {
+    this.requireHeads();
+    wrong(code, message);
+  }
+
+  requireHeads() {
+    if (this.unlike === undefined) return;
+    const entry = `entry ${this.unlike} is not the one whose head was kept outside`;
+    if (this.lastFitting < this.unlike) wrong("record-rewritten", `${entry}: the record was written anew`);
+    wrong("heads-disagree", `${entry}, and another head fits`);
+  }
+
+  take(line, number) {
+    let item;
+    try {
+      item = JSON.parse(line);
+    } catch {
+      this.wrong("line-broken", `line ${number} is no JSON`);
+    }
+    if (item === null || typeof item !== "object") this.wrong("line-broken", `line ${number} is no JSON object`);
+    if (this.end !== undefined) this.wrong("line-after-end", `line ${number} stands after the end`);
+    const whole = (written) => {
+      if (written === undefined || JSON.stringify(written) !== line)
+        this.wrong("line-broken", `line ${number} is not written as the format says, or holds something else beside`);
+    };
+    if (this.promised === undefined) {
+      if (item.export !== form) throw new Unclear(`it does not begin as an export of the form "${form}"`);
+      whole(isCount(item.entries) ? { export: form, entries: item.entries } : undefined);
+      this.promised = item.entries;
+    } else if (item.checkpoint !== undefined || item.end !== undefined) this.#checkpoint(item, number, whole);
+    else this.#entry(item, whole);
+  }
+
+  #checkpoint(item, number, whole) {
+    const name = item.end === undefined ? "checkpoint" : "end";
+    const { entries, size, root } = item[name] ?? {};
+    whole({ [name]: { entries, size, root } });
+    const now = this.now();
+    if (entries !== this.entries || size !== now.size || root !== now.root)
+      this.wrong("tree-changed", `the tree that line ${number} gives after entry ${this.entries} is another`);
+    if (name === "end") this.end = true;
+  }
+
+  #entry(item, whole) {
+    const expected = this.entries + 1;
+    const { sequence, format } = item;
+    if (!isCount(sequence)) whole(undefined);
+    if (sequence > expected) this.wrong("entry-missing", `entry ${expected} is missing: the next one is ${sequence}`);
+    if (sequence !== expected) this.wrong("entry-repeated", `entry ${sequence} stands after entry ${this.entries}`);
+    if (format !== 1 && format !== 2) this.wrong("entry-format", `entry ${expected} has the format ${format}`);
+    if (format < this.format) this.wrong("entry-format", `entry ${expected} has an earlier format than the last one`);
+    const entry = entryOf(item);
+    whole(entry);
+    const hash = hashOf(entry);
+    const isWhole = hash.toString("hex") === entry.hash;
+    const isLinked = entry.previous === this.previous;
+    if (!isWhole && !isLinked)
+      this.wrong("entry-moved", `neither the hash of entry ${expected} nor what it follows fits`);
+    if (!isWhole) this.wrong("entry-changed", `the hash of entry ${expected} does not fit its content`);
+    if (!isLinked) this.wrong("entry-unlinked", `entry ${expected} does not follow the one before it`);
+    this.entries = expected;
+    this.previous = entry.hash;
+    this.format = format;
+    if (format === 1) {
+      this.chain.entries = expected;
+      this.chain.hash = entry.hash;
+    } else {
+      if (this.tree.size === 0 && this.chain.entries > 0) this.tree.append(chainLeaf(this.chain));
+      this.tree.append(hash);
+    }
+    if (!this.heads.of.has(expected)) return;
+    const { good, bad } = this.heads.judged(expected, isOf(entry.hash, this.now()));
+    if (bad.length > 0) this.unlike ??= expected;
+    if (good.length > 0) this.lastFitting = expected;
+  }
+
+  lines() {
+    const { entries, promised, heads } = this;
+    this.requireHeads();
+    if (promised === undefined) throw new Unclear("there is nothing in it");
+    if (this.end === undefined || entries !== promised)
+      wrong("cut-off", `it says that it has ${promised} entries, and it breaks off after ${entries}`);
+    if (heads.newest > entries)
+      wrong("cut-off", `it ends at entry ${entries}, and a head of entry ${heads.newest} was kept outside`);
+    const { size, root } = this.now();
+    return [
+      `good: ${entries} entries, each follows the one before it`,
+      `tree: ${size} leaves, root ${root}`,
+      heads.count === 0
+        ? "no head from outside was given: entries cut off at the end, or everything written anew, cannot be seen"
+        : `heads: ${heads.count} that were kept outside fit`,
+      ...unchecked(heads),
+    ];
+  }
+}
+
+const isOf = (hash, now) => (head) =>
+  (hash === undefined || head.hash === hash) &&
+  (head.root === undefined || head.root === now.root) &&
+  (head.size === undefined || head.size === now.size);
+
+const unchecked = ({ isUnchecked }) => (isUnchecked ? ["signatures: not checked, no --key was given"] : []);
+
+/** A proof with its members in their order, or undefined where one is missing or is something else. */
+function proofOf({ about, tree, since, entriesBeforeTheTree, entries }) {
+  const { size, root, chain } = tree ?? {};
+  if (!isText(about) || !isCount(size) || !isHash(root) || !isCount(entriesBeforeTheTree)) return undefined;
+  const isChain = ({ entries: count, hash, path }) => isCount(count) && count > 0 && isHash(hash) && isPath(path);
+  if (chain !== undefined && !isChain(chain)) return undefined;
+  const isSince = (one) => isCount(one.sequence) && isCount(one.size) && isHash(one.root) && isPath(one.path);
+  if (since !== undefined && !isSince(since)) return undefined;
+  if (!Array.isArray(entries)) return undefined;
+  const written = entries.map((item) => {
+    const entry = entryOf(item);
+    return entry === undefined || !isCount(item.leaf) || !isPath(item.path)
+      ? undefined
+      : { ...entry, leaf: item.leaf, path: item.path };
+  });
+  if (written.includes(undefined)) return undefined;
+  const inOrder = ({ entries: count, hash, path }) => ({ entries: count, hash, path });
+  return {
+    proof: form,
+    about,
+    tree: { size, root, ...(chain === undefined ? {} : { chain: inOrder(chain) }) },
+    ...(since === undefined
+      ? {}
+      : { since: { sequence: since.sequence, size: since.size, root: since.root, path: since.path } }),
+    entriesBeforeTheTree,
+    entries: written,
+  };
+}
+
+function checkProof(text, heads) {
+  const given = JSON.parse(text);
+  if (given.proof !== form) throw new Unclear(`it is no proof of the form "${form}"`);
+  const proof = proofOf(given);
+  if (proof === undefined || `${JSON.stringify(proof, undefined, 2)}\n` !== text)
+    wrong("line-broken", "it is not written as the format says, or holds something else beside");
+  const { about, tree, entries, since, entriesBeforeTheTree } = proof;
+  const before = tree.chain?.entries ?? 0;
+  const sizeAt = (sequence) => (before === 0 ? sequence : sequence - before + 1);
+  if (tree.chain !== undefined && rootBy(chainLeaf(tree.chain), 0, tree.size, tree.chain.path) !== tree.root)
+    wrong("entry-not-proven", `the ${before} entries before the tree are not its first leaf`);
+  if (entries.length === 0) throw new Unclear("it proves no entry");
+  let last = before;
   for (const entry of entries) {
-    if (entry.subject !== about) wrong("entry-of-another", `entry ${entry.sequence} is not about ${about}`);
-    if (entry.format !== 2) wrong("entry-format", `entry ${entry.sequence} has the format ${entry.format}`);
+    const { sequence } = entry;
+    if (sequence <= last) wrong("entry-repeated", `entry ${sequence} stands after entry ${last}`);
+    last = sequence;
+    if (entry.subject !== about) wrong("entry-of-another", `entry ${sequence} is not about ${about}`);
+    if (entry.format !== 2) wrong("entry-format", `entry ${sequence} has the format ${entry.format}`);
     const leaf = hashOf(entry);
-    if (leaf.toString("hex") !== entry.hash)
-      wrong("entry-changed", `the hash of entry ${entry.sequence} does not fit its content`);
-    const place = tree.chainEntries === 0 ? entry.sequence - 1 : entry.sequence - tree.chainEntries;
-    if (entry.leaf !== place) wrong("entry-moved", `entry ${entry.sequence} is said to be leaf ${entry.leaf}`);
+    if (leaf.toString("hex") !== entry.hash) wrong("entry-changed", `the hash of entry ${sequence} does not fit it`);
+    if (entry.leaf !== sizeAt(sequence) - 1) wrong("entry-moved", `entry ${sequence} is no leaf ${entry.leaf}`);
     if (rootBy(leaf, entry.leaf, tree.size, entry.path) !== tree.root)
-      wrong("entry-not-proven", `entry ${entry.sequence} does not lead to the root ${tree.root}`);
+      wrong("entry-not-proven", `entry ${sequence} does not lead to the root ${tree.root}`);
   }
-  const { since } = proof;
+  const ends = before === 0 ? tree.size : before + tree.size - 1;
+  requireKept(heads, ends, tree);
   if (since !== undefined) {
-    const { size, root, path, sequence } = since;
-    if (size !== (tree.chainEntries === 0 ? sequence : sequence - tree.chainEntries + 1))
-      wrong("entry-moved", `the tree that ends with entry ${sequence} is said to have ${size} leaves`);
-    const [earlier, later] = size === tree.size ? [root, root] : rootsBy(size, tree.size, root, path);
-    if (earlier !== root || later !== tree.root)
-      wrong("record-rewritten", `the record did not grow from the root ${root} of entry ${sequence}`);
-    if ((heads.get(sequence) ?? []).some((head) => head.root !== undefined && head.root !== root))
-      wrong("record-rewritten", `the root of entry ${sequence} is not the one that was kept outside`);
+    if (since.size !== sizeAt(since.sequence))
+      wrong("entry-moved", `the tree that ends with entry ${since.sequence} has no ${since.size} leaves`);
+    const roots =
+      since.size === tree.size ? [since.root, since.root] : rootsBy(since.size, tree.size, since.root, since.path);
+    if (roots[0] !== since.root || roots[1] !== tree.root)
+      wrong("record-rewritten", `the record did not grow from the root ${since.root} of entry ${since.sequence}`);
+    requireKept(heads, since.sequence, since);
   }
-  const last = tree.chainEntries === 0 ? tree.size : tree.chainEntries + tree.size - 1;
-  const kept = (heads.get(last) ?? []).filter((head) => head.root !== undefined);
-  if (kept.some((head) => head.root !== tree.root))
-    wrong("record-rewritten", `the root is not the one whose head of entry ${last} was kept outside`);
   return [
     `good: ${entries.length} entries about ${about} are in the tree of ${tree.size} leaves with the root ${tree.root}`,
     ...(since === undefined ? [] : [`grown: from the root ${since.root} of entry ${since.sequence}, by entries alone`]),
     ...(entriesBeforeTheTree > 0
-      ? [
-          `${entriesBeforeTheTree} earlier entries about it are from before the tree: an export of everything proves them`,
-        ]
+      ? [`it says that ${entriesBeforeTheTree} more are from before the tree: an export of everything proves them`]
       : []),
-    kept.length > 0
-      ? `heads: that root was kept outside, as of entry ${last}`
-      : `compare the root with a head that was kept outside, of entry ${last}: none of it was given`,
+    heads.count > 0
+      ? `heads: that root was kept outside, as of entry ${ends}`
+      : `compare the root with a head that was kept outside, of entry ${ends}: none was given`,
+    ...unchecked(heads),
   ];
+}
+
+/** Where heads are given, one of them has to be of this tree. */
+function requireKept(heads, sequence, tree) {
+  if (heads.count === 0) return;
+  const { good, bad } = heads.judged(sequence, isOf(undefined, tree));
+  if (bad.length > 0) wrong("record-rewritten", `the root of entry ${sequence} is not the one that was kept outside`);
+  if (!good.some((head) => head.root !== undefined))
+    throw new Unclear(`no head with the root of entry ${sequence} was given`);
+}
+
+/** The lines of a file, which end with a line feed and with nothing else. */
+async function* linesIn(path) {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  let rest = "";
+  for await (const chunk of createReadStream(path)) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = lines.pop();
+    yield* lines;
+  }
+  rest += decoder.decode();
+  if (rest !== "") yield rest;
 }
 
 async function main(words) {
@@ -317,21 +463,14 @@ async function main(words) {
   if (path === undefined || (option !== undefined && (option !== "--heads" || copies.length === 0)))
     throw new Unclear("usage: node verify.mjs audit.ndjson|proof.json [--key VERIFIER] [--heads FILE ...]");
   const heads = headsIn(copies, verifier);
-  const begin = await firstLine(path);
-  return begin.trim() === "{" || begin.startsWith('{"proof"')
-    ? checkProof(proofIn(path), heads)
-    : await checkExport(path, heads);
-}
-
-async function firstLine(path) {
-  for await (const line of createInterface({ input: createReadStream(path) })) return line;
-  return "";
-}
-
-function proofIn(path) {
-  const proof = JSON.parse(readFileSync(path, "utf8"));
-  if (proof.proof !== form) throw new Unclear(`${path} is no proof of the form "${form}"`);
-  return proof;
+  const checked = new Export(heads);
+  let number = 0;
+  for await (const line of linesIn(path)) {
+    number += 1;
+    if (number === 1 && line === "{") return checkProof(readFileSync(path, "utf8"), heads);
+    checked.take(line, number);
+  }
+  return checked.lines();
 }
 
 try {

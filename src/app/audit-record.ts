@@ -1,12 +1,13 @@
+import type { KeyObject } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { exitCodes, messageOf, Problem, usage } from "../base/errors.ts";
 import { durationMs, durationSchema } from "../base/duration.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { subjectOf } from "../crm/keys.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
-import { headsPath, readMarks } from "../ledger/audit/audit-heads.ts";
+import { headsPath, readCopiedMarks, readMarks } from "../ledger/audit/audit-heads.ts";
 import type { AuditHead } from "../ledger/audit/audit-log.ts";
-import { readNote, signedNote, signingKey, verifierKey } from "../ledger/audit/checkpoint.ts";
+import { readNotes, signedNote, signingKey, verifierKey } from "../ledger/audit/checkpoint.ts";
 import type { KeptCheckpoint } from "../ledger/audit/checkpoint.ts";
 import type { AuditFinding, AuditVerdicts } from "../ledger/audit/verify-log.ts";
 import type { AuditHeadFacts } from "../report/facts.ts";
@@ -14,7 +15,7 @@ import { ageOf, counted } from "../report/text.ts";
 import { toInstant } from "../base/clock.ts";
 import type { Application } from "./application.ts";
 
-/** What exports and proofs say of their own form; `docs/audit-record.md` describes it. */
+/** What exports and proofs say of their own form; `docs/audit/format.md` describes it. */
 const recordForm = "crm-sync audit record 2";
 
 /** After so many entries an export says how the tree stands. */
@@ -24,30 +25,49 @@ const entriesBetweenCheckpoints = 1_000;
 export interface SignedHead {
   head: AuditHeadFacts;
   signed: { checkpoint: string; verifier: string } | undefined;
+  /** Why there is none, where a key is configured: whoever only reads may not have it. */
+  unsigned?: string | undefined;
 }
 
 /** The head as it is now; undefined where there is no entry. Throws a Problem where the key cannot sign. */
 export async function signedHead(application: Application): Promise<SignedHead | undefined> {
   const head = await (await application.inquiry()).auditHead();
   if (head === undefined) return undefined;
-  const { signKey } = application.config.audit;
-  if (signKey === undefined) return { head, signed: undefined };
-  const key = signingKey(application.secrets.reveal(signKey));
-  if (key === undefined) throw noSigningKey;
-  const origin = `crm-sync/${head.ledger ?? "ledger"}`;
+  const found = signerOf(application, head.ledger);
+  if (found === undefined) return { head, signed: undefined };
+  if (found instanceof Problem) return { head, signed: undefined, unsigned: found.message };
+  const { key, origin } = found;
   const at = toInstant(application.clock.now());
-  return {
-    head,
-    signed: { checkpoint: signedNote({ ...head, origin, at }, key), verifier: verifierKey(origin, key) },
-  };
+  const checkpoint = signedNote({ ...head, origin, at }, key);
+  return { head, signed: { checkpoint, verifier: verifierKey(origin, key) } };
 }
 
 /** The verifier of the key that signs here; undefined where there is none, or whoever reads may not have it. */
 async function ownVerifier(application: Application): Promise<string | undefined> {
+  const found = signerOf(application, await (await application.inquiry()).ledgerName());
+  return found === undefined || found instanceof Problem ? undefined : verifierKey(found.origin, found.key);
+}
+
+/** The key that signs, and the name that it signs by; a Problem where whoever asks may not have it. */
+function signerOf(
+  application: Application,
+  ledger: string | null,
+): { key: KeyObject; origin: string } | Problem | undefined {
+  const { signKey } = application.config.audit;
+  if (signKey === undefined) return undefined;
+  const secret = revealed(application, signKey);
+  if (secret instanceof Problem) return secret;
+  const key = signingKey(secret);
+  if (key === undefined) throw noSigningKey;
+  return { key, origin: `crm-sync/${ledger ?? "ledger"}` };
+}
+
+/** A secret, or why whoever asks does not have it. */
+function revealed(application: Application, reference: string): string | Problem {
   try {
-    return (await signedHead(application))?.signed?.verifier;
+    return application.secrets.reveal(reference);
   } catch (error) {
-    if (error instanceof Problem) return undefined;
+    if (error instanceof Problem) return error;
     throw error;
   }
 }
@@ -60,6 +80,9 @@ const noSigningKey = new Problem({
   exitCode: exitCodes.configuration,
 });
 
+/** Clocks of two machines may differ by so much. */
+const mostAheadMs = 300_000;
+
 /** Whether the record is of now; null where it has no entry. */
 export type Freshness = { good: boolean; why: string } | { good: null; why: string };
 
@@ -69,11 +92,13 @@ export interface AuditAnswer extends AuditVerdicts {
   freshness: Freshness;
   /** The file of heads beside the ledger. */
   heads: string;
+  /** Whether heads from elsewhere are signed, and nobody checked it: there is no key. */
+  isUnchecked: boolean;
 }
 
 /**
  * Walks the whole audit record and compares it with the heads kept outside the database: in the file beside it, and in
- * `copies` of that file. It is fresh where its last entry is no older than `within` and stands in a head outside.
+ * `copies` of that file. It is fresh where its last entry is no older than `within`, and not of a time to come.
  */
 export async function verifyAudit(
   application: Application,
@@ -89,15 +114,15 @@ export async function verifyAudit(
   );
   const inquiry = await application.inquiry();
   const verdicts = await inquiry.auditVerdicts(marks);
-  const newest = await inquiry.auditHead();
   const freshness = freshnessOf(verdicts, {
-    lastAt: newest?.at,
+    lastAt: verdicts.lastAt,
     now: toInstant(application.clock.now()),
     within,
     outside: marks.reduce((most, { sequence }) => Math.max(most, sequence), 0),
   });
   const forged = kept.flatMap((one) => one.forged ?? []);
-  return { ...withForged(verdicts, forged), freshness, heads };
+  const isUnchecked = kept.some((one) => one.isUnchecked);
+  return { ...withForged(verdicts, forged), freshness, heads, isUnchecked };
 }
 
 function freshnessOf(
@@ -106,7 +131,13 @@ function freshnessOf(
 ): Freshness {
   if (lastAt === undefined) return { good: null, why: "there is no entry" };
   const age = ageOf(lastAt, now);
-  if (Date.parse(now) - Date.parse(lastAt) > durationMs(within))
+  const ahead = Date.parse(lastAt) - Date.parse(now);
+  if (!(ahead <= mostAheadMs))
+    return {
+      good: false,
+      why: `the last entry says that it is of ${lastAt}, which is still to come: a clock was wrong`,
+    };
+  if (-ahead > durationMs(within))
     return {
       good: false,
       why:
@@ -124,44 +155,46 @@ function withForged(verdicts: AuditVerdicts, [first]: readonly AuditFinding[]): 
   return { ...verdicts, good: false, integrity: { good: false, ...first } };
 }
 
+/** Heads of a file that was kept elsewhere. */
+interface CopiedHeads {
+  heads: AuditMark[];
+  /** The first that is not as the key signed it. */
+  forged?: AuditFinding;
+  /** Whether there are signatures that nobody checked. */
+  isUnchecked: boolean;
+}
+
 /**
- * The heads in a copy of the file of heads, in a file that a configured place is, or in a checkpoint. Throws a Problem
+ * The heads in a copy of the file of heads, in a file that a configured place is, or in checkpoints. Throws a Problem
  * where there is none. What the key did not sign is no head; where a signature `isNeeded`, that without one neither.
  */
-function headsIn(
-  path: string,
-  verifier: string | undefined,
-  isNeeded: boolean,
-): { heads: AuditMark[]; forged?: AuditFinding } {
-  let text: string;
+function headsIn(path: string, verifier: string | undefined, isNeeded: boolean): CopiedHeads {
+  const found = signedHeadsIn(path);
+  if (verifier === undefined) return { heads: found, isUnchecked: found.some(({ note }) => note !== undefined) };
+  const wrong = found.find(({ note, ...head }) => (note === undefined ? isNeeded : !isWhole(head, note, verifier)));
+  if (wrong === undefined) return { heads: found, isUnchecked: false };
+  const why = `the head of entry ${wrong.sequence} in ${path} is not as the key signed it`;
+  return { heads: [], forged: { code: "head-signature", firstBad: wrong.sequence, why }, isUnchecked: false };
+}
+
+/** The heads in a file, each with what was signed of it. */
+function signedHeadsIn(path: string): (AuditMark & { note: KeptCheckpoint | undefined })[] {
+  let found;
   try {
-    text = readFileSync(path, "utf8");
+    const text = readFileSync(path, "utf8");
+    const lines = readCopiedMarks(text).map(({ checkpoint, ...head }) => ({
+      ...head,
+      note: checkpoint === undefined ? undefined : readNotes(checkpoint)[0],
+    }));
+    found = [...lines, ...readNotes(text).map((note) => ({ ...note, note }))];
   } catch (error) {
     throw usage(`the heads in ${path} cannot be read: ${messageOf(error)}`, "name a copy of the file of heads");
   }
-  const found = signedHeadsIn(path, text);
-  if (found.length === 0)
-    throw usage(
-      `no head stands in ${path}`,
-      "name a copy of the file that lies beside the ledger as NAME.heads, or what `crm-sync audit head` signed",
-    );
-  if (verifier === undefined) return { heads: found };
-  const wrong = found.find(({ note, ...head }) => (note === undefined ? isNeeded : !isWhole(head, note, verifier)));
-  if (wrong === undefined) return { heads: found };
-  const why = `the head of entry ${wrong.sequence} in ${path} is not as the key signed it`;
-  return { heads: [], forged: { code: "head-signature", firstBad: wrong.sequence, why } };
-}
-
-/** The heads in a text, each with what was signed of it. */
-function signedHeadsIn(path: string, text: string): (AuditMark & { note: KeptCheckpoint | undefined })[] {
-  const lines = readMarks(path);
-  if (lines.length > 0)
-    return lines.map(({ checkpoint, ...head }) => ({
-      ...head,
-      note: checkpoint === undefined ? undefined : readNote(checkpoint),
-    }));
-  const note = readNote(text);
-  return note === undefined ? [] : [{ ...note, note }];
+  if (found.some(({ sequence }) => sequence > 0)) return found;
+  throw usage(
+    `no head stands in ${path}`,
+    "name a copy of the file that lies beside the ledger as NAME.heads, or what `crm-sync audit head` printed",
+  );
 }
 
 function isWhole({ sequence, hash, root }: AuditMark, note: KeptCheckpoint, verifier: string): boolean {
@@ -183,11 +216,11 @@ export async function orderProof(
   since: number | undefined,
 ): Promise<JsonObject> {
   const inquiry = await application.inquiry();
-  const { entries, before, since: grown, ...tree } = await inquiry.auditProof(order, since);
+  const { entries, before, since: grown, chain, size, root } = await inquiry.auditProof(order, since);
   if (since !== undefined && grown === undefined)
     throw usage(
       `the Merkle tree has no entry ${since}`,
-      `name an entry of which a head was kept, from ${tree.chainEntries + 1} on`,
+      `name an entry of which a head was kept, from ${(chain?.entries ?? 0) + 1} on`,
     );
   if (entries.length === 0 && before === 0)
     throw usage(
@@ -197,7 +230,7 @@ export async function orderProof(
   return {
     proof: recordForm,
     about: subjectOf("orders", order),
-    tree: { ...tree },
+    tree: { size, root, ...(chain === undefined ? {} : { chain: { ...chain } }) },
     ...(grown === undefined ? {} : { since: { ...grown } }),
     entriesBeforeTheTree: before,
     entries: entries.map((entry): JsonObject => ({ ...entry })),

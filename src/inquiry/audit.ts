@@ -1,6 +1,8 @@
 import { subjectOf } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
+import { exportedEntry } from "../ledger/audit/audit-log.ts";
 import type { AuditHead, AuditRow } from "../ledger/audit/audit-log.ts";
+import { unreadableRow } from "../ledger/database/damage.ts";
 import { keptOf, provenTree } from "../ledger/audit/kept-tree.ts";
 import { consistencyPath, inclusionPath } from "../ledger/audit/merkle-log.ts";
 import { RecordTree } from "../ledger/audit/record-tree.ts";
@@ -15,8 +17,9 @@ const pageSize = 500;
 export interface AuditProofFacts {
   size: number;
   root: string;
-  chainEntries: number;
-  entries: (AuditRow & { leaf: number; path: string[] })[];
+  /** Entries of the format before the tree, and what proves that they are its first leaf. */
+  chain?: { entries: number; hash: string; path: string[] } | undefined;
+  entries: (ReturnType<typeof exportedEntry> & { leaf: number; path: string[] })[];
   /** Entries about it from before the tree, which only an export of everything proves. */
   before: number;
   /** What proves that the record began as it was when it ended with the entry that was asked for. */
@@ -28,9 +31,15 @@ export async function auditHead(ledger: ReadOnlyLedger): Promise<AuditHeadFacts 
   const newest = ledger.db.selectFrom("audit").select(["sequence", "hash", "at"]).orderBy("sequence", "desc").limit(1);
   const entry = await newest.executeTakeFirst();
   if (entry === undefined) return undefined;
-  const { size, root } = ledger.reading(provenTree);
-  const identity = await ledger.db.selectFrom("meta").select("value").where("key", "=", "ledger").executeTakeFirst();
-  return { ...entry, size, root, ledger: identity?.value ?? null };
+  const { size, root, last } = ledger.reading(provenTree);
+  if (last !== entry.sequence) throw unreadableRow("audit_tree", "1", "size");
+  return { ...entry, size, root, ledger: await ledgerName(ledger) };
+}
+
+/** The name of the ledger; null in one that never got one. */
+export async function ledgerName({ db }: ReadOnlyLedger): Promise<string | null> {
+  const identity = await db.selectFrom("meta").select("value").where("key", "=", "ledger").executeTakeFirst();
+  return identity?.value ?? null;
 }
 
 /** Walks the whole record, with the tree and the guards that the database keeps and the heads that stand outside it. */
@@ -57,10 +66,10 @@ export async function auditProof(
     .orderBy("sequence")
     .execute();
   return ledger.reading((database) => {
-    const { size, root, chainEntries, leafOf, rootOf } = provenTree(database);
+    const { size, root, chainEntries, chainHash, leafOf, rootOf } = provenTree(database);
     const entries = rows.flatMap((row) => {
       const leaf = leafOf(row.sequence);
-      return leaf === undefined ? [] : [{ ...row, leaf, path: inclusionPath(leaf, size, rootOf) }];
+      return leaf === undefined ? [] : [{ ...exportedEntry(row), leaf, path: inclusionPath(leaf, size, rootOf) }];
     });
     const earlier = since === undefined ? undefined : leafOf(since);
     const grown =
@@ -74,7 +83,11 @@ export async function auditProof(
               path: consistencyPath(earlier + 1, size, rootOf),
             },
           };
-    return { size, root, chainEntries, entries, before: rows.length - entries.length, ...grown };
+    const chain =
+      chainEntries === 0
+        ? {}
+        : { chain: { entries: chainEntries, hash: chainHash, path: inclusionPath(0, size, rootOf) } };
+    return { size, root, ...chain, entries, before: rows.length - entries.length, ...grown };
   });
 }
 
@@ -93,22 +106,23 @@ export async function asOf({ db }: ReadOnlyLedger): Promise<string | null> {
  * The audit chain up to an entry, oldest first, in pages: whoever takes the entries slowly keeps no state of the ledger
  * open.
  */
-function* auditRows(ledger: ReadOnlyLedger, upTo = Number.MAX_SAFE_INTEGER): Generator<AuditRow, void, void> {
+function* auditRows(ledger: ReadOnlyLedger, upTo?: number): Generator<AuditRow, void, void> {
   for (let after = Number.MIN_SAFE_INTEGER; ;) {
     const page = [
       ...ledger.rows(
         ledger.db
           .selectFrom("audit")
-          .select(["sequence", "format", "at", "kind", "subject", "body", "previous", "hash"])
+          .select(["sequence", "format", "at", "kind", "subject", "body", "previous", "hash", "salt"])
           .where("sequence", ">", after)
-          .where("sequence", "<=", upTo)
+          .$if(upTo !== undefined, (query) => query.where("sequence", "<=", upTo ?? 0))
           .orderBy("sequence")
           .limit(pageSize),
       ),
     ];
     yield* page;
     const last = page.at(-1);
-    if (last === undefined) return;
+    // No number beyond those that are told apart is one of ours, and the next page would begin with it again.
+    if (last === undefined || last.sequence > Number.MAX_SAFE_INTEGER) return;
     after = last.sequence;
   }
 }
@@ -128,7 +142,7 @@ export async function* auditExport(
   if (head !== undefined)
     for (const row of auditRows(ledger, head.sequence)) {
       tree.take(row);
-      yield line(row);
+      yield line(exportedEntry(row));
       if (row.sequence % between === 0 && row.sequence < head.sequence) yield line({ checkpoint: tree.checkpoint() });
     }
   yield line({ end: tree.checkpoint() });

@@ -1,6 +1,6 @@
 import { openReadOnly } from "../ledger/database/database.ts";
 import { assumptionStandings } from "./assumptions.ts";
-import { auditExport, auditHead, auditProof, auditVerdicts } from "./audit.ts";
+import { auditExport, auditHead, auditProof, auditVerdicts, ledgerName } from "./audit.ts";
 import { explain } from "./explain.ts";
 import { find } from "./find.ts";
 import { holds } from "./holds.ts";
@@ -57,6 +57,7 @@ function questionsTo(ledger: ReadOnlyLedger) {
     differences: streamed(() => differences),
     assumptions: answered(() => assumptionStandings),
     auditHead: answered(() => auditHead),
+    ledgerName: answered(() => ledgerName),
     auditProof: answered(() => auditProof),
     auditVerdicts: answered(() => auditVerdicts),
     auditExport: rows(() => auditExport),

@@ -4,7 +4,7 @@ import { exceptionRow, exceptionsShape } from "../report/exceptions.ts";
 import { rebuildShape } from "../report/rebuild.ts";
 import { orderRow, ordersShape } from "../report/orders.ts";
 import { inPeriod, reconciliationRow, reconciliationShape } from "../report/reconciliation/rows.ts";
-import { asOf, auditHead } from "./audit.ts";
+import { asOf, auditHead, ledgerName } from "./audit.ts";
 import { exceptions } from "./exceptions.ts";
 import { rebuilds } from "./rebuilds.ts";
 import { orderEvents } from "./orders.ts";
@@ -36,14 +36,13 @@ export async function* report(
 }
 
 async function headerOf(ledger: ReadOnlyLedger, request: ReportRequest): Promise<ReportHeader> {
-  const identity = await ledger.db.selectFrom("meta").select("value").where("key", "=", "ledger").executeTakeFirst();
   const newest = await auditHead(ledger);
   const by = request.kind === "exceptions" || request.kind === "rebuild" ? "happened" : request.by;
   const head =
     newest === undefined
       ? null
       : { sequence: newest.sequence, hash: newest.hash, size: newest.size, root: newest.root };
-  return { ...request, by, ledger: identity?.value ?? null, auditHead: head, asOf: await asOf(ledger) };
+  return { ...request, by, ledger: await ledgerName(ledger), auditHead: head, asOf: await asOf(ledger) };
 }
 
 async function* rowsOf(ledger: ReadOnlyLedger, request: ReportRequest): AsyncGenerator<ReportRow, void, void> {

@@ -63,7 +63,7 @@ export class LedgerContext {
     this.random = options.random;
     // Statements are prepared when they are first used; what is damaged is refused before anything is read or sent.
     database.prepare(everyTable);
-    this.audit = new AuditLog(database);
+    this.audit = new AuditLog(database, options.random);
     this.#awaited = options.awaited ?? ((commit) => commit());
     this.#clock = options.clock;
     this.#opened = { now: options.clock.now(), monotonic: options.clock.monotonic() };

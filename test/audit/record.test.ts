@@ -4,29 +4,12 @@ import { appendFileSync, copyFileSync, readFileSync, writeFileSync } from "node:
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { auditHash, auditText, chainLeaf } from "../../src/ledger/audit/audit-log.ts";
-import { Frontier, inclusionPath } from "../../src/ledger/audit/merkle-log.ts";
+import { auditHash, auditText, chainLeaf, exportedEntry } from "../../src/ledger/audit/audit-log.ts";
+import { consistencyPath, Frontier, inclusionPath } from "../../src/ledger/audit/merkle-log.ts";
 import { RecordTree } from "../../src/ledger/audit/record-tree.ts";
-import { documents, world } from "../support/cli.ts";
-import type { World } from "../support/cli.ts";
-import { company } from "../support/world/crm.ts";
+import { auditPages, exportOf, lived, verifierAlone } from "../support/audit-record.ts";
+import { documents } from "../support/cli.ts";
 import { folder } from "../support/world/start.ts";
-
-const pages = join(import.meta.dirname, "../../docs/audit");
-
-/** The verifier alone in a folder, as on the machine of somebody who has nothing of ours. */
-function verifierAlone(): (...words: string[]) => { code: number | null; said: string } {
-  const place = folder();
-  copyFileSync(join(pages, "verify.mjs"), join(place, "verify.mjs"));
-  return (...words) => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, ["verify.mjs", ...words], {
-      cwd: place,
-      encoding: "utf8",
-      env: {},
-    });
-    return { code: status, said: stdout + stderr };
-  };
-}
 
 /** A digit that is another one. */
 const another = (digit: string): string => (digit === "a" ? "b" : "a");
@@ -48,6 +31,7 @@ const entry = z.strictObject({
   subject: z.string(),
   body: z.string(),
   previous: z.string(),
+  salt: z.string().default(""),
   hash: z.string(),
   text: z.string(),
 });
@@ -56,7 +40,8 @@ const vectors = z
     tree: z.strictObject({
       entries: z.array(entry),
       roots: z.array(z.string()),
-      paths: z.array(z.strictObject({ leaf: z.int(), size: z.int(), path: z.array(z.string()) })),
+      inclusion: z.array(z.strictObject({ leaf: z.int(), size: z.int(), path: z.array(z.string()) })),
+      consistency: z.array(z.strictObject({ before: z.int(), size: z.int(), path: z.array(z.string()) })),
     }),
     chainFirst: z.strictObject({
       entries: z.array(entry),
@@ -65,7 +50,7 @@ const vectors = z
       roots: z.array(z.string()),
     }),
   })
-  .parse(JSON.parse(readFileSync(join(pages, "vectors.json"), "utf8")));
+  .parse(JSON.parse(readFileSync(join(auditPages, "vectors.json"), "utf8")));
 
 type Entry = z.infer<typeof entry>;
 
@@ -73,7 +58,7 @@ type Entry = z.infer<typeof entry>;
 function exported(entries: readonly Entry[], end: { size: number; root: string }): string {
   const lines = [
     { export: "crm-sync audit record 2", entries: entries.length },
-    ...entries.map(({ text: _text, ...fields }) => fields),
+    ...entries.map(exportedEntry),
     { end: { entries: entries.length, ...end } },
   ];
   return lines.map((line) => `${JSON.stringify(line)}\n`).join("");
@@ -98,7 +83,8 @@ describe("the test vectors of the audit record", () => {
       for (const leaf of leaves.slice(from, to)) part.append(leaf);
       return part.root();
     };
-    for (const { leaf, size, path } of tree.paths) expect(inclusionPath(leaf, size, rootOf)).toEqual(path);
+    for (const { leaf, size, path } of tree.inclusion) expect(inclusionPath(leaf, size, rootOf)).toEqual(path);
+    for (const { before, size, path } of tree.consistency) expect(consistencyPath(before, size, rootOf)).toEqual(path);
     const chained = new RecordTree();
     const after = chainFirst.entries.map((one) => {
       chained.take(one);
@@ -123,8 +109,8 @@ describe("the test vectors of the audit record", () => {
       if (hasPython) expect(byPython(path)).toEqual({ code: 0, said: "good\n" });
       for (const [what, other] of [
         ["a changed body", whole.replace('\\"state\\"', '\\"State\\"')],
-        ["a line less", whole.replace(/^.*"sequence":2,.*\n/mu, "")],
-        ["the end cut off", whole.replace(/^.*"sequence":5[^]*$/mu, "")],
+        ["a line less", whole.replace(/(?<=\n)[^\n]*"sequence":2,[^\n]*\n/u, "")],
+        ["the end cut off", whole.replace(/(?<=\n)[^\n]*"sequence":5[^]*$/u, "")],
         ["another root", whole.replace(/"root":"./u, '"root":"x')],
         ["a line more", `${whole}{"sequence":6}\n`],
       ] as const) {
@@ -136,18 +122,6 @@ describe("the test vectors of the audit record", () => {
     }
   });
 });
-
-/** Two customers, of whom each has an order and people; two runs, so that there are heads of two moments. */
-async function lived(): Promise<World> {
-  const w = await world({ records: company(2, 2) });
-  for (const _ of [1, 2]) expect((await w.run("run", "everything")).exitCode).toBe(0);
-  return w;
-}
-
-async function exportOf(w: World): Promise<string> {
-  expect((await w.run("audit", "export", "--out", w.path("audit.ndjson"))).exitCode).toBe(0);
-  return w.path("audit.ndjson");
-}
 
 describe("an export", () => {
   it("is good on a machine that has nothing but Node, by itself and with the heads beside the ledger", async () => {

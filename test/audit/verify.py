@@ -9,7 +9,7 @@ def sha(data):
 
 
 def text(entry):
-    names = ("format", "sequence", "at", "kind", "subject", "body", "previous")
+    names = ("format", "sequence", "at", "kind", "subject", "body", "previous") + (("salt",) if entry["format"] == 2 else ())
     return json.dumps([entry[name] for name in names], ensure_ascii=False, separators=(",", ":")).encode()
 
 

@@ -62,11 +62,11 @@ const allowed: Record<string, { statement: RegExp; why: string }> = {
     why: "a person asks for it, and it ends at the newest run that carried something out",
   },
   "audit verify": {
-    statement: /^select sequence, format, at, kind, subject, body, previous, hash from audit order by sequence$/u,
+    statement: /^select sequence, format, at, kind, subject, body, previous, hash, salt from audit order by sequence$/u,
     why: "a person asks for the whole chain",
   },
   "audit verify, of the tree": {
-    statement: /^select root from audit_tile order by number$/u,
+    statement: /^select number, root from audit_tile order by number$/u,
     why: "a person asks for the whole tree; a row stands for 256 entries",
   },
   "how far readings back have come": {

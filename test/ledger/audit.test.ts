@@ -54,18 +54,18 @@ describe("the table of audit entries", () => {
     ["delete from audit where sequence = 3", "never deleted"],
     ["delete from audit", "never deleted"],
     [
-      "insert into audit select sequence + 1, format, at, kind, subject, body, previous, hash from audit where sequence = 3",
+      "insert into audit select sequence + 1, format, at, kind, subject, body, previous, hash, salt from audit where sequence = 3",
       "only appended",
     ],
     [
-      "insert or replace into audit select sequence, format, at, kind, subject, '{}', previous, hash from audit where sequence = 2",
+      "insert or replace into audit select sequence, format, at, kind, subject, '{}', previous, hash, salt from audit where sequence = 2",
       "only appended",
     ],
     [
-      "insert into audit select 5, format, at, kind, subject, body, hash, hash from audit where sequence = 3",
+      "insert into audit select 5, format, at, kind, subject, body, hash, hash, salt from audit where sequence = 3",
       "only appended",
     ],
-    ["insert into audit values (0, 1, '', '', '', '{}', '', '')", "only appended"],
+    ["insert into audit values (0, 2, '', '', '', '{}', '', '', hex(zeroblob(16)))", "only appended"],
   ])("refuses %s", async (statement, reason) => {
     const { ledger, path } = await openLedger();
     await append(ledger, 3);

@@ -99,7 +99,8 @@ jobs:
   return w;
 }
 
-const entries = "select * from audit order by sequence limit 75";
+const entries =
+  "select sequence, format, at, kind, subject, body, previous, hash from audit order by sequence limit 75";
 
 it("a ledger of the ninth migration says after the newest what it said before, in the words of now", async () => {
   const w = await keptWorld();

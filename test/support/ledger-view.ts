@@ -11,6 +11,7 @@ const auditRow: z.ZodType<AuditRow> = z.object({
   body: z.string(),
   previous: z.string(),
   hash: z.string(),
+  salt: z.string(),
 });
 
 /** A look into the ledger's file from outside the program, with SQL of its own. Close it after use. */
@@ -33,7 +34,7 @@ export class LedgerView {
   auditEntries(): AuditRow[] {
     return this.rows(
       auditRow,
-      "select sequence, format, at, kind, subject, body, previous, hash from audit order by sequence",
+      "select sequence, format, at, kind, subject, body, previous, hash, salt from audit order by sequence",
     );
   }
 

@@ -84,6 +84,7 @@ function verdictLines({
     }`,
     `freshness     ${freshness.good === null ? "unknown" : freshness.good ? "good" : "STALE"}: ${freshness.why}`,
   ];
+  if (answer.isUnchecked) lines.push("signatures    not checked: name the key that signed the heads with --key");
   if (!answer.good) return [...lines, "  → keep the file as it is, and compare it with a backup"];
   const known = head === undefined ? [] : [`head          entry ${head.sequence}, ${head.hash}`];
   return [
@@ -104,13 +105,14 @@ async function auditHeadCommand(invocation: Invocation): Promise<ExitCode> {
       else output.line("the audit record is empty");
       return ok;
     }
-    const { head, signed } = found;
+    const { head, signed, unsigned } = found;
     if (options.json) {
       output.json({ ...head, ...signed });
       return ok;
     }
     for (const line of [`${head.sequence} ${head.hash}`, `tree ${head.size} ${head.root}`, `at ${head.at}`])
       output.line(line);
+    if (unsigned !== undefined) output.note(`not signed: ${unsigned}`);
     if (signed === undefined) return ok;
     output.line(`verifier ${signed.verifier}`);
     output.line("");

@@ -46,6 +46,7 @@ const headLine = z
     size: z.int().min(0).optional(),
     ledger: z.string().nullable().optional(),
     checkpoint: z.string().optional(),
+    verifier: z.string().optional(),
   })
   .refine((line) => (line.sequence === 0) === (line.hash === ""));
 
@@ -222,6 +223,25 @@ export function readMarks(path: string): (LedgerMark & { at: string })[] {
     }
   }
   return marks;
+}
+
+/**
+ * Heads of a copy of the file, of a file that a configured place is, or of what `audit head` printed. Throws a
+ * TypeError for a line that is JSON and no head: only what a crash cut off is none.
+ */
+export function readCopiedMarks(text: string): (LedgerMark & { at: string })[] {
+  return text.split("\n").flatMap((line, index) => {
+    if (!line.startsWith("{")) return [];
+    let read: unknown;
+    try {
+      read = JSON.parse(line);
+    } catch {
+      return [];
+    }
+    const parsed = headLine.safeParse(read);
+    if (parsed.success) return [parsed.data];
+    throw new TypeError(`line ${index + 1} is no head`);
+  });
 }
 
 /** Heads of the audit chain that were kept so far, oldest first. */

@@ -1,6 +1,8 @@
 import type Database from "better-sqlite3";
 import type { JsonObject } from "../../base/canonical-json.ts";
 import { canonicalJson, sha256 } from "../../base/canonical-json.ts";
+import type { Randomness } from "../../base/ids.ts";
+import { unreadableRow } from "../database/damage.ts";
 import { stored } from "../database/stored.ts";
 import { Frontier, leafHash } from "./merkle-log.ts";
 import type { AuditTable, AuditTreeTable } from "./tables.ts";
@@ -18,6 +20,7 @@ export interface AuditHead {
 /** The formats of entries, oldest first; a later entry is never of an earlier format. */
 export const formats = [1, 2] as const;
 const format = 2;
+const saltBytes = 16;
 
 /** So many leaves have their root kept, as a level of the tree. */
 export const tileLevel = 8;
@@ -25,7 +28,15 @@ export const tileLeaves = 2 ** tileLevel;
 
 /** The text of an entry: the JSON array of its fields and the hash before it, which can be read in one way alone. */
 export function auditText(row: Omit<AuditRow, "hash">): string {
-  return JSON.stringify([row.format, row.sequence, row.at, row.kind, row.subject, row.body, row.previous]);
+  const { format: form, sequence, at, kind, subject, body, previous, salt } = row;
+  if (form === 1) return JSON.stringify([form, sequence, at, kind, subject, body, previous]);
+  return JSON.stringify([form, sequence, at, kind, subject, body, previous, salt]);
+}
+
+/** An entry as exports and proofs write it: its members in this order and no others. */
+export function exportedEntry({ format: form, sequence, at, kind, subject, body, previous, hash, salt }: AuditRow) {
+  const fields = { format: form, sequence, at, kind, subject, body, previous };
+  return form === 1 ? { ...fields, hash } : { ...fields, salt, hash };
 }
 
 /**
@@ -52,12 +63,15 @@ export class AuditLog {
   readonly #grown;
   readonly #tile;
   readonly #hashesAfter;
+  readonly #random: Randomness;
 
-  constructor(database: Database.Database) {
+  constructor(database: Database.Database, random: Randomness) {
+    this.#random = random;
     this.#head = database.prepare<[], AuditHead>("select sequence, hash from audit order by sequence desc limit 1");
     this.#hashAt = database.prepare<[number], Pick<AuditTable, "hash">>("select hash from audit where sequence = +?");
     this.#insert = database.prepare(
-      "insert into audit (sequence, format, at, kind, subject, body, previous, hash) values (?, ?, ?, ?, ?, ?, ?, ?)",
+      `insert into audit (sequence, format, at, kind, subject, body, previous, hash, salt)
+       values (@sequence, @format, @at, @kind, @subject, @body, @previous, @hash, @salt)`,
     );
     this.#tree = database.prepare<[], AuditTreeTable>("select * from audit_tree where only_one = 1");
     this.#grown = database.prepare("update audit_tree set size = ?, roots = ? where only_one = 1");
@@ -77,9 +91,10 @@ export class AuditLog {
       subject: entry.subject,
       body: canonicalJson(entry.body),
       previous: head?.hash ?? "",
+      salt: this.#random.hex(saltBytes),
     };
     const hash = auditHash(row);
-    this.#insert.run(row.sequence, row.format, row.at, row.kind, row.subject, row.body, row.previous, hash);
+    this.#insert.run({ ...row, hash });
     return { sequence: row.sequence, hash };
   }
 
@@ -90,7 +105,8 @@ export class AuditLog {
   grow(): Required<AuditHead> | undefined {
     const head = this.#head.get();
     const tree = this.#tree.get();
-    if (head === undefined || tree === undefined) return undefined;
+    if (tree === undefined) throw unreadableRow("audit_tree", "1", "size");
+    if (head === undefined) return undefined;
     const frontier = new Frontier({ size: tree.size, roots: storedRoots(tree) });
     for (const leaf of this.#hashesAfter.all(lastEntryOf(tree, frontier.size))) {
       const tile = frontier.append(leaf, tileLevel);

@@ -65,7 +65,7 @@ export class Audit {
   rows(): IterableIterator<AuditRow> {
     return this.#context.database
       .prepare<[], AuditRow>(
-        "select sequence, format, at, kind, subject, body, previous, hash from audit order by sequence",
+        "select sequence, format, at, kind, subject, body, previous, hash, salt from audit order by sequence",
       )
       .iterate();
   }

@@ -57,11 +57,14 @@ export interface KeptCheckpoint extends Checkpoint {
   isSigned: (verifier: string) => boolean;
 }
 
-/** Reads the checkpoint in a text, whatever stands before it; undefined where there is none. */
-export function readNote(kept: string): KeptCheckpoint | undefined {
-  const begin = kept.search(/^crm-sync\//mu);
-  if (begin === -1) return undefined;
-  const [text = "", signatures = ""] = kept.slice(begin).split("\n\n", 2);
+/** Reads the checkpoints in a text, whatever stands before each. */
+export function readNotes(kept: string): KeptCheckpoint[] {
+  const notes = kept.replaceAll("\r\n", "\n").split(/^(?=crm-sync\/)/mu);
+  return notes.flatMap((note) => (note.startsWith("crm-sync/") ? (readNote(note) ?? []) : []));
+}
+
+function readNote(note: string): KeptCheckpoint | undefined {
+  const [text = "", signatures = ""] = note.split("\n\n", 2);
   const [origin = "", size = "", root = "", ...more] = text.split("\n");
   const member = (name: string): string =>
     more.find((line) => line.startsWith(`${name} `))?.slice(name.length + 1) ?? "";

@@ -2,27 +2,49 @@ import type { Sqlite } from "../database/database.ts";
 import { chainLeaf, lastEntryOf, storedRoots, tileLeaves } from "./audit-log.ts";
 import { Frontier, leftHalf, nodeHash } from "./merkle-log.ts";
 import type { SubtreeRoot } from "./merkle-log.ts";
-import type { AuditTreeTable } from "./tables.ts";
+import { unreadableRow } from "../database/damage.ts";
+import type { AuditTileTable, AuditTreeTable } from "./tables.ts";
 import type { AuditRecord } from "./verify-log.ts";
 
 /** What keeps entries and tree from being changed, by anybody who writes through the database. */
 const guards = [
-  "audit_refuses_update",
-  "audit_refuses_delete",
-  "audit_appends_only",
-  "audit_tree_only_grows",
-  "audit_tree_refuses_delete",
-  "audit_tile_refuses_update",
-  "audit_tile_refuses_delete",
+  "audit_refuses_update before update on audit begin select raise(abort, 'audit entries are never changed'); end",
+  "audit_refuses_delete before delete on audit begin select raise(abort, 'audit entries are never deleted'); end",
+  `audit_appends_only before insert on audit
+     when new.sequence <> (select coalesce(max(sequence), 0) + 1 from audit)
+       or new.previous <> coalesce((select hash from audit order by sequence desc limit 1), '')
+     begin select raise(abort, 'audit entries are only appended'); end`,
+  `audit_refuses_older before insert on audit when new.format < 2 or length(new.salt) <> 32
+     begin select raise(abort, 'audit entries of the format before are written no more'); end`,
+  `audit_tree_only_grows before update on audit_tree when new.size <= old.size
+     or new.chain_entries <> old.chain_entries or new.chain_hash <> old.chain_hash
+     begin select raise(abort, 'the audit tree only grows'); end`,
+  "audit_tree_refuses_delete before delete on audit_tree begin select raise(abort, 'the audit tree only grows'); end",
+  "audit_tile_refuses_update before update on audit_tile begin select raise(abort, 'the audit tree only grows'); end",
+  "audit_tile_refuses_delete before delete on audit_tile begin select raise(abort, 'the audit tree only grows'); end",
 ];
 
-/** The Merkle tree as the database keeps it, and which of its guards are gone. */
+/** A statement without what SQLite does not look at. */
+function bare(statement: string): string {
+  return statement.toLowerCase().replaceAll(/\s+/gu, "");
+}
+
+/** The Merkle tree as the database keeps it, and which of its guards are not there as they were made. */
 export function keptOf(database: Sqlite): Required<Pick<AuditRecord, "tree" | "guardsMissing">> {
   const row = treeRow(database);
-  const tiles = database.prepare<[], string>("select root from audit_tile order by number").pluck().all();
-  const there = database.prepare<[], string>("select name from sqlite_master where type = 'trigger'").pluck().all();
-  const tree = { row: row ?? noTree, roots: row === undefined ? [] : storedRoots(row), tiles };
-  return { tree, guardsMissing: guards.filter((guard) => !there.includes(guard)) };
+  const tiles = database.prepare<[], AuditTileTable>("select number, root from audit_tile order by number").all();
+  const there = database.prepare<[], string>("select sql from sqlite_master where type = 'trigger'").pluck().all();
+  const made = new Set(there.map(bare));
+  return {
+    tree: {
+      row: row ?? noTree,
+      roots: row === undefined ? [] : storedRoots(row),
+      tiles: tiles.map(({ number, root }, index) => (number === index ? root : "")),
+    },
+    guardsMissing: guards
+      .filter((guard) => !made.has(bare(`create trigger ${guard}`)))
+      .map((guard) => guard.split(" ", 1)[0] ?? ""),
+  };
 }
 
 /** A row that is gone says nothing of any entry. */
@@ -38,6 +60,9 @@ export interface ProvenTree {
   root: string;
   /** Entries before the tree, of which its first leaf says the number and the last hash. */
   chainEntries: number;
+  chainHash: string;
+  /** The last entry that is in it. */
+  last: number;
   /** Which leaf an entry is; undefined for one from before the tree. */
   leafOf: (sequence: number) => number | undefined;
   rootOf: SubtreeRoot;
@@ -48,7 +73,8 @@ export interface ProvenTree {
  * that is not complete. Everything is of one state where the caller holds one.
  */
 export function provenTree(database: Sqlite): ProvenTree {
-  const row = treeRow(database) ?? { ...noTree, only_one: 1, roots: "[]" };
+  const row = treeRow(database);
+  if (row === undefined) throw unreadableRow("audit_tree", "1", "size");
   const { size, chain_entries: chainEntries } = row;
   const tile = database.prepare<[number], string>("select root from audit_tile where number = +?").pluck();
   const hashes = database
@@ -63,10 +89,15 @@ export function provenTree(database: Sqlite): ProvenTree {
   };
   const rootOf: SubtreeRoot = (from, to) => {
     const count = to - from;
-    if (count === tileLeaves) return tile.get(from / tileLeaves) ?? "";
+    if (count === tileLeaves) {
+      const root = tile.get(from / tileLeaves);
+      if (root === undefined) throw unreadableRow("audit_tile", `${from / tileLeaves}`, "root");
+      return root;
+    }
     if (count < tileLeaves) {
       const frontier = new Frontier();
       for (const leaf of leaves(from, to)) frontier.append(leaf);
+      if (frontier.size !== count) throw unreadableRow("audit", `after ${lastEntryOf(row, from)}`, "hash");
       return frontier.root();
     }
     const middle = from + leftHalf(count);
@@ -76,6 +107,8 @@ export function provenTree(database: Sqlite): ProvenTree {
     size,
     root: new Frontier({ size, roots: storedRoots(row) }).root(),
     chainEntries,
+    chainHash: row.chain_hash,
+    last: lastEntryOf(row, size),
     leafOf: (sequence) => {
       if (sequence <= chainEntries) return undefined;
       return chainEntries === 0 ? sequence - 1 : sequence - chainEntries;

@@ -9,6 +9,8 @@ export interface AuditTable {
   body: string;
   previous: string;
   hash: string;
+  /** 32 hexadecimal characters of chance, which are part of the hash; empty in entries of format 1. */
+  salt: string;
 }
 
 /** The Merkle tree over the entries, as far as it has grown. One row. */

@@ -29,6 +29,8 @@ export interface AuditFinding {
 export interface AuditVerdicts {
   entries: number;
   head: AuditHead | undefined;
+  /** When the last entry says that it was written. */
+  lastAt: string | undefined;
   /** Entries of which a head stands outside the database. */
   keptHeads: number;
   /** Whether nothing is known to be wrong. */
@@ -50,7 +52,7 @@ export interface AuditRecord {
         tiles: readonly string[];
       }
     | undefined;
-  /** Guards of the table that are not there any more, by their names. */
+  /** Guards of the tables that are not there as they were made, by their names. */
   guardsMissing?: readonly string[] | undefined;
 }
 
@@ -74,6 +76,7 @@ export function verifyRecord(record: AuditRecord): AuditVerdicts {
   return {
     entries,
     head,
+    lastAt: walk.lastAt,
     keptHeads: new Set(record.heads.map(({ sequence }) => sequence)).size,
     good: integrity.good && completeness.good !== false,
     integrity,
@@ -94,6 +97,7 @@ function completenessOf(noHeads: boolean, longest: number, last: number): AuditV
 class Walk {
   entries = 0;
   head: AuditHead | undefined;
+  lastAt: string | undefined;
   readonly tree = new RecordTree();
   readonly #kept: ReadonlyMap<number, readonly AuditHead[]>;
   #format: number = formats[0];
@@ -127,10 +131,10 @@ class Walk {
     this.tree.take(row);
     const { sequence, hash } = row;
     this.head = { sequence, hash };
+    this.lastAt = row.at;
     const kept = this.#kept.get(sequence);
     if (kept === undefined) return;
-    const isTree = row.format !== formats[0];
-    const root = isTree ? this.tree.leaves.root() : undefined;
+    const root = this.tree.leaves.root();
     const fits = (of: AuditHead): boolean => of.hash === hash && (of.root ?? root) === root;
     if (!kept.every(fits)) this.#unlike ??= sequence;
     if (kept.some(fits)) this.#lastFitting = sequence;
@@ -156,7 +160,7 @@ class Walk {
 
 function guardFinding({ guardsMissing = [] }: AuditRecord): AuditFinding | undefined {
   if (guardsMissing.length === 0) return undefined;
-  const why = `what keeps the table from being changed is gone: ${guardsMissing.join(", ")}`;
+  const why = `what keeps the tables from being changed is gone or another: ${guardsMissing.join(", ")}`;
   return { code: "guard-missing", firstBad: 0, why };
 }
 
@@ -173,7 +177,7 @@ function treeFinding({ tree }: AuditRecord, walk: Walk): AuditFinding | undefine
     isSame(tiles, own);
   if (fits) return undefined;
   const tile = tiles.findIndex((root, index) => root !== own[index]);
-  const firstBad = tile < 0 ? walk.entries : lastEntryOf(row, tile * tileLeaves) + 1;
+  const firstBad = tile < 0 ? 0 : lastEntryOf(row, tile * tileLeaves) + 1;
   return { code: "tree-changed", firstBad, why: "the Merkle tree that the ledger keeps is not the one of its entries" };
 }
 
