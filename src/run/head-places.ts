@@ -16,7 +16,7 @@ export interface HeadPlaceDependencies {
   /** Where relative paths start. */
   directory: string;
   /** The value behind a reference such as `env:NAME`. */
-  secret(reference: string): string;
+  secret: (reference: string) => string;
 }
 
 /**

@@ -66,7 +66,7 @@ export interface NotifyDependencies {
   clock: Clock;
   logger: Logger;
   /** The value behind a reference such as `env:NAME`. */
-  secret(reference: string): string;
+  secret: (reference: string) => string;
 }
 
 /** A state and what is known of it: a change that waits to be told. */
