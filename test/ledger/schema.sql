@@ -1,5 +1,6 @@
 CREATE TRIGGER audit_appends_only before insert on audit when new.sequence <> (select coalesce(max(sequence), 0) + 1 from audit) or new.previous <> coalesce((select hash from audit order by sequence desc limit 1), '') begin select raise(abort, 'audit entries are only appended'); end;
 CREATE TRIGGER audit_refuses_delete before delete on audit begin select raise(abort, 'audit entries are never deleted'); end;
+CREATE TRIGGER audit_refuses_older before insert on audit when new.format < 2 or length(new.salt) <> 32 begin select raise(abort, 'audit entries of the format before are written no more'); end;
 CREATE TRIGGER audit_refuses_update before update on audit begin select raise(abort, 'audit entries are never changed'); end;
 CREATE TRIGGER audit_tile_refuses_delete before delete on audit_tile begin select raise(abort, 'the audit tree only grows'); end;
 CREATE TRIGGER audit_tile_refuses_update before update on audit_tile begin select raise(abort, 'the audit tree only grows'); end;
@@ -53,7 +54,7 @@ CREATE TABLE asset_number ( number text primary key, origin text not null check 
 CREATE TABLE assignment ( asset_number text not null, from_at text not null, to_at text, namespace text not null, staff_id text not null, customer_namespace text not null, customer_id text not null, member_global_id text not null, origin text not null check (origin in ('granted', 'adopted')), operation_id text, ended_by text, primary key (asset_number, from_at) ) strict, without rowid;
 CREATE TABLE assumption_met ( row text not null, verdict text not null check (verdict in ('confirmed', 'contradicted')), count integer not null, first_at text not null, last_at text not null, evidence text not null, operation_id text, accepted_at text, by text, reason text, primary key (row, verdict) ) strict, without rowid;
 CREATE TABLE attempt ( operation_id text not null, number integer not null, nonce text not null, wire_hash text not null, started_at text not null, finished_at text, outcome text, http_status integer, code text, detail text, primary key (operation_id, number) ) strict, without rowid;
-CREATE TABLE audit ( sequence integer primary key, format integer not null, at text not null, kind text not null, subject text not null, body text not null, previous text not null, hash text not null ) strict;
+CREATE TABLE audit ( sequence integer primary key, format integer not null, at text not null, kind text not null, subject text not null, body text not null, previous text not null, hash text not null , salt text not null default '') strict;
 CREATE TABLE audit_tile (number integer primary key, root text not null) strict;
 CREATE TABLE audit_tree ( only_one integer primary key check (only_one = 1), chain_entries integer not null, chain_hash text not null, size integer not null, roots text not null ) strict;
 CREATE TABLE by_hand ( namespace text not null, id text not null, stream text not null, body_hash text not null, at text not null, by text not null, reason text not null, unseen text not null default '[]', ended_at text, primary key (stream, namespace, id, at) ) strict, without rowid;
