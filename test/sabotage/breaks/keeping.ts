@@ -23,8 +23,8 @@ export const keeping: Breaks = {
   "an entry's hash leaves out the one before it": {
     file: "src/ledger/audit/audit-log.ts",
     within: "auditText",
-    find: "$row.subject, $row.body, $row.previous]);",
-    replace: "$row.subject, $row.body]);",
+    find: "[$form, $sequence, $at, $kind, $subject, $body, $previous, $salt]",
+    replace: "[$form, $sequence, $at, $kind, $subject, $body, $salt]",
     test: "ledger/audit.test.ts",
     title:
       "verifying > finds an entry that was changed with its hash and the link of the entry after it: that one's own hash holds the link",
@@ -32,8 +32,8 @@ export const keeping: Breaks = {
   "an entry's hash leaves out when it was written": {
     file: "src/ledger/audit/audit-log.ts",
     within: "auditText",
-    find: "[$row.format, $row.sequence, $row.at,",
-    replace: "[$row.format, $row.sequence,",
+    find: "[$form, $sequence, $at, $kind, $subject, $body, $previous, $salt]",
+    replace: "[$form, $sequence, $kind, $subject, $body, $previous, $salt]",
     test: "ledger/audit.test.ts",
     title: "verifying > finds tampering in the file itself, past the guards",
   },
