@@ -33,6 +33,7 @@ const addCustomers = database.transaction((from: number, to: number) => {
     for (const [table, row] of rows) put(table, row);
     for (const entry of entries) audit.append({ at, ...entry });
   }
+  audit.grow();
 });
 for (let from = 1; from <= customers; from += customersAtOnce) {
   const to = Math.min(customers, from + customersAtOnce - 1);
