@@ -5,6 +5,7 @@ import { sha256 } from "../../src/base/canonical-json.ts";
 import { auditHash } from "../../src/ledger/audit/audit-log.ts";
 import type { AuditHead, AuditRow } from "../../src/ledger/audit/audit-log.ts";
 import { verifyRecord } from "../../src/ledger/audit/verify-log.ts";
+import { RecordTree } from "../../src/ledger/audit/record-tree.ts";
 import { headsPath, readKeptHeads } from "../../src/ledger/audit/audit-heads.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { openLedger, sqlite } from "../support/world/start.ts";
@@ -66,11 +67,39 @@ describe("the table of audit entries", () => {
       "only appended",
     ],
     ["insert into audit values (0, 2, '', '', '', '{}', '', '', hex(zeroblob(16)))", "only appended"],
+    ["insert into audit values (4, 2, '', '', '', '{}', '', '', '')", "written no more"],
+    ["update audit_tree set size = size - 1", "only grows"],
+    ["update audit_tree set roots = '[]'", "only grows"],
+    ["update audit_tree set size = size + 1, chain_entries = 1", "only grows"],
+    ["delete from audit_tree", "only grows"],
+    ["update audit_tile set root = ''", "only grows"],
+    ["delete from audit_tile", "only grows"],
   ])("refuses %s", async (statement, reason) => {
     const { ledger, path } = await openLedger();
-    await append(ledger, 3);
+    await append(ledger, 256);
     expect(() => sqlite(path).exec(statement)).toThrow(reason);
-    expect(ledger.audit.verify()).toMatchObject({ good: true, entries: 3 });
+    expect(ledger.audit.verify()).toMatchObject({ good: true, entries: 256 });
+  });
+});
+
+describe("appending", () => {
+  it("draws a salt for each entry, so that one and the same has another hash each time", async () => {
+    const { ledger } = await openLedger();
+    for (const _ of [1, 2]) await ledger.audit.append({ kind: "k", subject: "s", body: {} });
+    const salts = rowsOf(ledger).map(({ salt }) => salt);
+    expect(salts).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/u), expect.stringMatching(/^[0-9a-f]{32}$/u)]);
+    expect(new Set(salts).size).toBe(2);
+  });
+
+  it("commits no entry without the tree that has grown with it, whose root is in the head", async () => {
+    const { ledger, path } = await openLedger();
+    await append(ledger, 3);
+    const tree = new RecordTree();
+    for (const row of rowsOf(ledger)) tree.take(row);
+    expect(readKeptHeads(headsPath(path)).at(-1)).toMatchObject({ sequence: 3, root: tree.checkpoint().root });
+    sqlite(path).exec("create trigger full before update on audit_tree begin select raise(abort, 'no room'); end");
+    await expect(append(ledger, 1)).rejects.toThrow();
+    expect(rowsOf(ledger)).toHaveLength(3);
   });
 });
 
@@ -101,6 +130,7 @@ describe("verifying", () => {
     for (const [code, statement] of [
       ["entry-changed", "update audit set at = '2020-01-01T00:00:00.000Z' where sequence = 4"],
       ["entry-changed", "update audit set subject = 'order:crm/other' where sequence = 4"],
+      ["entry-changed", "update audit set salt = '00000000000000000000000000000000' where sequence = 4"],
       ["entry-missing", "delete from audit where sequence = 4"],
       ["entry-format", "update audit set format = 3 where sequence = 4"],
       ["entry-format", "update audit set format = 1 where sequence = 4"],
@@ -111,6 +141,26 @@ describe("verifying", () => {
       unguarded(path).exec(statement);
       expect(ledger.audit.verify().integrity, statement).toMatchObject({ good: false, code, firstBad: 4 });
     }
+  });
+
+  it.each([
+    ["its size", "update audit_tree set size = size - 1", 0],
+    ["its roots", "update audit_tree set roots = replace(roots, substr(roots, 3, 4), 'ffff')", 0],
+    ["a chain before it", "update audit_tree set chain_hash = (select hash from audit where sequence = 1)", 0],
+    ["a subtree", "update audit_tile set root = (select root from audit_tile where number = 0) where number = 1", 257],
+    ["a subtree less", "delete from audit_tile where number = 1", 0],
+  ])("finds a tree that is not the one of the entries: %s", async (_, statement, firstBad) => {
+    const { ledger, path } = await openLedger();
+    await append(ledger, 600);
+    const database = sqlite(path);
+    const guards = database.prepare(
+      "select name, sql from sqlite_master where type = 'trigger' and name like 'audit_t%'",
+    );
+    const kept = guards.all() as { name: string; sql: string }[];
+    database.exec(`${kept.map(({ name }) => `drop trigger ${name};`).join("")}${statement}`);
+    expect(ledger.audit.verify().integrity).toMatchObject({ good: false, code: "guard-missing" });
+    for (const { sql } of kept) database.exec(sql);
+    expect(ledger.audit.verify().integrity).toMatchObject({ good: false, code: "tree-changed", firstBad });
   });
 
   it("finds a cut up to the last kept head, and says what a cut after it means: nothing", async () => {

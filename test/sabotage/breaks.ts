@@ -1,5 +1,6 @@
 import type { Breaks } from "./break.ts";
 import { answers } from "./breaks/answers.ts";
+import { audit } from "./breaks/audit.ts";
 import { keeping } from "./breaks/keeping.ts";
 import { lifeMoves } from "./breaks/life-moves.ts";
 import { lifeOrders } from "./breaks/life-orders.ts";
@@ -29,6 +30,7 @@ const groups = [
   planning,
   rejecting,
   keeping,
+  audit,
   running,
   locking,
   lifeAsync,

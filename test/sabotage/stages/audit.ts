@@ -1,0 +1,4 @@
+import { audit } from "../breaks/audit.ts";
+import { stage } from "../stage.ts";
+
+stage(audit);
