@@ -25,15 +25,15 @@ export interface HeadPlaceDependencies {
  */
 export async function keepHeadOutside(deps: HeadPlaceDependencies): Promise<void> {
   const { places, ledger, logger } = deps;
-  await ledger.audit.onlyPlaces(places.map(nameOf));
+  const named = namesOf(places);
+  await ledger.audit.onlyPlaces(named.map(({ name }) => name));
   if (places.length === 0) return;
   let head;
-  for (const place of places) {
-    const name = nameOf(place);
+  for (const { place, name } of named) {
     try {
       head ??= await deps.head();
       if (head === undefined) return;
-      await keep(place, `${JSON.stringify(head)}\n`, deps);
+      await keep(place, JSON.stringify(head), deps);
       await ledger.audit.headKept(name, head.sequence);
     } catch (error) {
       if (ledger.broken !== undefined) throw error;
@@ -42,6 +42,17 @@ export async function keepHeadOutside(deps: HeadPlaceDependencies): Promise<void
       await ledger.audit.headNotKept(name, problem);
     }
   }
+}
+
+/** The places with their names, and a number where several have the same: each is told of by itself. */
+function namesOf(places: readonly HeadPlace[]): { place: HeadPlace; name: string }[] {
+  const counts = new Map<string, number>();
+  return places.map((place) => {
+    const name = nameOf(place);
+    const number = (counts.get(name) ?? 0) + 1;
+    counts.set(name, number);
+    return { place, name: number === 1 ? name : `${name} (${number})` };
+  });
 }
 
 /** A place as people read it: no query, where a secret may stand, and no user. */
@@ -56,10 +67,11 @@ async function keep(place: HeadPlace, line: string, { directory, secret }: HeadP
     await postJson(place, line, secret);
     return;
   }
-  // Only ever appended to: a file that the system lets nobody change otherwise will do.
+  // Only ever appended to: a file that the system lets nobody change otherwise will do. A line begins with the end of
+  // the one before it, so that one which a crash left half-written takes no other with it.
   const file = openSync(isAbsolute(place.path) ? place.path : resolve(directory, place.path), "a", 0o600);
   try {
-    appendFileSync(file, line);
+    appendFileSync(file, `\n${line}`);
     fsyncSync(file);
   } finally {
     closeSync(file);

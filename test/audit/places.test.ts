@@ -94,6 +94,38 @@ it("a folder that is not there, and a key that cannot sign, stop nothing and are
   expect((await w.run("run", "everything")).stderr).toContain("EACCES");
 });
 
+it("a line that a crash left half-written takes no other one with it", async () => {
+  const w = await world({ records: company(2, 1) });
+  w.extra = "audit: { heads: [{ kind: file, path: crm.heads }] }\n";
+  w.write();
+  const heads = w.path("crm.heads");
+  await w.run("run", "everything");
+  const [first = ""] = lines(heads);
+  writeFileSync(heads, readFileSync(heads, "utf8").slice(0, -20));
+  await w.run("run", "everything");
+  const [torn, whole = "", ...more] = lines(heads);
+  expect([torn, JSON.parse(whole).sequence > JSON.parse(first).sequence, more]).toEqual([
+    first.slice(0, -20),
+    true,
+    [],
+  ]);
+  expect((await w.run("audit", "verify", "--heads", heads)).exitCode).toBe(0);
+});
+
+it("of two places with one address, each is told of by itself", async () => {
+  const w = await world({ records: company(1, 1) });
+  const target = await startServer(({ query }, response) => {
+    response.writeHead(query["key"] === "down" ? 503 : 204).end();
+  });
+  w.extra = `audit: { heads: [{ kind: webhook, url: "${target}/?key=down" }, { kind: webhook, url: "${target}/?key=up" }] }\n`;
+  w.write();
+  const run = await w.run("run", "everything");
+  expect(run.stderr).toContain(`"key":"head-not-kept:${target}/"`);
+  const { stdout } = await w.run("status");
+  expect(stdout).toContain(`${target}/ has not got the head`);
+  expect(stdout).toContain(`${target}/ (2) has that of entry`);
+});
+
 it("a record is checked with what a place got, and a line that somebody changed there counts for nothing", async () => {
   const { url } = await receiver();
   const w = await placed(url);
@@ -114,7 +146,7 @@ it("a record is checked with what a place got, and a line that somebody changed 
       "a signature of the other line",
       whole.replace(
         /"checkpoint":"(?:[^"\\]|\\.)*"/u,
-        /"checkpoint":"[^]*"(?=\}\n$)/u.exec(whole.split("\n")[1] + "\n")?.[0] ?? "",
+        /"checkpoint":"[^]*"(?=\}\n$)/u.exec(`${whole.split("\n").at(-1)}\n`)?.[0] ?? "",
       ),
     ],
   ] as const) {
