@@ -136,7 +136,8 @@ export async function* auditExport(
   between: number,
 ): AsyncGenerator<string, void, void> {
   const line = (value: object): string => `${JSON.stringify(value)}\n`;
-  const head = await auditHead(ledger);
+  // Entry and tree are of one state; the entries up to it are the same in each later one.
+  const head = await ledger.oneState(() => auditHead(ledger));
   const tree = new RecordTree();
   yield line({ export: form, entries: head?.sequence ?? 0 });
   if (head !== undefined)

@@ -4,12 +4,16 @@ import { appendFileSync, copyFileSync, readFileSync, writeFileSync } from "node:
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { auditHash, auditText, chainLeaf, exportedEntry } from "../../src/ledger/audit/audit-log.ts";
+import { systemRandomness } from "../../src/base/ids.ts";
+import { auditExport } from "../../src/inquiry/audit.ts";
+import { ReadOnlyLedger } from "../../src/inquiry/read-only-ledger.ts";
+import { openReadOnly } from "../../src/ledger/database/database.ts";
+import { AuditLog, auditHash, auditText, chainLeaf, exportedEntry } from "../../src/ledger/audit/audit-log.ts";
 import { consistencyPath, Frontier, inclusionPath } from "../../src/ledger/audit/merkle-log.ts";
 import { RecordTree } from "../../src/ledger/audit/record-tree.ts";
 import { auditPages, exportOf, lived, verifierAlone } from "../support/audit-record.ts";
 import { documents } from "../support/cli.ts";
-import { folder } from "../support/world/start.ts";
+import { folder, openLedger, sqlite } from "../support/world/start.ts";
 
 /** A digit that is another one. */
 const another = (digit: string): string => (digit === "a" ? "b" : "a");
@@ -136,6 +140,28 @@ describe("an export", () => {
     if (hasPython) expect(byPython(path)).toEqual({ code: 0, said: "good\n" });
     expect(verify(w.path("crm-sync.yaml"))).toMatchObject({ code: 1 });
     expect(verify(w.path("nowhere.ndjson"))).toMatchObject({ code: 2 });
+  });
+});
+
+describe("an export beside a run", () => {
+  it("begins with entry and tree of one state, whatever is written between the readings of them", async () => {
+    const { ledger, path } = await openLedger();
+    for (let number = 1; number <= 3; number += 1)
+      await ledger.audit.append({ kind: "k", subject: "s", body: { number } });
+    const other = sqlite(path);
+    const log = new AuditLog(other, systemRandomness);
+    const reader = new ReadOnlyLedger(path, openReadOnly(path));
+    const reading = reader.reading.bind(reader);
+    reader.reading = (work) => {
+      log.append({ at: "2026-10-01T08:00:00.000Z", kind: "k", subject: "s", body: {} });
+      log.grow();
+      return reading(work);
+    };
+    const written: string[] = [];
+    for await (const line of auditExport(reader, "form", 1_000)) written.push(line);
+    reader.close();
+    expect(JSON.parse(written[0] ?? "")).toEqual({ export: "form", entries: 3 });
+    expect(JSON.parse(written.at(-1) ?? "").end).toMatchObject({ entries: 3, size: 3 });
   });
 });
 
