@@ -58,7 +58,7 @@ async function verifiedChain(db: Kysely<unknown>): Promise<{ entries: number; la
   }
 }
 
-/** Audit entries are the leaves of a Merkle tree from now on (RFC 9162); a leaf is hashed with 0x00 before it. */
+/** Makes audit entries the leaves of a Merkle tree (RFC 9162); a leaf is hashed with 0x00 before it. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const { entries, last } = await verifiedChain(db);
   for (const statement of statements) await sql.raw(statement).execute(db);

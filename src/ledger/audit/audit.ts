@@ -34,7 +34,7 @@ export class Audit {
     await this.#context.write(() => this.#places().notKept.run({ place, problem, at: this.#context.now }));
   }
 
-  /** Forgets every other place: it is not configured any more. */
+  /** Forgets every other place: it is not configured. */
   async onlyPlaces(places: readonly string[]): Promise<void> {
     if (this.places().every(({ place }) => places.includes(place))) return;
     await this.#context.write(() => this.#places().only.run(JSON.stringify(places)));
