@@ -1,0 +1,105 @@
+import type { TreeHeadFacts } from "../facts.ts";
+
+/**
+ * What a statement is made of, whatever format it is written in. A statement has parts, each a table whose columns have
+ * a type; its rows come part by part, in the order of the parts. Names and types of columns are a promise: a change of
+ * one raises the version of the statement.
+ */
+
+/**
+ * What stands in the cells of a column, and how it is held in memory:
+ *
+ * - `text`, `list` (texts in their order), `integer`, `boolean`
+ * - `money`: a whole number of the minor unit of the currency in the column `currencyIn` of the same row
+ * - `date`: a local date such as `2026-10-01`, as the CRM gave it or in the zone of the statement
+ * - `instant`: an ISO instant in UTC; shown in the zone of the statement
+ */
+export type ColumnType = "text" | "list" | "integer" | "boolean" | "money" | "date" | "instant";
+
+export interface Column {
+  /** As it stands in CSV, JSON and Parquet: lower case, words joined by `_`. */
+  name: string;
+  type: ColumnType;
+  /** Its heading for people. */
+  title: string;
+  /** What stands in it, in one sentence. */
+  about: string;
+  /** Of money: the column with its currency (ISO 4217). */
+  currencyIn?: string;
+  /** It is added up over the part: integers as they are, money for each currency by itself. */
+  total?: true;
+}
+
+/** One table of a statement. */
+export interface Part {
+  name: string;
+  title: string;
+  about: string;
+  columns: readonly Column[];
+  /** The column by whose values rows are counted and totals are grouped, such as the verdict. */
+  groupBy?: string;
+}
+
+/** A kind of statement: its parts in their order. */
+export interface StatementShape {
+  kind: string;
+  version: number;
+  title: string;
+  about: string;
+  parts: readonly [Part, ...Part[]];
+}
+
+export type Cell = string | number | boolean | null | readonly string[];
+
+/** One row: its cells by the names of the columns; a column that is left out is empty. */
+export type Row = Readonly<Record<string, Cell>>;
+
+/** A row and the part that it stands in. */
+export interface PartRow {
+  part: string;
+  row: Row;
+}
+
+/**
+ * The time a statement is about: `from` belongs to it and `to` does not (ISO instants in UTC); `label` is what was asked
+ * for, such as `2026-10`.
+ */
+export interface Period {
+  label: string;
+  zone: string;
+  from: string;
+  to: string;
+}
+
+/** Which date puts a row into the period: when it happened here, or the date that the CRM gives the order. */
+export type PeriodBy = "happened" | "crm-date";
+
+/** What a statement is limited to; what is left out limits nothing. */
+export interface Filters {
+  source?: string | undefined;
+  /** A customer's key, such as `crm/ALFKI`. */
+  customer?: string | undefined;
+  /** The code of a branch. */
+  branch?: string | undefined;
+  /** A product number (gmsPid) or application key. */
+  product?: string | undefined;
+}
+
+/** What a statement was made from. It holds no time of its making: the same ledger gives the same bytes. */
+export interface StatementHeader {
+  kind: string;
+  version: number;
+  title: string;
+  period: Period;
+  by: PeriodBy;
+  filters: Filters;
+  /** The moment whose knowledge it stands on: what was asked for, or when the ledger last learned something. */
+  asOf: string | null;
+  /** The period was not over then. */
+  provisional: boolean;
+  ledger: string | null;
+  /** The head of the audit record that it stands on. */
+  auditHead: TreeHeadFacts | null;
+  /** Version of the program. */
+  program: string;
+}
