@@ -85,6 +85,15 @@ export interface Filters {
   product?: string | undefined;
 }
 
+/** What is asked for. */
+export interface StatementRequest {
+  period: Period;
+  by: PeriodBy;
+  filters: Filters;
+  /** The moment in the past whose knowledge is asked for (ISO instant in UTC); without it all that the ledger knows. */
+  asOf?: string | undefined;
+}
+
 /** What a statement was made from. It holds no time of its making: the same ledger gives the same bytes. */
 export interface StatementHeader {
   kind: string;

@@ -1,0 +1,21 @@
+import { rebuildRow, rebuildStatement } from "../../report/statement/rebuild.ts";
+import type { PartRow, StatementRequest, StatementShape } from "../../report/statement/shape.ts";
+import type { ReadOnlyLedger } from "../read-only-ledger.ts";
+import { rebuilds } from "../rebuilds.ts";
+
+/** A kind of statement: what it is made of, and its rows from the ledger, part by part, in bounded memory. */
+export interface Statement {
+  shape: StatementShape;
+  rows(ledger: ReadOnlyLedger, request: StatementRequest): AsyncIterable<PartRow> | Iterable<PartRow>;
+}
+
+/** Every statement there is, by its kind. */
+export const statements = {
+  rebuild: { shape: rebuildStatement, rows: rebuildRows },
+} satisfies Record<string, Statement>;
+
+export type StatementKind = keyof typeof statements;
+
+function* rebuildRows(ledger: ReadOnlyLedger, { period }: StatementRequest): Generator<PartRow, void, void> {
+  for (const part of rebuilds(ledger, period)) yield rebuildRow(part);
+}
