@@ -1,0 +1,55 @@
+import { stringify } from "csv-stringify/sync";
+import { decimalText } from "../../crm/currency.ts";
+import { joinedList, untypedCellText } from "./cell-text.ts";
+import { csvMetadata } from "./csv-metadata.ts";
+import { localTime } from "./local-time.ts";
+import type { LocalTime } from "./local-time.ts";
+import { cellOf, currencyOf, isList } from "./rows.ts";
+import type { Column, Part, Row } from "./shape.ts";
+import { fileOfPart } from "./writer.ts";
+import type { OpenStatement, StatementWriter } from "./writer.ts";
+
+/** What is put behind the name of the first file for the file that describes all of them (CSV on the Web). */
+const metadataFile = "-metadata.json";
+
+/**
+ * A statement as CSV (RFC 4180, UTF-8): a file for each part with one line of column names and data only, and a file
+ * that describes them after CSV on the Web.
+ */
+export function csvWriter(statement: OpenStatement): StatementWriter {
+  const { shape, header } = statement;
+  const time = localTime(header.period.zone);
+  return {
+    begin: () => [],
+    beginPart: (part) => [
+      { file: fileOfPart(shape, part), chunk: `${part.columns.map(({ name }) => name).join(",")}\r\n` },
+    ],
+    rows: (part, rows) => [{ file: fileOfPart(shape, part), chunk: csvText(part, rows, time) }],
+    endPart: () => [],
+    end: (totals) => [{ file: metadataFile, chunk: csvMetadata(statement, totals) }],
+  };
+}
+
+/**
+ * Texts are quoted, so that the mark of another country between cells does not begin a new cell inside them; what has
+ * another type is not.
+ */
+function csvText(part: Part, rows: readonly Row[], time: LocalTime): string {
+  const quoted = part.columns.map(({ type }) => type === "text" || type === "list");
+  return stringify(
+    rows.map((row) => part.columns.map((column) => cellAsText(row, column, time))),
+    {
+      record_delimiter: "\r\n",
+      cast: { string: (value, { index }) => ({ value, quoted: quoted[index] === true && value !== "" }) },
+    },
+  );
+}
+
+function cellAsText(row: Row, column: Column, time: LocalTime): string {
+  const cell = cellOf(row, column);
+  if (cell === null) return "";
+  if (isList(cell)) return untypedCellText(joinedList(cell));
+  if (column.type === "money") return decimalText(Number(cell), currencyOf(row, column));
+  if (column.type === "instant") return time.text(String(cell));
+  return column.type === "text" ? untypedCellText(String(cell)) : String(cell);
+}

@@ -1,0 +1,55 @@
+import type { JsonObject } from "../../base/canonical-json.ts";
+import type { StatementHeader } from "./shape.ts";
+
+/** One fact of what a statement was made from: its name for machines, its words for people, its value. */
+export interface HeaderFact {
+  name: string;
+  title: string;
+  value: string | number | boolean | null;
+}
+
+/** What a statement was made from, one fact a line, in the order in which people read it. */
+export function headerFacts(header: StatementHeader): HeaderFact[] {
+  const { period, filters, auditHead } = header;
+  return [
+    fact("statement", "Statement", header.kind),
+    fact("version", "Version of its columns", header.version),
+    fact("period", "Period", period.label),
+    fact("from", "From", period.from),
+    fact("to", "Up to, not with", period.to),
+    fact("zone", "Time zone", period.zone),
+    fact("by", "A row belongs to the period by", header.by),
+    fact("source", "Only the source", filters.source ?? null),
+    fact("customer", "Only the customer", filters.customer ?? null),
+    fact("branch", "Only the branch", filters.branch ?? null),
+    fact("product", "Only the product", filters.product ?? null),
+    fact("as_of", "As of", header.asOf),
+    fact("provisional", "Provisional: the period was not over", header.provisional),
+    fact("ledger", "Ledger", header.ledger),
+    fact("audit_sequence", "Audit head: entry", auditHead?.sequence ?? null),
+    fact("audit_hash", "Audit head: hash", auditHead?.hash ?? null),
+    fact("audit_size", "Audit tree: size", auditHead?.size ?? null),
+    fact("audit_root", "Audit tree: root", auditHead?.root ?? null),
+    fact("program", "Version of the program", header.program),
+  ];
+}
+
+function fact(name: string, title: string, value: HeaderFact["value"]): HeaderFact {
+  return { name, title, value };
+}
+
+/** The header as JSON. */
+export function headerJson({ kind, filters, period, auditHead, ...header }: StatementHeader): JsonObject {
+  return {
+    statement: kind,
+    ...header,
+    period: { ...period },
+    filters: {
+      source: filters.source ?? null,
+      customer: filters.customer ?? null,
+      branch: filters.branch ?? null,
+      product: filters.product ?? null,
+    },
+    auditHead: auditHead === null ? null : { ...auditHead },
+  };
+}

@@ -1,0 +1,66 @@
+import { canonicalJson } from "../../base/canonical-json.ts";
+import type { Json, JsonObject } from "../../base/canonical-json.ts";
+import { decimalText } from "../../crm/currency.ts";
+import { escaped } from "./cell-text.ts";
+import { headerJson } from "./header-facts.ts";
+import { localTime } from "./local-time.ts";
+import type { LocalTime } from "./local-time.ts";
+import { cellOf, currencyOf, isList } from "./rows.ts";
+import type { Column, Part, Row } from "./shape.ts";
+import { totalsJson } from "./totals.ts";
+import type { OpenStatement, StatementWriter } from "./writer.ts";
+
+/**
+ * A statement as one JSON document: the header on its first line, then each part with its columns, one row a line, and
+ * its totals. Members stand in canonical order within each line. Texts are exact: what would act in a terminal or an editor
+ * is escaped as JSON has it.
+ */
+export function jsonWriter({ header }: OpenStatement): StatementWriter {
+  const time = localTime(header.period.zone);
+  let parts = 0;
+  let rowsOfPart = 0;
+  return {
+    begin: () => file(`{"header":${line(headerJson(header))},\n"parts":{`),
+    beginPart: (part) => {
+      const text = `${parts === 0 ? "" : ","}\n${JSON.stringify(part.name)}:{"columns":${line(columnsJson(part))},\n"rows":[`;
+      parts += 1;
+      rowsOfPart = 0;
+      return file(text);
+    },
+    rows: (part, rows) => {
+      const lines = rows.map((row) => `\n${line(rowJson(part, row, time))}`).join(",");
+      const text = rowsOfPart === 0 ? lines : `,${lines}`;
+      rowsOfPart += rows.length;
+      return file(text);
+    },
+    endPart: (part, totals) => file(`\n],\n"totals":${line(totalsJson(part, totals))}}`),
+    end: () => file("\n}}\n"),
+  };
+}
+
+function file(chunk: string): { file: string; chunk: string }[] {
+  return [{ file: "", chunk }];
+}
+
+/** Characters beyond those that JSON escapes itself that turn the direction of a text, end a line or are not seen. */
+const unseen = /[\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff]/gu;
+
+function line(value: Json): string {
+  return canonicalJson(value).replaceAll(unseen, escaped);
+}
+
+function columnsJson(part: Part): Json {
+  return part.columns.map(({ name, type, title, currencyIn }) => ({ name, type, title, currencyIn }));
+}
+
+function rowJson(part: Part, row: Row, time: LocalTime): JsonObject {
+  return Object.fromEntries(part.columns.map((column) => [column.name, cellJson(row, column, time)]));
+}
+
+function cellJson(row: Row, column: Column, time: LocalTime): Json {
+  const cell = cellOf(row, column);
+  if (cell === null) return null;
+  if (isList(cell)) return [...cell];
+  if (column.type === "money") return decimalText(Number(cell), currencyOf(row, column));
+  return column.type === "instant" ? time.text(String(cell)) : cell;
+}

@@ -1,0 +1,128 @@
+import { Problem } from "../../base/errors.ts";
+import type { Json, JsonObject } from "../../base/canonical-json.ts";
+import { decimalText } from "../../crm/currency.ts";
+import { currencyOf } from "./rows.ts";
+import type { Column, Part, Row } from "./shape.ts";
+
+/** The sum of a column: of money that of one currency, in its minor unit; of integers the currency is null. */
+export interface Sum {
+  column: Column;
+  currency: string | null;
+  total: number;
+}
+
+/** How many rows there are and what their columns add up to. Sums are ordered by column, then by currency. */
+export interface Totals {
+  rows: number;
+  sums: Sum[];
+}
+
+/** The totals of a part, and those of the rows with each value of `groupBy`, ordered by it, rows without one last. */
+export interface PartTotals extends Totals {
+  groups: (Totals & { value: string | null })[];
+}
+
+/** Counts the rows of a part and adds them up as they go by. Nothing is kept of them but sums. */
+export interface Adding {
+  readonly rows: number;
+  add(row: Row): void;
+  totals(): PartTotals;
+}
+
+/** What is added up of rows: integers by column, amounts by column and currency. */
+class RunningTotals {
+  rows = 0;
+  readonly #part: Part;
+  readonly #sums: readonly (readonly [Column, Map<string | null, number>])[];
+
+  constructor(part: Part) {
+    this.#part = part;
+    this.#sums = part.columns
+      .filter((column) => column.total === true)
+      .map((column) => [column, new Map<string | null, number>(column.type === "money" ? [] : [[null, 0]])]);
+  }
+
+  add(row: Row): void {
+    this.rows += 1;
+    for (const [column, sums] of this.#sums) {
+      const cell = row[column.name];
+      if (typeof cell !== "number") continue;
+      const currency = column.type === "money" ? currencyOf(row, column) : null;
+      const total = (sums.get(currency) ?? 0) + cell;
+      if (!Number.isSafeInteger(total)) throw tooLarge(this.#part, column, currency);
+      sums.set(currency, total);
+    }
+  }
+
+  totals(): Totals {
+    const sums = this.#sums.flatMap(([column, byCurrency]) =>
+      [...byCurrency]
+        .toSorted(([one], [other]) => inOrder(one, other))
+        .map(([currency, total]) => ({ column, currency, total })),
+    );
+    return { rows: this.rows, sums };
+  }
+}
+
+/** Begins the totals of a part. */
+export function addingUp(part: Part): Adding {
+  const whole = new RunningTotals(part);
+  const groups = new Map<string | null, RunningTotals>();
+  return {
+    get rows() {
+      return whole.rows;
+    },
+    add(row) {
+      whole.add(row);
+      if (part.groupBy === undefined) return;
+      const cell = row[part.groupBy] ?? null;
+      const value = cell === null ? null : String(cell);
+      let group = groups.get(value);
+      if (group === undefined) groups.set(value, (group = new RunningTotals(part)));
+      group.add(row);
+    },
+    totals: () => ({
+      ...whole.totals(),
+      groups: [...groups]
+        .toSorted(([one], [other]) => inOrder(one, other))
+        .map(([value, group]) => ({ value, ...group.totals() })),
+    }),
+  };
+}
+
+/** Code-unit order, so that it is the same on every machine; what is missing comes last. */
+function inOrder(one: string | null, other: string | null): number {
+  if (one === null || other === null) return one === other ? 0 : one === null ? 1 : -1;
+  return one < other ? -1 : one > other ? 1 : 0;
+}
+
+function tooLarge(part: Part, column: Column, currency: string | null): Problem {
+  return new Problem({
+    code: "statement.total-too-large",
+    message:
+      `the sum of ${column.name}${currency === null ? "" : ` in ${currency}`} of the part ${part.name} ` +
+      "has more digits than can be held exactly; the statement was not written",
+    cure: "make the statement of a shorter period, or of one customer or branch",
+  });
+}
+
+/** A sum as people read it: money as a decimal. */
+export function sumText({ currency, total }: Sum): string {
+  return currency === null ? String(total) : decimalText(total, currency);
+}
+
+/** Totals as JSON: integers as numbers, money as decimal texts by currency. */
+export function totalsJson(part: Part, totals: PartTotals): JsonObject {
+  const groups = totals.groups.map(({ value, ...group }) => ({ value, ...plain(part, group) }));
+  return part.groupBy === undefined ? plain(part, totals) : { ...plain(part, totals), groups };
+}
+
+function plain(part: Part, { rows, sums }: Totals): { rows: number; columns: JsonObject } {
+  const summed = part.columns.filter(({ total }) => total === true);
+  const columns = summed.map((column): [string, Json] => {
+    const found = sums.filter((sum) => sum.column === column);
+    if (column.type !== "money") return [column.name, found[0]?.total ?? 0];
+    return [column.name, Object.fromEntries(found.map((sum) => [sum.currency ?? "", sumText(sum)]))];
+  });
+  return { rows, columns: Object.fromEntries(columns) };
+}

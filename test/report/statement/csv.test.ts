@@ -1,0 +1,135 @@
+import { parse } from "csv-parse/sync";
+import { describe, expect, it } from "vitest";
+import { fileNameOf } from "../../../src/report/statement/writer.ts";
+import { filesOf, hostileTexts, sampleShape, textOf } from "./sample.ts";
+
+type Cells = Record<string, string>;
+
+function parsed(text: string): Cells[] {
+  return parse(text, { columns: true, record_delimiter: "\r\n", relax_column_count: false });
+}
+
+const own = (name: string): string => `urn:crm-sync:statement:${name}`;
+
+describe("a statement as CSV", async () => {
+  const files = await filesOf("csv");
+  const orders = parsed(textOf(files, ""));
+
+  it("is a file for each part, those without rows too, and one that describes them", () => {
+    expect([...files.keys()]).toEqual(["", "refunds", "lines", "-metadata.json"]);
+    expect(textOf(files, "refunds")).toBe("currency,amount,nodes\r\n");
+    expect(textOf(files, "lines")).toBe(
+      'order,currency,price,amount\r\n"10248","EUR",0.10,0.20\r\n"10248","EUR",0.10,0.10\r\n"10250","JPY",3,9\r\n',
+    );
+  });
+
+  it("holds typed values as RFC 4180 has them: data only, every line ended by CR LF, nothing quoted but texts", () => {
+    const text = textOf(files, "");
+    const lines = text.split("\r\n");
+    expect(lines[0]).toBe("order,verdict,products,note,seats,trial,ordered_on,placed_at,currency,amount");
+    expect(lines[1]).toBe(
+      '"10248","matched","Atlas; Mercury\\u003b pro",,5,false,2026-10-01,2026-10-01T00:00:00+02:00,"EUR",5.94',
+    );
+    expect(lines[2]).toBe('"10249","different",,,7,true,2026-10-31,2026-10-25T02:30:00.250+01:00,"EUR",999.99');
+    expect(lines[3]).toBe('"10250","matched",,,-2,,,,"JPY",120000');
+    expect(lines[4]).toBe('"10251","matched",,,1,,,,"KWD",1.005');
+    expect(lines[5]).toBe('"10252","missing",,,,,,,"EUR",-0.01');
+    expect(lines[6]).toBe('"10253","missing",,,,,,,,');
+    expect(lines).toHaveLength(6 + hostileTexts.length + 2);
+    expect(text.replaceAll("\r\n", "")).not.toMatch(/[\r\n]/);
+  });
+
+  it("shows hostile texts as texts: no formula, nothing that acts unseen", () => {
+    const notes = orders.filter(({ verdict }) => verdict === "hostile").map(({ note }) => note ?? "");
+    expect(notes).toHaveLength(hostileTexts.length);
+    for (const note of notes) {
+      expect(note).not.toMatch(/^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/);
+      // oxlint-disable-next-line no-control-regex
+      expect(note).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c\uffff]/);
+      expect(note.isWellFormed()).toBe(true);
+    }
+    expect(notes.slice(0, 12)).toEqual([
+      "'=1+1",
+      `'=HYPERLINK("https://x.example","click")`,
+      "'+41 44",
+      "'-2+3",
+      "'@SUM(A1)",
+      "'\\t=1+1",
+      "'\\r\\n=1+1",
+      "'\uff1d1+1",
+      "'\uff20x",
+      "nul\\u0000 bell\\u0007 escape\\u001b[31m delete\\u007f next\\u0085",
+      "left\\u202eright\\u202c \\u2066isolate\\u2069 mark\\u200f\\u200e\\u061c",
+      "lone \\ud800 half, not a character \\uffff, line\\u2028separator, \\ufeffmark",
+    ]);
+    expect(notes.slice(-4)).toEqual(["Größe 漢字 𝔘 🧾", "true", "00123", "1e5"]);
+  });
+
+  it("is described by metadata that agree with it", () => {
+    const metadata = JSON.parse(textOf(files, "-metadata.json"));
+    expect(metadata["@context"][0]).toBe("http://www.w3.org/ns/csvw");
+    expect(metadata).toMatchObject({
+      "dc:title": "Sample of orders, October 2026",
+      [own("zone")]: "Europe/Berlin",
+      [own("customer")]: "crm/ALFKI",
+      [own("provisional")]: false,
+      [own("audit_root")]: "b".repeat(64),
+    });
+    expect(Object.values(metadata)).not.toContain(null);
+    expect(metadata.tables.map(({ url }: { url: string }) => url)).toEqual([
+      "orders.csv",
+      "orders.refunds.csv",
+      "orders.lines.csv",
+    ]);
+    for (const [index, part] of sampleShape.parts.entries()) {
+      const table = metadata.tables[index];
+      const text = textOf(files, index === 0 ? "" : part.name);
+      const columns: { name: string }[] = table.tableSchema.columns;
+      expect(columns.map(({ name }) => name).join(",")).toBe(text.split("\r\n")[0]);
+      expect(table[own("rows")]).toBe(parsed(text).length);
+    }
+    expect(metadata.tables[0].tableSchema).toMatchObject({ primaryKey: ["order"] });
+    expect(metadata.tables[0].tableSchema.columns[2]).toMatchObject({ datatype: "string", separator: "; " });
+  });
+
+  it("is described with totals that a reader of the file comes to, for each currency by itself", () => {
+    const metadata = JSON.parse(textOf(files, "-metadata.json"));
+    const totals: Record<string, string>[] = metadata.tables[0][own("totals")];
+    const sums = new Map<string, number>();
+    for (const { currency = "", amount = "", seats } of orders) {
+      if (currency !== "") sums.set(currency, (sums.get(currency) ?? 0) + Math.round(Number(amount) * 1000));
+      sums.set("seats", (sums.get("seats") ?? 0) + Number(seats));
+    }
+    for (const total of totals) {
+      const currency = total[own("currency")];
+      const factor = currency === undefined ? 1 : 1000;
+      expect(Math.round(Number(total[own("total")]) * factor), currency).toBe(sums.get(currency ?? "seats"));
+    }
+    expect(totals).toHaveLength(sums.size);
+    expect(totals.map((total) => total[own("total")])).toEqual(["33", "1005.92", "120022", "1.005"]);
+    const groups: Record<string, unknown>[] = metadata.tables[0][own("groups")];
+    expect(groups.map((group) => [group[own("value")], group[own("rows")]])).toEqual([
+      ["different", 1],
+      ["hostile", hostileTexts.length],
+      ["matched", 3],
+      ["missing", 2],
+    ]);
+  });
+
+  it("has the same bytes when it is made again", async () => {
+    expect(await filesOf("csv")).toEqual(files);
+  });
+});
+
+describe("the names of files", () => {
+  it.each([
+    ["out/orders.csv", "", "out/orders.csv"],
+    ["out/orders.csv", "lines", "out/orders.lines.csv"],
+    ["out.d/orders", "lines", "out.d/orders.lines"],
+    ["a\\b.c\\orders", "lines", "a\\b.c\\orders.lines"],
+    [".csv", "lines", ".csv.lines"],
+    ["orders.2026.csv", "-metadata.json", "orders.2026.csv-metadata.json"],
+  ])("of %s and %j are %s", (path, file, name) => {
+    expect(fileNameOf(path, file)).toBe(name);
+  });
+});
