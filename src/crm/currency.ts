@@ -4,7 +4,9 @@
  */
 const digitsBesideTwo: ReadonlyMap<string, number> = new Map(
   Object.entries({
-    0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF XAD XAG XAU XBA XBB XBC XBD XDR XPD XPT XSU XTS XUA XXX",
+    0:
+      "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF " +
+      "XAD XAG XAU XBA XBB XBC XBD XDR XPD XPT XSU XTS XUA XXX",
     3: "BHD IQD JOD KWD LYD OMR TND",
     4: "CLF UYW",
   }).flatMap(([digits, currencies]) => currencies.split(" ").map((currency) => [currency, Number(digits)])),

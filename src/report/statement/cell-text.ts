@@ -1,10 +1,17 @@
-/**
- * What must not act in a cell: control characters with tab and line ends, what turns the direction of a text, line
- * separators, what is not seen at all, halves of surrogate pairs and code points that are no characters.
- */
-const unseen =
-  // oxlint-disable-next-line no-control-regex
-  /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufdd0-\ufdef\ufeff\ufff9-\ufffb\ufffe\uffff]|\p{Surrogate}/gu;
+/** What must not act in a text, and what is not seen at all: each range with what it holds. */
+const unseenRanges = [
+  "\\u0000-\\u001f\\u007f-\\u009f", // control characters, with tab and line ends
+  "\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069", // what turns the direction of a text
+  "\\u2028\\u2029", // separators of lines and paragraphs
+  "\\u200b\\u2060-\\u2065\\u206a-\\u206f\\ufeff\\ufff9-\\ufffb", // what has no width
+  "\\ufdd0-\\ufdef\\ufffe\\uffff\\p{Surrogate}", // no characters; halves of surrogate pairs
+];
+const unseen = new RegExp(`[${unseenRanges.join("")}]`, "gu");
+
+/** A text with every character that would act or not be seen as an escape of JSON, such as `\u202e`. */
+export function withEscapes(text: string): string {
+  return text.replaceAll(unseen, escaped);
+}
 
 const shortEscapes: ReadonlyMap<string, string> = new Map([
   ["\t", "\\t"],
@@ -21,7 +28,7 @@ export function cellText(text: string): string {
 }
 
 /** A character as `\u202e`. */
-export function escaped(character: string): string {
+function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 

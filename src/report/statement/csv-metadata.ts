@@ -23,8 +23,8 @@ const datatypes: Record<ColumnType, string> = {
 };
 
 /**
- * What describes the CSV files of a statement, after CSV on the Web: which files there are, their columns and types, what
- * the statement was made from, and its totals.
+ * What describes the CSV files of a statement, after CSV on the Web: which files there are, their columns and types,
+ * what the statement was made from, and its totals.
  */
 export function csvMetadata(statement: OpenStatement, totals: StatementTotals): string {
   const { shape, header, name } = statement;

@@ -1,7 +1,7 @@
 import { canonicalJson } from "../../base/canonical-json.ts";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { decimalText } from "../../crm/currency.ts";
-import { escaped } from "./cell-text.ts";
+import { withEscapes } from "./cell-text.ts";
 import { headerJson } from "./header-facts.ts";
 import { localTime } from "./local-time.ts";
 import type { LocalTime } from "./local-time.ts";
@@ -12,8 +12,8 @@ import type { OpenStatement, StatementWriter } from "./writer.ts";
 
 /**
  * A statement as one JSON document: the header on its first line, then each part with its columns, one row a line, and
- * its totals. Members stand in canonical order within each line. Texts are exact: what would act in a terminal or an editor
- * is escaped as JSON has it.
+ * its totals. Members stand in canonical order within each line. Texts are exact: what would act in a terminal or an
+ * editor is escaped as JSON has it.
  */
 export function jsonWriter({ header }: OpenStatement): StatementWriter {
   const time = localTime(header.period.zone);
@@ -22,10 +22,10 @@ export function jsonWriter({ header }: OpenStatement): StatementWriter {
   return {
     begin: () => file(`{"header":${line(headerJson(header))},\n"parts":{`),
     beginPart: (part) => {
-      const text = `${parts === 0 ? "" : ","}\n${JSON.stringify(part.name)}:{"columns":${line(columnsJson(part))},\n"rows":[`;
+      const before = parts === 0 ? "" : ",";
       parts += 1;
       rowsOfPart = 0;
-      return file(text);
+      return file(`${before}\n${JSON.stringify(part.name)}:{"columns":${line(columnsJson(part))},\n"rows":[`);
     },
     rows: (part, rows) => {
       const lines = rows.map((row) => `\n${line(rowJson(part, row, time))}`).join(",");
@@ -42,11 +42,9 @@ function file(chunk: string): { file: string; chunk: string }[] {
   return [{ file: "", chunk }];
 }
 
-/** Characters beyond those that JSON escapes itself that turn the direction of a text, end a line or are not seen. */
-const unseen = /[\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff]/gu;
-
+/** JSON on one line. It escapes control characters itself; the others that would act in a text are escaped too. */
 function line(value: Json): string {
-  return canonicalJson(value).replaceAll(unseen, escaped);
+  return withEscapes(canonicalJson(value));
 }
 
 function columnsJson(part: Part): Json {

@@ -11,7 +11,10 @@ export interface LocalTime {
   shown(instant: string): string;
 }
 
-/** The time of a zone. What is read from the rules of a zone is kept for each quarter of an hour: they change at none else. */
+/**
+ * The time of a zone. What its rules say is kept for each quarter of an hour: clocks are changed at the beginning of
+ * one.
+ */
 export function localTime(zone: string): LocalTime {
   const kept = new Map<number, number>();
   const offset = (instant: number): number => {

@@ -65,8 +65,8 @@ export interface PartRow {
 }
 
 /**
- * The time a statement is about: `from` belongs to it and `to` does not (ISO instants in UTC); `label` is what was asked
- * for, such as `2026-10`.
+ * The time a statement is about: `from` belongs to it and `to` does not (ISO instants in UTC); `label` is what was
+ * asked for, such as `2026-10`.
  */
 export interface Period {
   label: string;

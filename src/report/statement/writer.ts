@@ -3,8 +3,8 @@ import type { Part, Row, StatementHeader, StatementShape } from "./shape.ts";
 
 /**
  * A piece of one of the files that a statement is written into. `file` is empty for the file that was asked for, the
- * name of a part, or what is put behind the file's name, which begins with a hyphen; `fileNameOf` makes a path of it. Files
- * come one after the other: the first chunk of a file begins it, and a chunk of another file ends it.
+ * name of a part, or what is put behind the file's name, which begins with a hyphen; `fileNameOf` makes a path of it.
+ * Files come one after the other: the first chunk of a file begins it, and a chunk of another file ends it.
  */
 export interface FileChunk {
   file: string;
@@ -36,7 +36,7 @@ export interface StatementWriter {
 /** Makes the writer of one format. */
 export type MakeWriter = (statement: OpenStatement) => StatementWriter;
 
-/** The path of one of the files: `orders.csv` and `lines` give `orders.lines.csv`, `-metadata.json` is put behind it. */
+/** The path of one of the files: `orders.csv` and `lines` give `orders.lines.csv`, `-metadata.json` goes behind it. */
 export function fileNameOf(path: string, file: string): string {
   if (file === "") return path;
   if (file.startsWith("-")) return path + file;
