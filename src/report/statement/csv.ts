@@ -30,18 +30,13 @@ export function csvWriter(statement: OpenStatement): StatementWriter {
   };
 }
 
-/**
- * Texts are quoted, so that the mark of another country between cells does not begin a new cell inside them; what has
- * another type is not.
- */
+/** Quoted too: what holds a mark that stands between cells in other countries, or begins or ends with a space. */
+const quotedToo = /[;|]|^ | $/u;
+
 function csvText(part: Part, rows: readonly Row[], time: LocalTime): string {
-  const quoted = part.columns.map(({ type }) => type === "text" || type === "list");
   return stringify(
     rows.map((row) => part.columns.map((column) => cellAsText(row, column, time))),
-    {
-      record_delimiter: "\r\n",
-      cast: { string: (value, { index }) => ({ value, quoted: quoted[index] === true && value !== "" }) },
-    },
+    { record_delimiter: "\r\n", quoted_match: quotedToo },
   );
 }
 

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../base/canonical-json.ts";
+import type { LocalTime } from "./local-time.ts";
 import type { StatementHeader } from "./shape.ts";
 
 /** One fact of what a statement was made from: its name for machines, its words for people, its value. */
@@ -6,6 +7,8 @@ export interface HeaderFact {
   name: string;
   title: string;
   value: string | number | boolean | null;
+  /** The value is an instant in UTC. */
+  instant?: true;
 }
 
 /** What a statement was made from, one fact a line, in the order in which people read it. */
@@ -15,15 +18,15 @@ export function headerFacts(header: StatementHeader): HeaderFact[] {
     fact("statement", "Statement", header.kind),
     fact("version", "Version of its columns", header.version),
     fact("period", "Period", period.label),
-    fact("from", "From", period.from),
-    fact("to", "Up to, not with", period.to),
+    { ...fact("from", "From", period.from), instant: true },
+    { ...fact("to", "Up to, not with", period.to), instant: true },
     fact("zone", "Time zone", period.zone),
     fact("by", "A row belongs to the period by", header.by),
     fact("source", "Only the source", filters.source ?? null),
     fact("customer", "Only the customer", filters.customer ?? null),
     fact("branch", "Only the branch", filters.branch ?? null),
     fact("product", "Only the product", filters.product ?? null),
-    fact("as_of", "As of", header.asOf),
+    { ...fact("as_of", "As of", header.asOf), instant: true },
     fact("provisional", "Provisional: the period was not over", header.provisional),
     fact("ledger", "Ledger", header.ledger),
     fact("audit_sequence", "Audit head: entry", auditHead?.sequence ?? null),
@@ -36,6 +39,13 @@ export function headerFacts(header: StatementHeader): HeaderFact[] {
 
 function fact(name: string, title: string, value: HeaderFact["value"]): HeaderFact {
   return { name, title, value };
+}
+
+/** A fact as people read it, with instants in the zone of the statement; empty where it is not known. */
+export function factText({ value, instant }: HeaderFact, time: LocalTime): string {
+  if (value === null) return "";
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  return instant === true ? time.text(String(value)) : String(value);
 }
 
 /** The header as JSON. */
