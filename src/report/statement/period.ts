@@ -1,0 +1,76 @@
+import { usage } from "../../base/errors.ts";
+import type { Period } from "./shape.ts";
+
+/** What is said to whom writes a period that cannot be read. */
+const forms =
+  "write a month (2026-10), a quarter (2026-Q4), a year (2026), a day (2026-10-03), or a range whose ends both " +
+  "belong to it (2026-09..2026-11)";
+
+/** Local days: `first` belongs to them and `after` does not. */
+interface Days {
+  first: Temporal.PlainDate;
+  after: Temporal.PlainDate;
+}
+
+/**
+ * A period as a person writes it, in local days of a zone: the instants that it lasts from and to. Throws a usage
+ * Problem for what is no period.
+ */
+export function parsePeriod(label: string, zone: string): Period {
+  const [begin = "", end, ...more] = label.split("..");
+  if (more.length > 0) throw usage(`${JSON.stringify(label)} has more than one \`..\``, forms);
+  const first = daysOf(begin, label);
+  const last = end === undefined ? first : daysOf(end, label);
+  if (
+    Temporal.PlainDate.compare(last.after, first.first) <= 0 ||
+    Temporal.PlainDate.compare(last.first, first.first) < 0
+  )
+    throw usage(`${JSON.stringify(label)} ends before it begins`, `write the earlier one first: ${end}..${begin}`);
+  return { label, zone, from: startOfDay(first.first, zone), to: startOfDay(last.after, zone) };
+}
+
+/** The month before the one in which an instant lies in a zone, as `2026-09`. */
+export function monthBefore(epochMs: number, zone: string): string {
+  const date = Temporal.Instant.fromEpochMilliseconds(epochMs).toZonedDateTimeISO(zone).toPlainDate();
+  return date.toPlainYearMonth().subtract({ months: 1 }).toString();
+}
+
+/** Whether nothing can happen in a period any more at an instant: it is provisional until then. */
+export function isOver({ to }: Period, at: string): boolean {
+  return Date.parse(at) >= Date.parse(to);
+}
+
+/** The first instant of a local day: not midnight where the clock skips it. */
+export function startOfDay(day: Temporal.PlainDate, zone: string): string {
+  return new Date(day.toZonedDateTime(zone).epochMilliseconds).toISOString();
+}
+
+/** A day as `2026-10-03`; undefined where there is no such day. */
+export function dayIn(text: string): Temporal.PlainDate | undefined {
+  if (!/^[12]\d{3}-\d{2}-\d{2}$/u.test(text)) return undefined;
+  try {
+    return Temporal.PlainDate.from(text, { overflow: "reject" });
+  } catch {
+    return undefined;
+  }
+}
+
+/** The days of a year, a quarter, a month or a day. */
+function daysOf(text: string, label: string): Days {
+  const quarter = /^(?<year>[12]\d{3})-Q(?<number>[1-4])$/u.exec(text)?.groups;
+  if (quarter !== undefined) {
+    const month = Number(quarter["number"]) * 3 - 2;
+    return lasting(Temporal.PlainDate.from({ year: Number(quarter["year"]), month, day: 1 }), { months: 3 });
+  }
+  if (/^[12]\d{3}$/u.test(text))
+    return lasting(Temporal.PlainDate.from({ year: Number(text), month: 1, day: 1 }), { years: 1 });
+  if (/^[12]\d{3}-(0[1-9]|1[0-2])$/u.test(text)) return lasting(Temporal.PlainDate.from(`${text}-01`), { months: 1 });
+  const day = dayIn(text);
+  if (day !== undefined) return lasting(day, { days: 1 });
+  if (text === label) throw usage(`${JSON.stringify(label)} is no period`, forms);
+  throw usage(`${JSON.stringify(label)} is no period: ${JSON.stringify(text)} is not one`, forms);
+}
+
+function lasting(first: Temporal.PlainDate, length: Temporal.DurationLike): Days {
+  return { first, after: first.add(length) };
+}
