@@ -4,11 +4,12 @@ import type { JsonObject } from "../../src/base/canonical-json.ts";
 import { sha256 } from "../../src/base/canonical-json.ts";
 import type { Stream } from "../../src/crm/model.ts";
 import { privateFields } from "../../src/crm/model.ts";
+import { formHash, privatise } from "../../src/ledger/private/private.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { isPrivateMarker } from "../../src/operation/references.ts";
 import type { PrivateMarker } from "../../src/operation/references.ts";
 import { doneWith, intend, problemOf, update } from "./opened.ts";
-import { key } from "../support/world/records.ts";
+import { customerRecord, key, orderRecord, staffRecord } from "../support/world/records.ts";
 import { openLedger, sealSecret, sqlite } from "../support/world/start.ts";
 
 /** Stands in every private value; what must be found nowhere else. */
@@ -159,6 +160,25 @@ describe("private values", () => {
     );
     expect(new Set(commitments).size).toBe(commitments.length);
     expect(ledger.private.valueOf(one)).toBe(`${canary} adminName C`);
+  });
+
+  it("leave the hash of a form in what is kept of any version of it", () => {
+    const order = {
+      ...orderRecord("O1", "C1"),
+      instances: [{ kind: "product", id: "P", passwords: ["zq"], none: null }],
+    };
+    for (const [stream, record] of Object.entries({
+      customers: customerRecord("C1"),
+      orders: order,
+      staff: { ...staffRecord("S1", "C1"), password: "zq" },
+    }) as [Stream, JsonObject][]) {
+      const [first, later] = [1, 7].map((version) => privatise(stream, record, "salt", `${stream}/crm/1`, version));
+      expect(later?.bodyHash).toBe(first?.bodyHash);
+      for (const split of [first, later]) expect(formHash(split?.body ?? "")).toBe(first?.bodyHash);
+      expect(formHash(privatise(stream, { ...record, more: 1 }, "salt", `${stream}/crm/1`, 1).body)).not.toBe(
+        first?.bodyHash,
+      );
+    }
   });
 
   it("are not handed out when they no longer fit their commitment, were erased, or are of another version", async () => {

@@ -54,6 +54,31 @@ function treeRow(database: Sqlite): AuditTreeTable | undefined {
   return database.prepare<[], AuditTreeTable>("select * from audit_tree where only_one = 1").get();
 }
 
+/** The tree as it ended with an entry that is there. */
+export function treeEndingWith(database: Sqlite, sequence: number): AuditTreeTable {
+  const { chainEntries, chainHash, leafOf, rootOf } = provenTree(database);
+  const leaf = leafOf(sequence);
+  if (leaf === undefined) {
+    const entry = database
+      .prepare<[number], string>("select hash from audit where sequence = +?")
+      .pluck()
+      .get(sequence);
+    if (entry === undefined) throw unreadableRow("audit", `${sequence}`, "hash");
+    const chain = { entries: sequence, hash: entry };
+    const roots = JSON.stringify([chainLeaf(chain)]);
+    return { only_one: 1, chain_entries: sequence, chain_hash: entry, size: 1, roots };
+  }
+  const size = leaf + 1;
+  const roots: string[] = [];
+  for (let from = 0; from < size;) {
+    let count = 1;
+    while (from + count * 2 <= size) count *= 2;
+    roots.push(rootOf(from, from + count));
+    from += count;
+  }
+  return { only_one: 1, chain_entries: chainEntries, chain_hash: chainHash, size, roots: JSON.stringify(roots) };
+}
+
 /** The tree as proofs are made of it. */
 export interface ProvenTree {
   size: number;

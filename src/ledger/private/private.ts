@@ -1,4 +1,4 @@
-import { isJsonObject, canonicalJson, hashOf, sha256 } from "../../base/canonical-json.ts";
+import { isJsonObject, canonicalJson, hashOf, parseJsonObject, sha256 } from "../../base/canonical-json.ts";
 import { createCipheriv, createDecipheriv, createHash, randomBytes, scryptSync } from "node:crypto";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { exitCodes, messageOf, Problem } from "../../base/errors.ts";
@@ -106,6 +106,20 @@ export interface PrivatisedRecord {
   bodyHash: string;
   values: JsonObject;
   secrets: JsonObject;
+}
+
+/** The hash of a record as `privatise` gave it, from the text in which any version of it is kept. */
+export function formHash(body: string): string {
+  const record = parseJsonObject(body);
+  const unversioned = (holder: JsonObject, key: string): void => {
+    const marker = holder[key];
+    if (isJsonObject(marker) && typeof marker["$private"] === "string") holder[key] = { ...marker, version: 0 };
+  };
+  for (const key of Object.keys(record)) unversioned(record, key);
+  const instances: Json = record["instances"] ?? [];
+  if (Array.isArray(instances))
+    for (const instance of instances) if (isJsonObject(instance)) unversioned(instance, "passwords");
+  return hashOf(record);
 }
 
 /**

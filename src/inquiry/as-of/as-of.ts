@@ -1,0 +1,132 @@
+import { z } from "zod";
+import { usage } from "../../base/errors.ts";
+import type { Sqlite } from "../../ledger/database/database.ts";
+import { stored } from "../../ledger/database/stored.ts";
+import { treeEndingWith } from "../../ledger/audit/kept-tree.ts";
+import { formHash } from "../../ledger/private/private.ts";
+import { daysOf } from "../../ledger/runs/retention.ts";
+import type { HistoryKind } from "../../ledger/runs/retention.ts";
+import type { ReadOnlyLedger } from "../read-only-ledger.ts";
+import { operationsAsOf, tablesAsOf } from "./tables.ts";
+import type { Stood } from "./tables.ts";
+
+/** The moment that each connection answers as of. */
+const standing = new WeakMap<ReadOnlyLedger, string>();
+
+/**
+ * From now on every question on this connection is answered as of a moment in the past (ISO instant in UTC): tables of
+ * the same names that only it sees stand before those of the ledger. They are files of SQLite's own that go with the
+ * connection, so memory does not grow with the ledger. Throws a usage Problem for a moment before the ledger began, and
+ * for one of which retention left too little.
+ */
+export function standAsOf(ledger: ReadOnlyLedger, at: string): void {
+  const stood = standing.get(ledger);
+  if (stood === at) return;
+  if (stood !== undefined) throw new Error(`the connection stands as of ${stood} already, and not as of ${at}`);
+  ledger.reading((database) => {
+    requireKnown(database, at);
+    database.exec("savepoint as_of");
+    try {
+      shadow(database, at);
+    } catch (error) {
+      database.exec("rollback to as_of");
+      throw error;
+    } finally {
+      database.exec("release as_of");
+    }
+  });
+  standing.set(ledger, at);
+}
+
+/** Refuses to answer for now on a connection that stands as of a moment in the past. */
+export function requireStanding(ledger: ReadOnlyLedger, asOf: string | undefined): void {
+  const stood = standing.get(ledger);
+  if (stood !== asOf) throw new Error(`the connection stands as of ${stood ?? "now"}, and not as of ${asOf ?? "now"}`);
+}
+
+/** What ended is needed to say what stood: kinds of history that nothing else holds. */
+const needed = ["observations", "differences", "requests"] as const satisfies readonly HistoryKind[];
+
+const thinning = z.object({
+  until: z.record(z.string(), z.string()),
+  thinned: z.record(z.string(), z.number()),
+});
+
+function requireKnown(database: Sqlite, at: string): void {
+  const began = database
+    .prepare<[], string | null>(
+      `select min(at) from (select at from audit where sequence = (select min(sequence) from audit)
+         union all select min(started_at) from run)`,
+    )
+    .pluck()
+    .get();
+  if (typeof began !== "string") throw usage("the ledger has learned nothing yet", "leave --as-of out");
+  if (at < began)
+    throw usage(`the ledger began at ${began}, after ${at}`, `ask for a moment from ${began} on, or leave --as-of out`);
+  const earliest = keptSince(database);
+  if (earliest === undefined || at >= earliest) return;
+  throw usage(
+    `what stood at ${at} is not known any more: history that ended before ${earliest} was thinned`,
+    `ask for a moment from ${earliest} on; \`ledger.retention\` says how long history is kept`,
+  );
+}
+
+/** Since when everything that is needed is kept; undefined where nothing of it was ever thinned. */
+function keptSince(database: Sqlite): string | undefined {
+  const entries = database
+    .prepare<[], string>("select body from audit where subject = 'ledger' and kind = 'retention'")
+    .pluck();
+  const until = [...entries.iterate()].flatMap((body) => {
+    const said = thinning.safeParse(stored(body));
+    if (!said.success) return [];
+    const { thinned, until: limits } = said.data;
+    return needed.flatMap((kind) => (thinned[kind] === undefined ? [] : (limits[daysOf[kind]] ?? [])));
+  });
+  return until.toSorted().at(-1);
+}
+
+/** Puts the tables as they stood before those of the ledger. */
+function shadow(database: Sqlite, at: string): void {
+  const last = database.prepare<[string], number>(
+    "select sequence from audit where at <= ? order by sequence desc limit 1",
+  );
+  const head = last.pluck().get(at) ?? 0;
+  const tree = head === 0 ? undefined : treeEndingWith(database, head);
+  database.function("crm_sync_form_hash", { deterministic: true }, (body) => formHash(String(body)));
+  const then = (text: string): string => text.replaceAll(":at", `'${at}'`).replaceAll(":head", String(head));
+  database.exec(then(operationsAsOf));
+  database.exec("create unique index temp.as_of_operation_by_id on as_of_operation (id)");
+  const inOrder = Object.entries(tablesAsOf).toSorted(([left], [right]) => (left < right ? -1 : 1));
+  const schema = database.prepare<[string], { type: string; sql: string }>(
+    `select type, sql from main.sqlite_schema where tbl_name = ? and type in ('table', 'index') and sql is not null
+       order by type desc`,
+  );
+  for (const [name, known] of inOrder) {
+    if (known === "now") continue;
+    const selected = then(selectedOf(database, name, known));
+    if (known.as === "view") {
+      database.exec(`create temp view "${name}" as ${selected}`);
+      continue;
+    }
+    const [table, ...indexes] = schema.all(name);
+    if (table === undefined) throw new Error(`there is no table ${name}`);
+    database.exec(table.sql.replace(/^create table/iu, "create temp table"));
+    database.exec(`insert into temp."${name}" ${selected}`);
+    // What is unique now need not have been so then, as far as then is known.
+    for (const { sql } of indexes) database.exec(sql.replace(/^create (?:unique )?index /iu, "create index temp."));
+  }
+  if (tree !== undefined)
+    database
+      .prepare(
+        `insert into temp.audit_tree (only_one, chain_entries, chain_hash, size, roots)
+           values (@only_one, @chain_entries, @chain_hash, @size, @roots)`,
+      )
+      .run(tree);
+  database.exec("drop table temp.as_of_operation");
+}
+
+function selectedOf(database: Sqlite, name: string, { rows, columns = {}, from }: Stood): string {
+  const names = database.prepare<[string], string>("select name from pragma_table_info(?, 'main')").pluck().all(name);
+  const selected = names.map((column) => `${columns[column] ?? `t."${column}"`} as "${column}"`);
+  return `select ${selected.join(", ")} from ${from ?? `main."${name}" t`} where ${rows}`;
+}

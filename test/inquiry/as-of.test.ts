@@ -1,0 +1,294 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import Database from "better-sqlite3";
+import { describe, expect, it, onTestFinished } from "vitest";
+
+import { standAsOf } from "../../src/inquiry/as-of/as-of.ts";
+import { tablesAsOf } from "../../src/inquiry/as-of/tables.ts";
+import { auditHead } from "../../src/inquiry/audit.ts";
+import { ReadOnlyLedger } from "../../src/inquiry/read-only-ledger.ts";
+import { report } from "../../src/inquiry/report.ts";
+import type { AuditRow } from "../../src/ledger/audit/audit-log.ts";
+import { RecordTree } from "../../src/ledger/audit/record-tree.ts";
+import { openReadOnly } from "../../src/ledger/database/database.ts";
+import { company } from "../support/world/crm.ts";
+import { world } from "../support/cli.ts";
+import type { World } from "../support/cli.ts";
+
+const period = { label: "2026", zone: "UTC", from: "2000-01-01T00:00:00.000Z", to: "2100-01-01T00:00:00.000Z" };
+
+/**
+ * What is known as of a moment only as it is now, or as far as `tables.ts` says: columns by table. Everything else is
+ * as it was.
+ */
+const asFarAsKnown: Readonly<Record<string, readonly string[]>> = {
+  // Nobody is asked any more how often it was to be looked at and where it was seen last.
+  record: [
+    "outcome",
+    "outcome_run",
+    "deferred_code",
+    "deferred_reason",
+    "deferred_since",
+    "last_read",
+    "missed",
+    "missed_since",
+    "pending",
+    "raw_hash",
+    "flips",
+    "previous_hash",
+    "changed_run",
+  ],
+  quarantine: ["last_seen", "last_read"],
+  operation: ["evidence", "settle_after", "context", "approved"],
+  observation: ["seen_at"],
+  observation_read: ["seen_at", "complete", "shown_at", "shown_hash"],
+  difference: ["last_seen", "detail"],
+  placed_order: ["products", "agreed_hash", "agreed_version"],
+  asset_number: ["unit"],
+  staff_link: ["profile"],
+  assumption_met: ["count", "last_at", "evidence", "operation_id"],
+  alert: ["body"],
+};
+
+/** Tables of which a row that ended since is not known any more: what is there as of a moment was there then. */
+const mayLack = new Set(["alert", "approved_operation", "last_fire_time", "open_circuit", "rejection"]);
+
+function connection(path: string): ReadOnlyLedger {
+  const ledger = new ReadOnlyLedger(path, openReadOnly(path));
+  onTestFinished(() => ledger.close());
+  return ledger;
+}
+
+type Rows = Record<string, unknown>[];
+
+/** Every row of every table that stands as of a moment, without what is known only as it is now. */
+function tables(ledger: ReadOnlyLedger): Map<string, Rows> {
+  return ledger.reading((database) => {
+    const all = Object.entries(tablesAsOf).filter(([, known]) => known !== "now");
+    return new Map(
+      all.map(([name]) => {
+        const rows = database.prepare<[], Record<string, unknown>>(`select * from "${name}"`).all();
+        const left = new Set(asFarAsKnown[name]);
+        const kept = rows.map((row) =>
+          Object.fromEntries(
+            Object.entries(row).filter(
+              ([column]) => !left.has(column) && !(column === "updated_at" && row["state"] === "held"),
+            ),
+          ),
+        );
+        return [name, kept.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))];
+      }),
+    );
+  });
+}
+
+/** Whether a row is told as deferred. */
+const deferred = (text: string): string[] => text.split("\n").filter((line) => line.includes('"kind":"deferred"'));
+
+/** Every report; `deferrals: false`: with no record deferred, since a deferral that ended is not known any more. */
+async function reports(ledger: ReadOnlyLedger, deferrals: boolean): Promise<Record<string, string>> {
+  if (!deferrals)
+    ledger.reading((database) => {
+      database.exec("create temp table if not exists record as select * from main.record");
+      database.exec("update temp.record set deferred_code = null, deferred_reason = null, deferred_since = null");
+    });
+  const texts: Record<string, string> = {};
+  for (const kind of ["orders", "exceptions", "reconciliation", "rebuild"] as const) {
+    texts[kind] = "";
+    for await (const chunk of ledger.streamed(report(ledger, { kind, period, by: "happened" }, "json")))
+      texts[kind] += chunk;
+    // A reading that showed nothing new is known as the last one alone.
+    texts[kind] = texts[kind].replaceAll(/"(?:seen_at|asOf)":"[^"]*"|"age_hours":\d+/gu, "");
+  }
+  return texts;
+}
+
+function rootOf(tree: RecordTree): { size: number; root: string } {
+  const { size, root } = tree.checkpoint();
+  return { size, root };
+}
+
+interface Step {
+  name: string;
+  at: string;
+  tables: Map<string, Rows>;
+  reports: Record<string, string>;
+  deferred: string[];
+  readBack: Map<string, string>;
+}
+
+/** The moment now, with nothing else in its millisecond. */
+async function moment(): Promise<string> {
+  await sleep(3);
+  const at = new Date().toISOString();
+  await sleep(3);
+  return at;
+}
+
+async function taken(w: World, name: string): Promise<Step> {
+  const at = await moment();
+  const ledger = connection(w.path("ledger.db"));
+  const whole = await reports(ledger, true);
+  return {
+    name,
+    at,
+    tables: tables(ledger),
+    deferred: deferred(whole["exceptions"] ?? ""),
+    readBack: readBack(ledger),
+    reports: await reports(ledger, false),
+  };
+}
+
+const operationIn = (w: World, state: string): string =>
+  w.rows<{ id: string }>("select id from operation where state = ? order by subject", state)[0]?.id ?? "";
+
+/** A company to which much happens; what the ledger and its reports said after each step. */
+async function history(options: { brief?: true } = {}): Promise<{ w: World; steps: Step[] }> {
+  const w = await world({ records: company(4, 2) });
+  const steps: Step[] = [];
+  const step = async (name: string, ...words: string[]): Promise<void> => {
+    w.write();
+    const ended = await w.run(...words);
+    expect([0, 3, 4, 5], `${name}: ${ended.stdout}${ended.stderr}`).toContain(ended.exitCode);
+    steps.push(await taken(w, name));
+  };
+  w.extra = "orders: { unseen: ask }\npolicies: { seats: { revoked: hold } }\n";
+  await step("everything is granted", "run", "everything");
+  const [first] = w.orders;
+  if (first === undefined) throw new Error("there is no order");
+  first.products = ["O1-A1", "O1-A2"].map((asset) => ({ id: `${asset}-P`, parent: asset, price: "999.99" }));
+  w.orders.push({ id: "O5", customer: "C1", assets: ["O5-A1"] });
+  w.orders.push({ id: "O6", customer: "C2", assets: ["O6-A1"], products: [{ id: "X", parent: "O6-A1", nodes: -1 }] });
+  w.sandbox.faults.add({ operation: "E5", fault: "resetBefore" });
+  await step("an order in doubt, another in quarantine, a price corrected", "run", "everything");
+  w.sandbox.faults.clear();
+  await step("nothing new", "run", "everything");
+  if (options.brief === true) return { w, steps };
+  await step(
+    "somebody decides",
+    "settle",
+    operationIn(w, "parked"),
+    "--not-applied",
+    "--reason",
+    "not there",
+    "--by",
+    "anna",
+  );
+  for (const person of w.staff) if (["S1-1", "S2-1", "S3-1"].includes(person.id)) person.holds = [];
+  await step("revokes are held", "run", "everything");
+  await step("one is approved", "approve", operationIn(w, "held"), "--reason", "asked for", "--by", "anna");
+  await step("it is carried out", "run", "everything");
+  const [held] = w.rows<{ id: string }>("select id from hold where state = 'open' order by customer_id");
+  await step("a hold is rejected", "reject", held?.id ?? "", "--reason", "a mistake", "--by", "boris");
+  w.orders = w.orders.map((order) =>
+    order.id === "O6" ? { ...order, products: [{ id: "X", parent: "O6-A1" }] } : order,
+  );
+  w.customers.push({ id: "C9", address: null });
+  w.orders.push({ id: "O9", customer: "C9", assets: ["O9-A1"] });
+  await step("the row in quarantine is corrected, a customer without address comes", "run", "everything");
+  await step("everything is read back", "run", "verify");
+  w.sandbox.dropOrders("O2");
+  await step("an order is gone from the platform", "run", "verify");
+  w.staff = w.staff.filter(({ id }) => id !== "S4-1");
+  await step("somebody is missing", "run", "everything");
+  await step("everything is read back again", "run", "verify");
+  return { w, steps };
+}
+
+/** When each customer was read back last. */
+function readBack(ledger: ReadOnlyLedger): Map<string, string> {
+  return ledger.reading((database) => {
+    const rows = database
+      .prepare<[], [string, string]>("select customer_id, seen_at from observation_read")
+      .raw()
+      .all();
+    return new Map(rows);
+  });
+}
+
+describe("as of a moment in the past", () => {
+  it("decides on every table of the ledger", () => {
+    const schema = readFileSync(join(import.meta.dirname, "../ledger/schema.sql"), "utf8");
+    const names = [...schema.matchAll(/^CREATE TABLE "?(\w+)"?/gmu)].map(([, name]) => name);
+    expect(names.length).toBeGreaterThan(40);
+    expect(Object.keys(tablesAsOf).toSorted()).toEqual(names.toSorted((a = "", b = "") => (a < b ? -1 : 1)));
+  });
+
+  it("the audit record ends with the last entry by then, under the root that its tree had then", async () => {
+    const { w } = await history({ brief: true });
+    const ledger = connection(w.path("ledger.db"));
+    const entries = ledger.reading((database) =>
+      database.prepare<[], AuditRow>("select * from audit order by sequence").all(),
+    );
+    expect(entries.length).toBeGreaterThan(20);
+    const tree = new RecordTree();
+    for (const entry of entries) {
+      tree.take(entry);
+      if (entries[entry.sequence]?.at === entry.at || entry.sequence % 5 > 0) continue;
+      const then = connection(w.path("ledger.db"));
+      standAsOf(then, entry.at);
+      expect(await auditHead(then)).toMatchObject({
+        sequence: entry.sequence,
+        hash: entry.hash,
+        at: entry.at,
+        ...rootOf(tree),
+      });
+      // Whatever was under way at that moment is told.
+      if (entry.sequence % 3 === 0) expect(Object.keys(await reports(then, true))).toHaveLength(4);
+      then.close();
+    }
+  });
+
+  it("refuses a moment before the ledger began, and one of which retention left too little", async () => {
+    const { w, steps } = await history({ brief: true });
+    const open = (at: string): void => standAsOf(connection(w.path("ledger.db")), at);
+    expect(() => open("2020-01-01T00:00:00.000Z")).toThrow(/the ledger began at 2026-/u);
+    const [first, second, third] = steps.map(({ at }) => at);
+    if (first === undefined || second === undefined || third === undefined) throw new Error("nothing happened");
+    const said = (until: Record<string, string>, thinned: Record<string, number>): void => {
+      const database = new Database(w.path("ledger.db"));
+      const [entry] = w.rows<AuditRow>("select * from audit order by sequence desc limit 1");
+      const body = JSON.stringify({ until, thinned });
+      database
+        .prepare(
+          `insert into audit (sequence, format, at, kind, subject, body, previous, hash, salt)
+             values (@sequence + 1, 2, @at, 'retention', 'ledger', @body, @hash, @hash, @salt)`,
+        )
+        .run({ ...entry, body });
+      database.close();
+    };
+    said({ runDays: third, observationDays: third }, { reads: 3, runs: 1 });
+    open(first);
+    said({ runDays: third, observationDays: second }, { observations: 1, runs: 1 });
+    expect(() => open(first)).toThrow(`history that ended before ${second} was thinned`);
+    const ledger = connection(w.path("ledger.db"));
+    for (const at of [second, second]) standAsOf(ledger, at);
+    expect(() => standAsOf(ledger, third), "one moment on each connection").toThrow(/stands as of/u);
+  });
+
+  it("every table and every report is what it was then, but for what is documented", async () => {
+    const { w, steps } = await history();
+    for (const step of steps) {
+      const then = connection(w.path("ledger.db"));
+      standAsOf(then, step.at);
+      const found = tables(then);
+      for (const [name, rows] of step.tables) {
+        if (mayLack.has(name)) {
+          expect.soft(rows, `${name} as of ${step.name}`).toEqual(expect.arrayContaining(found.get(name) ?? []));
+          continue;
+        }
+        expect.soft(found.get(name), `${name} as of ${step.name}`).toEqual(rows);
+      }
+      const seen = readBack(then);
+      expect.soft([...seen.keys()].toSorted(), step.name).toEqual([...step.readBack.keys()].toSorted());
+      for (const [customer, at] of seen)
+        expect
+          .soft(at <= (step.readBack.get(customer) ?? ""), `${customer} was read back as of ${step.name}`)
+          .toBe(true);
+      const waiting = deferred((await reports(then, true))["exceptions"] ?? "");
+      expect.soft(step.deferred, `deferred as of ${step.name}`).toEqual(expect.arrayContaining(waiting));
+      expect.soft(await reports(then, false), `reports as of ${step.name}`).toEqual(step.reports);
+    }
+  });
+});
