@@ -1,7 +1,9 @@
+import { ordersStatement } from "../../report/statement/orders.ts";
 import { rebuildRow, rebuildStatement } from "../../report/statement/rebuild.ts";
 import type { PartRow, StatementRequest, StatementShape } from "../../report/statement/shape.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
 import { rebuilds } from "../rebuilds.ts";
+import { ordersRows } from "./orders.ts";
 
 /** A kind of statement: what it is made of, and its rows from the ledger, part by part, in bounded memory. */
 export interface Statement {
@@ -11,6 +13,7 @@ export interface Statement {
 
 /** Every statement there is, by its kind. */
 export const statements = {
+  orders: { shape: ordersStatement, rows: ordersRows },
   rebuild: { shape: rebuildStatement, rows: rebuildRows },
 } satisfies Record<string, Statement>;
 

@@ -1,0 +1,20 @@
+import type { Statement } from "better-sqlite3";
+import type { ReadOnlyLedger } from "../read-only-ledger.ts";
+
+type Question<Parameters, Row> = (ledger: ReadOnlyLedger, parameters: Parameters) => Row[];
+
+/**
+ * A question with named parameters that a statement asks for one record after another: it is prepared once for a
+ * ledger.
+ */
+export function asked<Parameters extends object, Row>(text: string): Question<Parameters, Row> {
+  const known = new WeakMap<ReadOnlyLedger, Statement<[Parameters], Row>>();
+  return (ledger, parameters) => {
+    let statement = known.get(ledger);
+    if (statement === undefined) {
+      statement = ledger.reading((database) => database.prepare<[Parameters], Row>(text));
+      known.set(ledger, statement);
+    }
+    return statement.all(parameters);
+  };
+}

@@ -1,0 +1,130 @@
+import type { RecordKey } from "../../crm/model.ts";
+import { stored } from "../../ledger/database/stored.ts";
+import { stepOf } from "../../ledger/state/order-steps.ts";
+import type { DesiredOrder } from "../../operation/desired.ts";
+import type { LicenceOrder } from "../../operation/state/order-steps.ts";
+import { isSameKey } from "../../operation/state/same-key.ts";
+import type { ReadOnlyLedger } from "../read-only-ledger.ts";
+import { shownProducts } from "../shown-products.ts";
+import { asked } from "./asked.ts";
+import type { HistoryStep, OrderHistory } from "./order-lines.ts";
+
+/** An order that was placed, as one row has it. */
+export interface PlacedRow {
+  namespace: string;
+  id: string;
+  at: string;
+  customerNamespace: string;
+  customerId: string;
+  origin: "placed" | "adopted";
+  channelOrderId: string;
+  operationId: string | null;
+  body: string | null;
+}
+
+type StepRow = Parameters<typeof stepOf>[0] & { at: string; operation_id: string | null; body: string | null };
+
+interface NumberRow {
+  number: string;
+  instanceId: string;
+  unit: number;
+  customerNamespace: string | null;
+  customerId: string | null;
+  endedAt: string | null;
+}
+
+/** The columns of `PlacedRow`; `v` is the form that the order was placed with. */
+export const placedColumns = `p.namespace as namespace, p.order_id as id, p.from_at as at,
+  coalesce(p.placed_for_namespace, p.customer_namespace) as customerNamespace,
+  coalesce(p.placed_for_id, p.customer_id) as customerId,
+  p.origin as origin, p.channel_order_id as channelOrderId, p.operation_id as operationId, v.body as body`;
+
+const placedOrder = asked<RecordKey, PlacedRow>(`select ${placedColumns} from placed_order p
+  left join record_version v on v.stream = 'orders' and v.namespace = p.namespace and v.id = p.order_id
+    and v.version = p.version
+  where p.namespace = @namespace and p.order_id = @id and p.to_at is null`);
+
+const stepsOfOrder = asked<RecordKey, StepRow>(`select s.*, v.body from order_step s
+  left join record_version v on v.stream = 'orders' and v.namespace = s.namespace and v.id = s.order_id
+    and v.version = coalesce(s.version, (
+      select max(f.version) from record_version f
+      where f.stream = 'orders' and f.namespace = s.namespace and f.id = s.order_id and f.from_at <= s.at))
+  where s.namespace = @namespace and s.order_id = @id order by s.number`);
+
+const licenceOrdersOf = asked<RecordKey, LicenceOrder>(`select l.sequence, l.license_type as licenseType,
+    l.platform_customer_id as platformCustomerId, l.license_order_id as licenseOrderId
+  from licence_order l where l.namespace = @namespace and l.order_id = @id order by l.sequence`);
+
+const numbersOf = asked<RecordKey, NumberRow>(`select n.wire_number as number, n.instance_id as instanceId, n.unit,
+    n.customer_namespace as customerNamespace, n.customer_id as customerId,
+    n.ended_at as endedAt
+  from asset_number n
+  where n.namespace = @namespace and n.order_id = @id and n.fixed_at is not null and n.wire_number is not null
+  order by n.fixed_at, n.wire_number`);
+
+/** Everything that the ledger knows to have happened to an order; undefined where it is not placed. */
+export function orderHistory(ledger: ReadOnlyLedger, { namespace, id }: RecordKey): OrderHistory | undefined {
+  const [row] = placedOrder(ledger, { namespace, id });
+  return row === undefined ? undefined : historyOf(ledger, row);
+}
+
+/** The history of an order whose row was read already. */
+export function historyOf(ledger: ReadOnlyLedger, row: PlacedRow): OrderHistory {
+  const order = { namespace: row.namespace, id: row.id };
+  const steps = stepsOfOrder(ledger, order);
+  const licenceOrders = licenceOrdersOf(ledger, order);
+  const customer = { namespace: row.customerNamespace, id: row.customerId };
+  return {
+    order,
+    placing: {
+      at: row.at,
+      customer,
+      origin: row.origin,
+      channelOrderId: row.channelOrderId,
+      form: formOf(row.body),
+      licenceOrders,
+      operationId: row.operationId,
+    },
+    steps: steps.map((step): HistoryStep => ({
+      ...stepOf(step),
+      at: step.at,
+      operationId: step.operation_id,
+      form: formOf(step.body),
+    })),
+    numberOf: numbers(ledger, order, row),
+  };
+}
+
+function formOf(body: string | null): DesiredOrder | undefined {
+  return body === null ? undefined : stored<DesiredOrder>(body);
+}
+
+/**
+ * The number that was fixed first to a unit of the order, for a customer. An adopted order has none fixed: then a unit
+ * has the number under which the platform shows its product.
+ */
+function numbers(
+  ledger: ReadOnlyLedger,
+  order: RecordKey,
+  { origin, channelOrderId, at }: PlacedRow,
+): OrderHistory["numberOf"] {
+  const rows = numbersOf(ledger, order);
+  const fixed = Map.groupBy(rows, ({ instanceId, unit }) => JSON.stringify([instanceId, unit]));
+  let shown: { customer: RecordKey; byProduct: Map<string, { number: string }[]> } | undefined;
+  return ({ customer, instanceId, unit, product }) => {
+    const own = fixed.get(JSON.stringify([instanceId, unit]))?.find(
+      (item) =>
+        // A number that was given up before the call was not placed.
+        (item.endedAt === null || item.endedAt > at) &&
+        (item.customerNamespace ?? customer.namespace) === customer.namespace &&
+        (item.customerId ?? customer.id) === customer.id,
+    );
+    if (own !== undefined) return own.number;
+    if (origin !== "adopted" || rows.length > 0) return undefined;
+    if (shown === undefined || !isSameKey(shown.customer, customer)) {
+      const products = shownProducts(ledger, customer, channelOrderId);
+      shown = { customer, byProduct: Map.groupBy(products, ({ id }) => id) };
+    }
+    return shown.byProduct.get(product)?.[unit]?.number;
+  };
+}
