@@ -1,9 +1,11 @@
 import { ordersStatement } from "../../report/statement/orders.ts";
 import { rebuildRow, rebuildStatement } from "../../report/statement/rebuild.ts";
+import { correctionsStatement } from "../../report/statement/corrections.ts";
 import type { PartRow, StatementRequest, StatementShape } from "../../report/statement/shape.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
 import { rebuilds } from "../rebuilds.ts";
 import { ordersRows } from "./orders.ts";
+import { correctionRows } from "./corrections.ts";
 
 /** A kind of statement: what it is made of, and its rows from the ledger, part by part, in bounded memory. */
 export interface Statement {
@@ -14,6 +16,7 @@ export interface Statement {
 /** Every statement there is, by its kind. */
 export const statements = {
   orders: { shape: ordersStatement, rows: ordersRows },
+  corrections: { shape: correctionsStatement, rows: correctionRows },
   rebuild: { shape: rebuildStatement, rows: rebuildRows },
 } satisfies Record<string, Statement>;
 

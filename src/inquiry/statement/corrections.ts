@@ -1,0 +1,191 @@
+import { sql } from "kysely";
+import type { RecordKey } from "../../crm/model.ts";
+import { stored } from "../../ledger/database/stored.ts";
+import type { RecordTable, RecordVersionTable } from "../../ledger/records/tables.ts";
+import type { PlacedOrderTable } from "../../ledger/state/placed-orders.ts";
+import type { DesiredOrder } from "../../operation/desired.ts";
+import { becameOf } from "../../report/statement/became.ts";
+import type { Answers, AnsweringStep, Became, OpenOperation } from "../../report/statement/became.ts";
+import { correctionRow } from "../../report/statement/corrections.ts";
+import type { ChangedOrder, Correction } from "../../report/statement/corrections.ts";
+import { orderChanges } from "../../report/statement/order-changes.ts";
+import type { OrderChange } from "../../report/statement/order-changes.ts";
+import { isProduct, orderForm } from "../../report/statement/order-form.ts";
+import type { OrderForm } from "../../report/statement/order-form.ts";
+import type { Filters, PartRow, StatementRequest } from "../../report/statement/shape.ts";
+import { ofEachCustomer } from "../read-only-ledger.ts";
+import type { ReadOnlyLedger } from "../read-only-ledger.ts";
+import { branchOf, ofCustomer, ofSource } from "./filtered.ts";
+
+type FormRow = Pick<RecordVersionTable, "namespace" | "id" | "version" | "from_at" | "to_at" | "source" | "place"> &
+  Pick<RecordVersionTable, "body"> &
+  Pick<RecordTable, "customer_namespace" | "customer_id" | "deferred_reason"> &
+  Pick<PlacedOrderTable, "channel_order_id"> & {
+    before_version: number;
+    before_body: string;
+    newest: number;
+    placed_at: string;
+    branch: string | null;
+  };
+
+/** Rows of the statement: orders in the order of their keys, each form after the one before it. */
+export function* correctionRows(ledger: ReadOnlyLedger, request: StatementRequest): Generator<PartRow, void, void> {
+  for (const row of ledger.rows(laterForms(ledger, request))) {
+    const [before, after] = [formIn(row.before_body), formIn(row.body)];
+    const changes = orderChanges(before, after).filter((change) => isAsked(change, { before, after }, request.filters));
+    if (changes.length === 0) continue;
+    const answers = answersOf(ledger, { namespace: row.namespace, id: row.id }, row);
+    for (const change of changes) {
+      const became = becameOf(change, { version: row.version, since: row.from_at }, answers);
+      yield correctionRow(correctionOf(ledger, row, { change, became, after }), request.period.zone);
+    }
+  }
+}
+
+function correctionOf(
+  ledger: ReadOnlyLedger,
+  row: FormRow,
+  { change, became, after }: { change: OrderChange; became: Became; after: OrderForm },
+): Correction {
+  return {
+    ...changedOrder(row, after.placedAt),
+    change,
+    from: row.from_at,
+    to: row.to_at,
+    versions: { before: row.before_version, after: row.version },
+    source: row.source,
+    place: row.place,
+    became,
+    auditSequence: auditSequenceOf(ledger, row, became),
+  };
+}
+
+/** The order of a row, as a statement names it. */
+export function changedOrder(
+  row: Pick<FormRow, "namespace" | "id" | "customer_namespace" | "customer_id" | "branch" | "placed_at"> &
+    Pick<FormRow, "channel_order_id">,
+  crmDate: string | null,
+): ChangedOrder {
+  return {
+    order: { namespace: row.namespace, id: row.id },
+    customer: { namespace: row.customer_namespace, id: row.customer_id },
+    branch: row.branch,
+    crmDate,
+    channelOrderId: row.channel_order_id,
+    placedAt: row.placed_at,
+  };
+}
+
+/** A form of an order as it is kept. */
+export function formIn(body: string): OrderForm {
+  return orderForm(stored<DesiredOrder>(body));
+}
+
+/** Whether a change is of the product that is asked for: of an order, where one of its forms has that product. */
+export function isAsked(
+  { level, item, asset }: OrderChange,
+  { before, after }: Record<"before" | "after", OrderForm>,
+  { product }: Filters,
+): boolean {
+  if (product === undefined) return true;
+  return [before, after].some((form) =>
+    [...form.products.values()].some(
+      (one) =>
+        isProduct(one, product) &&
+        (level === "order" || (level === "product" ? one.id === item : one.assetId === asset)),
+    ),
+  );
+}
+
+/** Every form of a placed order since the one that it was placed from, with the form before it. */
+function laterForms({ db }: ReadOnlyLedger, { period, by, filters }: StatementRequest) {
+  const customer = { namespace: sql`r.customer_namespace`, id: sql`r.customer_id` };
+  const crmDate = sql`coalesce(strftime('%Y-%m-%dT%H:%M:%fZ', v.body ->> '$.placedAt'), v.from_at)`;
+  const at = by === "happened" ? sql`v.from_at` : crmDate;
+  const query = sql<FormRow>`select v.namespace, v.id, v.version, v.from_at, v.to_at, v.source, v.place, v.body,
+      b.version as before_version, b.body as before_body, r.version as newest, r.deferred_reason,
+      r.customer_namespace, r.customer_id, ${branchOf(customer)} as branch, p.channel_order_id, p.from_at as placed_at
+    from placed_order p
+    cross join record r on r.stream = 'orders' and r.namespace = p.namespace and r.id = p.order_id
+    cross join record_version v on v.stream = r.stream and v.namespace = r.namespace and v.id = r.id
+      and v.version > p.version
+    cross join record_version b on b.stream = v.stream and b.namespace = v.namespace and b.id = v.id
+      and b.version = (select max(o.version) from record_version o where o.stream = v.stream
+        and o.namespace = v.namespace and o.id = v.id and o.version < v.version)
+    where p.to_at is null and ${at} >= ${period.from} and ${at} < ${period.to}
+      and ${ofCustomer(filters, customer)} and ${ofSource(filters, sql`v.source`)}
+    order by p.namespace, p.order_id, v.version`;
+  return { compile: () => query.compile(db) };
+}
+
+const stepsOfOrder = ofEachCustomer(({ db }, order) =>
+  db
+    .selectFrom("order_step")
+    .select(["kind", "at", "version", "items", "operation_id"])
+    .where("namespace", "=", order.namespace)
+    .where("order_id", "=", order.id)
+    .orderBy("number"),
+);
+
+const operationsOfOrder = ofEachCustomer(({ db }, order) =>
+  db
+    .selectFrom("operation_record as l")
+    .innerJoin("operation as o", "o.id", "l.operation_id")
+    .select(["o.id", "o.created_at", "o.state"])
+    .select(sql<number | null>`o.after ->> '$.version'`.as("version"))
+    .where("l.stream", "=", sql.lit("orders"))
+    .where("l.namespace", "=", order.namespace)
+    .where("l.record_id", "=", order.id)
+    .where("o.state", "not in", ["done", "dropped"])
+    .orderBy("o.created_at", "desc")
+    .orderBy("o.id", "desc"),
+);
+
+/** What happened to an order since it was placed, and what is meant to. */
+export function answersOf(
+  ledger: ReadOnlyLedger,
+  order: RecordKey,
+  { newest, deferred_reason: waits }: Pick<FormRow, "newest" | "deferred_reason">,
+): Answers {
+  return {
+    steps: stepsOfOrder(ledger, order).map(({ kind, at, version, items, operation_id: operationId }) => {
+      return { kind, at, version, items: stored<AnsweringStep["items"]>(items), operationId };
+    }),
+    operations: operationsOfOrder(ledger, order).flatMap(({ id, state, version, created_at: createdAt }) =>
+      isOpen(state) ? [{ id, state, version, createdAt }] : [],
+    ),
+    newest,
+    waits,
+  };
+}
+
+function isOpen(state: OpenOperation["state"] | "done" | "dropped"): state is OpenOperation["state"] {
+  return state !== "done" && state !== "dropped";
+}
+
+const entryOfOperation = ofEachCustomer<{ sequence: number | null }>(({ db }, { id }) => ({
+  compile: () =>
+    sql<{ sequence: number | null }>`select max(a.sequence) as sequence from operation o
+      join audit a on a.subject = o.subject where o.id = ${id} and a.body ->> '$.operation' = o.id`.compile(db),
+}));
+
+const entryOfReading = ofEachCustomer<{ sequence: number | null }>(({ db }, { namespace, id }) => ({
+  compile: () =>
+    sql<{ sequence: number | null }>`select min(a.sequence) as sequence from audit a
+      where a.subject = ${namespace} and a.at = ${id} and a.kind in ('learned', 'examined')`.compile(db),
+}));
+
+/** The newest audit entry of the operation that answered a change, or that of the reading by which it was learned. */
+function auditSequenceOf(
+  ledger: ReadOnlyLedger,
+  { customer_namespace: namespace, customer_id: id }: FormRow,
+  { operationId, at }: Became,
+): number | null {
+  const [entry] =
+    operationId !== null
+      ? entryOfOperation(ledger, { namespace: "", id: operationId })
+      : at === null
+        ? []
+        : entryOfReading(ledger, { namespace: `customer:${namespace}/${id}`, id: at });
+  return entry?.sequence ?? null;
+}

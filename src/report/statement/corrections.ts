@@ -1,0 +1,171 @@
+import { formatKey } from "../../crm/keys.ts";
+import type { Money, RecordKey } from "../../crm/model.ts";
+import { localDate } from "./ageing.ts";
+import { outcomesOfChange } from "./became.ts";
+import type { Became } from "./became.ts";
+import { amountColumns, column } from "./column.ts";
+import { changedFields } from "./order-changes.ts";
+import type { OrderChange } from "./order-changes.ts";
+import type { Column, PartRow, Row, StatementShape } from "./shape.ts";
+
+/** The order that something changed in. */
+export interface ChangedOrder {
+  order: RecordKey;
+  customer: RecordKey;
+  branch: string | null;
+  crmDate: string | null;
+  channelOrderId: string;
+  placedAt: string;
+}
+
+/** One change that a form of a placed order brought, where it came from and what became of it. */
+export interface Correction extends ChangedOrder {
+  change: OrderChange;
+  /** Since when the CRM has it, and until when it had it. */
+  from: string;
+  to: string | null;
+  versions: { before: number; after: number };
+  source: string;
+  place: string;
+  became: Became;
+  auditSequence: number | null;
+}
+
+/** The columns that name the order of a change. */
+export const changedOrderColumns: readonly Column[] = [
+  column("text", "customer", "Customer", "Key of the customer that the order belongs to."),
+  column("text", "branch", "Branch", "Code of the branch that looks after the customer."),
+  column("text", "crm_order", "CRM order", "Key of the order in the CRM."),
+  column("date", "crm_date", "CRM date", "Date that the CRM gives the order, in the zone of the statement."),
+  column("text", "channel_order_id", "Channel order", "Number under which it was placed."),
+  column("instant", "placed_at", "Placed", "When it was placed or taken over."),
+];
+
+/** The columns that say what changed, from what to what. */
+export const changeColumns: readonly Column[] = [
+  column("text", "level", "Level", "What changed: `order`, `asset`, `package` or `product`."),
+  column("text", "item", "Item", "Id of the asset, package or product in the CRM; empty for the order itself."),
+  column("text", "product", "Product", "Name of the product or package."),
+  column("text", "product_number", "Product number", "Number of the product or package, else its application key."),
+  column("text", "license_type", "Licence type", "Licence type of the asset that it belongs to."),
+  column("text", "field", "Field", `What of it changed: ${changedFields.map((field) => `\`${field}\``).join(", ")}.`),
+  column("text", "before", "Before", "What it was; empty where it was not there, and for amounts."),
+  column("text", "after", "After", "What it is now; empty where it is gone, and for amounts."),
+  ...amountColumns("before_amount", "Amount before", "The amount before; of a product that is gone, its own."),
+  ...amountColumns("after_amount", "Amount after", "The amount after; of a product that came, its own."),
+  ...amountColumns(
+    "amount_change",
+    "Change of amount",
+    "Amount after less amount before, where the currency stayed the same; a side without an amount counts as none.",
+  ),
+  column("integer", "before_count", "Count before", "Nodes or quantity before, as a number."),
+  column("integer", "after_count", "Count after", "Nodes or quantity after, as a number."),
+  column("integer", "count_change", "Change of count", "Count after less count before."),
+];
+
+/** Every amount, quantity or term that changed after placement. */
+export const correctionsStatement: StatementShape = {
+  kind: "corrections",
+  version: 1,
+  title: "Corrections",
+  about:
+    "Every amount, quantity, term, number of nodes and product that the CRM changed in an order after it was placed, " +
+    "form by form: when, in which row of the source, from what to what, and what became of it.",
+  parts: [
+    {
+      name: "corrections",
+      title: "Corrections",
+      about:
+        "One row for each thing that a form of a placed order says otherwise than the form before it. A form stands " +
+        "in the period in which the CRM had it first, or by CRM date in that of its order.",
+      groupBy: "field",
+      columns: [
+        column("instant", "changed_at", "Changed", "When the ledger read the new form first."),
+        column("instant", "changed_until", "Until", "When another form took its place; empty for the newest one."),
+        ...changedOrderColumns,
+        ...changeColumns,
+        column("integer", "version_before", "Form before", "Number of the form of the order before."),
+        column("integer", "version_after", "Form after", "Number of the form of the order that brought the change."),
+        column("text", "source", "Source", "The source that gave the new form."),
+        column("text", "place", "Place", "Where in the source it stands, such as a file and its line."),
+        column(
+          "text",
+          "became",
+          "Became",
+          `What became of it: ${outcomesOfChange.map((outcome) => `\`${outcome}\``).join(", ")}.`,
+        ),
+        column("instant", "became_at", "Done", "When that happened."),
+        column("text", "operation", "Operation", "The operation that did it, or is to do it."),
+        column("integer", "audit_sequence", "Audit entry", "Number of the audit entry of that."),
+        column("text", "reason", "Reason", "Why it waits, where it does."),
+      ],
+    },
+  ],
+};
+
+/** One correction as a row. */
+export function correctionRow(correction: Correction, zone: string): PartRow {
+  const { change, became } = correction;
+  return {
+    part: "corrections",
+    row: {
+      changed_at: correction.from,
+      changed_until: correction.to,
+      ...changedOrderCells(correction, zone),
+      ...changeCells(change),
+      version_before: correction.versions.before,
+      version_after: correction.versions.after,
+      source: correction.source,
+      place: correction.place,
+      became: became.became,
+      became_at: became.at,
+      operation: became.operationId,
+      audit_sequence: correction.auditSequence,
+      reason: became.reason,
+    },
+  };
+}
+
+/** The cells that name the order of a change. */
+export function changedOrderCells(order: ChangedOrder, zone: string): Row {
+  return {
+    customer: formatKey(order.customer),
+    branch: order.branch,
+    crm_order: formatKey(order.order),
+    crm_date: localDate(order.crmDate, zone),
+    channel_order_id: order.channelOrderId,
+    placed_at: order.placedAt,
+  };
+}
+
+/** The cells that say what changed. */
+export function changeCells({ level, item, name, number, licenseType, field, before, after }: OrderChange): Row {
+  const changed = difference(before.amount, after.amount);
+  return {
+    level,
+    item,
+    product: name,
+    product_number: number,
+    license_type: licenseType,
+    field,
+    before: before.text,
+    after: after.text,
+    before_amount: before.amount?.minor ?? null,
+    before_amount_currency: before.amount?.currency ?? null,
+    after_amount: after.amount?.minor ?? null,
+    after_amount_currency: after.amount?.currency ?? null,
+    amount_change: changed?.minor ?? null,
+    amount_change_currency: changed?.currency ?? null,
+    before_count: before.count ?? null,
+    after_count: after.count ?? null,
+    count_change:
+      before.count === undefined && after.count === undefined ? null : (after.count ?? 0) - (before.count ?? 0),
+  };
+}
+
+/** One amount less another of the same currency; one that is not there counts as none. */
+function difference(before: Money | undefined, after: Money | undefined): Money | undefined {
+  const currency = after?.currency ?? before?.currency;
+  if (currency === undefined || (before?.currency ?? currency) !== currency) return undefined;
+  return { currency, minor: (after?.minor ?? 0) - (before?.minor ?? 0) };
+}

@@ -1,0 +1,127 @@
+import type { Asset, InstanceWith, Money, Package } from "../../crm/model.ts";
+import { buildAssets } from "../../crm/tree.ts";
+
+/** A product in one form of an order, with the asset that it belongs to. Licence passwords are left out. */
+export interface FormProduct {
+  id: string;
+  name: string;
+  /** Its product number, else its application key. */
+  number: string | null;
+  gmsPid: string | undefined;
+  appKey: string | undefined;
+  assetId: string;
+  licenseType: string;
+  /** How many assets have it. */
+  quantity: number;
+  nodes: number;
+  term: string;
+  limitStart: string | null;
+  limitEnd: string | null;
+  trialEnd: string | null;
+  /** What it costs in all its assets together. */
+  amount: Money | undefined;
+}
+
+interface FormAsset {
+  id: string;
+  licenseType: string;
+  quantity: number;
+  /** Those that the CRM gives. */
+  assetNumbers: readonly string[];
+  limitStart: string | null;
+  limitEnd: string | null;
+}
+
+interface FormPackage {
+  id: string;
+  number: string;
+  name: string;
+  assetId: string;
+  licenseType: string;
+  term: string;
+}
+
+/** One form of an order as the CRM gave it: what can be compared and added up of it, by the ids of its instances. */
+export interface OrderForm {
+  placedAt: string | null;
+  cancelled: boolean;
+  amount: Money | undefined;
+  assets: ReadonlyMap<string, FormAsset>;
+  packages: ReadonlyMap<string, FormPackage>;
+  products: ReadonlyMap<string, FormProduct>;
+}
+
+/** An order as it is kept, with its instances flat. */
+interface KeptOrder {
+  placedAt?: string | undefined;
+  cancelled: boolean;
+  amount?: Money | undefined;
+  instances: readonly InstanceWith<unknown>[];
+}
+
+/** Reads a form of an order. */
+export function orderForm(order: KeptOrder): OrderForm {
+  const { assets } = buildAssets<unknown>(order.instances);
+  const packages = new Map<string, FormPackage>();
+  const products = new Map<string, FormProduct>();
+  for (const asset of assets) {
+    takeProducts(products, asset, asset.products);
+    takePackages({ packages, products }, asset, asset.packages);
+  }
+  return {
+    placedAt: order.placedAt ?? null,
+    cancelled: order.cancelled,
+    amount: order.amount,
+    assets: new Map(
+      assets.map(({ id, licenseType, quantity, assetNumbers, limitStart = null, limitEnd = null }) => [
+        id,
+        { id, licenseType, quantity, assetNumbers, limitStart, limitEnd },
+      ]),
+    ),
+    packages,
+    products,
+  };
+}
+
+function takePackages(
+  form: { packages: Map<string, FormPackage>; products: Map<string, FormProduct> },
+  asset: Asset<unknown>,
+  packages: readonly Package<unknown>[],
+): void {
+  for (const { id, number, name, term, products, children } of packages) {
+    form.packages.set(id, { id, number, name, term, assetId: asset.id, licenseType: asset.licenseType });
+    takeProducts(form.products, asset, products);
+    takePackages(form, asset, children);
+  }
+}
+
+function takeProducts(
+  into: Map<string, FormProduct>,
+  { id: assetId, licenseType, quantity }: Asset<unknown>,
+  products: Package<unknown>["products"],
+): void {
+  for (const product of products) {
+    const { id, name, gmsPid, appKey, nodes, term, limitStart = null, limitEnd = null, trialEnd = null } = product;
+    const of = { assetId, licenseType, quantity, number: gmsPid ?? appKey ?? null, gmsPid, appKey };
+    into.set(id, { ...of, id, name, nodes, term, limitStart, limitEnd, trialEnd, amount: product.amount });
+  }
+}
+
+/** Whether something of a form is the product that is asked for, by its product number or application key. */
+export function hasProduct(form: OrderForm | null | undefined, wanted: string): boolean {
+  return [...(form?.products.values() ?? [])].some((product) => isProduct(product, wanted));
+}
+
+/** Whether a product is the one that is asked for. */
+export function isProduct({ gmsPid, appKey }: Pick<FormProduct, "gmsPid" | "appKey">, wanted: string): boolean {
+  return gmsPid === wanted || appKey === wanted;
+}
+
+/**
+ * The part of an amount that falls to `units` of `of` equal ones from the `first` on: whole minor units, and the parts
+ * of all of them make the amount.
+ */
+export function shareOf({ currency, minor }: Money, of: number, first: number, units = 1): Money {
+  const upTo = (count: number): number => Number((BigInt(minor) * BigInt(Math.min(count, of))) / BigInt(of));
+  return { currency, minor: of < 1 ? 0 : upTo(first + units) - upTo(first) };
+}

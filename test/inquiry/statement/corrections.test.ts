@@ -1,0 +1,143 @@
+import { describe, expect, it } from "vitest";
+import type { Money, Order } from "../../../src/crm/model.ts";
+import { customerRecord, key, orderRecord } from "../../support/world/records.ts";
+import { LedgerWorld } from "../../support/world/ledger-world.ts";
+import { october } from "../reported-month.ts";
+import { sqlite } from "../../support/world/start.ts";
+import { cells, stated } from "./stated.ts";
+
+const eur = (minor: number): { amount: Money } => ({ amount: { currency: "EUR", minor } });
+const usd = (minor: number): { amount: Money } => ({ amount: { currency: "USD", minor } });
+
+/** The order with fields of one of its instances changed. */
+function withInstance(order: Order, id: string, fields: object): Order {
+  const instances = order.instances.map((item) => ("id" in item && item.id === id ? { ...item, ...fields } : item));
+  return { ...order, instances };
+}
+
+/** Two customers with a placed order each, in two currencies and two branches. */
+async function placedWorld(): Promise<{ world: LedgerWorld; first: Order; second: Order }> {
+  const world = await LedgerWorld.open();
+  await world.read("customers", [
+    { customers: customerRecord("C1") },
+    { customers: customerRecord("C2", { branchCode: "B2" }) },
+  ]);
+  await world.link(key("C1"), "E1");
+  await world.link(key("C2"), "E2");
+  const first = orderRecord("O1", "C1", eur(594));
+  const second = orderRecord("O2", "C2", usd(10_000));
+  await world.read("orders", [{ orders: first }, { orders: second }]);
+  const placed = [await world.place(key("C1"), key("O1")), await world.place(key("C2"), key("O2"))];
+  expect(placed).toHaveLength(2);
+  return { world, first, second };
+}
+
+const fields = ["crm_order", "level", "item", "field", "before", "after"];
+const amounts = ["before_amount", "before_amount_currency", "after_amount", "after_amount_currency", "amount_change"];
+
+describe("the statement of corrections", () => {
+  it("has no row where nothing was changed, and none for what came before the order was placed", async () => {
+    const world = await LedgerWorld.open();
+    await world.read("customers", [{ customers: customerRecord("C1") }]);
+    await world.link(key("C1"), "E1");
+    await world.read("orders", [{ orders: orderRecord("O1", "C1", eur(1)) }]);
+    await world.read("orders", [{ orders: orderRecord("O1", "C1", eur(594)) }]);
+    await world.place(key("C1"), key("O1"));
+    expect((await stated(world.path, "corrections"))["corrections"]).toEqual([]);
+  });
+
+  it("shows each change of an amount with where it came from, and what became of it", async () => {
+    const { world, first } = await placedWorld();
+    world.now += 3_600_000;
+    await world.read("orders", [{ orders: { ...first, ...eur(99_999) } }]);
+    world.now += 3_600_000;
+    await world.read("orders", [{ orders: { ...first, ...eur(700) } }]);
+    const item = { product: null, from: { currency: "EUR", minor: 594 }, to: { currency: "EUR", minor: 700 } };
+    world.now += 1000;
+    await world.ledger.state.record(
+      key("C1"),
+      [{ type: "order-priced", order: key("O1"), customer: key("C1"), version: 3, items: [item] }],
+      { kind: "learned", subject: "customer:crm/C1", body: {} },
+    );
+    const { corrections = [] } = await stated(world.path, "corrections");
+    expect(corrections.map((row) => cells(row, ...fields))).toEqual([
+      ["crm/O1", "order", null, "amount", null, null],
+      ["crm/O1", "order", null, "amount", null, null],
+    ]);
+    expect(corrections.map((row) => cells(row, ...amounts))).toEqual([
+      [594, "EUR", 99_999, "EUR", 99_405],
+      [99_999, "EUR", 700, "EUR", -99_299],
+    ]);
+    // The same from the rows of the ledger.
+    const rows = sqlite(world.path)
+      .prepare<[], { source: string; place: string; at: string; minor: number }>(
+        `select source, place, from_at as at, json_extract(body, '$.amount.minor') as minor from record_version
+         where stream = 'orders' and id = 'O1' and version > 1 order by version`,
+      )
+      .all();
+    expect(corrections.map((row) => cells(row, "source", "place", "changed_at", "after_amount"))).toEqual(
+      rows.map(({ source, place, at, minor }) => [source, place, at, minor]),
+    );
+    const entry = [...world.ledger.audit.rows()].find((row) => row.kind === "learned");
+    expect(corrections.map((row) => cells(row, "became", "became_at", "audit_sequence"))).toEqual([
+      ["superseded", null, null],
+      ["repriced", "2026-10-01T10:00:01.000Z", entry?.sequence],
+    ]);
+    expect(cells(corrections[0] ?? {}, "customer", "branch", "crm_date", "channel_order_id")).toEqual([
+      "crm/C1",
+      "B1",
+      "2026-09-28",
+      "CO-O1",
+    ]);
+  });
+
+  it("shows changes of quantity, nodes, term and products, and what waits for what", async () => {
+    const { world, first, second } = await placedWorld();
+    let changed = withInstance(first, "A-O1", { quantity: 3 });
+    changed = withInstance(changed, "P1-O1", { nodes: 9, ...eur(250) });
+    changed = withInstance(changed, "P2-O1", { limitEnd: "2028-10-01T00:00:00Z", term: "2-0-0", timeUnitQuantity: 2 });
+    const without = second.instances.filter((item) => !("id" in item && item.id === "P1-O2"));
+    await world.read("orders", [{ orders: changed }, { orders: { ...second, instances: without, ...eur(10_000) } }]);
+    await world.ledger.records.setOutcomes(world.run, [
+      { stream: "orders", key: key("O1"), outcome: "deferred", code: "amendment.not-enabled", reason: "not enabled" },
+    ]);
+    const { corrections = [] } = await stated(world.path, "corrections");
+    expect(corrections.map((row) => cells(row, ...fields))).toEqual([
+      ["crm/O1", "asset", "A-O1", "quantity", "1", "3"],
+      ["crm/O1", "product", "P1-O1", "amount", null, null],
+      ["crm/O1", "product", "P1-O1", "nodes", "5", "9"],
+      ["crm/O1", "product", "P2-O1", "term", "1-0-0", "2-0-0"],
+      ["crm/O1", "product", "P2-O1", "term_end", "2027-10-01T00:00:00Z", "2028-10-01T00:00:00Z"],
+      ["crm/O2", "order", null, "amount", null, null],
+      ["crm/O2", "product", "P1-O2", "product", "pid-P1-O2", null],
+    ]);
+    expect(corrections.map((row) => cells(row, "became", "reason"))).toEqual([
+      ...Array.from({ length: 5 }, () => ["deferred", "not enabled"]),
+      ["nothing", null],
+      ["nothing", null],
+    ]);
+    expect(corrections.map((row) => row["count_change"])).toEqual([2, null, 4, null, null, null, -1]);
+    // Two currencies are never taken from each other.
+    expect(cells(corrections[5] ?? {}, ...amounts)).toEqual([10_000, "USD", 10_000, "EUR", null]);
+  });
+
+  it("leaves out what is not asked for: another period, customer, branch, source or product", async () => {
+    const { world, first, second } = await placedWorld();
+    await world.read("orders", [
+      { orders: withInstance({ ...first, ...eur(600) }, "P1-O1", { nodes: 6 }) },
+      { orders: { ...second, ...usd(600) } },
+    ]);
+    const of = async (more: Parameters<typeof stated>[2]): Promise<unknown[]> =>
+      ((await stated(world.path, "corrections", more))["corrections"] ?? []).map((row) => row["crm_order"]);
+    expect(await of({})).toEqual(["crm/O1", "crm/O1", "crm/O2"]);
+    expect(await of({ filters: { customer: "crm/C2" } })).toEqual(["crm/O2"]);
+    expect(await of({ filters: { branch: "B2" } })).toEqual(["crm/O2"]);
+    expect(await of({ filters: { source: "none" } })).toEqual([]);
+    expect(await of({ filters: { source: "erp", product: "pid-P2-O1" } })).toEqual(["crm/O1"]);
+    const november = { ...october, from: october.to, to: "2026-12-01T00:00:00.000Z" };
+    expect(await of({ period: november })).toEqual([]);
+    const september = { ...october, from: "2026-09-01T00:00:00.000Z", to: october.from };
+    expect(await of({ period: september })).toEqual([]);
+    expect(await of({ period: september, by: "crm-date" })).toEqual(["crm/O1", "crm/O1", "crm/O2"]);
+  });
+});
