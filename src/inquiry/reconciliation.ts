@@ -23,7 +23,7 @@ export async function* differences(
   ledger: ReadOnlyLedger,
   since: string,
 ): AsyncGenerator<DifferencesOfCustomer, void, void> {
-  const view = await viewOf(ledger);
+  const view = await reconciliationView(ledger);
   for (const { seenAt, ...customer } of ledger.rows(readSince(ledger, since))) {
     const rows = compareCustomer(customerCase(ledger, customer), view);
     const neverShown = typesNeverShown(rows, view);
@@ -72,14 +72,15 @@ export async function agreement(ledger: ReadOnlyLedger): Promise<AgreementCount[
 export async function* comparisons(
   ledger: ReadOnlyLedger,
 ): AsyncGenerator<{ item: CustomerCase; rows: Comparison[]; asOf: string | null }, void, void> {
-  const view = await viewOf(ledger);
-  for (const key of ledger.rows(customers(ledger))) {
+  const view = await reconciliationView(ledger);
+  for (const key of ledger.rows(everyCustomer(ledger))) {
     const item = customerCase(ledger, key);
     yield { item, rows: compareCustomer(item, view), asOf: view.asOf };
   }
 }
 
-function customers({ db }: ReadOnlyLedger) {
+/** Every customer that the CRM, the ledger or the quarantine names, in key order. */
+export function everyCustomer({ db }: ReadOnlyLedger) {
   const ofRecords = db.selectFrom("record").select(["customer_namespace as namespace", "customer_id as id"]);
   const linked = db.selectFrom("link").select(["namespace", "customer_id as id"]).where("to_at", "is", null);
   const inQuarantine = db
@@ -92,7 +93,7 @@ function customers({ db }: ReadOnlyLedger) {
 }
 
 /** What is the same for all customers of one state of the ledger. */
-async function viewOf(ledger: ReadOnlyLedger): Promise<ReconciliationView> {
+export async function reconciliationView(ledger: ReadOnlyLedger): Promise<ReconciliationView> {
   const type = sql<string>`json_extract(body, '$.licenseType')`;
   const types = await ledger.db
     .selectFrom("observation")

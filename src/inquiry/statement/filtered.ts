@@ -5,9 +5,12 @@ import type { Filters } from "../../report/statement/shape.ts";
 
 /** The branch of a customer, as the newest usable form of it says. */
 export function branchOf(customer: Record<"namespace" | "id", RawBuilder<unknown>>): RawBuilder<string | null> {
-  return sql<string | null>`(select w.body ->> '$.branchCode' from record c
-    join record_version w on w.stream = c.stream and w.namespace = c.namespace and w.id = c.id and w.version = c.version
-    where c.stream = 'customers' and c.namespace = ${customer.namespace} and c.id = ${customer.id})`;
+  return sql<string | null>`(select branch_form.body ->> '$.branchCode' from record branch_owner
+    join record_version branch_form on branch_form.stream = branch_owner.stream
+      and branch_form.namespace = branch_owner.namespace and branch_form.id = branch_owner.id
+      and branch_form.version = branch_owner.version
+    where branch_owner.stream = 'customers' and branch_owner.namespace = ${customer.namespace}
+      and branch_owner.id = ${customer.id})`;
 }
 
 /** What a filter says of a customer, as a condition; nothing where it says nothing. */

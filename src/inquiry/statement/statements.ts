@@ -1,11 +1,13 @@
 import { ordersStatement } from "../../report/statement/orders.ts";
 import { rebuildRow, rebuildStatement } from "../../report/statement/rebuild.ts";
 import { correctionsStatement } from "../../report/statement/corrections.ts";
+import { reconciliationStatement } from "../../report/statement/reconciliation.ts";
 import type { PartRow, StatementRequest, StatementShape } from "../../report/statement/shape.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
 import { rebuilds } from "../rebuilds.ts";
 import { ordersRows } from "./orders.ts";
 import { correctionRows } from "./corrections.ts";
+import { reconciliationRows } from "./reconciliation.ts";
 
 /** A kind of statement: what it is made of, and its rows from the ledger, part by part, in bounded memory. */
 export interface Statement {
@@ -17,6 +19,7 @@ export interface Statement {
 export const statements = {
   orders: { shape: ordersStatement, rows: ordersRows },
   corrections: { shape: correctionsStatement, rows: correctionRows },
+  reconciliation: { shape: reconciliationStatement, rows: reconciliationRows },
   rebuild: { shape: rebuildStatement, rows: rebuildRows },
 } satisfies Record<string, Statement>;
 

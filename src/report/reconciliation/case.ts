@@ -111,6 +111,8 @@ export interface ReconciliationView {
   /** Licence types of which the platform has ever shown a product; of the others it may show none (A43). */
   visibleTypes: ReadonlySet<string>;
   asOf: string | null;
+  /** Up to how many seconds two dates of a term may differ and still count as equal. */
+  seconds?: number | undefined;
 }
 
 /**

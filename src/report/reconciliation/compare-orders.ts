@@ -2,6 +2,7 @@ import { canonicalJson, isJsonObject } from "../../base/canonical-json.ts";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import type { NumberedItem } from "../../crm/order-items.ts";
 import { notRead, waitNote, whyNot } from "./case.ts";
+import { isWithin } from "./tolerance.ts";
 import type {
   Agreement,
   Comparison,
@@ -160,7 +161,7 @@ function compare(
     seenAt: side.shown?.seenAt ?? item.read?.seenAt ?? null,
     ...(side.shown === undefined
       ? judgeUnshown(item, order, side, sent, view)
-      : judgeShown(order, level, side, side.shown, sent)),
+      : judgeShown(order, level, side, { shown: side.shown, sent, seconds: view.seconds })),
   };
 }
 
@@ -172,8 +173,7 @@ function judgeShown(
   order: OrderCase,
   level: "product" | "package",
   side: Sides,
-  shown: ShownItem,
-  sent: boolean,
+  { shown, sent, seconds }: { shown: ShownItem; sent: boolean; seconds: number | undefined },
 ): Judgement {
   const { placed } = order;
   const notes = notesOn(order, side);
@@ -189,10 +189,11 @@ function judgeShown(
     channelOrderId,
     licenseOrderId: licenceOrders.get(side.licenseType),
     licenseType: side.licenseType,
+    seconds,
   };
   const compareFields = level === "product" ? differences : packageDifferences;
   const found = compareFields(expected, envelope, shownAs(shown, channelOrderId));
-  const amended = side.placed === undefined ? [] : changes(side.placed.fields, side.wanted.fields);
+  const amended = side.placed === undefined ? [] : changes(side.placed.fields, side.wanted.fields, seconds);
   const adopted =
     placed.origin === "adopted" && side.sent === undefined ? ["adopted: compared with what the CRM says"] : [];
   return {
@@ -260,10 +261,11 @@ function adoptedFields(fields: JsonObject): JsonObject {
 }
 
 /** What the CRM changed since the order was placed. */
-function changes(before: JsonObject, after: JsonObject): string[] {
+function changes(before: JsonObject, after: JsonObject, seconds: number | undefined): string[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
   return names
     .filter((name) => textOf(before[name]) !== textOf(after[name]))
+    .filter((name) => !isWithin(name, before[name], after[name], seconds))
     .map((name) => `CRM ${name}: placed with ${textOf(before[name])}, now ${textOf(after[name])}`);
 }
 
@@ -309,6 +311,7 @@ interface Envelope {
   channelOrderId: string;
   licenseOrderId: string | undefined;
   licenseType: string;
+  seconds: number | undefined;
 }
 
 /**
@@ -345,7 +348,9 @@ function differences(sent: JsonObject, envelope: Envelope, shown: JsonObject): s
   const compared = productFields.filter(([name]) => name !== "trialEndDate" || trial);
   return [
     ...envelopeDifferences(envelope, shown),
-    ...compared.flatMap(([name, as]) => difference(name, sent[name], shown[as])),
+    ...compared.flatMap(([name, as]) =>
+      isWithin(name, sent[name], shown[as], envelope.seconds) ? [] : difference(name, sent[name], shown[as]),
+    ),
   ];
 }
 

@@ -109,7 +109,7 @@ export function reconciliationRow(item: CustomerCase, row: Comparison, asOf: str
  * has no such date (never sent, or not ours) belongs to every period, so that nothing is left out of all of them.
  */
 export function inPeriod(
-  row: Comparison,
+  row: Pick<Comparison, "at" | "crmDate">,
   period: Pick<ReportPeriod, "from" | "to">,
   by: "happened" | "crm-date",
 ): boolean {

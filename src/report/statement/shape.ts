@@ -89,6 +89,14 @@ export interface Filters {
   product?: string | undefined;
 }
 
+/** Up to how much two values may differ and still count as equal; without it they are equal or different. */
+export interface Tolerances {
+  /** Minor units by currency. */
+  money?: Readonly<Record<string, number>> | undefined;
+  /** Seconds between two dates of a term. */
+  seconds?: number | undefined;
+}
+
 /** What is asked for. */
 export interface StatementRequest {
   period: Period;
@@ -96,6 +104,7 @@ export interface StatementRequest {
   filters: Filters;
   /** The moment in the past whose knowledge is asked for (ISO instant in UTC); without it all that the ledger knows. */
   asOf?: string | undefined;
+  tolerances?: Tolerances | undefined;
 }
 
 /** What a statement was made from. It holds no time of its making: the same ledger gives the same bytes. */

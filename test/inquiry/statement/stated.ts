@@ -14,12 +14,18 @@ export async function stated(
 ): Promise<Record<string, Row[]>> {
   const ledger = new ReadOnlyLedger(path, openReadOnly(path));
   onTestFinished(() => ledger.close());
-  const { shape, rows }: Statement = statements[kind];
+  const statement: Statement = statements[kind];
+  const { shape } = statement;
   const parts: Record<string, Row[]> = Object.fromEntries(shape.parts.map(({ name }) => [name, []]));
   const places = shape.parts.map(({ name }) => name);
   const columns = new Map(shape.parts.map((part) => [part.name, new Set(part.columns.map(({ name }) => name))]));
   let last = 0;
-  for await (const { part, row } of rows(ledger, { period: october, by: "happened", filters: {}, ...fields })) {
+  for await (const { part, row } of statement.rows(ledger, {
+    period: october,
+    by: "happened",
+    filters: {},
+    ...fields,
+  })) {
     const place = places.indexOf(part);
     if (place < last) throw new Error(`${part} comes after ${places[last] ?? ""}`);
     last = place;

@@ -1,0 +1,98 @@
+import { sql } from "kysely";
+import { formatKey } from "../../crm/keys.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import type { RecordTable } from "../../ledger/records/tables.ts";
+import { differenceKey } from "../../report/statement/open-since.ts";
+import type { OrderForm } from "../../report/statement/order-form.ts";
+import type { CustomerFacts, OrderForms } from "../../report/statement/reconciled-case.ts";
+import { stepsOf } from "../amended-orders.ts";
+import type { StepRow } from "../amended-orders.ts";
+import { ofEachCustomer } from "../read-only-ledger.ts";
+import type { ReadOnlyLedger } from "../read-only-ledger.ts";
+import { formIn } from "./corrections.ts";
+
+type RecordFactRow = Pick<RecordTable, "stream" | "namespace" | "id" | "source" | "first_seen" | "version"> & {
+  body: string | null;
+  branch: string | null;
+  changed_at: string;
+  channel_order_id: string | null;
+  placed_version: number | null;
+  placed_body: string | null;
+};
+
+/** Records of a customer with the newest form of its orders and the one that each of them was placed from. */
+const recordRows = ofEachCustomer<RecordFactRow>(({ db }, { namespace, id }) => {
+  const of = (
+    where: ReturnType<typeof sql>,
+  ) => sql`select r.stream, r.namespace, r.id, r.source, r.first_seen, r.version,
+      iif(r.stream = 'orders', v.body, null) as body,
+      iif(r.stream = 'customers', v.body ->> '$.branchCode', null) as branch,
+      coalesce(v.from_at, r.changed_at) as changed_at, p.channel_order_id, p.version as placed_version,
+      iif(p.version = r.version, null, b.body) as placed_body
+    from record r
+    left join record_version v on v.stream = r.stream and v.namespace = r.namespace and v.id = r.id
+      and v.version = r.version
+    left join placed_order p on r.stream = 'orders' and p.namespace = r.namespace and p.order_id = r.id
+      and p.to_at is null
+    left join record_version b on b.stream = 'orders' and b.namespace = p.namespace and b.id = p.order_id
+      and b.version = p.version
+    where ${where}`;
+  const own = sql`r.customer_namespace = ${namespace} and r.customer_id = ${id}`;
+  const moved = sql`r.stream = 'orders' and (r.namespace, r.id) in (select m.namespace, m.order_id from moved_order m
+    where m.ended_at is null and m.customer_namespace = ${namespace} and m.customer_id = ${id}) and not (${own})`;
+  return { compile: () => sql<RecordFactRow>`${of(own)} union all ${of(moved)}`.compile(db) };
+});
+
+const differenceRows = ofEachCustomer(({ db }, { namespace, id }) =>
+  db
+    .selectFrom("difference")
+    .select(["level", "subject", "class", "first_seen"])
+    .where("namespace", "=", namespace)
+    .where("customer_id", "=", id)
+    .where("ended_at", "is", null),
+);
+
+/** What a statement knows of a customer beside what is compared. */
+export function customerFacts(ledger: ReadOnlyLedger, customer: RecordKey): CustomerFacts {
+  const rows = recordRows(ledger, customer);
+  const orders = rows.filter(({ stream }) => stream === "orders");
+  const isPlaced = orders.some((row) => row.channel_order_id !== null);
+  const steps: ReturnType<typeof stepsOf> = isPlaced ? stepsOf(ledger, customer) : new Map();
+  return {
+    branch: rows.find(({ stream }) => stream === "customers")?.branch ?? null,
+    records: new Map(
+      rows.map(({ stream, source, first_seen: firstSeen, changed_at: changedAt, ...key }) => [
+        stream === "customers" ? stream : `${stream} ${formatKey(key)}`,
+        { source, firstSeen, changedAt },
+      ]),
+    ),
+    orders: new Map(orders.map((row) => [formatKey(row), formsOf(row, steps.get(formatKey(row)) ?? [])])),
+    differences: new Map(
+      differenceRows(ledger, customer).map(({ first_seen: firstSeen, ...difference }) => [
+        differenceKey(difference),
+        firstSeen,
+      ]),
+    ),
+  };
+}
+
+/** The newest form of an order, and those that something of it was bought from. */
+function formsOf(row: RecordFactRow, steps: readonly StepRow[]): OrderForms {
+  const now = row.body === null ? undefined : formIn(row.body);
+  const sent = new Map<string, OrderForm>();
+  const placed =
+    row.placed_version === row.version ? now : row.placed_body === null ? undefined : formIn(row.placed_body);
+  if (row.channel_order_id !== null && placed !== undefined) sent.set(row.channel_order_id, placed);
+  let lastSent = placed;
+  for (const step of steps) {
+    const form = boughtFrom(step);
+    if (form === undefined || step.channel_order_id === null) continue;
+    sent.set(step.channel_order_id, form);
+    if (step.origin === "sent") lastSent = form;
+  }
+  return { now, sent, lastSent };
+}
+
+function boughtFrom(step: StepRow): OrderForm | undefined {
+  return step.kind !== "bought" || step.body === null || step.origin === "found" ? undefined : formIn(step.body);
+}

@@ -1,0 +1,148 @@
+import { sql } from "kysely";
+import { exitCodes, Problem } from "../../base/errors.ts";
+import { formatKey } from "../../crm/keys.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import { compareCustomer } from "../../report/reconciliation/compare-customer.ts";
+import { inPeriod } from "../../report/reconciliation/rows.ts";
+import type { CustomerCase, ReconciliationView } from "../../report/reconciliation/case.ts";
+import { orderChanges } from "../../report/statement/order-changes.ts";
+import { hasProduct, isProduct } from "../../report/statement/order-form.ts";
+import { reconciledItems } from "../../report/statement/reconciled.ts";
+import type { CustomerFacts, ReconciledItem } from "../../report/statement/reconciled-case.ts";
+import { correctedRow, itemRow } from "../../report/statement/reconciliation.ts";
+import { ReconciliationTotals } from "../../report/statement/reconciliation-totals.ts";
+import type { Filters, PartRow, StatementRequest } from "../../report/statement/shape.ts";
+import { customerCase } from "../customer-case.ts";
+import { everyCustomer, reconciliationView } from "../reconciliation.ts";
+import type { ReadOnlyLedger } from "../read-only-ledger.ts";
+import { changedOrder, formIn, isAsked } from "./corrections.ts";
+import { customerFacts } from "./customer-facts.ts";
+import { branchOf, ofCustomer, ofSource } from "./filtered.ts";
+
+interface Reconciled {
+  item: CustomerCase;
+  facts: CustomerFacts;
+  items: ReconciledItem[];
+}
+
+/** Rows of the statement: everything is compared once for the summary and once for the items, which have to agree. */
+export async function* reconciliationRows(
+  ledger: ReadOnlyLedger,
+  request: StatementRequest,
+): AsyncGenerator<PartRow, void, void> {
+  const { seconds } = request.tolerances ?? {};
+  const view = { ...(await reconciliationView(ledger)), seconds };
+  const summary = new ReconciliationTotals();
+  for (const { items } of reconciled(ledger, request, view)) for (const one of items) summary.add(one);
+  const totals = summary.rows();
+  for (const row of totals) yield { part: "summary", row };
+  const check = new ReconciliationTotals();
+  const { zone } = request.period;
+  const knownAt = request.asOf ?? view.asOf;
+  for (const { item, facts, items } of reconciled(ledger, request, view)) {
+    for (const one of items) {
+      check.add(one);
+      yield itemRow(item, one, { branch: facts.branch, knownAt, zone });
+    }
+  }
+  if (JSON.stringify(check.rows()) !== JSON.stringify(totals)) throw unbalanced();
+  yield* correctedRows(ledger, request);
+}
+
+function unbalanced(): Problem {
+  return new Problem({
+    code: "statement.unbalanced",
+    message: "the items of the reconciliation do not add up to its summary; the statement is of no use",
+    cure: "make it again, and where it says so again, tell who looks after the program",
+    exitCode: exitCodes.doesNotBalance,
+  });
+}
+
+/** Every customer that is asked for with what is asked for of it, in key order. */
+function* reconciled(
+  ledger: ReadOnlyLedger,
+  { period, by, filters, tolerances = {} }: StatementRequest,
+  view: ReconciliationView,
+): Generator<Reconciled, void, void> {
+  const customers = ledger.db
+    .selectFrom(everyCustomer(ledger).as("c"))
+    .select(["c.namespace", "c.id"])
+    .where(ofCustomer(filters, { namespace: sql`c.namespace`, id: sql`c.id` }))
+    .orderBy("c.namespace")
+    .orderBy("c.id");
+  for (const key of ledger.rows(customers)) {
+    const item = customerCase(ledger, key);
+    const facts = customerFacts(ledger, key);
+    const all = reconciledItems(item, compareCustomer(item, view), facts, tolerances);
+    const items = asked(all, facts, filters).filter(({ comparison }) => inPeriod(comparison, period, by));
+    if (items.length > 0) yield { item, facts, items };
+  }
+}
+
+/**
+ * What is asked for by source and product. Of a product there are the orders that have it, its units, and who has one
+ * of their asset numbers.
+ */
+function asked(items: ReconciledItem[], facts: CustomerFacts, { source, product }: Filters): ReconciledItem[] {
+  const ofSource = source === undefined ? items : items.filter((one) => one.source === source);
+  if (product === undefined) return ofSource;
+  const isOf = ({ comparison: { level, order, item }, productNumber }: ReconciledItem): boolean => {
+    if (level !== "order" && level !== "product") return false;
+    const forms = order === undefined ? undefined : facts.orders.get(formatKey(order));
+    const all = forms === undefined ? [] : [...(forms.now === undefined ? [] : [forms.now]), ...forms.sent.values()];
+    if (level === "order") return all.some((form) => hasProduct(form, product));
+    const known = all.flatMap((form) => form.products.get(item ?? "") ?? []);
+    return productNumber === product || known.some((one) => isProduct(one, product));
+  };
+  const found = new Set(ofSource.filter(isOf));
+  const numbers = new Set([...found].map(({ comparison: { assetNumber } }) => assetNumber ?? ""));
+  return ofSource.filter(
+    (one) =>
+      found.has(one) || (one.comparison.level === "assignment" && numbers.has(one.comparison.assetNumber ?? "\0")),
+  );
+}
+
+interface CorrectedRow extends RecordKey {
+  customer_namespace: string;
+  customer_id: string;
+  branch: string | null;
+  channel_order_id: string;
+  placed_at: string;
+  changed_at: string;
+  source: string;
+  place: string;
+  placed_body: string;
+  body: string;
+}
+
+/** What the CRM has otherwise now than an order was placed with; it stands in the period in which it was placed. */
+function* correctedRows(ledger: ReadOnlyLedger, request: StatementRequest): Generator<PartRow, void, void> {
+  const { period, by, filters } = request;
+  for (const row of ledger.rows(changedOrders(ledger, filters))) {
+    const [before, after] = [formIn(row.placed_body), formIn(row.body)];
+    const order = changedOrder(row, after.placedAt);
+    const placed = { at: row.placed_at, crmDate: after.placedAt };
+    if (!inPeriod(placed, period, by)) continue;
+    const { changed_at: changedAt, source, place } = row;
+    for (const change of orderChanges(before, after))
+      if (isAsked(change, { before, after }, filters))
+        yield correctedRow({ ...order, changedAt, source, place }, change, period.zone);
+  }
+}
+
+function changedOrders({ db }: ReadOnlyLedger, filters: Filters) {
+  const customer = { namespace: sql`r.customer_namespace`, id: sql`r.customer_id` };
+  const query = sql<CorrectedRow>`select p.namespace, p.order_id as id, r.customer_namespace, r.customer_id,
+      ${branchOf(customer)} as branch, p.channel_order_id, p.from_at as placed_at, v.from_at as changed_at, v.source,
+      v.place, b.body as placed_body, v.body
+    from placed_order p
+    cross join record r on r.stream = 'orders' and r.namespace = p.namespace and r.id = p.order_id
+      and r.version > p.version
+    cross join record_version v on v.stream = r.stream and v.namespace = r.namespace and v.id = r.id
+      and v.version = r.version
+    cross join record_version b on b.stream = r.stream and b.namespace = r.namespace and b.id = r.id
+      and b.version = p.version
+    where p.to_at is null and ${ofCustomer(filters, customer)} and ${ofSource(filters, sql`r.source`)}
+    order by p.namespace, p.order_id`;
+  return { compile: () => query.compile(db) };
+}

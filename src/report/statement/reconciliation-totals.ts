@@ -1,0 +1,131 @@
+import { driftClasses, levels } from "../reconciliation/case.ts";
+import { amountColumns, column } from "./column.ts";
+import type { ReconciledItem } from "./reconciled-case.ts";
+import type { Column, Row } from "./shape.ts";
+
+/** The three sides of a comparison. */
+export const sides = ["crm", "sent", "observed"] as const;
+type Side = (typeof sides)[number];
+
+/** What is counted of a side, beside how often it is there and its money. */
+export const counts = ["units", "nodes", "seats"] as const;
+
+const verdicts = ["matched", ...driftClasses] as const;
+const titles: Record<Side, string> = { crm: "CRM", sent: "sent", observed: "observed" };
+const between = [
+  ["crm", "sent"],
+  ["sent", "observed"],
+] as const;
+
+function countColumns(name: "count" | (typeof counts)[number], title: string, about: string): Column[] {
+  return [
+    ...sides.map((side) =>
+      column("integer", `${side}_${name}`, `${title}, ${titles[side]}`, `${about} (${titles[side]}).`, { total: true }),
+    ),
+    ...between.map(([one, other]) =>
+      column(
+        "integer",
+        `${name}_${one}_less_${other}`,
+        `${title}: ${titles[one]} less ${titles[other]}`,
+        `The difference between the two sides.`,
+        { total: true },
+      ),
+    ),
+  ];
+}
+
+/** The columns of the summary. */
+export const summaryColumns: readonly Column[] = [
+  column("text", "level", "Level", "What was compared."),
+  column("text", "verdict", "Verdict", "What the comparisons came to."),
+  column("text", "currency", "Currency", "Currency of the amounts; empty for what has none."),
+  column("integer", "count", "Comparisons", "How many comparisons; one with two currencies counts with the CRM's.", {
+    total: true,
+  }),
+  ...countColumns("count", "Count", "How many of them are there on this side"),
+  ...countColumns("units", "Units", "Units of products"),
+  ...countColumns("nodes", "Nodes", "Nodes of products"),
+  ...countColumns("seats", "Seats", "Asset numbers that a person has"),
+  ...sides.flatMap((side) =>
+    amountColumns(`${side}_amount`, `Amount, ${titles[side]}`, `Their amounts (${titles[side]}).`, {
+      currencyIn: "currency",
+    }),
+  ),
+  ...between.flatMap(([one, other]) =>
+    amountColumns(
+      `amount_${one}_less_${other}`,
+      `Amount: ${titles[one]} less ${titles[other]}`,
+      "The difference between the two sides.",
+      { currencyIn: "currency" },
+    ),
+  ),
+];
+
+interface Sum {
+  level: string;
+  verdict: string;
+  currency: string | null;
+  comparisons: number;
+  /** By side and what is counted, such as `crm_units`. */
+  values: Map<string, number>;
+}
+
+/** Adds items up by level, verdict and currency: a few sums, however many items there are. */
+export class ReconciliationTotals {
+  readonly #sums = new Map<string, Sum>();
+
+  add(item: ReconciledItem): void {
+    const { comparison, crm, sent, observed } = item;
+    const figures = { crm, sent, observed };
+    const isThere = { crm: comparison.inCrm, sent: comparison.sent, observed: comparison.shown === true };
+    const own = this.#sumOf(item, crm.amount?.currency ?? sent.amount?.currency ?? null);
+    own.comparisons += 1;
+    for (const side of sides) {
+      plus(own, `${side}_count`, isThere[side] ? 1 : 0);
+      for (const name of counts) plus(own, `${side}_${name}`, figures[side][name]);
+      const { amount } = figures[side];
+      if (amount !== undefined) plus(this.#sumOf(item, amount.currency), `${side}_amount`, amount.minor);
+    }
+  }
+
+  #sumOf({ comparison: { level, verdict } }: ReconciledItem, currency: string | null): Sum {
+    const name = JSON.stringify([level, verdict, currency]);
+    const known = this.#sums.get(name) ?? { level, verdict, currency, comparisons: 0, values: new Map() };
+    this.#sums.set(name, known);
+    return known;
+  }
+
+  /** The rows of the summary: level by level, verdict by verdict, currency by currency. */
+  rows(): Row[] {
+    const places: readonly string[] = levels;
+    const order: readonly string[] = verdicts;
+    return [...this.#sums.values()]
+      .toSorted(
+        (one, other) =>
+          places.indexOf(one.level) - places.indexOf(other.level) ||
+          order.indexOf(one.verdict) - order.indexOf(other.verdict) ||
+          ((one.currency ?? "") < (other.currency ?? "") ? -1 : 1),
+      )
+      .map(rowOf);
+  }
+}
+
+function plus({ values }: Sum, name: string, value: number | null): void {
+  if (value === null) return;
+  const sum = (values.get(name) ?? 0) + value;
+  if (!Number.isSafeInteger(sum)) throw new RangeError(`the sum of ${name} is too large to be exact`);
+  values.set(name, sum);
+}
+
+function rowOf({ level, verdict, currency, comparisons, values }: Sum): Row {
+  const cells: Record<string, string | number | null> = { level, verdict, currency, count: comparisons };
+  for (const name of ["count", ...counts, "amount"] as const) {
+    for (const side of sides) cells[`${side}_${name}`] = values.get(`${side}_${name}`) ?? null;
+    const isAny = sides.some((side) => values.has(`${side}_${name}`));
+    for (const [one, other] of between) {
+      const difference = (values.get(`${one}_${name}`) ?? 0) - (values.get(`${other}_${name}`) ?? 0);
+      cells[`${name}_${one}_less_${other}`] = isAny ? difference : null;
+    }
+  }
+  return cells;
+}

@@ -1,0 +1,210 @@
+import { formatKey } from "../../crm/keys.ts";
+import type { Money } from "../../crm/model.ts";
+import { levels } from "../reconciliation/case.ts";
+import type { CustomerCase } from "../reconciliation/case.ts";
+import { ageAt, ageBuckets, localDate } from "./ageing.ts";
+import { amountColumns, column } from "./column.ts";
+import { changeCells, changeColumns, changedOrderCells, changedOrderColumns } from "./corrections.ts";
+import type { ChangedOrder } from "./corrections.ts";
+import type { OrderChange } from "./order-changes.ts";
+import type { Figures, ReconciledItem } from "./reconciled-case.ts";
+import { counts, sides, summaryColumns } from "./reconciliation-totals.ts";
+import type { Column, Part, PartRow, Row, StatementShape } from "./shape.ts";
+
+const noMoney =
+  "The platform shows no money: the money of what is observed is that of what was sent. Money of orders and of " +
+  "products is compared apart and never added up: an order has an amount of its own.";
+
+const sideNames = { crm: "CRM", sent: "sent", observed: "observed" } as const;
+
+function figureColumns(side: keyof typeof sideNames): Column[] {
+  const title = sideNames[side];
+  return [
+    column("integer", `${side}_units`, `Units, ${title}`, "Units of the product: asset numbers that have it.", {
+      total: true,
+    }),
+    column("integer", `${side}_nodes`, `Nodes, ${title}`, "Nodes of the product in all these units.", { total: true }),
+    column("integer", `${side}_seats`, `Seats, ${title}`, "Seats: asset numbers that a person has.", { total: true }),
+    column("text", `${side}_term`, `Term, ${title}`, "Term of the product as years-months-days."),
+    column("instant", `${side}_term_end`, `Term ends, ${title}`, "Until when the product may be used."),
+  ];
+}
+
+const about: readonly Column[] = [
+  column("text", "level", "Level", `What is compared: ${levels.map((level) => `\`${level}\``).join(", ")}.`),
+  column(
+    "text",
+    "verdict",
+    "Verdict",
+    "`matched`, `missing`, `extra`, `different`, `in-transit` or `not-observable`; `different` too where the CRM " +
+      "has another amount, term or number of nodes now than was sent.",
+  ),
+  column("text", "customer", "Customer", "Key of the customer."),
+  column("text", "branch", "Branch", "Code of the branch that looks after the customer."),
+  column("text", "source", "Source", "The source that gives the record."),
+  column("text", "enterprise_global_id", "Enterprise", "The enterprise that the customer is linked with."),
+  column("text", "crm_order", "CRM order", "Key of the order in the CRM."),
+  column("date", "crm_date", "CRM date", "Date that the CRM gives the order, in the zone of the statement."),
+  column("text", "channel_order_id", "Channel order", "Number under which it was bought."),
+  column("text", "license_order_id", "Licence order", "Number that the platform gave."),
+  column("text", "license_type", "Licence type", "Licence type of the asset."),
+  column("text", "asset_number", "Asset number", "The asset number; empty where there is none yet."),
+  column("text", "item", "Item", "Id of the product, or number of the package."),
+  column("text", "product", "Product", "Name of the product or package."),
+  column("text", "product_number", "Product number", "Number of the product or package, else its application key."),
+  column("text", "staff", "Staff", "Key of the person; no name."),
+  column("text", "member_global_id", "Member", "The member on the platform."),
+  column("boolean", "in_crm", "In CRM", "The CRM wants it."),
+  column("boolean", "sent", "Sent", "It was sent, given or taken over."),
+  column("boolean", "shown", "Shown", "The platform shows it; empty where nothing can show it or nobody looked."),
+];
+
+const judged: readonly Column[] = [
+  ...amountColumns(
+    "crm_amount",
+    "Amount, CRM",
+    "Amount that the CRM has now: of an order its own, of a product the part of these units; what does not divide " +
+      "falls to the later ones.",
+  ),
+  ...amountColumns("sent_amount", "Amount, sent", "The same of the form of the order that was sent."),
+  ...amountColumns("observed_amount", "Amount, observed", "What was sent of what the platform shows.", {
+    currencyIn: "sent_amount_currency",
+  }),
+  ...amountColumns(
+    "amount_difference",
+    "CRM less sent",
+    "Amount in the CRM less the one sent, a side without one counting as none; empty where the currencies differ.",
+  ),
+  column("boolean", "within_tolerance", "Tolerated", "The amounts differ by no more than the tolerance."),
+  column("list", "details", "Details", "What differs, and why."),
+  column("text", "operation", "Operation", "The operation that sent it."),
+  column("instant", "sent_at", "Sent at", "When it was sent, given or linked."),
+  column("instant", "seen_at", "Seen at", "When the platform was last read for it."),
+  column("integer", "age_hours", "Age of reading", "Hours from that reading to what the statement knows last."),
+  column("instant", "open_since", "Open since", "Since when it is not as meant, as far as is known."),
+  column("integer", "open_hours", "Open for", "Hours from then to what the statement knows last."),
+  column("text", "ageing", "Ageing", `The same as a bucket: ${ageBuckets.map((name) => `\`${name}\``).join(", ")}.`),
+];
+
+const corrected: Part = {
+  name: "corrected",
+  title: "Corrected in the CRM",
+  about:
+    "One row for each amount, quantity, term, number of nodes and product that the CRM has otherwise now than in " +
+    "the form that the order was placed from. The statement `corrections` has every step between.",
+  groupBy: "field",
+  columns: [
+    ...changedOrderColumns,
+    ...changeColumns,
+    column("instant", "changed_at", "Changed", "When the ledger read the form that the CRM has now."),
+    column("text", "source", "Source", "The source that gave that form."),
+    column("text", "place", "Place", "Where in the source it stands, such as a file and its line."),
+  ],
+};
+
+/** What the CRM says, what was sent and what the platform shows, compared. */
+export const reconciliationStatement: StatementShape = {
+  kind: "reconciliation",
+  version: 1,
+  title: "Reconciliation",
+  about: `What the CRM says, what was sent and what the platform shows, compared thing by thing. ${noMoney}`,
+  parts: [
+    {
+      name: "summary",
+      title: "Summary",
+      about:
+        "How much of each level has each verdict, on each side, for each currency by itself; what has no money stands " +
+        `in a row without a currency. It is checked against the items. ${noMoney}`,
+      groupBy: "verdict",
+      columns: summaryColumns,
+    },
+    {
+      name: "items",
+      title: "Items",
+      about: `One row for each comparison. ${noMoney}`,
+      groupBy: "verdict",
+      columns: [...about, ...sides.flatMap(figureColumns), ...judged],
+    },
+    corrected,
+  ],
+};
+
+/** One comparison as a row of `items`. */
+export function itemRow(
+  item: CustomerCase,
+  one: ReconciledItem,
+  { branch, knownAt, zone }: { branch: string | null; knownAt: string | null; zone: string },
+): PartRow {
+  const { comparison: row, crm, sent, observed, openSince } = one;
+  const difference = amountDifference(crm.amount, sent.amount);
+  const { hours: openHours, bucket } = ageAt(openSince, knownAt);
+  return {
+    part: "items",
+    row: {
+      level: row.level,
+      verdict: row.verdict,
+      customer: formatKey(item.key),
+      branch,
+      source: one.source,
+      enterprise_global_id: item.link?.enterpriseGlobalId ?? null,
+      crm_order: row.order === undefined ? null : formatKey(row.order),
+      crm_date: localDate(row.crmDate, zone),
+      channel_order_id: row.channelOrderId ?? null,
+      license_order_id: row.licenseOrderId ?? null,
+      license_type: row.licenseType ?? null,
+      asset_number: row.assetNumber ?? null,
+      item: row.item ?? null,
+      product: one.productName,
+      product_number: one.productNumber,
+      staff: row.staff === undefined ? null : formatKey(row.staff),
+      member_global_id: row.memberGlobalId ?? null,
+      in_crm: row.inCrm,
+      sent: row.sent,
+      shown: row.shown,
+      ...figureCells("crm", crm),
+      ...figureCells("sent", sent),
+      ...figureCells("observed", observed),
+      crm_amount: crm.amount?.minor ?? null,
+      crm_amount_currency: crm.amount?.currency ?? null,
+      sent_amount: sent.amount?.minor ?? null,
+      sent_amount_currency: sent.amount?.currency ?? null,
+      observed_amount: observed.amount?.minor ?? null,
+      amount_difference: difference?.minor ?? null,
+      amount_difference_currency: difference?.currency ?? null,
+      within_tolerance: one.isTolerated,
+      details: row.details,
+      operation: row.operationId ?? null,
+      sent_at: row.at ?? null,
+      seen_at: row.seenAt ?? null,
+      age_hours: ageAt(row.seenAt, knownAt).hours,
+      open_since: openSince,
+      open_hours: openHours,
+      ageing: bucket,
+    },
+  };
+}
+
+/** What the CRM has otherwise than the order was placed with, as a row of `corrected`. */
+export function correctedRow(
+  order: ChangedOrder & { changedAt: string; source: string; place: string },
+  change: OrderChange,
+  zone: string,
+): PartRow {
+  const { changedAt, source, place } = order;
+  const row = { ...changedOrderCells(order, zone), ...changeCells(change), changed_at: changedAt, source, place };
+  return { part: "corrected", row };
+}
+
+function figureCells(side: (typeof sides)[number], figures: Figures): Row {
+  return {
+    ...Object.fromEntries(counts.map((name) => [`${side}_${name}`, figures[name]])),
+    [`${side}_term`]: figures.term,
+    [`${side}_term_end`]: figures.termEnd,
+  };
+}
+
+function amountDifference(crm: Money | undefined, sent: Money | undefined): Money | undefined {
+  const currency = crm?.currency ?? sent?.currency;
+  if (currency === undefined || (sent?.currency ?? currency) !== currency) return undefined;
+  return { currency, minor: (crm?.minor ?? 0) - (sent?.minor ?? 0) };
+}
