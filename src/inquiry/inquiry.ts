@@ -1,6 +1,7 @@
 import { openReadOnly } from "../ledger/database/database.ts";
 import { assumptionStandings } from "./assumptions.ts";
 import { auditExport, auditHead, auditProof, auditVerdicts, ledgerName } from "./audit.ts";
+import { blockers, closedFiles, closings } from "./books.ts";
 import { explain } from "./explain.ts";
 import { find } from "./find.ts";
 import { holds } from "./holds.ts";
@@ -61,6 +62,9 @@ function questionsTo(ledger: ReadOnlyLedger) {
     auditProof: answered(() => auditProof),
     auditVerdicts: answered(() => auditVerdicts),
     auditExport: rows(() => auditExport),
+    closings: answered(() => closings),
+    closedFiles: answered(() => closedFiles),
+    blockers: answered(() => blockers),
     close: () => ledger.close(),
   };
 }

@@ -2,6 +2,7 @@ import type { Problem } from "../base/errors.ts";
 import { Approvals } from "./approvals/approvals.ts";
 import { ApprovedOperations } from "./approvals/approved-operations.ts";
 import { Audit } from "./audit/audit.ts";
+import { Books } from "./books/books.ts";
 import { ChangeTables } from "./state/changes.ts";
 import { AssumptionsMet } from "./state/assumptions-met.ts";
 import { DesiredRows } from "./state/desired.ts";
@@ -45,6 +46,7 @@ export class Ledger {
   readonly runs: Runs;
   readonly schedule: Schedule;
   readonly audit: Audit;
+  readonly books: Books;
   readonly private: PrivateValues;
   readonly #context: LedgerContext;
 
@@ -76,6 +78,7 @@ export class Ledger {
     this.runs = new Runs(context);
     this.schedule = new Schedule(context);
     this.audit = new Audit(context);
+    this.books = new Books(context);
   }
 
   /** Opens the ledger, or throws a Problem with exit code 65 (not a ledger, newer, damaged, gone, not durable). */

@@ -1,5 +1,6 @@
 import { approvalTables } from "./approvals/tables.ts";
 import { auditTables } from "./audit/tables.ts";
+import { bookTables } from "./books/tables.ts";
 import { table } from "./database/table.ts";
 import type { Full, RowsOf } from "./database/table.ts";
 import { journalTables } from "./journal/tables.ts";
@@ -19,6 +20,7 @@ const tables = {
   ...runTables,
   ...scheduleTables,
   ...auditTables,
+  ...bookTables,
   /** Live rows of a table by its name: see the migration that made it. */
   tally: table<{ name: string; count: number }>(),
 };

@@ -47,6 +47,7 @@ import * as holdsOfUndoMigration from "../../../migrations/0027_holds_of_undo.ts
 import * as goneLocksMigration from "../../../migrations/0028_gone_locks.ts";
 import * as auditTreeMigration from "../../../migrations/0029_audit_tree.ts";
 import * as headPlacesMigration from "../../../migrations/0030_head_places.ts";
+import * as booksMigration from "../../../migrations/0031_books.ts";
 import * as rejectionsMigration from "../../../migrations/0004_rejections.ts";
 
 export type Sqlite = Database.Database;
@@ -88,6 +89,7 @@ export const migrations: Record<string, Migration> = {
   "0028_gone_locks": goneLocksMigration,
   "0029_audit_tree": auditTreeMigration,
   "0030_head_places": headPlacesMigration,
+  "0031_books": booksMigration,
 };
 
 class TransactionalDdlAdapter extends SqliteAdapter {

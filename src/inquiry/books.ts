@@ -1,0 +1,156 @@
+import { sql } from "kysely";
+import { formatKey } from "../crm/keys.ts";
+import type { HoldTable } from "../ledger/approvals/tables.ts";
+import type { ClosedPeriodTable } from "../ledger/books/tables.ts";
+import { blockerOf } from "../report/books.ts";
+import type { Blocker, ClosedFileFacts, ClosingFacts } from "../report/books.ts";
+import { openStates } from "./operations.ts";
+import { spelled } from "./read-only-ledger.ts";
+import type { ReadOnlyLedger } from "./read-only-ledger.ts";
+
+type HoldState = HoldTable["state"];
+
+/** Every closing of a period, or of all periods, in the order of time. */
+export async function closings(ledger: ReadOnlyLedger, period?: string): Promise<ClosingFacts[]> {
+  const rows = await ledger.db
+    .selectFrom("closed_period")
+    .selectAll()
+    .$if(period !== undefined, (query) => query.where("period", "=", period ?? ""))
+    .orderBy("from_at")
+    .orderBy("period")
+    .orderBy("closing")
+    .execute();
+  return rows.map(closingFacts);
+}
+
+function closingFacts(row: ClosedPeriodTable): ClosingFacts {
+  const { reopened_at: at, reopened_by: by, reopened_reason: reason } = row;
+  return {
+    period: row.period,
+    closing: row.closing,
+    zone: row.zone,
+    from: row.from_at,
+    to: row.to_at,
+    closedAt: row.closed_at,
+    closedBy: row.closed_by,
+    reason: row.reason,
+    asOf: row.as_of,
+    entry: row.entry,
+    hash: row.entry_hash,
+    size: row.tree_size,
+    root: row.tree_root,
+    program: row.program,
+    configuration: row.configuration,
+    reopened: at === null ? null : { at, by: by ?? "", reason: reason ?? "" },
+  };
+}
+
+/** The frozen files of a closing, by their names. */
+export async function closedFiles(ledger: ReadOnlyLedger, period: string, closing: number): Promise<ClosedFileFacts[]> {
+  return await ledger.db
+    .selectFrom("closed_file")
+    .select(["name", "kind", "format", "sha256", "bytes"])
+    .where("period", "=", period)
+    .where("closing", "=", closing)
+    .orderBy("name")
+    .execute();
+}
+
+/**
+ * What stands in the way of closing a period that ended at `to`, but for its sums and money: what began before and has no
+ * outcome yet, what is held, and a source that was not read completely since. What was signed off as it is now says by whom.
+ */
+export async function blockers(
+  ledger: ReadOnlyLedger,
+  period: { label: string; to: string },
+  figures: readonly Blocker[] = [],
+): Promise<Blocker[]> {
+  const found = [
+    ...openOperations(ledger, period.to),
+    ...openHolds(ledger, period.to),
+    ...unreadStreams(ledger, period.to),
+    ...unfinishedRuns(ledger, period.to),
+    ...figures,
+  ];
+  const signed = await ledger.db
+    .selectFrom("sign_off")
+    .select(["blocker", "facts", "by", "at", "reason"])
+    .where("period", "=", period.label)
+    .execute();
+  return found.map((blocker) => {
+    const own = signed.find((row) => row.blocker === blocker.id && row.facts === blocker.facts);
+    return own === undefined ? blocker : { ...blocker, signedOff: { by: own.by, at: own.at, reason: own.reason } };
+  });
+}
+
+function* openOperations(ledger: ReadOnlyLedger, to: string): Generator<Blocker, void, void> {
+  const query = ledger.db
+    .selectFrom("operation")
+    .select(["id", "kind", "endpoint", "subject", "state", "created_at"])
+    .where("state", "in", spelled(openStates))
+    .where("created_at", "<", to)
+    .orderBy("created_at")
+    .orderBy("id");
+  for (const { id, kind, endpoint, subject, state } of ledger.rows(query))
+    yield blockerOf(
+      "outcome-unknown",
+      `operation:${id}`,
+      `${kind} (${endpoint}) of ${subject} is ${state}: nobody knows yet whether it was done`,
+      { state },
+    );
+}
+
+function* openHolds(ledger: ReadOnlyLedger, to: string): Generator<Blocker, void, void> {
+  const query = ledger.db
+    .selectFrom("hold")
+    .select(["id", "customer_namespace", "customer_id", "state", "set_hash", "explanation"])
+    .where("state", "in", spelled<HoldState>(["open", "approved"]))
+    .where("created_at", "<", to)
+    .orderBy("created_at")
+    .orderBy("id");
+  for (const row of ledger.rows(query)) {
+    const customer = formatKey({ namespace: row.customer_namespace, id: row.customer_id });
+    yield blockerOf(
+      "held",
+      `hold:${row.id}`,
+      `what is held of customer ${customer} is not decided or carried out: ${row.explanation}`,
+      {
+        state: row.state,
+        set: row.set_hash,
+      },
+    );
+  }
+}
+
+function* unreadStreams(ledger: ReadOnlyLedger, to: string): Generator<Blocker, void, void> {
+  const last = sql<string | null>`(select max(r.finished_at) from source_read r
+    where r.source = s.source and r.stream = s.stream and r.complete = 1)`;
+  const query = ledger.db
+    .selectFrom("source_stream as s")
+    .select(["s.source", "s.stream", last.as("last")])
+    .where("s.job", "is not", null)
+    .orderBy("s.source")
+    .orderBy("s.stream");
+  for (const { source, stream, last: at } of ledger.rows(query)) {
+    if (at !== null && at >= to) continue;
+    const since = at === null ? "it was never read completely" : `it was last read completely at ${at}`;
+    yield blockerOf(
+      "source-unread",
+      `source:${source}/${stream}`,
+      `${stream} of the source ${source} were not read completely since the period was over: ${since}`,
+      { last: at },
+    );
+  }
+}
+
+function* unfinishedRuns(ledger: ReadOnlyLedger, to: string): Generator<Blocker, void, void> {
+  const query = ledger.db
+    .selectFrom("run")
+    .select(["id", "job", "state"])
+    .where("state", "=", sql.lit("running"))
+    .where("started_at", "<", to)
+    .orderBy("started_at")
+    .orderBy("id");
+  for (const { id, job } of ledger.rows(query))
+    yield blockerOf("run", `run:${id}`, `the run ${id} of ${job} began in the period and has not come to its end`, {});
+}

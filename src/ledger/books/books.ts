@@ -1,0 +1,258 @@
+import { exitCodes, Problem } from "../../base/errors.ts";
+import type { LedgerContext } from "../context.ts";
+import type { ClosedFileTable, ClosedPeriodTable, SignOffTable } from "./tables.ts";
+
+/** A person and their reason. */
+interface Whose {
+  by: string;
+  reason: string;
+}
+
+/** One file that is frozen: its bytes stand beside the ledger under their SHA-256. */
+export type FrozenFile = Omit<ClosedFileTable, "period" | "closing">;
+
+/** What stood in the way, as it was when a person signed it off: its id, and the SHA-256 of what it was. */
+interface Signed {
+  id: string;
+  facts: string;
+}
+
+/** What a period is closed with. */
+export interface Closing {
+  period: { label: string; zone: string; from: string; to: string };
+  /** The moment whose knowledge the figures stand on, and the head of the audit record that they name. */
+  asOf: string;
+  head: { sequence: number; hash: string; size: number; root: string };
+  program: string;
+  configuration: string;
+  files: readonly FrozenFile[];
+  /** What stood in the way and was signed off. */
+  signedOff: readonly Signed[];
+}
+
+/** Which number a closing of a period has. */
+export interface ClosedAs {
+  period: string;
+  closing: number;
+}
+
+/** Periods that are closed, what was frozen of them, and what was signed off for it. */
+export class Books {
+  readonly #context: LedgerContext;
+
+  constructor(context: LedgerContext) {
+    this.#context = context;
+  }
+
+  /**
+   * Closes a period, with an audit entry that names each frozen file. Throws a Problem where it is closed already, where
+   * it shares time with another closed one, or where the record does not hold the head that its figures name.
+   */
+  async close(closing: Closing, whose: { by: string; reason: string | undefined }): Promise<ClosedAs> {
+    const { period, head, files } = closing;
+    return await this.#context.write(() => {
+      const now = this.#context.now;
+      this.#requireClosable(closing, now);
+      const row: ClosedPeriodTable = {
+        period: period.label,
+        closing: (this.#statements().last.get(period.label)?.closing ?? 0) + 1,
+        zone: period.zone,
+        from_at: period.from,
+        to_at: period.to,
+        closed_at: now,
+        closed_by: whose.by,
+        reason: whose.reason ?? null,
+        as_of: closing.asOf,
+        entry: head.sequence,
+        entry_hash: head.hash,
+        tree_size: head.size,
+        tree_root: head.root,
+        program: closing.program,
+        configuration: closing.configuration,
+        reopened_at: null,
+        reopened_by: null,
+        reopened_reason: null,
+      };
+      this.#statements().insert.run(row);
+      for (const file of files)
+        this.#statements().insertFile.run({ ...file, period: row.period, closing: row.closing });
+      this.#context.audit.append({
+        at: now,
+        kind: "period-closed",
+        subject: subjectOf(row.period),
+        body: {
+          closing: row.closing,
+          zone: row.zone,
+          from: row.from_at,
+          to: row.to_at,
+          by: row.closed_by,
+          reason: row.reason,
+          asOf: row.as_of,
+          entry: row.entry,
+          hash: row.entry_hash,
+          size: row.tree_size,
+          root: row.tree_root,
+          program: row.program,
+          configuration: row.configuration,
+          files: files.map(({ name, sha256, bytes }) => ({ name, sha256, bytes })),
+          signedOff: closing.signedOff.map(({ id: blocker, facts }) => ({ blocker, facts })),
+        },
+      });
+      return { period: row.period, closing: row.closing };
+    });
+  }
+
+  /** Opens a closed period again; its closing stays as it is. Throws a Problem where it is not closed. */
+  async reopen(period: string, { by, reason }: Whose): Promise<ClosedAs> {
+    return await this.#context.write(() => {
+      const closed = this.#statements().live.get(period);
+      if (closed === undefined) throw notClosed(period);
+      const later = this.#statements().following.get({ from: closed.to_at });
+      if (later !== undefined)
+        throw new Problem({
+          code: "books.later-closed",
+          message: `${period} cannot be opened again: ${later.period}, which follows it, is closed on its figures`,
+          cure: `open the later periods again first, the last one before the others: \`crm-sync report reopen ${later.period}\``,
+          exitCode: exitCodes.usage,
+        });
+      const at = this.#context.now;
+      this.#statements().reopen.run({ period, closing: closed.closing, at, by, reason });
+      const { closing } = closed;
+      this.#context.audit.append({
+        at,
+        kind: "period-reopened",
+        subject: subjectOf(period),
+        body: { closing, by, reason },
+      });
+      return { period, closing };
+    });
+  }
+
+  /** Signs off what stands in the way of a closing, with an audit entry. Saying it twice says nothing more. */
+  async signOff(period: string, blockers: readonly Signed[], whose: Whose): Promise<void> {
+    const { by, reason } = whose;
+    await this.#context.write(() => {
+      const at = this.#context.now;
+      if (this.#statements().live.get(period) !== undefined) throw alreadyClosed(period);
+      for (const { id: blocker, facts } of blockers) {
+        if (this.#statements().signOff.run({ period, blocker, facts, at, by, reason }).changes === 0) continue;
+        this.#context.audit.append({
+          at,
+          kind: "signed-off",
+          subject: subjectOf(period),
+          body: { blocker, facts, by, reason },
+        });
+      }
+    });
+  }
+
+  #requireClosable({ period, head, asOf, signedOff }: Closing, now: string): void {
+    const { label, from, to } = period;
+    if (now < to)
+      throw new Problem({
+        code: "books.not-over",
+        message: `${label} is not over; a statement of it is provisional, and it cannot be closed`,
+        cure: `close it when it is over; \`crm-sync report orders --period ${label}\` shows it so far`,
+        exitCode: exitCodes.usage,
+      });
+    if (this.#statements().live.get(label) !== undefined) throw alreadyClosed(label);
+    const [shared] = this.#statements().sharing.all({ from, to });
+    if (shared !== undefined)
+      throw new Problem({
+        code: "books.shared-time",
+        message: `${label} shares time with ${shared.period}, which is closed`,
+        cure: "close periods of one kind, month after month, in one zone",
+        exitCode: exitCodes.usage,
+      });
+    const gap = this.#statements().before.get({ from });
+    if (gap !== undefined && gap.to_at !== from)
+      throw new Problem({
+        code: "books.gap",
+        message: `${label} does not follow ${gap.period}, the last period that is closed before it`,
+        cure: `close what lies between first, beginning with the period after ${gap.period}`,
+        exitCode: exitCodes.usage,
+      });
+    const next = this.#statements().following.get({ from: to });
+    if (next !== undefined)
+      throw new Problem({
+        code: "books.out-of-order",
+        message: `${label} lies before ${next.period}, which is closed`,
+        cure: "periods are closed in their order; open the later ones again first, the last one before the others",
+        exitCode: exitCodes.usage,
+      });
+    const entry = this.#statements().entry.get(head.sequence);
+    if (entry?.hash !== head.hash)
+      throw new Problem({
+        code: "books.other-record",
+        message: `the figures of ${label} name entry ${head.sequence} of the audit record, which this ledger does not hold so`,
+        cure: "verify the record with `crm-sync audit verify`, and close the period anew",
+        exitCode: exitCodes.ledgerRefused,
+      });
+    if (asOf < to) throw new Error("figures of a closing stand on what was known after the period was over");
+    for (const { id: blocker, facts } of signedOff)
+      if (this.#statements().signed.get({ period: label, blocker, facts }) === undefined)
+        throw new Error("what is told to be signed off is not");
+  }
+
+  #statements() {
+    const { database } = this.#context;
+    const live = "select * from closed_period where reopened_at is null";
+    return {
+      live: database.prepare<[string], ClosedPeriodTable>(`${live} and period = ?`),
+      last: database.prepare<[string], Pick<ClosedPeriodTable, "closing">>(
+        "select closing from closed_period where period = ? order by closing desc limit 1",
+      ),
+      sharing: database.prepare<[{ from: string; to: string }], ClosedPeriodTable>(
+        `${live} and from_at < @to and to_at > @from order by from_at`,
+      ),
+      before: database.prepare<[{ from: string }], ClosedPeriodTable>(
+        `${live} and to_at <= @from order by to_at desc limit 1`,
+      ),
+      following: database.prepare<[{ from: string }], ClosedPeriodTable>(
+        `${live} and from_at >= @from order by from_at limit 1`,
+      ),
+      entry: database.prepare<[number], { hash: string }>("select hash from audit where sequence = ?"),
+      signed: database.prepare<[{ period: string; blocker: string; facts: string }], { at: string }>(
+        "select at from sign_off where period = @period and blocker = @blocker and facts = @facts",
+      ),
+      insert: database.prepare<[ClosedPeriodTable]>(
+        `insert into closed_period values (@period, @closing, @zone, @from_at, @to_at, @closed_at, @closed_by, @reason,
+           @as_of, @entry, @entry_hash, @tree_size, @tree_root, @program, @configuration, null, null, null)`,
+      ),
+      insertFile: database.prepare<[ClosedFileTable]>(
+        "insert into closed_file values (@period, @closing, @name, @kind, @format, @sha256, @bytes)",
+      ),
+      reopen: database.prepare<[{ period: string; closing: number; at: string; by: string; reason: string }]>(
+        `update closed_period set reopened_at = @at, reopened_by = @by, reopened_reason = @reason
+         where period = @period and closing = @closing`,
+      ),
+      signOff: database.prepare<[SignOffTable]>(
+        `insert into sign_off values (@period, @blocker, @facts, @at, @by, @reason) on conflict do nothing`,
+      ),
+    };
+  }
+}
+
+function subjectOf(period: string): string {
+  return `period:${period}`;
+}
+
+function alreadyClosed(period: string): Problem {
+  return new Problem({
+    code: "books.closed",
+    message: `${period} is closed`,
+    cure:
+      `\`crm-sync report print ${period}\` prints it again; what came late stands in the open period; ` +
+      `\`crm-sync report reopen ${period} --reason TEXT\` opens it again`,
+    exitCode: exitCodes.usage,
+  });
+}
+
+function notClosed(period: string): Problem {
+  return new Problem({
+    code: "books.not-closed",
+    message: `${period} is not closed`,
+    cure: "`crm-sync report closings` lists the periods that are",
+    exitCode: exitCodes.usage,
+  });
+}

@@ -1,0 +1,108 @@
+import { canonicalJson, sha256 } from "../base/canonical-json.ts";
+import type { JsonObject } from "../base/canonical-json.ts";
+import { renderTable } from "./table.ts";
+import type { View } from "./text.ts";
+import { instantText, plainView, printable } from "./text.ts";
+
+/** What stands in the way of closing a period: it is solved, or a person signs it off. */
+export interface Blocker {
+  /** As it is named to be signed off, such as `operation:op_0mup8um80000090da5e`. */
+  id: string;
+  kind: "outcome-unknown" | "held" | "source-unread" | "run" | "sum" | "money";
+  /** What it is, in words and ids. */
+  what: string;
+  /** SHA-256 of what is signed: where it changes, an earlier signature counts no more. */
+  facts: string;
+  signedOff: { by: string; at: string; reason: string } | null;
+}
+
+/** A blocker that nobody signed off yet, made from what it is. */
+export function blockerOf(kind: Blocker["kind"], id: string, what: string, facts: JsonObject): Blocker {
+  return { id, kind, what, facts: sha256(canonicalJson({ id, ...facts })), signedOff: null };
+}
+
+const next: Record<Blocker["kind"], string> = {
+  "outcome-unknown": "`crm-sync settle list` shows it with its evidence, and `crm-sync settle` decides",
+  held: "`crm-sync approve` or `crm-sync reject`, and a run",
+  "source-unread": "run the job that reads it",
+  run: "wait for it, or look at it: `crm-sync run show`",
+  sum: "`crm-sync report entitlements` shows both figures; verify the record: `crm-sync audit verify`",
+  money: "correct the amount in the CRM, and run the job that reads it",
+};
+
+/** What stands in the way, for people, and what to do about each kind of it. */
+export function blockersText(blockers: readonly Blocker[], period: string, view: View = plainView): string {
+  const open = blockers.filter(({ signedOff }) => signedOff === null);
+  const table = renderTable(
+    [{ title: "blocker" }, { title: "what" }, { title: "signed off" }],
+    blockers.map(({ id, what, signedOff }) => [
+      id,
+      printable(what),
+      signedOff === null ? "" : `${signedOff.by}, ${instantText(signedOff.at, view)}: ${printable(signedOff.reason)}`,
+    ]),
+    view,
+  );
+  if (open.length === 0) return table;
+  const kinds = [...new Set(open.map(({ kind }) => kind))];
+  return [
+    table,
+    ...kinds.map((kind) => `  → ${kind}: ${next[kind]}`),
+    `  → or as it is: crm-sync report sign-off ${period} ${open[0]?.id ?? "BLOCKER"} --by NAME --reason TEXT`,
+    "",
+  ].join("\n");
+}
+
+/** One closing of a period, as people get it. Instants are ISO text in UTC. */
+export interface ClosingFacts {
+  period: string;
+  closing: number;
+  zone: string;
+  from: string;
+  to: string;
+  closedAt: string;
+  closedBy: string;
+  reason: string | null;
+  asOf: string;
+  entry: number;
+  hash: string;
+  size: number;
+  root: string;
+  program: string;
+  configuration: string;
+  reopened: { at: string; by: string; reason: string } | null;
+}
+
+/** One frozen file of a closing. */
+export interface ClosedFileFacts {
+  name: string;
+  kind: string;
+  format: string;
+  sha256: string;
+  bytes: number;
+}
+
+/** The closings, as a list. */
+export function closingsText(closings: readonly ClosingFacts[], view: View = plainView): string {
+  if (closings.length === 0) return "no period is closed";
+  return renderTable(
+    [
+      { title: "period" },
+      { title: "closing" },
+      { title: "closed" },
+      { title: "by" },
+      { title: "entry" },
+      { title: "opened again" },
+    ],
+    closings.map(({ period, closing, closedAt, closedBy, entry, reopened }) => [
+      period,
+      String(closing),
+      instantText(closedAt, view),
+      printable(closedBy),
+      String(entry),
+      reopened === null
+        ? ""
+        : `${instantText(reopened.at, view)} by ${printable(reopened.by)}: ${printable(reopened.reason)}`,
+    ]),
+    view,
+  );
+}
