@@ -57,8 +57,8 @@ export async function closedFiles(ledger: ReadOnlyLedger, period: string, closin
 }
 
 /**
- * What stands in the way of closing a period that ended at `to`, but for its sums and money: what began before and has no
- * outcome yet, what is held, and a source that was not read completely since. What was signed off as it is now says by whom.
+ * What stands in the way of closing a period that ended at `to`: what began before and has no outcome yet, what is held,
+ * a source that was not read completely since, and what `figures` say. What was signed off as it is now says by whom.
  */
 export async function blockers(
   ledger: ReadOnlyLedger,

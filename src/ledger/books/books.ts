@@ -45,8 +45,9 @@ export class Books {
   }
 
   /**
-   * Closes a period, with an audit entry that names each frozen file. Throws a Problem where it is closed already, where
-   * it shares time with another closed one, or where the record does not hold the head that its figures name.
+   * Closes a period, with an audit entry that names each frozen file. Throws a Problem where it is closed already, is
+   * not over, shares time with a closed one, is out of their order, or where the record does not hold the head that its
+   * figures name.
    */
   async close(closing: Closing, whose: { by: string; reason: string | undefined }): Promise<ClosedAs> {
     const { period, head, files } = closing;
@@ -112,7 +113,7 @@ export class Books {
         throw new Problem({
           code: "books.later-closed",
           message: `${period} cannot be opened again: ${later.period}, which follows it, is closed on its figures`,
-          cure: `open the later periods again first, the last one before the others: \`crm-sync report reopen ${later.period}\``,
+          cure: `open the later ones again first, the last one before the others: \`crm-sync report reopen ${later.period}\``,
           exitCode: exitCodes.usage,
         });
       const at = this.#context.now;
@@ -184,7 +185,7 @@ export class Books {
     if (entry?.hash !== head.hash)
       throw new Problem({
         code: "books.other-record",
-        message: `the figures of ${label} name entry ${head.sequence} of the audit record, which this ledger does not hold so`,
+        message: `the figures of ${label} name entry ${head.sequence} of the audit record, and this ledger has another`,
         cure: "verify the record with `crm-sync audit verify`, and close the period anew",
         exitCode: exitCodes.ledgerRefused,
       });
