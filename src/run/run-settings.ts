@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { durationSchema } from "../base/duration.ts";
-import { isPlainHttp } from "../base/loopback.ts";
+import { isLoopback, isPlainHttp } from "../base/loopback.ts";
 import { streams } from "../crm/model.ts";
 import { parseCron } from "./cron.ts";
 
@@ -269,6 +269,44 @@ export const notifySettingsSchema = z
   .default({ kind: "log" });
 
 export type NotifySettings = z.infer<typeof notifySettingsSchema>;
+
+/** The mail server that reports are sent through. */
+export const mailSettingsSchema = z
+  .strictObject({
+    host: z
+      .string()
+      .min(1)
+      .meta({ description: "The mail server (SMTP).", examples: ["mail.example.com"] }),
+    port: z.int().min(1).max(65_535).default(587).describe("Its port: 587 with starttls, 465 with implicit."),
+    tls: z
+      .enum(["starttls", "implicit", "none"])
+      .default("starttls")
+      .describe("How the connection is encrypted: it begins in clear and must change, is from the start, or never is."),
+    user: z
+      .string()
+      .min(1)
+      .optional()
+      .meta({ description: "Who logs in there.", examples: ["crm-sync"] }),
+    password: z
+      .string()
+      .regex(/^(env|file):/u)
+      .optional()
+      .meta({ description: "Password, as `env:NAME` or `file:/path`.", examples: ["env:MAIL_PASSWORD"] }),
+    from: z.email().meta({ description: "Who sends it.", examples: ["crm-sync@example.com"] }),
+    timeoutMs: timeoutMs.describe("Time after which a step of the conversation counts as failed."),
+  })
+  .superRefine(({ user, password, tls, host }, context) => {
+    if ((user === undefined) !== (password === undefined))
+      context.addIssue({ code: "custom", path: ["user"], message: "user and password are given together" });
+    if (password !== undefined && tls === "none" && !isLoopback(new URL(`smtp://${host}`)))
+      context.addIssue({
+        code: "custom",
+        path: ["tls"],
+        message: "must be starttls or implicit where a password is sent",
+      });
+  });
+
+export type MailSettings = z.infer<typeof mailSettingsSchema>;
 
 /** Where the head of the audit record is kept outside the database, with each run. */
 export const headPlaceSchema = z.discriminatedUnion("kind", [
