@@ -21,7 +21,7 @@ export function createProgram(version: string) {
 type Program = ReturnType<typeof createProgram>;
 
 /** Carries a command out; its exit code becomes the program's. */
-type CarryOut = (work: (invocation: Invocation) => Promise<ExitCode>) => Promise<void>;
+export type CarryOut = (work: (invocation: Invocation) => Promise<ExitCode>) => Promise<void>;
 
 /**
  * A file of `commands/` adds its command, or a family of them: name, description, arguments, options, example, action.

@@ -11,6 +11,7 @@ import { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { agreement, differences } from "./reconciliation.ts";
 import { report } from "./report.ts";
 import { runs, runStory } from "./runs.ts";
+import { statement } from "./statement/statement.ts";
 import { status } from "./status.ts";
 import { taken } from "./taken.ts";
 
@@ -62,6 +63,7 @@ function questionsTo(ledger: ReadOnlyLedger) {
     auditProof: answered(() => auditProof),
     auditVerdicts: answered(() => auditVerdicts),
     auditExport: rows(() => auditExport),
+    statement: streamed(() => statement),
     closings: answered(() => closings),
     closedFiles: answered(() => closedFiles),
     blockers: answered(() => blockers),

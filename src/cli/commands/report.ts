@@ -2,31 +2,33 @@ import type { Application } from "../../app/application.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { usage } from "../../base/errors.ts";
 import type { ReportRequest } from "../../report/document.ts";
+import { addBooks } from "./books.ts";
 import { ok, withReader } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { example } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
 
 export const register: Register = (program, carryOut) => {
-  program
-    .command("report")
+  const report = program.command("report");
+  report
     .description("a report of a month: orders, reconciliation, exceptions, rebuild")
     .argument("<kind>", "orders, reconciliation, exceptions or rebuild")
-    .requiredOption("--period <month>", "the month, such as 2026-10, in the configured zone")
+    .option("--period <month>", "the month, such as 2026-10, in the configured zone")
     .option("--format <format>", "csv or json", "csv")
-    .option("--by <date>", "happened or crm-date: which date puts a row into the month", "happened")
+    .option("--by <date>", "happened (default) or crm-date: which date puts a row into the month")
     .option("--out <file>", "where to (default: stdout)")
     .addHelpText(
       "after",
       example("crm-sync report reconciliation --period 2026-10 --format csv --out reconciliation.csv"),
     )
     .action((kind, options) => carryOut((invocation) => reportCommand(invocation, kind, options)));
+  addBooks(report, carryOut);
 };
 
 export interface ReportWords {
-  period: string;
+  period?: string | undefined;
   format: string;
-  by: string;
+  by?: string | undefined;
   out?: string | undefined;
 }
 
@@ -51,8 +53,9 @@ export async function reportCommand(invocation: Invocation, kind: string, words:
 async function requestOf(
   application: Application,
   kind: string,
-  { by, period }: Pick<ReportWords, "period" | "by">,
+  { by = "happened", period }: Pick<ReportWords, "period" | "by">,
 ): Promise<ReportRequest> {
+  if (period === undefined) throw usage("a report is about a period", "add --period, such as --period 2026-10");
   const { monthPeriod } = await import("../../app/report-files.ts");
   const { reportKinds } = await import("../../report/document.ts");
   const known = reportKinds.find((name) => name === kind);

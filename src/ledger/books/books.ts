@@ -53,7 +53,8 @@ export class Books {
     const { period, head, files } = closing;
     return await this.#context.write(() => {
       const now = this.#context.now;
-      this.#requireClosable(closing, now);
+      this.#requireSameRecord(closing);
+      this.#requireInOrder(period, closing.asOf);
       const row: ClosedPeriodTable = {
         period: period.label,
         closing: (this.#statements().last.get(period.label)?.closing ?? 0) + 1,
@@ -103,6 +104,14 @@ export class Books {
     });
   }
 
+  /**
+   * Throws a Problem where a period cannot be closed with figures that stand on what was known at `asOf`: it was not
+   * over then, is closed, shares time with a closed one, or is out of their order.
+   */
+  requireClosable(period: Closing["period"], asOf: string): void {
+    this.#context.readTogether(() => this.#requireInOrder(period, asOf));
+  }
+
   /** Opens a closed period again; its closing stays as it is. Throws a Problem where it is not closed. */
   async reopen(period: string, { by, reason }: Whose): Promise<ClosedAs> {
     return await this.#context.write(() => {
@@ -147,9 +156,8 @@ export class Books {
     });
   }
 
-  #requireClosable({ period, head, asOf, signedOff }: Closing, now: string): void {
-    const { label, from, to } = period;
-    if (now < to)
+  #requireInOrder({ label, from, to }: Closing["period"], asOf: string): void {
+    if (asOf < to)
       throw new Problem({
         code: "books.not-over",
         message: `${label} is not over; a statement of it is provisional, and it cannot be closed`,
@@ -181,6 +189,9 @@ export class Books {
         cure: "periods are closed in their order; open the later ones again first, the last one before the others",
         exitCode: exitCodes.usage,
       });
+  }
+
+  #requireSameRecord({ period: { label }, head, signedOff }: Closing): void {
     const entry = this.#statements().entry.get(head.sequence);
     if (entry?.hash !== head.hash)
       throw new Problem({
@@ -189,7 +200,6 @@ export class Books {
         cure: "verify the record with `crm-sync audit verify`, and close the period anew",
         exitCode: exitCodes.ledgerRefused,
       });
-    if (asOf < to) throw new Error("figures of a closing stand on what was known after the period was over");
     for (const { id: blocker, facts } of signedOff)
       if (this.#statements().signed.get({ period: label, blocker, facts }) === undefined)
         throw new Error("what is told to be signed off is not");

@@ -1,0 +1,37 @@
+type Bytes = AsyncIterable<string | Uint8Array>;
+
+/**
+ * The first line in which two statements as JSON differ, but for the version of the program that their headers name. A
+ * row stands on a line of its own. Undefined where the figures are the same.
+ */
+export async function firstDifference(
+  frozen: Bytes,
+  now: Bytes,
+): Promise<{ line: number; frozen: string; now: string } | undefined> {
+  const one = linesOf(frozen);
+  const other = linesOf(now);
+  for (let line = 1; ; line += 1) {
+    const [left, right] = [await one.next(), await other.next()];
+    if (left.done === true && right.done === true) return undefined;
+    const [kept, made] = [left.done === true ? "" : left.value, right.done === true ? "" : right.value];
+    if (kept !== made && (line > 1 || headerOf(kept) !== headerOf(made))) return { line, frozen: kept, now: made };
+  }
+}
+
+/** The first line of a statement without the version of the program. */
+function headerOf(line: string): string {
+  return line.replace(/"program":"[^"]*"/u, "");
+}
+
+async function* linesOf(chunks: Bytes): AsyncGenerator<string, void, void> {
+  const decoder = new TextDecoder();
+  let waiting = "";
+  for await (const chunk of chunks) {
+    waiting += typeof chunk === "string" ? chunk : decoder.decode(chunk, { stream: true });
+    const lines = waiting.split("\n");
+    waiting = lines.pop() ?? "";
+    yield* lines;
+  }
+  waiting += decoder.decode();
+  if (waiting !== "") yield waiting;
+}

@@ -1,0 +1,202 @@
+import type { CommandUnknownOpts } from "@commander-js/extra-typings";
+import { z } from "zod";
+import type { Blocker } from "../../report/books.ts";
+import { toJson } from "../../base/canonical-json.ts";
+import type { ExitCode } from "../../base/errors.ts";
+import { exitCodes } from "../../base/errors.ts";
+import { ok, withLedger, withReader } from "../command.ts";
+import type { Invocation } from "../command.ts";
+import { byWhom, example, wholeNumber } from "../command-line.ts";
+import type { CarryOut } from "../command-line.ts";
+import { deciderOf } from "../decider.ts";
+import { viewOf } from "../output.ts";
+import { requireReason } from "../reason.ts";
+
+const why = "why; kept in the audit record, so without phone numbers and e-mail addresses";
+
+/** The commands below `report` by which finance closes a period. */
+export function addBooks(report: CommandUnknownOpts, carryOut: CarryOut): void {
+  // `report` has options of the same names, and takes them wherever they stand.
+  const given = (own: Words): Words => ({ ...shared.parse(report.opts()), ...own });
+  report
+    .command("close")
+    .description("freeze the statements of a period, with the head of the audit record that they stand on")
+    .argument("<period>", "the period, such as 2026-10, in the configured zone")
+    .option("--reason <text>", why)
+    .option(...byWhom)
+    .addHelpText("after", example("crm-sync report close 2026-10 --by anna.lee"))
+    .action((period, options) => carryOut((invocation) => closeCommand(invocation, period, given(options))));
+  report
+    .command("reopen")
+    .description("open a closed period again; its closing stays")
+    .argument("<period>", "the period")
+    .option("--reason <text>", why)
+    .option(...byWhom)
+    .addHelpText("after", example('crm-sync report reopen 2026-10 --reason "an amount was wrong in the CRM"'))
+    .action((period, options) => carryOut((invocation) => reopenCommand(invocation, period, given(options))));
+  report
+    .command("blockers")
+    .description("what stands in the way of closing a period")
+    .argument("<period>", "the period")
+    .addHelpText("after", example("crm-sync report blockers 2026-10"))
+    .action((period) => carryOut((invocation) => blockersCommand(invocation, period)));
+  report
+    .command("sign-off")
+    .description("take what stands in the way of closing a period as it is")
+    .argument("<period>", "the period")
+    .argument("<blocker...>", "what is signed off, as `report blockers` names it")
+    .option("--reason <text>", why)
+    .option(...byWhom)
+    .addHelpText(
+      "after",
+      example('crm-sync report sign-off 2026-10 hold:h-1a2b3c4d --reason "decided in November" --by anna.lee'),
+    )
+    .action((period, ids, options) =>
+      carryOut((invocation) => signOffCommand(invocation, period, ids, given(options))),
+    );
+  report
+    .command("closings")
+    .description("the periods that were closed, and opened again")
+    .addHelpText("after", example("crm-sync report closings"))
+    .action(() => carryOut(closingsCommand));
+  report
+    .command("print")
+    .description("the frozen statements of a closed period again, byte for byte, and whether the ledger still says so")
+    .argument("<period>", "the period")
+    .option("--closing <number>", "which closing of it, where it was opened again (default: the last)", wholeNumber)
+    .option("--out <folder>", "the folder to write them to (default: the present one)")
+    .addHelpText("after", example("crm-sync report print 2026-10 --out october"))
+    .action((period, options) =>
+      carryOut((invocation) => printCommand(invocation, period, { ...options, ...given(options) })),
+    );
+}
+
+interface Words {
+  reason?: string | undefined;
+  by?: string | undefined;
+  out?: string | undefined;
+}
+
+const shared = z.object({ by: z.string().optional(), out: z.string().optional() });
+
+async function closeCommand(invocation: Invocation, period: string, words: Words): Promise<ExitCode> {
+  const { output, options } = invocation;
+  return await withLedger(invocation, async (application) => {
+    const whose = {
+      by: deciderOf(words.by),
+      reason: words.reason === undefined ? undefined : requireReason(words.reason),
+    };
+    const { closeBooks } = await import("../../app/books.ts");
+    const made = await closeBooks(application, period, whose);
+    if (made.closed === undefined) {
+      if (options.json) output.json({ period, closed: false, blockers: toJson(made.blockers) });
+      else {
+        const open = made.blockers.filter(({ signedOff }) => signedOff === null);
+        output.line(`${period} is not closed: ${counted(open.length)} in the way`);
+        await showBlockers(invocation, made.blockers, period, application.config.zone);
+      }
+      return exitCodes.held;
+    }
+    const { closed, files, signedOff } = made;
+    if (options.json) output.json(toJson({ ...closed, files, signedOff }));
+    else {
+      output.line(`${period} is closed (closing ${closed.closing}): ${files.length} files are frozen`);
+      for (const { name, sha256 } of files) output.line(`  ${sha256}  ${name}`);
+      output.line(`  → crm-sync report print ${period} --out FOLDER prints them, now and next year`);
+    }
+    return ok;
+  });
+}
+
+function counted(count: number): string {
+  return count === 1 ? "1 thing stands" : `${count} things stand`;
+}
+
+async function showBlockers(
+  { output }: Invocation,
+  blockers: readonly Blocker[],
+  period: string,
+  zone: string,
+): Promise<void> {
+  const { blockersText } = await import("../../report/books.ts");
+  output.line(blockersText(blockers, period, viewOf(output, zone)).trimEnd());
+}
+
+async function reopenCommand(invocation: Invocation, period: string, words: Words): Promise<ExitCode> {
+  const { output, options } = invocation;
+  return await withLedger(invocation, async (application) => {
+    const whose = { reason: requireReason(words.reason), by: deciderOf(words.by) };
+    const reopened = await (await application.existingLedger()).books.reopen(period, whose);
+    if (options.json) output.json({ ...reopened, state: "reopened" });
+    else output.line(`${period} is open again; closing ${reopened.closing} and its files stay as they are`);
+    return ok;
+  });
+}
+
+async function blockersCommand(invocation: Invocation, period: string): Promise<ExitCode> {
+  const { output, options } = invocation;
+  return await withReader(invocation, async (application) => {
+    const { blockersOf } = await import("../../app/books.ts");
+    const blockers = await blockersOf(application, period);
+    const open = blockers.filter(({ signedOff }) => signedOff === null);
+    if (options.json) output.json(toJson({ period, blockers }));
+    else if (blockers.length === 0) output.line(`nothing stands in the way of closing ${period}`);
+    else await showBlockers(invocation, blockers, period, application.config.zone);
+    return open.length === 0 ? ok : exitCodes.held;
+  });
+}
+
+async function signOffCommand(
+  invocation: Invocation,
+  period: string,
+  ids: readonly string[],
+  words: Words,
+): Promise<ExitCode> {
+  const { output, options } = invocation;
+  return await withLedger(invocation, async (application) => {
+    const whose = { reason: requireReason(words.reason), by: deciderOf(words.by) };
+    const { signOff } = await import("../../app/books.ts");
+    const signed = await signOff(application, period, ids, whose);
+    if (options.json) output.json({ period, signedOff: signed.map(({ id }) => id), by: whose.by });
+    else for (const { id } of signed) output.line(`${id} is signed off by ${whose.by}, as it is now`);
+    return ok;
+  });
+}
+
+async function closingsCommand(invocation: Invocation): Promise<ExitCode> {
+  const { output, options } = invocation;
+  return await withReader(invocation, async (application) => {
+    const closings = await (await application.inquiry()).closings();
+    if (options.json) output.json(toJson(closings));
+    else {
+      const { closingsText } = await import("../../report/books.ts");
+      output.line(closingsText(closings, viewOf(output, application.config.zone)).trimEnd());
+    }
+    return ok;
+  });
+}
+
+async function printCommand(
+  invocation: Invocation,
+  period: string,
+  { closing, out = "." }: Words & { closing?: number | undefined },
+): Promise<ExitCode> {
+  const { output, options } = invocation;
+  return await withReader(invocation, async (application) => {
+    const { printBooks } = await import("../../app/books.ts");
+    const printed = await printBooks(application, period, { closing, folder: out });
+    if (options.json) output.json(toJson({ ...printed }));
+    else {
+      output.line(`${period}, closing ${printed.closing.closing}: ${printed.files.length} files as they were frozen`);
+      if (printed.different.length === 0) output.line("computed anew from the ledger, the figures are the same");
+      for (const { kind, line, frozen, now } of printed.different) {
+        output.line(`BAD: ${kind}, computed anew, is not what was frozen; line ${line} of its JSON is the first`);
+        output.line(`  frozen  ${frozen}`);
+        output.line(`  now     ${now}`);
+      }
+      if (printed.different.length > 0)
+        output.line("  → `crm-sync audit verify` says whether the record was changed; keep the ledger as it is");
+    }
+    return printed.different.length === 0 ? ok : exitCodes.ledgerRefused;
+  });
+}
