@@ -2,13 +2,15 @@ import { dirname, join } from "node:path";
 import { toInstant } from "../base/clock.ts";
 import { exitCodes, Problem } from "../base/errors.ts";
 import { programVersion } from "../base/program-version.ts";
+import { openInquiry } from "../inquiry/inquiry.ts";
+import type { Inquiry } from "../inquiry/inquiry.ts";
 import type { StatementKind } from "../inquiry/statement/statements.ts";
 import type { ClosedAs } from "../ledger/books/books.ts";
 import type { Blocker, ClosedFileFacts, ClosingFacts } from "../report/books.ts";
 import { parsePeriod } from "../report/statement/period.ts";
 import { requireStatementFormat } from "../report/statement/render.ts";
 import type { StatementFormat } from "../report/statement/render.ts";
-import type { Period, StatementRequest } from "../report/statement/shape.ts";
+import type { Period } from "../report/statement/shape.ts";
 import { fileNameOf } from "../report/statement/writer.ts";
 import type { Application } from "./application.ts";
 import { FrozenFiles } from "./frozen-files.ts";
@@ -17,7 +19,7 @@ import { filesOf } from "./statement-files.ts";
 import { writeWhole } from "./written-files.ts";
 
 /** The statements of closed books. */
-export const closedKinds: readonly StatementKind[] = ["rebuild"];
+export const closedKinds: readonly StatementKind[] = ["orders", "reconciliation", "corrections"];
 
 /** JSON is what a reprint is compared with; the others are for people. */
 const comparedFormat: StatementFormat = "json";
@@ -77,9 +79,11 @@ export async function closeBooks(application: Application, label: string, whose:
     const inquiry = await application.inquiry();
     const blockers = await inquiry.blockers(period);
     if (blockers.some(({ signedOff }) => signedOff === null)) return { closed: undefined, blockers };
-    const head = await inquiry.auditHead();
+    const { files, head } = await standing(application, asOf, async (then) => ({
+      files: await freeze(application, then, period, asOf),
+      head: await then.auditHead(),
+    }));
     if (head === undefined) throw nothingWritten(label);
-    const files = await freeze(application, period, asOf);
     const closed = await ledger.books.close(
       {
         period,
@@ -98,14 +102,29 @@ export async function closeBooks(application: Application, label: string, whose:
   }
 }
 
-async function freeze(application: Application, period: Period, asOf: string): Promise<ClosedFileFacts[]> {
+/** Asks the ledger as it stood at a moment, on a connection of its own. */
+async function standing<T>(application: Application, asOf: string, ask: (inquiry: Inquiry) => Promise<T>): Promise<T> {
+  const inquiry = openInquiry(application.ledgerPath, asOf);
+  try {
+    return await ask(inquiry);
+  } finally {
+    inquiry.close();
+  }
+}
+
+async function freeze(
+  application: Application,
+  inquiry: Inquiry,
+  period: Period,
+  asOf: string,
+): Promise<ClosedFileFacts[]> {
   const frozen = frozenFiles(application);
   const request = { period, by: "happened", filters: {}, asOf } as const;
   const files: ClosedFileFacts[] = [];
   for (const kind of closedKinds)
     for (const format of formatsOf(application)) {
       const asked = `${kind}-${period.label}.${format}`;
-      for await (const { file, chunks } of filesOf(await rendered(application, kind, request, format, asked)))
+      for await (const { file, chunks } of filesOf(inquiry.statement(kind, request, format, asked)))
         files.push({ name: fileNameOf(asked, file), kind, format, ...(await frozen.keep(chunks)) });
     }
   return files;
@@ -113,16 +132,6 @@ async function freeze(application: Application, period: Period, asOf: string): P
 
 function formatsOf({ config }: Application): StatementFormat[] {
   return [...new Set([comparedFormat, ...config.books.formats.map(requireStatementFormat)])];
-}
-
-async function rendered(
-  application: Application,
-  kind: StatementKind,
-  request: StatementRequest,
-  format: StatementFormat,
-  name: string,
-) {
-  return (await application.inquiry()).statement(kind, request, format, name);
 }
 
 /** The folder of frozen files: beside the ledger. */
@@ -157,16 +166,18 @@ export async function printBooks(
     await writeWhole(join(folder, file.name), await frozen.read(file), { what: "books", group: application.group });
   const { from, to, zone, asOf } = closing;
   const request = { period: { label, zone, from, to }, by: "happened", filters: {}, asOf } as const;
-  const different: Printed["different"][number][] = [];
-  for (const file of files.filter(({ format }) => format === comparedFormat)) {
-    const kind = closedKinds.find((one) => one === file.kind);
-    if (kind === undefined) continue;
-    const again = filesOf(await rendered(application, kind, request, comparedFormat, file.name));
-    for await (const { chunks } of again) {
-      const found = await firstDifference(await frozen.read(file), chunks);
-      if (found !== undefined) different.push({ kind, ...found });
+  const different = await standing(application, asOf, async (then) => {
+    const found: Printed["different"][number][] = [];
+    for (const file of files.filter(({ format }) => format === comparedFormat)) {
+      const kind = closedKinds.find((one) => one === file.kind);
+      if (kind === undefined) continue;
+      for await (const { chunks } of filesOf(then.statement(kind, request, comparedFormat, file.name))) {
+        const first = await firstDifference(await frozen.read(file), chunks);
+        if (first !== undefined) found.push({ kind, ...first });
+      }
     }
-  }
+    return found;
+  });
   return { closing, files, different };
 }
 

@@ -2,6 +2,7 @@ import { openReadOnly } from "../ledger/database/database.ts";
 import { assumptionStandings } from "./assumptions.ts";
 import { auditExport, auditHead, auditProof, auditVerdicts, ledgerName } from "./audit.ts";
 import { blockers, closedFiles, closings } from "./books.ts";
+import { standAsOf } from "./as-of/as-of.ts";
 import { explain } from "./explain.ts";
 import { find } from "./find.ts";
 import { holds } from "./holds.ts";
@@ -73,8 +74,11 @@ function questionsTo(ledger: ReadOnlyLedger) {
 
 /**
  * Opens the ledger for reading. Throws a Problem with exit code 65 where there is none, or it is older or newer than
- * the program.
+ * the program. With a moment in the past (ISO instant in UTC) it is read as it stood then; throws a usage Problem for one
+ * that cannot be asked for.
  */
-export function openInquiry(path: string): Inquiry {
-  return questionsTo(new ReadOnlyLedger(path, openReadOnly(path)));
+export function openInquiry(path: string, asOf?: string): Inquiry {
+  const ledger = new ReadOnlyLedger(path, openReadOnly(path));
+  if (asOf !== undefined) standAsOf(ledger, asOf);
+  return questionsTo(ledger);
 }

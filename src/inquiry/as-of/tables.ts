@@ -151,6 +151,11 @@ export const tablesAsOf: Readonly<Record<string, Known>> = {
   audit_tile: { as: "view", rows: "t.number < (select size / 256 from temp.audit_tree)" },
   audit_tree: { as: "copy", rows: "false" },
   by_hand: versions("at", "ended_at"),
+  closed_file: {
+    as: "view",
+    rows: `(select c.closed_at from main.closed_period c where c.period = t.period and c.closing = t.closing) <= :at`,
+  },
+  closed_period: versions("closed_at", undefined, writtenWith("reopened_at", "reopened_by", "reopened_reason")),
   clock_note: "now",
   confirmed_correlation: added("confirmed_at"),
   difference: versions("first_seen", "ended_at", {
@@ -230,6 +235,7 @@ export const tablesAsOf: Readonly<Record<string, Known>> = {
     state: "iif(t.finished_at > :at, 'running', t.state)",
   }),
   shown_licence_type: added("shown_at"),
+  sign_off: added("at"),
   source_read: versions("started_at", undefined, {
     ...writtenWith("finished_at", "cursor", "problem", "details", "absence"),
     ...Object.fromEntries(
