@@ -19,7 +19,7 @@ import { filesOf } from "./statement-files.ts";
 import { writeWhole } from "./written-files.ts";
 
 /** The statements of closed books. */
-export const closedKinds: readonly StatementKind[] = ["orders", "reconciliation", "corrections"];
+export const closedKinds: readonly StatementKind[] = ["orders", "bridge", "reconciliation", "corrections"];
 
 /** JSON is what a reprint is compared with; the others are for people. */
 const comparedFormat: StatementFormat = "json";

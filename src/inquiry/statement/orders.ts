@@ -5,6 +5,8 @@ import { localDates } from "../../report/statement/local-date.ts";
 import { sumCells } from "../../report/statement/orders.ts";
 import type { PartRow, Row, StatementRequest } from "../../report/statement/shape.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
+import { closedTimes } from "../books.ts";
+import type { ClosedTime } from "../books.ts";
 import { customerAt, orderFacts, proofOf } from "./event-facts.ts";
 import type { CustomerFacts } from "./event-facts.ts";
 import { licenceRows } from "./licences.ts";
@@ -24,8 +26,9 @@ export function* ordersRows(ledger: ReadOnlyLedger, request: StatementRequest): 
 }
 
 /** Lines by the time of their event. */
-function* lineRows(ledger: ReadOnlyLedger, request: StatementRequest, dates: Dates): Generator<Row, void, void> {
+export function* lineRows(ledger: ReadOnlyLedger, request: StatementRequest, dates: Dates): Generator<Row, void, void> {
   const { filters } = request;
+  const closed = closedTimes(ledger);
   for (const { number, ...order } of orderEventsIn(ledger, request)) {
     const history = orderHistory(ledger, order);
     const change = history === undefined ? undefined : changesOf(history).find((one) => one.number === number);
@@ -34,7 +37,10 @@ function* lineRows(ledger: ReadOnlyLedger, request: StatementRequest, dates: Dat
     if (filters.branch !== undefined && facts.branch !== filters.branch) continue;
     const lines = linesOf(change).filter(({ of }) => isOfProduct(of, filters.product));
     if (lines.length === 0) continue;
-    const own = eventCells(ledger, history, change, { facts, dates });
+    const own = {
+      ...eventCells(ledger, history, change, { facts, dates }),
+      ...adjustedCells(ledger, history, change, closed),
+    };
     for (const line of lines) yield { ...own, ...lineCells(line, dates) };
   }
 }
@@ -158,6 +164,28 @@ function eventCells(
     operation: change.operationId,
     run: proof.run,
     audit_sequence: proof.auditSequence,
+  };
+}
+
+/** The closed period that an event adjusts, and the entry of the placing that stands in it. */
+function adjustedCells(
+  ledger: ReadOnlyLedger,
+  { order, placing }: OrderHistory,
+  { number, at }: OrderChange,
+  closed: readonly ClosedTime[],
+): Row {
+  const { placedAt } = orderFacts(ledger, order, null);
+  const within = (instant: string | null): ClosedTime | undefined => {
+    const then = instant === null ? Number.NaN : Date.parse(instant);
+    return closed.find(({ from, to }) => then >= from && then < to);
+  };
+  const own = within(at);
+  const placed = number === 0 ? undefined : within(placing.at);
+  const adjusted = placed ?? within(placedAt);
+  if (adjusted === undefined || adjusted === own) return {};
+  return {
+    adjusts: adjusted.period,
+    adjusts_audit_sequence: placed === undefined ? null : proofOf(ledger, placing).auditSequence,
   };
 }
 

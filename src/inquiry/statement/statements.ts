@@ -1,3 +1,4 @@
+import { bridgeStatement } from "../../report/statement/bridge.ts";
 import { ordersStatement } from "../../report/statement/orders.ts";
 import { rebuildRow, rebuildStatement } from "../../report/statement/rebuild.ts";
 import { correctionsStatement } from "../../report/statement/corrections.ts";
@@ -5,6 +6,7 @@ import { reconciliationStatement } from "../../report/statement/reconciliation.t
 import type { PartRow, StatementRequest, StatementShape } from "../../report/statement/shape.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
 import { rebuilds } from "../rebuilds.ts";
+import { bridgeRows } from "./bridge.ts";
 import { ordersRows } from "./orders.ts";
 import { correctionRows } from "./corrections.ts";
 import { reconciliationRows } from "./reconciliation.ts";
@@ -20,6 +22,7 @@ export const statements = {
   orders: { shape: ordersStatement, rows: ordersRows },
   corrections: { shape: correctionsStatement, rows: correctionRows },
   reconciliation: { shape: reconciliationStatement, rows: reconciliationRows },
+  bridge: { shape: bridgeStatement, rows: bridgeRows },
   rebuild: { shape: rebuildStatement, rows: rebuildRows },
 } satisfies Record<string, Statement>;
 

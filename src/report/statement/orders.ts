@@ -123,6 +123,20 @@ const lines: Part = {
       total: true,
     },
     { name: "currency", type: "text", title: "Currency", about: "Currency of the amount (ISO 4217)." },
+    {
+      name: "adjusts",
+      type: "text",
+      title: "Adjusts",
+      about:
+        "The closed period that it adjusts: the order was placed in it, or is dated in it by the CRM; empty where " +
+        "none is closed that it could belong to.",
+    },
+    {
+      name: "adjusts_audit_sequence",
+      type: "integer",
+      title: "Adjusts entry",
+      about: "The audit entry of the placing that it adjusts; empty where the order itself came late.",
+    },
     ...proofColumns,
   ],
 };
