@@ -41,9 +41,13 @@ function fact(name: string, title: string, value: HeaderFact["value"]): HeaderFa
   return { name, title, value };
 }
 
-/** A fact as people read it, with instants in the zone of the statement; empty where it is not known. */
+/** The facts that are known, for people: a filter that was not set is none. */
+export function knownFacts(header: StatementHeader): HeaderFact[] {
+  return headerFacts(header).filter(({ value }) => value !== null);
+}
+
+/** A fact as people read it, with instants in the zone of the statement. */
 export function factText({ value, instant }: HeaderFact, time: LocalTime): string {
-  if (value === null) return "";
   if (typeof value === "boolean") return value ? "yes" : "no";
   return instant === true ? time.text(String(value)) : String(value);
 }

@@ -1,6 +1,6 @@
 import { minorDigits } from "../../crm/currency.ts";
 import { cellText } from "./cell-text.ts";
-import { factText, headerFacts } from "./header-facts.ts";
+import { factText, knownFacts } from "./header-facts.ts";
 import type { LocalTime } from "./local-time.ts";
 import type { Part, StatementShape } from "./shape.ts";
 import { styles } from "./sheet-styles.ts";
@@ -37,7 +37,7 @@ export function summarySheet(
   const lines = [
     row((at) => textCell(at("A"), styles.title, header.title)),
     row(() => ""),
-    ...headerFacts(header).map((fact) =>
+    ...knownFacts(header).map((fact) =>
       row((at) => textCell(at("A"), styles.label, fact.title) + textCell(at("B"), styles.text, factText(fact, time))),
     ),
     row(() => ""),
