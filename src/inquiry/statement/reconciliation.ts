@@ -1,5 +1,4 @@
 import { sql } from "kysely";
-import { exitCodes, Problem } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { compareCustomer } from "../../report/reconciliation/compare-customer.ts";
@@ -15,6 +14,7 @@ import type { Filters, PartRow, StatementRequest } from "../../report/statement/
 import { customerCase } from "../customer-case.ts";
 import { everyCustomer, reconciliationView } from "../reconciliation.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
+import { requireBalanced } from "./balanced.ts";
 import { changedOrder, formIn, isAsked } from "./corrections.ts";
 import { customerFacts } from "./customer-facts.ts";
 import { branchOf, ofCustomer, ofSource } from "./filtered.ts";
@@ -45,17 +45,8 @@ export async function* reconciliationRows(
       yield itemRow(item, one, { branch: facts.branch, knownAt, zone });
     }
   }
-  if (JSON.stringify(check.rows()) !== JSON.stringify(totals)) throw unbalanced();
+  requireBalanced("reconciliation", totals, check.rows());
   yield* correctedRows(ledger, request);
-}
-
-function unbalanced(): Problem {
-  return new Problem({
-    code: "statement.unbalanced",
-    message: "the items of the reconciliation do not add up to its summary; the statement is of no use",
-    cure: "make it again, and where it says so again, tell who looks after the program",
-    exitCode: exitCodes.doesNotBalance,
-  });
 }
 
 /** Every customer that is asked for with what is asked for of it, in key order. */

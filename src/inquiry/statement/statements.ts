@@ -2,6 +2,7 @@ import { bridgeStatement } from "../../report/statement/bridge.ts";
 import { ordersStatement } from "../../report/statement/orders.ts";
 import { rebuildRow, rebuildStatement } from "../../report/statement/rebuild.ts";
 import { correctionsStatement } from "../../report/statement/corrections.ts";
+import { exceptionsStatement } from "../../report/statement/exceptions.ts";
 import { reconciliationStatement } from "../../report/statement/reconciliation.ts";
 import type { PartRow, StatementRequest, StatementShape } from "../../report/statement/shape.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
@@ -9,6 +10,7 @@ import { rebuilds } from "../rebuilds.ts";
 import { bridgeRows } from "./bridge.ts";
 import { ordersRows } from "./orders.ts";
 import { correctionRows } from "./corrections.ts";
+import { exceptionRows } from "./exceptions.ts";
 import { reconciliationRows } from "./reconciliation.ts";
 
 /** A kind of statement: what it is made of, and its rows from the ledger, part by part, in bounded memory. */
@@ -21,6 +23,7 @@ export interface Statement {
 export const statements = {
   orders: { shape: ordersStatement, rows: ordersRows },
   corrections: { shape: correctionsStatement, rows: correctionRows },
+  exceptions: { shape: exceptionsStatement, rows: exceptionRows },
   reconciliation: { shape: reconciliationStatement, rows: reconciliationRows },
   bridge: { shape: bridgeStatement, rows: bridgeRows },
   rebuild: { shape: rebuildStatement, rows: rebuildRows },

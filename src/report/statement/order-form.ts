@@ -113,8 +113,8 @@ export function hasProduct(form: OrderForm | null | undefined, wanted: string): 
 }
 
 /** Whether a product is the one that is asked for. */
-export function isProduct({ gmsPid, appKey }: Pick<FormProduct, "gmsPid" | "appKey">, wanted: string): boolean {
-  return gmsPid === wanted || appKey === wanted;
+export function isProduct(product: { [Name in "gmsPid" | "appKey"]?: string | undefined }, wanted: string): boolean {
+  return product.gmsPid === wanted || product.appKey === wanted;
 }
 
 /**

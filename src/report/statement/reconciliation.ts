@@ -113,8 +113,8 @@ export const reconciliationStatement: StatementShape = {
       name: "summary",
       title: "Summary",
       about:
-        "How much of each level has each verdict, on each side, for each currency by itself; what has no money stands " +
-        `in a row without a currency. It is checked against the items. ${noMoney}`,
+        "How much of each level has each verdict, on each side, for each currency by itself; what has no money " +
+        `stands in a row without a currency. It is checked against the items. ${noMoney}`,
       groupBy: "verdict",
       columns: summaryColumns,
     },

@@ -175,7 +175,7 @@ describe("the statement of reconciliation", () => {
     ]);
   });
 
-  it("divides the amount of a product over its units without losing any, and finds the units beyond the quantity", async () => {
+  it("divides the amount of a product over its units, and finds the units beyond the quantity", async () => {
     const world = await LedgerWorld.open();
     await world.read("customers", [{ customers: customerRecord("C1") }]);
     await world.link(key("C1"), "E1");
