@@ -1,9 +1,10 @@
-import type { JsonObject } from "../base/canonical-json.ts";
+import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { sha256 } from "../base/canonical-json.ts";
 import { wireText } from "../contract/wire-body.ts";
 import type { Prepared } from "../operation/kind.ts";
 import type { Operation } from "../operation/operation.ts";
 import type { PayloadFacts } from "../operation/payload-facts.ts";
+import type { PrivateMarker } from "../operation/references.ts";
 import { kindOf } from "../operation/registry.ts";
 import type { Shapes } from "../operation/shape.ts";
 import { bind } from "../plan/bind.ts";
@@ -40,6 +41,16 @@ export interface NotReady {
   again?: string;
 }
 
+/**
+ * The hash of what is sent, which the audit record keeps for good: over the salts of the private values in it too, so
+ * that nobody can guess them by it once those are erased. An intent of an earlier version has none in it.
+ */
+function wireHashOf(sent: readonly Json[], salts: readonly string[], existing: Existing | undefined): string {
+  const unsalted = sha256(JSON.stringify(sent));
+  if (salts.length === 0 || existing?.wireHash === unsalted) return unsalted;
+  return sha256(JSON.stringify([...sent, salts]));
+}
+
 /** Binds the payload and checks it against the contract. */
 export async function makeReady(
   deps: ApplyDependencies,
@@ -60,8 +71,13 @@ export async function makeReady(
     const reason = "no sealing key is configured (ledger.sealKey), so no password can be kept";
     return { kind: "blocked", code: "staff.no-sealing-key", reason };
   }
+  const valueOf = ledger.private.reader();
+  const markers: PrivateMarker[] = [];
   const bindings = bindingsFrom(facts, settings, {
-    privateValue: ledger.private.reader(),
+    privateValue: (marker) => {
+      markers.push(marker);
+      return valueOf(marker);
+    },
     initialPassword: (staff) => passwords.initial.get(staff),
     newPassword: (staff) => passwords.anew.get(staff),
     channelOrderId,
@@ -77,7 +93,7 @@ export async function makeReady(
   }
   const { wire } = bound;
   const body = wireText(wire);
-  const wireHash = sha256(JSON.stringify([operation.endpoint, target.wire, body]));
+  const wireHash = wireHashOf([operation.endpoint, target.wire, body], ledger.private.saltsOf(markers), existing);
   if (existing !== undefined && existing.wireHash !== wireHash) {
     const reason = "the payload made now differs from the one of the intent, so nothing was sent";
     return { kind: "blocked", code: "payload.differs", reason };

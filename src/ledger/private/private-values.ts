@@ -59,6 +59,14 @@ export class PrivateValues {
       });
   }
 
+  /** The salts of the records that these markers name, each once. */
+  saltsOf(markers: readonly Pick<PrivateMarker, "$private" | "version">[]): string[] {
+    return this.#context.read(() => {
+      const salts = markers.map(({ $private: ref, version }) => this.#private.find(ref, version)?.salt);
+      return [...new Set(salts)].filter((salt) => typeof salt === "string").sort();
+    });
+  }
+
   #record(ref: string, version: number): PrivateRecord | undefined {
     const row = this.#private.find(ref, version);
     if (row === undefined || row.salt === null) return undefined;
