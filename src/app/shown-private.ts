@@ -7,7 +7,7 @@ import type { CustomerPlan } from "../plan/plan.ts";
 
 /**
  * The personal data behind the markers of a plan, by marker (`staff/crm/S1@2#name`), for whoever may see it. Passwords
- * are no personal data: they are never shown. What was erased is left out.
+ * are no personal data: they are never shown. What was erased is said to be.
  */
 export function privateIn(
   { operations }: Pick<CustomerPlan, "operations">,
@@ -17,12 +17,16 @@ export function privateIn(
   for (const { target, payload, before, after } of operations) {
     for (const marker of markersIn([target, payload, before, after])) {
       const key = markerKey(marker);
-      const value = found.has(key) || !isPersonal(marker) ? undefined : valueOf(marker);
+      if (found.has(key) || !isPersonal(marker)) continue;
+      const value = valueOf(marker) ?? erasedValue;
       if (typeof value === "string") found.set(key, value);
     }
   }
   return Object.fromEntries([...found].sort(([one], [other]) => (one < other ? -1 : 1)));
 }
+
+/** What stands for a value that the ledger holds no more. */
+const erasedValue = "(erased)";
 
 function isPersonal({ $private: ref, field }: PrivateMarker): boolean {
   const stream = streams.find((name) => ref.startsWith(`${name}/`));

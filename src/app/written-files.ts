@@ -36,7 +36,7 @@ export async function writeWhole(
 }
 
 /** What every SQLite file begins with. */
-const databaseMark = "SQLite format 3\u0000";
+export const databaseMark = "SQLite format 3\u0000";
 
 /** The beginning of a file as text, of so many bytes at most; empty where there is none. */
 export function startOf(path: string, bytes: number): string {

@@ -7,7 +7,7 @@ import { isSameKey } from "../operation/state/same-key.ts";
 import type { AuditTable } from "../ledger/audit/tables.ts";
 import { stored } from "../ledger/database/stored.ts";
 import type { RecordTable } from "../ledger/records/tables.ts";
-import type { ExplainFacts, RecordFacts, VersionFacts } from "../report/explain.ts";
+import type { ExplainFacts, FieldFacts, RecordFacts, VersionFacts } from "../report/explain.ts";
 import type { AuditFacts, HoldFacts, OperationFacts, QuarantineFacts } from "../report/facts.ts";
 import { known } from "./explain-known.ts";
 import { holds } from "./holds.ts";
@@ -90,7 +90,11 @@ async function versionsOf(ledger: ReadOnlyLedger, stream: Stream, key: RecordKey
     .orderBy("version", "desc")
     .limit(most.versions + 1)
     .execute();
-  const flat = rows.map((row) => fieldsOf(stored<JsonObject>(row.body)));
+  const erased = await erasedVersions(ledger, `${stream}/${formatKey(key)}`);
+  const flat = rows.map((row) => {
+    const fields = fieldsOf(stored<JsonObject>(row.body));
+    return erased.has(row.version) ? fields.map(asErased) : fields;
+  });
   return rows.slice(0, most.versions).map((row, index) => {
     const fields = flat[index] ?? [];
     const before = flat[index + 1];
@@ -104,6 +108,22 @@ async function versionsOf(ledger: ReadOnlyLedger, stream: Stream, key: RecordKey
       changed: before === undefined ? [] : changedFields(before, fields),
     };
   });
+}
+
+/** The versions of a record whose private values are erased. */
+async function erasedVersions({ db }: ReadOnlyLedger, ref: string): Promise<ReadonlySet<number>> {
+  const rows = await db
+    .selectFrom("private_value")
+    .select("version")
+    .where("ref", "=", ref)
+    .where("salt", "is", null)
+    .where("wiped_at", "is not", null)
+    .execute();
+  return new Set(rows.map(({ version }) => version));
+}
+
+function asErased(field: FieldFacts): FieldFacts {
+  return "private" in field ? { ...field, erased: true } : field;
 }
 
 async function lastReadOf(

@@ -14,11 +14,12 @@ import { report } from "./report.ts";
 import { runs, runStory } from "./runs.ts";
 import { statement } from "./statement/statement.ts";
 import { status } from "./status.ts";
+import { subject } from "./subject.ts";
 import { taken } from "./taken.ts";
 
 /**
- * Every question to the ledger, each in a file of its own. No private value leaves it but by `rawForm` and
- * `keptAnswer`, which a person has to ask for.
+ * Every question to the ledger, each in a file of its own. No private value leaves it but by `rawForm`, `keptAnswer`
+ * and `subject`, which a person has to ask for.
  */
 export type Inquiry = ReturnType<typeof questionsTo>;
 
@@ -56,6 +57,7 @@ function questionsTo(ledger: ReadOnlyLedger) {
     runs: answered(() => runs),
     run: answered(() => runStory),
     report: streamed(() => report),
+    subject: answered(() => subject),
     agreement: answered(() => agreement),
     differences: streamed(() => differences),
     assumptions: answered(() => assumptionStandings),

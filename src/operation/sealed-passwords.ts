@@ -21,3 +21,15 @@ export function newPasswordRef({ staff, customer }: Account): string {
 export function earlierInitialPasswordRef(staff: RecordKey): string {
   return `initial-password/${formatKey(staff)}`;
 }
+
+/** Under which name, and names with which beginning, the passwords are sealed that accounts of a person began with. */
+export function initialPasswordsOf(staff: RecordKey): { ref: string; beginning: string } {
+  const ref = earlierInitialPasswordRef(staff);
+  return { ref, beginning: `${ref} at ` };
+}
+
+/** The same of the passwords that were set afterwards. */
+export function newPasswordsOf(staff: RecordKey): { ref: string; beginning: string } {
+  const ref = `reset-password/${formatKey(staff)}`;
+  return { ref, beginning: `${ref} at ` };
+}

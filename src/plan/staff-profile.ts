@@ -110,9 +110,10 @@ export function planProfiles(given: Given, settings: AssumptionSettings, repairs
   const notes = new Map<string, Block>();
   for (const staff of given.staff) {
     const key = formatKey(staff.key);
-    const link = given.known.staffLinks.get(key);
-    if (link === undefined || staff.state !== "current") continue;
-    const member = given.observed.members?.find((item) => item.globalId === link.memberGlobalId && !item.deleted);
+    const kept = given.known.staffLinks.get(key);
+    if (kept === undefined || staff.state !== "current") continue;
+    const member = given.observed.members?.find((item) => item.globalId === kept.memberGlobalId && !item.deleted);
+    const link = toldAnew(given, { staff, link: kept, member }, settings);
     const wanted = profileOf(staff.body);
     const login = wanted.userName === link.profile.userName ? undefined : loginChanged;
     const own =
@@ -121,8 +122,27 @@ export function planProfiles(given: Given, settings: AssumptionSettings, repairs
     if (note !== undefined) notes.set(key, note);
     if (own?.meant !== undefined) stage.meant.push(own.meant);
     if (own?.change !== undefined) stage.changes.push(own.change);
+    else if (link !== kept)
+      stage.changes.push({ type: "staff-edited", staff: staff.key, customer: given.customer, profile: link.profile });
   }
   return { ...stage, notes };
+}
+
+/**
+ * The link of a person whose data was erased and who came back: the account has the name that the CRM gives now, as M5
+ * shows, so what it shows is compared with the new values. Any other link as it is.
+ */
+function toldAnew(
+  given: Given,
+  { staff, link, member }: Pick<Person, "staff" | "link"> & { member: ObservedMember | undefined },
+  settings: AssumptionSettings,
+): StaffLink {
+  const isKnown = clear(given, loginOf(staff, link)) !== undefined;
+  if (isKnown || link.login === undefined || member === undefined) return link;
+  const login = clear(given, staff.body.userName);
+  const code = { known: given.known.enterpriseCode, maxLength: settings.enterpriseCodeMaxLength };
+  if (login === undefined || !isAccountOf(member, login, code)) return link;
+  return { ...link, profile: shownProfile(given, staff.body, member), login: undefined };
 }
 
 const loginChanged: Block = {

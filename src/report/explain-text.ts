@@ -116,12 +116,16 @@ function versionLines(version: VersionFacts, newest: boolean): string[] {
 function fieldLines(fields: readonly FieldFacts[]): string[] {
   const lines = new Map<string, string[]>();
   for (const field of fields) {
-    const value = "private" in field ? "(private)" : valueText(field.value);
+    const value = "private" in field ? privateWord(field) : valueText(field.value);
     const [, element, rest] = /^(\w+\[[^\]]*\])\.(.+)$/.exec(field.name) ?? [];
     if (element === undefined || rest === undefined) lines.set(field.name, [value]);
     else if (rest !== "id") lines.set(element, [...(lines.get(element) ?? []), `${rest} ${value}`]);
   }
   return [...lines].map(([name, values]) => `${name}: ${values.join(", ")}`);
+}
+
+function privateWord({ erased }: Extract<FieldFacts, { private: true }>): string {
+  return erased === true ? "(erased)" : "(private)";
 }
 
 function until(to: string | null, view: View): string {

@@ -28,10 +28,13 @@ export interface RecordFacts {
   outcome: { run: string; decision: string } | null;
 }
 
-/** One field of a version; a private one is named and never shown: `mark` tells whether it changed. */
+/**
+ * One field of a version; a private one is named and never shown: `mark` tells whether it changed, `erased` that its
+ * value is held no more.
+ */
 export type FieldFacts =
   | { name: string; value: string | number | boolean | null }
-  | { name: string; private: true; mark: string };
+  | { name: string; private: true; mark: string; erased?: true };
 
 export interface VersionFacts {
   version: number;

@@ -95,6 +95,26 @@ const allowed: Record<string, { statement: RegExp; why: string }> = {
     statement: /^select \* from "quarantine" where "stream" = \? and "namespace" = \? and "record_id" = \?/u,
     why: "a person asks for one record",
   },
+  "erase: forms in which records came while they were a customer's": {
+    statement: /^select p\.ref, p\.version from record_version v join private_value p on p\.ref = 'raw:'/u,
+    why: "a person erases somebody, and nothing of them may be left",
+  },
+  "erase: what was in quarantine": {
+    statement: /^select raw_ref from quarantine where /u,
+    why: "as above",
+  },
+  "erase: rows that no record could be read from": {
+    statement: /^select p\.ref, p\.body, q\.source \|\| ' ' \|\| q\.place as place from quarantine q/u,
+    why: "as above",
+  },
+  "erase: operations": {
+    statement: /^select id(?:, endpoint, subject, state)? from operation where .*customer_namespace = \+@namespace/u,
+    why: "as above",
+  },
+  "erase: who was shown personal data": {
+    statement: /^select sequence, at, coalesce\(body ->> '\$\.by', ''\) as "by" from audit where kind = /u,
+    why: "as above",
+  },
   "a report's instant": {
     statement: /^select "at" from "audit" order by "sequence" desc limit \?$/u,
     why: "the newest entry alone",

@@ -5,7 +5,7 @@ import { exitCodes, usage } from "../../base/errors.ts";
 import { parseKey } from "../keys.ts";
 import { ok, withReader } from "../command.ts";
 import type { Invocation } from "../command.ts";
-import { example } from "../command-line.ts";
+import { byWhom, example } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
 
 export const register: Register = (program, carryOut) => {
@@ -39,6 +39,33 @@ export const register: Register = (program, carryOut) => {
     )
     .addHelpText("after", example("crm-sync audit head"))
     .action(() => carryOut(auditHeadCommand));
+  audit
+    .command("erase")
+    .description("erase what is kept of a customer and its people, or of one person; every proof stays good")
+    .option("--customer <id>", "the customer, as ID or NAMESPACE/ID")
+    .option("--person <id>", "the member of staff, as ID or NAMESPACE/ID")
+    .option("--reason <text>", "why; kept in the audit record, so without personal data")
+    .option(...byWhom)
+    .addHelpText(
+      "after",
+      `${example('crm-sync audit erase --customer ALFKI --reason "request 17 of the privacy desk" --by anna.lee')}
+It is refused as long as the CRM gives the record, and while anything waits or is under way for it. It cannot be undone.
+The file of the ledger is written anew, which takes as long, and as much room, as a copy of it.`,
+    )
+    .action((options) =>
+      carryOut(async (invocation) => await (await import("./erase.ts")).eraseCommand(invocation, options)),
+    );
+  audit
+    .command("subject")
+    .description("everything that is kept about a person, for them; who asked stands in the audit record")
+    .option("--person <id>", "the member of staff, as ID or NAMESPACE/ID")
+    .option("--customer <id>", "what is kept about a customer and its administrator, without its staff")
+    .option("--out <file>", "where to, for its owner alone (default: stdout)")
+    .option(...byWhom)
+    .addHelpText("after", example("crm-sync audit subject --person 4711 --out subject.txt --by anna.lee"))
+    .action((options) =>
+      carryOut(async (invocation) => await (await import("./subject.ts")).subjectCommand(invocation, options)),
+    );
 };
 
 /** `audit verify`: three questions, each answered for itself. */

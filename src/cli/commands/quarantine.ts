@@ -53,7 +53,7 @@ export async function quarantineShowCommand(invocation: Invocation, id: string, 
     const inquiry = await application.inquiry();
     const row = await inquiry.quarantineById(id);
     if (row === undefined) throw notFound("quarantined record", id, "`crm-sync quarantine list` lists them");
-    const form = raw ? await inquiry.rawForm(id) : undefined;
+    const form = raw ? ((await inquiry.rawForm(id)) ?? "erased, or kept no longer") : undefined;
     if (options.json) {
       output.json(toJson(form === undefined ? row : { ...row, raw: form }));
       return ok;

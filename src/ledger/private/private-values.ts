@@ -5,6 +5,8 @@ import type { LedgerContext } from "../context.ts";
 import { lockBeside } from "../database/lock.ts";
 import { stored } from "../database/stored.ts";
 import type { ChangeTables } from "../state/changes.ts";
+import { Erasure } from "./erasure.ts";
+import type { Erasable, Erased } from "./erasure.ts";
 import { commitmentTo } from "./private.ts";
 import type { PrivateTables } from "./private-tables.ts";
 
@@ -28,11 +30,23 @@ export class PrivateValues {
   readonly #context: LedgerContext;
   readonly #private: PrivateTables;
   readonly #changes: ChangeTables;
+  readonly #erasure: Erasure;
 
   constructor(context: LedgerContext, tables: { private: PrivateTables; changes: ChangeTables }) {
     this.#context = context;
     this.#private = tables.private;
     this.#changes = tables.changes;
+    this.#erasure = new Erasure(context);
+  }
+
+  /** Erases what is kept of a customer and its people, or of one person: see `Erasure.erase`. */
+  async erase(whose: Erasable, decided: { by: string; reason: string }): Promise<Erased> {
+    return await this.#erasure.erase(whose, decided);
+  }
+
+  /** Overwrites the bytes of what was erased: see `Erasure.overwrite`. */
+  async overwriteErased(): Promise<string | undefined> {
+    return await this.#erasure.overwrite();
   }
 
   /** Every text in clear of a customer and its people, as the CRM says they are now. */

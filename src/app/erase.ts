@@ -1,0 +1,79 @@
+import { readdirSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { formatKey } from "../crm/keys.ts";
+import type { Erasable, Erased } from "../ledger/private/erasure.ts";
+import type { Application } from "./application.ts";
+import { databaseMark, startOf } from "./written-files.ts";
+
+/** Something that holds what was erased, or may, and that this command does not touch. */
+export interface LeftToPeople {
+  what: string;
+  where: string;
+}
+
+export interface ErasedByHand extends Erased {
+  /** Why bytes of it may be left in the ledger's file; undefined where none are. */
+  bytesLeft: string | undefined;
+  byHand: LeftToPeople[];
+}
+
+/**
+ * Erases personal data from the ledger, under the run lock, and says what people have to delete elsewhere. Throws a
+ * Problem where it may not be erased yet (64), and where a run is on (75).
+ */
+export async function eraseByHand(
+  application: Application,
+  whose: Erasable,
+  decided: { by: string; reason: string },
+): Promise<ErasedByHand> {
+  const ledger = await application.existingLedger();
+  ledger.runs.takeLock();
+  try {
+    const erased = await ledger.private.erase(whose, decided);
+    const bytesLeft = await ledger.private.overwriteErased();
+    return { ...erased, bytesLeft, byHand: leftToPeople(application.ledgerPath, erased) };
+  } finally {
+    ledger.runs.releaseLock();
+  }
+}
+
+/** Endings of what lies beside a ledger and belongs to it. */
+const ownEndings = ["", "-wal", "-shm", ".heads", ".lock", ".handing-out"];
+
+/** So much of a file tells whether it is a plan that shows personal data. */
+const planStart = 4_096;
+
+function leftToPeople(ledgerPath: string, { standing, shown, stillCurrent, unreadableRows }: Erased): LeftToPeople[] {
+  const folder = dirname(ledgerPath);
+  const own = ownEndings.map((ending) => basename(ledgerPath) + ending);
+  const names = readdirSync(folder, { withFileTypes: true }).filter(
+    (file) => file.isFile() && !own.includes(file.name),
+  );
+  const files = names.flatMap(({ name }): LeftToPeople[] => {
+    const where = join(folder, name);
+    if (startOf(where, databaseMark.length) === databaseMark) return [{ what: "a copy of a ledger", where }];
+    if (startOf(where, planStart).includes('"private":"shown"')) return [{ what: "a plan with personal data", where }];
+    return name.startsWith(basename(ledgerPath)) ? [{ what: "what was put beside the ledger", where }] : [];
+  });
+  const onPlatform = standing.map(({ what, id, of }) => ({ what: `the ${what} of ${of} on the platform`, where: id }));
+  const inSources = stillCurrent.map(({ stream, key, source }) => ({
+    what: `the record of ${stream} ${formatKey(key)}, which comes with a new raw form once it changes`,
+    where: `source ${source}`,
+  }));
+  const rows = unreadableRows.map((where) => ({ what: "a row that cannot be read as a record", where }));
+  const entries = shown.map(({ sequence, at, by }) => ({
+    what: `what was shown to ${by}, where it holds any of it`,
+    where: `entry ${sequence} of ${at}`,
+  }));
+  return [...files, ...onPlatform, ...inSources, ...rows, ...entries, ...elsewhere(ledgerPath)];
+}
+
+/** What no program can look for. */
+function elsewhere(ledgerPath: string): LeftToPeople[] {
+  return [
+    { what: "backups and copies from before now", where: `wherever ${ledgerPath} is copied to` },
+    { what: "reports and plans with names", where: "wherever they were filed or mailed" },
+    { what: "exports of the CRM", where: "the folders of its files" },
+    { what: "logs of other programs", where: "proxies, the CRM and the services; the log of crm-sync holds none" },
+  ];
+}

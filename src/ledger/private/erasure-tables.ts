@@ -1,0 +1,249 @@
+import type { RecordKey, Stream } from "../../crm/model.ts";
+import type { Sqlite } from "../database/database.ts";
+import { statements } from "../database/statements.ts";
+import type { OperationState } from "../journal/tables.ts";
+import type { FullRow, Row } from "../tables.ts";
+
+/** Whose data is erased: that of a customer and of the people who are its staff, or that of one person. */
+export type Erasable = { customer: RecordKey } | { person: RecordKey };
+
+/** A record whose private values go, as the ledger has it. */
+export type RecordOfErasable = Row<"record", "stream" | "namespace" | "id" | "source" | "state" | "pending"> & {
+  customer: RecordKey;
+};
+
+/** What of the private table holds anything still, under one name. */
+type Kept = Row<"private_value", "ref" | "version">;
+
+/** A row of the quarantine that waits, and where its raw form came from. */
+export type WaitingForm = Row<"quarantine", "id" | "source" | "stream" | "place">;
+
+/** An operation that is not over. */
+export type OpenOperation = Row<"operation", "id" | "endpoint" | "subject"> & { state: OperationState };
+
+/** An account or an enterprise on the platform that stands by this ledger. */
+export interface StandingOnPlatform {
+  what: "account" | "enterprise";
+  id: string;
+  of: string;
+}
+
+/** An entry of the audit record that says that personal data was shown to somebody. */
+export interface ShownEntry {
+  sequence: number;
+  at: string;
+  by: string;
+}
+
+const customerIs = "customer_namespace = +@namespace and customer_id = +@id";
+const holdsAnything = "(salt is not null or body is not null or sealed is not null)";
+
+/** It is not over: a person's word is still awaited for what is held, or it is still to be carried out. */
+const notOver = `(state in ('planned', 'sending', 'unknown', 'parked')
+  or state = 'held' and hold_id in (select h.id from hold h where h.state in ('open', 'approved')))`;
+
+/** The rows that hold something of a customer or of a person. Writes run inside the writer's transaction. */
+export class ErasureTables {
+  readonly #statements;
+
+  constructor(database: Sqlite) {
+    this.#statements = prepareStatements(database);
+  }
+
+  recordsOf(whose: Erasable): RecordOfErasable[] {
+    const rows =
+      "customer" in whose
+        ? this.#statements.recordsOfCustomer.all(whose.customer)
+        : this.#statements.person.all(whose.person);
+    return rows.map(({ customer_namespace: namespace, customer_id: id, ...row }) => ({
+      ...row,
+      customer: { namespace, id },
+    }));
+  }
+
+  /** The customers at which somebody is or was. */
+  customersOf(whose: Erasable, records: readonly RecordOfErasable[]): RecordKey[] {
+    if ("customer" in whose) return [whose.customer];
+    const all = [...records.map(({ customer }) => customer), ...this.#statements.accountsOf.all(whose.person)];
+    return [...new Map(all.map((key) => [`${key.namespace}/${key.id}`, key])).values()];
+  }
+
+  /** What is kept under any of these names, or under one that goes on from one of `beginnings`. */
+  kept(refs: readonly string[], beginnings: readonly string[]): Kept[] {
+    return [
+      ...this.#statements.kept.all(JSON.stringify([...new Set(refs)])),
+      ...beginnings.flatMap((beginning) => this.#statements.keptFrom.all(beginning, `${beginning}\u{10ffff}`)),
+    ];
+  }
+
+  /** Values in clear that are kept under one of these names. */
+  bodies(refs: readonly string[]): string[] {
+    return this.#statements.bodies.all(JSON.stringify(refs)).map(({ body }) => body);
+  }
+
+  wipe({ ref, version }: Kept, at: string): void {
+    this.#statements.wipe.run(at, ref, version);
+  }
+
+  /** Raw forms in which records came while they were of this customer, whosever they are by now. */
+  formerForms(customer: RecordKey): Kept[] {
+    return this.#statements.formerForms.all(customer);
+  }
+
+  /** The raw forms of what was in quarantine. */
+  quarantineForms(whose: Erasable): string[] {
+    const rows =
+      "customer" in whose
+        ? this.#statements.formsOfCustomer.all(whose.customer)
+        : this.#statements.formsOfPerson.all(whose.person);
+    return rows.map((row) => row.raw_ref);
+  }
+
+  /** Raw forms that name no record, because they could not be read; each with its text. */
+  *formsOfNobody(): IterableIterator<FullRow<"private_value", "ref" | "body"> & { place: string }> {
+    yield* this.#statements.formsOfNobody.iterate();
+  }
+
+  waitingForms(whose: Erasable): WaitingForm[] {
+    return "customer" in whose
+      ? this.#statements.waitingOfCustomer.all(whose.customer)
+      : this.#statements.waitingOfPerson.all(whose.person);
+  }
+
+  /** Every operation for a customer, or that served a person. */
+  operationsOf(whose: Erasable): string[] {
+    return "customer" in whose
+      ? this.#statements.operationsOfCustomer.all(whose.customer)
+      : this.#statements.operationsOfPerson.all(whose.person);
+  }
+
+  openOperation(whose: Erasable): OpenOperation | undefined {
+    return "customer" in whose
+      ? this.#statements.openOfCustomer.get(whose.customer)
+      : this.#statements.openOfPerson.get(whose.person);
+  }
+
+  /** What a person asked for and is not sent yet, of a customer. */
+  dueRequest(customer: RecordKey): string | undefined {
+    return this.#statements.due.get(customer)?.about;
+  }
+
+  /** A form by which a record that is gone would be known again says nothing of it any more. */
+  forgetForms({ stream, namespace, id }: { stream: Stream } & RecordKey): void {
+    this.#statements.forgetForm.run(stream, namespace, id);
+    this.#statements.forgetQuarantined.run(stream, namespace, id);
+  }
+
+  standingOnPlatform(whose: Erasable): StandingOnPlatform[] {
+    return "customer" in whose
+      ? [...this.#statements.enterprise.all(whose.customer), ...this.#statements.accountsAt.all(whose.customer)]
+      : this.#statements.accounts.all(whose.person);
+  }
+
+  shownEntries(): ShownEntry[] {
+    return this.#statements.shown.all();
+  }
+}
+
+/** In one piece: a row for each statement. */
+function prepareStatements(database: Sqlite) {
+  const record = "stream, namespace, id, source, state, pending, customer_namespace, customer_id";
+  type RecordRow = Omit<RecordOfErasable, "customer"> & Row<"record", "customer_namespace" | "customer_id">;
+  const waiting = "select id, source, stream, place from quarantine where state <> 'resolved' and";
+  const ofPerson = "stream = 'staff' and namespace = +@namespace and record_id = +@id";
+  const served = `id in (select operation_id from operation_record where ${ofPerson})`;
+  const open = `select id, endpoint, subject, state from operation where ${notOver} and`;
+  return statements.onUse({
+    recordsOfCustomer: () =>
+      database.prepare<[RecordKey], RecordRow>(
+        `select ${record} from record where ${customerIs} order by stream, namespace, id`,
+      ),
+    person: () =>
+      database.prepare<[RecordKey], RecordRow>(
+        `select ${record} from record where stream = 'staff' and namespace = +@namespace and id = +@id`,
+      ),
+    accountsOf: () =>
+      database.prepare<[RecordKey], RecordKey>(
+        `select distinct customer_namespace as namespace, customer_id as id from staff_link
+         where namespace = +@namespace and staff_id = +@id`,
+      ),
+    kept: () =>
+      database.prepare<[string], Kept>(
+        `select ref, version from private_value where ref in (select value from json_each(?)) and ${holdsAnything}`,
+      ),
+    keptFrom: () =>
+      database.prepare<[string, string], Kept>(
+        `select ref, version from private_value where ref between ? and ? and ${holdsAnything}`,
+      ),
+    bodies: () =>
+      database.prepare<[string], FullRow<"private_value", "body">>(
+        "select body from private_value where ref in (select value from json_each(?)) and body is not null",
+      ),
+    wipe: () =>
+      database.prepare(
+        `update private_value set salt = null, body = null, sealed = null, wiped_at = ?
+         where ref = +? and version = +?`,
+      ),
+    formerForms: () =>
+      database.prepare<[RecordKey], Kept>(
+        `select p.ref, p.version from record_version v join private_value p
+           on p.ref = 'raw:' || v.stream || '/' || v.namespace || '/' || v.id and p.version = v.version
+         where v.stream in ('orders', 'staff') and v.body ->> '$.customerId' = @id
+           and coalesce(v.body ->> '$.customerNamespace', v.namespace) = @namespace and p.body is not null`,
+      ),
+    formsOfCustomer: () =>
+      database.prepare<[RecordKey], Row<"quarantine", "raw_ref">>(
+        `select raw_ref from quarantine where ${customerIs}
+         union select raw_ref from quarantine
+           where stream = 'customers' and namespace = +@namespace and record_id = +@id`,
+      ),
+    formsOfPerson: () =>
+      database.prepare<[RecordKey], Row<"quarantine", "raw_ref">>(`select raw_ref from quarantine where ${ofPerson}`),
+    formsOfNobody: () =>
+      database.prepare<[], FullRow<"private_value", "ref" | "body"> & { place: string }>(
+        `select p.ref, p.body, q.source || ' ' || q.place as place from quarantine q join private_value p
+           on p.ref = q.raw_ref and p.version = 1
+         where q.customer_id is null and q.record_id is null and p.body is not null`,
+      ),
+    waitingOfCustomer: () => database.prepare<[RecordKey], WaitingForm>(`${waiting} ${customerIs} order by id limit 1`),
+    waitingOfPerson: () => database.prepare<[RecordKey], WaitingForm>(`${waiting} ${ofPerson} order by id limit 1`),
+    operationsOfCustomer: () =>
+      database.prepare<[RecordKey], string>(`select id from operation where ${customerIs}`).pluck(),
+    operationsOfPerson: () => database.prepare<[RecordKey], string>(`select id from operation where ${served}`).pluck(),
+    openOfCustomer: () => database.prepare<[RecordKey], OpenOperation>(`${open} ${customerIs} order by id limit 1`),
+    openOfPerson: () => database.prepare<[RecordKey], OpenOperation>(`${open} ${served} order by id limit 1`),
+    due: () =>
+      database.prepare<[RecordKey], Row<"manual_request", "about">>(
+        `select about from manual_request where ${customerIs} and to_at is null and due = 1 order by about limit 1`,
+      ),
+    forgetForm: () =>
+      database.prepare(
+        "update record set raw_hash = '' where stream = +? and namespace = +? and id = +? and state = 'absent'",
+      ),
+    forgetQuarantined: () =>
+      database.prepare(
+        `update quarantine set raw_hash = '' where stream = +? and namespace = +? and record_id = +?
+          and state = 'resolved'`,
+      ),
+    enterprise: () =>
+      database.prepare<[RecordKey], StandingOnPlatform>(
+        `select 'enterprise' as what, enterprise_global_id as id, namespace || '/' || customer_id as "of" from link
+         where namespace = +@namespace and customer_id = +@id and to_at is null`,
+      ),
+    accountsAt: () =>
+      database.prepare<[RecordKey], StandingOnPlatform>(
+        `select 'account' as what, member_global_id as id, namespace || '/' || staff_id as "of" from staff_link
+         where ${customerIs} and to_at is null order by namespace, staff_id`,
+      ),
+    accounts: () =>
+      database.prepare<[RecordKey], StandingOnPlatform>(
+        `select 'account' as what, member_global_id as id, namespace || '/' || staff_id as "of" from staff_link
+         where namespace = +@namespace and staff_id = +@id and to_at is null order by member_global_id`,
+      ),
+    shown: () =>
+      database.prepare<[], ShownEntry>(
+        `select sequence, at, coalesce(body ->> '$.by', '') as "by" from audit where kind = 'private-shown'
+          order by sequence`,
+      ),
+  });
+}

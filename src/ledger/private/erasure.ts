@@ -1,0 +1,268 @@
+import { isJsonObject } from "../../base/canonical-json.ts";
+import type { Json } from "../../base/canonical-json.ts";
+import { exitCodes, Problem } from "../../base/errors.ts";
+import { formatKey, subjectOf } from "../../crm/keys.ts";
+import type { RecordKey, Stream } from "../../crm/model.ts";
+import { initialPasswordsOf, newPasswordsOf } from "../../operation/sealed-passwords.ts";
+import type { LedgerContext } from "../context.ts";
+import { overwriteFreed } from "../database/overwrite.ts";
+import { stored } from "../database/stored.ts";
+import { eraseTexts, replacing } from "./erased-texts.ts";
+import { ErasureTables } from "./erasure-tables.ts";
+import type { Erasable, RecordOfErasable, ShownEntry, StandingOnPlatform } from "./erasure-tables.ts";
+
+export type { Erasable } from "./erasure-tables.ts";
+
+/** What is erased, in rows of the ledger. */
+export interface ErasedCounts {
+  /** Private values, each version of a record for itself. */
+  values: number;
+  /** Raw forms of records and of what was in quarantine. */
+  rawForms: number;
+  /** Answers of services that were kept. */
+  answers: number;
+  /** Sealed passwords. */
+  passwords: number;
+  /** Rows in which words of others repeated any of it. */
+  texts: number;
+}
+
+export interface Erased {
+  of: string;
+  counts: ErasedCounts;
+  /** The people who were erased with their customer. */
+  people: RecordKey[];
+  /** Records that the CRM still gives and whose raw forms are gone: a changed one comes with a new raw form. */
+  stillCurrent: { stream: Stream; key: RecordKey; source: string }[];
+  /** Where a source gives something of it in a row that cannot be read as a record. */
+  unreadableRows: string[];
+  standing: StandingOnPlatform[];
+  /** Who was shown personal data until now, whosever it was. */
+  shown: ShownEntry[];
+  /** The entry of the audit record that says it; undefined where there was nothing left to erase. */
+  entry: { sequence: number; at: string } | undefined;
+}
+
+const bytesLeft = "erased-bytes-left";
+
+/** Erases personal data from the ledger: the record of what was done stays, and is proven as before. */
+export class Erasure {
+  readonly #context: LedgerContext;
+  readonly #tables: ErasureTables;
+
+  constructor(context: LedgerContext) {
+    this.#context = context;
+    this.#tables = new ErasureTables(context.database);
+  }
+
+  /**
+   * Wipes every private value of a customer and of its people, or of one person: values and their salts, raw forms,
+   * answers of services, sealed passwords, and what words of others repeat of them; in one transaction with its audit
+   * entry. Without the salts no commitment can be guessed, and no proof needs one. Throws a Problem where the CRM still
+   * gives the record, where something waits or is under way for it, and where `reason` or `by` repeats personal data.
+   */
+  async erase(whose: Erasable, { by, reason }: { by: string; reason: string }): Promise<Erased> {
+    // What the transaction replaces is overwritten in its pages at once.
+    this.#context.database.pragma("secure_delete = on");
+    return await this.#context.write(() => {
+      const records = this.#tables.recordsOf(whose);
+      this.#requireErasable(whose, records);
+      const texts = this.#textsOf(records);
+      requireNoneIn(`${reason}\n${by}`, texts);
+      const { counts, unreadableRows } = this.#wipe(whose, records, texts);
+      for (const record of records) this.#tables.forgetForms(record);
+      const entry = this.#note(whose, counts, { by, reason });
+      return {
+        of: nameOf(whose),
+        counts,
+        people: records.filter(({ stream }) => stream === "staff"),
+        stillCurrent: records
+          .filter(({ state }) => state !== "absent")
+          .map(({ stream, namespace, id, source }) => ({ stream, key: { namespace, id }, source })),
+        unreadableRows,
+        standing: this.#tables.standingOnPlatform(whose),
+        shown: this.#tables.shownEntries(),
+        entry,
+      };
+    });
+  }
+
+  /**
+   * Overwrites what was erased where the ledger's file still holds its bytes, in pages that are free by now. Undefined:
+   * it is done, or nothing was to be done; else why it could not be, and the next time does it.
+   */
+  async overwrite(): Promise<string | undefined> {
+    if (this.#context.meta(bytesLeft) === undefined) return undefined;
+    const problem = overwriteFreed(this.#context.database);
+    if (problem !== undefined) return problem;
+    await this.#context.write(() => this.#context.database.prepare("delete from meta where key = +?").run(bytesLeft));
+    return undefined;
+  }
+
+  #requireErasable(whose: Erasable, records: readonly RecordOfErasable[]): void {
+    const name = nameOf(whose);
+    const current = records.find(({ stream, state }) => stream !== "orders" && state !== "absent");
+    if (current !== undefined) {
+      const { stream, namespace, id, source } = current;
+      throw refused(
+        "erase.current",
+        `the source ${source} still gives ${subjectOf(stream, { namespace, id })}, so the next run would store it anew`,
+        `remove it there first; once runs have seen that it is gone, erase ${name}. Nothing was erased`,
+      );
+    }
+    const [form] = persons(whose, records).flatMap((one) => this.#tables.waitingForms(one));
+    if (form !== undefined)
+      throw refused(
+        "erase.in-quarantine",
+        `the source ${form.source} still gives a row of ${name} that waits in quarantine (${form.id}, ${form.place})`,
+        `remove it there first, run the job, then erase ${name}. Nothing was erased`,
+      );
+    if (records.length === 0 && this.#tables.quarantineForms(whose).length === 0)
+      throw refused("record.unknown", `no source has given ${name}`, "check the id and the namespace");
+    const open = this.#tables.openOperation(whose);
+    if (open !== undefined)
+      throw refused(
+        "erase.open-operation",
+        `${open.endpoint} on ${open.subject} (${open.id}) is ${open.state}, and may need what would be erased`,
+        `${cures[open.state] ?? ""}; then erase ${name}. Nothing was erased`,
+      );
+    const due = this.#tables.customersOf(whose, records).map((customer) => this.#tables.dueRequest(customer));
+    const asked = "customer" in whose ? due.find((about) => about !== undefined) : undefined;
+    if (asked !== undefined)
+      throw refused(
+        "erase.request-due",
+        `something is asked for of ${name} and not sent yet: ${asked}`,
+        `\`crm-sync explain customer\` shows it: have a run carry it out, or take it back; then erase ${name}. ` +
+          "Nothing was erased",
+      );
+    const pending = records.find(({ stream, pending: waits }) => stream !== "orders" && waits === 1);
+    if (pending !== undefined)
+      throw refused(
+        "erase.pending",
+        `the next run has to look at ${subjectOf(pending.stream, pending)} still: what it takes away is not taken ` +
+          "away yet",
+        `run the job; then erase ${name}. Nothing was erased`,
+      );
+  }
+
+  /** Every text in clear that the private table holds of these records. */
+  #textsOf(records: readonly RecordOfErasable[]): Set<string> {
+    const texts = new Set<string>();
+    const add = (value: Json | undefined): void => {
+      if (typeof value === "string" && value.trim() !== "") texts.add(value.trim());
+      else if (Array.isArray(value)) value.forEach(add);
+      else if (isJsonObject(value)) Object.values(value).forEach(add);
+    };
+    const refs = records.filter(({ stream }) => stream !== "orders").map(refOf);
+    for (const body of this.#tables.bodies(refs)) add(stored<Json>(body));
+    return texts;
+  }
+
+  #wipe(
+    whose: Erasable,
+    records: readonly RecordOfErasable[],
+    texts: ReadonlySet<string>,
+  ): { counts: ErasedCounts; unreadableRows: string[] } {
+    const run = this.#tables;
+    const at = this.#context.now;
+    const wipe = (found: readonly { ref: string; version: number }[]): number => {
+      for (const one of found) run.wipe(one, at);
+      return found.length;
+    };
+    const refs = records.map(refOf);
+    const gone = records.filter(({ state }) => state === "absent").map(refOf);
+    const people = records.filter(({ stream }) => stream === "staff");
+    const unreadable = this.#unreadable(texts);
+    const values = wipe(run.kept(gone, []));
+    const quarantined = persons(whose, records).flatMap((one) => run.quarantineForms(one));
+    const forms = run.kept([...refs.map((ref) => `raw:${ref}`), ...quarantined, ...unreadable.refs], []);
+    const former = "customer" in whose ? run.formerForms(whose.customer) : [];
+    const rawForms = wipe(forms) + wipe(former.filter((one) => !forms.some((form) => isSame(form, one))));
+    const answers = wipe(
+      run.kept(
+        run.operationsOf(whose).map((id) => `answer/${id}`),
+        [],
+      ),
+    );
+    const passwords = wipe(
+      run.kept(
+        people.flatMap((key) => [initialPasswordsOf(key).ref, newPasswordsOf(key).ref]),
+        people.flatMap((key) => [initialPasswordsOf(key).beginning, newPasswordsOf(key).beginning]),
+      ),
+    );
+    const words = eraseTexts(this.#context.database, run.customersOf(whose, records), texts);
+    return { counts: { values, rawForms, answers, passwords, texts: words }, unreadableRows: unreadable.places };
+  }
+
+  /** Rows of sources that no record could be read from, and that repeat any of these texts. */
+  #unreadable(texts: ReadonlySet<string>): { refs: string[]; places: string[] } {
+    const without = replacing([...texts].filter((text) => text.length >= leastInUnreadable));
+    const refs: string[] = [];
+    const places: string[] = [];
+    for (const { ref, body, place } of this.#tables.formsOfNobody()) {
+      if (without(body) === body) continue;
+      refs.push(ref);
+      places.push(place);
+    }
+    return { refs, places };
+  }
+
+  #note(whose: Erasable, counts: ErasedCounts, { by, reason }: { by: string; reason: string }): Erased["entry"] {
+    if (Object.values(counts).every((count) => count === 0)) return undefined;
+    const at = this.#context.now;
+    const { database } = this.#context;
+    database.prepare("insert into meta (key, value) values (?, ?) on conflict do nothing").run(bytesLeft, at);
+    const { sequence } = this.#context.audit.append({
+      at,
+      kind: "erased",
+      subject: nameOf(whose),
+      body: { by, reason, ...counts },
+    });
+    return { sequence, at };
+  }
+}
+
+/** A shorter text in a row that could not be read is as likely to be something else. */
+const leastInUnreadable = 4;
+
+/** What has to be done before, by the state of what is not over. */
+const cures: Readonly<Record<string, string>> = {
+  planned: "the next run carries it out or drops it",
+  sending: "the next run settles it",
+  unknown: "the next run settles it, or a person where it waits for one: `crm-sync settle list`",
+  parked: "it waits for a person: `crm-sync settle list`",
+  held: "a person approves or rejects it: `crm-sync status` shows the hold",
+};
+
+function refOf({ stream, namespace, id }: RecordOfErasable): string {
+  return `${stream}/${formatKey({ namespace, id })}`;
+}
+
+/** Whose data is erased, and each of the people with a customer. */
+function persons(whose: Erasable, records: readonly RecordOfErasable[]): Erasable[] {
+  if ("person" in whose) return [whose];
+  const people = records.filter(({ stream }) => stream === "staff");
+  return [whose, ...people.map(({ namespace, id }) => ({ person: { namespace, id } }))];
+}
+
+function nameOf(whose: Erasable): string {
+  return "customer" in whose ? subjectOf("customers", whose.customer) : subjectOf("staff", whose.person);
+}
+
+function isSame(one: { ref: string; version: number }, other: { ref: string; version: number }): boolean {
+  return one.ref === other.ref && one.version === other.version;
+}
+
+/** The audit record keeps who decided and why for good. */
+function requireNoneIn(words: string, texts: ReadonlySet<string>): void {
+  if (replacing([...texts])(words) === words) return;
+  throw refused(
+    "erase.reason-names",
+    "--reason or --by repeats personal data that is to be erased, and would stand in the audit record for good",
+    "name people and customers by their ids; nothing was erased",
+  );
+}
+
+function refused(code: string, message: string, cure: string): Problem {
+  return new Problem({ code, message, cure, exitCode: exitCodes.usage });
+}
