@@ -75,8 +75,9 @@ export class PrivateValues {
 
   /** The salts of the records that these markers name, each once. */
   saltsOf(markers: readonly Pick<PrivateMarker, "$private" | "version">[]): string[] {
+    const records = new Map(markers.map((marker) => [`${marker.version} ${marker.$private}`, marker]));
     return this.#context.read(() => {
-      const salts = markers.map(({ $private: ref, version }) => this.#private.find(ref, version)?.salt);
+      const salts = [...records.values()].map(({ $private: ref, version }) => this.#private.find(ref, version)?.salt);
       return [...new Set(salts)].filter((salt) => typeof salt === "string").sort();
     });
   }
