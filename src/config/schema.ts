@@ -1,5 +1,6 @@
 import { z } from "zod";
 import {
+  bookSettingsSchema,
   mailSettingsSchema,
   headPlaceSchema,
   jobSettingsSchema,
@@ -10,7 +11,6 @@ import {
   zoneSchema,
 } from "../run/run-settings.ts";
 import { policySettingsSchema } from "../plan/policy-settings.ts";
-import { statementFormats } from "../report/statement/render.ts";
 import { serveSettingsSchema } from "./serve.ts";
 import type { JsonSchema } from "./schema-walk.ts";
 
@@ -56,15 +56,6 @@ const auditSettings = z
       .array(headPlaceSchema)
       .default([])
       .describe("Where the head of the record is kept outside the database, with each run of a job."),
-  })
-  .prefault({});
-
-const bookSettings = z
-  .strictObject({
-    formats: z
-      .array(z.enum(statementFormats))
-      .default(["csv"])
-      .describe("Formats that the statements of a closed period are kept in, beside JSON."),
   })
   .prefault({});
 
@@ -118,7 +109,7 @@ export function composeSchema<
   return z.strictObject({
     ledger: ledgerSettings.describe("The database that remembers everything."),
     audit: auditSettings.describe("The record of what was done, which nobody can change unseen."),
-    books: bookSettings.describe("Periods that finance closes."),
+    books: bookSettingsSchema.describe("Periods that finance closes."),
     mail: mailSettingsSchema.optional().describe("The mail server that reports are sent through."),
     instance: z
       .string()

@@ -4,6 +4,8 @@ import type { HoldTable } from "../ledger/approvals/tables.ts";
 import type { ClosedPeriodTable } from "../ledger/books/tables.ts";
 import { blockerOf } from "../report/books.ts";
 import type { Blocker, ClosedFileFacts, ClosingFacts } from "../report/books.ts";
+import type { Period } from "../report/statement/shape.ts";
+import { figureBlockers } from "./figure-blockers.ts";
 import { openStates } from "./operations.ts";
 import { spelled } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
@@ -45,27 +47,6 @@ function closingFacts(row: ClosedPeriodTable): ClosingFacts {
   };
 }
 
-/** The time of a closed period: `from` belongs to it and `to` does not (epoch milliseconds). */
-export interface ClosedTime {
-  period: string;
-  from: number;
-  to: number;
-}
-
-/** The periods that are closed and were not opened again, in the order of time. */
-export function closedTimes(ledger: ReadOnlyLedger): ClosedTime[] {
-  const query = ledger.db
-    .selectFrom("closed_period")
-    .select(["period", "from_at", "to_at"])
-    .where("reopened_at", "is", null)
-    .orderBy("from_at");
-  return [...ledger.rows(query)].map((row) => ({
-    period: row.period,
-    from: Date.parse(row.from_at),
-    to: Date.parse(row.to_at),
-  }));
-}
-
 /** The frozen files of a closing, by their names. */
 export async function closedFiles(ledger: ReadOnlyLedger, period: string, closing: number): Promise<ClosedFileFacts[]> {
   return await ledger.db
@@ -78,20 +59,17 @@ export async function closedFiles(ledger: ReadOnlyLedger, period: string, closin
 }
 
 /**
- * What stands in the way of closing a period that ended at `to`: what began before and has no outcome yet, what is held,
- * a source that was not read completely since, and what `figures` say. What was signed off as it is now says by whom.
+ * What stands in the way of closing a period that ended at `to`: what began before and has no outcome yet, what is
+ * held, a source that was not read completely since, and figures that do not agree. What was signed off as it is now
+ * says by whom.
  */
-export async function blockers(
-  ledger: ReadOnlyLedger,
-  period: { label: string; to: string },
-  figures: readonly Blocker[] = [],
-): Promise<Blocker[]> {
+export async function blockers(ledger: ReadOnlyLedger, period: Period): Promise<Blocker[]> {
   const found = [
     ...openOperations(ledger, period.to),
     ...openHolds(ledger, period.to),
     ...unreadStreams(ledger, period.to),
     ...unfinishedRuns(ledger, period.to),
-    ...figures,
+    ...(await figureBlockers(ledger, period)),
   ];
   const signed = await ledger.db
     .selectFrom("sign_off")

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { durationSchema } from "../base/duration.ts";
 import { isLoopback, isPlainHttp } from "../base/loopback.ts";
 import { streams } from "../crm/model.ts";
+import { statementFormats } from "../report/statement/render.ts";
 import { parseCron } from "./cron.ts";
 
 /** A time zone that this machine knows, such as `Europe/Berlin`. */
@@ -269,6 +270,16 @@ export const notifySettingsSchema = z
   .default({ kind: "log" });
 
 export type NotifySettings = z.infer<typeof notifySettingsSchema>;
+
+/** What is kept of a closed period. */
+export const bookSettingsSchema = z
+  .strictObject({
+    formats: z
+      .array(z.enum(statementFormats))
+      .default(["csv"])
+      .describe("Formats that the statements of a closed period are kept in, beside JSON."),
+  })
+  .prefault({});
 
 /** The mail server that reports are sent through. */
 export const mailSettingsSchema = z

@@ -129,7 +129,7 @@ describe("closed books", () => {
 });
 
 describe("what stands in the way of a closing", () => {
-  const october = { label: "2026-10", to: months["2026-10"][1] };
+  const october = { label: "2026-10", zone: "UTC", from: months["2026-10"][0], to: months["2026-10"][1] };
 
   it("is what has no outcome, what is held and what was not read since, and a person takes it as it is", async () => {
     const { world } = await bookWorld("2026-10-20T09:00:00.000Z");

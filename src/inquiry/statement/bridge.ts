@@ -4,7 +4,9 @@ import type { PartRow, Row, StatementRequest } from "../../report/statement/shap
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
 import { lineRows } from "./orders.ts";
 
-/** The bridge from what happened in a period to what the CRM dates in it; the lines go through, and only sums are held. */
+/**
+ * The bridge from what happened in a period to what the CRM dates in it. The lines go through, and only sums are held.
+ */
 export function* bridgeRows(ledger: ReadOnlyLedger, request: StatementRequest): Generator<PartRow, void, void> {
   const { period } = request;
   const dates = localDates(period.zone);

@@ -10,11 +10,12 @@ import type { ExceptionFacts } from "../../report/exceptions.ts";
 import { concernedRows, ExceptionTotals, statedException } from "../../report/statement/exceptions.ts";
 import type { Actor, ConcernedOrder, StatedException } from "../../report/statement/exceptions.ts";
 import { isProduct } from "../../report/statement/order-form.ts";
-import type { Filters, PartRow, StatementRequest } from "../../report/statement/shape.ts";
+import type { Filters, PartRow, Row, StatementRequest } from "../../report/statement/shape.ts";
 import { asOf } from "../audit.ts";
 import { exceptions } from "../exceptions.ts";
 import { ofEachCustomer } from "../read-only-ledger.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
+import { asked } from "./asked.ts";
 import { requireBalanced } from "./balanced.ts";
 import { branchOf } from "./filtered.ts";
 
@@ -31,7 +32,8 @@ export async function* exceptionRows(
   const check = new ExceptionTotals();
   for await (const one of stated(ledger, request)) {
     check.add(one, knownAt);
-    yield statedException(one, knownAt);
+    const { part, row } = statedException(one, knownAt);
+    yield { part, row: { ...row, ...signOffOf(ledger, request.period.label, one.facts) } };
   }
   requireBalanced("exceptions", totals, check.rows());
   for await (const one of stated(ledger, request)) yield* concernedRows(one, knownAt, request.period.zone);
@@ -52,6 +54,20 @@ async function* stated(
     if (filters.product !== undefined && !orders.some((order) => isOfProduct(order, filters))) continue;
     yield { facts, owner: actorOf(facts), branch, orders: orders.map(concernedOrder) };
   }
+}
+
+const lastSignOff = asked<{ period: string; blocker: string }, { by: string; at: string; reason: string }>(
+  "select by, at, reason from sign_off where period = @period and blocker = @blocker order by at desc limit 1",
+);
+
+/** Who took it as it is, so that the period could be closed. */
+function signOffOf(ledger: ReadOnlyLedger, period: string, facts: ExceptionFacts): Row {
+  const blocker =
+    facts.kind === "unknown" ? `operation:${facts.row.id}` : facts.kind === "held" ? `hold:${facts.row.id}` : undefined;
+  const [signed] = blocker === undefined ? [] : lastSignOff(ledger, { period, blocker });
+  return signed === undefined
+    ? {}
+    : { signed_off_by: signed.by, signed_off_at: signed.at, sign_off_reason: signed.reason };
 }
 
 function customerOf(facts: ExceptionFacts): RecordKey | null {

@@ -122,7 +122,7 @@ export class Books {
         throw new Problem({
           code: "books.later-closed",
           message: `${period} cannot be opened again: ${later.period}, which follows it, is closed on its figures`,
-          cure: `open the later ones again first, the last one before the others: \`crm-sync report reopen ${later.period}\``,
+          cure: `first open the later ones, the last before the others: \`crm-sync report reopen ${later.period}\``,
           exitCode: exitCodes.usage,
         });
       const at = this.#context.now;
