@@ -18,6 +18,12 @@ import { firstDifference } from "./same-figures.ts";
 import { filesOf } from "./statement-files.ts";
 import { writeWhole } from "./written-files.ts";
 
+/** What of the application closing needs. */
+export type BooksPlace = Pick<Application, "existingLedger" | "inquiry" | "ledgerPath" | "group" | "clock"> & {
+  config: Pick<Application["config"], "zone" | "books">;
+  header: Pick<Application["header"], "hash">;
+};
+
 /** The statements of closed books. */
 export const closedKinds: readonly StatementKind[] = ["orders", "bridge", "reconciliation", "corrections"];
 
@@ -31,14 +37,14 @@ interface Whose {
 }
 
 /** What stands in the way of closing a period, with what was signed off. */
-export async function blockersOf(application: Application, label: string): Promise<Blocker[]> {
+export async function blockersOf(application: BooksPlace, label: string): Promise<Blocker[]> {
   const period = parsePeriod(label, application.config.zone);
   return await (await application.inquiry()).blockers(period);
 }
 
 /** Signs off blockers by their ids. Throws a usage Problem for one that does not stand in the way. */
 export async function signOff(
-  application: Application,
+  application: BooksPlace,
   label: string,
   ids: readonly string[],
   whose: { by: string; reason: string },
@@ -68,7 +74,7 @@ export type Closed =
  * Closes a period: renders its statements as of now, freezes the files, and writes down what they stand on. Nothing is
  * closed while something stands in the way that nobody signed off. No run is on meanwhile (exit code 75).
  */
-export async function closeBooks(application: Application, label: string, whose: Whose): Promise<Closed> {
+export async function closeBooks(application: BooksPlace, label: string, whose: Whose): Promise<Closed> {
   const period = parsePeriod(label, application.config.zone);
   const ledger = await application.existingLedger();
   ledger.runs.takeLock();
@@ -103,7 +109,7 @@ export async function closeBooks(application: Application, label: string, whose:
 }
 
 /** Asks the ledger as it stood at a moment, on a connection of its own. */
-async function standing<T>(application: Application, asOf: string, ask: (inquiry: Inquiry) => Promise<T>): Promise<T> {
+async function standing<T>(application: BooksPlace, asOf: string, ask: (inquiry: Inquiry) => Promise<T>): Promise<T> {
   const inquiry = openInquiry(application.ledgerPath, asOf);
   try {
     return await ask(inquiry);
@@ -113,7 +119,7 @@ async function standing<T>(application: Application, asOf: string, ask: (inquiry
 }
 
 async function freeze(
-  application: Application,
+  application: BooksPlace,
   inquiry: Inquiry,
   period: Period,
   asOf: string,
@@ -130,12 +136,12 @@ async function freeze(
   return files;
 }
 
-function formatsOf({ config }: Application): StatementFormat[] {
+function formatsOf({ config }: BooksPlace): StatementFormat[] {
   return [...new Set([comparedFormat, ...config.books.formats.map(requireStatementFormat)])];
 }
 
 /** The folder of frozen files: beside the ledger. */
-function frozenFiles(application: Application): FrozenFiles {
+function frozenFiles(application: BooksPlace): FrozenFiles {
   return new FrozenFiles(join(dirname(application.ledgerPath), "books"), application.group);
 }
 
@@ -152,7 +158,7 @@ export interface Printed {
  * the ledger as it was then. Without a number it is the last closing.
  */
 export async function printBooks(
-  application: Application,
+  application: BooksPlace,
   label: string,
   { closing: number, folder }: { closing?: number | undefined; folder: string },
 ): Promise<Printed> {

@@ -1,0 +1,170 @@
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import Database from "better-sqlite3";
+import { describe, expect, it } from "vitest";
+import { blockersOf, closeBooks, printBooks, signOff } from "../../src/app/books.ts";
+import type { BooksPlace } from "../../src/app/books.ts";
+import { orderRecord, customerRecord, key } from "../support/world/records.ts";
+import { folder } from "../support/world/start.ts";
+import { asset, product } from "../support/world/instances.ts";
+import type { LedgerWorld } from "../support/world/ledger-world.ts";
+import {
+  cells,
+  drawing,
+  eur,
+  month,
+  placeOrder,
+  statementOf,
+  threeMonths,
+  usd,
+  zone,
+} from "../inquiry/statement/statement-world.ts";
+
+const anna = { by: "anna", reason: undefined };
+
+function placeOf(world: LedgerWorld): BooksPlace {
+  return {
+    config: { zone, books: { formats: ["csv", "json"] } },
+    header: { hash: "c".repeat(64) },
+    ledgerPath: world.path,
+    group: undefined,
+    clock: { now: () => world.now, monotonic: () => world.now, sleep: async () => undefined },
+    existingLedger: async () => world.ledger,
+    inquiry: async () => await world.inquiry(),
+  };
+}
+
+/** The three months, on 25 November, with nothing in the way of closing October. */
+async function readyWorld(): Promise<{ world: LedgerWorld; place: BooksPlace }> {
+  const world = await threeMonths();
+  await world.ledger.runs.finish(world.run, { state: "done", exitCode: 0, balance: {}, summary: {} });
+  world.now = Date.parse("2026-11-25T10:00:00.000Z");
+  const place = placeOf(world);
+  const found = await blockersOf(place, "2026-10");
+  if (found.length > 0) {
+    const ids = found.map(({ id }) => id);
+    await signOff(place, "2026-10", ids, { by: "anna", reason: "known" });
+  }
+  return { world, place };
+}
+
+/** The bytes of the files in a folder, by name. */
+function filesIn(path: string): Record<string, string> {
+  return Object.fromEntries(readdirSync(path).map((name) => [name, readFileSync(join(path, name), "latin1")]));
+}
+
+/** What comes after October was closed: an order that the CRM dates in it, and an amount of it that was wrong. */
+async function lateData(world: LedgerWorld): Promise<void> {
+  world.now += 3_600_000;
+  await world.startRun();
+  const late = {
+    ...orderRecord("O9", "C2", {
+      instances: [asset("L1"), product("L2", "L1", { name: "Late", gmsPid: "G-LATE", amount: usd(7_00) })],
+    }),
+    amount: usd(7_00),
+    placedAt: "2026-10-31T22:59:59Z",
+  };
+  await placeOrder(world, late, [{ assetId: "L1", quantity: 1, licenseType: "cloud_account" }]);
+  await world.read("orders", [
+    { orders: { ...orderRecord("O1", "C1", { instances: drawing(eur(999_99), 2) }), amount: eur(1_099_98) } },
+  ]);
+  await world.read("customers", [{ customers: customerRecord("C1", { branchCode: "B7" }) }]);
+  await world.ledger.state.record(key("C1"), [
+    {
+      type: "order-priced",
+      order: key("O1"),
+      customer: key("C1"),
+      version: 4,
+      items: [{ product: "P1", from: eur(240_01), to: eur(999_99) }],
+    },
+  ]);
+  world.now += 1_000;
+}
+
+describe("closed books", () => {
+  it("are printed again byte for byte after late data and a corrected amount, which the next period shows", async () => {
+    const { world, place } = await readyWorld();
+    const closed = await closeBooks(place, "2026-10", anna);
+    expect(closed).toMatchObject({ closed: { period: "2026-10", closing: 1 } });
+    const first = folder();
+    expect(await printBooks(place, "2026-10", { folder: first })).toMatchObject({ different: [] });
+    await lateData(world);
+    const again = folder();
+    const printed = await printBooks(place, "2026-10", { folder: again });
+    expect(printed.different).toEqual([]);
+    expect(filesIn(again)).toEqual(filesIn(first));
+    expect(Object.keys(filesIn(again))).toContain("orders-2026-10.csv");
+    const { lines } = await statementOf(world.path, "orders", month("2026-11"));
+    expect(cells(lines, "event", "crm_order", "amount", "adjusts").slice(-2)).toEqual([
+      ["repriced", "crm/O1", 759_98, "2026-10"],
+      ["placed", "crm/O9", 7_00, "2026-10"],
+    ]);
+  });
+
+  it("print each closing of a period that was opened again", async () => {
+    const { world, place } = await readyWorld();
+    await closeBooks(place, "2026-10", anna);
+    const first = folder();
+    await printBooks(place, "2026-10", { folder: first });
+    await lateData(world);
+    await world.ledger.books.reopen("2026-10", { by: "ben", reason: "an amount was wrong" });
+    const open = await blockersOf(place, "2026-10");
+    await signOff(
+      place,
+      "2026-10",
+      open.map(({ id }) => id),
+      { by: "ben", reason: "known" },
+    );
+    expect(await closeBooks(place, "2026-10", anna)).toMatchObject({ closed: { closing: 2 } });
+    const second = folder();
+    expect(await printBooks(place, "2026-10", { folder: second })).toMatchObject({ closing: { closing: 2 } });
+    const third = folder();
+    expect(await printBooks(place, "2026-10", { folder: third, closing: 1 })).toMatchObject({ different: [] });
+    expect(filesIn(third)).toEqual(filesIn(first));
+    expect(filesIn(second)["bridge-2026-10.csv"]).not.toBe(filesIn(first)["bridge-2026-10.csv"]);
+    await expect(printBooks(place, "2026-10", { folder: third, closing: 3 })).rejects.toMatchObject({
+      code: "books.not-closed",
+    });
+  });
+
+  it("are not printed from a file that was changed or is gone", async () => {
+    const { world, place } = await readyWorld();
+    const made = await closeBooks(place, "2026-10", anna);
+    const [file] = made.closed === undefined ? [] : made.files;
+    if (file === undefined) throw new Error("nothing was frozen");
+    const path = join(dirname(world.path), "books", file.sha256);
+    chmodSync(path, 0o600);
+    writeFileSync(path, readFileSync(path, "utf8").replace("299.99", "299.98").replace("2026", "2025"));
+    await expect(printBooks(place, "2026-10", { folder: folder() })).rejects.toMatchObject({
+      code: "books.file-changed",
+      exitCode: 65,
+    });
+  });
+
+  it("say where a ledger that somebody changed does not come to the frozen figures", async () => {
+    const { world, place } = await readyWorld();
+    await closeBooks(place, "2026-10", anna);
+    const database = new Database(world.path);
+    database.exec("update order_step set items = replace(items, '30000', '30001') where kind = 'priced'");
+    database.close();
+    const { different } = await printBooks(place, "2026-10", { folder: folder() });
+    expect(different.map(({ kind }) => kind)).toContain("orders");
+    expect(different[0]?.frozen).not.toBe(different[0]?.now);
+  });
+
+  it("are not closed while something stands in the way that nobody signed off", async () => {
+    const world = await threeMonths();
+    world.now = Date.parse("2026-11-25T10:00:00.000Z");
+    const place = placeOf(world);
+    const made = await closeBooks(place, "2026-10", anna);
+    expect(made).toMatchObject({ closed: undefined });
+    expect(await (await world.inquiry()).closings()).toEqual([]);
+    await expect(signOff(place, "2026-10", ["hold:none"], { by: "anna", reason: "x" })).rejects.toMatchObject({
+      code: "books.no-blocker",
+    });
+    const ids = (await blockersOf(place, "2026-10")).map(({ id }) => id);
+    expect(ids).toContain(`run:${world.run}`);
+    // The CRM has 240.01 for what was placed for 200.00 by now.
+    expect(ids).toContain("money:crm/O1");
+  });
+});
