@@ -27,7 +27,7 @@ export function headerFacts(header: StatementHeader): HeaderFact[] {
     fact("branch", "Only the branch", filters.branch ?? null),
     fact("product", "Only the product", filters.product ?? null),
     { ...fact("as_of", "As of", header.asOf), instant: true },
-    fact("provisional", "Provisional: the period was not over", header.provisional),
+    fact("provisional", "Provisional (period not over)", header.provisional),
     fact("ledger", "Ledger", header.ledger),
     fact("audit_sequence", "Audit head: entry", auditHead?.sequence ?? null),
     fact("audit_hash", "Audit head: hash", auditHead?.hash ?? null),

@@ -1,8 +1,8 @@
 const mostCharacters = 31;
 
 /**
- * Gives sheets their names: what spreadsheet programs refuse in one is left out, and a name that there is already gets a
- * number behind it.
+ * Gives sheets their names: what spreadsheet programs refuse in one is left out, and a name that there is already gets
+ * a number behind it.
  */
 export function sheetNames(): (title: string) => string {
   const taken = new Set<string>();

@@ -11,9 +11,10 @@ export const styles = {
   instant: 5,
   title: 6,
   label: 7,
+  numberHeading: 8,
 } as const;
 
-/** Number format, font, fill and whether it stands at the top; in the order of `styles`. */
+/** Number format, font, fill, and whether it stands at the right; in the order of `styles`. */
 const fixedStyles = [
   [0, 0, 0],
   [49, 1, 2],
@@ -23,6 +24,7 @@ const fixedStyles = [
   [165, 0, 0],
   [49, 2, 0],
   [49, 1, 0],
+  [49, 1, 2, 1],
 ];
 
 const firstOfMoney = 166;
@@ -65,9 +67,10 @@ function stylesXml(moneyFormats: readonly string[]): string {
     (code, index) => `<numFmt numFmtId="${firstOfMoney - 2 + index}" formatCode="${xmlText(code)}"/>`,
   );
   const cells = [...fixedStyles, ...moneyFormats.map((_format, index) => [firstOfMoney + index, 0, 0])].map(
-    ([format, font, fill]) =>
+    ([format, font, fill, right]) =>
       `<xf numFmtId="${format}" fontId="${font}" fillId="${fill}" borderId="0" xfId="0" ` +
-      'applyNumberFormat="1" applyFont="1" applyFill="1"/>',
+      'applyNumberFormat="1" applyFont="1" applyFill="1"' +
+      (right === 1 ? ' applyAlignment="1"><alignment horizontal="right"/></xf>' : "/>"),
   );
   const font = (size: number, bold: boolean): string =>
     `<font>${bold ? "<b/>" : ""}<sz val="${size}"/><name val="Calibri"/><family val="2"/></font>`;
@@ -77,7 +80,8 @@ function stylesXml(moneyFormats: readonly string[]): string {
     `<numFmts count="${formats.length}">${formats.join("")}</numFmts>` +
     `<fonts count="3">${font(11, false)}${font(11, true)}${font(16, true)}</fonts>` +
     '<fills count="3"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill>' +
-    '<fill><patternFill patternType="solid"><fgColor rgb="FFE7ECF3"/><bgColor indexed="64"/></patternFill></fill></fills>' +
+    '<fill><patternFill patternType="solid"><fgColor rgb="FFE7ECF3"/><bgColor indexed="64"/></patternFill></fill>' +
+    "</fills>" +
     '<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders>' +
     '<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>' +
     `<cellXfs count="${cells.length}">${cells.join("")}</cellXfs>` +

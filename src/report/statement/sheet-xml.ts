@@ -153,7 +153,8 @@ export function coreProperties(title: string, created: string | null): string {
       : `<dcterms:created xsi:type="dcterms:W3CDTF">${xmlText(created)}</dcterms:created>` +
         `<dcterms:modified xsi:type="dcterms:W3CDTF">${xmlText(created)}</dcterms:modified>`;
   return (
-    `${xmlBegin}<cp:coreProperties xmlns:cp="http://schemas.openxmlformats.org/package/2006/metadata/core-properties" ` +
+    `${xmlBegin}<cp:coreProperties ` +
+    'xmlns:cp="http://schemas.openxmlformats.org/package/2006/metadata/core-properties" ' +
     'xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:dcterms="http://purl.org/dc/terms/" ' +
     'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">' +
     `<dc:title>${xmlText(cellText(title))}</dc:title><dc:creator>crm-sync</dc:creator>${date}</cp:coreProperties>`

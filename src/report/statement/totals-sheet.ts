@@ -41,7 +41,14 @@ export function summarySheet(
       row((at) => textCell(at("A"), styles.label, fact.title) + textCell(at("B"), styles.text, factText(fact, time))),
     ),
     row(() => ""),
-    row((at) => totalsHeadings.map((text, index) => textCell(at(columnLetters(index)), styles.heading, text)).join("")),
+    row((at) =>
+      totalsHeadings
+        .map((text, index) => {
+          const style = text === "Total" ? styles.numberHeading : styles.heading;
+          return textCell(at(columnLetters(index)), style, text);
+        })
+        .join(""),
+    ),
   ];
   for (const part of shape.parts) {
     const found = totals.get(part.name);
@@ -49,7 +56,7 @@ export function summarySheet(
     const ranges = sheets.filter((sheet) => sheet.part.name === part.name && sheet.lastRow > 1);
     for (const line of totalLines(part, found, ranges)) lines.push(row((at) => totalCells(at, line, style)));
   }
-  return sheetBegin([30, 44, 24, 10, 22], 0) + lines.join("") + sheetEnd();
+  return sheetBegin([32, 44, 24, 10, 22], 0) + lines.join("") + sheetEnd();
 }
 
 /** One line of the table of totals. */

@@ -85,7 +85,10 @@ class Workbook {
     this.#sheets.push(sheet);
     this.#lastRow = 1;
     yield* this.#zip.begin(`xl/${sheet.file}`);
-    const headings = part.columns.map(({ title }, at) => textCell(`${columnLetters(at)}1`, styles.heading, title));
+    const headings = part.columns.map(({ title, type }, at) => {
+      const style = type === "integer" || type === "money" ? styles.numberHeading : styles.heading;
+      return textCell(`${columnLetters(at)}1`, style, title);
+    });
     const widths = part.columns.map(({ type, title }) => Math.max(columnWidths[type], title.length + 4));
     yield* this.#zip.write(`${sheetBegin(widths, 1)}<row r="1">${headings.join("")}</row>`);
   }
@@ -173,7 +176,7 @@ const daysBefore1970 = 25_569;
 /** 1 March 1900: before it, spreadsheet programs disagree about the calendar. */
 const firstCertainDay = 61;
 
-/** A date, or an instant as the clocks of the statement's zone show it, as the number that spreadsheets count days by. */
+/** A date, or an instant on the clocks of the statement's zone, as the number that spreadsheets count days by. */
 function timeCell(at: string, { type }: Column, cell: string, time: LocalTime): string {
   const instant = Date.parse(cell);
   const ahead = type === "instant" ? time.offset(instant) : 0;
