@@ -13,7 +13,7 @@ import type { FileChunk, OpenStatement, StatementWriter } from "./writer.ts";
 type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]["schema"][number];
 
 /** Rows that are held until they are written together: cells of a column stand side by side. */
-const rowsInGroup = 10_000;
+const rowsInGroup = 5000;
 
 /** Amounts of all currencies of a column have one scale, that of the currency with most digits. */
 const scale = 4;

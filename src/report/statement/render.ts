@@ -5,13 +5,14 @@ import { addingUp } from "./totals.ts";
 import type { PartTotals } from "./totals.ts";
 import type { FileChunk, MakeWriter, StatementWriter } from "./writer.ts";
 
-export const statementFormats = ["csv", "json", "xlsx", "parquet"] as const;
+export const statementFormats = ["csv", "json", "xlsx", "parquet", "html"] as const;
 export type StatementFormat = (typeof statementFormats)[number];
 
 /** Each format's writer, loaded with its library when that format is asked for. */
 const writers: Record<StatementFormat, () => Promise<MakeWriter>> = {
   csv: async () => (await import("./csv.ts")).csvWriter,
   json: async () => (await import("./json.ts")).jsonWriter,
+  html: async () => (await import("./html.ts")).htmlWriter,
   parquet: async () => (await import("./parquet.ts")).parquetWriter,
   xlsx: async () => (await import("./xlsx.ts")).xlsxWriter,
 };

@@ -1,0 +1,208 @@
+import { hash } from "node:crypto";
+import { decimalText, minorDigits } from "../../crm/currency.ts";
+import { cellText } from "./cell-text.ts";
+import { barChart } from "./chart.ts";
+import { factText, knownFacts } from "./header-facts.ts";
+import { localTime } from "./local-time.ts";
+import type { LocalTime } from "./local-time.ts";
+import { grouped, markup } from "./markup.ts";
+import type { Markup } from "./markup.ts";
+import { pageStyle } from "./page-style.ts";
+import { cellOf, currencyOf, isList } from "./rows.ts";
+import type { Column, Part, Row } from "./shape.ts";
+import { sumText } from "./totals.ts";
+import type { PartTotals, Sum, Totals } from "./totals.ts";
+import type { OpenStatement, StatementTotals, StatementWriter } from "./writer.ts";
+
+/** Rows of a part that a page shows; the other formats have all of them. */
+const mostRows = 2000;
+/** From so many columns on, a table is printed smaller. */
+const wideFrom = 11;
+const mostCharts = 6;
+
+/**
+ * A statement as a page to be read and printed: what it was made from, totals, charts, and the first rows of each part.
+ * It has no script and loads nothing. Totals stand before the rows, so that all is held until the end.
+ */
+export function htmlWriter(statement: OpenStatement): StatementWriter {
+  const time = localTime(statement.header.period.zone);
+  const bodies = new Map<string, Markup[]>();
+  return {
+    begin: () => [],
+    beginPart(part) {
+      bodies.set(part.name, []);
+      return [];
+    },
+    rows(part, rows) {
+      const body = bodies.get(part.name);
+      const left = mostRows - (body?.length ?? 0);
+      body?.push(...rows.slice(0, left).map((row) => rowMarkup(part, row, time)));
+      return [];
+    },
+    endPart: () => [],
+    *end(totals) {
+      yield { file: "", chunk: pageBegin(statement, totals, time) };
+      for (const part of statement.shape.parts) {
+        const found = totals.get(part.name);
+        if (found !== undefined) yield { file: "", chunk: partSection(part, found, bodies.get(part.name) ?? []) };
+      }
+      yield { file: "", chunk: "</body>\n</html>\n" };
+    },
+  };
+}
+
+function pageBegin({ shape, header }: OpenStatement, totals: StatementTotals, time: LocalTime): string {
+  const styleHash = hash("sha256", pageStyle, "base64");
+  const policy = `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'`;
+  const facts = knownFacts(header).map((fact) => {
+    return markup`<dt>${fact.title}</dt><dd>${cellText(factText(fact, time))}</dd>
+`;
+  });
+  const parts = shape.parts.map((part) => {
+    const rows = totals.get(part.name)?.rows ?? 0;
+    return markup`<li><a href="#${part.name}">${part.title}</a>: ${rowsText(rows)}</li>`;
+  });
+  const warning = markup`<p class="provisional">Provisional: the period was not over; figures may still change.</p>`;
+  const begin = markup`<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>${cellText(header.title)}</title>
+`;
+  const body = markup`</head>
+<body>
+<h1>${cellText(header.title)}</h1>
+<p>${shape.about}</p>
+${header.provisional ? warning : ""}
+<dl>
+${facts}</dl>
+<ul>${parts}</ul>
+`;
+  return `<!doctype html>\n${begin}<style>${pageStyle}</style>\n${body}`;
+}
+
+function rowsText(rows: number): string {
+  return rows === 1 ? "1 row" : `${grouped(String(rows))} rows`;
+}
+
+function partSection(part: Part, totals: PartTotals, body: readonly Markup[]): string {
+  return String(markup`<section id="${part.name}">
+<h2>${part.title}</h2>
+<p>${part.about}</p>
+<h3>Totals</h3>
+${totalsTable(part, totals)}
+${chartsOf(part, totals)}
+${rowsTable(part, totals, body)}
+</section>
+`);
+}
+
+/** A line for the whole part and one for each group; a column for each sum, money by currency. */
+function totalsTable(part: Part, totals: PartTotals): Markup {
+  const group = part.columns.find(({ name }) => name === part.groupBy);
+  const heads = totals.sums.map(({ column, currency }) => {
+    return markup`<th scope="col" class="number">${column.title}${currency === null ? "" : ` ${currency}`}</th>`;
+  });
+  const line = (name: string, one: Totals, style: string): Markup => {
+    const cells = totals.sums.map((wanted) => markup`<td class="number">${amountOf(one, wanted)}</td>`);
+    return markup`<tr class="${style}"><th scope="row">${name}</th>
+<td class="number">${grouped(String(one.rows))}</td>${cells}</tr>
+`;
+  };
+  const groups = totals.groups.map((one) => line(groupText(one.value), one, "group"));
+  return markup`<div class="scroll"><table class="totals">
+<thead><tr><th scope="col">${group?.title ?? ""}</th><th scope="col" class="number">Rows</th>${heads}</tr></thead>
+<tbody>
+${groups}${line("All", totals, "whole")}</tbody>
+</table></div>`;
+}
+
+function groupText(value: string | null): string {
+  return value === null ? "(empty)" : cellText(value);
+}
+
+function sumIn(totals: Totals, { column, currency }: Sum): Sum | undefined {
+  return totals.sums.find((sum) => sum.column === column && sum.currency === currency);
+}
+
+function amountOf(totals: Totals, wanted: Sum): string {
+  const found = sumIn(totals, wanted);
+  return found === undefined ? "" : grouped(sumText(found));
+}
+
+/** Rows by group, and each sum of money by group: one chart a currency, since they are never added up. */
+function chartsOf(part: Part, totals: PartTotals): Markup | string {
+  if (totals.groups.length < 2) return "";
+  const rows = barChart({
+    id: `${part.name}-rows`,
+    title: `${part.title}: rows`,
+    bars: totals.groups.map((one) => ({
+      label: groupText(one.value),
+      value: one.rows,
+      text: grouped(String(one.rows)),
+    })),
+  });
+  const money = totals.sums
+    .filter(({ currency }) => currency !== null)
+    .slice(0, mostCharts - 1)
+    .map((sum) => moneyChart(part, totals, sum));
+  return markup`<div class="charts">
+${[rows, ...money]}</div>`;
+}
+
+function moneyChart(part: Part, totals: PartTotals, sum: Sum): Markup {
+  const currency = sum.currency ?? "";
+  return barChart({
+    id: `${part.name}-${sum.column.name}-${currency}`,
+    title: `${part.title}: ${sum.column.title.toLowerCase()} in ${currency}`,
+    bars: totals.groups.flatMap((one) => {
+      const found = sumIn(one, sum);
+      if (found === undefined) return [];
+      const value = found.total / 10 ** minorDigits(currency);
+      return [{ label: groupText(one.value), value, text: grouped(sumText(found)) }];
+    }),
+  });
+}
+
+function rowsTable(part: Part, totals: PartTotals, body: readonly Markup[]): Markup {
+  if (totals.rows === 0) return markup`<p>There are no rows.</p>`;
+  const heads = part.columns.map((column) => markup`<th scope="col" class="${classOf(column)}">${column.title}</th>`);
+  const more = `These are the first ${grouped(String(body.length))} of ${rowsText(totals.rows)}; `;
+  const wide = part.columns.length >= wideFrom ? "rows wide" : "rows";
+  return markup`<h3>Rows</h3>
+${totals.rows > body.length ? markup`<p>${more}the statement as CSV, JSON, XLSX or Parquet has all of them.</p>` : ""}
+<div class="scroll"><table class="${wide}">
+<thead><tr>${heads}</tr></thead>
+<tbody>
+${body}</tbody>
+</table></div>`;
+}
+
+function classOf({ type }: Column): string {
+  if (type === "integer" || type === "money") return "number";
+  return type === "date" || type === "instant" ? "time" : "text";
+}
+
+/** A word that would make its column wider than a page has room for: it may be broken anywhere. */
+const longWord = /[^\s-]{25}/u;
+
+function rowMarkup(part: Part, row: Row, time: LocalTime): Markup {
+  const cells = part.columns.map((column) => {
+    const text = shownCell(row, column, time);
+    return markup`<td class="${longWord.test(text) ? "long" : classOf(column)}">${text}</td>`;
+  });
+  return markup`<tr>${cells}</tr>
+`;
+}
+
+function shownCell(row: Row, column: Column, time: LocalTime): string {
+  const cell = cellOf(row, column);
+  if (cell === null) return "";
+  if (isList(cell)) return cell.map(cellText).join("; ");
+  if (typeof cell === "boolean") return cell ? "yes" : "no";
+  if (column.type === "money") return grouped(decimalText(Number(cell), currencyOf(row, column)));
+  if (column.type === "integer") return grouped(String(cell));
+  return column.type === "instant" ? time.shown(String(cell)) : cellText(String(cell));
+}

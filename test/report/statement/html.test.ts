@@ -1,0 +1,147 @@
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { PartRow } from "../../../src/report/statement/shape.ts";
+import { filesOf, hostileTexts, sampleHeader, textOf } from "./sample.ts";
+
+/** Every tag that a page has, without its attributes. */
+function tagsOf(page: string): Set<string> {
+  return new Set([...page.matchAll(/<([a-z0-9]+)[\s>/]/g)].map(([, tag = ""]) => tag));
+}
+
+describe("a statement as a page", async () => {
+  const page = textOf(await filesOf("html"), "");
+
+  it("runs nothing, loads nothing, and allows nothing but its own style", () => {
+    const [, policy = ""] = /Content-Security-Policy" content="([^"]*)"/.exec(page) ?? [];
+    const [, style = ""] = /<style>([^<]*)<\/style>/.exec(page) ?? [];
+    const digest = createHash("sha256").update(style).digest("base64");
+    expect(policy.replaceAll("&#39;", "'")).toBe(
+      `default-src 'none'; style-src 'sha256-${digest}'; base-uri 'none'; form-action 'none'`,
+    );
+    expect(page).not.toMatch(/<[a-z][^>]*\s(?:style|on[a-z]+|src)=/);
+    for (const tag of ["script", "link", "img", "iframe", "object", "form"]) expect(tagsOf(page)).not.toContain(tag);
+    expect([...page.matchAll(/href="([^"]*)"/g)].map(([, to]) => to)).toEqual(["#orders", "#refunds", "#lines"]);
+    expect(page).not.toMatch(/url\(|@import/);
+  });
+
+  it("shows what it was made from, the totals of each part, and its rows", () => {
+    expect(page).toContain("<title>Sample of orders, October 2026</title>");
+    expect(page).toContain("<dt>Audit tree: root</dt>");
+    expect(page).not.toContain("Provisional:");
+    const text = page.replaceAll("\n", "");
+    expect(text).toContain(
+      '<tr class="whole"><th scope="row">All</th><td class="number">28</td><td class="number">33</td>' +
+        '<td class="number">1,005.92</td><td class="number">120,022</td><td class="number">1.005</td></tr>',
+    );
+    expect(text).toContain(
+      '<tr><td class="text">10249</td><td class="text">different</td><td class="text"></td><td class="text"></td>' +
+        '<td class="number">7</td><td class="text">yes</td><td class="time">2026-10-31</td>' +
+        '<td class="time">2026-10-25 02:30:00.250</td><td class="text">EUR</td><td class="number">999.99</td></tr>',
+    );
+    expect(text).toContain('<section id="refunds"><h2>Refunds</h2><p>What was given back.</p>');
+    expect(text).toContain("<p>There are no rows.</p>");
+  });
+
+  it("shows hostile texts as texts", () => {
+    expect(page).toContain("&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;&lt;img src=x onerror=alert(1)&gt;");
+    expect(page).toContain("left\\u202eright\\u202c \\u2066isolate\\u2069");
+    expect(page.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}\p{Surrogate}\uffff]/u);
+    const verdict = '"><svg onload=alert(1)>';
+    const rows: PartRow[] = ["a", verdict].map((one) => ({ part: "orders", row: { order: one, verdict: one } }));
+    return filesOf("html", { rows }).then((files) => {
+      expect(textOf(files, "")).not.toContain("<svg onload");
+    });
+  });
+
+  it("draws a chart of rows, and one of money for each currency, that a screen reader reads out", () => {
+    const titles = [...page.matchAll(/<title id="([^"]*)">([^<]*)<\/title>/g)].map(([, id, title]) => [id, title]);
+    expect(titles).toEqual(
+      [
+        ["orders-rows", "Orders: rows"],
+        ["orders-amount-EUR", "Orders: amount in EUR"],
+        ["orders-amount-JPY", "Orders: amount in JPY"],
+        ["orders-amount-KWD", "Orders: amount in KWD"],
+      ].map(([id, title]) => [`${id}-title`, title]),
+    );
+    expect(page).toContain('<desc id="orders-rows-desc">different: 1; hostile: 22; matched: 3; missing: 2</desc>');
+    const [, rows = ""] = page.split('id="orders-rows-desc"');
+    const widths = [...rows.matchAll(/class="bar"[^>]* width="([\d.]+)"/g)]
+      .slice(0, 4)
+      .map(([, width]) => Number(width));
+    const [one = 0, twentyTwo = 0, three = 0] = widths;
+    expect(twentyTwo / one).toBeCloseTo(22, 0);
+    expect(three / one).toBeCloseTo(3, 0);
+  });
+
+  it("shows the first rows of a long part and says which formats have all", async () => {
+    const rows = Array.from({ length: 5431 }, (_, index): PartRow => {
+      return { part: "lines", row: { order: `o${index}`, currency: "EUR", amount: 1 } };
+    });
+    const long = textOf(await filesOf("html", { rows }), "");
+    expect(long).toContain("These are the first 2,000 of 5,431 rows; the statement as CSV, JSON, XLSX or Parquet has");
+    expect([...long.matchAll(/<td class="text">o\d/g)]).toHaveLength(2000);
+    expect(long).toContain('<td class="number">54.31</td>');
+  });
+
+  it("says so when the period was not over", async () => {
+    const header = { ...sampleHeader, provisional: true };
+    expect(textOf(await filesOf("html", { header }), "")).toContain("Provisional: the period was not over");
+  });
+
+  it("has the same bytes when it is made again", async () => {
+    expect(textOf(await filesOf("html"), "")).toBe(page);
+  });
+});
+
+function has(program: string): boolean {
+  try {
+    execFileSync("which", [program], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe.skipIf(!has("chromium") || !has("pdftotext"))("Chromium, where it is installed,", () => {
+  let folder = "";
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), "page-"));
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it("prints it on A4 across, with the heading of a long table on each page", async () => {
+    const rows = Array.from({ length: 120 }, (_, index): PartRow => {
+      return {
+        part: "orders",
+        row: { order: `o${index}`, verdict: "matched", note: hostileTexts[index % 22] ?? null },
+      };
+    });
+    writeFileSync(join(folder, "page.html"), textOf(await filesOf("html", { rows }), ""));
+    execFileSync(
+      "chromium",
+      [
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        `--user-data-dir=${folder}/profile`,
+        "--no-pdf-header-footer",
+        `--print-to-pdf=${folder}/page.pdf`,
+        `file://${folder}/page.html`,
+      ],
+      { stdio: "ignore", timeout: 60_000 },
+    );
+    const pages = execFileSync("pdftotext", ["-layout", join(folder, "page.pdf"), "-"])
+      .toString()
+      .split("\f");
+    const ofRows = pages.filter((text) => /^\s*o\d+\s/m.test(text));
+    expect(ofRows.length).toBeGreaterThan(2);
+    for (const text of ofRows) expect(text).toMatch(/Order\s+Verdict\s+Products\s+Note\s+Seats/);
+    expect(pages.join("\n")).toContain("<script>alert(1)</script>");
+    const size = execFileSync("pdfinfo", [join(folder, "page.pdf")]).toString();
+    expect(size).toMatch(/Page size:\s+84[12](?:\.\d+)? x 59[45]/);
+  });
+});
