@@ -491,4 +491,36 @@ export const keeping: Breaks = {
     test: "base/kept-code.test.ts",
     title: "compiled code that is kept > is not used for a file that was changed, be it as long and dated back",
   },
+  "what the CRM gives still is erased": {
+    file: "src/ledger/private/erasure.ts",
+    within: "Erasure.#requireErasable",
+    never: "current",
+    test: "audit/erase.test.ts",
+    title: "nothing is erased that the CRM still gives, or while anything waits, and the message says what to do",
+  },
+  "the salts of what is erased stay": {
+    file: "src/ledger/private/erasure-tables.ts",
+    within: "prepareStatements",
+    find: "update private_value set salt = null, body = null, sealed = null, wiped_at = ?",
+    replace: "update private_value set body = null, sealed = null, wiped_at = ?",
+    test: "audit/erase.test.ts",
+    title: "who comes back after that is a new record with new values, and no commitment is the one of before",
+  },
+  "the bytes of what is erased stay in the file of the ledger": {
+    file: "src/ledger/private/erasure.ts",
+    within: "Erasure.overwrite",
+    find: "const $problem = overwriteFreed(this.#context.database);",
+    replace: "const $problem = undefined;",
+    test: "audit/erase.test.ts",
+    title:
+      "while somebody reads the ledger its old bytes stay in the log, which is said, and the next time overwrites them",
+  },
+  "the hash of what was sent can be tried out": {
+    file: "src/apply/ready.ts",
+    within: "wireHashOf",
+    find: "if ($salts.length === 0 ||",
+    replace: "if (true ||",
+    test: "apply/wire-hash.test.ts",
+    title: "the hash of what was sent says nothing of its private values to whoever tries them, without their salt",
+  },
 };
