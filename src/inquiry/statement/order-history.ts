@@ -10,12 +10,13 @@ import { asked } from "./asked.ts";
 import type { HistoryStep, OrderHistory } from "./order-lines.ts";
 
 /** An order that was placed, as one row has it. */
-export interface PlacedRow {
+interface PlacedRow {
   namespace: string;
   id: string;
   at: string;
   customerNamespace: string;
   customerId: string;
+  version: number;
   origin: "placed" | "adopted";
   channelOrderId: string;
   operationId: string | null;
@@ -33,13 +34,11 @@ interface NumberRow {
   endedAt: string | null;
 }
 
-/** The columns of `PlacedRow`; `v` is the form that the order was placed with. */
-export const placedColumns = `p.namespace as namespace, p.order_id as id, p.from_at as at,
-  coalesce(p.placed_for_namespace, p.customer_namespace) as customerNamespace,
-  coalesce(p.placed_for_id, p.customer_id) as customerId,
-  p.origin as origin, p.channel_order_id as channelOrderId, p.operation_id as operationId, v.body as body`;
-
-const placedOrder = asked<RecordKey, PlacedRow>(`select ${placedColumns} from placed_order p
+const placedOrder = asked<RecordKey, PlacedRow>(`select p.namespace, p.order_id as id, p.from_at as at,
+    coalesce(p.placed_for_namespace, p.customer_namespace) as customerNamespace,
+    coalesce(p.placed_for_id, p.customer_id) as customerId, p.version, p.origin,
+    p.channel_order_id as channelOrderId, p.operation_id as operationId, v.body
+  from placed_order p
   left join record_version v on v.stream = 'orders' and v.namespace = p.namespace and v.id = p.order_id
     and v.version = p.version
   where p.namespace = @namespace and p.order_id = @id and p.to_at is null`);
@@ -68,8 +67,7 @@ export function orderHistory(ledger: ReadOnlyLedger, { namespace, id }: RecordKe
   return row === undefined ? undefined : historyOf(ledger, row);
 }
 
-/** The history of an order whose row was read already. */
-export function historyOf(ledger: ReadOnlyLedger, row: PlacedRow): OrderHistory {
+function historyOf(ledger: ReadOnlyLedger, row: PlacedRow): OrderHistory {
   const order = { namespace: row.namespace, id: row.id };
   const steps = stepsOfOrder(ledger, order);
   const licenceOrders = licenceOrdersOf(ledger, order);
@@ -81,6 +79,7 @@ export function historyOf(ledger: ReadOnlyLedger, row: PlacedRow): OrderHistory 
       customer,
       origin: row.origin,
       channelOrderId: row.channelOrderId,
+      version: row.version,
       form: formOf(row.body),
       licenceOrders,
       operationId: row.operationId,

@@ -22,6 +22,7 @@ export interface OrderHistory {
     customer: RecordKey;
     origin: "placed" | "adopted";
     channelOrderId: string;
+    version: number;
     /** The form that it was placed with; undefined where that is not kept any more. */
     form: DesiredOrder | undefined;
     licenceOrders: readonly LicenceOrder[];

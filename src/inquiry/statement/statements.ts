@@ -1,4 +1,5 @@
 import { bridgeStatement } from "../../report/statement/bridge.ts";
+import { entitlementsStatement } from "../../report/statement/entitlements.ts";
 import { ordersStatement } from "../../report/statement/orders.ts";
 import { rebuildRow, rebuildStatement } from "../../report/statement/rebuild.ts";
 import { correctionsStatement } from "../../report/statement/corrections.ts";
@@ -8,6 +9,7 @@ import type { PartRow, StatementRequest, StatementShape } from "../../report/sta
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
 import { rebuilds } from "../rebuilds.ts";
 import { bridgeRows } from "./bridge.ts";
+import { entitlementsRows } from "./entitlements.ts";
 import { ordersRows } from "./orders.ts";
 import { correctionRows } from "./corrections.ts";
 import { exceptionRows } from "./exceptions.ts";
@@ -21,6 +23,7 @@ export interface Statement {
 
 /** Every statement there is, by its kind. */
 export const statements = {
+  entitlements: { shape: entitlementsStatement, rows: entitlementsRows },
   orders: { shape: ordersStatement, rows: ordersRows },
   corrections: { shape: correctionsStatement, rows: correctionRows },
   exceptions: { shape: exceptionsStatement, rows: exceptionRows },

@@ -1,0 +1,160 @@
+import { parseKey } from "../../crm/keys.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import { isSameKey } from "../../operation/state/same-key.ts";
+import type { PartRow, StatementRequest } from "../../report/statement/shape.ts";
+import type { ReadOnlyLedger } from "../read-only-ledger.ts";
+import { asked } from "./asked.ts";
+import { allAssignments, assignmentsOf } from "./assignments.ts";
+import { branches } from "./branches.ts";
+import type { Branches } from "./branches.ts";
+import { keyOf, movementsOf } from "./entitlement-figures.ts";
+import type { Assignment, EntitlementKey, Movement } from "./entitlement-figures.ts";
+import { entitlementParts } from "./entitlement-parts.ts";
+import { EntitlementTable } from "./entitlement-table.ts";
+import { orderFacts } from "./event-facts.ts";
+import { orderHistory } from "./order-history.ts";
+import type { OrderHistory } from "./order-lines.ts";
+import { standingBefore } from "./standing-products.ts";
+
+/** The statement of entitlements: figures of one order after another go into a table, which is added up by SQLite. */
+export function* entitlementsRows(ledger: ReadOnlyLedger, request: StatementRequest): Generator<PartRow, void, void> {
+  const of = branches(ledger);
+  const table = new EntitlementTable(ledger, (customer) => of.before(customer, request.period.to));
+  try {
+    const count = new Count(table, of, request);
+    for (const order of placedOrders(ledger, request.filters.customer)) count.order(ledger, order);
+    table.flush();
+    for (const { assignment, source } of allAssignments(ledger)) count.seat(assignment, source);
+    table.finish(request.filters.branch);
+    yield* entitlementParts(table);
+  } finally {
+    table.drop();
+  }
+}
+
+const page = 1000;
+
+type After = RecordKey & { page: number; ofNamespace: string | null; ofId: string | null };
+
+const ordersAfter = asked<After, RecordKey>(`select p.namespace, p.order_id as id
+  from placed_order p where p.to_at is null and (p.namespace, p.order_id) > (@namespace, @id)
+    and (@ofId is null or (p.placed_for_namespace = @ofNamespace and p.placed_for_id = @ofId)
+      or (p.customer_namespace = @ofNamespace and p.customer_id = @ofId)
+      or exists (select 1 from order_step s where s.namespace = p.namespace and s.order_id = p.order_id
+        and s.customer_namespace = @ofNamespace and s.customer_id = @ofId))
+  order by p.namespace, p.order_id limit @page`);
+
+/** The keys of placed orders, by page: between two pages other statements may write to tables of their own. */
+function* placedOrders(ledger: ReadOnlyLedger, customer: string | undefined): Generator<RecordKey, void, void> {
+  const of = customer === undefined ? undefined : parseKey(customer);
+  let last: RecordKey | undefined = { namespace: "", id: "" };
+  while (last !== undefined) {
+    const { namespace, id } = last;
+    const ofCustomer = { ofNamespace: of?.namespace ?? null, ofId: of?.id ?? null };
+    const keys: RecordKey[] = ordersAfter(ledger, { namespace, id, page, ...ofCustomer });
+    yield* keys;
+    last = keys.length < page ? undefined : keys.at(-1);
+  }
+}
+
+/** Counts what moved before and in a period, and what stands at its two ends. */
+class Count {
+  readonly #table: EntitlementTable;
+  readonly #branches: Branches;
+  readonly #request: StatementRequest;
+  readonly #customer: RecordKey | undefined;
+
+  constructor(table: EntitlementTable, of: Branches, request: StatementRequest) {
+    this.#table = table;
+    this.#branches = of;
+    this.#request = request;
+    const { customer } = request.filters;
+    this.#customer = customer === undefined ? undefined : parseKey(customer);
+  }
+
+  order(ledger: ReadOnlyLedger, key: RecordKey): void {
+    const { by, filters, period } = this.#request;
+    const history = orderHistory(ledger, key);
+    if (history === undefined) return;
+    const facts = by === "happened" && filters.source === undefined ? undefined : orderFacts(ledger, key, null);
+    const { placedAt } = by === "happened" ? { placedAt: null } : (facts ?? { placedAt: null });
+    const at = placedAt === null ? history.placing.at : instantOf(placedAt);
+    let held: ReadonlyMap<string, readonly Assignment[]> = new Map();
+    const isOfSource = filters.source === undefined || facts?.source === filters.source;
+    const movements = movementsOf(history, at, (owners) => (held = assignmentsOf(ledger, owners)));
+    for (const movement of movements) if (isOfSource) this.#move(movement);
+    // Whichever source gives the order, what was assigned of it is of an order.
+    for (const assignments of held.values()) for (const one of assignments) this.#table.addSeat(one);
+    if (!isOfSource) return;
+    const placed = { ...history, placing: { ...history.placing, at } };
+    for (const end of ["from", "to"] as const) this.#stand(placed, held, period[end], `standing_${end}`);
+  }
+
+  /** A seat of an asset number that no known order of anybody brought; `source` is that of the staff record. */
+  seat(assignment: Assignment, source: string | null): void {
+    const { filters, period } = this.#request;
+    const { customer, from, to, isGranted, isRevoked } = assignment;
+    const key = { customer, licenseType: null, gmsPid: null, appKey: null, product: null };
+    if (!this.#isWanted(key) || (filters.source !== undefined && filters.source !== source)) return;
+    if (this.#table.hasSeat(assignment)) return;
+    const of = { key, measure: "seats" } as const;
+    this.#move({ ...of, at: from, isOurs: isGranted, count: 1 });
+    if (to !== null) this.#move({ ...of, at: to, isOurs: isRevoked, count: -1 });
+    for (const end of ["from", "to"] as const) {
+      const moment = period[end];
+      if (!isHeld(assignment, customer, moment)) continue;
+      const branch = this.#branches.before(customer, moment);
+      this.#table.add({ key, branch }, "seats", `standing_${end}`, 1);
+    }
+  }
+
+  #move({ key, measure, at, isOurs, count }: Movement): void {
+    const { from, to } = this.#request.period;
+    if (at >= to || !this.#isWanted(key)) return;
+    if (at < from) {
+      this.#table.add({ key, branch: this.#branches.before(key.customer, from) }, measure, "opening", count);
+      return;
+    }
+    const of = { key, branch: this.#branches.at(key.customer, at) };
+    if (!isOurs) this.#table.add(of, measure, "adjusted", count);
+    else if (count > 0) this.#table.add(of, measure, "granted", count);
+    else this.#table.add(of, measure, "revoked", -count);
+  }
+
+  #stand(
+    history: OrderHistory,
+    held: ReadonlyMap<string, readonly Assignment[]>,
+    moment: string,
+    figure: "standing_from" | "standing_to",
+  ): void {
+    for (const { customer, units } of standingBefore(history, moment, held.size > 0)) {
+      const branch = this.#branches.before(customer, moment);
+      for (const { licenseType, number, products } of units) {
+        const isSeat = (held.get(number ?? "") ?? []).some((one) => isHeld(one, customer, moment));
+        for (const { product } of products) {
+          const key = keyOf(customer, licenseType, product);
+          if (!this.#isWanted(key)) continue;
+          this.#table.add({ key, branch }, "units", figure, 1);
+          this.#table.add({ key, branch }, "nodes", figure, product.nodes);
+          if (isSeat) this.#table.add({ key, branch }, "seats", figure, 1);
+        }
+      }
+    }
+  }
+
+  #isWanted({ customer, gmsPid, appKey }: EntitlementKey): boolean {
+    const { product } = this.#request.filters;
+    if (product !== undefined && gmsPid !== product && appKey !== product) return false;
+    return this.#customer === undefined || isSameKey(this.#customer, customer);
+  }
+}
+
+/** Whether an assignment stood for a customer before a moment, to which its end does not belong. */
+function isHeld({ from, to, customer }: Assignment, of: RecordKey, moment: string): boolean {
+  return isSameKey(customer, of) && from < moment && (to === null || to >= moment);
+}
+
+/** An instant in the form in which the ledger has its times. */
+function instantOf(text: string): string {
+  return new Date(text).toISOString();
+}
