@@ -6,11 +6,14 @@ import type { Inquiry } from "../../src/inquiry/inquiry.ts";
 import { copyLedger } from "../../src/ledger/database/copy.ts";
 import { openDatabase } from "../../src/ledger/database/database.ts";
 import { statements } from "../../src/ledger/database/statements.ts";
+import type { OrderPriced } from "../../src/operation/state/order-steps.ts";
 import { update } from "../ledger/opened.ts";
 import { collect } from "../support/world/ledger-world.ts";
-import { key } from "../support/world/records.ts";
+import type { LedgerWorld } from "../support/world/ledger-world.ts";
+import { key, orderRecord } from "../support/world/records.ts";
 import { folder as newFolder } from "../support/world/start.ts";
 import { agreedWorld, reportText, request } from "./reported-month.ts";
+import { stated } from "./statement/stated.ts";
 
 /** A statement on one line. */
 export function flat(sql: string): string {
@@ -39,6 +42,29 @@ async function askEverything(inquiry: Inquiry): Promise<void> {
     await collect(inquiry.operations(filter));
   for (const kind of ["orders", "reconciliation", "exceptions"] as const)
     await reportText(inquiry, request(kind), "json");
+}
+
+/** An order that was corrected and repriced, and one of each kind of exception that concerns orders. */
+async function trouble(world: LedgerWorld): Promise<void> {
+  const { ledger, run } = world;
+  const order = { ...orderRecord("O1", "C1"), amount: { currency: "EUR", minor: 1 } };
+  await world.read("orders", [{ orders: order }, { orders: orderRecord("O2", "C1") }]);
+  const priced = { product: null, from: null, to: order.amount };
+  const step: OrderPriced = {
+    type: "order-priced",
+    order: key("O1"),
+    customer: key("C1"),
+    version: 2,
+    items: [priced],
+  };
+  await ledger.state.record(key("C1"), [step]);
+  await world.intend(await world.orderOperation(key("C1"), key("O2")));
+  await world.reject("orders", key("O1"), { customer: key("C1") });
+  await ledger.records.setOutcomes(run, [
+    { stream: "customers", key: key("C1"), outcome: "deferred", code: "c", reason: "r" },
+  ]);
+  const of = { customer: key("C1"), count: 1, allowed: 0, total: 1, setHash: "s", operations: [] };
+  await ledger.approvals.open({ scope: "run", explanation: "e", ...of });
 }
 
 /**
@@ -93,6 +119,10 @@ export async function everyStatement(): Promise<{ texts: string[]; migrating: Re
   const inquiry = openInquiry(ledger.path);
   await askEverything(inquiry);
   inquiry.close();
+  await trouble(world);
+  const all = { customer: "crm/c1", branch: "b", source: "s", product: "p" };
+  for (const kind of ["reconciliation", "corrections", "exceptions"] as const)
+    for (const filters of [{}, all]) await stated(ledger.path, kind, { filters });
   copyLedger(ledger.path, join(newFolder(), "copy.db"));
   spy.mockRestore();
 

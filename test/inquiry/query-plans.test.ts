@@ -131,6 +131,18 @@ const allowed: Record<string, { statement: RegExp; why: string }> = {
     statement: /^select p\.from_at as at, p\.origin as event, .* from placed_order p/u,
     why: "a person asks for everything of a time",
   },
+  "statement of corrections": {
+    statement: /^select v\.namespace, v\.id, v\.version, v\.from_at, .* from placed_order p cross join record r on/u,
+    why: "a person asks for what was changed in a time, and each order once",
+  },
+  "statement of reconciliation: what was corrected": {
+    statement: /^select p\.namespace, p\.order_id as id, .* from placed_order p cross join record r on/u,
+    why: "a person asks for everything, and each order once",
+  },
+  "statement of reconciliation: customers": {
+    statement: /^select "c"\."namespace", "c"\."id" from \(select "customer_namespace" as "namespace"/u,
+    why: "a person asks for everything",
+  },
   "report reconciliation: licence types": {
     statement: /^select distinct json_extract\(body, '\$\.licenseType'\) as "type" from "observation"/u,
     why: "a person asks for everything",

@@ -126,31 +126,33 @@ function ordersWhere(condition: (of: RecordKey) => RawBuilder<unknown>) {
       sql<OrderRow>`select r.namespace, r.id, v.body from record r
         join record_version v on v.stream = r.stream and v.namespace = r.namespace and v.id = r.id
           and v.version = r.version
-        where r.stream = 'orders' and ${condition(of)} order by r.namespace, r.id`.compile(db),
+        where ${condition(of)} order by r.namespace, r.id`.compile(db),
   }));
 }
 
-const theOrder = ordersWhere(({ namespace, id }) => sql`r.namespace = ${namespace} and r.id = ${id}`);
+const theOrder = ordersWhere(
+  ({ namespace, id }) => sql`r.stream = 'orders' and r.namespace = ${namespace} and r.id = ${id}`,
+);
 
-/** What waits where its customer does. */
+/** What waits where its customer does; found by the customer, and not by going through all orders. */
 const notPlacedOf = ordersWhere(
-  ({ namespace, id }) => sql`r.customer_namespace = ${namespace} and r.customer_id = ${id} and r.state <> 'absent'
+  ({
+    namespace,
+    id,
+  }) => sql`r.customer_namespace = ${namespace} and r.customer_id = ${id} and +r.stream = 'orders' and r.state <> 'absent'
     and v.body ->> '$.cancelled' = 0 and not exists (select 1 from placed_order p
       where p.namespace = r.namespace and p.order_id = r.id and p.to_at is null)`,
 );
 
-const ofOperation = ordersWhere(
-  ({ id }) => sql`(r.namespace, r.id) in (select l.namespace, l.record_id from operation_record l
-    where l.stream = 'orders' and l.operation_id = ${id})`,
-);
-
-const ofHold = ordersWhere(
-  ({ id }) => sql`(r.namespace, r.id) in (
-    select i.value ->> 'namespace', i.value ->> 'id' from hold_operation h, json_each(h.records) i
-      where h.hold_id = ${id} and i.value ->> 'stream' = 'orders'
-    union select i.value ->> 'namespace', i.value ->> 'id' from operation o, json_each(o.records) i
-      where o.hold_id = ${id} and i.value ->> 'stream' = 'orders')`,
-);
+/** The orders of what a hold holds back, each once. */
+const heldOrders = ofEachCustomer<RecordKey>(({ db }, { id }) => ({
+  compile: () =>
+    sql<RecordKey>`select i.value ->> 'namespace' as namespace, i.value ->> 'id' as id
+        from hold_operation h, json_each(h.records) i where h.hold_id = ${id} and i.value ->> 'stream' = 'orders'
+      union select i.value ->> 'namespace', i.value ->> 'id' from operation o, json_each(o.records) i
+        where o.hold_id = ${id} and o.state = 'held' and i.value ->> 'stream' = 'orders'
+      order by 1, 2`.compile(db),
+}));
 
 /** The orders that an exception concerns. */
 function concerned(ledger: ReadOnlyLedger, facts: ExceptionFacts): OrderRow[] {
@@ -161,14 +163,15 @@ function concerned(ledger: ReadOnlyLedger, facts: ExceptionFacts): OrderRow[] {
     case "by-hand":
       return ofRecord(ledger, facts.stream, facts.key);
     case "held":
-      return ofHold(ledger, { namespace: "", id: facts.row.id });
+      return heldOrders(ledger, { namespace: "", id: facts.row.id }).flatMap((key) => theOrder(ledger, key));
     case "source-incomplete":
     case "run":
       return [];
     default: {
-      const { id, records } = facts.row;
-      const [customer] = records.filter(({ stream }) => stream === "customers");
-      if (records.some(({ stream }) => stream === "orders")) return ofOperation(ledger, { namespace: "", id });
+      const { records } = facts.row;
+      const orders = records.filter(({ stream }) => stream === "orders");
+      const customer = records.find(({ stream }) => stream === "customers");
+      if (orders.length > 0) return orders.flatMap(({ key }) => theOrder(ledger, key));
       return customer === undefined || facts.kind === "settled" ? [] : ofRecord(ledger, "customers", customer.key);
     }
   }

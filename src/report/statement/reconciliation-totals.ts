@@ -8,7 +8,7 @@ export const sides = ["crm", "sent", "observed"] as const;
 type Side = (typeof sides)[number];
 
 /** What is counted of a side, beside how often it is there and its money. */
-export const counts = ["units", "nodes", "seats"] as const;
+const counts = ["units", "nodes", "seats"] as const;
 
 const verdicts = ["matched", ...driftClasses] as const;
 const titles: Record<Side, string> = { crm: "CRM", sent: "sent", observed: "observed" };

@@ -8,7 +8,7 @@ import { changeCells, changeColumns, changedOrderCells, changedOrderColumns } fr
 import type { ChangedOrder } from "./corrections.ts";
 import type { OrderChange } from "./order-changes.ts";
 import type { Figures, ReconciledItem } from "./reconciled-case.ts";
-import { counts, sides, summaryColumns } from "./reconciliation-totals.ts";
+import { sides, summaryColumns } from "./reconciliation-totals.ts";
 import type { Column, Part, PartRow, Row, StatementShape } from "./shape.ts";
 
 const noMoney =
@@ -195,11 +195,13 @@ export function correctedRow(
   return { part: "corrected", row };
 }
 
-function figureCells(side: (typeof sides)[number], figures: Figures): Row {
+function figureCells(side: (typeof sides)[number], { units, nodes, seats, term, termEnd }: Figures): Row {
   return {
-    ...Object.fromEntries(counts.map((name) => [`${side}_${name}`, figures[name]])),
-    [`${side}_term`]: figures.term,
-    [`${side}_term_end`]: figures.termEnd,
+    [`${side}_units`]: units,
+    [`${side}_nodes`]: nodes,
+    [`${side}_seats`]: seats,
+    [`${side}_term`]: term,
+    [`${side}_term_end`]: termEnd,
   };
 }
 

@@ -60,7 +60,7 @@ async function troubledWorld(): Promise<{ world: LedgerWorld; rejected: string; 
 
 const stakes = ["orders", "at_stake", "at_stake_currency", "at_stake_in"];
 
-function of(rows: readonly Row[] | undefined, kind: string, more: Row = {}): Row {
+function told(rows: readonly Row[] | undefined, kind: string, more: Row = {}): Row {
   const all = (rows ?? []).filter(
     (row) => row["kind"] === kind && Object.entries(more).every(([name, value]) => row[name] === value),
   );
@@ -73,7 +73,7 @@ describe("the statement of exceptions", () => {
     const { world, rejected, parked } = await troubledWorld();
     const { exceptions = [], orders = [] } = await stated(world.path, "exceptions");
     expect(exceptions).toHaveLength(5);
-    expect(cells(of(exceptions, "quarantined"), "owner", "customer", "branch", "open", ...stakes)).toEqual([
+    expect(cells(told(exceptions, "quarantined"), "owner", "customer", "branch", "open", ...stakes)).toEqual([
       "crm",
       "crm/C1",
       "B1",
@@ -83,7 +83,7 @@ describe("the statement of exceptions", () => {
       "EUR",
       ["EUR"],
     ]);
-    expect(cells(of(exceptions, "rejected"), "owner", "operation", ...stakes)).toEqual([
+    expect(cells(told(exceptions, "rejected"), "owner", "operation", ...stakes)).toEqual([
       "platform",
       rejected,
       1,
@@ -91,7 +91,7 @@ describe("the statement of exceptions", () => {
       "EUR",
       ["EUR"],
     ]);
-    expect(cells(of(exceptions, "parked"), "owner", "operation", ...stakes)).toEqual([
+    expect(cells(told(exceptions, "parked"), "owner", "operation", ...stakes)).toEqual([
       "operator",
       parked,
       1,
@@ -99,10 +99,10 @@ describe("the statement of exceptions", () => {
       null,
       [],
     ]);
-    const order = of(exceptions, "deferred", { record: "order crm/O3" });
+    const order = told(exceptions, "deferred", { record: "order crm/O3" });
     expect(cells(order, "owner", ...stakes)).toEqual(["configuration", 1, 20_000, "USD", ["USD"]]);
     // Two currencies are never added up, and what is cancelled is not at stake.
-    const customer = of(exceptions, "deferred", { record: "customer crm/C2" });
+    const customer = told(exceptions, "deferred", { record: "customer crm/C2" });
     expect(cells(customer, "owner", "branch", ...stakes)).toEqual(["crm", "B2", 2, null, null, ["EUR", "USD"]]);
     expect(
       orders
@@ -138,14 +138,14 @@ describe("the statement of exceptions", () => {
          join record_version using (stream, namespace, id, version)
        where stream = 'orders' and body ->> '$.cancelled' = 0 and body ->> '$.amount' is not null group by 1`,
     );
-    const told = all.map(({ currency }) => ({
+    const fromRecords = all.map(({ currency }) => ({
       currency,
       minor: total(
         summary.filter((row) => row["currency"] === currency),
         "at_stake",
       ),
     }));
-    expect(told).toEqual(all);
+    expect(fromRecords).toEqual(all);
   });
 
   it("ages what is open to what the ledger knows last, and what is over to its end", async () => {
@@ -165,11 +165,41 @@ describe("the statement of exceptions", () => {
     world.now += 40 * 86_400_000;
     await world.ledger.runs.finish(world.run, { state: "done", exitCode: 0, balance: null, summary: null });
     const { exceptions } = await stated(world.path, "exceptions");
-    expect(cells(of(exceptions, "quarantined"), "age_hours", "ageing", "open")).toEqual([43 * 24, "30-90 d", true]);
-    expect(cells(of(exceptions, "held"), "age_hours", "ageing", "open", "owner")).toEqual([72, "1-7 d", false, null]);
+    expect(cells(told(exceptions, "quarantined"), "age_hours", "ageing", "open")).toEqual([43 * 24, "30-90 d", true]);
+    expect(cells(told(exceptions, "held"), "age_hours", "ageing", "open", "owner")).toEqual([72, "1-7 d", false, null]);
     const asOf = "2026-10-02T08:00:00.000Z";
     const then = (await stated(world.path, "exceptions", { asOf }))["exceptions"];
-    expect(cells(of(then, "quarantined"), "age_hours", "ageing")).toEqual([24, "1-7 d"]);
+    expect(cells(told(then, "quarantined"), "age_hours", "ageing")).toEqual([24, "1-7 d"]);
+  });
+
+  it("has at stake what a hold holds back, each order once", async () => {
+    const { world } = await troubledWorld();
+    const of = (hash: string, id: string) => ({
+      hash,
+      kind: "delete-products" as const,
+      scope: "run" as const,
+      reason: "gone",
+      records: [{ stream: "orders" as const, namespace: "crm", id }],
+    });
+    await world.ledger.approvals.open({
+      scope: "run",
+      customer: key("C1"),
+      count: 3,
+      allowed: 0,
+      total: 3,
+      setHash: "s",
+      explanation: "3 of 3 products would be taken away",
+      operations: [of("h1", "O1"), of("h2", "O1"), of("h3", "O2")],
+    });
+    const { exceptions } = await stated(world.path, "exceptions");
+    expect(cells(told(exceptions, "held"), "owner", "count", ...stakes)).toEqual([
+      "operator",
+      3,
+      2,
+      10_594,
+      "EUR",
+      ["EUR"],
+    ]);
   });
 
   it("leaves out what is not asked for: another customer, branch, source, product or period", async () => {
