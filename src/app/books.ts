@@ -25,7 +25,14 @@ export type BooksPlace = Pick<Application, "existingLedger" | "inquiry" | "ledge
 };
 
 /** The statements of closed books. */
-export const closedKinds: readonly StatementKind[] = ["orders", "bridge", "reconciliation", "corrections"];
+export const closedKinds: readonly StatementKind[] = [
+  "orders",
+  "entitlements",
+  "bridge",
+  "reconciliation",
+  "corrections",
+  "exceptions",
+];
 
 /** JSON is what a reprint is compared with; the others are for people. */
 const comparedFormat: StatementFormat = "json";

@@ -57,12 +57,28 @@ function moneyIn(row: Row, side: "crm" | "sent"): string {
   return `${decimalText(minor, currency)} ${currency}`;
 }
 
+/** Sums that are computed twice, and what it means where they do not agree. */
+const sums = [
+  {
+    kind: "entitlements",
+    part: "check",
+    what: "opening or closing entitlements are not what stands at that moment",
+  },
+  {
+    kind: "bridge",
+    part: "bridge",
+    what: "what happened and what the CRM dates in the period do not come to the same",
+  },
+] as const;
+
 async function openSums(ledger: ReadOnlyLedger, request: StatementRequest): Promise<Blocker[]> {
-  let differing = 0;
-  for await (const row of rowsOf(ledger, "bridge", "bridge", request)) if (row["verdict"] === "differs") differing += 1;
-  if (differing === 0) return [];
-  const what = `what happened and what the CRM dates in the period do not come to the same in ${differing} sums`;
-  return [blockerOf("sum", "sum:bridge", what, { differing })];
+  const found: Blocker[] = [];
+  for (const { kind, part, what } of sums) {
+    let differing = 0;
+    for await (const row of rowsOf(ledger, kind, part, request)) if (row["verdict"] === "differs") differing += 1;
+    if (differing > 0) found.push(blockerOf("sum", `sum:${kind}`, `${what}, in ${differing} rows`, { differing }));
+  }
+  return found;
 }
 
 async function* rowsOf(

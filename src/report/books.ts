@@ -26,7 +26,7 @@ const next: Record<Blocker["kind"], string> = {
   held: "`crm-sync approve` or `crm-sync reject`, and a run",
   "source-unread": "run the job that reads it",
   run: "wait for it, or look at it: `crm-sync run show`",
-  sum: "`crm-sync report entitlements` shows both figures; verify the record: `crm-sync audit verify`",
+  sum: "the statement of that name shows both figures; verify the record: `crm-sync audit verify`",
   money: "correct the amount in the CRM, and run the job that reads it",
 };
 

@@ -276,7 +276,7 @@ export const bookSettingsSchema = z
   .strictObject({
     formats: z
       .array(z.enum(statementFormats))
-      .default(["csv"])
+      .default(["csv", "xlsx", "html"])
       .describe("Formats that the statements of a closed period are kept in, beside JSON."),
   })
   .prefault({});
