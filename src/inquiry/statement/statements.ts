@@ -1,3 +1,4 @@
+import { coverStatement } from "../../report/statement/cover.ts";
 import { bridgeStatement } from "../../report/statement/bridge.ts";
 import { entitlementsStatement } from "../../report/statement/entitlements.ts";
 import { ordersStatement } from "../../report/statement/orders.ts";
@@ -8,6 +9,7 @@ import { reconciliationStatement } from "../../report/statement/reconciliation.t
 import type { PartRow, StatementRequest, StatementShape } from "../../report/statement/shape.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
 import { rebuilds } from "../rebuilds.ts";
+import { coverRows } from "./cover.ts";
 import { bridgeRows } from "./bridge.ts";
 import { entitlementsRows } from "./entitlements.ts";
 import { ordersRows } from "./orders.ts";
@@ -28,6 +30,7 @@ export const statements = {
   corrections: { shape: correctionsStatement, rows: correctionRows },
   exceptions: { shape: exceptionsStatement, rows: exceptionRows },
   reconciliation: { shape: reconciliationStatement, rows: reconciliationRows },
+  cover: { shape: coverStatement, rows: coverRows },
   bridge: { shape: bridgeStatement, rows: bridgeRows },
   rebuild: { shape: rebuildStatement, rows: rebuildRows },
 } satisfies Record<string, Statement>;

@@ -1,13 +1,24 @@
-import type { Part } from "./shape.ts";
+import type { StatementShape } from "./shape.ts";
 
-/** The cover sheet of closed books: whom their ids stand for. It is no part of them, so that a name can be erased. */
-export const coverPart: Part = {
-  name: "cover",
+/**
+ * Whom the ids in closed books stand for. It is no part of them, holds personal data and is made from what the ledger
+ * knows now, so that a name can be erased.
+ */
+export const coverStatement: StatementShape = {
+  kind: "cover",
+  version: 1,
   title: "Cover sheet",
-  about: "The customers that the books name by their ids, with the name that the ledger knows now, or `erased`.",
-  columns: [
-    { name: "customer", type: "text", title: "Customer", about: "Key of the customer." },
-    { name: "name", type: "text", title: "Name", about: "Name of the customer; `erased` where it was erased." },
-    { name: "branch", type: "text", title: "Branch", about: "Code of the branch that looks after the customer." },
+  about: "The customers that statements name by their ids. It holds names, and is no part of closed books.",
+  parts: [
+    {
+      name: "cover",
+      title: "Customers",
+      about: "One row for each customer that the ledger knows.",
+      columns: [
+        { name: "customer", type: "text", title: "Customer", about: "Key of the customer, as `namespace/id`." },
+        { name: "name", type: "text", title: "Name", about: "Its name in the CRM; `erased` where it was erased." },
+        { name: "branch", type: "text", title: "Branch", about: "Code of the branch that looks after it." },
+      ],
+    },
   ],
 };
