@@ -81,6 +81,11 @@ function questionsTo(ledger: ReadOnlyLedger) {
  */
 export function openInquiry(path: string, asOf?: string): Inquiry {
   const ledger = new ReadOnlyLedger(path, openReadOnly(path));
-  if (asOf !== undefined) standAsOf(ledger, asOf);
-  return questionsTo(ledger);
+  try {
+    if (asOf !== undefined) standAsOf(ledger, asOf);
+    return questionsTo(ledger);
+  } catch (error) {
+    ledger.close();
+    throw error;
+  }
 }

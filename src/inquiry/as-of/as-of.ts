@@ -67,7 +67,7 @@ function requireKnown(database: Sqlite, at: string): void {
   if (earliest === undefined || at >= earliest) return;
   throw usage(
     `what stood at ${at} is not known any more: history that ended before ${earliest} was thinned`,
-    `ask for a moment from ${earliest} on; \`ledger.retention\` says how long history is kept`,
+    `ask for a moment from ${earliest} on; \`retention.observationDays\` says how long it is kept`,
   );
 }
 

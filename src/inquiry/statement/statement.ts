@@ -1,14 +1,17 @@
-import { programVersion } from "../../base/program-version.ts";
+import { usage } from "../../base/errors.ts";
 import { renderStatement } from "../../report/statement/render.ts";
 import type { StatementFormat } from "../../report/statement/render.ts";
-import type { StatementHeader, StatementRequest, StatementShape } from "../../report/statement/shape.ts";
+import type { Filters, StatementRequest } from "../../report/statement/shape.ts";
 import type { FileChunk } from "../../report/statement/writer.ts";
-import { asOf, auditHead, ledgerName } from "../audit.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
+import { statementHeader } from "./header.ts";
 import { statements } from "./statements.ts";
-import type { StatementKind } from "./statements.ts";
+import type { Statement, StatementKind } from "./statements.ts";
 
-/** A statement as the chunks of its files: the same ledger and request give the same bytes. */
+/**
+ * A statement as the chunks of its files: the same ledger and request give the same bytes. `name` is the name of the
+ * file without a folder. Throws a usage Problem where it cannot be limited to what is asked for.
+ */
 export async function* statement(
   ledger: ReadOnlyLedger,
   kind: StatementKind,
@@ -16,31 +19,22 @@ export async function* statement(
   format: StatementFormat,
   name: string,
 ): AsyncGenerator<FileChunk, void, void> {
-  const { shape, rows } = statements[kind];
-  yield* renderStatement(format, shape, await headerOf(ledger, shape, request), rows(ledger, request), name);
+  const made: Statement = statements[kind];
+  if (made.filters !== undefined) requireUseful(kind, request.filters, made.filters);
+  const asked: StatementRequest = made.happenedOnly ? { ...request, by: "happened" } : request;
+  const header = await statementHeader(ledger, made.shape, asked);
+  yield* renderStatement(format, made.shape, header, made.rows(ledger, asked), name);
 }
 
-async function headerOf(
-  ledger: ReadOnlyLedger,
-  { kind, version, title }: StatementShape,
-  { period, by, filters, asOf: asked }: StatementRequest,
-): Promise<StatementHeader> {
-  const newest = await auditHead(ledger);
-  const at = asked ?? (await asOf(ledger));
-  return {
-    kind,
-    version,
-    title,
-    period,
-    by,
-    filters,
-    asOf: at,
-    provisional: at === null || at < period.to,
-    ledger: await ledgerName(ledger),
-    auditHead:
-      newest === undefined
-        ? null
-        : { sequence: newest.sequence, hash: newest.hash, size: newest.size, root: newest.root },
-    program: programVersion(),
-  };
+const all = ["source", "customer", "branch", "product"] as const satisfies readonly (keyof Filters)[];
+
+function requireUseful(kind: string, given: Filters, useful: readonly (keyof Filters)[]): void {
+  const useless = all.find((name) => given[name] !== undefined && !useful.includes(name));
+  if (useless === undefined) return;
+  throw usage(
+    `the statement ${kind} cannot be limited to a ${useless}`,
+    useful.length === 0
+      ? `leave --${useless} out`
+      : `leave --${useless} out; it can be limited by ${useful.map((one) => `--${one}`).join(", ")}`,
+  );
 }

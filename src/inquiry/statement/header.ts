@@ -1,0 +1,37 @@
+import { programVersion } from "../../base/program-version.ts";
+import { isOver } from "../../report/statement/period.ts";
+import type { StatementHeader, StatementRequest, StatementShape } from "../../report/statement/shape.ts";
+import { asOf, auditHead, ledgerName } from "../audit.ts";
+import { requireStanding } from "../as-of/as-of.ts";
+import type { ReadOnlyLedger } from "../read-only-ledger.ts";
+import { requireFilters } from "./filters.ts";
+
+/**
+ * What a statement is made from. The connection stands as of the moment that is asked for, so the audit head is the one
+ * of then. Throws a usage Problem for a filter that names what the ledger does not know.
+ */
+export async function statementHeader(
+  ledger: ReadOnlyLedger,
+  { kind, version, title }: Pick<StatementShape, "kind" | "version" | "title">,
+  request: StatementRequest,
+): Promise<StatementHeader> {
+  requireStanding(ledger, request.asOf);
+  requireFilters(ledger, request.filters);
+  const { period, by, filters } = request;
+  const at = request.asOf ?? (await asOf(ledger));
+  const head = await auditHead(ledger);
+  return {
+    kind,
+    version,
+    title,
+    period,
+    by,
+    filters,
+    asOf: at,
+    provisional: at === null || !isOver(period, at),
+    ledger: await ledgerName(ledger),
+    auditHead:
+      head === undefined ? null : { sequence: head.sequence, hash: head.hash, size: head.size, root: head.root },
+    program: programVersion(),
+  };
+}

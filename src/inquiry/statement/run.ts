@@ -1,0 +1,96 @@
+import { sql } from "kysely";
+import { z } from "zod";
+import { stored } from "../../ledger/database/stored.ts";
+import { runRow, streamRow } from "../../report/statement/run.ts";
+import type { RunBalance } from "../../report/statement/run.ts";
+import type { PartRow, StatementRequest } from "../../report/statement/shape.ts";
+import type { ReadOnlyLedger } from "../read-only-ledger.ts";
+
+const count = z.number().default(0);
+
+/** A balance as a run of any version kept it. */
+const balanceSchema = z.object({
+  streams: z.array(
+    z.object({
+      stream: z.string(),
+      extracted: count,
+      takenUpAgain: count,
+      unchanged: count,
+      planned: count,
+      quarantined: count,
+      deferred: count,
+      rejected: count,
+      skipped: count,
+      adds: z.boolean().default(true),
+    }),
+  ),
+  operations: z.object({
+    planned: count,
+    carriedIn: count,
+    done: count,
+    rejected: count,
+    unknown: count,
+    held: count,
+    notAttempted: count,
+    adds: z.boolean().default(true),
+  }),
+});
+
+/** The runs that began in a period: each with its balance, then their streams, then what they read. */
+export function* runRows(ledger: ReadOnlyLedger, request: StatementRequest): Generator<PartRow, void, void> {
+  for (const balance of balances(ledger, request)) yield runRow(balance);
+  for (const balance of balances(ledger, request)) for (const sums of balance.streams) yield streamRow(balance, sums);
+  yield* reads(ledger, request);
+}
+
+type Row = Omit<RunBalance, "streams" | "operations" | "sources"> & { balance: string | null; sources: string };
+
+function* balances(ledger: ReadOnlyLedger, { period, filters }: StatementRequest): Generator<RunBalance, void, void> {
+  const source = filters.source ?? null;
+  const query = sql<Row>`
+    select r.id as run, r.started_at as at, r.finished_at as ended, r.job, r.kind, r."trigger", r.scope, r.state,
+      r.exit_code as exitCode, r.balance, (select max(a.sequence) from audit a where a.subject = 'run:' || r.id
+        and a.kind = 'run') as auditSequence,
+      (select json_group_array(s.source order by s.source) from (select distinct s.source from source_read s
+        where s.run_id = r.id) s) as sources
+    from run r where r.started_at >= ${period.from} and r.started_at < ${period.to}
+      and (${source} is null or exists (select 1 from source_read s where s.run_id = r.id and s.source = ${source}))
+    order by r.started_at, r.id`;
+  for (const { balance, sources, ...run } of ledger.rows({ compile: () => query.compile(ledger.db) })) {
+    const kept = balanceSchema.safeParse(balance === null ? null : stored(balance));
+    yield {
+      ...run,
+      sources: stored<string[]>(sources),
+      streams: kept.success ? kept.data.streams : [],
+      operations: kept.success ? kept.data.operations : null,
+    };
+  }
+}
+
+/** Of the runs, and by nobody's run: what was mapped again by hand reads as well. */
+function* reads(ledger: ReadOnlyLedger, { period, filters }: StatementRequest): Generator<PartRow, void, void> {
+  let query = ledger.db
+    .selectFrom("source_read")
+    .selectAll()
+    .where("started_at", ">=", period.from)
+    .where("started_at", "<", period.to)
+    .orderBy("number");
+  if (filters.source !== undefined) query = query.where("source", "=", filters.source);
+  for (const row of ledger.rows(query))
+    yield {
+      part: "read",
+      row: {
+        run: row.run_id,
+        read: row.number,
+        at: row.started_at,
+        ended: row.finished_at,
+        source: row.source,
+        stream: row.stream,
+        complete: row.complete === 1,
+        whole: row.whole === 1,
+        rows: row.rows,
+        bad: row.bad,
+        problem: row.problem,
+      },
+    };
+}

@@ -1,0 +1,214 @@
+import { expect, it, onTestFinished } from "vitest";
+import { standAsOf } from "../../../src/inquiry/as-of/as-of.ts";
+import { ReadOnlyLedger } from "../../../src/inquiry/read-only-ledger.ts";
+import { statementHeader } from "../../../src/inquiry/statement/header.ts";
+import { statements } from "../../../src/inquiry/statement/statements.ts";
+import type { Statement, StatementKind } from "../../../src/inquiry/statement/statements.ts";
+import { openReadOnly } from "../../../src/ledger/database/database.ts";
+import { parsePeriod } from "../../../src/report/statement/period.ts";
+import { streamBalances } from "../../../src/report/statement/run.ts";
+import type { Filters, Row, StatementRequest } from "../../../src/report/statement/shape.ts";
+import { company } from "../../support/world/crm.ts";
+import { world } from "../../support/cli.ts";
+import type { World } from "../../support/cli.ts";
+
+const wholeTime = { label: "all", zone: "UTC", from: "2000-01-01T00:00:00.000Z", to: "2100-01-01T00:00:00.000Z" };
+
+const asked = (filters: Filters = {}, fields: Partial<StatementRequest> = {}): StatementRequest => ({
+  period: wholeTime,
+  by: "happened",
+  filters,
+  ...fields,
+});
+
+function connection(w: World): ReadOnlyLedger {
+  const path = w.path("ledger.db");
+  const ledger = new ReadOnlyLedger(path, openReadOnly(path));
+  onTestFinished(() => ledger.close());
+  return ledger;
+}
+
+/** The rows of a statement by part; each has the columns that its part promises, and no others. */
+async function rowsOf(w: World, kind: StatementKind, request = asked()): Promise<Map<string, Row[]>> {
+  const ledger = connection(w);
+  if (request.asOf !== undefined) standAsOf(ledger, request.asOf);
+  const made: Statement = statements[kind];
+  const { shape } = made;
+  const found = new Map<string, Row[]>(shape.parts.map(({ name }) => [name, []]));
+  let at = 0;
+  for await (const { part, row } of made.rows(ledger, request)) {
+    const number = shape.parts.findIndex(({ name }) => name === part);
+    expect(number, "parts come in their order").toBeGreaterThanOrEqual(at);
+    at = number;
+    const columns = new Set(shape.parts[at]?.columns.map(({ name }) => name));
+    expect(Object.keys(row).filter((name) => !columns.has(name))).toEqual([]);
+    found.get(part)?.push(row);
+  }
+  return found;
+}
+
+/** Two customers: an order in doubt is settled, what is held is approved or rejected, a hand and a schedule run. */
+async function decided(): Promise<{ w: World; before: string }> {
+  const w = await world({ records: company(3, 2) });
+  w.extra = "orders: { unseen: ask }\npolicies: { seats: { revoked: hold } }\n";
+  w.write();
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  w.orders.push({ id: "O4", customer: "C1", assets: ["O4-A1"] });
+  w.orders.push({ id: "O5", customer: "C2", assets: ["O5-A1"], products: [{ id: "X", parent: "O5-A1", nodes: -1 }] });
+  w.write();
+  w.sandbox.faults.add({ operation: "E5", fault: "resetBefore" });
+  expect((await w.run("run", "everything")).exitCode).toBe(5);
+  w.sandbox.faults.clear();
+  const [open] = w.rows<{ id: string }>("select id from operation where state = 'parked'");
+  const before = new Date().toISOString();
+  expect(
+    (await w.run("settle", open?.id ?? "", "--not-applied", "--reason", "not there", "--by", "anna")).exitCode,
+  ).toBe(0);
+  for (const person of w.staff) if (["S1-1", "S3-1"].includes(person.id)) person.holds = [];
+  w.write();
+  expect((await w.run("run", "everything")).exitCode).toBe(4);
+  const held = w.rows<{ id: string; hold: string }>(
+    "select id, hold_id as hold from operation where state = 'held' order by customer_id",
+  );
+  expect((await w.run("approve", held[0]?.id ?? "", "--reason", "asked for", "--by", "anna")).exitCode).toBe(0);
+  expect((await w.run("reject", held[1]?.hold ?? "", "--reason", "a mistake", "--by", "boris")).exitCode).toBe(0);
+  w.tamper("update run set trigger = 'schedule' where started_at = (select max(started_at) from run)");
+  return { w, before };
+}
+
+it("the statement of activity says who did what and why, and which runs were by whom", async () => {
+  const { w, before } = await decided();
+  const rows = (await rowsOf(w, "activity")).get("activity") ?? [];
+  const times = rows.map((row) => String(row["at"]));
+  expect(times).toEqual(times.toSorted());
+  const short = rows.map(({ who, what, customer, reason }) => [who, what, customer, reason]);
+  expect(short).toEqual([
+    [null, "ran", null, null],
+    [null, "ran", null, null],
+    ["anna", "settled", "crm/C1", "not there"],
+    [null, "ran by schedule", null, null],
+    ["anna", "approved", "crm/C1", "asked for"],
+    ["boris", "rejected", "crm/C3", "a mistake"],
+  ]);
+  const [, , settled, , approved, rejected] = rows;
+  expect(settled).toMatchObject({ decision: "not-applied", kind: "not-applied", subject: "order:crm/O4" });
+  const [entry] = w.rows<{ body: string }>("select body from audit where sequence = ?", settled?.["audit_sequence"]);
+  expect(entry?.body).toContain(String(settled?.["operation"]));
+  expect([approved?.["hold"], approved?.["operation"]]).toEqual([
+    expect.stringMatching(/^h-/u),
+    expect.stringMatching(/^op_/u),
+  ]);
+  expect(rejected?.["hold"]).toMatch(/^h-/u);
+  expect(rows.filter(({ run }) => run !== null && run !== undefined).length).toBeGreaterThanOrEqual(3);
+
+  const ofOne = (await rowsOf(w, "activity", asked({ customer: "crm/C3" }))).get("activity") ?? [];
+  expect(ofOne.map(({ what }) => what)).toEqual(["rejected"]);
+  const then = (await rowsOf(w, "activity", asked({}, { asOf: before }))).get("activity") ?? [];
+  expect(then.map(({ what }) => what)).toEqual(["ran", "ran"]);
+  const later = { ...wholeTime, from: before };
+  expect((await rowsOf(w, "activity", asked({}, { period: later }))).get("activity")).toHaveLength(4);
+});
+
+it("the statement of runs adds up each balance by itself, as the runs of the ledger kept it", async () => {
+  const { w } = await decided();
+  const parts = await rowsOf(w, "run");
+  const runs = parts.get("run") ?? [];
+  expect(runs.map(({ job, state, exit_code: exit, balances }) => [job, state, exit, balances])).toEqual([
+    ["everything", "done", 0, true],
+    ["everything", "done", 5, true],
+    ["everything", "done", 4, true],
+  ]);
+  // Once more from the journal: each operation belongs to the run that sent it or left it.
+  const [first, second, third] = runs;
+  const counted = (run: Row | undefined, states: string): unknown =>
+    w.rows<{ n: number }>(
+      `select count(*) as n from operation where run_id = ? and state in (${states})`,
+      run?.["run"],
+    )[0]?.n;
+  expect(first?.["done"]).toBe(counted(first, "'done'"));
+  expect(second?.["unknown"]).toBe(1);
+  expect(third?.["held"]).toBe(counted(third, "'held'"));
+  const streams = parts.get("stream") ?? [];
+  expect(streams).toHaveLength(9);
+  expect(streams.every(({ balances }) => balances === true)).toBe(true);
+  const orders = streams.filter(({ stream }) => stream === "orders");
+  expect(orders.map(({ extracted, planned, quarantined }) => [extracted, planned, quarantined])).toEqual([
+    [3, 3, 0],
+    [5, 0, 1],
+    [5, expect.any(Number), expect.any(Number)],
+  ]);
+  const reads = parts.get("read") ?? [];
+  expect(reads).toHaveLength(9);
+  expect(new Set(reads.map(({ source }) => source))).toEqual(new Set(["crm", "hr"]));
+  const hr = await rowsOf(w, "run", asked({ source: "hr" }));
+  expect(hr.get("read")).toHaveLength(3);
+  expect((await rowsOf(w, "run", asked({ source: "none" }))).get("run")).toEqual([]);
+  expect(runs[0]?.["sources"]).toEqual(["crm", "hr"]);
+
+  w.tamper(
+    `update run set balance = json_set(balance, '$.streams[0].planned', 77) where id = '${String(first?.["run"])}'`,
+  );
+  const changed = await rowsOf(w, "run");
+  expect((changed.get("run") ?? []).map(({ balances }) => balances)).toEqual([false, true, true]);
+  expect((changed.get("stream") ?? []).filter(({ balances }) => balances !== true)).toHaveLength(1);
+});
+
+it("a stream balances where both sides are the same and the run said so", () => {
+  const sums = {
+    stream: "orders",
+    extracted: 5,
+    takenUpAgain: 1,
+    unchanged: 2,
+    planned: 1,
+    quarantined: 1,
+    deferred: 1,
+  };
+  expect(streamBalances({ ...sums, rejected: 1, skipped: 0, adds: true })).toBe(true);
+  expect(streamBalances({ ...sums, rejected: 0, skipped: 1, adds: true })).toBe(true);
+  expect(streamBalances({ ...sums, rejected: 0, skipped: 0, adds: true })).toBe(false);
+  expect(streamBalances({ ...sums, rejected: 1, skipped: 0, adds: false })).toBe(false);
+});
+
+it("the header names the moment, whether the period was over, the head and the program, and refuses unknown filters", async () => {
+  const { w, before } = await decided();
+  const shape = statements.run.shape;
+  const now = await statementHeader(connection(w), shape, asked());
+  const [last] = w.rows<{ sequence: number; at: string }>(
+    "select sequence, at from audit order by sequence desc limit 1",
+  );
+  expect(now).toMatchObject({
+    kind: "run",
+    version: 1,
+    provisional: true,
+    auditHead: { sequence: last?.sequence },
+    program: expect.stringMatching(/^\d+\.\d+\.\d+/u),
+    ledger: expect.stringMatching(/^ledger_/u),
+  });
+  expect((now.asOf ?? "") >= (last?.at ?? "")).toBe(true);
+  const month = parsePeriod("2020-01", "UTC");
+  expect((await statementHeader(connection(w), shape, asked({}, { period: month }))).provisional).toBe(false);
+
+  const then = connection(w);
+  standAsOf(then, before);
+  const old = await statementHeader(then, shape, asked({}, { asOf: before }));
+  expect(old.asOf).toBe(before);
+  expect(old.auditHead?.sequence).toBeLessThan(last?.sequence ?? 0);
+  const [entry] = w.rows<{ hash: string }>("select hash from audit where sequence = ?", old.auditHead?.sequence);
+  expect(old.auditHead?.hash).toBe(entry?.hash);
+  await expect(statementHeader(then, shape, asked()), "a header of now").rejects.toThrow(/stands as of/u);
+
+  const known: Filters = { source: "crm", customer: "crm/C2", branch: "B1", product: "PID-1" };
+  expect((await statementHeader(connection(w), shape, asked(known))).filters).toEqual(known);
+  for (const [filters, message, cure] of [
+    [{ source: "crn" }, 'no source "crn"', "crm, hr"],
+    [{ customer: "crm/C22" }, 'no customer "crm/C22"', "crm/C2, crm/C1, crm/C3"],
+    [{ customer: "other/C2" }, 'no customer "other/C2"', "crm/C2"],
+    [{ branch: "B" }, 'no branch "B"', "B1?"],
+    [{ product: "PID-2" }, 'no product "PID-2"', "PID-1"],
+  ] as const)
+    await expect(statementHeader(connection(w), shape, asked(filters))).rejects.toMatchObject({
+      message: expect.stringContaining(message),
+      cure: expect.stringContaining(cure),
+      exitCode: 64,
+    });
+});
