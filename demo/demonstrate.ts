@@ -67,7 +67,9 @@ export async function demonstrate(
     const month = currentMonth(application);
     const reports: string[] = [];
     for (const kind of ["orders", "reconciliation", "exceptions"] as const) {
-      reports.push(await monthReport(application, kind, month, places.reports));
+      reports.push(
+        ...(await monthReport(application, { kind, format: "csv", by: "happened", month, folder: places.reports })),
+      );
     }
     const differing = await differingIn(await application.ledger());
     const shown = {

@@ -1,10 +1,12 @@
 import { assumptionsPage } from "./assumptions-page.ts";
 import { configurationPage } from "./configuration-page.ts";
 import { mappingPage } from "./mapping-page.ts";
+import { statementsPage } from "./statements-page.ts";
 
 /** The pages of the reference, by file name in `docs/`. */
 export const pages: Readonly<Record<string, () => string>> = {
   "configuration.md": configurationPage,
   "mapping.md": mappingPage,
   "assumptions.md": assumptionsPage,
+  "statements.md": statementsPage,
 };

@@ -1,52 +1,117 @@
-import { dirname, join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { usage } from "../base/errors.ts";
 import { makePrivateFolder } from "../base/private-files.ts";
-import type { ReportKind, ReportPeriod, ReportRequest } from "../report/document.ts";
+import { openInquiry } from "../inquiry/inquiry.ts";
+import type { Inquiry } from "../inquiry/inquiry.ts";
+import { statements } from "../inquiry/statement/statements.ts";
+import type { StatementKind } from "../inquiry/statement/statements.ts";
+import { reportKinds } from "../report/document.ts";
+import type { ReportKind, ReportRequest } from "../report/document.ts";
+import { monthBefore, parsePeriod } from "../report/statement/period.ts";
+import { requireStatementFormat } from "../report/statement/render.ts";
+import type { PeriodBy, StatementRequest } from "../report/statement/shape.ts";
+import { fileNameOf } from "../report/statement/writer.ts";
+import type { FileChunk } from "../report/statement/writer.ts";
 import type { BoundJob } from "../run/job.ts";
 import type { Application } from "./application.ts";
-import { writeWhole } from "./written-files.ts";
+import { writeFilesWhole } from "./written-files.ts";
 
-/** A month such as `2026-10` in a zone, as the instants it lasts from and to (the end is the first one after it). */
-export function monthPeriod(label: string, zone: string): ReportPeriod {
-  if (!/^\d{4}-(0[1-9]|1[0-2])$/u.test(label))
-    throw usage(`${JSON.stringify(label)} is no month`, "write it as 2026-10");
-  const first = Temporal.PlainDate.from(`${label}-01`);
-  const instant = (date: Temporal.PlainDate): string =>
-    new Date(date.toZonedDateTime(zone).epochMilliseconds).toISOString();
-  return { label, zone, from: instant(first), to: instant(first.add({ months: 1 })) };
+/** What is asked for: a statement, or a report of the kinds that are not statements yet. */
+export type Asked = { road: "statement"; kind: StatementKind } | { road: "report"; kind: ReportKind };
+
+/** Which of them a kind is. Throws a usage Problem for one that there is not. */
+export function askedKind(kind: string): Asked {
+  if (isStatement(kind)) return { road: "statement", kind };
+  const known = reportKinds.find((name) => name === kind);
+  if (known !== undefined) return { road: "report", kind: known };
+  const kinds = [...new Set([...Object.keys(statements), ...reportKinds])].toSorted();
+  throw usage(`there is no report ${JSON.stringify(kind)}`, `use one of: ${kinds.join(", ")}`);
 }
 
-/** The month before an instant, in a zone: what a monthly report is about. */
-function monthBefore(epochMs: number, zone: string): string {
-  const date = Temporal.Instant.fromEpochMilliseconds(epochMs).toZonedDateTimeISO(zone).toPlainDate();
-  return date.toPlainYearMonth().subtract({ months: 1 }).toString();
+function isStatement(kind: string): kind is StatementKind {
+  return Object.hasOwn(statements, kind);
 }
 
-/** Writes a report to a file in a folder that is there. */
-export async function writeReport(
+/** The chunks of the files of what is asked for, and the name that the first of them has. */
+export async function* reportChunks(
   application: Application,
-  request: ReportRequest,
+  asked: Asked,
+  request: StatementRequest,
   format: string,
-  path: string,
-): Promise<void> {
-  const inquiry = await application.inquiry();
-  await writeWhole(path, inquiry.report(request, format), { what: "report", group: application.group });
+  name: string,
+): AsyncGenerator<FileChunk, void, void> {
+  if (asked.road === "report") {
+    const inquiry = await application.inquiry();
+    for await (const chunk of inquiry.report(earlierRequest(asked.kind, request), format)) yield { file: "", chunk };
+    return;
+  }
+  const known = requireStatementFormat(format);
+  if (request.asOf === undefined) {
+    yield* (await application.inquiry()).statement(asked.kind, request, known, name);
+    return;
+  }
+  application.requireLedger();
+  const then: Inquiry = openInquiry(application.ledgerPath, request.asOf);
+  try {
+    yield* then.statement(asked.kind, request, known, name);
+  } finally {
+    then.close();
+  }
 }
 
-/** The same into a folder of our own, which is made where it is missing. */
-async function writeOwnReport(
-  application: Application,
-  request: ReportRequest,
-  format: string,
-  path: string,
-): Promise<void> {
-  makePrivateFolder(dirname(path), application.group);
-  await writeReport(application, request, format, path);
+/** What the reports that are not statements yet can be asked. */
+function earlierRequest(kind: ReportKind, { period, by, filters, asOf }: StatementRequest): ReportRequest {
+  const given = Object.entries({ ...filters, "as-of": asOf }).find(([, value]) => value !== undefined);
+  if (given !== undefined)
+    throw usage(`the report ${kind} knows no --${given[0]}`, `leave --${given[0]} out, or ask for another kind`);
+  return { kind, period, by };
 }
 
 /**
- * The reports of a job, for the month before its fire time, into the folder `reports` beside the ledger; gives their
- * paths.
+ * Writes what is asked for to a file in a folder that is there, with the files of its other parts and of what describes
+ * it beside it: all of them, or none. `part`: that part alone. Gives their paths, that of the file first.
+ */
+export async function writeReport(
+  application: Application,
+  asked: Asked,
+  request: StatementRequest,
+  { format, path, part }: { format: string; path: string; part?: string | undefined },
+): Promise<string[]> {
+  const chunks = reportChunks(application, asked, request, format, basename(path));
+  const pathOf = part === undefined ? (file: string): string => fileNameOf(path, file) : (): string => path;
+  return await writeFilesWhole(part === undefined ? chunks : partOf(asked, chunks, part), {
+    pathOf,
+    what: "report",
+    group: application.group,
+  });
+}
+
+/** The chunks of one part alone; without a name those of the first. Throws a usage Problem where it has no file. */
+export async function* partOf(
+  asked: Asked,
+  chunks: AsyncIterable<FileChunk>,
+  part: string | undefined,
+): AsyncGenerator<FileChunk, void, void> {
+  const parts: string[] = asked.road === "statement" ? statements[asked.kind].shape.parts.map(({ name }) => name) : [];
+  const [first] = parts;
+  if (part !== undefined && !parts.includes(part))
+    throw usage(
+      `${asked.kind} has no part ${JSON.stringify(part)}`,
+      parts.length === 0 ? "leave --part out" : `use one of: ${parts.join(", ")}`,
+    );
+  const wanted = part === undefined || part === first ? "" : part;
+  let isFound = false;
+  for await (const { file, chunk } of chunks) {
+    if (file === wanted) yield { file: "", chunk };
+    else if (isFound) return;
+    isFound ||= file === wanted;
+  }
+  if (!isFound) throw usage("this format has all parts in one file", "leave --part out, or use --format csv");
+}
+
+/**
+ * The reports of a job, for the month before its fire time, each into the folder that it names or into the folder
+ * `reports` beside the ledger; gives their paths.
  */
 export async function writeReports(
   application: Application,
@@ -56,33 +121,27 @@ export async function writeReports(
   const { zone } = application.config;
   const month = monthBefore(fireTime === undefined ? application.clock.now() : Date.parse(fireTime), zone);
   const paths: string[] = [];
-  for (const report of job.reports) {
-    const path = join(dirname(application.ledgerPath), "reports", `${report.kind}-${month}.${report.format}`);
-    await writeOwnReport(
-      application,
-      { kind: report.kind, period: monthPeriod(month, zone), by: report.by },
-      report.format,
-      path,
+  for (const { kind, format, by, to } of job.reports) {
+    const folder = to === undefined ? undefined : resolve(application.directory, to);
+    const written = await monthReport(application, { kind, format, by, month, folder });
+    application.logger.info(
+      { job: job.id, report: kind, month, path: written[0], files: written.length },
+      "report written",
     );
-    application.logger.info({ job: job.id, report: report.kind, month, path }, "report written");
-    paths.push(path);
+    paths.push(...written);
   }
   return paths;
 }
 
-/** One report of a month into a folder; gives its path. */
+/** One report of a month into a folder, which is made where it is missing; gives the paths of its files. */
 export async function monthReport(
   application: Application,
-  kind: ReportKind,
-  month: string,
-  folder: string,
-): Promise<string> {
-  const path = join(folder, `${kind}-${month}.csv`);
-  await writeOwnReport(
-    application,
-    { kind, period: monthPeriod(month, application.config.zone), by: "happened" },
-    "csv",
-    path,
-  );
-  return path;
+  report: { kind: string; format: string; by: PeriodBy; month: string; folder: string | undefined },
+): Promise<string[]> {
+  const { kind, format, by, month } = report;
+  const folder = report.folder ?? join(dirname(application.ledgerPath), "reports");
+  makePrivateFolder(folder, application.group);
+  const request = { period: parsePeriod(month, application.config.zone), by, filters: {} };
+  const path = join(folder, `${kind}-${month}.${format}`);
+  return await writeReport(application, askedKind(kind), request, { format, path });
 }

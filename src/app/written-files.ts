@@ -17,22 +17,85 @@ export async function writeWhole(
   chunks: Chunks,
   options: { what: string; group: ReadingGroup | undefined },
 ): Promise<void> {
-  const unfinished = `${path}.part`;
+  await writeUnfinished(path, chunks, options);
+  appear(path, options.what);
+}
+
+/** Where a file stands until it is whole. */
+function unfinishedOf(path: string): string {
+  return `${path}.part`;
+}
+
+async function writeUnfinished(
+  path: string,
+  chunks: Chunks,
+  { what, group }: { what: string; group: ReadingGroup | undefined },
+): Promise<void> {
+  const unfinished = unfinishedOf(path);
   if (startOf(path, databaseMark.length) === databaseMark)
-    throw inTheWay(path, options.what, "a database is there, which would be lost");
+    throw inTheWay(path, what, "a database is there, which would be lost");
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
+    throw inTheWay(path, what, "a folder is there");
   try {
     const file = createWriteStream(unfinished, { mode: 0o600, flush: true });
     await once(file, "open");
     for await (const chunk of chunks) if (!file.write(chunk)) await once(file, "drain");
     file.end();
     await finished(file);
-    keepPrivate(unfinished, options.group);
-    renameSync(unfinished, path);
+    keepPrivate(unfinished, group);
   } catch (error) {
-    rmSync(unfinished, { force: true });
-    if (!(error instanceof Error && "syscall" in error)) throw error;
-    throw cannotWrite(path, options.what, error);
+    throw unwritten(path, what, error);
   }
+}
+
+function appear(path: string, what: string): void {
+  try {
+    renameSync(unfinishedOf(path), path);
+  } catch (error) {
+    throw unwritten(path, what, error);
+  }
+}
+
+/** Takes what was written away; what went wrong outside the file system stays what it is. */
+function unwritten(path: string, what: string, error: unknown): unknown {
+  rmSync(unfinishedOf(path), { force: true });
+  return error instanceof Error && "syscall" in error ? cannotWrite(path, what, error) : error;
+}
+
+/**
+ * Writes several files that belong together, which come one after the other: all of them appear, in their order, once
+ * the last is whole, or none does. Gives their paths.
+ */
+export async function writeFilesWhole(
+  pieces: AsyncIterable<{ file: string; chunk: string | Uint8Array }>,
+  options: { pathOf: (file: string) => string; what: string; group: ReadingGroup | undefined },
+): Promise<string[]> {
+  const { pathOf, what, group } = options;
+  const paths: string[] = [];
+  const from = pieces[Symbol.asyncIterator]();
+  let next = await from.next();
+  async function* ofFile(file: string): AsyncGenerator<string | Buffer, void, void> {
+    for (; next.done !== true && next.value.file === file; next = await from.next()) {
+      const { chunk } = next.value;
+      yield typeof chunk === "string" ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    }
+  }
+  try {
+    while (next.done !== true) {
+      const { file } = next.value;
+      const path = pathOf(file);
+      if (paths.includes(path)) throw new Error(`${path} was written already, and its pieces came apart`);
+      paths.push(path);
+      await writeUnfinished(path, ofFile(file), { what, group });
+    }
+    for (const path of paths) appear(path, what);
+  } catch (error) {
+    for (const path of paths) rmSync(unfinishedOf(path), { force: true });
+    throw error;
+  } finally {
+    await from.return?.();
+  }
+  return paths;
 }
 
 /** What every SQLite file begins with. */

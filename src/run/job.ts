@@ -3,6 +3,9 @@ import type { Result } from "../base/errors.ts";
 import { streams as allStreams } from "../crm/model.ts";
 import type { Stream } from "../crm/model.ts";
 import type { DeletionLimit } from "../plan/limits.ts";
+import type { statementKinds } from "../report/statement/kinds.ts";
+import type { StatementFormat } from "../report/statement/render.ts";
+import type { PeriodBy } from "../report/statement/shape.ts";
 import { parseCron } from "./cron.ts";
 import type { Cron } from "./cron.ts";
 import type { JobSettings, LimitsOfJob, LimitsSettings, misfirePolicies, VerifyBudget } from "./run-settings.ts";
@@ -16,10 +19,12 @@ export type MisfirePolicy = (typeof misfirePolicies)[number];
 
 /** A report that a job of the kind `report` writes, for the month before the fire time. */
 export interface JobReport {
-  kind: "orders" | "reconciliation" | "exceptions";
-  format: "csv" | "json";
+  kind: (typeof statementKinds)[number];
+  format: StatementFormat;
   /** Which date puts a row into a month. */
-  by: "happened" | "crm-date";
+  by: PeriodBy;
+  /** The folder that its files are written into; default: `reports` beside the ledger. */
+  to?: string | undefined;
 }
 
 /** A job as the files in `jobs/` declare it. Data only. */

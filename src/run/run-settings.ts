@@ -2,6 +2,7 @@ import { z } from "zod";
 import { durationSchema } from "../base/duration.ts";
 import { isLoopback, isPlainHttp } from "../base/loopback.ts";
 import { streams } from "../crm/model.ts";
+import { statementKinds } from "../report/statement/kinds.ts";
 import { statementFormats } from "../report/statement/render.ts";
 import { parseCron } from "./cron.ts";
 
@@ -205,9 +206,19 @@ const jobFields = {
     .describe("What a job of kind `sync` applies to first, in per cent of the enterprises: each share is read back."),
   reports: z
     .strictObject({
-      kind: z.enum(["orders", "reconciliation", "exceptions"]).describe("Which report."),
-      format: z.enum(["csv", "json"]).default("csv").describe("Format of the file."),
+      kind: z.enum(statementKinds).describe("Which report."),
+      format: z.enum(statementFormats).default("csv").describe("Format of the files."),
       by: z.enum(["happened", "crm-date"]).default("happened").describe("Which date puts a row into a month."),
+      to: z
+        .string()
+        .min(1)
+        .optional()
+        .meta({
+          description:
+            "The folder that its files are dropped into, relative to the configuration file; it is made where it is " +
+            "missing. Default: `reports` beside the ledger.",
+          examples: ["/mnt/finance/crm-sync"],
+        }),
     })
     .array()
     .min(1)

@@ -1,25 +1,41 @@
 import type { Application } from "../../app/application.ts";
+import type { Asked } from "../../app/report-files.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { usage } from "../../base/errors.ts";
-import type { ReportRequest } from "../../report/document.ts";
 import { addBooks } from "./books.ts";
+import { formatKey } from "../../crm/keys.ts";
+import type { StatementRequest } from "../../report/statement/shape.ts";
+import type { FileChunk } from "../../report/statement/writer.ts";
 import { ok, withReader } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { example } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
+import { parseKey } from "../keys.ts";
+import type { Output } from "../output.ts";
+
+const kinds = "orders, reconciliation, exceptions, activity, run or rebuild";
 
 export const register: Register = (program, carryOut) => {
   const report = program.command("report");
   report
-    .description("a report of a month: orders, reconciliation, exceptions, rebuild")
-    .argument("<kind>", "orders, reconciliation, exceptions or rebuild")
-    .option("--period <month>", "the month, such as 2026-10, in the configured zone")
-    .option("--format <format>", "csv or json", "csv")
-    .option("--by <date>", "happened (default) or crm-date: which date puts a row into the month")
-    .option("--out <file>", "where to (default: stdout)")
+    .description(`a statement of a period: ${kinds}`)
+    .argument("<kind>", kinds)
+    .option(
+      "--period <period>",
+      "2026-10, 2026-Q4, 2026, a day, or a range such as 2026-09..2026-11, in the configured zone",
+    )
+    .option("--as-of <moment>", "what was known then: 2026-10-31T18:00 (local), with an offset, or a date (its end)")
+    .option("--by <date>", "happened (default) or crm-date: which date puts a row into the period")
+    .option("--source <name>", "only of this source")
+    .option("--customer <id>", "only of this customer")
+    .option("--branch <code>", "only of the customers of this branch")
+    .option("--product <id>", "only of this product: its number (gmsPid) or its application key")
+    .option("--format <format>", "csv, json, xlsx, parquet or html", "csv")
+    .option("--part <name>", "this part of it alone, where each part is a file (default on stdout: the first)")
+    .option("--out <file>", "where to; its other parts and what describes them stand beside it (default: stdout)")
     .addHelpText(
       "after",
-      example("crm-sync report reconciliation --period 2026-10 --format csv --out reconciliation.csv"),
+      example("crm-sync report run --period 2026-10 --as-of 2026-11-05 --format csv --out runs-2026-10.csv"),
     )
     .action((kind, options) => carryOut((invocation) => reportCommand(invocation, kind, options)));
   addBooks(report, carryOut);
@@ -27,40 +43,80 @@ export const register: Register = (program, carryOut) => {
 
 export interface ReportWords {
   period?: string | undefined;
-  format: string;
+  asOf?: string | undefined;
   by?: string | undefined;
+  source?: string | undefined;
+  customer?: string | undefined;
+  branch?: string | undefined;
+  product?: string | undefined;
+  format: string;
+  part?: string | undefined;
   out?: string | undefined;
 }
 
-/** `report KIND --period MONTH`: to a file, or to stdout. */
+/** `report KIND --period PERIOD`: to files, or its first part to stdout. */
 export async function reportCommand(invocation: Invocation, kind: string, words: ReportWords): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
-    const request = await requestOf(application, kind, words);
-    if (words.out === undefined) {
+    const { askedKind, partOf, reportChunks, writeReport } = await import("../../app/report-files.ts");
+    const asked = askedKind(kind);
+    const request = await requestOf(application, words);
+    const { format, part, out } = words;
+    if (out === undefined) {
+      refuseBytes(output, format, kind);
+      const chunks = reportChunks(application, asked, request, format, `${kind}-${request.period.label}.${format}`);
       const { toStdoutFromOneState } = await import("../stdout.ts");
-      await toStdoutFromOneState(output, (await application.inquiry()).report(request, words.format));
+      await toStdoutFromOneState(output, bytesOf(ofOneFile(asked, chunks, part, partOf)));
       return ok;
     }
-    const { writeReport } = await import("../../app/report-files.ts");
-    await writeReport(application, request, words.format, words.out);
-    if (options.json) output.json({ report: kind, period: words.period, file: words.out });
-    else output.note(`${words.out} written`);
+    const paths = await writeReport(application, asked, request, { format, path: out, part });
+    if (options.json) output.json({ report: kind, period: words.period, file: paths[0] ?? out, files: paths });
+    else for (const path of paths) output.note(`${path} written`);
     return ok;
   });
 }
 
+/** A report of the kinds that are no statements yet is one file. */
+function ofOneFile(
+  asked: Asked,
+  chunks: AsyncIterable<FileChunk>,
+  part: string | undefined,
+  partOf: (asked: Asked, chunks: AsyncIterable<FileChunk>, part: string | undefined) => AsyncIterable<FileChunk>,
+): AsyncIterable<FileChunk> {
+  return asked.road === "report" && part === undefined ? chunks : partOf(asked, chunks, part);
+}
+
+async function* bytesOf(chunks: AsyncIterable<FileChunk>): AsyncGenerator<string | Buffer, void, void> {
+  for await (const { chunk } of chunks)
+    yield typeof chunk === "string" ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+}
+
+/** Formats that are no text: a terminal would show them as garbage. */
+const binary = ["xlsx", "parquet"];
+
+function refuseBytes({ stdout }: Pick<Output, "stdout">, format: string, kind: string): void {
+  if (stdout.isTTY !== true || !binary.includes(format)) return;
+  throw usage(`${format} is not for a terminal`, `add --out ${kind}.${format}, or send it on with \`> FILE\``);
+}
+
 async function requestOf(
   application: Application,
-  kind: string,
-  { by = "happened", period }: Pick<ReportWords, "period" | "by">,
-): Promise<ReportRequest> {
-  if (period === undefined) throw usage("a report is about a period", "add --period, such as --period 2026-10");
-  const { monthPeriod } = await import("../../app/report-files.ts");
-  const { reportKinds } = await import("../../report/document.ts");
-  const known = reportKinds.find((name) => name === kind);
-  if (known === undefined)
-    throw usage(`there is no report ${JSON.stringify(kind)}`, `use one of: ${reportKinds.join(", ")}`);
+  { period, asOf, by = "happened", source, customer, branch, product }: ReportWords,
+): Promise<StatementRequest> {
+  if (period === undefined) throw usage("a statement is about a period", "add --period, such as --period 2026-10");
   if (by !== "happened" && by !== "crm-date") throw usage(`--by ${by} is no date of a row`, "use happened or crm-date");
-  return { kind: known, period: monthPeriod(period, application.config.zone), by };
+  const { parsePeriod } = await import("../../report/statement/period.ts");
+  const { parseMoment } = await import("../../report/statement/moment.ts");
+  const { zone, namespace } = application.config;
+  return {
+    period: parsePeriod(period, zone),
+    by,
+    filters: {
+      source,
+      customer: customer === undefined ? undefined : formatKey(parseKey(customer, namespace)),
+      branch,
+      product,
+    },
+    asOf: asOf === undefined ? undefined : parseMoment(asOf, zone, application.clock.now()),
+  };
 }

@@ -1,0 +1,121 @@
+import { statements } from "../../src/inquiry/statement/statements.ts";
+import type { Statement } from "../../src/inquiry/statement/statements.ts";
+import { parsePeriod } from "../../src/report/statement/period.ts";
+import type { Column, ColumnType, Part } from "../../src/report/statement/shape.ts";
+import { code, page, table } from "./markdown.ts";
+
+const types: Record<ColumnType, string> = {
+  text: "A text.",
+  list: "Texts in their order.",
+  integer: "A whole number.",
+  boolean: "Yes or no.",
+  money:
+    "An amount in the currency that another column of the row names. It is held and added up as a whole number of " +
+    "the " +
+    "smallest unit of that currency, never as a fraction.",
+  date: "A local date such as `2026-10-01`, as the CRM gave it or in the configured zone.",
+  instant: "A moment, shown in the configured zone.",
+};
+
+const examples = [
+  { label: "2026-10", what: "a month" },
+  { label: "2026-Q4", what: "a quarter" },
+  { label: "2026", what: "a year" },
+  { label: "2026-10-25", what: "a day, here one of 25 hours" },
+  { label: "2026-09..2026-11", what: "three months" },
+  { label: "2026-10-03..2026-10-17", what: "fifteen days" },
+];
+
+function periods(): string[] {
+  const zone = "Europe/Berlin";
+  const rows = examples.map(({ label, what }) => {
+    const { from, to } = parsePeriod(label, zone);
+    return [code(label), what, code(from), code(to)];
+  });
+  return [
+    "## Periods",
+    "`--period` is of local days in the configured zone, with the days of 23 and 25 hours as long as they are. " +
+      "Both ends " +
+      `of a range belong to it. In ${zone}:`,
+    table(["Period", "What it is", "From", "Up to, and without"], rows),
+    "A period that is not over yet may be asked for: the statement is marked `provisional`, which means that the " +
+      "moment " +
+      "that it stands on lies before the end of the period.",
+    "`--by crm-date` puts an order into the period that the date of the CRM names; without it a row stands in the " +
+      "period " +
+      "in which it happened. `activity`, `run` and `rebuild` know no date of the CRM.",
+  ];
+}
+
+const asOf = [
+  "## As of a moment in the past",
+  "`--as-of 2026-10-31T18:00` (local in the configured zone), `--as-of 2026-10-31T18:00+01:00` or `--as-of " +
+    "2026-10-31` " +
+    "(the end of that day) says what the ledger knew then: the rows are those of a statement that was taken at that " +
+    "moment, under the audit head of that moment. A moment in the future, before the ledger began, or before what " +
+    "retention has left is refused, with the earliest one that can be asked for.",
+  "Some things the ledger keeps only as they are now. As of a moment in the past:",
+  [
+    "- A record that was deferred, a rejection, an alert and an open circuit are known as long as they last: one " +
+      "that " +
+      "ended since is missing.",
+    "- When the platform was read back last is known only as far as it showed something else than before; an earlier " +
+      "time may stand there, never a later one.",
+    "- How often a record was missed, the evidence that was gathered for an operation, when a row of the " +
+      "quarantine was seen last, and the details of a difference are those of now.",
+    "- Names and other personal data are those that are kept now: what was erased since is erased there too.",
+    "- Complete readings of sources and particulars of runs that retention has thinned are missing from every " +
+      "statement.",
+  ].join("\n"),
+];
+
+function typeOf({ type, currencyIn, total }: Column): string {
+  const of = currencyIn === undefined ? "" : ` in ${code(currencyIn)}`;
+  return `${type}${of}${total === true ? ", added up" : ""}`;
+}
+
+function partOf(part: Part): string[] {
+  const group = part.groupBy === undefined ? "" : ` Rows are counted by ${code(part.groupBy)}.`;
+  return [
+    `### Part ${code(part.name)}: ${part.title}`,
+    `${part.about}${group}`,
+    table(
+      ["Column", "Type", "Heading", "What stands in it"],
+      part.columns.map((column) => [code(column.name), typeOf(column), column.title, column.about]),
+    ),
+  ];
+}
+
+function limitedBy({ filters }: Statement): string {
+  const options = (filters ?? (["source", "customer", "branch", "product"] as const)).map((name) => code(`--${name}`));
+  return options.length === 0 ? "It cannot be limited." : `It can be limited by ${options.join(", ")}.`;
+}
+
+/** The columns of every statement: names and types are a promise. */
+export function statementsPage(): string {
+  const all: Statement[] = Object.values(statements);
+  return page([
+    "# Statements",
+    "`crm-sync report KIND --period PERIOD` writes a statement. Names and types of columns are a promise: a change " +
+      "of one " +
+      "raises the version of its statement, which stands in the header. The same ledger and the same question give " +
+      "the " +
+      "same bytes.",
+    table(
+      ["Kind", "Version", "What it says"],
+      all.map(({ shape }) => [code(shape.kind), String(shape.version), shape.about]),
+    ),
+    ...periods(),
+    ...asOf,
+    "## Types",
+    table(
+      ["Type", "What it holds"],
+      Object.entries(types).map(([type, what]) => [type, what]),
+    ),
+    ...all.flatMap((statement) => [
+      `## ${statement.shape.kind}`,
+      `${statement.shape.title}, version ${statement.shape.version}. ${statement.shape.about} ${limitedBy(statement)}`,
+      ...statement.shape.parts.flatMap(partOf),
+    ]),
+  ]);
+}
