@@ -13,7 +13,7 @@ import type { Register } from "../command-line.ts";
 import { parseKey } from "../keys.ts";
 import type { Output } from "../output.ts";
 
-const kinds = "orders, reconciliation, exceptions, activity, run or rebuild";
+const kinds = "orders, entitlements, reconciliation, corrections, exceptions, activity, run, bridge, cover or rebuild";
 
 export const register: Register = (program, carryOut) => {
   const report = program.command("report");

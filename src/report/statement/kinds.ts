@@ -7,5 +7,6 @@ export const statementKinds = [
   "exceptions",
   "activity",
   "run",
+  "bridge",
   "rebuild",
 ] as const;
