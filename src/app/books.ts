@@ -32,6 +32,8 @@ export const closedKinds: readonly StatementKind[] = [
   "reconciliation",
   "corrections",
   "exceptions",
+  "activity",
+  "run",
 ];
 
 /** JSON is what a reprint is compared with; the others are for people. */

@@ -18,6 +18,9 @@ const whatByKind: Readonly<Record<string, string>> = {
   "password-handed-out": "saw a password",
   "private-shown": "saw personal data",
   erased: "erased",
+  "period-closed": "closed the books",
+  "period-reopened": "opened the books again",
+  "signed-off": "signed off",
 };
 
 /** Who did what, and why. */
@@ -51,7 +54,8 @@ export const activityStatement: StatementShape = {
             "`ran`, `ran by schedule`, `settled`, `approved`, `rejected`, `rejection taken back`, `linked`, " +
             "`unlinked`, " +
             "`requested`, `request withdrawn`, `retried`, `noted as done`, `accepted`, `overrode a limit`, " +
-            "`saw a password`, `saw personal data`, `erased`, or `other`.",
+            "`saw a password`, `saw personal data`, `erased`, `closed the books`, `opened the books again`, " +
+            "`signed off`, or `other`.",
         },
         { name: "kind", type: "text", title: "Kind", about: "The kind of the audit entry, or of the run." },
         { name: "subject", type: "text", title: "Subject", about: "What it was done to; of a run, its job." },
