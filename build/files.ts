@@ -38,6 +38,7 @@ const config: Members = [
   "src/contract/term.ts",
   "src/contract/time-codec.ts",
   "src/contract/vocabulary.ts",
+  "src/crm/currency.ts",
   "src/crm/fields.ts",
   "src/crm/license-types.ts",
   "src/crm/model.ts",

@@ -1,6 +1,6 @@
 /* oxlint-disable unicorn/no-thenable -- `then` is a word of the mapping here, never a function */
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "../../src/base/canonical-json.ts";
+import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
 import { Problem } from "../../src/base/errors.ts";
 import type { CanonicalRecord, Stream } from "../../src/crm/model.ts";
 import { compileMapping, findMistakes } from "../../src/source/mapping/compile.ts";
@@ -205,6 +205,31 @@ describe("an amount", () => {
     [1e3, 100_000],
   ])("%s is %i cents exactly", (found, minor) => {
     expect(amount({ money: "a", currency: "EUR" }, { a: found })).toEqual({ currency: "EUR", minor });
+  });
+
+  it.each<[Json, string, Json, number]>([
+    [{}, "JPY", "500", 500],
+    [{}, "JPY", "500.00", 500],
+    [{}, "KWD", "1.005", 1005],
+    [{}, "IDR", "12.50", 1250],
+    // What is written with more decimals than the currency has is read in its minor unit all the same.
+    [{ decimals: 2 }, "JPY", "500.00", 500],
+    [{ decimals: 6 }, "EUR", "1.230000", 123],
+    [{ decimals: 0 }, "EUR", "1250", 1250],
+  ])("with %j is in the minor unit that %s has by ISO 4217: %j", (spec, c, a, minor) => {
+    const mapping = { money: "a", currency: { path: "c" }, ...(spec as object) };
+    expect(amount(mapping, { a, c })).toEqual({ currency: c, minor });
+  });
+
+  it.each([
+    [{}, "JPY", "500.5"],
+    [{}, "EUR", "1.005"],
+    [{ decimals: 2 }, "JPY", "500.50"],
+    [{ decimals: 6 }, "EUR", "1.2345"],
+    [{ decimals: 0 }, "EUR", "12.50"],
+  ])("with %j is refused where %s has no such minor unit: %s", (spec, c, a) => {
+    const mapping = { ...order, amount: { money: "a", currency: { path: "c" }, ...spec } };
+    expect(reject("orders", mapping, { a, c }).code).toBe("not-an-amount");
   });
 
   it("takes its currency, decimals and marks from the source", () => {

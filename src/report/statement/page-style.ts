@@ -48,7 +48,7 @@ svg .zero { stroke: var(--soft); }
   .scroll { overflow: visible; }
   thead { display: table-header-group; }
   tr, figure, dl { break-inside: avoid; }
-  h1, h2, h3, thead { break-after: avoid; }
+  h1, h2, h3, p, thead { break-after: avoid; }
   section + section { break-before: page; }
   figure { flex: 0 1 46%; }
 }

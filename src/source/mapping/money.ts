@@ -1,11 +1,15 @@
 import type { Json } from "../../base/canonical-json.ts";
 import type { Money } from "../../crm/model.ts";
+import { minorDigits } from "../../crm/currency.ts";
 import { refuse } from "./context.ts";
 import type { MappingContext } from "./context.ts";
 
 export interface MoneyFormat {
-  /** Digits of the minor unit: 2 for EUR, 0 for JPY. */
-  decimals: number;
+  /**
+   * The most decimals that an amount has. Undefined: as many as the minor unit of its currency has digits, 2 for EUR, 0
+   * for JPY. Fewer than that make the last of them the minor unit: 0 for amounts in cents.
+   */
+  decimals: number | undefined;
   decimalMark: string;
   groupMark: string | undefined;
 }
@@ -15,11 +19,13 @@ export function compileAmount(
   format: MoneyFormat,
   context: MappingContext,
 ): (value: Json, currency: string) => Money | undefined {
-  const { decimals, decimalMark, groupMark } = format;
-  const expected = `an amount with at most ${decimals} decimals`;
+  const { decimalMark, groupMark } = format;
   const group = RegExp.escape(groupMark ?? "");
   const grouped = new RegExp(`^[+-]?\\d{1,3}(?:${group}\\d{3})+(?:${RegExp.escape(decimalMark)}\\d*)?$`);
   return (value, currency) => {
+    const digits = minorDigits(currency);
+    const decimals = Math.min(format.decimals ?? digits, digits);
+    const expected = `an amount with at most ${decimals} decimals`;
     let text = typeof value === "number" ? String(value) : value;
     if (typeof text !== "string") return refuse(context, "not-an-amount", value, expected);
     if (typeof value === "string") {

@@ -1,3 +1,4 @@
+import type { Json } from "../../../base/canonical-json.ts";
 import { mistake, refuse } from "../context.ts";
 import type { Evaluate } from "../context.ts";
 import { compileAmount } from "../money.ts";
@@ -12,7 +13,9 @@ export const money: Operator = {
     gives: "an amount: `{currency, minor}`",
     options: {
       currency: "A currency such as EUR, or an expression that finds one. Required.",
-      decimals: "Digits of the minor unit, 0 to 6; 2 by default.",
+      decimals:
+        "The most decimals, 0 to 6: by default, and at most, as many as the minor unit of the currency has by " +
+        "ISO 4217. 0 for amounts that the CRM gives in cents.",
       decimalMark: "What stands before the decimals; a point by default.",
       groupMark: "What stands between groups of three digits; nothing by default.",
     },
@@ -27,9 +30,14 @@ export const money: Operator = {
         gives: { currency: "EUR", minor: 123450 },
       },
       {
-        expression: { money: "total", currency: { path: "unit" }, decimals: 0 },
+        expression: { money: "total", currency: { path: "unit" } },
         record: { total: "500", unit: "JPY" },
         gives: { currency: "JPY", minor: 500 },
+      },
+      {
+        expression: { money: "cents", currency: "EUR", decimals: 0 },
+        record: { cents: 1250 },
+        gives: { currency: "EUR", minor: 1250 },
       },
       { expression: { money: "total", currency: "EUR" }, record: { total: "1.005" }, refused: "not-an-amount" },
       {
@@ -42,8 +50,8 @@ export const money: Operator = {
   compile(operand, spec, at, compiler) {
     const { context } = compiler;
     const inner = compiler.expression(operand, at);
-    const { decimals = 2, currency } = spec;
-    if (typeof decimals !== "number" || !Number.isInteger(decimals) || decimals < 0 || decimals > 6) {
+    const { decimals, currency } = spec;
+    if (!isDigits(decimals)) {
       return mistake(
         context,
         beside(at, "decimals"),
@@ -79,3 +87,7 @@ export const money: Operator = {
     };
   },
 };
+
+function isDigits(value: Json | undefined): value is number | undefined {
+  return value === undefined || (typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= 6);
+}
