@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
-import { listMark } from "./cell-text.ts";
+import { listMark, withEscapes } from "./cell-text.ts";
 import { headerFacts } from "./header-facts.ts";
 import type { Column, ColumnType, Part } from "./shape.ts";
 import { sumText } from "./totals.ts";
@@ -49,7 +49,8 @@ export function csvMetadata(statement: OpenStatement, totals: StatementTotals): 
       return tableOf(part, encodeURI(fileNameOf(name, fileOfPart(shape, part))), found);
     }),
   };
-  return `${JSON.stringify(withoutNull(metadata), null, 2)}\n`;
+  const lines = JSON.stringify(withoutNull(metadata), null, 2).split("\n");
+  return `${lines.map(withEscapes).join("\n")}\n`;
 }
 
 /** CSV on the Web has no null: what is not known is left out. */

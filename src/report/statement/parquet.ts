@@ -2,7 +2,7 @@ import { ByteWriter, ParquetWriter } from "hyparquet-writer";
 import { canonicalJson } from "../../base/canonical-json.ts";
 import { Problem } from "../../base/errors.ts";
 import { minorDigits } from "../../crm/currency.ts";
-import { cellText } from "./cell-text.ts";
+import { cellText, withEscapes } from "./cell-text.ts";
 import { headerFacts } from "./header-facts.ts";
 import { cellOf, currencyOf, isList } from "./rows.ts";
 import type { Column, ColumnType, Part, Row } from "./shape.ts";
@@ -33,7 +33,7 @@ export function parquetWriter(statement: OpenStatement): StatementWriter {
       return [];
     },
     rows: (_part, rows) => open?.rows(rows) ?? [],
-    endPart: (part, totals) => open?.end(canonicalJson(totalsJson(part, totals))) ?? [],
+    endPart: (part, totals) => open?.end(withEscapes(canonicalJson(totalsJson(part, totals)))) ?? [],
     end: () => [],
   };
 }

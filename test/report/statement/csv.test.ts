@@ -1,7 +1,7 @@
 import { parse } from "csv-parse/sync";
 import { describe, expect, it } from "vitest";
 import { fileNameOf } from "../../../src/report/statement/writer.ts";
-import { filesOf, hostileTexts, sampleShape, textOf } from "./sample.ts";
+import { filesOf, hostileTexts, sampleHeader, sampleShape, textOf } from "./sample.ts";
 
 type Cells = Record<string, string>;
 
@@ -116,6 +116,17 @@ describe("a statement as CSV", async () => {
       ["matched", 3],
       ["missing", 2],
     ]);
+  });
+
+  it("is described without anything that acts unseen", async () => {
+    const turned = "a\u202eb";
+    const header = { ...sampleHeader, filters: { customer: turned } };
+    const rows = [{ part: "orders", row: { order: "1", verdict: turned } }];
+    const text = textOf(await filesOf("csv", { header, rows }), "-metadata.json");
+    expect(text).not.toContain("\u202e");
+    const metadata = JSON.parse(text);
+    expect(metadata[own("customer")]).toBe(turned);
+    expect(metadata.tables[0][own("groups")][0][own("value")]).toBe(turned);
   });
 
   it("has the same bytes when it is made again", async () => {
