@@ -13,6 +13,7 @@ import { findingCount, runVerify } from "../run/verify-run.ts";
 import type { VerifySummary } from "../run/verify-run.ts";
 import type { Application } from "./application.ts";
 import { keepHead } from "./head-places.ts";
+import { mailReports } from "./mail-reports.ts";
 import { writeReports } from "./report-files.ts";
 import { underRunLock } from "./run-lock.ts";
 
@@ -158,7 +159,8 @@ async function runReport({ application, dependencies, job, request }: Execution)
     await ledger.runs.finish(run, { state, exitCode, balance: null, summary: { files } });
   };
   try {
-    const files = await writeReports(application, job, request.fireTime);
+    const { files, month } = await writeReports(application, job, request.fireTime);
+    await mailReports(application, job, month, files);
     await end("done", exitCodes.ok, files);
     return { run, files };
   } catch (error) {

@@ -111,13 +111,13 @@ export async function* partOf(
 
 /**
  * The reports of a job, for the month before its fire time, each into the folder that it names or into the folder
- * `reports` beside the ledger; gives their paths.
+ * `reports` beside the ledger; gives their paths, and the month.
  */
 export async function writeReports(
   application: Application,
   job: BoundJob,
   fireTime: string | undefined,
-): Promise<string[]> {
+): Promise<{ month: string; files: string[] }> {
   const { zone } = application.config;
   const month = monthBefore(fireTime === undefined ? application.clock.now() : Date.parse(fireTime), zone);
   const paths: string[] = [];
@@ -130,7 +130,7 @@ export async function writeReports(
     );
     paths.push(...written);
   }
-  return paths;
+  return { month, files: paths };
 }
 
 /** One report of a month into a folder, which is made where it is missing; gives the paths of its files. */

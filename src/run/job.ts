@@ -59,6 +59,8 @@ export interface BoundJob {
   misfire: MisfirePolicy;
   limits: LimitsSettings;
   reports: readonly JobReport[];
+  /** Who gets the reports by mail. */
+  mailTo: readonly string[];
   budget?: VerifyBudget | undefined;
   /** Shares of the enterprises that go first, in per cent. */
   canary?: readonly number[] | undefined;
@@ -68,6 +70,7 @@ export interface BoundJob {
 export interface JobsConfig {
   zone: string;
   limits: LimitsSettings;
+  mail?: unknown;
   jobs: Readonly<Record<string, JobSettings>>;
   sources: Readonly<Record<string, { streams: Readonly<Partial<Record<Stream, unknown>>> }>>;
 }
@@ -155,6 +158,13 @@ function bind(job: Job, settings: JobSettings | undefined, config: JobsConfig): 
     );
   }
   const budget = settings?.budget ?? job.budget;
+  const mailTo = settings?.mailTo ?? [];
+  if (mailTo.length > 0 && kind !== "report") {
+    const cure = "Remove it, or give it to a job of kind report.";
+    problems.push(mistake(job.id, "mailTo", `is of no use to a job of kind ${kind}`, cure));
+  }
+  if (mailTo.length > 0 && config.mail === undefined)
+    problems.push(mistake(job.id, "mailTo", "names people, and no mail server is configured", "Add `mail`."));
   if (kind !== "verify" && budget !== undefined) {
     const cure = "Remove it, or give it to a job of kind verify.";
     problems.push(mistake(job.id, "budget", `is of no use to a job of kind ${kind}`, cure));
@@ -179,6 +189,7 @@ function bind(job: Job, settings: JobSettings | undefined, config: JobsConfig): 
     misfire: settings?.misfire ?? job.misfire,
     limits: limitsWith(limitsWith(config.limits, job.limits), settings?.limits),
     reports,
+    mailTo,
     budget,
     canary: settings?.canary,
   });

@@ -224,6 +224,14 @@ const jobFields = {
     .min(1)
     .optional()
     .describe("Reports that a job of kind `report` writes, for the month before the fire time."),
+  mailTo: z
+    .array(z.email())
+    .min(1)
+    .optional()
+    .meta({
+      description: "Who gets these reports by mail, as files of one message; the mail server stands in `mail`.",
+      examples: [["finance@example.com"]],
+    }),
 };
 
 /** A change to a job that ships with the program, or (with `kind`) a job of one's own. */

@@ -25,6 +25,7 @@ export function job(id: string, schedule: string, more: { zone?: string; misfire
     streams: ["customers"],
     sources: [],
     misfire: more.misfire ?? "run-once",
+    mailTo: [],
     limits: {
       taking: {
         enterprise: { floor: 5, share: 0.05 },

@@ -1,0 +1,43 @@
+import { basename } from "node:path";
+import { messageOf, Problem } from "../base/errors.ts";
+import type { BoundJob } from "../run/job.ts";
+import { sendMail } from "../run/mail.ts";
+import type { Application } from "./application.ts";
+
+/**
+ * Mails the reports of a job to those whom it names. Throws a Problem where the mail server does not take them: the
+ * files stay where they were written, and the job has not done what it is for.
+ */
+export async function mailReports(
+  { config, secrets, logger }: Pick<Application, "config" | "secrets" | "logger">,
+  { id, mailTo }: Pick<BoundJob, "id" | "mailTo">,
+  month: string,
+  files: readonly string[],
+): Promise<void> {
+  const { mail } = config;
+  if (mail === undefined || mailTo.length === 0) return;
+  const names = files.map((path) => basename(path));
+  try {
+    await sendMail(
+      mail,
+      {
+        to: mailTo,
+        subject: `crm-sync: reports of ${month}`,
+        text: `The reports of ${month}, written by the job ${id}:\n\n${names.map((name) => `  ${name}\n`).join("")}`,
+        files: files.map((path) => ({ name: basename(path), path })),
+      },
+      (reference) => secrets.reveal(reference),
+    );
+  } catch (error) {
+    if (error instanceof Problem) throw error;
+    throw new Problem({
+      code: "report.not-mailed",
+      message:
+        `the reports of ${month} were written and not mailed: ${mail.host}:${mail.port} did not take them ` +
+        `(${messageOf(error)})`,
+      cure: `correct \`mail\`, and run the job again: \`crm-sync run ${id}\`; the files are ${names.join(", ")}`,
+      cause: error,
+    });
+  }
+  logger.info({ job: id, month, recipients: mailTo.length, files: files.length }, "reports mailed");
+}
