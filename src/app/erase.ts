@@ -38,22 +38,21 @@ export async function eraseByHand(
 }
 
 /** Endings of what lies beside a ledger and belongs to it. */
-const ownEndings = ["", "-wal", "-shm", ".heads", ".lock", ".handing-out"];
+const ownEndings = /^(?:|-wal|-shm|\.heads|\.(?:lock|handing-out)(?:-journal)?)$/u;
 
 /** So much of a file tells whether it is a plan that shows personal data. */
 const planStart = 4_096;
 
 function leftToPeople(ledgerPath: string, { standing, shown, stillCurrent, unreadableRows }: Erased): LeftToPeople[] {
   const folder = dirname(ledgerPath);
-  const own = ownEndings.map((ending) => basename(ledgerPath) + ending);
-  const names = readdirSync(folder, { withFileTypes: true }).filter(
-    (file) => file.isFile() && !own.includes(file.name),
-  );
+  const ledger = basename(ledgerPath);
+  const isOwn = (name: string): boolean => name.startsWith(ledger) && ownEndings.test(name.slice(ledger.length));
+  const names = readdirSync(folder, { withFileTypes: true }).filter((file) => file.isFile() && !isOwn(file.name));
   const files = names.flatMap(({ name }): LeftToPeople[] => {
     const where = join(folder, name);
     if (startOf(where, databaseMark.length) === databaseMark) return [{ what: "a copy of a ledger", where }];
     if (startOf(where, planStart).includes('"private":"shown"')) return [{ what: "a plan with personal data", where }];
-    return name.startsWith(basename(ledgerPath)) ? [{ what: "what was put beside the ledger", where }] : [];
+    return name.startsWith(ledger) ? [{ what: "what was put beside the ledger", where }] : [];
   });
   const onPlatform = standing.map(({ what, id, of }) => ({ what: `the ${what} of ${of} on the platform`, where: id }));
   const inSources = stillCurrent.map(({ stream, key, source }) => ({

@@ -109,10 +109,14 @@ async function requireAccount(
   const members = await reader.of(customer, signal).members(known.link.enterpriseGlobalId);
   const member = members.find((one) => one.globalId === link.memberGlobalId && !one.deleted);
   const login = privateValues.get(markerKey(link.login ?? person.body.userName));
-  const isTheirs =
-    member !== undefined &&
-    login !== undefined &&
-    isAccountOf(member, login, { known: known.enterpriseCode, maxLength });
+  if (login === undefined) {
+    throw refused(
+      "staff.erased",
+      `the account name of ${key} was erased from the ledger, so the account cannot be told apart`,
+      "set the password on the platform; nothing was asked for",
+    );
+  }
+  const isTheirs = member !== undefined && isAccountOf(member, login, { known: known.enterpriseCode, maxLength });
   if (isTheirs) return link.memberGlobalId;
   throw refused(
     member === undefined ? "staff.not-shown" : "staff.other-account",

@@ -57,7 +57,11 @@ async function handOut(
   if (password === undefined) {
     throw noPassword(
       version > 0
-        ? `the ${kind} password of staff member ${key} was handed out already and is not kept`
+        ? `the ${kind} password of staff member ${key} was ${
+            ledger.private.isErased(ref, version)
+              ? "erased with the person's data"
+              : "handed out already and is not kept"
+          }`
         : `there is no generated password for staff member ${key}`,
       `\`crm-sync staff reset-password ${key} --reason TEXT\` sets a new one`,
     );

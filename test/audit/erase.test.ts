@@ -1,19 +1,42 @@
 import { copyFileSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { document } from "../support/cli.ts";
+import type { World } from "../support/cli.ts";
 import { exportOf, verifierAlone } from "../support/audit-record.ts";
 import { bytesOf, eraseGone, gone, goneTexts, livedWithGone, nothingWaits, runs } from "../support/gone-customer.ts";
 import { crmSync } from "../support/program.ts";
 import { canary } from "../support/world/crm.ts";
-import { sqlite } from "../support/world/start.ts";
+import { openLedger, sqlite } from "../support/world/start.ts";
 
 const othersValues = `select ref, version, salt, body, sealed, wiped_at from private_value
   where ref like '%/crm/C2' or ref like '%/crm/S2-%' or ref like '%/crm/O2' order by ref, version`;
+
+/**
+ * What a service and a source said of somebody where nothing takes it out: an answer that was kept, its words, and two
+ * rows that nobody could read, of which the source gives one still.
+ */
+function planted(w: World): void {
+  const [sent] = w.rows<{ id: string }>(
+    "select id from operation where kind = 'create-enterprise' and customer_id = 'C1'",
+  );
+  const kept = (ref: string, body: string): string =>
+    `insert into private_value (ref, version, body, created_at) values ('${ref}', 1, '${body}', '1')`;
+  w.tamper(kept(`answer/${sent?.id}`, '{"message":"Zqcanary Gone Works is there"}'));
+  w.tamper(`update operation set outcome_message = 'Zqcanary Gone Works is there' where id = '${sent?.id}'`);
+  for (const state of ["open", "resolved"]) {
+    w.tamper(`insert into quarantine (id, source, stream, place, field, code, message, raw_ref, raw_hash, first_seen,
+      last_seen, last_read, state) values ('q-${state}', 'hr', 'staff', '${state}.ndjson:9', '', 'no-json', 'no JSON',
+      'quarantine/q-${state}', '${state}', '1', '1', 1, '${state}')`);
+    w.tamper(kept(`quarantine/q-${state}`, '{"name":"Zqcanary Gone Married"'));
+  }
+}
 
 it("a customer is erased with its people, every proof stays good, and nobody else is touched", async () => {
   const w = await livedWithGone();
   await gone(w);
   await nothingWaits(w);
+  await crmSync(w.place, "plan", "--show-private", "--by", "ben");
+  planted(w);
   const before = bytesOf(w);
   expect(before.some((found) => found.startsWith("ledger.db: "))).toBe(true);
   const proof = w.path("before.json");
@@ -21,12 +44,20 @@ it("a customer is erased with its people, every proof stays good, and nobody els
   const others = w.rows(othersValues);
   copyFileSync(w.path("ledger.db"), w.path("ledger.db.bak"));
   writeFileSync(w.path("shown.ndjson"), '{"plan":1,"private":"shown"}\n');
-  await crmSync(w.place, "plan", "--show-private", "--by", "ben");
 
   const erased = await w.run(...eraseGone);
   expect([erased.exitCode, erased.stderr]).toEqual([0, ""]);
   expect(erased.stdout).toMatch(/^erased customer:crm\/C1, staff:crm\/S1-1, staff:crm\/S1-2: [1-9]\d* versions of/u);
-  for (const left of ["ledger.db.bak", "shown.ndjson", "shown to ben", "backups", "enterprise of crm/C1"])
+  for (const own of ["resolved.ndjson", "ledger.db.lock", "ledger.db.heads", "ledger.db-"])
+    expect(erased.stdout).not.toContain(own);
+  for (const left of [
+    "ledger.db.bak",
+    "hr open.ndjson:9",
+    "shown.ndjson",
+    "shown to ben",
+    "backups",
+    "enterprise of crm/C1",
+  ])
     expect(erased.stdout).toContain(left);
 
   // No byte of it is left where the ledger lies, and what is of others is as it was.
@@ -44,7 +75,13 @@ it("a customer is erased with its people, every proof stays good, and nobody els
   expect(verify(w.path("after.json"))).toMatchObject({ code: 0 });
   const [entry] = w.rows<{ subject: string; body: string }>("select subject, body from audit where kind = 'erased'");
   expect(entry).toMatchObject({ subject: "customer:crm/C1" });
-  expect(JSON.parse(entry?.body ?? "")).toMatchObject({ by: "anna.lee", reason: "request 17", values: 5 });
+  expect(JSON.parse(entry?.body ?? "")).toMatchObject({
+    by: "anna.lee",
+    reason: "request 17",
+    values: 5,
+    answers: 1,
+    texts: 1,
+  });
 
   // Whoever asks is told that it is erased.
   for (const [stream, id] of [
@@ -110,6 +147,16 @@ it("nothing is erased that the CRM still gives, or while anything waits, and the
   await gone(w);
   expect(await refused("erase.open-operation", "--customer", "C1", ...why)).toContain("approves or rejects");
   await nothingWaits(w);
+  const [done] = w.rows<{ id: string }>("select id from operation where state = 'done' and customer_id = 'C1'");
+  for (const state of ["sending", "unknown", "parked", "planned"]) {
+    w.tamper(`update operation set state = '${state}' where id = '${done?.id}'`);
+    expect(await refused("erase.open-operation", "--customer", "C1", ...why)).toContain(`is ${state}`);
+  }
+  w.tamper(`update operation set state = 'done' where id = '${done?.id}'`);
+  const { ledger } = await openLedger({ path: w.path("ledger.db") });
+  ledger.runs.takeLock();
+  expect((await w.run(...eraseGone)).exitCode, "while a run is on").toBe(75);
+  ledger.close();
   const named = ["--customer", "C1", "--reason", "Zqcanary Gone Boss asked", "--by", "anna.lee"];
   const { exitCode, stdout, stderr } = await crmSync(w.place, "audit", "erase", ...named);
   expect([exitCode, stdout]).toEqual([64, ""]);
@@ -164,4 +211,24 @@ it("no entry of the audit record, and no table but the private one, ever held an
     return texts.some((text) => rows.includes(text));
   });
   expect(holding).toEqual(["private_value"]);
+});
+
+it("what is taken back, or asked for by hand, says that a value is erased, and sends nothing without it", async () => {
+  const w = await livedWithGone();
+  const [renaming] = w.rows<{ run: string }>("select run_id as run from operation where kind = 'edit-staff'");
+  await gone(w);
+  await nothingWaits(w);
+  expect((await w.run(...eraseGone)).exitCode).toBe(0);
+  const why = ["--reason", "lost the letter", "--by", "anna.lee"];
+  for (const [says, exitCode, ...words] of [
+    ["impossible .* the name of before is not kept any more", 3, "undo", renaming?.run ?? ""],
+    ["account name of crm/S1-1 was erased", 64, "staff", "reset-password", "S1-1", ...why],
+    ["password of staff member crm/S1-1 was erased", 64, "staff", "password", "S1-1"],
+    ["the customer is gone from the CRM", 0, "resync", "--customer", "C1"],
+    ["the account stays", 0, "plan", "--customer", "C1"],
+  ] as const) {
+    const then = await w.does(...words);
+    expect.soft([then.exitCode, then.calls], words.join(" ")).toEqual([exitCode, {}]);
+    expect.soft(then.stdout + then.stderr).toMatch(new RegExp(says, "u"));
+  }
 });

@@ -18,6 +18,9 @@ type Kept = Row<"private_value", "ref" | "version">;
 /** A row of the quarantine that waits, and where its raw form came from. */
 export type WaitingForm = Row<"quarantine", "id" | "source" | "stream" | "place">;
 
+/** The raw form of a row that no record could be read from, and where its source gives it still. */
+type UnreadForm = FullRow<"private_value", "ref" | "body"> & { place: string | null };
+
 /** An operation that is not over. */
 export type OpenOperation = Row<"operation", "id" | "endpoint" | "subject"> & { state: OperationState };
 
@@ -99,8 +102,8 @@ export class ErasureTables {
     return rows.map((row) => row.raw_ref);
   }
 
-  /** Raw forms that name no record, because they could not be read; each with its text. */
-  *formsOfNobody(): IterableIterator<FullRow<"private_value", "ref" | "body"> & { place: string }> {
+  /** Raw forms that name no record, because none could be read from them. */
+  *formsOfNobody(): IterableIterator<UnreadForm> {
     yield* this.#statements.formsOfNobody.iterate();
   }
 
@@ -200,8 +203,8 @@ function prepareStatements(database: Sqlite) {
     formsOfPerson: () =>
       database.prepare<[RecordKey], Row<"quarantine", "raw_ref">>(`select raw_ref from quarantine where ${ofPerson}`),
     formsOfNobody: () =>
-      database.prepare<[], FullRow<"private_value", "ref" | "body"> & { place: string }>(
-        `select p.ref, p.body, q.source || ' ' || q.place as place from quarantine q join private_value p
+      database.prepare<[], UnreadForm>(
+        `select p.ref, p.body, iif(q.state = 'resolved', null, q.source || ' ' || q.place) as place from quarantine q join private_value p
            on p.ref = q.raw_ref and p.version = 1
          where q.customer_id is null and q.record_id is null and p.body is not null`,
       ),

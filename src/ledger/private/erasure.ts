@@ -202,7 +202,7 @@ export class Erasure {
     for (const { ref, body, place } of this.#tables.formsOfNobody()) {
       if (without(body) === body) continue;
       refs.push(ref);
-      places.push(place);
+      if (place !== null) places.push(place);
     }
     return { refs, places };
   }

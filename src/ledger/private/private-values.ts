@@ -124,6 +124,12 @@ export class PrivateValues {
     return { values, version, nextVersion: version + 1 };
   }
 
+  /** Whether what was kept under a name at a version was erased: then its salt is gone too. */
+  isErased(ref: string, version: number): boolean {
+    const row = this.#context.read(() => this.#private.find(ref, version));
+    return row?.salt === null && row.body === null && row.sealed === null;
+  }
+
   /** A password that is sealed under a name at a version, and not wiped. */
   async sealedPassword(ref: string, version: number): Promise<string | undefined> {
     const sealed = this.#context.read(() => this.#private.find(ref, version)?.sealed) ?? null;
