@@ -22,5 +22,5 @@ it("the page of personal data names columns that are there, and each that an era
     .filter((row) => row.includes("looked through"))
     .flatMap((row) => [...(row.split("|")[1] ?? "").matchAll(/`(\w+\.\w+)`/gu)].map(([, name]) => name));
   const done = [...wordsOfCustomer, ...wordsOfAll].flatMap(([table, own]) => own.map((column) => `${table}.${column}`));
-  expect(looked.toSorted()).toEqual(done.toSorted());
+  expect(new Set(looked)).toEqual(new Set(done));
 });

@@ -53,7 +53,7 @@ It is refused as long as the CRM gives the record, and while anything waits or i
 The file of the ledger is written anew, which takes as long, and as much room, as a copy of it.`,
     )
     .action((options) =>
-      carryOut(async (invocation) => await (await import("./erase.ts")).eraseCommand(invocation, options)),
+      carryOut(async (invocation) => await (await import("../erase-command.ts")).eraseCommand(invocation, options)),
     );
   audit
     .command("subject")
@@ -64,7 +64,7 @@ The file of the ledger is written anew, which takes as long, and as much room, a
     .option(...byWhom)
     .addHelpText("after", example("crm-sync audit subject --person 4711 --out subject.txt --by anna.lee"))
     .action((options) =>
-      carryOut(async (invocation) => await (await import("./subject.ts")).subjectCommand(invocation, options)),
+      carryOut(async (invocation) => await (await import("../subject-command.ts")).subjectCommand(invocation, options)),
     );
 };
 

@@ -204,7 +204,8 @@ function prepareStatements(database: Sqlite) {
       database.prepare<[RecordKey], Row<"quarantine", "raw_ref">>(`select raw_ref from quarantine where ${ofPerson}`),
     formsOfNobody: () =>
       database.prepare<[], UnreadForm>(
-        `select p.ref, p.body, iif(q.state = 'resolved', null, q.source || ' ' || q.place) as place from quarantine q join private_value p
+        `select p.ref, p.body, iif(q.state = 'resolved', null, q.source || ' ' || q.place) as place
+         from quarantine q join private_value p
            on p.ref = q.raw_ref and p.version = 1
          where q.customer_id is null and q.record_id is null and p.body is not null`,
       ),
