@@ -111,10 +111,6 @@ const allowed: Record<string, { statement: RegExp; why: string }> = {
     statement: /^select id(?:, endpoint, subject, state)? from operation where .*customer_namespace = \+@namespace/u,
     why: "as above",
   },
-  "erase: who was shown personal data": {
-    statement: /^select sequence, at, coalesce\(body ->> '\$\.by', ''\) as "by" from audit where kind = /u,
-    why: "as above",
-  },
   "a report's instant": {
     statement: /^select "at" from "audit" order by "sequence" desc limit \?$/u,
     why: "the newest entry alone",

@@ -143,8 +143,9 @@ export class ErasureTables {
       : this.#statements.accounts.all(whose.person);
   }
 
-  shownEntries(): ShownEntry[] {
-    return this.#statements.shown.all();
+  /** Entries about plans, which may have shown anybody, and about these subjects. */
+  shownEntries(subjects: readonly string[]): ShownEntry[] {
+    return this.#statements.shown.all(JSON.stringify(["plan", ...subjects]));
   }
 }
 
@@ -245,9 +246,9 @@ function prepareStatements(database: Sqlite) {
          where namespace = +@namespace and staff_id = +@id and to_at is null order by member_global_id`,
       ),
     shown: () =>
-      database.prepare<[], ShownEntry>(
-        `select sequence, at, coalesce(body ->> '$.by', '') as "by" from audit where kind = 'private-shown'
-          order by sequence`,
+      database.prepare<[string], ShownEntry>(
+        `select sequence, at, coalesce(body ->> '$.by', '') as "by" from audit
+         where subject in (select value from json_each(?)) and kind = 'private-shown' order by sequence`,
       ),
   });
 }

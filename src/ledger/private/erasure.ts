@@ -37,7 +37,7 @@ export interface Erased {
   /** Where a source gives something of it in a row that cannot be read as a record. */
   unreadableRows: string[];
   standing: StandingOnPlatform[];
-  /** Who was shown personal data until now, whosever it was. */
+  /** Who was shown personal data until now that may be of these. */
   shown: ShownEntry[];
   /** The entry of the audit record that says it; undefined where there was nothing left to erase. */
   entry: { sequence: number; at: string } | undefined;
@@ -81,7 +81,7 @@ export class Erasure {
           .map(({ stream, namespace, id, source }) => ({ stream, key: { namespace, id }, source })),
         unreadableRows,
         standing: this.#tables.standingOnPlatform(whose),
-        shown: this.#tables.shownEntries(),
+        shown: this.#tables.shownEntries(persons(whose, records).map(nameOf)),
         entry,
       };
     });
