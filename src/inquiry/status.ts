@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";
 import { stored } from "../ledger/database/stored.ts";
+import { bytesLeft } from "../ledger/private/tables.ts";
 import { openRecords } from "../ledger/records/open-records.ts";
 import type { OperationState } from "../ledger/journal/tables.ts";
 import { lastRunIds } from "../ledger/runs/run-statements.ts";
@@ -42,9 +43,11 @@ export async function status(ledger: ReadOnlyLedger): Promise<StatusFacts> {
     .orderBy("started_at")
     .execute();
   const identity = await db.selectFrom("meta").select("value").where("key", "=", "ledger").executeTakeFirst();
+  const erased = await db.selectFrom("meta").select("value").where("key", "=", bytesLeft).executeTakeFirst();
   return {
     path: ledger.path,
     identity: identity?.value ?? null,
+    ...(erased === undefined ? {} : { erasedBytesOf: erased.value }),
     audit: (await auditHead(ledger)) ?? null,
     running: running.map(runFromRow),
     lastRuns: lastRuns.map(runFromRow),

@@ -65,6 +65,8 @@ export interface StatusFacts {
   byHand?: { stream: Stream; count: number; oldest: string }[];
   /** Places outside the database, and the head of the audit record that each got last. */
   headPlaces?: HeadPlaceFacts[];
+  /** Whose erased bytes may be left in the file of the ledger, as the audit record names a customer or a person. */
+  erasedBytesOf?: string;
   /** What was taken away within 24 hours and 7 days, where something was. */
   taken?: TakenFacts[];
 }
@@ -87,6 +89,18 @@ function failingPlaces({ headPlaces = [] }: StatusFacts, now: string): Attention
       },
     ];
   });
+}
+
+/** An erasure that ended before the file of the ledger was written anew. */
+function bytesLeft({ erasedBytesOf: whose }: StatusFacts): Attention[] {
+  if (whose === undefined) return [];
+  const [kind, key] = [whose.slice(0, whose.indexOf(":")), whose.slice(whose.indexOf(":") + 1)];
+  return [
+    {
+      what: `bytes of what was erased of ${printable(whose)} may be left in the file of the ledger`,
+      next: `crm-sync audit erase --${kind === "customer" ? "customer" : "person"} ${printable(key)} --reason TEXT`,
+    },
+  ];
 }
 
 /** What in the ledger waits for a person, the most urgent first. */
@@ -133,7 +147,7 @@ export function attentionOf(facts: StatusFacts, now: string, view: View = plainV
         "then the network and the operator of the service",
     });
   }
-  items.push(...failingPlaces(facts, now));
+  items.push(...failingPlaces(facts, now), ...bytesLeft(facts));
   for (const { noun, due, oldest } of facts.requests) {
     items.push({
       what: `${counted(due, noun)} asked for and not done, the first ${ageOf(oldest, now)} ago`,

@@ -193,10 +193,13 @@ it("while somebody reads the ledger its old bytes stay in the log, which is said
   const first = await w.run(...eraseGone);
   expect([first.exitCode, first.stdout]).toEqual([1, expect.stringMatching(/^erased .*\n.*bytes may be left/u)]);
   expect(bytesOf(w)).not.toEqual([]);
+  const told = /bytes of what was erased of customer:crm\/C1 .*\n.*audit erase --customer crm\/C1/u;
+  expect((await w.run("status")).stdout).toMatch(told);
   reader.exec("commit");
   const second = await w.run(...eraseGone);
   expect([second.exitCode, second.stdout]).toEqual([0, expect.stringMatching(/^there is nothing left/u)]);
   expect(bytesOf(w)).toEqual([]);
+  expect((await w.run("status")).stdout).not.toContain("bytes");
 });
 
 it("no entry of the audit record, and no table but the private one, ever held any of it", async () => {

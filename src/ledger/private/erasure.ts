@@ -10,6 +10,7 @@ import { stored } from "../database/stored.ts";
 import { eraseTexts, replacing } from "./erased-texts.ts";
 import { ErasureTables } from "./erasure-tables.ts";
 import type { Erasable, RecordOfErasable, ShownEntry, StandingOnPlatform } from "./erasure-tables.ts";
+import { bytesLeft } from "./tables.ts";
 
 export type { Erasable } from "./erasure-tables.ts";
 
@@ -42,8 +43,6 @@ export interface Erased {
   /** The entry of the audit record that says it; undefined where there was nothing left to erase. */
   entry: { sequence: number; at: string } | undefined;
 }
-
-const bytesLeft = "erased-bytes-left";
 
 /** Erases personal data from the ledger: the record of what was done stays, and is proven as before. */
 export class Erasure {
@@ -211,7 +210,9 @@ export class Erasure {
     if (Object.values(counts).every((count) => count === 0)) return undefined;
     const at = this.#context.now;
     const { database } = this.#context;
-    database.prepare("insert into meta (key, value) values (?, ?) on conflict do nothing").run(bytesLeft, at);
+    database
+      .prepare("insert into meta (key, value) values (?, ?) on conflict do nothing")
+      .run(bytesLeft, nameOf(whose));
     const { sequence } = this.#context.audit.append({
       at,
       kind: "erased",

@@ -17,3 +17,6 @@ export interface PrivateValueTable {
 export const privateTables = {
   private_value: table<PrivateValueTable>(),
 };
+
+/** Under this key `meta` says whose erased bytes may be left in the file of the ledger. */
+export const bytesLeft = "erased-bytes-left";
