@@ -1,24 +1,23 @@
 import { BridgeSums } from "../../report/statement/bridge.ts";
-import { localDates } from "../../report/statement/local-date.ts";
 import type { PartRow, Row, StatementRequest } from "../../report/statement/shape.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
-import { lineRows } from "./orders.ts";
+import { lineRows, wordsOf } from "./orders.ts";
 
 /**
  * The bridge from what happened in a period to what the CRM dates in it. The lines go through, and only sums are held.
  */
 export function* bridgeRows(ledger: ReadOnlyLedger, request: StatementRequest): Generator<PartRow, void, void> {
   const { period } = request;
-  const dates = localDates(period.zone);
-  const [first, after] = [dates(period.from) ?? "", dates(period.to) ?? ""];
+  const words = wordsOf(ledger, request);
+  const [first, after] = [words.dates(period.from) ?? "", words.dates(period.to) ?? ""];
   const sums = new BridgeSums();
-  for (const line of lineRows(ledger, { ...request, by: "happened" }, dates)) {
+  for (const line of lineRows(ledger, { ...request, by: "happened" }, words)) {
     sums.add("happened in the period", line, 1);
     const dated = dateOf(line);
     if (dated < first) sums.add("less: dated before it by the CRM", line, -1);
     if (dated >= after) sums.add("less: dated after it by the CRM", line, -1);
   }
-  for (const line of lineRows(ledger, { ...request, by: "crm-date" }, dates)) {
+  for (const line of lineRows(ledger, { ...request, by: "crm-date" }, words)) {
     sums.add("by the dates of the CRM", line, 1);
     const happened = String(line["date"]);
     if (happened < first) sums.add("more: dated in it, happened before it", line, 1);

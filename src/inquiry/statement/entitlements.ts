@@ -5,23 +5,22 @@ import type { PartRow, StatementRequest } from "../../report/statement/shape.ts"
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
 import { asked } from "./asked.ts";
 import { allAssignments, assignmentsOf } from "./assignments.ts";
-import { branches } from "./branches.ts";
-import type { Branches } from "./branches.ts";
+import { customersThen } from "./customers-then.ts";
+import type { CustomersThen } from "./customers-then.ts";
 import { keyOf, movementsOf } from "./entitlement-figures.ts";
 import type { Assignment, EntitlementKey, Movement } from "./entitlement-figures.ts";
 import { entitlementParts } from "./entitlement-parts.ts";
 import { EntitlementTable } from "./entitlement-table.ts";
-import { orderFacts } from "./event-facts.ts";
 import { orderHistory } from "./order-history.ts";
 import type { OrderHistory } from "./order-lines.ts";
 import { standingBefore } from "./standing-products.ts";
 
 /** The statement of entitlements: figures of one order after another go into a table, which is added up by SQLite. */
 export function* entitlementsRows(ledger: ReadOnlyLedger, request: StatementRequest): Generator<PartRow, void, void> {
-  const of = branches(ledger);
-  const table = new EntitlementTable(ledger, (customer) => of.before(customer, request.period.to));
+  const then = customersThen(ledger);
+  const table = new EntitlementTable(ledger, (customer) => then.branchBefore(customer, request.period.to));
   try {
-    const count = new Count(table, of, request);
+    const count = new Count(table, then, request);
     for (const order of placedOrders(ledger, request.filters.customer)) count.order(ledger, order);
     table.flush();
     for (const { assignment, source } of allAssignments(ledger)) count.seat(assignment, source);
@@ -60,13 +59,13 @@ function* placedOrders(ledger: ReadOnlyLedger, customer: string | undefined): Ge
 /** Counts what moved before and in a period, and what stands at its two ends. */
 class Count {
   readonly #table: EntitlementTable;
-  readonly #branches: Branches;
+  readonly #then: CustomersThen;
   readonly #request: StatementRequest;
   readonly #customer: RecordKey | undefined;
 
-  constructor(table: EntitlementTable, of: Branches, request: StatementRequest) {
+  constructor(table: EntitlementTable, then: CustomersThen, request: StatementRequest) {
     this.#table = table;
-    this.#branches = of;
+    this.#then = then;
     this.#request = request;
     const { customer } = request.filters;
     this.#customer = customer === undefined ? undefined : parseKey(customer);
@@ -76,11 +75,10 @@ class Count {
     const { by, filters, period } = this.#request;
     const history = orderHistory(ledger, key);
     if (history === undefined) return;
-    const facts = by === "happened" && filters.source === undefined ? undefined : orderFacts(ledger, key, null);
-    const { placedAt } = by === "happened" ? { placedAt: null } : (facts ?? { placedAt: null });
-    const at = placedAt === null ? history.placing.at : instantOf(placedAt);
+    const { form, at: happened } = history.placing;
+    const at = by === "happened" || form?.placedAt === undefined ? happened : instantOf(form.placedAt);
     let held: ReadonlyMap<string, readonly Assignment[]> = new Map();
-    const isOfSource = filters.source === undefined || facts?.source === filters.source;
+    const isOfSource = filters.source === undefined || history.source === filters.source;
     const movements = movementsOf(history, at, (owners) => (held = assignmentsOf(ledger, owners)));
     for (const movement of movements) if (isOfSource) this.#move(movement);
     // Whichever source gives the order, what was assigned of it is of an order.
@@ -103,7 +101,7 @@ class Count {
     for (const end of ["from", "to"] as const) {
       const moment = period[end];
       if (!isHeld(assignment, customer, moment)) continue;
-      const branch = this.#branches.before(customer, moment);
+      const branch = this.#then.branchBefore(customer, moment);
       this.#table.add({ key, branch }, "seats", `standing_${end}`, 1);
     }
   }
@@ -112,10 +110,10 @@ class Count {
     const { from, to } = this.#request.period;
     if (at >= to || !this.#isWanted(key)) return;
     if (at < from) {
-      this.#table.add({ key, branch: this.#branches.before(key.customer, from) }, measure, "opening", count);
+      this.#table.add({ key, branch: this.#then.branchBefore(key.customer, from) }, measure, "opening", count);
       return;
     }
-    const of = { key, branch: this.#branches.at(key.customer, at) };
+    const of = { key, branch: this.#then.branchAt(key.customer, at) };
     if (!isOurs) this.#table.add(of, measure, "adjusted", count);
     else if (count > 0) this.#table.add(of, measure, "granted", count);
     else this.#table.add(of, measure, "revoked", -count);
@@ -128,7 +126,7 @@ class Count {
     figure: "standing_from" | "standing_to",
   ): void {
     for (const { customer, units } of standingBefore(history, moment, held.size > 0)) {
-      const branch = this.#branches.before(customer, moment);
+      const branch = this.#then.branchBefore(customer, moment);
       for (const { licenseType, number, products } of units) {
         const isSeat = (held.get(number ?? "") ?? []).some((one) => isHeld(one, customer, moment));
         for (const { product } of products) {

@@ -3,7 +3,8 @@ import type { RawBuilder } from "kysely";
 import { formatKey, parseKey } from "../../crm/keys.ts";
 import type { Row, StatementRequest } from "../../report/statement/shape.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
-import { customerAt, proofOf } from "./event-facts.ts";
+import type { CustomersThen } from "./customers-then.ts";
+import { proofOf } from "./proof.ts";
 
 interface AssignmentRow {
   at: string;
@@ -26,7 +27,7 @@ interface AssignmentRow {
 export function* licenceRows(
   ledger: ReadOnlyLedger,
   { period, filters }: StatementRequest,
-  dates: (instant: string) => string | null,
+  { dates, customers }: { dates: (instant: string) => string | null; customers: CustomersThen },
 ): Generator<Row, void, void> {
   const begun = sql`iif(a.origin = 'granted', 'granted', 'grant-adopted')`;
   const ended = sql`iif(a.ended_by is null, 'found-gone', 'revoked')`;
@@ -36,7 +37,7 @@ export function* licenceRows(
     order by 1, 3, 2`;
   for (const row of ledger.rows({ compile: () => query.compile(ledger.db) })) {
     const customer = { namespace: row.customerNamespace, id: row.customerId };
-    const { branch } = customerAt(ledger, customer, row.at);
+    const branch = customers.branchAt(customer, row.at);
     if (filters.branch !== undefined && branch !== filters.branch) continue;
     const { run, auditSequence } = proofOf(ledger, { ...row, customer });
     yield {
@@ -49,7 +50,7 @@ export function* licenceRows(
       staff: formatKey({ namespace: row.staffNamespace, id: row.staffId }),
       member_global_id: row.memberGlobalId,
       asset_number: row.assetNumber,
-      enterprise_global_id: customerAt(ledger, customer, row.beganAt).enterpriseGlobalId,
+      enterprise_global_id: customers.enterpriseAt(customer, row.beganAt),
       crm_order:
         row.orderNamespace === null || row.orderId === null
           ? null

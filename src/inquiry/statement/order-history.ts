@@ -21,6 +21,9 @@ interface PlacedRow {
   channelOrderId: string;
   operationId: string | null;
   body: string | null;
+  source: string | null;
+  hasSteps: 0 | 1;
+  licenceOrders: string;
 }
 
 type StepRow = Parameters<typeof stepOf>[0] & { at: string; operation_id: string | null; body: string | null };
@@ -37,8 +40,14 @@ interface NumberRow {
 const placedOrder = asked<RecordKey, PlacedRow>(`select p.namespace, p.order_id as id, p.from_at as at,
     coalesce(p.placed_for_namespace, p.customer_namespace) as customerNamespace,
     coalesce(p.placed_for_id, p.customer_id) as customerId, p.version, p.origin,
-    p.channel_order_id as channelOrderId, p.operation_id as operationId, v.body
+    p.channel_order_id as channelOrderId, p.operation_id as operationId, v.body, r.source as source,
+    exists (select 1 from order_step s where s.namespace = p.namespace and s.order_id = p.order_id) as hasSteps,
+    (select json_group_array(json_object('sequence', l.sequence, 'licenseType', l.license_type,
+        'platformCustomerId', l.platform_customer_id, 'licenseOrderId', l.license_order_id))
+      from (select * from licence_order f where f.namespace = p.namespace and f.order_id = p.order_id
+        order by f.sequence) l) as licenceOrders
   from placed_order p
+  left join record r on r.stream = 'orders' and r.namespace = p.namespace and r.id = p.order_id
   left join record_version v on v.stream = 'orders' and v.namespace = p.namespace and v.id = p.order_id
     and v.version = p.version
   where p.namespace = @namespace and p.order_id = @id and p.to_at is null`);
@@ -49,10 +58,6 @@ const stepsOfOrder = asked<RecordKey, StepRow>(`select s.*, v.body from order_st
       select max(f.version) from record_version f
       where f.stream = 'orders' and f.namespace = s.namespace and f.id = s.order_id and f.from_at <= s.at))
   where s.namespace = @namespace and s.order_id = @id order by s.number`);
-
-const licenceOrdersOf = asked<RecordKey, LicenceOrder>(`select l.sequence, l.license_type as licenseType,
-    l.platform_customer_id as platformCustomerId, l.license_order_id as licenseOrderId
-  from licence_order l where l.namespace = @namespace and l.order_id = @id order by l.sequence`);
 
 const numbersOf = asked<RecordKey, NumberRow>(`select n.wire_number as number, n.instance_id as instanceId, n.unit,
     n.customer_namespace as customerNamespace, n.customer_id as customerId,
@@ -69,11 +74,11 @@ export function orderHistory(ledger: ReadOnlyLedger, { namespace, id }: RecordKe
 
 function historyOf(ledger: ReadOnlyLedger, row: PlacedRow): OrderHistory {
   const order = { namespace: row.namespace, id: row.id };
-  const steps = stepsOfOrder(ledger, order);
-  const licenceOrders = licenceOrdersOf(ledger, order);
+  const steps = row.hasSteps === 1 ? stepsOfOrder(ledger, order) : [];
   const customer = { namespace: row.customerNamespace, id: row.customerId };
   return {
     order,
+    source: row.source,
     placing: {
       at: row.at,
       customer,
@@ -81,7 +86,7 @@ function historyOf(ledger: ReadOnlyLedger, row: PlacedRow): OrderHistory {
       channelOrderId: row.channelOrderId,
       version: row.version,
       form: formOf(row.body),
-      licenceOrders,
+      licenceOrders: stored<LicenceOrder[]>(row.licenceOrders),
       operationId: row.operationId,
     },
     steps: steps.map((step): HistoryStep => ({
@@ -107,10 +112,14 @@ function numbers(
   order: RecordKey,
   { origin, channelOrderId, at }: PlacedRow,
 ): OrderHistory["numberOf"] {
-  const rows = numbersOf(ledger, order);
-  const fixed = Map.groupBy(rows, ({ instanceId, unit }) => JSON.stringify([instanceId, unit]));
+  let read: { rows: NumberRow[]; fixed: Map<string, NumberRow[]> } | undefined;
   let shown: { customer: RecordKey; byProduct: Map<string, { number: string }[]> } | undefined;
   return ({ customer, instanceId, unit, product }) => {
+    if (read === undefined) {
+      const rows = numbersOf(ledger, order);
+      read = { rows, fixed: Map.groupBy(rows, (item) => JSON.stringify([item.instanceId, item.unit])) };
+    }
+    const { rows, fixed } = read;
     const own = fixed.get(JSON.stringify([instanceId, unit]))?.find(
       (item) =>
         // A number that was given up before the call was not placed.

@@ -16,6 +16,8 @@ import type { OrderEvent } from "../../report/orders.ts";
 /** Everything that happened to one order, oldest first. */
 export interface OrderHistory {
   order: RecordKey;
+  /** The source that gives the order. */
+  source: string | null;
   placing: {
     at: string;
     /** For whom it was placed. */

@@ -7,8 +7,9 @@ import type { PartRow, Row, StatementRequest } from "../../report/statement/shap
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
 import { closedTimes } from "../closed-times.ts";
 import type { ClosedTime } from "../closed-times.ts";
-import { customerAt, orderFacts, proofOf } from "./event-facts.ts";
-import type { CustomerFacts } from "./event-facts.ts";
+import { customersThen } from "./customers-then.ts";
+import type { CustomersThen } from "./customers-then.ts";
+import { proofOf } from "./proof.ts";
 import { licenceRows } from "./licences.ts";
 import { orderEventsIn, ordersWithEventsIn } from "./order-events.ts";
 import { orderHistory } from "./order-history.ts";
@@ -17,51 +18,63 @@ import type { Moved, OrderChange, OrderHistory, UnitProduct } from "./order-line
 
 type Dates = ReturnType<typeof localDates>;
 
+/** What every row is told with. */
+interface Words {
+  dates: Dates;
+  customers: CustomersThen;
+}
+
+/** The same for what is asked. */
+export function wordsOf(ledger: ReadOnlyLedger, { period }: StatementRequest): Words {
+  return { dates: localDates(period.zone), customers: customersThen(ledger) };
+}
+
 /** The statement of orders, part by part. Of an order no more is held than its own history. */
 export function* ordersRows(ledger: ReadOnlyLedger, request: StatementRequest): Generator<PartRow, void, void> {
-  const dates = localDates(request.period.zone);
-  for (const row of lineRows(ledger, request, dates)) yield { part: "lines", row };
-  for (const row of orderRows(ledger, request, dates)) yield { part: "orders", row };
-  for (const row of licenceRows(ledger, request, dates)) yield { part: "licences", row };
+  const words = wordsOf(ledger, request);
+  for (const row of lineRows(ledger, request, words)) yield { part: "lines", row };
+  for (const row of orderRows(ledger, request, words)) yield { part: "orders", row };
+  for (const row of licenceRows(ledger, request, words)) yield { part: "licences", row };
 }
 
 /** Lines by the time of their event. */
-export function* lineRows(ledger: ReadOnlyLedger, request: StatementRequest, dates: Dates): Generator<Row, void, void> {
+export function* lineRows(ledger: ReadOnlyLedger, request: StatementRequest, words: Words): Generator<Row, void, void> {
   const { filters } = request;
   const closed = closedTimes(ledger);
   for (const { number, ...order } of orderEventsIn(ledger, request)) {
     const history = orderHistory(ledger, order);
     const change = history === undefined ? undefined : changesOf(history).find((one) => one.number === number);
     if (history === undefined || change === undefined) continue;
-    const facts = customerAt(ledger, change.customer, change.at);
-    if (filters.branch !== undefined && facts.branch !== filters.branch) continue;
+    const branch = words.customers.branchAt(change.customer, change.at);
+    if (filters.branch !== undefined && branch !== filters.branch) continue;
     const lines = linesOf(change).filter(({ of }) => isOfProduct(of, filters.product));
     if (lines.length === 0) continue;
     const own = {
-      ...eventCells(ledger, history, change, { facts, dates }),
+      branch,
+      ...eventCells(history, change, words),
       ...adjustedCells(ledger, history, change, closed),
+      ...proofCells(ledger, change),
     };
-    for (const line of lines) yield { ...own, ...lineCells(line, dates) };
+    for (const line of lines) yield { ...own, ...lineCells(line, words.dates) };
   }
 }
 
 /** One row for each order and customer, by the key of the order. */
-function* orderRows(ledger: ReadOnlyLedger, request: StatementRequest, dates: Dates): Generator<Row, void, void> {
+function* orderRows(ledger: ReadOnlyLedger, request: StatementRequest, words: Words): Generator<Row, void, void> {
   const { filters } = request;
   for (const { first, last, events, customer, ...order } of ordersWithEventsIn(ledger, request)) {
     const history = orderHistory(ledger, order);
     if (history === undefined) continue;
-    const facts = customerAt(ledger, customer, last.at);
-    if (filters.branch !== undefined && facts.branch !== filters.branch) continue;
+    const branch = words.customers.branchAt(customer, last.at);
+    if (filters.branch !== undefined && branch !== filters.branch) continue;
     const sums = sumsOf(history, customer, { first: first.number, last: last.number });
     if (!sums.moved.some((of) => isOfProduct(of, filters.product))) continue;
-    const { source, placedAt } = orderFacts(ledger, order, null);
     yield {
       crm_order: formatKey(order),
-      crm_date: dates(placedAt),
+      crm_date: words.dates(history.placing.form?.placedAt),
       customer: formatKey(customer),
-      branch: facts.branch,
-      source,
+      branch,
+      source: history.source,
       channel_order_id: history.placing.channelOrderId,
       events,
       amount_before: sums.before?.minor ?? null,
@@ -90,7 +103,8 @@ function sumsOf(
   lines: number;
   moved: (UnitProduct | undefined)[];
 } {
-  const order = new OrderLines(history);
+  // What it costs asks for no numbers.
+  const order = new OrderLines({ ...history, numberOf: () => undefined });
   let before: Money | undefined;
   const moved: (UnitProduct | undefined)[] = [];
   for (const change of order.changes()) {
@@ -140,41 +154,40 @@ function isOfProduct(of: UnitProduct | undefined, product: string | undefined): 
 }
 
 function eventCells(
-  ledger: ReadOnlyLedger,
-  { order, placing, steps }: OrderHistory,
+  { order, source, placing, steps }: OrderHistory,
   change: OrderChange,
-  { facts, dates }: { facts: CustomerFacts; dates: Dates },
+  { dates, customers }: Words,
 ): Row {
   const step = steps.find(({ number }) => number === change.number);
-  const version = step === undefined || step.kind === "removed" ? null : step.version;
-  const { source, placedAt } = orderFacts(ledger, order, version);
-  const proof = proofOf(ledger, change);
+  const form = step === undefined || step.kind === "removed" ? placing.form : step.form;
   return {
     event: change.event,
     date: dates(change.at),
     at: change.at,
     origin: change.origin,
     crm_order: formatKey(order),
-    crm_date: dates(placedAt),
+    crm_date: dates(form?.placedAt),
     customer: formatKey(change.customer),
-    branch: facts.branch,
     source,
     channel_order_id: placing.channelOrderId,
-    enterprise_global_id: facts.enterpriseGlobalId,
+    enterprise_global_id: customers.enterpriseAt(change.customer, change.at),
     operation: change.operationId,
-    run: proof.run,
-    audit_sequence: proof.auditSequence,
   };
+}
+
+function proofCells(ledger: ReadOnlyLedger, change: OrderChange): Row {
+  const { run, auditSequence } = proofOf(ledger, change);
+  return { run, audit_sequence: auditSequence };
 }
 
 /** The closed period that an event adjusts, and the entry of the placing that stands in it. */
 function adjustedCells(
   ledger: ReadOnlyLedger,
-  { order, placing }: OrderHistory,
+  { placing }: OrderHistory,
   { number, at }: OrderChange,
   closed: readonly ClosedTime[],
 ): Row {
-  const { placedAt } = orderFacts(ledger, order, null);
+  const placedAt = placing.form?.placedAt ?? null;
   const within = (instant: string | null): ClosedTime | undefined => {
     const then = instant === null ? Number.NaN : Date.parse(instant);
     return closed.find(({ from, to }) => then >= from && then < to);

@@ -49,7 +49,7 @@ const verdict: Column = {
   name: "verdict",
   type: "text",
   title: "Verdict",
-  about: "`agrees`: opening and closing are what stands by a count of its own; `differs`: the part `check` says how.",
+  about: "`agrees`: opening and closing are what stands, counted apart; `differs`: the part `check` says how.",
 };
 
 const figureColumns: readonly Column[] = measures.flatMap((measure) =>
