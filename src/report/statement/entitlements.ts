@@ -70,8 +70,8 @@ const check: Part = {
   name: "check",
   title: "Check",
   about:
-    "Opening and closing counted a second time, from what stands at these moments: a row for each of the sums, and one " +
-    "for each row of the entitlements that does not agree.",
+    "Opening and closing counted a second time, from what stands at these moments: a row for each of the sums, and " +
+    "one for each row of the entitlements that does not agree.",
   groupBy: "verdict",
   columns: [
     { name: "moment", type: "text", title: "Moment", about: "`opening` or `closing`." },
