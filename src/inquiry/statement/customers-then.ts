@@ -25,7 +25,7 @@ const enterprisesOf = asked<RecordKey, Since>(`select k.from_at as since, k.ente
   from link k where k.namespace = @namespace and k.customer_id = @id order by k.from_at`);
 
 /** Customers of whom is kept what was read: one customer is asked about many times. */
-const mostKept = 10_000;
+const mostKept = 2000;
 
 /** The branches and enterprises of customers through time. */
 export function customersThen(ledger: ReadOnlyLedger): CustomersThen {

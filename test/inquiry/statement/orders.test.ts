@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { canaries } from "../../support/world/records.ts";
+import { changeFile } from "../../support/world/start.ts";
 import { cells, month, statementOf, threeMonths } from "./statement-world.ts";
 
 describe("the statement of orders", () => {
@@ -114,6 +115,18 @@ describe("the statement of orders", () => {
     expect(sums.get("crm/O1 amount")).toBe(240_01 + 50_00);
     expect(sums.get("crm/O1 units")).toBe(2 + 1);
     expect(sums.get("crm/O1 nodes")).toBe(2 * 5 + 1);
+  });
+
+  it("leaves out no event, also where the form that it was made from is not kept any more", async () => {
+    const { path } = await threeMonths();
+    const before = await statementOf(path, "orders", month("2026-10"));
+    changeFile(path, "delete from record_version where stream = 'orders' and id = 'O1' and version = 2");
+    const { lines, orders } = await statementOf(path, "orders", month("2026-10"));
+    const amended = lines?.filter((row) => row["event"] === "amended") ?? [];
+    expect(amended).toMatchObject([{ at: "2026-10-20T10:00:00.000Z", crm_order: "crm/O1", operation: "op_amend" }]);
+    expect(cells(amended, "product", "units", "amount")).toEqual([[null, null, null]]);
+    expect(new Set(cells(lines, "event").flat())).toEqual(new Set(cells(before["lines"], "event").flat()));
+    expect(cells(orders, "crm_order", "events")).toEqual(cells(before["orders"], "crm_order", "events"));
   });
 
   it("lists who was granted a licence and who lost it, as a call of ours or as it was found", async () => {
