@@ -136,10 +136,8 @@ const theOrder = ordersWhere(
 
 /** What waits where its customer does; found by the customer, and not by going through all orders. */
 const notPlacedOf = ordersWhere(
-  ({
-    namespace,
-    id,
-  }) => sql`r.customer_namespace = ${namespace} and r.customer_id = ${id} and +r.stream = 'orders' and r.state <> 'absent'
+  ({ namespace, id }) => sql`r.customer_namespace = ${namespace} and r.customer_id = ${id} and +r.stream = 'orders'
+    and r.state <> 'absent'
     and v.body ->> '$.cancelled' = 0 and not exists (select 1 from placed_order p
       where p.namespace = r.namespace and p.order_id = r.id and p.to_at is null)`,
 );

@@ -5,6 +5,7 @@ import type { Agreement, Comparison, CustomerCase } from "../reconciliation/case
 import { shownForms } from "../reconciliation/compare-orders.ts";
 import { instantOf } from "../reconciliation/tolerance.ts";
 import { openSince, recordOf } from "./open-since.ts";
+import type { OrderForm } from "./order-form.ts";
 import { shareOf } from "./order-form.ts";
 import type { CustomerFacts, Figures, OrderForms, ReconciledItem } from "./reconciled-case.ts";
 import { amountsOf, changesOf, worstOf } from "./reconciled-verdict.ts";
@@ -90,24 +91,34 @@ function orderDetails(
   return [...own, ...apart, ...(amounts === "different" ? [otherAmount] : [])];
 }
 
-/** The part of each amount that falls to the next units of a product: from the CRM, and from each purchase. */
+/**
+ * The part of each amount that falls to the next units of a product. Units that were bought later come after those that
+ * were bought before: of the form that they were bought from they have the part that comes after theirs.
+ */
 class Shares {
-  readonly #given = new Map<string, number>();
+  readonly #given = { crm: new Map<string, number>(), sent: new Map<string, number>() };
   readonly #forms: OrderForms;
 
   constructor(forms: OrderForms) {
     this.#forms = forms;
   }
 
-  /** Of what the CRM has now, or (`purchase`) of what was bought under a channel order number. */
-  next(product: string, units: number, purchase?: string): Money | undefined {
-    const form = purchase === undefined ? this.#forms.now : this.#forms.sent.get(purchase);
+  /** Of what the CRM has now. */
+  wanted(product: string, units: number): Money | undefined {
+    return this.#next("crm", this.#forms.now, product, units);
+  }
+
+  /** Of what was bought under a channel order number. */
+  bought(product: string, purchase: string): Money | undefined {
+    return this.#next("sent", this.#forms.sent.get(purchase), product, 1);
+  }
+
+  #next(side: "crm" | "sent", form: OrderForm | undefined, product: string, units: number): Money | undefined {
+    const first = this.#given[side].get(product) ?? 0;
+    this.#given[side].set(product, first + units);
     const { amount, quantity } = form?.products.get(product) ?? {};
     if (amount === undefined || quantity === undefined) return undefined;
-    const name = JSON.stringify([product, purchase]);
-    const first = this.#given.get(name) ?? 0;
-    this.#given.set(name, first + units);
-    return shareOf(amount, quantity, first, units);
+    return shareOf(amount, quantity, Math.max(0, Math.min(first, quantity - units)), units);
   }
 }
 
@@ -121,8 +132,8 @@ function productItem(
   const purchase = row.channelOrderId ?? "";
   const wanted = row.inCrm ? forms.now?.products.get(id) : undefined;
   const bought = row.sent ? forms.sent.get(purchase)?.products.get(id) : undefined;
-  const crm: Figures = wanted === undefined ? none : { ...figuresOf(wanted, units), amount: shares.next(id, units) };
-  const sent: Figures = bought === undefined ? none : { ...figuresOf(bought, 1), amount: shares.next(id, 1, purchase) };
+  const crm: Figures = wanted === undefined ? none : { ...figuresOf(wanted, units), amount: shares.wanted(id, units) };
+  const sent: Figures = bought === undefined ? none : { ...figuresOf(bought, 1), amount: shares.bought(id, purchase) };
   const amounts =
     wanted === undefined || bought === undefined
       ? "equal"

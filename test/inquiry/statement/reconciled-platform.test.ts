@@ -6,7 +6,7 @@ import type { Row, StatementRequest } from "../../../src/report/statement/shape.
 import { world, worldConfiguration } from "../../support/cli.ts";
 import type { World } from "../../support/cli.ts";
 import { PlatformView, readOrderBodies } from "../../support/platform-view.ts";
-import type { GivenOrder } from "../../support/world/crm.ts";
+import type { GivenOrder, ProductRow } from "../../support/world/crm.ts";
 import { fileSource } from "../../support/world/crm-files.ts";
 import { canaries } from "../../support/world/records.ts";
 import { summaryFrom, summaryOf } from "./added-up.ts";
@@ -25,10 +25,18 @@ function thisMonth(): StatementRequest["period"] {
   return { label: "now", zone: "UTC", from: first(now.getUTCMonth()), to: first(now.getUTCMonth() + 1) };
 }
 
+/** The products of the first order; one costs what is given in all its units together, the other one nothing. */
+function lines(price: string): ProductRow[] {
+  return [
+    { id: "A1-P", parent: "A1", price },
+    { id: "B1-P", parent: "B1" },
+  ];
+}
+
 /** Two customers, whose orders cost euros and dollars, and one whose order is of a type that nothing shows. */
 async function pricedWorld(): Promise<World & { orders: PricedOrder[] }> {
   const orders: PricedOrder[] = [
-    { id: "1", customer: "C1", assets: ["A1", "B1"], total: "5.94", currency: "EUR" },
+    { id: "1", customer: "C1", assets: ["A1", "B1"], products: lines("10.00"), total: "5.94", currency: "EUR" },
     { id: "2", customer: "C2", assets: ["A2"], total: "250.00", currency: "USD" },
     { id: "3", customer: "C2", assets: [{ id: "A3", type: "softkey" }], total: "-3.00", currency: "USD" },
   ];
@@ -169,4 +177,61 @@ it("compares the export, what was sent and what the platform shows, each cell co
       cells(row, "record", "owner", "at_stake", "at_stake_currency"),
     ),
   ).toEqual([["order crm/2", "crm", 25_000, "USD"]]);
+}, 60_000);
+
+it("takes what was amended as it was amended, and tells of the correction all the same", async () => {
+  const w = await pricedWorld();
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  const [one] = w.orders;
+  if (one === undefined) throw new Error("there is an order");
+  const products = lines("30.01");
+  const assets = [{ id: "A1", quantity: 3 }, "B1"];
+  w.orders.splice(0, 1, { ...one, assets, products, total: "30.01" });
+  put(w);
+  const amended = await w.run("run", "everything");
+  expect(amended.exitCode, amended.stdout).toBe(0);
+  expect((await w.run("run", "verify")).exitCode).toBe(0);
+
+  const period = thisMonth();
+  const { items = [], summary = [], corrected = [] } = await stated(w.path("ledger.db"), "reconciliation", { period });
+  expect(summaryOf(summary)).toEqual(summaryFrom(items));
+  const [order = {}] = only(items, { level: "order", crm_order: "crm/1" });
+  expect(cells(order, "verdict", "crm_amount", "sent_amount", "observed_amount")).toEqual([
+    "matched",
+    3001,
+    3001,
+    3001,
+  ]);
+  // A part of what all three cost falls to each: the one of the placing, and those of the amendment.
+  const units = only(items, { item: "A1-P" });
+  expect(units.map((row) => cells(row, "verdict", "channel_order_id", "crm_amount", "sent_amount"))).toEqual([
+    ["matched", "1", 1000, 1000],
+    ["matched", "1-1", 1000, 1000],
+    ["matched", "1-1", 1001, 1001],
+  ]);
+  const { nodes } = await platformShows(w, "C1");
+  expect(units.map((row) => nodes.get(`${String(row["asset_number"])}/A1-P`))).toEqual(
+    units.map((row) => row["observed_nodes"]),
+  );
+  const changes = ["level", "item", "field", "before_amount", "after_amount", "before_count", "after_count"];
+  const expected = [
+    ["order", null, "amount", 594, 3001, null, null],
+    ["asset", "A1", "quantity", null, null, 1, 3],
+    ["product", "A1-P", "amount", 1000, 3001, null, null],
+  ];
+  expect(corrected.map((row) => cells(row, ...changes))).toEqual(expected);
+  const { corrections = [] } = await stated(w.path("ledger.db"), "corrections", { period });
+  expect(corrections.map((row) => cells(row, ...changes))).toEqual(expected);
+  const [step] = w.rows<{ id: string }>("select operation_id as id from order_step where kind = 'bought'");
+  expect(corrections.map((row) => cells(row, "became", "operation"))).toEqual([
+    ["repriced", null],
+    ["amended", step?.id],
+    ["repriced", null],
+  ]);
+  const [entry] = w.rows<{ kind: string; body: string }>(
+    "select kind, body from audit where sequence = ?",
+    corrections[1]?.["audit_sequence"],
+  );
+  expect(entry?.body).toContain(step?.id);
+  expect(entry?.kind).toBe("amend-order");
 }, 60_000);
