@@ -2,6 +2,11 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
+import { lastEntryOf, storedRoots } from "../../src/ledger/audit/audit-log.ts";
+import type { AuditRow } from "../../src/ledger/audit/audit-log.ts";
+import { treeEndingWith } from "../../src/ledger/audit/kept-tree.ts";
+import { Frontier } from "../../src/ledger/audit/merkle-log.ts";
+import { RecordTree } from "../../src/ledger/audit/record-tree.ts";
 import { exportOf, lived, verifierAlone } from "../support/audit-record.ts";
 import type { World } from "../support/cli.ts";
 import { openLedger, sqlite } from "../support/world/start.ts";
@@ -200,6 +205,25 @@ describe("a ledger from before the tree", () => {
     expect(ledger.audit.verify()).toMatchObject({ good: true, entries: 34 });
     for (let more = 0; more < 600; more += 1) await ledger.audit.append({ kind: "k", subject: "s", body: { more } });
     expect(ledger.audit.verify()).toMatchObject({ good: true, entries: 634 });
+  });
+
+  it("has the tree that it had with each entry, as of the chain before it and of every size after it", async () => {
+    const path = await migrated();
+    const { ledger } = await openLedger({ path });
+    for (let more = 0; more < 600; more += 1) await ledger.audit.append({ kind: "k", subject: "s", body: { more } });
+    const database = sqlite(path);
+    const tree = new RecordTree();
+    for (const entry of database.prepare<[], AuditRow>("select * from audit order by sequence").all()) {
+      tree.take(entry);
+      if (entry.sequence > 40 && entry.sequence % 37 > 0 && entry.sequence < 630) continue;
+      const { size, root } = tree.checkpoint();
+      const row = treeEndingWith(database, entry.sequence);
+      expect(row.size, `entry ${entry.sequence}`).toBe(size);
+      expect(new Frontier({ size: row.size, roots: storedRoots(row) }).root(), `entry ${entry.sequence}`).toBe(root);
+      expect(lastEntryOf(row, row.size)).toBe(entry.sequence);
+    }
+    expect(tree.checkpoint().entries).toBe(633);
+    expect(() => treeEndingWith(database, 0)).toThrow(/cannot be read/u);
   });
 
   it("takes no entry of the form before from a program that is still open", async () => {
