@@ -11,5 +11,7 @@ export const monthlyReport: Job = {
     { kind: "orders", format: "csv", by: "happened" },
     { kind: "reconciliation", format: "csv", by: "happened" },
     { kind: "exceptions", format: "csv", by: "happened" },
+    { kind: "activity", format: "csv", by: "happened" },
+    { kind: "run", format: "csv", by: "happened" },
   ],
 };
