@@ -1,6 +1,7 @@
 import { assumptionsPage } from "./assumptions-page.ts";
 import { configurationPage } from "./configuration-page.ts";
 import { mappingPage } from "./mapping-page.ts";
+import { statementSchemas } from "./statement-schemas.ts";
 import { statementsPage } from "./statements-page.ts";
 
 /** The pages of the reference, by file name in `docs/`. */
@@ -9,4 +10,5 @@ export const pages: Readonly<Record<string, () => string>> = {
   "mapping.md": mappingPage,
   "assumptions.md": assumptionsPage,
   "statements.md": statementsPage,
+  ...statementSchemas,
 };

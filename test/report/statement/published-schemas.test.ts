@@ -1,0 +1,34 @@
+import { expect, it } from "vitest";
+import { z } from "zod";
+import { openInquiry } from "../../../src/inquiry/inquiry.ts";
+import { statements } from "../../../src/inquiry/statement/statements.ts";
+import type { Statement } from "../../../src/inquiry/statement/statements.ts";
+import { statementJsonSchema } from "../../../src/report/statement/json-schema.ts";
+import { statementKinds } from "../../../src/report/statement/kinds.ts";
+import { month, threeMonths } from "../../inquiry/statement/statement-world.ts";
+
+const names = Object.keys(statements) as (keyof typeof statements)[];
+
+it("every statement, as JSON, is valid by its published schema, and a cell of another type is not", async () => {
+  const { path } = await threeMonths();
+  const inquiry = openInquiry(path);
+  let rows = 0;
+  for (const kind of names) {
+    const { shape }: Statement = statements[kind];
+    const schema = z.fromJSONSchema(JSON.parse(JSON.stringify(statementJsonSchema(shape))));
+    let text = "";
+    const request = { period: month("2026-10"), by: "happened", filters: {} } as const;
+    for await (const { chunk } of inquiry.statement(kind, request, "json", `${kind}.json`)) text += chunk.toString();
+    const made = schema.safeParse(JSON.parse(text));
+    expect(made.success, `${kind}: ${made.error?.message ?? ""}`).toBe(true);
+    const wrong = text.replace(/"rows":\[\n\{"[a-z_]+":(?:null|"[^"]*"|[^,]+),/u, '"rows":[\n{"no_column":1,');
+    rows += Number(wrong !== text);
+    if (wrong !== text) expect(schema.safeParse(JSON.parse(wrong)).success, kind).toBe(false);
+  }
+  inquiry.close();
+  expect(rows, "statements of which a row was looked at").toBeGreaterThan(4);
+});
+
+it("a job can write every statement but the cover sheet, which holds names", () => {
+  expect([...statementKinds].sort()).toEqual(names.filter((kind) => kind !== "cover").sort());
+});
