@@ -18,6 +18,8 @@ type RecordFactRow = Pick<RecordTable, "stream" | "namespace" | "id" | "source" 
   channel_order_id: string | null;
   placed_version: number | null;
   placed_body: string | null;
+  /** 1: an order that was placed for another customer, from whom it moved. */
+  elsewhere: number | null;
 };
 
 /** Records of a customer with the newest form of its orders and the one that each of them was placed from. */
@@ -28,7 +30,9 @@ const recordRows = ofEachCustomer<RecordFactRow>(({ db }, { namespace, id }) => 
       iif(r.stream = 'orders', v.body, null) as body,
       iif(r.stream = 'customers', v.body ->> '$.branchCode', null) as branch,
       coalesce(v.from_at, r.changed_at) as changed_at, p.channel_order_id, p.version as placed_version,
-      iif(p.version = r.version, null, b.body) as placed_body
+      iif(p.version = r.version, null, b.body) as placed_body,
+      (coalesce(p.placed_for_namespace, p.customer_namespace), coalesce(p.placed_for_id, p.customer_id))
+        <> (${namespace}, ${id}) as elsewhere
     from record r
     left join record_version v on v.stream = r.stream and v.namespace = r.namespace and v.id = r.id
       and v.version = r.version
@@ -80,8 +84,8 @@ export function customerFacts(ledger: ReadOnlyLedger, customer: RecordKey): Cust
 function formsOf(row: RecordFactRow, steps: readonly StepRow[]): OrderForms {
   const now = row.body === null ? undefined : formIn(row.body);
   const sent = new Map<string, OrderForm>();
-  const placed =
-    row.placed_version === row.version ? now : row.placed_body === null ? undefined : formIn(row.placed_body);
+  const own = row.placed_version === row.version ? now : row.placed_body === null ? undefined : formIn(row.placed_body);
+  const placed = row.elsewhere === 1 ? undefined : own;
   if (row.channel_order_id !== null && placed !== undefined) sent.set(row.channel_order_id, placed);
   let lastSent = placed;
   for (const step of steps) {

@@ -57,7 +57,8 @@ function orderItems(
   });
   const wanted = row.inCrm ? forms.now?.amount : undefined;
   const sent = row.sent ? forms.lastSent?.amount : undefined;
-  const amounts = row.inCrm && row.sent ? amountsOf(wanted, sent, tolerances) : "equal";
+  const isSent = row.sent && forms.lastSent !== undefined;
+  const amounts = row.inCrm && isSent ? amountsOf(wanted, sent, tolerances) : "equal";
   const verdicts = items.map(({ comparison }) => comparison.verdict);
   const isChanged = items.some(({ comparison }, index) => comparison !== parts[index]);
   const base = isChanged && verdicts.length > 0 ? verdicts : [row.verdict];

@@ -277,4 +277,35 @@ describe("the statement of reconciliation", () => {
     const november = { ...october, from: october.to, to: "2026-12-01T00:00:00.000Z" };
     expect(new Set((await of({ period: november })).map((row) => row.slice(0, 6)))).toEqual(new Set(["crm/C2"]));
   });
+
+  it("says the same again later, and knows the month of an order by its date in the CRM", async () => {
+    const { world } = await agreedWorld();
+    await unsentNeighbour(world);
+    const september = { ...october, from: "2026-09-01T00:00:00.000Z", to: october.from };
+    for (const kind of ["reconciliation", "corrections", "exceptions"] as const) {
+      const first = await stated(world.path, kind);
+      world.now += 5000;
+      expect(await stated(world.path, kind)).toEqual(first);
+    }
+    const placed = async (fields: Parameters<typeof stated>[2]): Promise<unknown[]> =>
+      only((await stated(world.path, "reconciliation", fields))["items"], { level: "order", sent: true });
+    expect(await placed({ period: september })).toEqual([]);
+    expect(await placed({ period: september, by: "crm-date" })).toHaveLength(1);
+    expect(await placed({ by: "crm-date" })).toEqual([]);
+  });
+
+  it("does not count what was sent of an order at the customer that it moved to, as long as nothing was", async () => {
+    const { world } = await agreedWorld();
+    await world.read("customers", [{ customers: customerRecord("C2") }]);
+    await world.read("orders", [{ orders: orderRecord("O1", "C2") }]);
+    const { items = [], summary = [] } = await stated(world.path, "reconciliation");
+    expect(summaryOf(summary)).toEqual(summaryFrom(items));
+    const orders = only(items, { level: "order" }).map((row) =>
+      cells(row, "customer", "verdict", "crm_amount", "sent_amount", "observed_amount"),
+    );
+    expect(orders).toEqual([
+      ["crm/C1", "extra", null, 12_300, 12_300],
+      ["crm/C2", "missing", 12_300, null, null],
+    ]);
+  });
 });
