@@ -12,7 +12,8 @@ import { collect } from "../support/world/ledger-world.ts";
 import type { LedgerWorld } from "../support/world/ledger-world.ts";
 import { key, orderRecord } from "../support/world/records.ts";
 import { folder as newFolder } from "../support/world/start.ts";
-import { agreedWorld, reportText, request } from "./reported-month.ts";
+import { agreedWorld, october, reportText, request } from "./reported-month.ts";
+import { statementOf } from "./statement/statement-world.ts";
 import { stated } from "./statement/stated.ts";
 
 /** A statement on one line. */
@@ -123,6 +124,10 @@ export async function everyStatement(): Promise<{ texts: string[]; migrating: Re
   const all = { customer: "crm/c1", branch: "b", source: "s", product: "p" };
   for (const kind of ["reconciliation", "corrections", "exceptions"] as const)
     for (const filters of [{}, all]) await stated(ledger.path, kind, { filters });
+  for (const kind of ["orders", "entitlements"] as const)
+    for (const by of ["happened", "crm-date"] as const)
+      for (const filters of [{}, { source: "erp", customer: "crm/C1", branch: "B1", product: "p" }])
+        await statementOf(ledger.path, kind, october, { by, filters });
   copyLedger(ledger.path, join(newFolder(), "copy.db"));
   spy.mockRestore();
 

@@ -139,6 +139,19 @@ const allowed: Record<string, { statement: RegExp; why: string }> = {
     statement: /^select "c"\."namespace", "c"\."id" from \(select "customer_namespace" as "namespace"/u,
     why: "a person asks for everything",
   },
+  "statement of orders: events": {
+    statement:
+      /^select e\.at, e\.namespace, e\.id, e\.number from \( ?select p\.from_at as at, .* from placed_order p/u,
+    why: "a person asks for everything of a time",
+  },
+  "statement of orders: orders with events": {
+    statement: /^select e\.namespace, e\.id, .* count\(\*\) as events, .* from \( ?select p\.from_at as at, /u,
+    why: "a person asks for everything of a time",
+  },
+  "statement of orders: assignments": {
+    statement: /^select a\.from_at as at, iif\(a\.origin = 'granted', .* from assignment a left join record r/u,
+    why: "a person asks for everything of a time",
+  },
   "report reconciliation: licence types": {
     statement: /^select distinct json_extract\(body, '\$\.licenseType'\) as "type" from "observation"/u,
     why: "a person asks for everything",
@@ -249,6 +262,8 @@ it("no statement looks through what is finished, but for those that are named wi
   const missing = preparedInSource().filter(({ pattern }) => !texts.some((text) => pattern.test(text)));
   const database = sqlite((await openLedger()).path);
   const scans = texts
+    // A statement's own tables are made for it, and are gone with it.
+    .filter((text) => !text.includes("temp.entitlement"))
     .filter((text) => !migrating.has(text) && /^(?:select|update|insert|delete|with)\b/iu.test(text))
     .filter((text) => !Object.values(allowed).some(({ statement }) => statement.test(text)))
     .flatMap((text) => scansOf(database, text).map((scan) => `${scan}: ${text}`));
