@@ -23,6 +23,7 @@ import { enabled, newCustomer, settle, turns } from "./edits.ts";
 import { Holdings } from "./holdings.ts";
 import { handWorks, madeByHand } from "./hands.ts";
 import { CrmNow } from "./model.ts";
+import { wrongStatements } from "./statements.ts";
 import { nameByStanding } from "./seats.ts";
 
 const maps = {
@@ -126,6 +127,7 @@ class History {
     await this.#lastRuns();
     if (this.#seed % 3 === 1) await this.#workByHand();
     for (const text of differences(this.#crm, this.#services)) this.#wrong.push(text);
+    this.#wrong.push(...wrongStatements(this.#path));
     const [edits, runs, kills] = [this.#edits, this.#runs, this.#kills];
     const { faultCount: faults, observation } = this.#services;
     const state = observation.state();
