@@ -6,8 +6,8 @@ import type { StatementRequest } from "../../src/report/statement/shape.ts";
 import { rowsOf } from "../support/world/start.ts";
 
 /**
- * What is wrong in the statements of a ledger over two times that make up its whole life: entitlements that are not what
- * stands, and lines of orders that do not come to what the ledger counted meanwhile.
+ * What is wrong in the statements of a ledger over two times that make up its whole life: entitlements that are not
+ * what stands, and lines of orders that do not come to what the ledger counted meanwhile.
  */
 export function wrongStatements(path: string): string[] {
   const times = rowsOf<{ at: string }>(
