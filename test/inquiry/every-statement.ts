@@ -68,6 +68,24 @@ async function trouble(world: LedgerWorld): Promise<void> {
   await ledger.approvals.open({ scope: "run", explanation: "e", ...of });
 }
 
+/** October is signed off, closed and opened again, and asked about. */
+async function closedOnce(world: LedgerWorld): Promise<void> {
+  const inquiry = await world.inquiry();
+  const head = await inquiry.auditHead();
+  if (head === undefined) throw new Error("nothing was written");
+  const { books } = world.ledger;
+  const whose = { by: "b", reason: "r" };
+  await inquiry.blockers(october);
+  await books.signOff("2026-10", [{ id: "hold:h", facts: "f" }], whose);
+  const file = { name: "n", kind: "orders", format: "csv", sha256: "s", bytes: 1 };
+  const asOf = "2026-11-02T00:00:00.000Z";
+  const closing = { period: october, asOf, head, program: "p", configuration: "c", files: [file] };
+  await books.close({ ...closing, signedOff: [{ id: "hold:h", facts: "f" }] }, whose);
+  await inquiry.closings();
+  await inquiry.closedFiles("2026-10", 1);
+  await books.reopen("2026-10", whose);
+}
+
 /**
  * Every statement that the ledger, the inquiry and the copying of a ledger prepare, each on one line, and those of the
  * migrations.
@@ -128,6 +146,8 @@ export async function everyStatement(): Promise<{ texts: string[]; migrating: Re
     for (const by of ["happened", "crm-date"] as const)
       for (const filters of [{}, { source: "erp", customer: "crm/C1", branch: "B1", product: "p" }])
         await statementOf(ledger.path, kind, october, { by, filters });
+  for (const kind of ["bridge", "cover", "activity", "run"] as const) await statementOf(ledger.path, kind, october);
+  await closedOnce(world);
   copyLedger(ledger.path, join(newFolder(), "copy.db"));
   spy.mockRestore();
 

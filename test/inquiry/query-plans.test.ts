@@ -99,6 +99,30 @@ const allowed: Record<string, { statement: RegExp; why: string }> = {
     statement: /^select p\.ref, p\.version from record_version v join private_value p on p\.ref = 'raw:'/u,
     why: "a person erases somebody, and nothing of them may be left",
   },
+  "cover sheet": {
+    statement: /^select r\.namespace, r\.id, p\.body ->> '\$\.name' as name/u,
+    why: "a person asks for all customers",
+  },
+  "statement of activity": {
+    statement: /^select \* from \( ?select a\.at as at, json_extract\(a\.body, '\$\.by'\) as who/u,
+    why: "a person asks for everything of a time",
+  },
+  "statement of runs": {
+    statement: /^select r\.id as run, r\.started_at as at, r\.finished_at as ended/u,
+    why: "a person asks for everything of a time; what is scanned is the few sources of one run",
+  },
+  "books: which periods are closed": {
+    statement: /closed_period/u,
+    why: "a row for each month that was ever closed",
+  },
+  "books: what was signed off": {
+    statement: /from "?sign_off"?/u,
+    why: "a person asks for one period",
+  },
+  "closing: what every source was last read for": {
+    statement: /from "source_stream" as "s"/u,
+    why: "a row for each configured stream; a person closes a period",
+  },
   "erase: what was in quarantine": {
     statement: /^select raw_ref from quarantine where /u,
     why: "as above",
@@ -228,7 +252,7 @@ function patternOf(sql: string): RegExp {
 
 /** The steps in which SQLite carries a statement out. */
 function planOf(database: Database.Database, sql: string): string[] {
-  const names = [...sql.matchAll(/[@:$]([a-z]+)/giu)].map(([, name = ""]): [string, null] => [name, null]);
+  const names = [...sql.matchAll(/[@:$]([a-z]\w*)/giu)].map(([, name = ""]): [string, null] => [name, null]);
   const marks = [...sql.matchAll(/\?/gu)].map(() => null);
   const parameters = names.length > 0 ? [...marks, Object.fromEntries(names)] : marks;
   const steps = database.prepare<unknown[], { detail: string }>(`explain query plan ${sql}`).all(...parameters);

@@ -34,7 +34,7 @@ export interface Statement {
 /** Every statement there is, by its kind. */
 export const statements = {
   orders: { shape: ordersStatement, rows: ordersRows },
-  entitlements: { shape: entitlementsStatement, rows: entitlementsRows, happenedOnly: true },
+  entitlements: { shape: entitlementsStatement, rows: entitlementsRows },
   reconciliation: { shape: reconciliationStatement, rows: reconciliationRows },
   corrections: { shape: correctionsStatement, rows: correctionRows },
   exceptions: { shape: exceptionsStatement, rows: exceptionRows, happenedOnly: true },
