@@ -5,8 +5,6 @@ import { openInquiry } from "../inquiry/inquiry.ts";
 import type { Inquiry } from "../inquiry/inquiry.ts";
 import { statements } from "../inquiry/statement/statements.ts";
 import type { StatementKind } from "../inquiry/statement/statements.ts";
-import { reportKinds } from "../report/document.ts";
-import type { ReportKind, ReportRequest } from "../report/document.ts";
 import { monthBefore, parsePeriod } from "../report/statement/period.ts";
 import { requireStatementFormat } from "../report/statement/render.ts";
 import type { PeriodBy, StatementRequest } from "../report/statement/shape.ts";
@@ -14,72 +12,57 @@ import { fileNameOf } from "../report/statement/writer.ts";
 import type { FileChunk } from "../report/statement/writer.ts";
 import type { BoundJob } from "../run/job.ts";
 import type { Application } from "./application.ts";
+import { filesOf } from "./statement-files.ts";
 import { writeFilesWhole } from "./written-files.ts";
 
-/** What is asked for: a statement, or a report of the kinds that are not statements yet. */
-export type Asked = { road: "statement"; kind: StatementKind } | { road: "report"; kind: ReportKind };
-
-/** Which of them a kind is. Throws a usage Problem for one that there is not. */
-export function askedKind(kind: string): Asked {
-  if (isStatement(kind)) return { road: "statement", kind };
-  const known = reportKinds.find((name) => name === kind);
-  if (known !== undefined) return { road: "report", kind: known };
-  const kinds = [...new Set([...Object.keys(statements), ...reportKinds])].toSorted();
-  throw usage(`there is no report ${JSON.stringify(kind)}`, `use one of: ${kinds.join(", ")}`);
+/** The kind of statement of that name. Throws a usage Problem for one that there is not. */
+export function statementKind(kind: string): StatementKind {
+  if (isKind(kind)) return kind;
+  throw usage(
+    `there is no report ${JSON.stringify(kind)}`,
+    `use one of: ${Object.keys(statements).toSorted().join(", ")}`,
+  );
 }
 
-function isStatement(kind: string): kind is StatementKind {
+function isKind(kind: string): kind is StatementKind {
   return Object.hasOwn(statements, kind);
 }
 
-/** The chunks of the files of what is asked for, and the name that the first of them has. */
+/** The chunks of the files of a statement; `name` is the name of the first of them. */
 export async function* reportChunks(
   application: Application,
-  asked: Asked,
+  kind: StatementKind,
   request: StatementRequest,
   format: string,
   name: string,
 ): AsyncGenerator<FileChunk, void, void> {
-  if (asked.road === "report") {
-    const inquiry = await application.inquiry();
-    for await (const chunk of inquiry.report(earlierRequest(asked.kind, request), format)) yield { file: "", chunk };
-    return;
-  }
   const known = requireStatementFormat(format);
   if (request.asOf === undefined) {
-    yield* (await application.inquiry()).statement(asked.kind, request, known, name);
+    yield* (await application.inquiry()).statement(kind, request, known, name);
     return;
   }
   application.requireLedger();
   const then: Inquiry = openInquiry(application.ledgerPath, request.asOf);
   try {
-    yield* then.statement(asked.kind, request, known, name);
+    yield* then.statement(kind, request, known, name);
   } finally {
     then.close();
   }
 }
 
-/** What the reports that are not statements yet can be asked. */
-function earlierRequest(kind: ReportKind, { period, by, filters, asOf }: StatementRequest): ReportRequest {
-  const given = Object.entries({ ...filters, "as-of": asOf }).find(([, value]) => value !== undefined);
-  if (given !== undefined)
-    throw usage(`the report ${kind} knows no --${given[0]}`, `leave --${given[0]} out, or ask for another kind`);
-  return { kind, period, by };
-}
-
 /**
- * Writes what is asked for to a file in a folder that is there, with the files of its other parts and of what describes
+ * Writes a statement to a file in a folder that is there, with the files of its other parts and of what describes
  * it beside it: all of them, or none. `part`: that part alone. Gives their paths, that of the file first.
  */
 export async function writeReport(
   application: Application,
-  asked: Asked,
+  kind: StatementKind,
   request: StatementRequest,
   { format, path, part }: { format: string; path: string; part?: string | undefined },
 ): Promise<string[]> {
-  const chunks = reportChunks(application, asked, request, format, basename(path));
+  const chunks = reportChunks(application, kind, request, format, basename(path));
   const pathOf = part === undefined ? (file: string): string => fileNameOf(path, file) : (): string => path;
-  return await writeFilesWhole(part === undefined ? chunks : partOf(asked, chunks, part), {
+  return await writeFilesWhole(filesOf(part === undefined ? chunks : partOf(kind, chunks, part)), {
     pathOf,
     what: "report",
     group: application.group,
@@ -88,17 +71,14 @@ export async function writeReport(
 
 /** The chunks of one part alone; without a name those of the first. Throws a usage Problem where it has no file. */
 export async function* partOf(
-  asked: Asked,
+  kind: StatementKind,
   chunks: AsyncIterable<FileChunk>,
   part: string | undefined,
 ): AsyncGenerator<FileChunk, void, void> {
-  const parts: string[] = asked.road === "statement" ? statements[asked.kind].shape.parts.map(({ name }) => name) : [];
+  const parts: string[] = statements[kind].shape.parts.map(({ name }) => name);
   const [first] = parts;
   if (part !== undefined && !parts.includes(part))
-    throw usage(
-      `${asked.kind} has no part ${JSON.stringify(part)}`,
-      parts.length === 0 ? "leave --part out" : `use one of: ${parts.join(", ")}`,
-    );
+    throw usage(`${kind} has no part ${JSON.stringify(part)}`, `use one of: ${parts.join(", ")}`);
   const wanted = part === undefined || part === first ? "" : part;
   let isFound = false;
   for await (const { file, chunk } of chunks) {
@@ -143,5 +123,5 @@ export async function monthReport(
   makePrivateFolder(folder, application.group);
   const request = { period: parsePeriod(month, application.config.zone), by, filters: {} };
   const path = join(folder, `${kind}-${month}.${format}`);
-  return await writeReport(application, askedKind(kind), request, { format, path });
+  return await writeReport(application, statementKind(kind), request, { format, path });
 }

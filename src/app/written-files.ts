@@ -5,6 +5,7 @@ import { finished } from "node:stream/promises";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import { keepPrivate } from "../base/private-files.ts";
 import type { ReadingGroup } from "../base/private-files.ts";
+import type { StatementFile } from "./statement-files.ts";
 
 export type Chunks = Iterable<string | Buffer> | AsyncIterable<string | Buffer>;
 
@@ -67,33 +68,22 @@ function unwritten(path: string, what: string, error: unknown): unknown {
  * the last is whole, or none does. Gives their paths.
  */
 export async function writeFilesWhole(
-  pieces: AsyncIterable<{ file: string; chunk: string | Uint8Array }>,
+  files: AsyncIterable<StatementFile>,
   options: { pathOf: (file: string) => string; what: string; group: ReadingGroup | undefined },
 ): Promise<string[]> {
   const { pathOf, what, group } = options;
   const paths: string[] = [];
-  const from = pieces[Symbol.asyncIterator]();
-  let next = await from.next();
-  async function* ofFile(file: string): AsyncGenerator<string | Buffer, void, void> {
-    for (; next.done !== true && next.value.file === file; next = await from.next()) {
-      const { chunk } = next.value;
-      yield typeof chunk === "string" ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-    }
-  }
   try {
-    while (next.done !== true) {
-      const { file } = next.value;
+    for await (const { file, chunks } of files) {
       const path = pathOf(file);
-      if (paths.includes(path)) throw new Error(`${path} was written already, and its pieces came apart`);
+      if (paths.includes(path)) throw new Error(`${path} was written already, and its chunks came apart`);
       paths.push(path);
-      await writeUnfinished(path, ofFile(file), { what, group });
+      await writeUnfinished(path, chunks, { what, group });
     }
     for (const path of paths) appear(path, what);
   } catch (error) {
     for (const path of paths) rmSync(unfinishedOf(path), { force: true });
     throw error;
-  } finally {
-    await from.return?.();
   }
   return paths;
 }

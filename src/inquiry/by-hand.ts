@@ -1,5 +1,5 @@
 import { stored } from "../ledger/database/stored.ts";
-import type { ExceptionFacts } from "../report/exceptions.ts";
+import type { ExceptionFacts } from "../report/statement/exception-row.ts";
 import type { StatusFacts } from "../report/status.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 

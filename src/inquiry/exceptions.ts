@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { OperationTable } from "../ledger/journal/tables.ts";
 import { kindsWhere } from "../operation/registry.ts";
 import { countedStored } from "../operation/stored-operation.ts";
-import type { ExceptionFacts } from "../report/exceptions.ts";
+import type { ExceptionFacts } from "../report/statement/exception-row.ts";
 import { byHand } from "./by-hand.ts";
 import { holdFacts, waits } from "./holds.ts";
 import { openStates, operationFacts } from "./operations.ts";

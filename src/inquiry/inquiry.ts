@@ -10,7 +10,6 @@ import { keptAnswer, operationById, operations, unsettled } from "./operations.t
 import { quarantine, quarantineById, rawForm } from "./quarantine.ts";
 import { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { agreement, differences } from "./reconciliation.ts";
-import { report } from "./report.ts";
 import { runs, runStory } from "./runs.ts";
 import { statement } from "./statement/statement.ts";
 import { status } from "./status.ts";
@@ -56,7 +55,6 @@ function questionsTo(ledger: ReadOnlyLedger) {
     holds: answered(() => holds),
     runs: answered(() => runs),
     run: answered(() => runStory),
-    report: streamed(() => report),
     subject: answered(() => subject),
     agreement: answered(() => agreement),
     differences: streamed(() => differences),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { stored } from "../ledger/database/stored.ts";
 import { neverRebuilt } from "../report/rebuild.ts";
-import type { RebuildPart } from "../report/rebuild.ts";
+import type { RebuildPart } from "../report/statement/rebuild.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
 const things = z.array(z.object({ record: z.string(), why: z.string() })).default([]);

@@ -4,7 +4,7 @@ import type { RecordKey } from "../crm/model.ts";
 import { compareCustomer } from "../report/reconciliation/compare-customer.ts";
 import { AgreementTally, differencesOf } from "../report/reconciliation/rows.ts";
 import type { AgreementCount } from "../report/reconciliation/rows.ts";
-import type { Comparison, CustomerCase, Difference, ReconciliationView } from "../report/reconciliation/case.ts";
+import type { Comparison, Difference, ReconciliationView } from "../report/reconciliation/case.ts";
 import { asOf } from "./audit.ts";
 import { customerCase } from "./customer-case.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
@@ -61,22 +61,10 @@ function readSince({ db }: ReadOnlyLedger, since: string) {
 /** How much of each kind of thing the platform shows as meant, over everything there is. */
 export async function agreement(ledger: ReadOnlyLedger): Promise<AgreementCount[]> {
   const tally = new AgreementTally();
-  for await (const { rows } of comparisons(ledger)) for (const row of rows) tally.add(row);
-  return tally.counts();
-}
-
-/**
- * Every customer that the CRM, the ledger or the quarantine names, in key order, with everything of it compared over
- * what the CRM says, what was sent and what the platform shows.
- */
-export async function* comparisons(
-  ledger: ReadOnlyLedger,
-): AsyncGenerator<{ item: CustomerCase; rows: Comparison[]; asOf: string | null }, void, void> {
   const view = await reconciliationView(ledger);
-  for (const key of ledger.rows(everyCustomer(ledger))) {
-    const item = customerCase(ledger, key);
-    yield { item, rows: compareCustomer(item, view), asOf: view.asOf };
-  }
+  for (const key of ledger.rows(everyCustomer(ledger)))
+    for (const row of compareCustomer(customerCase(ledger, key), view)) tally.add(row);
+  return tally.counts();
 }
 
 /** Every customer that the CRM, the ledger or the quarantine names, in key order. */

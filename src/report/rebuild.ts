@@ -1,4 +1,3 @@
-import type { ReportShape } from "./document.ts";
 import { counted, printable } from "./text.ts";
 
 /** What a rebuild came to, for people. */
@@ -24,21 +23,6 @@ export const neverRebuilt = [
   "name, branch and address that the platform acknowledged: taken to be as the CRM has them",
   "the audit chain and all history before now",
 ] as const;
-
-/** One thing that a rebuild said of itself. */
-export interface RebuildPart {
-  run: string;
-  at: string;
-  /** `lost`: not brought back; `assumed`: taken for granted; `left`: to be done; `never`: kinds that no rebuild has. */
-  part: "lost" | "assumed" | "left" | "never";
-  record: string | null;
-  why: string;
-}
-
-export const rebuildShape: ReportShape = {
-  columns: ["run", "at", "part", "record", "why"],
-  totalOf: (row) => String(row["part"]),
-};
 
 const mostNamed = 20;
 

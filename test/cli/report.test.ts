@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { parse } from "csv-parse/sync";
 import { expect, it } from "vitest";
+import { filesOf } from "../../src/app/statement-files.ts";
 import { writeFilesWhole } from "../../src/app/written-files.ts";
 import { createOutput } from "../../src/cli/output.ts";
 import { reportCommand } from "../../src/cli/commands/report.ts";
@@ -147,9 +148,9 @@ it("files that belong together appear together, and none does where a later one 
     yield { file: "-metadata.json", chunk: "{}" };
   }
   const options = { pathOf: (file: string) => `${inside}/x${file}`, what: "report", group: undefined };
-  await expect(writeFilesWhole(pieces(true), options)).rejects.toThrow("the ledger is gone");
+  await expect(writeFilesWhole(filesOf(pieces(true)), options)).rejects.toThrow("the ledger is gone");
   expect(["x", "x.part", "xsecond", "xsecond.part"].filter((name) => existsSync(`${inside}/${name}`))).toEqual([]);
-  expect(await writeFilesWhole(pieces(false), options)).toEqual([
+  expect(await writeFilesWhole(filesOf(pieces(false)), options)).toEqual([
     `${inside}/x`,
     `${inside}/xsecond`,
     `${inside}/x-metadata.json`,

@@ -8,13 +8,11 @@ import { standAsOf } from "../../src/inquiry/as-of/as-of.ts";
 import { tablesAsOf } from "../../src/inquiry/as-of/tables.ts";
 import { auditHead } from "../../src/inquiry/audit.ts";
 import { ReadOnlyLedger } from "../../src/inquiry/read-only-ledger.ts";
-import { report } from "../../src/inquiry/report.ts";
 import type { AuditRow } from "../../src/ledger/audit/audit-log.ts";
 import { RecordTree } from "../../src/ledger/audit/record-tree.ts";
-import { statements } from "../../src/inquiry/statement/statements.ts";
-import type { Statement } from "../../src/inquiry/statement/statements.ts";
 import { openReadOnly } from "../../src/ledger/database/database.ts";
 import { company } from "../support/world/crm.ts";
+import { rowsOf, statementKinds } from "./statement/stated.ts";
 import { world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
 
@@ -92,7 +90,7 @@ async function* eachOf<T>(rows: Iterable<T> | AsyncIterable<T>): AsyncGenerator<
 /** Whether a row is told as deferred. */
 const deferred = (text: string): string[] => text.split("\n").filter((line) => line.includes('"kind":"deferred"'));
 
-/** Every report; `deferrals: false`: with no record deferred, since a deferral that ended is not known any more. */
+/** Every statement; `deferrals: false`: with no record deferred, since a deferral that ended is not known any more. */
 async function reports(ledger: ReadOnlyLedger, deferrals: boolean, asOf?: string): Promise<Record<string, string>> {
   if (!deferrals)
     ledger.reading((database) => {
@@ -100,18 +98,10 @@ async function reports(ledger: ReadOnlyLedger, deferrals: boolean, asOf?: string
       database.exec("update temp.record set deferred_code = null, deferred_reason = null, deferred_since = null");
     });
   const texts: Record<string, string> = {};
-  for (const kind of ["orders", "exceptions", "reconciliation", "rebuild"] as const) {
-    texts[kind] = "";
-    for await (const chunk of ledger.streamed(report(ledger, { kind, period, by: "happened" }, "json")))
-      texts[kind] += chunk;
-    // A reading that showed nothing new is known as the last one alone.
-    texts[kind] = texts[kind].replaceAll(/"(?:seen_at|asOf)":"[^"]*"|"age_hours":\d+/gu, "");
-  }
-  for (const [kind, made] of Object.entries<Statement>(statements)) {
-    const lines: string[] = [];
-    const request = { period, by: "happened", filters: {}, asOf } as const;
-    for await (const { part, row } of eachOf(made.rows(ledger, request))) lines.push(JSON.stringify({ part, ...row }));
-    texts[`statement ${kind}`] = lines.join("\n").replaceAll(/"(?:seen_at|read_at)":"[^"]*"/gu, "");
+  for (const kind of statementKinds) {
+    const parts = await rowsOf(ledger, kind, { period, by: "happened", filters: {}, asOf });
+    const lines = Object.entries(parts).flatMap(([part, rows]) => rows.map((row) => JSON.stringify({ part, ...row })));
+    texts[kind] = lines.join("\n").replaceAll(/"(?:seen_at|read_at)":"[^"]*"/gu, "");
   }
   return texts;
 }

@@ -12,9 +12,8 @@ import { collect } from "../support/world/ledger-world.ts";
 import type { LedgerWorld } from "../support/world/ledger-world.ts";
 import { key, orderRecord } from "../support/world/records.ts";
 import { folder as newFolder } from "../support/world/start.ts";
-import { agreedWorld, october, reportText, request } from "./reported-month.ts";
-import { statementOf } from "./statement/statement-world.ts";
-import { stated } from "./statement/stated.ts";
+import { agreedWorld } from "./agreed-world.ts";
+import { october, stated, statementKinds } from "./statement/stated.ts";
 
 /** A statement on one line. */
 export function flat(sql: string): string {
@@ -41,8 +40,6 @@ async function askEverything(inquiry: Inquiry): Promise<void> {
   await collect(inquiry.unsettled());
   for (const filter of [{ run: "r" }, { subject: "s" }, { openOf: key("c1") }])
     await collect(inquiry.operations(filter));
-  for (const kind of ["orders", "reconciliation", "exceptions"] as const)
-    await reportText(inquiry, request(kind), "json");
 }
 
 /** An order that was corrected and repriced, and one of each kind of exception that concerns orders. */
@@ -68,22 +65,22 @@ async function trouble(world: LedgerWorld): Promise<void> {
   await ledger.approvals.open({ scope: "run", explanation: "e", ...of });
 }
 
-/** October is signed off, closed and opened again, and asked about. */
-async function closedOnce(world: LedgerWorld): Promise<void> {
-  const inquiry = await world.inquiry();
-  const head = await inquiry.auditHead();
+/** A month is signed off, closed and opened again. */
+async function closing(world: LedgerWorld): Promise<void> {
+  const { ledger } = world;
+  const head = await (await world.inquiry()).auditHead();
   if (head === undefined) throw new Error("nothing was written");
-  const { books } = world.ledger;
   const whose = { by: "b", reason: "r" };
-  await inquiry.blockers(october);
-  await books.signOff("2026-10", [{ id: "hold:h", facts: "f" }], whose);
-  const file = { name: "n", kind: "orders", format: "csv", sha256: "s", bytes: 1 };
-  const asOf = "2026-11-02T00:00:00.000Z";
-  const closing = { period: october, asOf, head, program: "p", configuration: "c", files: [file] };
-  await books.close({ ...closing, signedOff: [{ id: "hold:h", facts: "f" }] }, whose);
+  await (await world.inquiry()).blockers(october);
+  const file = { name: "f", kind: "orders", format: "csv", sha256: "a".repeat(64), bytes: 1 };
+  world.now = Date.parse(october.to) + 1;
+  await ledger.books.signOff(october.label, [{ id: "b", facts: "f" }], whose);
+  const of = { program: "0", configuration: "c", files: [file], signedOff: [{ id: "b", facts: "f" }] };
+  await ledger.books.close({ period: october, asOf: new Date(world.now).toISOString(), head, ...of }, whose);
+  const inquiry = await world.inquiry();
   await inquiry.closings();
-  await inquiry.closedFiles("2026-10", 1);
-  await books.reopen("2026-10", whose);
+  await inquiry.closedFiles(october.label, 1);
+  await ledger.books.reopen(october.label, whose);
 }
 
 /**
@@ -140,14 +137,10 @@ export async function everyStatement(): Promise<{ texts: string[]; migrating: Re
   inquiry.close();
   await trouble(world);
   const all = { customer: "crm/c1", branch: "b", source: "s", product: "p" };
-  for (const kind of ["reconciliation", "corrections", "exceptions"] as const)
-    for (const filters of [{}, all]) await stated(ledger.path, kind, { filters });
-  for (const kind of ["orders", "entitlements"] as const)
+  for (const kind of statementKinds)
     for (const by of ["happened", "crm-date"] as const)
-      for (const filters of [{}, { source: "erp", customer: "crm/C1", branch: "B1", product: "p" }])
-        await statementOf(ledger.path, kind, october, { by, filters });
-  for (const kind of ["bridge", "cover", "activity", "run"] as const) await statementOf(ledger.path, kind, october);
-  await closedOnce(world);
+      for (const filters of [{}, all]) await stated(ledger.path, kind, { by, filters });
+  await closing(world);
   copyLedger(ledger.path, join(newFolder(), "copy.db"));
   spy.mockRestore();
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { sqlite } from "../support/world/start.ts";
-import { agreedWorld } from "../inquiry/reported-month.ts";
+import { agreedWorld } from "../inquiry/agreed-world.ts";
 
 const counts: Record<string, string> = {
   link: "link where to_at is null",

@@ -53,7 +53,7 @@ describe("a break", () => {
   });
 
   it("names nothing that it has not found: the program would not run, and a test be red in vain", () => {
-    const here = { ...row, file: "src/report/csv.ts", within: "formulaStart" };
+    const here = { ...row, file: "src/report/statement/cell-text.ts", within: "formulaStart" };
     expect(staleness({ ...here, find: "const formulaStart =", replace: "const formulaEnd =" })).toBeUndefined();
     const other = { ...here, find: "const formulaStart =", replace: "const formulaEnd = $before +" };
     expect(staleness(other)).toContain("$before");
@@ -61,6 +61,6 @@ describe("a break", () => {
 
   it("says where its function stands when it has moved", () => {
     const here = { ...row, within: "nowhere", find: "const formulaStart =", replace: "const formulaEnd =" };
-    expect(placesNow(here)).toEqual([{ file: "src/report/csv.ts", within: "formulaStart" }]);
+    expect(placesNow(here)).toEqual([{ file: "src/report/statement/cell-text.ts", within: "formulaStart" }]);
   });
 });

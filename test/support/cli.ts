@@ -88,7 +88,7 @@ export function expectDecent(words: readonly string[], ended: Pick<Ended, "stdou
     expect.soft(pattern.exec(said)?.[0], `${command} shows something private`).toBeUndefined();
   expect.soft(/^\s+at .+:\d+:\d+\)?$/mu.exec(said)?.[0], `${command} shows a stack trace`).toBeUndefined();
   // eslint-disable-next-line no-control-regex
-  expect.soft(/\u001b|\r/u.exec(said)?.[0], `${command} writes terminal codes into a pipe`).toBeUndefined();
+  expect.soft(/\u001b|\r(?!\n)/u.exec(said)?.[0], `${command} writes terminal codes into a pipe`).toBeUndefined();
   if (!words.includes("--json")) return;
   expect.soft(() => documentsIn(ended.stdout), `${command} prints what is no JSON: ${ended.stdout}`).not.toThrow();
 }

@@ -1,5 +1,4 @@
 import type { Application } from "../../app/application.ts";
-import type { Asked } from "../../app/report-files.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { usage } from "../../base/errors.ts";
 import { addBooks } from "./books.ts";
@@ -55,35 +54,25 @@ export interface ReportWords {
 }
 
 /** `report KIND --period PERIOD`: to files, or its first part to stdout. */
-export async function reportCommand(invocation: Invocation, kind: string, words: ReportWords): Promise<ExitCode> {
+export async function reportCommand(invocation: Invocation, name: string, words: ReportWords): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
-    const { askedKind, partOf, reportChunks, writeReport } = await import("../../app/report-files.ts");
-    const asked = askedKind(kind);
+    const { partOf, reportChunks, statementKind, writeReport } = await import("../../app/report-files.ts");
+    const kind = statementKind(name);
     const request = await requestOf(application, words);
     const { format, part, out } = words;
     if (out === undefined) {
       refuseBytes(output, format, kind);
-      const chunks = reportChunks(application, asked, request, format, `${kind}-${request.period.label}.${format}`);
+      const chunks = reportChunks(application, kind, request, format, `${kind}-${request.period.label}.${format}`);
       const { toStdoutFromOneState } = await import("../stdout.ts");
-      await toStdoutFromOneState(output, bytesOf(ofOneFile(asked, chunks, part, partOf)));
+      await toStdoutFromOneState(output, bytesOf(partOf(kind, chunks, part)));
       return ok;
     }
-    const paths = await writeReport(application, asked, request, { format, path: out, part });
+    const paths = await writeReport(application, kind, request, { format, path: out, part });
     if (options.json) output.json({ report: kind, period: words.period, file: paths[0] ?? out, files: paths });
     else for (const path of paths) output.note(`${path} written`);
     return ok;
   });
-}
-
-/** A report of the kinds that are no statements yet is one file. */
-function ofOneFile(
-  asked: Asked,
-  chunks: AsyncIterable<FileChunk>,
-  part: string | undefined,
-  partOf: (asked: Asked, chunks: AsyncIterable<FileChunk>, part: string | undefined) => AsyncIterable<FileChunk>,
-): AsyncIterable<FileChunk> {
-  return asked.road === "report" && part === undefined ? chunks : partOf(asked, chunks, part);
 }
 
 async function* bytesOf(chunks: AsyncIterable<FileChunk>): AsyncGenerator<string | Buffer, void, void> {

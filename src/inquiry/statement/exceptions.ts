@@ -6,7 +6,7 @@ import type { RecordKey, Stream } from "../../crm/model.ts";
 import { stored } from "../../ledger/database/stored.ts";
 import type { DesiredOrder } from "../../operation/desired.ts";
 import { ownerOf, ownerOfQuarantine } from "../../plan/owner.ts";
-import type { ExceptionFacts } from "../../report/exceptions.ts";
+import type { ExceptionFacts } from "../../report/statement/exception-row.ts";
 import { concernedRows, ExceptionTotals, statedException } from "../../report/statement/exceptions.ts";
 import type { Actor, ConcernedOrder, StatedException } from "../../report/statement/exceptions.ts";
 import { isProduct } from "../../report/statement/order-form.ts";

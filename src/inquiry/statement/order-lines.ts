@@ -11,7 +11,6 @@ import type {
   RemovedItem,
   StepOrigin,
 } from "../../operation/state/order-steps.ts";
-import type { OrderEvent } from "../../report/orders.ts";
 
 /** Everything that happened to one order, oldest first. */
 export interface OrderHistory {
@@ -69,17 +68,14 @@ export interface Moved {
   amounts: readonly Money[];
 }
 
-type OrderEventKind = Extract<
-  OrderEvent["event"],
-  "placed" | "adopted" | "amended" | "ended" | "repriced" | "found-gone" | "found-again"
->;
+type OrderEvent = "placed" | "adopted" | "amended" | "ended" | "repriced" | "found-gone" | "found-again";
 
 /** Something that happened to an order, with what it did to each product in each unit. */
 export interface OrderChange {
   /** 0: the placing; else the number of the step. */
   number: number;
   at: string;
-  event: OrderEventKind;
+  event: OrderEvent;
   /** Who says so; null where nothing was sent or seen, as when amounts changed. */
   origin: StepOrigin | null;
   customer: RecordKey;
@@ -346,7 +342,7 @@ function everyUnit({ id, quantity }: Asset<PrivateMarker>): WantedUnit[] {
 }
 
 /** What a step is called; undefined: it only says under which numbers units go on. */
-function eventOf(step: HistoryStep): OrderEventKind | undefined {
+function eventOf(step: HistoryStep): OrderEvent | undefined {
   if (step.kind === "priced") return "repriced";
   if (step.kind === "removed") return step.origin === "found" ? "found-gone" : "ended";
   if (!step.items.some(({ products, packages }) => products.length > 0 || packages.length > 0)) return undefined;

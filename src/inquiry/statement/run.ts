@@ -48,13 +48,15 @@ type Row = Omit<RunBalance, "streams" | "operations" | "sources"> & { balance: s
 function* balances(ledger: ReadOnlyLedger, { period, filters }: StatementRequest): Generator<RunBalance, void, void> {
   const source = filters.source ?? null;
   const query = sql<Row>`
+    with sources as materialized (select run_id, json_group_array(source order by source) as sources
+      from (select distinct run_id, source from source_read where started_at >= ${period.from}) group by run_id)
     select r.id as run, r.started_at as at, r.finished_at as ended, r.job, r.kind, r."trigger", r.scope, r.state,
       r.exit_code as exitCode, r.balance, (select max(a.sequence) from audit a where a.subject = 'run:' || r.id
         and a.kind = 'run') as auditSequence,
-      (select json_group_array(s.source order by s.source) from (select distinct s.source from source_read s
-        where s.run_id = r.id) s) as sources
-    from run r where r.started_at >= ${period.from} and r.started_at < ${period.to}
-      and (${source} is null or exists (select 1 from source_read s where s.run_id = r.id and s.source = ${source}))
+      coalesce(s.sources, '[]') as sources
+    from run r left join sources s on s.run_id = r.id
+    where r.started_at >= ${period.from} and r.started_at < ${period.to}
+      and (${source} is null or exists (select 1 from json_each(s.sources) one where one.value = ${source}))
     order by r.started_at, r.id`;
   for (const { balance, sources, ...run } of ledger.rows({ compile: () => query.compile(ledger.db) })) {
     const kept = balanceSchema.safeParse(balance === null ? null : stored(balance));

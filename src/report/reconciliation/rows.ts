@@ -1,34 +1,6 @@
 import { formatKey } from "../../crm/keys.ts";
-import type { ReportPeriod, ReportRow, ReportShape } from "../document.ts";
 import { levels, shownStill, shownTwice } from "./case.ts";
-import type { Comparison, CustomerCase, Difference, DriftClass, Finding, Level } from "./case.ts";
-
-export const reconciliationShape: ReportShape = {
-  columns: [
-    "level",
-    "verdict",
-    "customer",
-    "enterprise_global_id",
-    "crm_order",
-    "crm_date",
-    "channel_order_id",
-    "license_order_id",
-    "license_type",
-    "asset_number",
-    "item",
-    "staff",
-    "member_global_id",
-    "in_crm",
-    "sent",
-    "shown",
-    "details",
-    "operation",
-    "sent_at",
-    "seen_at",
-    "age_hours",
-  ],
-  totalOf: (row) => `${String(row["level"])} ${String(row["verdict"])}`,
-};
+import type { Comparison, Difference, DriftClass, Finding, Level } from "./case.ts";
 
 /**
  * What of the comparisons of a customer is otherwise than it was sent; what only the CRM changed since is not. What was
@@ -71,52 +43,6 @@ function classOf({ level, verdict, finding, sent, inCrm }: Comparison): DriftCla
   if (verdict === "extra") return sent || inCrm ? undefined : "extra";
   if (verdict === "in-transit") return verdict;
   return sent && verdict === "not-observable" ? verdict : undefined;
-}
-
-/** One comparison as a row of the report. */
-export function reconciliationRow(item: CustomerCase, row: Comparison, asOf: string | null): ReportRow {
-  const seenAt = row.seenAt ?? null;
-  return {
-    level: row.level,
-    verdict: row.verdict,
-    customer: formatKey(item.key),
-    enterprise_global_id: item.link?.enterpriseGlobalId ?? null,
-    crm_order: row.order === undefined ? null : formatKey(row.order),
-    crm_date: row.crmDate ?? null,
-    channel_order_id: row.channelOrderId ?? null,
-    license_order_id: row.licenseOrderId ?? null,
-    license_type: row.licenseType ?? null,
-    asset_number: row.assetNumber ?? null,
-    item: row.item ?? null,
-    staff: row.staff === undefined ? null : formatKey(row.staff),
-    member_global_id: row.memberGlobalId ?? null,
-    in_crm: row.inCrm,
-    sent: row.sent,
-    shown: row.shown ?? "unknown",
-    details: row.details,
-    operation: row.operationId ?? null,
-    sent_at: row.at ?? null,
-    seen_at: seenAt,
-    age_hours:
-      seenAt === null || asOf === null
-        ? null
-        : Math.max(0, Math.floor((Date.parse(asOf) - Date.parse(seenAt)) / 3_600_000)),
-  };
-}
-
-/**
- * Whether a comparison belongs to a period: by when it was sent or given, or by the date of its order in the CRM. What
- * has no such date (never sent, or not ours) belongs to every period, so that nothing is left out of all of them.
- */
-export function inPeriod(
-  row: Pick<Comparison, "at" | "crmDate">,
-  period: Pick<ReportPeriod, "from" | "to">,
-  by: "happened" | "crm-date",
-): boolean {
-  const date = by === "crm-date" ? (row.crmDate ?? row.at ?? null) : (row.at ?? null);
-  if (date === null) return true;
-  const at = Date.parse(date);
-  return at >= Date.parse(period.from) && at < Date.parse(period.to);
 }
 
 /** How much of one kind of thing is as meant. */

@@ -1,7 +1,7 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { Money, RecordKey } from "../../crm/model.ts";
-import { exceptionRow } from "../exceptions.ts";
-import type { ExceptionFacts } from "../exceptions.ts";
+import { exceptionRow } from "./exception-row.ts";
+import type { ExceptionFacts } from "./exception-row.ts";
 import { ageAt, ageBuckets, localDate } from "./ageing.ts";
 import { amountColumns, column } from "./column.ts";
 import type { Column, PartRow, Row, StatementShape } from "./shape.ts";

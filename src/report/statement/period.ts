@@ -1,5 +1,5 @@
 import { usage } from "../../base/errors.ts";
-import type { Period } from "./shape.ts";
+import type { Period, PeriodBy } from "./shape.ts";
 
 /** What is said to whom writes a period that cannot be read. */
 const forms =
@@ -38,6 +38,21 @@ export function monthBefore(epochMs: number, zone: string): string {
 /** Whether nothing can happen in a period any more at an instant: it is provisional until then. */
 export function isOver({ to }: Period, at: string): boolean {
   return Date.parse(at) >= Date.parse(to);
+}
+
+/**
+ * Whether something belongs to a period: by when it was sent or given, or by the date of its order in the CRM. What has
+ * no such date (never sent, or not ours) belongs to every period, so that nothing is left out of all of them.
+ */
+export function inPeriod(
+  of: { at?: string | null | undefined; crmDate?: string | null | undefined },
+  period: Pick<Period, "from" | "to">,
+  by: PeriodBy,
+): boolean {
+  const date = by === "crm-date" ? (of.crmDate ?? of.at ?? null) : (of.at ?? null);
+  if (date === null) return true;
+  const at = Date.parse(date);
+  return at >= Date.parse(period.from) && at < Date.parse(period.to);
 }
 
 /** The first instant of a local day: not midnight where the clock skips it. */

@@ -1,5 +1,14 @@
-import type { RebuildPart } from "../rebuild.ts";
 import type { PartRow, StatementShape } from "./shape.ts";
+
+/** One thing that a rebuild said of itself. */
+export interface RebuildPart {
+  run: string;
+  at: string;
+  /** `lost`: not brought back; `assumed`: taken for granted; `left`: to be done; `never`: kinds that no rebuild has. */
+  part: "lost" | "assumed" | "left" | "never";
+  record: string | null;
+  why: string;
+}
 
 /** What rebuilds of the ledger could not bring back. */
 export const rebuildStatement: StatementShape = {

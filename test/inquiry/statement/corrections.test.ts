@@ -2,9 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { Money, Order } from "../../../src/crm/model.ts";
 import { customerRecord, key, orderRecord } from "../../support/world/records.ts";
 import { LedgerWorld } from "../../support/world/ledger-world.ts";
-import { october } from "../reported-month.ts";
 import { sqlite } from "../../support/world/start.ts";
-import { cells, stated } from "./stated.ts";
+import { cells, october, stated } from "./stated.ts";
 
 const eur = (minor: number): { amount: Money } => ({ amount: { currency: "EUR", minor } });
 const usd = (minor: number): { amount: Money } => ({ amount: { currency: "USD", minor } });

@@ -4,8 +4,7 @@ import type { Row } from "../../../src/report/statement/shape.ts";
 import { LedgerWorld } from "../../support/world/ledger-world.ts";
 import { canaries, customerRecord, key, orderRecord } from "../../support/world/records.ts";
 import { rowsOf } from "../../support/world/start.ts";
-import { october } from "../reported-month.ts";
-import { cells, stated } from "./stated.ts";
+import { cells, october, stated } from "./stated.ts";
 
 const eur = (minor: number): { amount: Money } => ({ amount: { currency: "EUR", minor } });
 const usd = (minor: number): { amount: Money } => ({ amount: { currency: "USD", minor } });

@@ -3,7 +3,7 @@ import { standAsOf } from "../../../src/inquiry/as-of/as-of.ts";
 import { ReadOnlyLedger } from "../../../src/inquiry/read-only-ledger.ts";
 import { statementHeader } from "../../../src/inquiry/statement/header.ts";
 import { statements } from "../../../src/inquiry/statement/statements.ts";
-import type { Statement, StatementKind } from "../../../src/inquiry/statement/statements.ts";
+import type { StatementKind } from "../../../src/inquiry/statement/statements.ts";
 import { openReadOnly } from "../../../src/ledger/database/database.ts";
 import { parsePeriod } from "../../../src/report/statement/period.ts";
 import { streamBalances } from "../../../src/report/statement/run.ts";
@@ -11,6 +11,7 @@ import type { Filters, Row, StatementRequest } from "../../../src/report/stateme
 import { company } from "../../support/world/crm.ts";
 import { world } from "../../support/cli.ts";
 import type { World } from "../../support/cli.ts";
+import { rowsOf as statedRows } from "./stated.ts";
 
 const wholeTime = { label: "all", zone: "UTC", from: "2000-01-01T00:00:00.000Z", to: "2100-01-01T00:00:00.000Z" };
 
@@ -28,23 +29,11 @@ function connection(w: World): ReadOnlyLedger {
   return ledger;
 }
 
-/** The rows of a statement by part; each has the columns that its part promises, and no others. */
+/** The rows of a statement by part. */
 async function rowsOf(w: World, kind: StatementKind, request = asked()): Promise<Map<string, Row[]>> {
   const ledger = connection(w);
   if (request.asOf !== undefined) standAsOf(ledger, request.asOf);
-  const made: Statement = statements[kind];
-  const { shape } = made;
-  const found = new Map<string, Row[]>(shape.parts.map(({ name }) => [name, []]));
-  let at = 0;
-  for await (const { part, row } of made.rows(ledger, request)) {
-    const number = shape.parts.findIndex(({ name }) => name === part);
-    expect(number, "parts come in their order").toBeGreaterThanOrEqual(at);
-    at = number;
-    const columns = new Set(shape.parts[at]?.columns.map(({ name }) => name));
-    expect(Object.keys(row).filter((name) => !columns.has(name))).toEqual([]);
-    found.get(part)?.push(row);
-  }
-  return found;
+  return new Map(Object.entries(await statedRows(ledger, kind, request)));
 }
 
 /** Two customers: an order in doubt is settled, what is held is approved or rejected, a hand and a schedule run. */

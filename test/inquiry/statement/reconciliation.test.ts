@@ -5,9 +5,9 @@ import { product } from "../../support/world/instances.ts";
 import { LedgerWorld } from "../../support/world/ledger-world.ts";
 import { canaries, customerRecord, key, orderRecord } from "../../support/world/records.ts";
 import { rowsOf } from "../../support/world/start.ts";
-import { agreedWorld, changed, october } from "../reported-month.ts";
+import { agreedWorld, changed } from "../agreed-world.ts";
 import { summaryFrom, summaryOf } from "./added-up.ts";
-import { cells, stated } from "./stated.ts";
+import { cells, october, stated } from "./stated.ts";
 
 const eur = (minor: number): { amount: Money } => ({ amount: { currency: "EUR", minor } });
 const usd = (minor: number): { amount: Money } => ({ amount: { currency: "USD", minor } });

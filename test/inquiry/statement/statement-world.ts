@@ -1,14 +1,11 @@
-import { onTestFinished } from "vitest";
-import { openReadOnly } from "../../../src/ledger/database/database.ts";
-import { ReadOnlyLedger } from "../../../src/inquiry/read-only-ledger.ts";
-import { statements } from "../../../src/inquiry/statement/statements.ts";
-import type { Statement, StatementKind } from "../../../src/inquiry/statement/statements.ts";
+import type { StatementKind } from "../../../src/inquiry/statement/statements.ts";
 import type { Instance, Money, Order, RecordKey } from "../../../src/crm/model.ts";
 import type { StateChange } from "../../../src/operation/state.ts";
 import type { Period, Row, StatementRequest } from "../../../src/report/statement/shape.ts";
 import { LedgerWorld } from "../../support/world/ledger-world.ts";
 import { asset, bundle, product } from "../../support/world/instances.ts";
 import { customerRecord, key, orderRecord, staffRecord } from "../../support/world/records.ts";
+import { stated } from "./stated.ts";
 
 export const zone = "Europe/Berlin";
 
@@ -20,28 +17,14 @@ export function month(label: string): Period {
   return { label, zone, from: instant(first), to: instant(first.add({ months: 1 })) };
 }
 
-/** The rows of a statement by its parts, as the ledger at a path gives them. */
+/** The rows of a statement of a period by its parts, as the ledger at a path gives them. */
 export async function statementOf(
   path: string,
   kind: StatementKind,
   period: Period,
   fields: Partial<StatementRequest> = {},
 ): Promise<Record<string, Row[]>> {
-  const ledger = new ReadOnlyLedger(path, openReadOnly(path));
-  onTestFinished(() => ledger.close());
-  const statement: Statement = statements[kind];
-  const parts: Record<string, Row[]> = Object.fromEntries(statement.shape.parts.map(({ name }) => [name, []]));
-  const order = Object.keys(parts);
-  let current = 0;
-  for await (const { part, row } of statement.rows(ledger, { period, by: "happened", filters: {}, ...fields })) {
-    const at = order.indexOf(part);
-    if (at < current) throw new Error(`a row of the part ${part} comes after those of ${order[current] ?? ""}`);
-    current = at;
-    const columns = new Set(statement.shape.parts[at]?.columns.map(({ name }) => name));
-    for (const name of Object.keys(row)) if (!columns.has(name)) throw new Error(`${part} has no column ${name}`);
-    parts[part]?.push(row);
-  }
-  return parts;
+  return await stated(path, kind, { period, ...fields });
 }
 
 /** The cells of some columns of each row. */

@@ -394,12 +394,12 @@ export const keeping: Breaks = {
     title: "holds > are decided once, by a reason that stands in the chain",
   },
   "a text that looks like a formula is one": {
-    file: "src/report/csv.ts",
-    within: "neutralised",
+    file: "src/report/statement/cell-text.ts",
+    within: "untypedCellText",
     find: "return formulaStart.test($text) ?",
     replace: "return $text === undefined ?",
-    test: "inquiry/reports.test.ts",
-    title: "the form of a report > keeps a text that looks like a formula from being one",
+    test: "report/statement/csv.test.ts",
+    title: "a statement as CSV > shows hostile texts as texts: no formula, nothing that acts unseen",
   },
   "a record in quarantine forgets whose it was": {
     file: "src/ledger/records/record-tables.ts",

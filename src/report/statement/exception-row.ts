@@ -1,10 +1,10 @@
-import type { RecordKey, Stream } from "../crm/model.ts";
-import { formatKey } from "../crm/keys.ts";
-import type { ReportRow, ReportShape } from "./document.ts";
-import type { ByHandFacts } from "./explain.ts";
-import type { HoldFacts, OperationFacts, QuarantineFacts, ReadFacts, RunFacts } from "./facts.ts";
-import { nextForDeferral, nextForHold, nextForOperation, nextForQuarantine } from "./next-steps.ts";
-import { recordName } from "./text.ts";
+import type { RecordKey, Stream } from "../../crm/model.ts";
+import { formatKey } from "../../crm/keys.ts";
+import type { ByHandFacts } from "../explain.ts";
+import type { HoldFacts, OperationFacts, QuarantineFacts, ReadFacts, RunFacts } from "../facts.ts";
+import { nextForDeferral, nextForHold, nextForOperation, nextForQuarantine } from "../next-steps.ts";
+import { recordName } from "../text.ts";
+import type { Row } from "./shape.ts";
 
 /** Something that did not go its way in a period, as the ledger tells it. */
 export type ExceptionFacts =
@@ -24,30 +24,8 @@ export type ExceptionFacts =
   | { kind: "source-incomplete"; row: ReadFacts }
   | { kind: "run"; row: RunFacts };
 
-export const exceptionsShape: ReportShape = {
-  columns: [
-    "kind",
-    "since",
-    "until",
-    "customer",
-    "record",
-    "source",
-    "place",
-    "field",
-    "code",
-    "reason",
-    "count",
-    "operation",
-    "attempts",
-    "run",
-    "hold",
-    "next",
-  ],
-  totalOf: (row) => String(row["kind"]),
-};
-
 /** One exception as a row. An operation that waits for a person is `parked`, one that a run will settle `unknown`. */
-export function exceptionRow(facts: ExceptionFacts): ReportRow {
+export function exceptionRow(facts: ExceptionFacts): Row {
   switch (facts.kind) {
     case "quarantined":
       return quarantinedRow(facts.row);
@@ -107,7 +85,7 @@ export function exceptionRow(facts: ExceptionFacts): ReportRow {
   }
 }
 
-function byHandRow({ stream, key, customer, row }: Extract<ExceptionFacts, { kind: "by-hand" }>): ReportRow {
+function byHandRow({ stream, key, customer, row }: Extract<ExceptionFacts, { kind: "by-hand" }>): Row {
   return {
     kind: "by-hand",
     since: row.at,
@@ -119,7 +97,7 @@ function byHandRow({ stream, key, customer, row }: Extract<ExceptionFacts, { kin
   };
 }
 
-function quarantinedRow(row: QuarantineFacts): ReportRow {
+function quarantinedRow(row: QuarantineFacts): Row {
   return {
     kind: "quarantined",
     since: row.firstSeen,
@@ -139,7 +117,7 @@ function operationRow(
   kind: "rejected" | "unknown" | "settled" | "numbers-lost",
   row: OperationFacts,
   count: number | null,
-): ReportRow {
+): Row {
   const words = [row.verdict, row.outcomeMessage].filter((text) => text !== null && text !== "");
   return {
     kind: kind === "unknown" && row.state === "parked" ? "parked" : kind,

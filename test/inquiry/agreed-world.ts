@@ -1,36 +1,7 @@
-import type { ReportRequest } from "../../src/report/document.ts";
-import type { Inquiry } from "../../src/inquiry/inquiry.ts";
 import type { JsonObject } from "../../src/base/canonical-json.ts";
 import type { Operation } from "../../src/operation/operation.ts";
 import { customerRecord, key, orderRecord, staffRecord } from "../support/world/records.ts";
 import { LedgerWorld, shownOf } from "../support/world/ledger-world.ts";
-
-export const october: ReportRequest["period"] = {
-  label: "2026-10",
-  zone: "UTC",
-  from: "2026-10-01T00:00:00.000Z",
-  to: "2026-11-01T00:00:00.000Z",
-};
-
-export function request(kind: ReportRequest["kind"], fields: Partial<ReportRequest> = {}): ReportRequest {
-  return { kind, period: october, by: "happened", ...fields };
-}
-
-export async function reportText(inquiry: Inquiry, wanted: ReportRequest, format: string): Promise<string> {
-  let text = "";
-  for await (const chunk of inquiry.report(wanted, format)) text += chunk;
-  return text;
-}
-
-export interface ReportJson {
-  header: JsonObject;
-  rows: Record<string, string | number | boolean | null | string[]>[];
-  totals: Record<string, number>;
-}
-
-export async function reportJson(inquiry: Inquiry, wanted: ReportRequest): Promise<ReportJson> {
-  return JSON.parse(await reportText(inquiry, wanted, "json")) as ReportJson;
-}
 
 /**
  * A customer whose one order is placed, whose one person holds its asset, and all of which the platform shows as sent.
