@@ -20,9 +20,3 @@ export function ageAt(since: string | null | undefined, now: string | null): Age
   const hours = Math.max(0, Math.floor((Date.parse(now) - Date.parse(since)) / 3_600_000));
   return { hours, bucket: buckets.find(({ days }) => hours < days * 24)?.name ?? "older" };
 }
-
-/** The date of an instant in a zone, such as `2026-10-01`. */
-export function localDate(instant: string | null | undefined, zone: string): string | null {
-  if (instant === null || instant === undefined) return null;
-  return Temporal.Instant.from(instant).toZonedDateTimeISO(zone).toPlainDate().toString();
-}

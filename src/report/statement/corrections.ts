@@ -1,6 +1,6 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { Money, RecordKey } from "../../crm/model.ts";
-import { localDate } from "./ageing.ts";
+import { localDate } from "./local-date.ts";
 import { outcomesOfChange } from "./became.ts";
 import type { Became } from "./became.ts";
 import { amountColumns, column } from "./column.ts";

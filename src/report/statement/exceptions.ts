@@ -2,8 +2,9 @@ import { formatKey } from "../../crm/keys.ts";
 import type { Money, RecordKey } from "../../crm/model.ts";
 import { exceptionRow } from "./exception-row.ts";
 import type { ExceptionFacts } from "./exception-row.ts";
-import { ageAt, ageBuckets, localDate } from "./ageing.ts";
+import { ageAt, ageBuckets } from "./ageing.ts";
 import { amountColumns, column } from "./column.ts";
+import { localDate } from "./local-date.ts";
 import type { Column, PartRow, Row, StatementShape } from "./shape.ts";
 
 /** The kinds of exceptions, in the order in which they are told. */

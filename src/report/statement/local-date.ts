@@ -1,14 +1,20 @@
+/** The local date of an instant in a zone, as `2026-10-01`; null where there is none. */
+export function localDate(instant: string | null | undefined, zone: string): string | null {
+  if (instant === null || instant === undefined) return null;
+  return Temporal.Instant.from(instant).toZonedDateTimeISO(zone).toPlainDate().toString();
+}
+
 /** Most dates of a statement are of the same few instants, such as the end of a year. */
 const kept = 1000;
 
-/** The local date of an instant in a zone, as `2026-10-01`; null where there is none. */
+/** The same for many instants of one zone. */
 export function localDates(zone: string): (instant: string | null | undefined) => string | null {
-  const known = new Map<string, string>();
+  const known = new Map<string, string | null>();
   return (instant) => {
     if (instant === null || instant === undefined) return null;
     let date = known.get(instant);
     if (date === undefined) {
-      date = Temporal.Instant.from(instant).toZonedDateTimeISO(zone).toPlainDate().toString();
+      date = localDate(instant, zone);
       if (known.size >= kept) known.clear();
       known.set(instant, date);
     }

@@ -2,13 +2,14 @@ import { formatKey } from "../../crm/keys.ts";
 import type { Money } from "../../crm/model.ts";
 import { levels } from "../reconciliation/case.ts";
 import type { CustomerCase } from "../reconciliation/case.ts";
-import { ageAt, ageBuckets, localDate } from "./ageing.ts";
+import { ageAt, ageBuckets } from "./ageing.ts";
 import { amountColumns, column } from "./column.ts";
 import { changeCells, changeColumns, changedOrderCells, changedOrderColumns } from "./corrections.ts";
 import type { ChangedOrder } from "./corrections.ts";
 import type { OrderChange } from "./order-changes.ts";
 import type { Figures, ReconciledItem } from "./reconciled-case.ts";
 import { sides, summaryColumns } from "./reconciliation-totals.ts";
+import { localDate } from "./local-date.ts";
 import type { Column, Part, PartRow, Row, StatementShape } from "./shape.ts";
 
 const noMoney =
