@@ -105,7 +105,7 @@ export const lifePlans: Breaks = {
   },
   "a report takes the place of a ledger": {
     file: "src/app/written-files.ts",
-    within: "writeWhole",
+    within: "writeUnfinished",
     find: "startOf(path, databaseMark.length) === databaseMark",
     replace: "path === databaseMark",
     test: "cli/plan.test.ts",
