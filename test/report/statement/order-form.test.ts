@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { ageAt, localDate } from "../../../src/report/statement/ageing.ts";
+import { ageAt } from "../../../src/report/statement/ageing.ts";
+import { localDate } from "../../../src/report/statement/local-date.ts";
 import { shareOf } from "../../../src/report/statement/order-form.ts";
 import { isWithin } from "../../../src/report/reconciliation/tolerance.ts";
 
