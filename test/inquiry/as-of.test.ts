@@ -83,10 +83,6 @@ function tables(ledger: ReadOnlyLedger): Map<string, Rows> {
   });
 }
 
-async function* eachOf<T>(rows: Iterable<T> | AsyncIterable<T>): AsyncGenerator<T, void, void> {
-  yield* rows;
-}
-
 /** Whether a row is told as deferred. */
 const deferred = (text: string): string[] => text.split("\n").filter((line) => line.includes('"kind":"deferred"'));
 

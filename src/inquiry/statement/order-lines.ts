@@ -11,6 +11,7 @@ import type {
   RemovedItem,
   StepOrigin,
 } from "../../operation/state/order-steps.ts";
+import { shareOf } from "../../report/statement/order-form.ts";
 
 /** Everything that happened to one order, oldest first. */
 export interface OrderHistory {
@@ -180,7 +181,7 @@ export class OrderLines {
         ranks.set(id, rank + 1);
         if (quantity === undefined || quantity === one.line.units) continue;
         const line = { amount: one.line.amount, units: quantity };
-        changed.set(one, { ...one, line, amount: shareOf(line.amount, rank, quantity) });
+        changed.set(one, { ...one, line, amount: partOf(line.amount, rank, quantity) });
       }
       if (changed.size > 0) stood.products = stood.products.map((one) => changed.get(one) ?? one);
     }
@@ -243,7 +244,7 @@ export class OrderLines {
     const licenceOrderId = licenceOrderOf(licenceOrders, asset.licenseType);
     const bought = inside.map(({ product, packages }): UnitProduct => {
       const line = { amount: product.amount, units: asset.quantity };
-      const amount = shareOf(line.amount, index, line.units);
+      const amount = partOf(line.amount, index, line.units);
       return { unit, asset, product, packages, channelOrderId, licenceOrderId, line, amount };
     });
     stood.products.push(...bought);
@@ -304,7 +305,7 @@ export class OrderLines {
     for (const [rank, stood] of standsIn.entries()) {
       stood.products = stood.products.map((one) => {
         if (one.product.id !== id) return one;
-        const of = { ...one, line, amount: shareOf(line.amount, rank, line.units) };
+        const of = { ...one, line, amount: partOf(line.amount, rank, line.units) };
         moved.push({ of, units: 0, amounts: difference(one.amount, of.amount) });
         return of;
       });
@@ -349,12 +350,9 @@ function eventOf(step: HistoryStep): OrderEvent | undefined {
   return step.origin === "found" ? "found-again" : "amended";
 }
 
-/** What one of several units costs: the shares of all of them are the whole amount. */
-function shareOf(amount: Money | undefined, unit: number, units: number): Money | undefined {
-  if (amount === undefined || units <= 1) return amount;
-  const each = Math.floor(amount.minor / units);
-  const rest = amount.minor - each * units;
-  return { currency: amount.currency, minor: each + (unit < rest ? 1 : 0) };
+/** A unit's share of what all units of a line cost. */
+function partOf(amount: Money | undefined, unit: number, units: number): Money | undefined {
+  return amount === undefined || units <= 1 ? amount : shareOf(amount, units, unit);
 }
 
 function negative({ currency, minor }: Money): Money {

@@ -52,7 +52,7 @@ describe("what comes late to a closed period", () => {
       ["2026-11-10", "ended", "crm/O1", -100_00, "2026-10", proof?.sequence],
       ["2026-11-10", "ended", "crm/O1", -33_33, "2026-10", proof?.sequence],
       ["2026-11-10", "ended", "crm/O1", 100_00, "2026-10", proof?.sequence],
-      ["2026-11-10", "ended", "crm/O1", 16_67, "2026-10", proof?.sequence],
+      ["2026-11-10", "ended", "crm/O1", 16_66, "2026-10", proof?.sequence],
       ["2026-11-20", "repriced", "crm/O1", -59_99, "2026-10", proof?.sequence],
       ["2026-11-25", "placed", "crm/O10", 5_00, null, null],
       // Dated on the last second of October in Berlin, and of no placing in it.
@@ -89,9 +89,9 @@ describe("the bridge", () => {
       ["USD", "by the dates of the CRM", 3, 3, 1_057_01, "agrees"],
     ]);
     expect(await bridge(path, "2026-11")).toEqual([
-      ["EUR", "happened in the period", 7, -2, -104_98, null],
+      ["EUR", "happened in the period", 7, -2, -104_99, null],
       ["EUR", "less: dated after it by the CRM", -1, -1, -5_00, null],
-      ["EUR", "by the dates of the CRM", 6, -3, -109_98, "agrees"],
+      ["EUR", "by the dates of the CRM", 6, -3, -109_99, "agrees"],
       ["USD", "happened in the period", 1, 1, 7_00, null],
       ["USD", "less: dated before it by the CRM", -1, -1, -7_00, null],
       ["USD", "by the dates of the CRM", 0, 0, 0, "agrees"],
