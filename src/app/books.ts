@@ -1,4 +1,6 @@
 import { dirname, join } from "node:path";
+import { canonicalJson } from "../base/canonical-json.ts";
+import type { Json } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
 import { exitCodes, Problem } from "../base/errors.ts";
 import { programVersion } from "../base/program-version.ts";
@@ -88,10 +90,13 @@ export async function closeBooks(application: BooksPlace, label: string, whose: 
   const ledger = await application.existingLedger();
   ledger.runs.takeLock();
   try {
-    // Everything that was written up to the millisecond before this one is there, and nothing is added to it.
+    // Everything that was written up to the millisecond before this one is there, what was signed off just now too.
+    await application.clock.sleep(2);
     const asOf = toInstant(application.clock.now() - 1);
     ledger.books.requireClosable(period, asOf);
     const inquiry = await application.inquiry();
+    await requireClockAhead(inquiry, asOf, label);
+    frozenFiles(application).tidy();
     const blockers = await inquiry.blockers(period);
     if (blockers.some(({ signedOff }) => signedOff === null)) return { closed: undefined, blockers };
     const { files, head } = await standing(application, asOf, async (then) => ({
@@ -160,6 +165,8 @@ export interface Printed {
   files: readonly ClosedFileFacts[];
   /** Where the figures, computed anew, are not those that were frozen: the statement, and the first line of it. */
   different: readonly { kind: string; line: number; frozen: string; now: string }[];
+  /** Statements whose figures were not computed anew, and why; their bytes are those that were frozen. */
+  notCompared: readonly { kind: string; why: string }[];
 }
 
 /**
@@ -176,24 +183,94 @@ export async function printBooks(
   const closing = number === undefined ? all.at(-1) : all.find((one) => one.closing === number);
   if (closing === undefined) throw notClosed(label, number);
   const files = await inquiry.closedFiles(label, closing.closing);
+  await requireAsClosed(inquiry, closing, files);
   const frozen = frozenFiles(application);
   for (const file of files)
     await writeWhole(join(folder, file.name), await frozen.read(file), { what: "books", group: application.group });
-  const { from, to, zone, asOf } = closing;
-  const request = { period: { label, zone, from, to }, by: "happened", filters: {}, asOf } as const;
-  const different = await standing(application, asOf, async (then) => {
-    const found: Printed["different"][number][] = [];
-    for (const file of files.filter(({ format }) => format === comparedFormat)) {
-      const kind = closedKinds.find((one) => one === file.kind);
-      if (kind === undefined) continue;
-      for await (const { chunks } of filesOf(then.statement(kind, request, comparedFormat, file.name))) {
-        const first = await firstDifference(await frozen.read(file), chunks);
-        if (first !== undefined) found.push({ kind, ...first });
-      }
-    }
-    return found;
+  return { closing, files, ...(await computedAnew(application, closing, files)) };
+}
+
+/** Throws a Problem where the tables say otherwise of a closing than its audit entry. */
+async function requireAsClosed(
+  inquiry: Inquiry,
+  { period, closing, asOf, entry, hash }: ClosingFacts,
+  files: readonly ClosedFileFacts[],
+): Promise<void> {
+  const said = await inquiry.closingEntry(period, closing);
+  const listed = (of: readonly Pick<ClosedFileFacts, "name" | "sha256" | "bytes">[]): string =>
+    canonicalJson(of.map(({ name, sha256, bytes }) => [name, sha256, bytes]).toSorted(byText));
+  if (said?.asOf === asOf && said.entry === entry && said.hash === hash && listed(said.files) === listed(files)) return;
+  throw new Problem({
+    code: "books.changed",
+    message: `what the ledger has of closing ${closing} of ${period} is not what its audit entry says`,
+    cure: "somebody changed it: keep the ledger as it is, run `crm-sync audit verify`, and compare it with a backup",
+    exitCode: exitCodes.ledgerRefused,
   });
-  return { closing, files, different };
+}
+
+function byText(one: Json, other: Json): number {
+  const [left, right] = [canonicalJson(one), canonicalJson(other)];
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+/**
+ * Statements of which the ledger still knows everything as it was. Of the others it forgets: since when something waited
+ * that waits no more, what a reading showed that another one showed again, and readings that were thinned.
+ */
+const comparedKinds: readonly StatementKind[] = ["orders", "entitlements", "bridge", "corrections", "activity"];
+
+/** The figures of a closing from the ledger as it stood then, beside the frozen ones. */
+async function computedAnew(
+  application: BooksPlace,
+  closing: ClosingFacts,
+  files: readonly ClosedFileFacts[],
+): Promise<Pick<Printed, "different" | "notCompared">> {
+  const { period: label, from, to, zone, asOf, entry } = closing;
+  const request = { period: { label, zone, from, to }, by: "happened", filters: {}, asOf } as const;
+  const frozen = frozenFiles(application);
+  try {
+    return await standing(application, asOf, async (then) => {
+      const different: Printed["different"][number][] = [];
+      const notCompared: Printed["notCompared"][number][] = [];
+      const head = await then.auditHead();
+      for (const file of files.filter(({ format }) => format === comparedFormat)) {
+        const kind = comparedKinds.find((one) => one === file.kind);
+        const why =
+          kind === undefined
+            ? "what waited or was read then is not kept for ever"
+            : head?.sequence === entry
+              ? undefined
+              : "the clock was set back since, so the moment cannot be told from what came later";
+        if (kind === undefined || why !== undefined) {
+          notCompared.push({ kind: file.kind, why: why ?? "" });
+          continue;
+        }
+        for await (const { chunks } of filesOf(then.statement(kind, request, comparedFormat, file.name))) {
+          const found = await firstDifference(await frozen.read(file), chunks);
+          if (found === "another version")
+            notCompared.push({ kind, why: "another version of the program makes other columns of it" });
+          else if (found !== undefined) different.push({ kind, ...found });
+        }
+      }
+      return { different, notCompared };
+    });
+  } catch (error) {
+    if (!(error instanceof Problem) || error.exitCode !== exitCodes.usage) throw error;
+    const compared = files.filter(({ format }) => format === comparedFormat);
+    return { different: [], notCompared: compared.map(({ kind }) => ({ kind, why: error.message })) };
+  }
+}
+
+/** Nothing in the ledger may be of a later moment than its figures are to stand on. */
+async function requireClockAhead(inquiry: Inquiry, asOf: string, label: string): Promise<void> {
+  const newest = await inquiry.auditHead();
+  if (newest === undefined || newest.at <= asOf) return;
+  throw new Problem({
+    code: "books.clock-behind",
+    message: `${label} cannot be closed now: the ledger has an entry of ${newest.at}, which the clock has not reached`,
+    cure: "correct the clock of this machine, or wait until it is past that time",
+    exitCode: exitCodes.usage,
+  });
 }
 
 function nothingWritten(label: string): Problem {

@@ -1,11 +1,13 @@
 import { createHash } from "node:crypto";
-import { chmodSync, createReadStream, existsSync, renameSync, rmSync, statSync } from "node:fs";
+import { chmodSync, createReadStream, existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { exitCodes, Problem } from "../base/errors.ts";
 import { makePrivateFolder } from "../base/private-files.ts";
 import type { ReadingGroup } from "../base/private-files.ts";
 import { writeWhole } from "./written-files.ts";
 import type { Chunks } from "./written-files.ts";
+
+const unnamedStart = "unnamed-";
 
 /** Files that are never changed, in a folder of their own, each under the SHA-256 of its bytes. */
 export class FrozenFiles {
@@ -17,10 +19,17 @@ export class FrozenFiles {
     this.#group = group;
   }
 
+  /** Takes away what a program left that ended while it wrote. Nobody else may be writing. */
+  tidy(): void {
+    if (!existsSync(this.#folder)) return;
+    for (const name of readdirSync(this.#folder))
+      if (name.startsWith(unnamedStart)) rmSync(join(this.#folder, name), { force: true });
+  }
+
   /** Keeps what is rendered. The same bytes are kept once. */
   async keep(chunks: Chunks): Promise<{ sha256: string; bytes: number }> {
     makePrivateFolder(this.#folder, this.#group);
-    const unnamed = join(this.#folder, `unnamed-${process.pid}`);
+    const unnamed = join(this.#folder, `${unnamedStart}${process.pid}`);
     const digest = createHash("sha256");
     let bytes = 0;
     await writeWhole(
@@ -33,11 +42,9 @@ export class FrozenFiles {
     );
     const sha256 = digest.digest("hex");
     const path = this.#pathOf(sha256);
-    if (existsSync(path)) rmSync(unnamed);
-    else {
-      chmodSync(unnamed, statSync(unnamed).mode & 0o440);
-      renameSync(unnamed, path);
-    }
+    chmodSync(unnamed, statSync(unnamed).mode & 0o440);
+    // Also where it is there: what is there may not be what its name says.
+    renameSync(unnamed, path);
     return { sha256, bytes };
   }
 

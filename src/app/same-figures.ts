@@ -2,20 +2,27 @@ type Bytes = AsyncIterable<string | Uint8Array>;
 
 /**
  * The first line in which two statements as JSON differ, but for the version of the program that their headers name. A
- * row stands on a line of its own. Undefined where the figures are the same.
+ * row stands on a line of its own. Undefined where the figures are the same; statements of different versions have
+ * different columns, and are not compared.
  */
 export async function firstDifference(
   frozen: Bytes,
   now: Bytes,
-): Promise<{ line: number; frozen: string; now: string } | undefined> {
+): Promise<{ line: number; frozen: string; now: string } | "another version" | undefined> {
   const one = linesOf(frozen);
   const other = linesOf(now);
   for (let line = 1; ; line += 1) {
     const [left, right] = [await one.next(), await other.next()];
     if (left.done === true && right.done === true) return undefined;
     const [kept, made] = [left.done === true ? "" : left.value, right.done === true ? "" : right.value];
+    if (line === 1 && versionOf(kept) !== versionOf(made)) return "another version";
     if (kept !== made && (line > 1 || headerOf(kept) !== headerOf(made))) return { line, frozen: kept, now: made };
   }
+}
+
+/** The version of the statement, as its first line names it last. */
+function versionOf(line: string): string | undefined {
+  return /"version":(\d+)\},?$/u.exec(line)?.[1];
 }
 
 /** The first line of a statement without the version of the program. */

@@ -1,11 +1,13 @@
 import { sql } from "kysely";
-import { formatKey } from "../crm/keys.ts";
+import { z } from "zod";
+import { stored } from "../ledger/database/stored.ts";
 import type { HoldTable } from "../ledger/approvals/tables.ts";
 import type { ClosedPeriodTable } from "../ledger/books/tables.ts";
-import { blockerOf } from "../report/books.ts";
+import { blockerOf, holdBlocker, outcomeBlocker } from "../report/books.ts";
 import type { Blocker, ClosedFileFacts, ClosingFacts } from "../report/books.ts";
 import type { Period } from "../report/statement/shape.ts";
 import { figureBlockers } from "./figure-blockers.ts";
+import { holdFacts, waits } from "./holds.ts";
 import { openStates } from "./operations.ts";
 import { spelled } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
@@ -47,6 +49,33 @@ function closingFacts(row: ClosedPeriodTable): ClosingFacts {
   };
 }
 
+/** What the audit entry of a closing says: nobody can change it unseen. */
+const closedEntry = z.object({
+  closing: z.int(),
+  asOf: z.string(),
+  entry: z.int(),
+  hash: z.string(),
+  files: z.array(z.object({ name: z.string(), sha256: z.string(), bytes: z.int() })),
+});
+
+/**
+ * What the audit record says that a closing was: undefined where it says nothing of it.
+ */
+export async function closingEntry(
+  { db }: ReadOnlyLedger,
+  period: string,
+  closing: number,
+): Promise<z.infer<typeof closedEntry> | undefined> {
+  const rows = await db
+    .selectFrom("audit")
+    .select("body")
+    .where("subject", "=", `period:${period}`)
+    .where("kind", "=", "period-closed")
+    .orderBy("sequence")
+    .execute();
+  return rows.map(({ body }) => closedEntry.parse(stored(body))).find((entry) => entry.closing === closing);
+}
+
 /** The frozen files of a closing, by their names. */
 export async function closedFiles(ledger: ReadOnlyLedger, period: string, closing: number): Promise<ClosedFileFacts[]> {
   return await ledger.db
@@ -85,40 +114,25 @@ export async function blockers(ledger: ReadOnlyLedger, period: Period): Promise<
 function* openOperations(ledger: ReadOnlyLedger, to: string): Generator<Blocker, void, void> {
   const query = ledger.db
     .selectFrom("operation")
-    .select(["id", "kind", "endpoint", "subject", "state", "created_at"])
+    .select(["id", "kind", "endpoint", "subject", "state"])
     .where("state", "in", spelled(openStates))
     .where("created_at", "<", to)
     .orderBy("created_at")
     .orderBy("id");
-  for (const { id, kind, endpoint, subject, state } of ledger.rows(query))
-    yield blockerOf(
-      "outcome-unknown",
-      `operation:${id}`,
-      `${kind} (${endpoint}) of ${subject} is ${state}: nobody knows yet whether it was done`,
-      { state },
-    );
+  for (const row of ledger.rows(query)) yield outcomeBlocker(row);
 }
 
 function* openHolds(ledger: ReadOnlyLedger, to: string): Generator<Blocker, void, void> {
   const query = ledger.db
     .selectFrom("hold")
-    .select(["id", "customer_namespace", "customer_id", "state", "set_hash", "explanation"])
+    .selectAll()
+    .select(sql<number>`0`.as("operations"))
+    .select(waits)
     .where("state", "in", spelled<HoldState>(["open", "approved"]))
     .where("created_at", "<", to)
     .orderBy("created_at")
     .orderBy("id");
-  for (const row of ledger.rows(query)) {
-    const customer = formatKey({ namespace: row.customer_namespace, id: row.customer_id });
-    yield blockerOf(
-      "held",
-      `hold:${row.id}`,
-      `what is held of customer ${customer} is not decided or carried out: ${row.explanation}`,
-      {
-        state: row.state,
-        set: row.set_hash,
-      },
-    );
-  }
+  for (const row of ledger.rows(query)) yield holdBlocker(holdFacts(row));
 }
 
 function* unreadStreams(ledger: ReadOnlyLedger, to: string): Generator<Blocker, void, void> {

@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+import { canonicalJson, toJson } from "../base/canonical-json.ts";
 import { decimalText } from "../crm/currency.ts";
 import { blockerOf } from "../report/books.ts";
 import type { Blocker } from "../report/books.ts";
@@ -21,12 +23,15 @@ export async function figureBlockers(ledger: ReadOnlyLedger, period: Period): Pr
 async function otherMoney(ledger: ReadOnlyLedger, request: StatementRequest): Promise<Blocker[]> {
   const named = new Map<string, Blocker>();
   let more = 0;
+  const others = createHash("sha256");
   for await (const row of rowsOf(ledger, "reconciliation", "items", request)) {
     if (!isOtherMoney(row)) continue;
     const order = String(row["crm_order"]);
     if (named.has(order)) continue;
-    if (named.size >= mostNamed) more += 1;
-    else
+    if (named.size >= mostNamed) {
+      more += 1;
+      others.update(canonicalJson([order, moneyIn(row, "crm"), moneyIn(row, "sent")]));
+    } else
       named.set(
         order,
         blockerOf(
@@ -41,8 +46,8 @@ async function otherMoney(ledger: ReadOnlyLedger, request: StatementRequest): Pr
       );
   }
   if (more === 0) return [...named.values()];
-  const others = blockerOf("money", "money:others", `${more} amounts of other orders do not agree either`, { more });
-  return [...named.values(), others];
+  const what = `${more} amounts of other orders do not agree either`;
+  return [...named.values(), blockerOf("money", "money:others", what, { rows: others.digest("hex") })];
 }
 
 /** Both sides are there, and they differ by more than is tolerated. */
@@ -75,8 +80,14 @@ async function openSums(ledger: ReadOnlyLedger, request: StatementRequest): Prom
   const found: Blocker[] = [];
   for (const { kind, part, what } of sums) {
     let differing = 0;
-    for await (const row of rowsOf(ledger, kind, part, request)) if (row["verdict"] === "differs") differing += 1;
-    if (differing > 0) found.push(blockerOf("sum", `sum:${kind}`, `${what}, in ${differing} rows`, { differing }));
+    const rows = createHash("sha256");
+    for await (const row of rowsOf(ledger, kind, part, request)) {
+      if (row["verdict"] !== "differs") continue;
+      differing += 1;
+      rows.update(canonicalJson(toJson(row)));
+    }
+    const facts = { rows: rows.digest("hex") };
+    if (differing > 0) found.push(blockerOf("sum", `sum:${kind}`, `${what}, in ${differing} rows`, facts));
   }
   return found;
 }

@@ -1,7 +1,7 @@
 import { openReadOnly } from "../ledger/database/database.ts";
 import { assumptionStandings } from "./assumptions.ts";
 import { auditExport, auditHead, auditProof, auditVerdicts, ledgerName } from "./audit.ts";
-import { blockers, closedFiles, closings } from "./books.ts";
+import { blockers, closedFiles, closingEntry, closings } from "./books.ts";
 import { standAsOf } from "./as-of/as-of.ts";
 import { explain } from "./explain.ts";
 import { find } from "./find.ts";
@@ -67,6 +67,7 @@ function questionsTo(ledger: ReadOnlyLedger) {
     statement: streamed(() => statement),
     closings: answered(() => closings),
     closedFiles: answered(() => closedFiles),
+    closingEntry: answered(() => closingEntry),
     blockers: answered(() => blockers),
     close: () => ledger.close(),
   };

@@ -1,5 +1,7 @@
 import { canonicalJson, sha256 } from "../base/canonical-json.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
+import { formatKey } from "../crm/keys.ts";
+import type { HoldFacts, OperationFacts } from "./facts.ts";
 import { renderTable } from "./table.ts";
 import type { View } from "./text.ts";
 import { instantText, plainView, printable } from "./text.ts";
@@ -19,6 +21,24 @@ export interface Blocker {
 /** A blocker that nobody signed off yet, made from what it is. */
 export function blockerOf(kind: Blocker["kind"], id: string, what: string, facts: JsonObject): Blocker {
   return { id, kind, what, facts: sha256(canonicalJson({ id, ...facts })), signedOff: null };
+}
+
+/** An operation of which nobody knows yet whether it was done. */
+export function outcomeBlocker({
+  id,
+  kind,
+  endpoint,
+  subject,
+  state,
+}: Pick<OperationFacts, "id" | "kind" | "endpoint" | "subject" | "state">): Blocker {
+  const what = `${kind} (${endpoint}) of ${subject} is ${state}: nobody knows yet whether it was done`;
+  return blockerOf("outcome-unknown", `operation:${id}`, what, { state });
+}
+
+/** A hold that nobody decided on, or that is not carried out. */
+export function holdBlocker({ id, customer, state, count, explanation }: HoldFacts): Blocker {
+  const what = `what is held of customer ${formatKey(customer)} is not decided or carried out: ${explanation}`;
+  return blockerOf("held", `hold:${id}`, what, { state, count, explanation });
 }
 
 const next: Record<Blocker["kind"], string> = {

@@ -10,8 +10,8 @@ export interface Mail {
 }
 
 /**
- * Sends a message through the mail server of the configuration, once. Throws an Error with what the server answered, or
- * after the time-out; what it says holds no password.
+ * Sends a message through the mail server of the configuration, once. Throws an Error with what the server answered,
+ * also where it refused one of several recipients, or after the time-out; what it says holds no password.
  */
 export async function sendMail(
   { host, port, tls, user, password, from, timeoutMs }: MailSettings,
@@ -31,13 +31,14 @@ export async function sendMail(
     ...(user !== undefined && password !== undefined && { auth: { user, pass: secret(password) } }),
   });
   try {
-    await transport.sendMail({
+    const { rejected } = await transport.sendMail({
       from,
       to: [...to],
       subject,
       text,
       attachments: files.map(({ name, path }) => ({ filename: name, path })),
     });
+    if (rejected.length > 0) throw new Error(`${rejected.length} of ${to.length} recipients were refused`);
   } finally {
     transport.close();
   }

@@ -45,6 +45,7 @@ async function readyWorld(): Promise<{ world: LedgerWorld; place: BooksPlace }> 
     const ids = found.map(({ id }) => id);
     await signOff(place, "2026-10", ids, { by: "anna", reason: "known" });
   }
+  world.now += 1_000;
   return { world, place };
 }
 
@@ -115,6 +116,7 @@ describe("closed books", () => {
       open.map(({ id }) => id),
       { by: "ben", reason: "known" },
     );
+    world.now += 1_000;
     expect(await closeBooks(place, "2026-10", anna)).toMatchObject({ closed: { closing: 2 } });
     const second = folder();
     expect(await printBooks(place, "2026-10", { folder: second })).toMatchObject({ closing: { closing: 2 } });

@@ -1,5 +1,6 @@
 import type { CommandUnknownOpts } from "@commander-js/extra-typings";
 import { z } from "zod";
+import type { Printed } from "../../app/books.ts";
 import type { Blocker } from "../../report/books.ts";
 import { toJson } from "../../base/canonical-json.ts";
 import type { ExitCode } from "../../base/errors.ts";
@@ -176,6 +177,10 @@ async function closingsCommand(invocation: Invocation): Promise<ExitCode> {
   });
 }
 
+function isComputed({ notCompared }: Printed, kind: string): boolean {
+  return notCompared.every((one) => one.kind !== kind);
+}
+
 async function printCommand(
   invocation: Invocation,
   period: string,
@@ -188,7 +193,10 @@ async function printCommand(
     if (options.json) output.json(toJson({ ...printed }));
     else {
       output.line(`${period}, closing ${printed.closing.closing}: ${printed.files.length} files as they were frozen`);
-      if (printed.different.length === 0) output.line("computed anew from the ledger, the figures are the same");
+      const anew = printed.files.some(({ kind, format }) => format === "json" && isComputed(printed, kind));
+      if (printed.different.length === 0 && anew)
+        output.line("computed anew from the ledger, the figures are the same");
+      for (const { kind, why } of printed.notCompared) output.line(`${kind} was not computed anew: ${why}`);
       for (const { kind, line, frozen, now } of printed.different) {
         output.line(`BAD: ${kind}, computed anew, is not what was frozen; line ${line} of its JSON is the first`);
         output.line(`  frozen  ${frozen}`);

@@ -11,6 +11,8 @@ import { concernedRows, ExceptionTotals, statedException } from "../../report/st
 import type { Actor, ConcernedOrder, StatedException } from "../../report/statement/exceptions.ts";
 import { isProduct } from "../../report/statement/order-form.ts";
 import type { Filters, PartRow, Row, StatementRequest } from "../../report/statement/shape.ts";
+import { holdBlocker, outcomeBlocker } from "../../report/books.ts";
+import type { Blocker } from "../../report/books.ts";
 import { asOf } from "../audit.ts";
 import { exceptions } from "../exceptions.ts";
 import { ofEachCustomer } from "../read-only-ledger.ts";
@@ -56,15 +58,22 @@ async function* stated(
   }
 }
 
-const lastSignOff = asked<{ period: string; blocker: string }, { by: string; at: string; reason: string }>(
-  "select by, at, reason from sign_off where period = @period and blocker = @blocker order by at desc limit 1",
-);
+const lastSignOff = asked<
+  { period: string; blocker: string; facts: string },
+  { by: string; at: string; reason: string }
+>("select by, at, reason from sign_off where period = @period and blocker = @blocker and facts = @facts");
+
+/** What of an exception stands in the way of closing a period, as it is now. */
+function blockerOfException(facts: ExceptionFacts): Blocker | undefined {
+  if (facts.kind === "unknown") return outcomeBlocker(facts.row);
+  return facts.kind === "held" ? holdBlocker(facts.row) : undefined;
+}
 
 /** Who took it as it is, so that the period could be closed. */
 function signOffOf(ledger: ReadOnlyLedger, period: string, facts: ExceptionFacts): Row {
-  const blocker =
-    facts.kind === "unknown" ? `operation:${facts.row.id}` : facts.kind === "held" ? `hold:${facts.row.id}` : undefined;
-  const [signed] = blocker === undefined ? [] : lastSignOff(ledger, { period, blocker });
+  const blocker = blockerOfException(facts);
+  const [signed] =
+    blocker === undefined ? [] : lastSignOff(ledger, { period, blocker: blocker.id, facts: blocker.facts });
   return signed === undefined
     ? {}
     : { signed_off_by: signed.by, signed_off_at: signed.at, sign_off_reason: signed.reason };

@@ -208,7 +208,7 @@ function prepareStatements(database: Sqlite) {
         `select p.ref, p.body, iif(q.state = 'resolved', null, q.source || ' ' || q.place) as place
          from quarantine q join private_value p
            on p.ref = q.raw_ref and p.version = 1
-         where q.customer_id is null and q.record_id is null and p.body is not null`,
+         where q.customer_id is null and p.body is not null`,
       ),
     waitingOfCustomer: () => database.prepare<[RecordKey], WaitingForm>(`${waiting} ${customerIs} order by id limit 1`),
     waitingOfPerson: () => database.prepare<[RecordKey], WaitingForm>(`${waiting} ${ofPerson} order by id limit 1`),
