@@ -214,6 +214,9 @@ describe("an amount", () => {
     [{}, "IDR", "12.50", 1250],
     // What is written with more decimals than the currency has is read in its minor unit all the same.
     [{ decimals: 2 }, "JPY", "500.00", 500],
+    // Fewer decimals than the currency has are no other amount.
+    [{ decimals: 2 }, "KWD", "12.50", 12_500],
+    [{ decimals: 1 }, "EUR", "12.5", 1250],
     [{ decimals: 6 }, "EUR", "1.230000", 123],
     [{ decimals: 0 }, "EUR", "1250", 1250],
   ])("with %j is in the minor unit that %s has by ISO 4217: %j", (spec, c, a, minor) => {

@@ -165,21 +165,25 @@ export class OrderLines {
   }
 
   /**
-   * Where the form wants another number of units of an asset by now, what a line costs is shared by as many: so the
+   * What a line costs is shared by as many units as the form wants, or by those that stand where they are more: so the
    * shares of all units are what the line costs, whatever came or went.
    */
   #shareAnew({ customer, form }: HistoryStep): Moved[] {
     const quantities = quantitiesOf(form);
     const units = inOrder(this.#standingOf(customer).units.values());
     const ranks = new Map<string, number>();
+    const stands = new Map<string, number>();
+    for (const { products } of units)
+      for (const id of new Set(products.map((one) => one.product.id))) stands.set(id, (stands.get(id) ?? 0) + 1);
     const changed = new Map<UnitProduct, UnitProduct>();
     for (const stood of units) {
       const latest = new Map(stood.products.map((one) => [one.product.id, one]));
       for (const [id, one] of latest) {
-        const quantity = quantities.get(id);
+        const wanted = quantities.get(id);
         const rank = ranks.get(id) ?? 0;
         ranks.set(id, rank + 1);
-        if (quantity === undefined || quantity === one.line.units) continue;
+        if (wanted === undefined) continue;
+        const quantity = Math.max(wanted, stands.get(id) ?? 0);
         const line = { amount: one.line.amount, units: quantity };
         changed.set(one, { ...one, line, amount: partOf(line.amount, rank, quantity) });
       }
@@ -300,7 +304,7 @@ export class OrderLines {
     const standsIn = inOrder(standing.units.values()).filter(({ products }) =>
       products.some((one) => one.product.id === id),
     );
-    const line = { amount: to ?? undefined, units: quantitiesOf(form).get(id) ?? standsIn.length };
+    const line = { amount: to ?? undefined, units: Math.max(quantitiesOf(form).get(id) ?? 0, standsIn.length) };
     const moved: Moved[] = [];
     for (const [rank, stood] of standsIn.entries()) {
       stood.products = stood.products.map((one) => {

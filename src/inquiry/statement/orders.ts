@@ -69,6 +69,7 @@ function* orderRows(ledger: ReadOnlyLedger, request: StatementRequest, words: Wo
     if (filters.branch !== undefined && branch !== filters.branch) continue;
     const sums = sumsOf(history, customer, { first: first.number, last: last.number });
     if (!sums.moved.some((of) => isOfProduct(of, filters.product))) continue;
+    const after = sums.amounts.length === 0 ? undefined : sums.after;
     yield {
       crm_order: formatKey(order),
       crm_date: words.dates(history.placing.form?.placedAt),
@@ -79,8 +80,8 @@ function* orderRows(ledger: ReadOnlyLedger, request: StatementRequest, words: Wo
       events,
       amount_before: sums.before?.minor ?? null,
       currency_before: sums.before?.currency ?? null,
-      amount_after: sums.after?.minor ?? null,
-      currency: sums.after?.currency ?? null,
+      amount_after: after?.minor ?? null,
+      currency: after?.currency ?? null,
       lines: sums.lines,
       ...sumCells({ order: sums.after, products: sums.amounts }),
     };

@@ -168,7 +168,9 @@ const orders: Part = {
       name: "amount_after",
       type: "money",
       title: "Amount after",
-      about: "What the whole order cost after the last event of the period, as the CRM says.",
+      about:
+        "What the whole order cost after the last event of the period, as the CRM says; empty where nothing of it " +
+        "stands any more.",
       currencyIn: "currency",
       total: true,
     },

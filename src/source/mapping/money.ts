@@ -25,6 +25,8 @@ export function compileAmount(
   return (value, currency) => {
     const digits = minorDigits(currency);
     const decimals = Math.min(format.decimals ?? digits, digits);
+    // Without decimals an amount is one of the minor unit.
+    const places = format.decimals === 0 ? 0 : digits;
     const expected = `an amount with at most ${decimals} decimals`;
     let text = typeof value === "number" ? String(value) : value;
     if (typeof text !== "string") return refuse(context, "not-an-amount", value, expected);
@@ -44,7 +46,7 @@ export function compileAmount(
     if (match === null) return refuse(context, "not-an-amount", value, expected);
     const fraction = match[3] ?? "";
     if (/[^0]/.test(fraction.slice(decimals))) return refuse(context, "not-an-amount", value, expected);
-    const minor = Number(`${match[2]}${fraction.slice(0, decimals).padEnd(decimals, "0")}`);
+    const minor = Number(`${match[2]}${fraction.slice(0, decimals).padEnd(places, "0")}`);
     if (!Number.isSafeInteger(minor)) return refuse(context, "not-an-amount", value, "an amount below 90 trillion");
     return { currency, minor: match[1] === "-" && minor !== 0 ? -minor : minor };
   };
