@@ -1,7 +1,7 @@
 import type { Application } from "../../app/application.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { usage } from "../../base/errors.ts";
-import { addBooks } from "./books.ts";
+import { addBooks } from "../books-command.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { StatementRequest } from "../../report/statement/shape.ts";
 import type { FileChunk } from "../../report/statement/writer.ts";

@@ -12,6 +12,9 @@ import type { FileChunk, OpenStatement, StatementWriter } from "./writer.ts";
 
 type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]["schema"][number];
 
+/** What wrote the file, as readers of the format know their writers by. */
+const program = "crm-sync";
+
 /** Rows that are held until they are written together: cells of a column stand side by side. */
 const rowsInGroup = 5000;
 
@@ -60,7 +63,7 @@ class PartFile {
       writer: this.#bytes,
       schema: schemaOf(part),
       kvMetadata: this.#metadata,
-      createdBy: `crm-sync version ${header.program}`,
+      createdBy: `${program} version ${header.program}`,
     });
     this.#columns = part.columns.map(() => []);
   }

@@ -1,17 +1,17 @@
 import type { CommandUnknownOpts } from "@commander-js/extra-typings";
 import { z } from "zod";
-import type { Printed } from "../../app/books.ts";
-import type { Blocker } from "../../report/books.ts";
-import { toJson } from "../../base/canonical-json.ts";
-import type { ExitCode } from "../../base/errors.ts";
-import { exitCodes } from "../../base/errors.ts";
-import { ok, withLedger, withReader } from "../command.ts";
-import type { Invocation } from "../command.ts";
-import { byWhom, example, wholeNumber } from "../command-line.ts";
-import type { CarryOut } from "../command-line.ts";
-import { deciderOf } from "../decider.ts";
-import { viewOf } from "../output.ts";
-import { requireReason } from "../reason.ts";
+import type { Printed } from "../app/books.ts";
+import type { Blocker } from "../report/books.ts";
+import { toJson } from "../base/canonical-json.ts";
+import type { ExitCode } from "../base/errors.ts";
+import { exitCodes } from "../base/errors.ts";
+import { ok, withLedger, withReader } from "./command.ts";
+import type { Invocation } from "./command.ts";
+import { byWhom, example, wholeNumber } from "./command-line.ts";
+import type { CarryOut } from "./command-line.ts";
+import { deciderOf } from "./decider.ts";
+import { viewOf } from "./output.ts";
+import { requireReason } from "./reason.ts";
 
 const why = "why; kept in the audit record, so without phone numbers and e-mail addresses";
 
@@ -87,7 +87,7 @@ async function closeCommand(invocation: Invocation, period: string, words: Words
       by: deciderOf(words.by),
       reason: words.reason === undefined ? undefined : requireReason(words.reason),
     };
-    const { closeBooks } = await import("../../app/books.ts");
+    const { closeBooks } = await import("../app/books.ts");
     const made = await closeBooks(application, period, whose);
     if (made.closed === undefined) {
       if (options.json) output.json({ period, closed: false, blockers: toJson(made.blockers) });
@@ -119,7 +119,7 @@ async function showBlockers(
   period: string,
   zone: string,
 ): Promise<void> {
-  const { blockersText } = await import("../../report/books.ts");
+  const { blockersText } = await import("../report/books.ts");
   output.line(blockersText(blockers, period, viewOf(output, zone)).trimEnd());
 }
 
@@ -137,7 +137,7 @@ async function reopenCommand(invocation: Invocation, period: string, words: Word
 async function blockersCommand(invocation: Invocation, period: string): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
-    const { blockersOf } = await import("../../app/books.ts");
+    const { blockersOf } = await import("../app/books.ts");
     const blockers = await blockersOf(application, period);
     const open = blockers.filter(({ signedOff }) => signedOff === null);
     if (options.json) output.json(toJson({ period, blockers }));
@@ -156,7 +156,7 @@ async function signOffCommand(
   const { output, options } = invocation;
   return await withLedger(invocation, async (application) => {
     const whose = { reason: requireReason(words.reason), by: deciderOf(words.by) };
-    const { signOff } = await import("../../app/books.ts");
+    const { signOff } = await import("../app/books.ts");
     const signed = await signOff(application, period, ids, whose);
     if (options.json) output.json({ period, signedOff: signed.map(({ id }) => id), by: whose.by });
     else for (const { id } of signed) output.line(`${id} is signed off by ${whose.by}, as it is now`);
@@ -170,7 +170,7 @@ async function closingsCommand(invocation: Invocation): Promise<ExitCode> {
     const closings = await (await application.inquiry()).closings();
     if (options.json) output.json(toJson(closings));
     else {
-      const { closingsText } = await import("../../report/books.ts");
+      const { closingsText } = await import("../report/books.ts");
       output.line(closingsText(closings, viewOf(output, application.config.zone)).trimEnd());
     }
     return ok;
@@ -188,7 +188,7 @@ async function printCommand(
 ): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
-    const { printBooks } = await import("../../app/books.ts");
+    const { printBooks } = await import("../app/books.ts");
     const printed = await printBooks(application, period, { closing, folder: out });
     if (options.json) output.json(toJson({ ...printed }));
     else {
