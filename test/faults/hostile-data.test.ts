@@ -267,16 +267,27 @@ describe("a report for a spreadsheet", () => {
       write(world.path, "ndjson", "orders", [...good, ...bad]);
       expect(runResultOf(await runJob(options(world)))).toMatchObject({ exit: 3 });
       const period = new Date().toISOString().slice(0, 7);
+      const shown = starts.map((start) => start.replace("\t", "\\t").replace("\r", "\\r"));
       for (const kind of ["orders", "exceptions", "reconciliation"]) {
         const out = join(world.path, `${kind}.csv`);
-        const ended = await crmSync(options(world), "report", kind, "--period", period, "--out", out);
+        const ended = await crmSync(options(world), "--json", "report", kind, "--period", period, "--out", out);
         expect(ended.exitCode, ended.stderr).toBe(0);
-        const text = readFileSync(out, "utf8");
-        const rows = z.array(z.array(z.string())).parse(parse(text, { relax_column_count: true }));
-        const cells = rows.flat();
-        expect(cells.filter((cell) => /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/u.test(cell))).toEqual([]);
-        if (kind === "orders")
-          for (const start of starts) expect(cells.some((cell) => cell.includes(start))).toBe(true);
+        const { files } = z.object({ files: z.array(z.string()) }).parse(JSON.parse(ended.stdout));
+        const cells = files
+          .filter((file) => file.endsWith(".csv"))
+          .flatMap((file) => z.array(z.array(z.string())).parse(parse(readFileSync(file, "utf8"))))
+          .flat();
+        expect(
+          cells.filter((cell) => /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/u.test(cell)),
+          kind,
+        ).toEqual([]);
+        const named = kind === "exceptions" ? ["=1+1bad0", "-1bad2", "@SUM(1)bad3"] : shown;
+        for (const text of named)
+          expect(
+            cells.some((cell) => cell.includes(text)),
+            `${kind}: ${text}`,
+          ).toBe(true);
+        if (kind === "orders") expect(cells).toEqual(expect.arrayContaining(shown.map((start) => `'${start}Planner`)));
       }
     });
   });
