@@ -214,8 +214,8 @@ function byText(one: Json, other: Json): number {
 }
 
 /**
- * Statements of which the ledger still knows everything as it was. Of the others it forgets: since when something waited
- * that waits no more, what a reading showed that another one showed again, and readings that were thinned.
+ * Statements of which the ledger still knows everything as it was. Of the others it forgets: since when something
+ * waited that waits no more, what a reading showed that another one showed again, and readings that were thinned.
  */
 const comparedKinds: readonly StatementKind[] = ["orders", "entitlements", "bridge", "corrections", "activity"];
 
