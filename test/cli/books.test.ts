@@ -1,0 +1,56 @@
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { world } from "../support/cli.ts";
+
+/** The month before this one: it is over, and nothing of it is in the ledger. */
+const lastMonth = new Date(new Date().getFullYear(), new Date().getMonth(), 0).toISOString().slice(0, 7);
+
+it("a month is closed by hand, once what stands in the way is signed off, printed again and opened again", async () => {
+  const w = await world();
+  expect((await w.run("run", "customers-and-orders")).exitCode).toBe(0);
+  const blocked = await w.run("report", "close", lastMonth, "--by", "anna");
+  expect(blocked.exitCode).toBe(4);
+  expect(blocked.stdout).toContain("were not read completely since the period was over");
+  const { blockers } = JSON.parse((await w.run("report", "blockers", lastMonth, "--json")).stdout) as {
+    blockers: { id: string }[];
+  };
+  const ids = blockers.map(({ id }) => id);
+  expect((await w.run("report", "sign-off", lastMonth, ...ids, "--by", "anna")).exitCode, "without a reason").toBe(64);
+  const signed = await w.run("report", "sign-off", lastMonth, ...ids, "--by", "anna", "--reason", "read later");
+  expect(signed).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("signed off by anna") });
+  expect(await w.run("report", "close", lastMonth, "--by", "anna")).toMatchObject({ exitCode: 0 });
+  expect((await w.run("report", "close", lastMonth)).exitCode).toBe(64);
+  expect((await w.run("report", "closings")).stdout).toContain("anna");
+
+  const folder = w.path("printed");
+  mkdirSync(folder);
+  const printed = await w.run("report", "print", lastMonth, "--out", folder);
+  expect(printed).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("the figures are the same") });
+  expect(readdirSync(folder)).toEqual(
+    expect.arrayContaining([`orders-${lastMonth}.csv`, `orders-${lastMonth}.xlsx`, `entitlements-${lastMonth}.html`]),
+  );
+  for (const name of readdirSync(folder).filter((one) => one.endsWith(".csv")))
+    expect(readFileSync(`${folder}/${name}`, "utf8")).not.toContain("Zqcanary");
+
+  expect((await w.run("report", "reopen", lastMonth, "--by", "ben")).exitCode, "without a reason").toBe(64);
+  const reopened = await w.run("report", "reopen", lastMonth, "--by", "ben", "--reason", "an amount was wrong");
+  expect(reopened.exitCode).toBe(0);
+  expect((await w.run("report", "closings")).stdout).toContain("an amount was wrong");
+  expect((await w.run("report", "print", lastMonth, "--out", folder)).exitCode, "the closing stays").toBe(0);
+});
+
+it("a frozen file that somebody put in the place of another one is not printed as closed books", async () => {
+  const w = await world();
+  await w.run("run", "customers-and-orders");
+  const { blockers } = JSON.parse((await w.run("report", "blockers", lastMonth, "--json")).stdout) as {
+    blockers: { id: string }[];
+  };
+  for (const { id } of blockers) await w.run("report", "sign-off", lastMonth, id, "--reason", "known", "--by", "anna");
+  expect((await w.run("report", "close", lastMonth)).exitCode).toBe(0);
+  w.tamper("drop trigger closed_file_refuses_update");
+  w.tamper(`update closed_file set sha256 = (select sha256 from closed_file where name like 'run-%.csv')
+    where name like 'orders-%.csv'`);
+  const refused = await w.run("report", "print", lastMonth, "--out", w.folder);
+  expect(refused.exitCode).toBe(65);
+  expect(refused.stderr).toContain("is not what its audit entry says");
+});
