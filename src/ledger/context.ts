@@ -22,6 +22,8 @@ export interface LedgerOptions {
   clock: Clock;
   ids: Ids;
   random: Randomness;
+  /** Where the salts of audit entries come from, if not from `random`. */
+  salts?: Randomness | undefined;
   /** The secret that passwords are sealed with; without it records that hold passwords are refused. */
   sealSecret?: string | undefined;
   migrate?: boolean;
@@ -63,7 +65,7 @@ export class LedgerContext {
     this.random = options.random;
     // Statements are prepared when they are first used; what is damaged is refused before anything is read or sent.
     database.prepare(everyTable);
-    this.audit = new AuditLog(database, options.random);
+    this.audit = new AuditLog(database, options.salts ?? options.random);
     this.#awaited = options.awaited ?? ((commit) => commit());
     this.#clock = options.clock;
     this.#opened = { now: options.clock.now(), monotonic: options.clock.monotonic() };
