@@ -11,13 +11,16 @@ export interface ReceivedMail {
   raw: string;
 }
 
-/** A mail server (RFC 5321) that keeps what it gets; `refuse`: what it answers to a recipient instead of 250. */
-export async function startMailServer(options: { refuse?: string } = {}): Promise<{
+/**
+ * A mail server (RFC 5321) that keeps what it gets; `refuse`: what it answers to a recipient instead of 250, to that
+ * one alone with `only`.
+ */
+export async function startMailServer(options: { refuse?: string; only?: string } = {}): Promise<{
   port: number;
   received: ReceivedMail[];
 }> {
   const received: ReceivedMail[] = [];
-  const server = createServer((socket) => converse(socket, options.refuse, received));
+  const server = createServer((socket) => converse(socket, options, received));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(async () => {
@@ -29,7 +32,11 @@ export async function startMailServer(options: { refuse?: string } = {}): Promis
   return { port: address.port, received };
 }
 
-function converse(socket: Socket, refuse: string | undefined, received: ReceivedMail[]): void {
+function converse(
+  socket: Socket,
+  { refuse, only }: { refuse?: string; only?: string },
+  received: ReceivedMail[],
+): void {
   const mail: ReceivedMail = { login: undefined, from: "", to: [], raw: "" };
   let waiting = "";
   let isData = false;
@@ -44,8 +51,9 @@ function converse(socket: Socket, refuse: string | undefined, received: Received
       mail.from = line;
       say("250 ok");
     } else if (word === "RCPT") {
-      if (refuse === undefined) mail.to.push(line);
-      say(refuse ?? "250 ok");
+      const isRefused = refuse !== undefined && (only === undefined || line.includes(only));
+      if (!isRefused) mail.to.push(line);
+      say(isRefused ? refuse : "250 ok");
     } else if (word === "DATA") {
       isData = true;
       say("354 go on");
