@@ -9,7 +9,9 @@ export const monthlyReport: Job = {
   misfire: "run-once",
   reports: [
     { kind: "orders", format: "csv", by: "happened" },
+    { kind: "entitlements", format: "csv", by: "happened" },
     { kind: "reconciliation", format: "csv", by: "happened" },
+    { kind: "corrections", format: "csv", by: "happened" },
     { kind: "exceptions", format: "csv", by: "happened" },
     { kind: "activity", format: "csv", by: "happened" },
     { kind: "run", format: "csv", by: "happened" },

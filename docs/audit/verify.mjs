@@ -2,8 +2,8 @@
 // Checks what `crm-sync audit export` and `crm-sync audit prove` write, by the format in format.md beside this file.
 // It needs Node 20 or newer and nothing else, and shares no code with crm-sync.
 //
-//   node verify.mjs audit.ndjson [--key VERIFIER] [--heads ledger.db.heads checkpoint.txt ...]
-//   node verify.mjs proof.json   [--key VERIFIER] [--heads ledger.db.heads checkpoint.txt ...]
+//   node verify.mjs audit.ndjson [--key VERIFIER] ... [--heads ledger.db.heads checkpoint.txt ...]
+//   node verify.mjs proof.json   [--key VERIFIER] ... [--heads ledger.db.heads checkpoint.txt ...]
 //
 // Ends with 0 where everything fits, with 1 where something does not, and with 2 where it cannot be judged.
 import { createHash, createPublicKey, verify } from "node:crypto";
@@ -143,8 +143,8 @@ class Heads {
   }
 }
 
-/** Every file has to hold a head. With a key, each head has to be signed by it. */
-function headsIn(paths, verifier) {
+/** Every file has to hold a head. With keys, each head has to be signed by one of them. */
+function headsIn(paths, verifiers) {
   const heads = new Heads();
   for (const path of paths) {
     const text = readFileSync(path, "utf8").replaceAll("\r\n", "\n");
@@ -152,18 +152,18 @@ function headsIn(paths, verifier) {
     if (!found.some(({ head }) => head.sequence > 0)) throw new Unclear(`no head stands in ${path}`);
     for (const { head, checkpoint } of found) {
       const isWhole = () =>
-        checkpoint?.isSigned(verifier) === true &&
+        verifiers.some((verifier) => checkpoint?.isSigned(verifier) === true) &&
         ["sequence", "hash", "root"].every((name) => checkpoint[name] === head[name]);
-      if (verifier !== undefined && !isWhole())
+      if (verifiers.length > 0 && !isWhole())
         wrong("head-signature", `the head of entry ${head.sequence} in ${path} is not as the key signed it`);
-      heads.isUnchecked ||= verifier === undefined && checkpoint !== undefined;
+      heads.isUnchecked ||= verifiers.length === 0 && checkpoint !== undefined;
       if (head.sequence > 0) heads.add(head);
     }
   }
   return heads;
 }
 
-/** Heads as lines of JSON. A line that is no JSON was cut off by a crash; one that is JSON and no head is refused. */
+/** Heads as lines of JSON. A line that breaks off was cut off by a crash; any other one that is no head is refused. */
 function linesOf(text, path) {
   const found = [];
   for (const [index, line] of text.split("\n").entries()) {
@@ -172,7 +172,8 @@ function linesOf(text, path) {
     try {
       head = JSON.parse(line);
     } catch {
-      continue;
+      if (line.includes("\0") || !/(?:\}|"at":"[^"]*"[^,]+)$/u.test(line)) continue;
+      throw new Unclear(`line ${index + 1} of ${path} is no head`);
     }
     const { sequence, hash, root, size, checkpoint } = head;
     const isHead = isCount(sequence) && (sequence === 0 ? hash === "" : isHash(hash));
@@ -237,6 +238,7 @@ class Export {
   format = 1;
   promised;
   end;
+  checked = 0;
   unlike;
   lastFitting = 0;
 
@@ -283,16 +285,27 @@ class Export {
       whole(isCount(item.entries) ? { export: form, entries: item.entries } : undefined);
       this.promised = item.entries;
     } else if (item.checkpoint !== undefined || item.end !== undefined) this.#checkpoint(item, number, whole);
-    else this.#entry(item, whole);
+    else {
+      if (this.#isDue) this.wrong("line-broken", `line ${number} stands where a checkpoint of the tree has to stand`);
+      this.#entry(item, whole);
+    }
+  }
+
+  /** After every 1,000th entry but the last, a checkpoint follows; it stands nowhere else. */
+  get #isDue() {
+    return this.entries > 0 && this.entries % 1000 === 0 && this.checked < this.entries;
   }
 
   #checkpoint(item, number, whole) {
     const name = item.end === undefined ? "checkpoint" : "end";
     const { entries, size, root } = item[name] ?? {};
     whole({ [name]: { entries, size, root } });
+    if (name === "checkpoint" && !this.#isDue)
+      this.wrong("line-broken", `line ${number} is a checkpoint, and none stands there`);
     const now = this.now();
     if (entries !== this.entries || size !== now.size || root !== now.root)
       this.wrong("tree-changed", `the tree that line ${number} gives after entry ${this.entries} is another`);
+    this.checked = this.entries;
     if (name === "end") this.end = true;
   }
 
@@ -443,9 +456,9 @@ function requireKept(heads, sequence, tree) {
     throw new Unclear(`no head with the root of entry ${sequence} was given`);
 }
 
-/** The lines of a file, which end with a line feed and with nothing else. */
+/** The lines of a file, of which each ends with a line feed and with nothing else. */
 async function* linesIn(path) {
-  const decoder = new TextDecoder("utf-8", { fatal: true });
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   let rest = "";
   for await (const chunk of createReadStream(path)) {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
@@ -453,16 +466,17 @@ async function* linesIn(path) {
     yield* lines;
   }
   rest += decoder.decode();
-  if (rest !== "") yield rest;
+  if (rest !== "") wrong("cut-off", "its last line does not end: it was cut off there");
 }
 
 async function main(words) {
   const [path, ...rest] = words;
-  const verifier = rest[0] === "--key" ? rest.splice(0, 2)[1] : undefined;
+  const verifiers = [];
+  while (rest[0] === "--key") verifiers.push(rest.splice(0, 2)[1] ?? "");
   const [option, ...copies] = rest;
   if (path === undefined || (option !== undefined && (option !== "--heads" || copies.length === 0)))
-    throw new Unclear("usage: node verify.mjs audit.ndjson|proof.json [--key VERIFIER] [--heads FILE ...]");
-  const heads = headsIn(copies, verifier);
+    throw new Unclear("usage: node verify.mjs audit.ndjson|proof.json [--key VERIFIER] ... [--heads FILE ...]");
+  const heads = headsIn(copies, verifiers);
   const checked = new Export(heads);
   let number = 0;
   for await (const line of linesIn(path)) {

@@ -37,13 +37,14 @@ function periods(): string[] {
     "`--period` is of local days in the configured zone, with the days of 23 and 25 hours as long as they are. " +
       "Both ends " +
       `of a range belong to it. In ${zone}:`,
-    table(["Period", "What it is", "From", "Up to, and without"], rows),
+    table(["Period", "What it is", "From", "Up to, not included"], rows),
     "A period that is not over yet may be asked for: the statement is marked `provisional`, which means that the " +
       "moment " +
       "that it stands on lies before the end of the period.",
     "`--by crm-date` puts an order into the period that the date of the CRM names; without it a row stands in the " +
       "period " +
-      "in which it happened. `activity`, `run` and `rebuild` know no date of the CRM.",
+      "in which it happened. The others than `orders`, `entitlements`, " +
+      "`reconciliation` and `corrections` know no date of the CRM, and refuse it.",
   ];
 }
 
@@ -54,18 +55,16 @@ const asOf = [
     "(the end of that day) says what the ledger knew then: the rows are those of a statement that was taken at that " +
     "moment, under the audit head of that moment. A moment in the future, before the ledger began, or before what " +
     "retention has left is refused, with the earliest one that can be asked for.",
-  "Some things the ledger keeps only as they are now. As of a moment in the past:",
+  "What waited, was in quarantine, refused, held or in doubt, and when a customer was read, is kept from when to " +
+    "when, so that each statement says what it said then. But:",
   [
-    "- A record that was deferred, a rejection, an alert and an open circuit are known as long as they last: one " +
-      "that " +
-      "ended since is missing.",
-    "- When the platform was read back last is known only as far as it showed something else than before; an earlier " +
-      "time may stand there, never a later one.",
-    "- How often a record was missed, the evidence that was gathered for an operation, when a row of the " +
-      "quarantine was seen last, and the details of a difference are those of now.",
+    "- A ledger that an earlier program wrote knows that from the day on which it was brought to this one. " +
+      "`exceptions` names that day in a row `not-known`; `reconciliation` refuses an earlier moment.",
+    "- How often a record was missed and when a row of the quarantine was seen last are those of now, and stand in " +
+      "no statement.",
     "- Names and other personal data are those that are kept now: what was erased since is erased there too.",
-    "- Complete readings of sources and particulars of runs that retention has thinned are missing from every " +
-      "statement.",
+    "- Complete readings of sources that retention has thinned are missing from every statement, but those of a " +
+      "period that was closed by then. What closed books stand on is kept for their moment.",
   ].join("\n"),
 ];
 

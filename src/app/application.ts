@@ -1,9 +1,10 @@
+import { dirname, join } from "node:path";
 import { hostname } from "node:os";
 import type { DestinationStream } from "pino";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { systemClock } from "../base/clock.ts";
 import type { Clock } from "../base/clock.ts";
-import { exitCodes, Problem } from "../base/errors.ts";
+import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import { createIds, systemRandomness } from "../base/ids.ts";
 import type { Randomness } from "../base/ids.ts";
 import { createLogger } from "../base/logger.ts";
@@ -27,7 +28,7 @@ import { createSource } from "../source/source.ts";
 import type { Source } from "../source/source.ts";
 import { jobsOf, streamsOf } from "./jobs.ts";
 import { platformName } from "./platform-name.ts";
-import { isThere, makeLedgerFolder, pathFrom } from "./ledger-folder.ts";
+import { booksFolder, isThere, makeLedgerFolder, pathFrom } from "./ledger-folder.ts";
 import { openConfig } from "./open-config.ts";
 import type { ConfigChoice, Needs, OpenConfig } from "./open-config.ts";
 import type { Environment } from "../config/environment.ts";
@@ -101,7 +102,24 @@ export class Application {
     if (this.#ledger !== undefined) return this.#ledger;
     makeLedgerFolder(this.ledgerPath, this.config.ledger.group);
     this.#ledger = await this.ledgerAt(this.ledgerPath);
+    if (isThere(join(dirname(this.ledgerPath), booksFolder))) {
+      const { FrozenFiles } = await import("./frozen-files.ts");
+      this.#letReadBooks(new FrozenFiles(this.ledgerPath, this.group));
+    }
     return this.#ledger;
+  }
+
+  /** Who may read closed books is no reason to stop a run: they are read and closed by nobody but people. */
+  #letReadBooks(frozen: { keepReadable: () => void }): void {
+    try {
+      frozen.keepReadable();
+    } catch (error) {
+      this.logger.warn(
+        { why: messageOf(error) },
+        "the folder of closed books cannot be given to those who may read the ledger; make its owner the user of " +
+          "this program, or give it the right mode yourself",
+      );
+    }
   }
 
   /** A ledger at another place with the same key; whoever asks for it closes it. */

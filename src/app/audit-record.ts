@@ -5,7 +5,7 @@ import { durationMs, durationSchema } from "../base/duration.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { subjectOf } from "../crm/keys.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
-import { headsPath, readCopiedMarks, readMarks } from "../ledger/audit/audit-heads.ts";
+import { headsPath, readCopiedMarks, readMarks, spoiledLine } from "../ledger/audit/audit-heads.ts";
 import type { AuditHead } from "../ledger/audit/audit-log.ts";
 import { readNotes, signedNote, signingKey, verifierKey } from "../ledger/audit/checkpoint.ts";
 import type { KeptCheckpoint } from "../ledger/audit/checkpoint.ts";
@@ -59,7 +59,7 @@ function signerOf(
   if (secret instanceof Problem) return secret;
   const key = signingKey(secret);
   if (key === undefined) throw noSigningKey;
-  return { key, origin: `crm-sync/${ledger ?? "ledger"}` };
+  return { key, origin: originOf(ledger) };
 }
 
 /** A secret, or why whoever asks does not have it. */
@@ -86,7 +86,7 @@ const mostAheadMs = 300_000;
 /** Whether the record is of now; null where it has no entry. */
 export type Freshness = { good: boolean; why: string } | { good: null; why: string };
 
-type AuditMark = AuditHead & { at: string };
+type AuditMark = AuditHead & { at: string; ledger?: string | null | undefined };
 
 export interface AuditAnswer extends AuditVerdicts {
   freshness: Freshness;
@@ -102,17 +102,19 @@ export interface AuditAnswer extends AuditVerdicts {
  */
 export async function verifyAudit(
   application: Application,
-  { copies, within, verifier }: { copies: readonly string[]; within: string; verifier?: string | undefined },
+  { copies, within, verifiers }: { copies: readonly string[]; within: string; verifiers: readonly string[] },
 ): Promise<AuditAnswer> {
   if (!durationSchema.safeParse(within).success)
     throw usage(`--within ${within} is no length of time`, "write it as 90m, 26h or 2d");
   const heads = headsPath(application.ledgerPath);
-  const checkedBy = verifier ?? (await ownVerifier(application));
-  const kept = copies.map((path) => headsIn(path, checkedBy, verifier !== undefined));
+  const own = verifiers.length > 0 ? undefined : await ownVerifier(application);
+  const checkedBy = own === undefined ? verifiers : [own];
+  const inquiry = await application.inquiry();
+  const name = await inquiry.ledgerName();
+  const kept = copies.map((path) => headsIn(path, name, checkedBy, verifiers.length > 0));
   const marks = [...readMarks(heads), ...kept.flatMap(({ heads: those }) => those)].filter(
     ({ sequence }) => sequence > 0,
   );
-  const inquiry = await application.inquiry();
   const verdicts = await inquiry.auditVerdicts(marks);
   const freshness = freshnessOf(verdicts, {
     lastAt: verdicts.lastAt,
@@ -120,7 +122,7 @@ export async function verifyAudit(
     within,
     outside: marks.reduce((most, { sequence }) => Math.max(most, sequence), 0),
   });
-  const forged = kept.flatMap((one) => one.forged ?? []);
+  const forged = [...spoiledIn(heads), ...kept.flatMap((one) => one.forged ?? [])];
   const isUnchecked = kept.some((one) => one.isUnchecked);
   return { ...withForged(verdicts, forged), freshness, heads, isUnchecked };
 }
@@ -149,6 +151,14 @@ function freshnessOf(
   return { good: true, why: `the last entry is ${age} old${after}` };
 }
 
+/** The first line of the file of heads beside the ledger that somebody changed. */
+function spoiledIn(path: string): AuditFinding[] {
+  const line = spoiledLine(path);
+  if (line === undefined) return [];
+  const why = `line ${line} of ${path} is no head, and no crash leaves such a line: somebody changed it`;
+  return [{ code: "head-broken", firstBad: 0, why }];
+}
+
 /** A head that somebody changed is as good as none: what is wrong with it is said. */
 function withForged(verdicts: AuditVerdicts, [first]: readonly AuditFinding[]): AuditVerdicts {
   if (first === undefined || !verdicts.integrity.good) return verdicts;
@@ -166,15 +176,42 @@ interface CopiedHeads {
 
 /**
  * The heads in a copy of the file of heads, in a file that a configured place is, or in checkpoints. Throws a Problem
- * where there is none. What the key did not sign is no head; where a signature `isNeeded`, that without one neither.
+ * where there is none, or where one is not of the ledger of that name. What none of the keys signed is no head; where a
+ * signature `isNeeded`, that without one neither.
  */
-function headsIn(path: string, verifier: string | undefined, isNeeded: boolean): CopiedHeads {
+function headsIn(path: string, name: string | null, verifiers: readonly string[], isNeeded: boolean): CopiedHeads {
   const found = signedHeadsIn(path);
-  if (verifier === undefined) return { heads: found, isUnchecked: found.some(({ note }) => note !== undefined) };
-  const wrong = found.find(({ note, ...head }) => (note === undefined ? isNeeded : !isWhole(head, note, verifier)));
+  const other = found.find(({ ledger, note }) => isOfAnother(ledger, name) || isOfAnother(nameIn(note), name));
+  if (other !== undefined)
+    throw new Problem({
+      code: "audit.other-ledger",
+      message: `${path} holds a head of another ledger than this one (entry ${other.sequence}); nothing was verified`,
+      cure:
+        "name the heads that were kept of this ledger; where they are of the ledger that stood here, this one was put " +
+        "in its place: keep it as it is, and compare it with a backup",
+      exitCode: exitCodes.ledgerRefused,
+      place: path,
+    });
+  if (verifiers.length === 0) return { heads: found, isUnchecked: found.some(({ note }) => note !== undefined) };
+  const wrong = found.find(({ note, ...head }) => (note === undefined ? isNeeded : !isWhole(head, note, verifiers)));
   if (wrong === undefined) return { heads: found, isUnchecked: false };
-  const why = `the head of entry ${wrong.sequence} in ${path} is not as the key signed it`;
+  const why =
+    `the head of entry ${wrong.sequence} in ${path} is not as the key signed it; where an earlier key signed it, ` +
+    "name each key with --key";
   return { heads: [], forged: { code: "head-signature", firstBad: wrong.sequence, why }, isUnchecked: false };
+}
+
+/** The name of the ledger in a checkpoint; undefined where it had none when it was signed. */
+function nameIn(note: KeptCheckpoint | undefined): string | undefined {
+  return note === undefined || note.origin === originOf(null) ? undefined : note.origin.slice(originOf("").length);
+}
+
+function originOf(ledger: string | null): string {
+  return `crm-sync/${ledger ?? "ledger"}`;
+}
+
+function isOfAnother(ledger: string | null | undefined, name: string | null): boolean {
+  return typeof ledger === "string" && name !== null && ledger !== name;
 }
 
 /** The heads in a file, each with what was signed of it. */
@@ -197,8 +234,9 @@ function signedHeadsIn(path: string): (AuditMark & { note: KeptCheckpoint | unde
   );
 }
 
-function isWhole({ sequence, hash, root }: AuditMark, note: KeptCheckpoint, verifier: string): boolean {
-  return note.isSigned(verifier) && note.sequence === sequence && note.hash === hash && note.root === root;
+function isWhole({ sequence, hash, root }: AuditMark, note: KeptCheckpoint, verifiers: readonly string[]): boolean {
+  const isSigned = verifiers.some((verifier) => note.isSigned(verifier));
+  return isSigned && note.sequence === sequence && note.hash === hash && note.root === root;
 }
 
 /** The record as lines of JSON: what it is, each entry, how the tree stands now and then, and at the end. */

@@ -1,4 +1,4 @@
-import { dirname, join } from "node:path";
+import { basename, join } from "node:path";
 import { canonicalJson } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
@@ -9,20 +9,24 @@ import type { Inquiry } from "../inquiry/inquiry.ts";
 import type { StatementKind } from "../inquiry/statement/statements.ts";
 import type { ClosedAs } from "../ledger/books/books.ts";
 import type { Blocker, ClosedFileFacts, ClosingFacts } from "../report/books.ts";
-import { parsePeriod } from "../report/statement/period.ts";
+import type { AuditHeadFacts } from "../report/facts.ts";
+import { closedPeriod, parsePeriod } from "../report/statement/period.ts";
+import { tolerancesOf } from "../report/statement/tolerances.ts";
 import { requireStatementFormat } from "../report/statement/render.ts";
 import type { StatementFormat } from "../report/statement/render.ts";
 import type { Period } from "../report/statement/shape.ts";
 import { fileNameOf } from "../report/statement/writer.ts";
 import type { Application } from "./application.ts";
 import { FrozenFiles } from "./frozen-files.ts";
-import { firstDifference } from "./same-figures.ts";
+import { firstDifference, toleratedIn } from "./same-figures.ts";
+import { periodOf } from "./statement-period.ts";
 import { filesOf } from "./statement-files.ts";
-import { writeWhole } from "./written-files.ts";
+import type { StatementFile } from "./statement-files.ts";
+import { writeFilesWhole } from "./written-files.ts";
 
 /** What of the application closing needs. */
 export type BooksPlace = Pick<Application, "existingLedger" | "inquiry" | "ledgerPath" | "group" | "clock"> & {
-  config: Pick<Application["config"], "zone" | "books">;
+  config: Pick<Application["config"], "zone" | "books" | "reports">;
   header: Pick<Application["header"], "hash">;
 };
 
@@ -49,8 +53,9 @@ interface Whose {
 
 /** What stands in the way of closing a period, with what was signed off. */
 export async function blockersOf(application: BooksPlace, label: string): Promise<Blocker[]> {
-  const period = parsePeriod(label, application.config.zone);
-  return await (await application.inquiry()).blockers(period);
+  const inquiry = await application.inquiry();
+  const period = await periodOf(application, label);
+  return await inquiry.blockers(period, tolerancesOf(application.config.reports.tolerances));
 }
 
 /** Signs off blockers by their ids. Throws a usage Problem for one that does not stand in the way. */
@@ -86,23 +91,23 @@ export type Closed =
  * closed while something stands in the way that nobody signed off. No run is on meanwhile (exit code 75).
  */
 export async function closeBooks(application: BooksPlace, label: string, whose: Whose): Promise<Closed> {
-  const period = parsePeriod(label, application.config.zone);
+  parsePeriod(label, application.config.zone);
   const ledger = await application.existingLedger();
   ledger.runs.takeLock();
   try {
+    const period = await periodOf(application, label);
     // Everything that was written up to the millisecond before this one is there, what was signed off just now too.
     await application.clock.sleep(2);
     const asOf = toInstant(application.clock.now() - 1);
     ledger.books.requireClosable(period, asOf);
     const inquiry = await application.inquiry();
+    const tolerances = tolerancesOf(application.config.reports.tolerances);
     await requireClockAhead(inquiry, asOf, label);
-    frozenFiles(application).tidy();
-    const blockers = await inquiry.blockers(period);
+    const frozen = frozenFiles(application);
+    frozen.tidy(await inquiry.frozenDigests());
+    const blockers = await inquiry.blockers(period, tolerances);
     if (blockers.some(({ signedOff }) => signedOff === null)) return { closed: undefined, blockers };
-    const { files, head } = await standing(application, asOf, async (then) => ({
-      files: await freeze(application, then, period, asOf),
-      head: await then.auditHead(),
-    }));
+    const { files, head } = await rendered(application, frozen, period, asOf);
     if (head === undefined) throw nothingWritten(label);
     const closed = await ledger.books.close(
       {
@@ -116,9 +121,30 @@ export async function closeBooks(application: BooksPlace, label: string, whose: 
       },
       whose,
     );
+    frozen.settle(new Set(files.map(({ sha256 }) => sha256)));
     return { closed, files, signedOff: blockers };
   } finally {
     ledger.runs.releaseLock();
+  }
+}
+
+/** The files of a period as of a moment, and the head then. What was rendered before something failed is taken away. */
+async function rendered(
+  application: BooksPlace,
+  frozen: FrozenFiles,
+  period: Period,
+  asOf: string,
+): Promise<{ files: ClosedFileFacts[]; head: AuditHeadFacts | undefined }> {
+  try {
+    const found = await standing(application, asOf, async (then) => ({
+      files: await freeze(application, then, frozen, { period, asOf }),
+      head: await then.auditHead(),
+    }));
+    frozen.flush();
+    return found;
+  } catch (error) {
+    frozen.settle(new Set());
+    throw error;
   }
 }
 
@@ -135,11 +161,11 @@ async function standing<T>(application: BooksPlace, asOf: string, ask: (inquiry:
 async function freeze(
   application: BooksPlace,
   inquiry: Inquiry,
-  period: Period,
-  asOf: string,
+  frozen: FrozenFiles,
+  { period, asOf }: { period: Period; asOf: string },
 ): Promise<ClosedFileFacts[]> {
-  const frozen = frozenFiles(application);
-  const request = { period, by: "happened", filters: {}, asOf } as const;
+  const tolerances = tolerancesOf(application.config.reports.tolerances);
+  const request = { period, by: "happened", filters: {}, asOf, tolerances } as const;
   const files: ClosedFileFacts[] = [];
   for (const kind of closedKinds)
     for (const format of formatsOf(application)) {
@@ -154,9 +180,8 @@ function formatsOf({ config }: BooksPlace): StatementFormat[] {
   return [...new Set([comparedFormat, ...config.books.formats.map(requireStatementFormat)])];
 }
 
-/** The folder of frozen files: beside the ledger. */
 function frozenFiles(application: BooksPlace): FrozenFiles {
-  return new FrozenFiles(join(dirname(application.ledgerPath), "books"), application.group);
+  return new FrozenFiles(application.ledgerPath, application.group);
 }
 
 /** What printing closed books again came to. */
@@ -184,10 +209,23 @@ export async function printBooks(
   if (closing === undefined) throw notClosed(label, number);
   const files = await inquiry.closedFiles(label, closing.closing);
   await requireAsClosed(inquiry, closing, files);
-  const frozen = frozenFiles(application);
-  for (const file of files)
-    await writeWhole(join(folder, file.name), await frozen.read(file), { what: "books", group: application.group });
+  await writeFilesWhole(ofEach(frozenFiles(application), files), {
+    pathOf: (name) => join(folder, name),
+    what: "books",
+    group: application.group,
+  });
   return { closing, files, ...(await computedAnew(application, closing, files)) };
+}
+
+/** Each file with its bytes. Names come from the ledger: none may lead out of the folder that they are written to. */
+async function* ofEach(
+  frozen: FrozenFiles,
+  files: readonly ClosedFileFacts[],
+): AsyncGenerator<StatementFile, void, void> {
+  for (const { name } of files)
+    if (basename(name) !== name || !/^\w/u.test(name))
+      throw changed(`the ledger has ${JSON.stringify(name)} as a file of closed books, which is no name of one`);
+  for (const file of files) yield { file: file.name, chunks: await frozen.read(file) };
 }
 
 /** Throws a Problem where the tables say otherwise of a closing than its audit entry. */
@@ -200,9 +238,13 @@ async function requireAsClosed(
   const listed = (of: readonly Pick<ClosedFileFacts, "name" | "sha256" | "bytes">[]): string =>
     canonicalJson(of.map(({ name, sha256, bytes }) => [name, sha256, bytes]).toSorted(byText));
   if (said?.asOf === asOf && said.entry === entry && said.hash === hash && listed(said.files) === listed(files)) return;
-  throw new Problem({
+  throw changed(`what the ledger has of closing ${closing} of ${period} is not what its audit entry says`);
+}
+
+function changed(message: string): Problem {
+  return new Problem({
     code: "books.changed",
-    message: `what the ledger has of closing ${closing} of ${period} is not what its audit entry says`,
+    message,
     cure: "somebody changed it: keep the ledger as it is, run `crm-sync audit verify`, and compare it with a backup",
     exitCode: exitCodes.ledgerRefused,
   });
@@ -213,11 +255,8 @@ function byText(one: Json, other: Json): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/**
- * Statements of which the ledger still knows everything as it was. Of the others it forgets: since when something
- * waited that waits no more, what a reading showed that another one showed again, and readings that were thinned.
- */
-const comparedKinds: readonly StatementKind[] = ["orders", "entitlements", "bridge", "corrections", "activity"];
+/** Statements that say what waited and what was read: known only since the ledger keeps that. */
+const standingKinds: readonly string[] = ["reconciliation", "exceptions"];
 
 /** The figures of a closing from the ledger as it stood then, beside the frozen ones. */
 async function computedAnew(
@@ -226,25 +265,24 @@ async function computedAnew(
   files: readonly ClosedFileFacts[],
 ): Promise<Pick<Printed, "different" | "notCompared">> {
   const { period: label, from, to, zone, asOf, entry } = closing;
-  const request = { period: { label, zone, from, to }, by: "happened", filters: {}, asOf } as const;
+  const asked = { period: closedPeriod({ label, zone, from, to }), by: "happened", filters: {}, asOf } as const;
   const frozen = frozenFiles(application);
   try {
     return await standing(application, asOf, async (then) => {
       const different: Printed["different"][number][] = [];
       const notCompared: Printed["notCompared"][number][] = [];
       const head = await then.auditHead();
-      for (const file of files.filter(({ format }) => format === comparedFormat)) {
-        const kind = comparedKinds.find((one) => one === file.kind);
-        const why =
-          kind === undefined
-            ? "what waited or was read then is not kept for ever"
-            : head?.sequence === entry
-              ? undefined
-              : "the clock was set back since, so the moment cannot be told from what came later";
+      const since = then.stoodSince();
+      const late = head?.sequence === entry ? undefined : await lateWords(application, closing);
+      for (const { named, ...file } of comparedOf(files, label)) {
+        const kind = closedKinds.find((one) => one === named);
+        const why = whyNot(kind, { late, since, asOf });
         if (kind === undefined || why !== undefined) {
-          notCompared.push({ kind: file.kind, why: why ?? "" });
+          notCompared.push({ kind: named, why: why ?? "" });
           continue;
         }
+        // What counted as equal then: the configuration may say otherwise by now.
+        const request = { ...asked, tolerances: await toleratedIn(await frozen.read(file)) };
         for await (const { chunks } of filesOf(then.statement(kind, request, comparedFormat, file.name))) {
           const found = await firstDifference(await frozen.read(file), chunks);
           if (found === "another version")
@@ -256,9 +294,41 @@ async function computedAnew(
     });
   } catch (error) {
     if (!(error instanceof Problem) || error.exitCode !== exitCodes.usage) throw error;
-    const compared = files.filter(({ format }) => format === comparedFormat);
-    return { different: [], notCompared: compared.map(({ kind }) => ({ kind, why: error.message })) };
+    const compared = comparedOf(files, label);
+    return { different: [], notCompared: compared.map(({ named }) => ({ kind: named, why: error.message })) };
   }
+}
+
+/**
+ * The frozen files whose figures are computed anew, each with the statement that its name says: the audit entry of the
+ * closing holds the names.
+ */
+function comparedOf(files: readonly ClosedFileFacts[], label: string): (ClosedFileFacts & { named: string })[] {
+  const end = `-${label}.${comparedFormat}`;
+  const compared = files.filter(({ name }) => name.endsWith(end));
+  if (compared.length === 0) throw changed(`no file of the closing of ${label} has its figures to compare`);
+  return compared.map((file) => ({ ...file, named: file.name.slice(0, -end.length) }));
+}
+
+/** Why the figures of a statement cannot be computed anew. */
+function whyNot(
+  kind: StatementKind | undefined,
+  { late, since, asOf }: { late: string | undefined; since: string | undefined; asOf: string },
+): string | undefined {
+  if (kind === undefined) return "this program has no such statement";
+  if (late !== undefined) return late;
+  if (since !== undefined && asOf < since && standingKinds.includes(kind))
+    return `what waited, and what was read when, is not known before ${since}`;
+  return undefined;
+}
+
+/** Why figures of a closing cannot be told from what came after it: by its place in the record, and not by its time. */
+async function lateWords(application: BooksPlace, { entry, asOf }: ClosingFacts): Promise<string> {
+  const late = await (await application.inquiry()).enteredLate(entry, asOf);
+  if (late === null) return `the audit record does not end with entry ${entry} at ${asOf} any more`;
+  const { first, count } = late;
+  const which = count === 1 ? `entry ${first} of the audit record was` : `${count} entries from ${first} on were`;
+  return `${which} written after the closing (entry ${entry}) and bear an earlier time: the clock was set back`;
 }
 
 /** Nothing in the ledger may be of a later moment than its figures are to stand on. */
@@ -268,7 +338,9 @@ async function requireClockAhead(inquiry: Inquiry, asOf: string, label: string):
   throw new Problem({
     code: "books.clock-behind",
     message: `${label} cannot be closed now: the ledger has an entry of ${newest.at}, which the clock has not reached`,
-    cure: "correct the clock of this machine, or wait until it is past that time",
+    cure:
+      "correct the clock of this machine; where it was ahead when that entry was written, nothing can be closed " +
+      "before that time",
     exitCode: exitCodes.usage,
   });
 }

@@ -21,7 +21,7 @@ import { underRunLock } from "./run-lock.ts";
 export type EndedJob =
   | { kind: "sync"; summary: RunSummary }
   | { kind: "verify"; summary: VerifySummary; found: number }
-  | { kind: "report"; run: string; files: string[] };
+  | { kind: "report"; run: string; files: string[]; recipients: number };
 
 export interface JobRequest {
   trigger: "schedule" | "hand";
@@ -85,6 +85,13 @@ export async function executeJob(application: Application, job: BoundJob, reques
       await ledger.schedule.finish(job.id, fireTime, job.kind !== "report");
     return exitCode;
   };
+  const behind = ledger.books.clockBehind;
+  if (behind > 0)
+    application.logger.warn(
+      { behindMs: behind },
+      "the clock is behind the moment that closed books stand on: what is written now bears a time within them, and " +
+        "`crm-sync report blockers` names it; correct the clock",
+    );
   // Another program may have run an interrupted fire time while this one waited for the lock.
   return await underRunLock(application, work, async () =>
     fireTime === undefined || (await ledger.schedule.unfinished(job.id)).includes(fireTime) ? undefined : exitCodes.ok,
@@ -140,7 +147,8 @@ export async function* differencesIn(
 
 async function executeReport(execution: Execution): Promise<Outcome> {
   const { run, files } = await telling(execution, runReport(execution));
-  return { ended: { kind: "report", run, files }, exitCode: exitCodes.ok, state: "done" };
+  const recipients = execution.job.mailTo.length;
+  return { ended: { kind: "report", run, files, recipients }, exitCode: exitCodes.ok, state: "done" };
 }
 
 async function runReport({ application, dependencies, job, request }: Execution): Promise<{

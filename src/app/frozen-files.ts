@@ -1,63 +1,122 @@
 import { createHash } from "node:crypto";
-import { chmodSync, createReadStream, existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
-import { join } from "node:path";
-import { exitCodes, Problem } from "../base/errors.ts";
-import { makePrivateFolder } from "../base/private-files.ts";
+import { closeSync, createReadStream, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { exitCodes, messageOf, Problem } from "../base/errors.ts";
+import { isFolderOf, keepFolderPrivate, keepReadOnly, makePrivateFolder } from "../base/private-files.ts";
 import type { ReadingGroup } from "../base/private-files.ts";
+import { booksFolder } from "./ledger-folder.ts";
 import { writeWhole } from "./written-files.ts";
 import type { Chunks } from "./written-files.ts";
 
-const unnamedStart = "unnamed-";
+const isDigest = /^[0-9a-f]{64}$/u;
 
-/** Files that are never changed, in a folder of their own, each under the SHA-256 of its bytes. */
+/**
+ * Files that are never changed, in a folder of their own beside the ledger, each under the SHA-256 of its bytes. What
+ * is to be frozen waits in a folder of this ledger's until its closing is written down: a program that ends before
+ * leaves no closing, and one that ends after leaves files that are read from there, and taken over by the next closing.
+ */
 export class FrozenFiles {
   readonly #folder: string;
+  readonly #waiting: string;
   readonly #group: ReadingGroup | undefined;
 
-  constructor(folder: string, group: ReadingGroup | undefined) {
-    this.#folder = folder;
+  constructor(ledgerPath: string, group: ReadingGroup | undefined) {
+    this.#folder = join(dirname(ledgerPath), booksFolder);
+    // Ledgers in one folder have one folder of books.
+    this.#waiting = join(this.#folder, `unfinished-${basename(ledgerPath)}`);
     this.#group = group;
   }
 
-  /** Takes away what a program left that ended while it wrote. Nobody else may be writing. */
-  tidy(): void {
-    if (!existsSync(this.#folder)) return;
+  /** Lets the group read what was frozen before the configuration named it, and nobody else. */
+  keepReadable(): void {
+    if (!existsSync(this.#folder) || isFolderOf(this.#folder, this.#group)) return;
     for (const name of readdirSync(this.#folder))
-      if (name.startsWith(unnamedStart)) rmSync(join(this.#folder, name), { force: true });
+      if (isDigest.test(name)) keepReadOnly(join(this.#folder, name), this.#group);
+    // Last: so the folder says whether its files are done.
+    keepFolderPrivate(this.#folder, this.#group);
   }
 
-  /** Keeps what is rendered. The same bytes are kept once. */
+  /**
+   * Takes over what waits and belongs to a closing, and takes away what a program left that ended before its closing.
+   * Nobody else may be closing books of this ledger.
+   */
+  tidy(closed: ReadonlySet<string>): void {
+    this.#doing(() => {
+      this.keepReadable();
+      if (!existsSync(this.#waiting)) return;
+      this.#takeOver(closed);
+      rmSync(this.#waiting, { recursive: true, force: true });
+    });
+  }
+
+  /** Keeps what is rendered, to be frozen with its closing. The same bytes are kept once. */
   async keep(chunks: Chunks): Promise<{ sha256: string; bytes: number }> {
-    makePrivateFolder(this.#folder, this.#group);
-    const unnamed = join(this.#folder, `${unnamedStart}${process.pid}`);
+    const unnamed = join(this.#waiting, "unnamed");
     const digest = createHash("sha256");
     let bytes = 0;
-    await writeWhole(
-      unnamed,
-      counted(chunks, (chunk) => ((bytes += chunk.length), digest.update(chunk))),
-      {
-        what: "books",
-        group: this.#group,
-      },
-    );
+    const see = (chunk: Buffer): void => void ((bytes += chunk.length), digest.update(chunk));
+    this.#doing(() => makePrivateFolder(this.#waiting, this.#group));
+    await writeWhole(unnamed, counted(chunks, see), { what: "books", group: this.#group });
     const sha256 = digest.digest("hex");
-    const path = this.#pathOf(sha256);
-    chmodSync(unnamed, statSync(unnamed).mode & 0o440);
-    // Also where it is there: what is there may not be what its name says.
-    renameSync(unnamed, path);
+    this.#doing(() => {
+      keepReadOnly(unnamed, this.#group);
+      renameSync(unnamed, join(this.#waiting, sha256));
+    });
     return { sha256, bytes };
+  }
+
+  /** Has the names of what waits on the disk: only then its closing may be written down. */
+  flush(): void {
+    this.#doing(() => {
+      for (const folder of [this.#waiting, this.#folder]) flushFolder(folder);
+    });
+  }
+
+  /** Freezes what waits, once its closing stands. What cannot be moved now is read where it is, and moved later. */
+  settle(closed: ReadonlySet<string>): void {
+    try {
+      this.#takeOver(closed);
+      rmSync(this.#waiting, { recursive: true, force: true });
+    } catch {
+      // It is closed, and nothing is missing.
+    }
+  }
+
+  #takeOver(closed: ReadonlySet<string>): void {
+    if (!existsSync(this.#waiting)) return;
+    for (const name of readdirSync(this.#waiting))
+      // Also where one is there: what is there may not be what its name says.
+      if (closed.has(name)) renameSync(join(this.#waiting, name), join(this.#folder, name));
+    flushFolder(this.#folder);
+  }
+
+  /** What the file system refuses is told by the folder. */
+  #doing<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      if (error instanceof Problem || !(error instanceof Error) || !("syscall" in error)) throw error;
+      throw new Problem({
+        code: "books.cannot-write",
+        message: `the folder of the books ${this.#folder} cannot be written: ${messageOf(error)}; nothing is closed`,
+        cure: "check that the folder can be written to by this user and has room, and close the period again",
+        exitCode: exitCodes.other,
+        place: this.#folder,
+        cause: error,
+      });
+    }
   }
 
   /** The bytes of a file. Throws a Problem where it is gone, or is not what was kept. */
   async read({ name, sha256 }: { name: string; sha256: string }): Promise<AsyncIterable<Buffer>> {
     const path = this.#pathOf(sha256);
-    if (!existsSync(path))
+    if (path === undefined)
       throw new Problem({
         code: "books.file-gone",
         message: `${name} was frozen under ${sha256}, and there is no such file in ${this.#folder}`,
         cure: "put the folder of the books back from a backup; the audit record names every file of a closing",
         exitCode: exitCodes.ledgerRefused,
-        place: path,
+        place: this.#folder,
       });
     const digest = createHash("sha256");
     for await (const chunk of bytesOf(path)) digest.update(chunk);
@@ -72,8 +131,18 @@ export class FrozenFiles {
     return bytesOf(path);
   }
 
-  #pathOf(sha256: string): string {
-    return join(this.#folder, sha256);
+  #pathOf(sha256: string): string | undefined {
+    if (!isDigest.test(sha256)) return undefined;
+    return [this.#folder, this.#waiting].map((folder) => join(folder, sha256)).find((path) => existsSync(path));
+  }
+}
+
+function flushFolder(path: string): void {
+  const folder = openSync(path, "r");
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
   }
 }
 

@@ -1,4 +1,4 @@
-import { basename } from "node:path";
+import { basename, dirname } from "node:path";
 import { messageOf, Problem } from "../base/errors.ts";
 import type { BoundJob } from "../run/job.ts";
 import { sendMail } from "../run/mail.ts";
@@ -17,6 +17,7 @@ export async function mailReports(
   const { mail } = config;
   if (mail === undefined || mailTo.length === 0) return;
   const names = files.map((path) => basename(path));
+  const folders = [...new Set(files.map((path) => dirname(path)))];
   try {
     await sendMail(
       mail,
@@ -35,7 +36,7 @@ export async function mailReports(
       message:
         `the reports of ${month} were written and not mailed: ${mail.host}:${mail.port} did not take them ` +
         `(${messageOf(error)})`,
-      cure: `correct \`mail\`, and run the job again: \`crm-sync run ${id}\`; the files are ${names.join(", ")}`,
+      cure: `correct \`mail\`, and run the job again: \`crm-sync run ${id}\`; the files lie in ${folders.join(", ")}`,
       cause: error,
     });
   }

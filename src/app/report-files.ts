@@ -1,17 +1,20 @@
 import { basename, dirname, join, resolve } from "node:path";
+import { toJson } from "../base/canonical-json.ts";
 import { usage } from "../base/errors.ts";
 import { makePrivateFolder } from "../base/private-files.ts";
 import { openInquiry } from "../inquiry/inquiry.ts";
 import type { Inquiry } from "../inquiry/inquiry.ts";
 import { statements } from "../inquiry/statement/statements.ts";
-import type { StatementKind } from "../inquiry/statement/statements.ts";
-import { monthBefore, parsePeriod } from "../report/statement/period.ts";
+import type { Statement, StatementKind } from "../inquiry/statement/statements.ts";
+import { monthBefore } from "../report/statement/period.ts";
 import { requireStatementFormat } from "../report/statement/render.ts";
+import { tolerancesOf } from "../report/statement/tolerances.ts";
 import type { PeriodBy, StatementRequest } from "../report/statement/shape.ts";
 import { fileNameOf } from "../report/statement/writer.ts";
 import type { FileChunk } from "../report/statement/writer.ts";
 import type { BoundJob } from "../run/job.ts";
 import type { Application } from "./application.ts";
+import { periodOf } from "./statement-period.ts";
 import { filesOf } from "./statement-files.ts";
 import { writeFilesWhole } from "./written-files.ts";
 
@@ -48,6 +51,20 @@ export async function* reportChunks(
   } finally {
     then.close();
   }
+}
+
+/** Throws a usage Problem for a format that there is not, and for dates of the CRM where a statement knows none. */
+export function requireAsked(kind: StatementKind, { by }: StatementRequest, format: string): void {
+  requireStatementFormat(format);
+  const { happenedOnly }: Statement = statements[kind];
+  if (by === "crm-date" && happenedOnly === true)
+    throw usage(`${kind} counts by what happened alone: nothing in it has a date of the CRM`, "leave --by out");
+}
+
+/** Notes in the audit record who is shown the names of customers, before they are. */
+export async function tellShown(application: Application, { filters }: StatementRequest, by: string): Promise<void> {
+  const ledger = await application.existingLedger();
+  await ledger.audit.append({ kind: "private-shown", subject: "cover", body: { by, scope: toJson(filters) } });
 }
 
 /**
@@ -121,7 +138,9 @@ export async function monthReport(
   const { kind, format, by, month } = report;
   const folder = report.folder ?? join(dirname(application.ledgerPath), "reports");
   makePrivateFolder(folder, application.group);
-  const request = { period: parsePeriod(month, application.config.zone), by, filters: {} };
+  const tolerances = tolerancesOf(application.config.reports.tolerances);
+  const request = { period: await periodOf(application, month), by, filters: {}, tolerances };
+  requireAsked(statementKind(kind), request, format);
   const path = join(folder, `${kind}-${month}.${format}`);
   return await writeReport(application, statementKind(kind), request, { format, path });
 }

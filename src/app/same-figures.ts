@@ -1,3 +1,7 @@
+import { z } from "zod";
+import type { Tolerances } from "../report/statement/shape.ts";
+import { toleratedSchema } from "../report/statement/tolerances.ts";
+
 type Bytes = AsyncIterable<string | Uint8Array>;
 
 /**
@@ -18,6 +22,17 @@ export async function firstDifference(
     if (line === 1 && versionOf(kept) !== versionOf(made)) return "another version";
     if (kept !== made && (line > 1 || headerOf(kept) !== headerOf(made))) return { line, frozen: kept, now: made };
   }
+}
+
+const headerSchema = z.looseObject({ tolerances: toleratedSchema.optional() });
+
+/** What the header of a statement as JSON says that it took for equal; undefined where it says nothing of that. */
+export async function toleratedIn(statement: Bytes): Promise<Tolerances | undefined> {
+  for await (const line of linesOf(statement)) {
+    const text = line.replace(/^\{"header":/u, "").replace(/,$/u, "");
+    return headerSchema.parse(JSON.parse(text)).tolerances;
+  }
+  return undefined;
 }
 
 /** The version of the statement, as its first line names it last. */

@@ -61,6 +61,26 @@ export function makePrivateFolder(path: string, group: ReadingGroup | undefined)
   for (let made = path; made.length >= first.length; made = dirname(made)) giveTo(made, group, groupFolder);
 }
 
+/** Lets the owner, and the group if there is one, into a folder of the program's own, and nobody else. */
+export function keepFolderPrivate(path: string, group: ReadingGroup | undefined): void {
+  if (isFolderOf(path, group)) return;
+  if (group === undefined) chmodSync(path, ownerFolder);
+  else giveTo(path, group, groupFolder);
+}
+
+/** Whether a folder is for the owner, and the group if there is one, and for nobody else. */
+export function isFolderOf(path: string, group: ReadingGroup | undefined): boolean {
+  const { mode, gid } = statSync(path);
+  if (group === undefined) return (mode & 0o777) === ownerFolder;
+  return (mode & 0o7777) === groupFolder && gid === group.id;
+}
+
+/** Lets the owner, and the group if there is one, read a file that nobody writes any more. */
+export function keepReadOnly(path: string, group: ReadingGroup | undefined): void {
+  keepPrivate(path, group);
+  chmodSync(path, statSync(path).mode & 0o440);
+}
+
 /**
  * Makes an empty file that nobody else may read, before anything is written into it. False where one is there already.
  */

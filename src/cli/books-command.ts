@@ -1,4 +1,5 @@
 import type { CommandUnknownOpts } from "@commander-js/extra-typings";
+import { resolve } from "node:path";
 import { z } from "zod";
 import type { Printed } from "../app/books.ts";
 import type { Blocker } from "../report/books.ts";
@@ -13,7 +14,7 @@ import { deciderOf } from "./decider.ts";
 import { viewOf } from "./output.ts";
 import { requireReason } from "./reason.ts";
 
-const why = "why; kept in the audit record, so without phone numbers and e-mail addresses";
+const why = "why; kept for good, so without names, phone numbers and e-mail addresses";
 
 /** The commands below `report` by which finance closes a period. */
 export function addBooks(report: CommandUnknownOpts, carryOut: CarryOut): void {
@@ -192,7 +193,8 @@ async function printCommand(
     const printed = await printBooks(application, period, { closing, folder: out });
     if (options.json) output.json(toJson({ ...printed }));
     else {
-      output.line(`${period}, closing ${printed.closing.closing}: ${printed.files.length} files as they were frozen`);
+      const { closing: made, files } = printed;
+      output.line(`${period}, closing ${made.closing}: ${files.length} files as they were frozen, in ${resolve(out)}`);
       const anew = printed.files.some(({ kind, format }) => format === "json" && isComputed(printed, kind));
       if (printed.different.length === 0 && anew)
         output.line("computed anew from the ledger, the figures are the same");

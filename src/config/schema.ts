@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { reportSettingsSchema } from "../run/report-settings.ts";
 import {
   bookSettingsSchema,
   mailSettingsSchema,
@@ -110,6 +111,7 @@ export function composeSchema<
     ledger: ledgerSettings.describe("The database that remembers everything."),
     audit: auditSettings.describe("The record of what was done, which nobody can change unseen."),
     books: bookSettingsSchema.describe("Periods that finance closes."),
+    reports: reportSettingsSchema.describe("What statements tell of."),
     mail: mailSettingsSchema.optional().describe("The mail server that reports are sent through."),
     instance: z
       .string()

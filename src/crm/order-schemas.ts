@@ -73,7 +73,7 @@ const productFields = {
   type: text.describe("Product type, one of the words in `assumptions.productTypes`."),
   limitStart: instant.optional().describe("From when the product may be used."),
   limitEnd: instant.optional().describe("Until when the product may be used."),
-  nodes: z.int().min(0).describe("Number of nodes."),
+  nodes: z.int32().min(0).describe("Number of nodes."),
   usage: z.int().min(0).optional().describe("Usage duration; left out where usage does not limit the product."),
   ...trialFields,
   passwords: z.array(text).optional().describe("Licence passwords. A secret."),

@@ -39,7 +39,7 @@ export function stepsOf(ledger: ReadOnlyLedger, customer: RecordKey): ReadonlyMa
   return Map.groupBy(stepRows(ledger, customer), (row) => formatKey({ namespace: row.namespace, id: row.order_id }));
 }
 
-type Sides = Pick<OrderCase, "products" | "packages">;
+type Sides = Pick<OrderCase, "products" | "packages" | "units">;
 
 /** What stands of an amended order: what was bought of it and by which purchase, without what is gone since. */
 export function amendedSides(
@@ -75,7 +75,7 @@ export function amendedSides(
         ({ id, assetNumber, purchase }) =>
           !isProduct || stands.has(keyOf(purchase?.channelOrderId ?? placed.channelOrderId, assetNumber, id)),
       );
-  return sidesOf(wanted, standingItems(standing, unsent), {
+  const sides = sidesOf(wanted, standingItems(standing, unsent), {
     products: whole(
       sent.flatMap((one) => one.products),
       true,
@@ -85,6 +85,8 @@ export function amendedSides(
       false,
     ),
   });
+  const units = standing.units.flatMap(({ number, unit }) => (number === undefined ? [] : [[number, unit] as const]));
+  return { ...sides, units: new Map(units) };
 }
 
 /** A step that only says under which numbers units go on is of the purchase before it. */

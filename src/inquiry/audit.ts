@@ -3,11 +3,13 @@ import type { RecordKey } from "../crm/model.ts";
 import { exportedEntry } from "../ledger/audit/audit-log.ts";
 import type { AuditHead, AuditRow } from "../ledger/audit/audit-log.ts";
 import { unreadableRow } from "../ledger/database/damage.ts";
+import { entriesOf } from "../ledger/audit/entries.ts";
 import { keptOf, provenTree } from "../ledger/audit/kept-tree.ts";
 import { consistencyPath, inclusionPath } from "../ledger/audit/merkle-log.ts";
 import { RecordTree } from "../ledger/audit/record-tree.ts";
 import { verifyRecord } from "../ledger/audit/verify-log.ts";
 import type { AuditVerdicts } from "../ledger/audit/verify-log.ts";
+import { closedBooksFinding } from "./books-verdict.ts";
 import type { AuditHeadFacts } from "../report/facts.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
@@ -42,10 +44,18 @@ export async function ledgerName({ db }: ReadOnlyLedger): Promise<string | null>
   return identity?.value ?? null;
 }
 
-/** Walks the whole record, with the tree and the guards that the database keeps and the heads that stand outside it. */
+/**
+ * Walks the whole record, with the tree and the guards that the database keeps and the heads that stand outside it, and
+ * compares the tables of closed books with what it says of them.
+ */
 export async function auditVerdicts(ledger: ReadOnlyLedger, heads: readonly AuditHead[]): Promise<AuditVerdicts> {
+  const verdicts = ledger.reading((database) =>
+    verifyRecord({ rows: entriesOf(database), heads, ...keptOf(database) }),
+  );
+  // What a record says of the closed books counts where it is whole.
+  const changed = verdicts.integrity.good ? closedBooksFinding(ledger) : undefined;
   return await Promise.resolve(
-    ledger.reading((database) => verifyRecord({ rows: auditRows(ledger), heads, ...keptOf(database) })),
+    changed === undefined ? verdicts : { ...verdicts, good: false, integrity: { good: false, ...changed } },
   );
 }
 
@@ -106,7 +116,7 @@ export async function asOf({ db }: ReadOnlyLedger): Promise<string | null> {
  * The audit chain up to an entry, oldest first, in pages: whoever takes the entries slowly keeps no state of the ledger
  * open.
  */
-function* auditRows(ledger: ReadOnlyLedger, upTo?: number): Generator<AuditRow, void, void> {
+function* auditRows(ledger: ReadOnlyLedger, upTo: number): Generator<AuditRow, void, void> {
   for (let after = Number.MIN_SAFE_INTEGER; ;) {
     const page = [
       ...ledger.rows(
@@ -114,7 +124,7 @@ function* auditRows(ledger: ReadOnlyLedger, upTo?: number): Generator<AuditRow, 
           .selectFrom("audit")
           .select(["sequence", "format", "at", "kind", "subject", "body", "previous", "hash", "salt"])
           .where("sequence", ">", after)
-          .$if(upTo !== undefined, (query) => query.where("sequence", "<=", upTo ?? 0))
+          .where("sequence", "<=", upTo)
           .orderBy("sequence")
           .limit(pageSize),
       ),

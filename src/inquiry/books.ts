@@ -2,10 +2,12 @@ import { sql } from "kysely";
 import { z } from "zod";
 import { stored } from "../ledger/database/stored.ts";
 import type { HoldTable } from "../ledger/approvals/tables.ts";
+import { closingFactsOf } from "../ledger/books/tables.ts";
 import type { ClosedPeriodTable } from "../ledger/books/tables.ts";
 import { blockerOf, holdBlocker, outcomeBlocker } from "../report/books.ts";
 import type { Blocker, ClosedFileFacts, ClosingFacts } from "../report/books.ts";
-import type { Period } from "../report/statement/shape.ts";
+import { joinedTo } from "../report/statement/period.ts";
+import type { Period, Tolerances } from "../report/statement/shape.ts";
 import { figureBlockers } from "./figure-blockers.ts";
 import { holdFacts, waits } from "./holds.ts";
 import { openStates } from "./operations.ts";
@@ -27,24 +29,28 @@ export async function closings(ledger: ReadOnlyLedger, period?: string): Promise
   return rows.map(closingFacts);
 }
 
+/** A period as it is closed: it joins the closed one before it, whichever zone that one was closed in. */
+export async function joinedPeriod(ledger: ReadOnlyLedger, period: Period): Promise<Period> {
+  const before = await ledger.db
+    .selectFrom("closed_period")
+    .select(["zone", "from_at as from", "to_at as to"])
+    .where("reopened_at", "is", null)
+    .where("period", "<>", period.label)
+    .where("from_at", "<", period.from)
+    .orderBy("to_at", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return joinedTo(period, before);
+}
+
 function closingFacts(row: ClosedPeriodTable): ClosingFacts {
   const { reopened_at: at, reopened_by: by, reopened_reason: reason } = row;
   return {
     period: row.period,
     closing: row.closing,
-    zone: row.zone,
-    from: row.from_at,
-    to: row.to_at,
     closedAt: row.closed_at,
     closedBy: row.closed_by,
-    reason: row.reason,
-    asOf: row.as_of,
-    entry: row.entry,
-    hash: row.entry_hash,
-    size: row.tree_size,
-    root: row.tree_root,
-    program: row.program,
-    configuration: row.configuration,
+    ...closingFactsOf(row),
     reopened: at === null ? null : { at, by: by ?? "", reason: reason ?? "" },
   };
 }
@@ -76,6 +82,30 @@ export async function closingEntry(
   return rows.map(({ body }) => closedEntry.parse(stored(body))).find((entry) => entry.closing === closing);
 }
 
+/** The SHA-256 of every file that belongs to a closing. */
+export async function frozenDigests(ledger: ReadOnlyLedger): Promise<Set<string>> {
+  const rows = await ledger.db.selectFrom("closed_file").select("sha256").distinct().execute();
+  return new Set(rows.map(({ sha256 }) => sha256));
+}
+
+/**
+ * Entries that came after one by their place in the record, and not after a moment by their time: a clock was set back
+ * between. Null where there are none.
+ */
+export async function enteredLate(
+  ledger: ReadOnlyLedger,
+  entry: number,
+  asOf: string,
+): Promise<{ first: number; count: number } | null> {
+  const found = await ledger.db
+    .selectFrom("audit")
+    .select(({ fn }) => [fn.min("sequence").as("first"), fn.countAll<number>().as("count")])
+    .where("sequence", ">", entry)
+    .where("at", "<=", asOf)
+    .executeTakeFirst();
+  return found === undefined || found.count === 0 ? null : { first: found.first, count: found.count };
+}
+
 /** The frozen files of a closing, by their names. */
 export async function closedFiles(ledger: ReadOnlyLedger, period: string, closing: number): Promise<ClosedFileFacts[]> {
   return await ledger.db
@@ -92,13 +122,18 @@ export async function closedFiles(ledger: ReadOnlyLedger, period: string, closin
  * held, a source that was not read completely since, and figures that do not agree. What was signed off as it is now
  * says by whom.
  */
-export async function blockers(ledger: ReadOnlyLedger, period: Period): Promise<Blocker[]> {
+export async function blockers(
+  ledger: ReadOnlyLedger,
+  period: Period,
+  tolerances: Tolerances = {},
+): Promise<Blocker[]> {
   const found = [
     ...openOperations(ledger, period.to),
     ...openHolds(ledger, period.to),
     ...unreadStreams(ledger, period.to),
     ...unfinishedRuns(ledger, period.to),
-    ...(await figureBlockers(ledger, period)),
+    ...clockBlockers(ledger, period.from),
+    ...(await figureBlockers(ledger, period, tolerances)),
   ];
   const signed = await ledger.db
     .selectFrom("sign_off")
@@ -154,6 +189,35 @@ function* unreadStreams(ledger: ReadOnlyLedger, to: string): Generator<Blocker, 
       { last: at },
     );
   }
+}
+
+/**
+ * What came after the last closing before and bears a time before its end stands in no open period. What came between
+ * two closings was told when the later one was made.
+ */
+function* clockBlockers(ledger: ReadOnlyLedger, from: string): Generator<Blocker, void, void> {
+  const query = ledger.db
+    .selectFrom(
+      ledger.db
+        .selectFrom("closed_period")
+        .select(["period", "closing", "entry", "to_at"])
+        .where("reopened_at", "is", null)
+        .where("to_at", "<=", from)
+        .orderBy("to_at", "desc")
+        .limit(1)
+        .as("c"),
+    )
+    .innerJoin("audit as a", (join) => join.onRef("a.sequence", ">", "c.entry").onRef("a.at", "<", "c.to_at"))
+    .select(({ fn }) => ["c.period", "c.closing", fn.min("a.sequence").as("first"), fn.countAll<number>().as("count")])
+    .groupBy(["c.period", "c.closing"]);
+  for (const { period, closing, first, count } of ledger.rows(query))
+    yield blockerOf(
+      "clock",
+      `clock:${period}`,
+      `${count === 1 ? "an entry" : `${count} entries`} of the audit record, from ${first} on, came after ${period} ` +
+        "was closed and bear a time within it: no open period shows what they say",
+      { closing, first, count },
+    );
 }
 
 function* unfinishedRuns(ledger: ReadOnlyLedger, to: string): Generator<Blocker, void, void> {

@@ -75,7 +75,7 @@ export function customerCase(ledger: ReadOnlyLedger, key: RecordKey): CustomerCa
   };
 }
 
-type RecordRow = Pick<RecordTable, "stream" | "namespace" | "id" | "state" | "deferred_reason"> & {
+type RecordRow = Pick<RecordTable, "stream" | "namespace" | "id" | "state" | "deferred_code" | "deferred_reason"> & {
   body: RecordVersionTable["body"] | null;
   /** 1: an order that moved away, of which something may stand here still. */
   away: number;
@@ -87,7 +87,7 @@ function belongsTo(table: string, { namespace, id }: RecordKey): RawBuilder<bool
 }
 
 function standing(row: RecordRow): CrmStanding {
-  return { state: row.state, waits: row.deferred_reason };
+  return { state: row.state, waits: row.deferred_reason, code: row.deferred_code };
 }
 
 /**
@@ -105,7 +105,15 @@ const recordsOf = ofEachCustomer<RecordRow>(({ db }, customer) => {
         .onRef("v.id", "=", "r.id")
         .onRef("v.version", "=", "r.version"),
     )
-    .select(["r.stream as stream", "r.namespace as namespace", "r.id as id", "r.state", "r.deferred_reason", "v.body"]);
+    .select([
+      "r.stream as stream",
+      "r.namespace as namespace",
+      "r.id as id",
+      "r.state",
+      "r.deferred_code",
+      "r.deferred_reason",
+      "v.body",
+    ]);
   const away = records
     .where("r.stream", "=", sql.lit("orders"))
     .where(
@@ -179,7 +187,7 @@ function orderCases(
       const { placedFor } = known;
       const parts = { numbers: fixedOf(row, numbers), licenceOrders: [], placedFor };
       const sides = amendedSides(of, amended, parts, wanted);
-      return { ...orderCase(row, body, known, amended), ...sides };
+      return { ...orderCase(row, body, known, amended), ...sides, units: unitsOf(parts.numbers, sides.units) };
     }
     const isPlacedHere = known?.placedFor === undefined;
     const placed = isPlacedHere && typeof known?.body === "string" ? items(stored<DesiredOrder>(known.body)) : nothing;
@@ -189,6 +197,7 @@ function orderCases(
         : nothing;
     return {
       ...orderCase(row, body, known),
+      units: unitsOf(fixedOf(row, numbers)),
       products: { wanted: wanted.products, placed: placed.products, sent: sent.products },
       packages: { wanted: wanted.packages, placed: placed.packages, sent: sent.packages },
     };
@@ -200,7 +209,7 @@ function orderCase(
   body: DesiredOrder,
   known: PlacedOrder | undefined,
   steps: readonly Pick<StepRow, "channel_order_id">[] = [],
-): Omit<OrderCase, "products" | "packages"> {
+): Omit<OrderCase, "products" | "packages" | "units"> {
   return {
     key: { namespace: row.namespace, id: row.id },
     crm: standing(row),
@@ -224,6 +233,11 @@ function fixedOf({ namespace, id }: RecordKey, numbers: FixedNumbers): StandingP
         ? [{ number: row.wire_number, namespace, orderId: id, instanceId: row.instance_id ?? "", unit: row.unit ?? 0 }]
         : [],
     );
+}
+
+/** Which unit each number is of: as it is fixed, and as what stands has it. */
+function unitsOf(fixed: StandingParts["numbers"], standing?: OrderCase["units"]): Map<string, number> {
+  return new Map([...fixed.map(({ number, unit }) => [number, unit] as const), ...(standing ?? [])]);
 }
 
 /** The number of one unit of an asset, which is named by its order, its instance and its position there. */
@@ -359,7 +373,7 @@ const levelOf = { customers: "enterprise", orders: "order", staff: "staff" } as 
 const unusableRows = ofEachCustomer(({ db }, customer) =>
   db
     .selectFrom("quarantine as q")
-    .select(["q.stream", "q.namespace", "q.record_id as id", "q.message"])
+    .select(["q.stream", "q.namespace", "q.record_id as id", "q.code", "q.message"])
     .where("q.customer_namespace", "=", customer.namespace)
     .where("q.customer_id", "=", customer.id)
     .where("q.state", "<>", sql.lit("resolved"))
@@ -376,9 +390,10 @@ const unusableRows = ofEachCustomer(({ db }, customer) =>
 );
 
 function unusableOf(ledger: ReadOnlyLedger, customer: RecordKey): CustomerCase["unusable"] {
-  return unusableRows(ledger, customer).map(({ stream, namespace, id, message }) => ({
+  return unusableRows(ledger, customer).map(({ stream, namespace, id, code, message }) => ({
     level: levelOf[stream],
     key: { namespace, id },
+    code,
     message,
   }));
 }

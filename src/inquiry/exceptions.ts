@@ -1,30 +1,46 @@
 import { sql } from "kysely";
+import type { RecordKey, Stream } from "../crm/model.ts";
 import type { OperationTable } from "../ledger/journal/tables.ts";
+import type { QuarantineTable } from "../ledger/records/tables.ts";
 import { kindsWhere } from "../operation/registry.ts";
 import { countedStored } from "../operation/stored-operation.ts";
-import type { ExceptionFacts } from "../report/statement/exception-row.ts";
+import type { FoundException } from "../report/statement/exception-row.ts";
+import { stoodSince } from "./as-of/as-of.ts";
 import { byHand } from "./by-hand.ts";
 import { holdFacts, waits } from "./holds.ts";
 import { openStates, operationFacts } from "./operations.ts";
 import { quarantineFacts } from "./quarantine.ts";
+import { spelled } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { readFacts } from "./runs.ts";
 import { runFromRow } from "../ledger/runs/run-tables.ts";
 
+type Time = Readonly<Record<"from" | "to", string>>;
+
 /**
  * Everything that did not go its way in a time (`from` belongs to it, `to` does not): what was open at some moment of
- * it, and what ended badly in it. Kind by kind, each in the order of time.
+ * it, as it stood at the end of it, and what ended badly in it. Kind by kind, each in the order of time.
  */
-export async function* exceptions(
-  ledger: ReadOnlyLedger,
-  time: { from: string; to: string },
-): AsyncGenerator<ExceptionFacts, void, void> {
+export async function* exceptions(ledger: ReadOnlyLedger, time: Time): AsyncGenerator<FoundException, void, void> {
+  yield* notKnown(ledger, time);
   yield* quarantined(ledger, time);
   yield* deferred(ledger, time);
-  for (const kind of ["rejected", "unknown", "settled", "numbers-lost"] as const) {
+  for (const { ended_at: at, how, ...found } of ledger.rows(refusedOperations(ledger, time))) {
+    const row = await operationFacts(ledger, found);
+    const count = countedStored(row.kind, row.payload) ?? null;
+    yield { facts: { kind: "rejected", row, count }, ended: at === null ? null : { at, how } };
+  }
+  for (const { stood, ...found } of ledger.rows(operationsInDoubt(ledger, time))) {
+    const row = await operationFacts(ledger, found);
+    const count = countedStored(row.kind, row.payload) ?? null;
+    const ended = openStates.includes(row.state) ? null : { at: row.updatedAt, how: `it is ${row.state} since` };
+    yield { facts: { kind: "unknown", row, count, stood }, ended };
+  }
+  for (const kind of ["settled", "numbers-lost"] as const) {
     for (const found of ledger.rows(operationsOf(ledger, kind, time))) {
       const row = await operationFacts(ledger, found);
-      yield { kind, row, count: countedStored(row.kind, row.payload) ?? null };
+      const count = countedStored(row.kind, row.payload) ?? null;
+      yield { facts: { kind, row, count }, ended: { at: row.updatedAt, how: null } };
     }
   }
   yield* byHand(ledger, time);
@@ -33,50 +49,127 @@ export async function* exceptions(
   yield* runs(ledger, time);
 }
 
-function* quarantined(
-  ledger: ReadOnlyLedger,
-  time: { from: string; to: string },
-): Generator<ExceptionFacts, void, void> {
-  const query = ledger.db
-    .selectFrom("quarantine")
-    .selectAll()
-    .where("first_seen", "<", time.to)
-    .where((where) => where.or([where("resolved_at", "is", null), where("resolved_at", ">=", time.from)]))
-    .orderBy("first_seen")
-    .orderBy("source")
-    .orderBy("stream")
-    .orderBy("place")
-    .orderBy("id");
-  for (const row of ledger.rows(query)) yield { kind: "quarantined", row: quarantineFacts(row) };
+/** What an older program kept of a time is not all of what was so in it. */
+function* notKnown(ledger: ReadOnlyLedger, { from }: Time): Generator<FoundException, void, void> {
+  const since = stoodSince(ledger);
+  if (since === undefined || since <= from) return;
+  yield { facts: { kind: "not-known", from, since }, ended: { at: from, how: null } };
 }
 
-function* deferred(ledger: ReadOnlyLedger, time: { to: string }): Generator<ExceptionFacts, void, void> {
-  const query = ledger.db
-    .selectFrom("record")
-    .selectAll()
-    .where("deferred_code", "is not", null)
-    .where(sql<string>`coalesce(deferred_since, changed_at)`, "<", time.to)
-    .orderBy("stream")
-    .orderBy("namespace")
-    .orderBy("id");
-  for (const row of ledger.rows(query)) {
-    yield {
-      kind: "deferred",
-      stream: row.stream,
-      key: { namespace: row.namespace, id: row.id },
-      customer: { namespace: row.customer_namespace, id: row.customer_id },
-      code: row.deferred_code ?? "",
-      reason: row.deferred_reason ?? "",
-      since: row.deferred_since ?? row.changed_at,
-    };
+/** Bad rows as they were told at the end of the time, or last in it. */
+function* quarantined(ledger: ReadOnlyLedger, time: Time): Generator<FoundException, void, void> {
+  const query = sql<QuarantineTable>`
+    select q.id, q.source, q.stream, q.namespace, q.record_id, q.raw_ref, q.raw_hash, q.first_seen, q.last_seen,
+      q.last_read, q.resolved_at, q.resolution, q.state, s.place, s.field, s.code, s.message, s.expected,
+      s.customer_namespace, s.customer_id
+    from quarantine q join quarantine_stood s on s.id = q.id and s.from_at = (select max(w.from_at)
+      from quarantine_stood w where w.id = q.id and w.from_at < ${time.to})
+    where q.resolved_at is null or q.resolved_at >= ${time.from}
+    order by q.first_seen, q.source, q.stream, s.place, s.from_at, q.id`;
+  for (const row of ledger.rows({ compile: () => query.compile(ledger.db) })) {
+    const { resolved_at: at, resolution: how } = row;
+    yield { facts: { kind: "quarantined", row: quarantineFacts(row) }, ended: at === null ? null : { at, how } };
   }
 }
 
-function operationsOf(
-  ledger: ReadOnlyLedger,
-  kind: "rejected" | "unknown" | "settled" | "numbers-lost",
-  time: { from: string; to: string },
-) {
+interface DeferredRow extends RecordKey {
+  stream: Stream;
+  customer_namespace: string;
+  customer_id: string;
+  deferred_code: string;
+  deferred_reason: string | null;
+  since: string;
+  ended_at: string | null;
+}
+
+/**
+ * Records that waited, each with the last reason that was told of one code in the time. It ended when nothing of that
+ * code stood any more since the same moment.
+ */
+function* deferred(ledger: ReadOnlyLedger, time: Time): Generator<FoundException, void, void> {
+  const isSame = sql`w.stream = s.stream and w.namespace = s.namespace and w.id = s.id
+    and w.deferred_code = s.deferred_code and w.deferred_since is s.deferred_since`;
+  const query = sql<DeferredRow>`
+    select * from (
+      select s.stream, s.namespace, s.id, r.customer_namespace, r.customer_id, s.deferred_code, s.deferred_reason,
+        coalesce(s.deferred_since, s.from_at) as since,
+        iif(exists (select 1 from record_stood w where ${isSame} and w.to_at is null), null,
+          (select max(w.to_at) from record_stood w where ${isSame})) as ended_at
+      from record_stood s join record r on r.stream = s.stream and r.namespace = s.namespace and r.id = s.id
+      where s.deferred_code is not null and s.from_at < ${time.to} and (s.to_at is null or s.to_at > s.from_at)
+        and not exists (select 1 from record_stood w where ${isSame} and w.from_at > s.from_at
+          and w.from_at < ${time.to} and (w.to_at is null or w.to_at > w.from_at)))
+    where ended_at is null or ended_at >= ${time.from}
+    order by stream, namespace, id, since, deferred_code`;
+  for (const row of ledger.rows({ compile: () => query.compile(ledger.db) })) {
+    const facts = {
+      kind: "deferred" as const,
+      stream: row.stream,
+      key: { namespace: row.namespace, id: row.id },
+      customer: { namespace: row.customer_namespace, id: row.customer_id },
+      code: row.deferred_code,
+      reason: row.deferred_reason ?? "",
+      since: row.since,
+    };
+    yield { facts, ended: row.ended_at === null ? null : { at: row.ended_at, how: "it waits for that no more" } };
+  }
+}
+
+/**
+ * Operations that were refused and not sent again in another form, nor went through, by the end of the time. Where the
+ * ledger kept no refusal of theirs they are told of in the time in which they were refused.
+ */
+function refusedOperations({ db }: ReadOnlyLedger, time: Time) {
+  const never = sql`'~'`;
+  const again = sql`n.subject = o.subject and n.kind = o.kind and n.id <> o.id and n.created_at >= o.updated_at
+    and n.state in ('done', 'rejected', 'sending', 'unknown', 'parked')`;
+  const query = sql<OperationTable & { ended_at: string | null; how: string | null }>`
+    select * from (
+      select o.*, nullif(coalesce(
+          (select max(min(coalesce(s.to_at, ${never}),
+              coalesce((select min(v.from_at) from record_version v where v.stream = s.stream
+                and v.namespace = s.namespace and v.id = s.record_id and v.version > s.version), ${never}),
+              iif(r.state = 'absent' and r.changed_at > s.from_at, r.changed_at, ${never})))
+            from rejection_stood s left join record r on r.stream = s.stream and r.namespace = s.namespace
+              and r.id = s.record_id where s.operation_id = o.id),
+          (select min(iif(n.state = 'done', n.updated_at, n.created_at)) from operation n where ${again}),
+          ${never}), ${never}) as ended_at,
+        coalesce((select 'done since by ' || n.id from operation n where ${again} and n.state = 'done'
+            order by n.created_at limit 1),
+          (select 'tried again by ' || n.id from operation n where ${again} order by n.created_at limit 1),
+          'it is not wanted as it was refused any more') as how,
+        exists (select 1 from rejection_stood s where s.operation_id = o.id) as is_kept
+      from operation o where o.state = 'rejected' and o.updated_at < ${time.to})
+    where (ended_at is null and is_kept = 1) or ended_at >= ${time.from} or updated_at >= ${time.from}
+    order by created_at, id`;
+  return { compile: () => query.compile(db) };
+}
+
+/**
+ * Operations of which nobody knew at the end of the time whether they were done, whatever became of them after it.
+ * `stood`: their state then.
+ */
+function operationsInDoubt({ db }: ReadOnlyLedger, { to }: Time) {
+  const open = sql.join(spelled(openStates));
+  const query = sql<OperationTable & { stood: OperationTable["state"] }>`
+    select * from (
+      select o.*, iif(o.updated_at < ${to}, o.state, coalesce(
+          (select 'sending' from attempt a where a.operation_id = o.id and a.started_at < ${to}
+            and (a.finished_at is null or a.finished_at >= ${to})),
+          (select s.state from operation_stood s where s.operation_id = o.id and s.from_at < ${to}
+            and s.to_at >= ${to}),
+          (select json_extract(e.body, '$.state') from audit e where e.subject = o.subject and e.at < ${to}
+            and json_extract(e.body, '$.operation') = o.id and json_extract(e.body, '$.state') is not null
+            order by e.sequence desc limit 1), 'planned')) as stood
+      from operation o where o.created_at < ${to} and (o.state in (${open}) or o.updated_at >= ${to}
+        and exists (select 1 from attempt a where a.operation_id = o.id and a.started_at < ${to}
+          and (a.outcome = 'unknown' or a.finished_at is null or a.finished_at >= ${to}))))
+    where stood in (${open})
+    order by created_at, id`;
+  return { compile: () => query.compile(db) };
+}
+
+function operationsOf(ledger: ReadOnlyLedger, kind: "settled" | "numbers-lost", time: Time) {
   const query = ledger.db
     .selectFrom("operation")
     .selectAll()
@@ -85,10 +178,6 @@ function operationsOf(
     .$castTo<OperationTable>();
   const ended = query.where("updated_at", ">=", time.from).where("updated_at", "<", time.to);
   switch (kind) {
-    case "rejected":
-      return ended.where("state", "=", "rejected");
-    case "unknown":
-      return query.where("state", "in", [...openStates]).where("created_at", "<", time.to);
     case "settled":
       return ended
         .where("state", "in", ["done", "dropped"])
@@ -127,7 +216,7 @@ function operationsOf(
   }
 }
 
-function* held(ledger: ReadOnlyLedger, time: { from: string; to: string }): Generator<ExceptionFacts, void, void> {
+function* held(ledger: ReadOnlyLedger, time: Time): Generator<FoundException, void, void> {
   const query = ledger.db
     .selectFrom("hold")
     .selectAll()
@@ -137,10 +226,15 @@ function* held(ledger: ReadOnlyLedger, time: { from: string; to: string }): Gene
     .where((where) => where.or([where("decided_at", "is", null), where("decided_at", ">=", time.from)]))
     .orderBy("created_at")
     .orderBy("id");
-  for (const row of ledger.rows(query)) yield { kind: "held", row: holdFacts(row) };
+  for (const found of ledger.rows(query)) {
+    const row = holdFacts(found);
+    const ended = row.decidedAt === null ? null : { at: row.decidedAt, how: null };
+    yield { facts: { kind: "held", row }, ended };
+  }
 }
 
-function* sources(ledger: ReadOnlyLedger, time: { from: string; to: string }): Generator<ExceptionFacts, void, void> {
+/** Readings that did not come to their end whole: they are over, and none of them waits for anything. */
+function* sources(ledger: ReadOnlyLedger, time: Time): Generator<FoundException, void, void> {
   const query = ledger.db
     .selectFrom("source_read")
     .selectAll()
@@ -149,10 +243,14 @@ function* sources(ledger: ReadOnlyLedger, time: { from: string; to: string }): G
     .where("finished_at", "is not", null)
     .where((where) => where.or([where("complete", "=", 0), where("problem", "is not", null)]))
     .orderBy("number");
-  for (const row of ledger.rows(query)) yield { kind: "source-incomplete", row: readFacts(row) };
+  for (const found of ledger.rows(query)) {
+    const row = readFacts(found);
+    yield { facts: { kind: "source-incomplete", row }, ended: { at: row.finishedAt ?? row.startedAt, how: null } };
+  }
 }
 
-function* runs(ledger: ReadOnlyLedger, time: { from: string; to: string }): Generator<ExceptionFacts, void, void> {
+/** Runs that ended badly: that is over as well. Of one that was broken off nobody may have written down when. */
+function* runs(ledger: ReadOnlyLedger, time: Time): Generator<FoundException, void, void> {
   const query = ledger.db
     .selectFrom("run")
     .selectAll()
@@ -161,5 +259,8 @@ function* runs(ledger: ReadOnlyLedger, time: { from: string; to: string }): Gene
     .where((where) => where.or([where("state", "in", ["failed", "interrupted"]), where("exit_code", "=", 6)]))
     .orderBy("started_at")
     .orderBy("id");
-  for (const row of ledger.rows(query)) yield { kind: "run", row: runFromRow(row) };
+  for (const found of ledger.rows(query)) {
+    const row = runFromRow(found);
+    yield { facts: { kind: "run", row }, ended: { at: row.finishedAt ?? row.startedAt, how: null } };
+  }
 }

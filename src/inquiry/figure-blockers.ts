@@ -1,10 +1,13 @@
 import { createHash } from "node:crypto";
 import { canonicalJson, toJson } from "../base/canonical-json.ts";
 import { decimalText } from "../crm/currency.ts";
+import { formatKey } from "../crm/keys.ts";
+import type { Money } from "../crm/model.ts";
 import { blockerOf } from "../report/books.ts";
 import type { Blocker } from "../report/books.ts";
-import type { Period, Row, StatementRequest } from "../report/statement/shape.ts";
+import type { Period, Row, StatementRequest, Tolerances } from "../report/statement/shape.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
+import { otherMoneyItems } from "./statement/reconciliation.ts";
 import { statements } from "./statement/statements.ts";
 import type { Statement, StatementKind } from "./statement/statements.ts";
 
@@ -15,51 +18,41 @@ const mostNamed = 100;
  * What in the figures of a period stands in the way of closing it: an order for which the CRM has another amount now
  * than was sent, and a sum that does not come out.
  */
-export async function figureBlockers(ledger: ReadOnlyLedger, period: Period): Promise<Blocker[]> {
-  const request: StatementRequest = { period, by: "happened", filters: {} };
+export async function figureBlockers(
+  ledger: ReadOnlyLedger,
+  period: Period,
+  tolerances: Tolerances,
+): Promise<Blocker[]> {
+  const request: StatementRequest = { period, by: "happened", filters: {}, tolerances };
   return [...(await otherMoney(ledger, request)), ...(await openSums(ledger, request))];
 }
 
 async function otherMoney(ledger: ReadOnlyLedger, request: StatementRequest): Promise<Blocker[]> {
-  const named = new Map<string, Blocker>();
+  const named = new Map<string, { blocker: Blocker; isAlike: boolean }>();
   let more = 0;
   const others = createHash("sha256");
-  for await (const row of rowsOf(ledger, "reconciliation", "items", request)) {
-    if (!isOtherMoney(row)) continue;
-    const order = String(row["crm_order"]);
-    if (named.has(order)) continue;
-    if (named.size >= mostNamed) {
+  for await (const { order: key, ...amounts } of otherMoneyItems(ledger, request)) {
+    const order = formatKey(key);
+    const [crm, sent] = [moneyIn(amounts.crm), moneyIn(amounts.sent)];
+    const known = named.get(order);
+    if (known === undefined && named.size >= mostNamed) {
       more += 1;
-      others.update(canonicalJson([order, moneyIn(row, "crm"), moneyIn(row, "sent")]));
-    } else
-      named.set(
-        order,
-        blockerOf(
-          "money",
-          `money:${order}`,
-          `the CRM has ${moneyIn(row, "crm")} for it, and ${moneyIn(row, "sent")} was sent`,
-          {
-            crm: moneyIn(row, "crm"),
-            sent: moneyIn(row, "sent"),
-          },
-        ),
-      );
+      others.update(canonicalJson([order, crm, sent]));
+    } else if (known === undefined || (known.isAlike && crm !== sent)) {
+      const what = `the CRM has ${crm} for it, and ${sent} was sent`;
+      const blocker = blockerOf("money", `money:${order}`, what, { crm, sent });
+      // Of a line that differs a unit may have the same amount; it is named by one that has not.
+      named.set(order, { blocker, isAlike: crm === sent });
+    }
   }
-  if (more === 0) return [...named.values()];
+  const found = [...named.values()].map(({ blocker }) => blocker);
+  if (more === 0) return found;
   const what = `${more} amounts of other orders do not agree either`;
-  return [...named.values(), blockerOf("money", "money:others", what, { rows: others.digest("hex") })];
+  return [...found, blockerOf("money", "money:others", what, { rows: others.digest("hex") })];
 }
 
-/** Both sides are there, and they differ by more than is tolerated. */
-function isOtherMoney(row: Row): boolean {
-  if (row["in_crm"] !== true || row["sent"] !== true || row["within_tolerance"] === true) return false;
-  return row["crm_amount"] !== row["sent_amount"] || moneyIn(row, "crm") !== moneyIn(row, "sent");
-}
-
-function moneyIn(row: Row, side: "crm" | "sent"): string {
-  const [minor, currency] = [row[`${side}_amount`], row[`${side}_amount_currency`]];
-  if (typeof minor !== "number" || typeof currency !== "string") return "no amount";
-  return `${decimalText(minor, currency)} ${currency}`;
+function moneyIn(amount: Money | undefined): string {
+  return amount === undefined ? "no amount" : `${decimalText(amount.minor, amount.currency)} ${amount.currency}`;
 }
 
 /** Sums that are computed twice, and what it means where they do not agree. */
@@ -84,7 +77,8 @@ async function openSums(ledger: ReadOnlyLedger, request: StatementRequest): Prom
     for await (const row of rowsOf(ledger, kind, part, request)) {
       if (row["verdict"] !== "differs") continue;
       differing += 1;
-      rows.update(canonicalJson(toJson(row)));
+      const cells = Object.entries(row).map(([name, cell]) => [name, typeof cell === "bigint" ? `${cell}` : cell]);
+      rows.update(canonicalJson(toJson(Object.fromEntries(cells))));
     }
     const facts = { rows: rows.digest("hex") };
     if (differing > 0) found.push(blockerOf("sum", `sum:${kind}`, `${what}, in ${differing} rows`, facts));

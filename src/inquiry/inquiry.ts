@@ -1,8 +1,8 @@
 import { openReadOnly } from "../ledger/database/database.ts";
 import { assumptionStandings } from "./assumptions.ts";
 import { auditExport, auditHead, auditProof, auditVerdicts, ledgerName } from "./audit.ts";
-import { blockers, closedFiles, closingEntry, closings } from "./books.ts";
-import { standAsOf } from "./as-of/as-of.ts";
+import { standAsOf, stoodSince } from "./as-of/as-of.ts";
+import { blockers, closedFiles, closingEntry, closings, enteredLate, frozenDigests, joinedPeriod } from "./books.ts";
 import { explain } from "./explain.ts";
 import { find } from "./find.ts";
 import { holds } from "./holds.ts";
@@ -30,6 +30,11 @@ function questionsTo(ledger: ReadOnlyLedger) {
     <Words extends readonly unknown[], Answer>(question: Question<Words, Promise<Answer>>) =>
     async (...words: Words): Promise<Answer> =>
       await ledger.oneState(() => question()(ledger, ...words));
+  /** The same for an answer for which much of the ledger is gone through. */
+  const answeredFromAll =
+    <Words extends readonly unknown[], Answer>(question: Question<Words, Promise<Answer>>) =>
+    async (...words: Words): Promise<Answer> =>
+      await ledger.oneStateOfAll(() => question()(ledger, ...words));
   /** The same for an answer that comes in parts. */
   const streamed =
     <Words extends readonly unknown[], Part>(question: Question<Words, AsyncIterable<Part>>) =>
@@ -62,13 +67,17 @@ function questionsTo(ledger: ReadOnlyLedger) {
     auditHead: answered(() => auditHead),
     ledgerName: answered(() => ledgerName),
     auditProof: answered(() => auditProof),
-    auditVerdicts: answered(() => auditVerdicts),
+    auditVerdicts: answeredFromAll(() => auditVerdicts),
     auditExport: rows(() => auditExport),
     statement: streamed(() => statement),
     closings: answered(() => closings),
     closedFiles: answered(() => closedFiles),
     closingEntry: answered(() => closingEntry),
-    blockers: answered(() => blockers),
+    enteredLate: answered(() => enteredLate),
+    frozenDigests: answered(() => frozenDigests),
+    joinedPeriod: answered(() => joinedPeriod),
+    stoodSince: rows(() => stoodSince),
+    blockers: answeredFromAll(() => blockers),
     close: () => ledger.close(),
   };
 }

@@ -40,6 +40,15 @@ export class ReadOnlyLedger {
     }
   }
 
+  /** The same for an answer for which much of the ledger is gone through. */
+  async oneStateOfAll<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await this.oneState(work);
+    } finally {
+      this.#giveBack();
+    }
+  }
+
   /** The same for what is streamed: one state from the first chunk to the last. */
   async *streamed<T>(chunks: AsyncIterable<T>): AsyncGenerator<T, void, void> {
     if (this.#streams === 0 && !this.#database.inTransaction) this.#database.exec("begin");
@@ -51,6 +60,7 @@ export class ReadOnlyLedger {
     } finally {
       this.#snapshots -= 1;
       this.#endTransaction();
+      this.#giveBack();
     }
   }
 
@@ -98,6 +108,14 @@ export class ReadOnlyLedger {
   #endTransaction(): void {
     if (this.#snapshots > 0 || this.#streams > 0 || !this.#database.open) return;
     if (this.#database.inTransaction) this.#database.exec("commit");
+  }
+
+  /**
+   * Gives back what SQLite keeps of a ledger that was gone through: another connection of the same command, as closing
+   * a period has one, needs as much again.
+   */
+  #giveBack(): void {
+    if (this.#snapshots === 0 && this.#streams === 0 && this.#database.open) this.#database.pragma("shrink_memory");
   }
 
   close(): void {

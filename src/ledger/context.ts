@@ -11,6 +11,7 @@ import type { Sqlite } from "./database/database.ts";
 import { epochKey, takeRunLock } from "./database/lock.ts";
 import type { RunLock } from "./database/lock.ts";
 import { OpenFiles } from "./database/open-files.ts";
+import { ReasonGuard } from "./private/reasons.ts";
 import { sealingKey } from "./private/private.ts";
 import type { SealingKey, SealingSalt } from "./private/private.ts";
 import { everyTable } from "./tables.ts";
@@ -56,6 +57,7 @@ export class LedgerContext {
   readonly #meta;
   readonly #beginReading;
   readonly #endReading;
+  readonly #keepMoment;
   #lock: RunLock | undefined;
 
   constructor(database: Sqlite, options: LedgerOptions) {
@@ -65,13 +67,19 @@ export class LedgerContext {
     this.random = options.random;
     // Statements are prepared when they are first used; what is damaged is refused before anything is read or sent.
     database.prepare(everyTable);
-    this.audit = new AuditLog(database, options.salts ?? options.random);
+    const reasons = new ReasonGuard(database);
+    this.audit = new AuditLog(database, options.salts ?? options.random, (entry) => reasons.require(entry));
     this.#awaited = options.awaited ?? ((commit) => commit());
     this.#clock = options.clock;
     this.#opened = { now: options.clock.now(), monotonic: options.clock.monotonic() };
     this.#meta = database.prepare<[string], Row<"meta", "value">>("select value from meta where key = +?");
     this.#beginReading = database.prepare("begin");
     this.#endReading = database.prepare("commit");
+    // When what is written in a transaction was so: what a row said before is kept with it, by triggers.
+    this.#keepMoment = database.prepare(
+      `insert into meta (key, value) values ('moment', ?)
+        on conflict (key) do update set value = excluded.value where value <> excluded.value`,
+    );
     this.sealing = options.sealSecret === undefined ? undefined : sealingKey(options.sealSecret, this.#sealingSalt());
     this.#files = new OpenFiles(options.path);
     this.#heads = new KeptHeads(options.path);
@@ -81,6 +89,7 @@ export class LedgerContext {
       guard: () => {
         this.#files.requireSame();
         this.#requireOwnEpoch();
+        this.#keepMoment.run(this.now);
       },
       counted: () => {
         const commit = Number(count.get()?.value);
@@ -102,6 +111,10 @@ export class LedgerContext {
     return this.#writer.failed;
   }
 
+  /**
+   * The time of what is written, by the wall clock. Waits, windows and order stand on it, so it follows no closing:
+   * what bears a time before one that it came after is told by its place in the record.
+   */
   get now(): string {
     return toInstant(this.#clock.now());
   }

@@ -4,13 +4,13 @@ import { formatKey } from "../crm/keys.ts";
 import type { HoldFacts, OperationFacts } from "./facts.ts";
 import { renderTable } from "./table.ts";
 import type { View } from "./text.ts";
-import { instantText, plainView, printable } from "./text.ts";
+import { instantText, plainView, printable, withLocalInstants } from "./text.ts";
 
 /** What stands in the way of closing a period: it is solved, or a person signs it off. */
 export interface Blocker {
   /** As it is named to be signed off, such as `operation:op_0mup8um80000090da5e`. */
   id: string;
-  kind: "outcome-unknown" | "held" | "source-unread" | "run" | "sum" | "money";
+  kind: "outcome-unknown" | "held" | "source-unread" | "run" | "sum" | "money" | "clock";
   /** What it is, in words and ids. */
   what: string;
   /** SHA-256 of what is signed: where it changes, an earlier signature counts no more. */
@@ -47,6 +47,7 @@ const next: Record<Blocker["kind"], string> = {
   "source-unread": "run the job that reads it",
   run: "wait for it, or look at it: `crm-sync run show`",
   sum: "the statement of that name shows both figures; verify the record: `crm-sync audit verify`",
+  clock: "look at what these entries say: `crm-sync report activity`, `crm-sync audit export`",
   money: "correct the amount in the CRM, and run the job that reads it",
 };
 
@@ -57,7 +58,7 @@ export function blockersText(blockers: readonly Blocker[], period: string, view:
     [{ title: "blocker" }, { title: "what" }, { title: "signed off" }],
     blockers.map(({ id, what, signedOff }) => [
       id,
-      printable(what),
+      withLocalInstants(printable(what), view),
       signedOff === null ? "" : `${signedOff.by}, ${instantText(signedOff.at, view)}: ${printable(signedOff.reason)}`,
     ]),
     view,

@@ -79,6 +79,11 @@ export function instantText(instant: string, { zone }: Pick<View, "zone">): stri
   return `${time} ${zone === "UTC" ? "UTC" : at.offset}`;
 }
 
+/** A text for people with each instant in it as `instantText` has it. */
+export function withLocalInstants(text: string, view: Pick<View, "zone">): string {
+  return text.replaceAll(/\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z\b/g, (found) => instantText(found, view));
+}
+
 /** Lines under a heading, indented; nothing at all where there are no lines. */
 export function section(heading: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : ["", heading, ...lines.map((line) => (line === "" ? "" : `  ${line}`))];

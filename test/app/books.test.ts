@@ -3,9 +3,9 @@ import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { blockersOf, closeBooks, printBooks, signOff } from "../../src/app/books.ts";
-import type { BooksPlace } from "../../src/app/books.ts";
 import { orderRecord, customerRecord, key } from "../support/world/records.ts";
 import { folder } from "../support/world/start.ts";
+import { anna, placeOf, readyWorld } from "./book-world.ts";
 import { asset, product } from "../support/world/instances.ts";
 import type { LedgerWorld } from "../support/world/ledger-world.ts";
 import {
@@ -17,37 +17,7 @@ import {
   statementOf,
   threeMonths,
   usd,
-  zone,
 } from "../inquiry/statement/statement-world.ts";
-
-const anna = { by: "anna", reason: undefined };
-
-function placeOf(world: LedgerWorld): BooksPlace {
-  return {
-    config: { zone, books: { formats: ["csv", "json"] } },
-    header: { hash: "c".repeat(64) },
-    ledgerPath: world.path,
-    group: undefined,
-    clock: { now: () => world.now, monotonic: () => world.now, sleep: async () => undefined },
-    existingLedger: async () => world.ledger,
-    inquiry: async () => await world.inquiry(),
-  };
-}
-
-/** The three months, on 25 November, with nothing in the way of closing October. */
-async function readyWorld(): Promise<{ world: LedgerWorld; place: BooksPlace }> {
-  const world = await threeMonths();
-  await world.ledger.runs.finish(world.run, { state: "done", exitCode: 0, balance: {}, summary: {} });
-  world.now = Date.parse("2026-11-25T10:00:00.000Z");
-  const place = placeOf(world);
-  const found = await blockersOf(place, "2026-10");
-  if (found.length > 0) {
-    const ids = found.map(({ id }) => id);
-    await signOff(place, "2026-10", ids, { by: "anna", reason: "known" });
-  }
-  world.now += 1_000;
-  return { world, place };
-}
 
 /** The bytes of the files in a folder, by name. */
 function filesIn(path: string): Record<string, string> {

@@ -85,5 +85,5 @@ it("jobs are executed without a command line: each tells its face what it came t
     { job: "verify", kind: "verify", state: "done", exit_code: 0 },
     { job: "monthly-report", kind: "report", state: "done", exit_code: 0 },
   ]);
-  expect(await verifyAudit(application, { copies: [], within: "26h" })).toMatchObject({ good: true });
+  expect(await verifyAudit(application, { copies: [], within: "26h", verifiers: [] })).toMatchObject({ good: true });
 });

@@ -19,7 +19,9 @@ it("reports of a job are mailed as files of one message, and one that is not tak
   w.extra = settings(server.port);
   w.write();
   expect((await w.run("run", "customers-and-orders")).exitCode).toBe(0);
-  expect(await w.run("run", "monthly-report")).toMatchObject({ exitCode: 0 });
+  const done = await w.run("run", "monthly-report");
+  expect(done).toMatchObject({ exitCode: 0 });
+  expect(done.stdout).toContain("mailed to 1 recipient");
   const [mail, ...others] = server.received;
   expect(others).toEqual([]);
   expect(mail?.to).toEqual(["RCPT TO:<finance@example.com>"]);
@@ -34,6 +36,7 @@ it("reports of a job are mailed as files of one message, and one that is not tak
   expect(failed.exitCode).toBe(1);
   expect(failed.stderr).toContain("were written and not mailed");
   expect(failed.stderr).toContain("550 nobody here");
+  expect(failed.stderr.replaceAll(/\s+/gu, " ")).toMatch(/the files lie in \S*reports, \S*dropped/u);
 
   w.extra = settings(server.port).split("\n").slice(1).join("\n");
   w.write();

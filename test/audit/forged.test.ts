@@ -145,7 +145,7 @@ describe("a database that somebody can write to", () => {
   it.each([
     [
       "a guard that does nothing",
-      "drop trigger audit_refuses_delete; create trigger audit_refuses_delete before delete on meta begin select 1; end",
+      "drop trigger audit_refuses_delete; create trigger audit_refuses_delete before delete on audit begin select 1; end",
       "guard-missing",
     ],
     ["an entry far away", `drop trigger audit_appends_only; ${record}`, "entry-missing"],

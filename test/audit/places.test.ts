@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
+import { exportOf, verifierAlone } from "../support/audit-record.ts";
 import { startServer } from "../support/http-server.ts";
 import { world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
@@ -156,4 +157,50 @@ it("a record is checked with what a place got, and a line that somebody changed 
   }
   writeFileSync(heads, whole);
   expect(await verified()).toEqual([0, undefined]);
+});
+
+it("heads of another ledger are named as that, and not as a record that was rewritten", async () => {
+  const { url } = await receiver();
+  const [one, other] = [await placed(url), await placed(url)];
+  for (const w of [one, other]) {
+    mkdirSync(w.path("elsewhere"));
+    expect((await w.run("run", "everything")).exitCode).toBe(0);
+  }
+  const own = await one.run("audit", "verify", "--heads", one.path("elsewhere/crm.heads"));
+  expect(own.exitCode, own.stdout + own.stderr).toBe(0);
+  const signed = one.path("signed.txt");
+  writeFileSync(signed, (await other.run("audit", "head")).stdout);
+  for (const path of [other.path("elsewhere/crm.heads"), signed]) {
+    const found = await one.run("audit", "verify", "--heads", path);
+    expect(found.exitCode, "no mistake of who asks alone").toBe(65);
+    expect(found.stderr).toContain(`${path} holds a head of another ledger`);
+    expect(found.stderr).toContain("this one was put in its place");
+    expect(found.stdout + found.stderr).not.toContain("record-rewritten");
+  }
+});
+
+it("a place that got heads of one key after another is checked with both, and with one of them it is not", async () => {
+  const { url } = await receiver();
+  const w = await placed(url);
+  mkdirSync(w.path("elsewhere"));
+  const verifiers: string[] = [];
+  for (const _ of [1, 2]) {
+    w.environment["AUDIT_KEY"] = generateKeyPairSync("ed25519").privateKey.export({ format: "pem", type: "pkcs8" });
+    await w.run("run", "everything");
+    verifiers.push(/^verifier (\S+)$/mu.exec((await w.run("audit", "head")).stdout)?.[1] ?? "");
+  }
+  const heads = w.path("elsewhere/crm.heads");
+  const path = await exportOf(w);
+  for (const [keys, codes] of [
+    [verifiers, [0, 0]],
+    [verifiers.slice(0, 1), [65, 1]],
+    [verifiers.slice(1), [65, 1]],
+  ] as const) {
+    const words = [...keys.flatMap((key) => ["--key", key]), "--heads", heads];
+    const own = await w.run("audit", "verify", ...words);
+    expect([own.exitCode, verifierAlone()(path, ...words).code], own.stdout).toEqual(codes);
+  }
+  expect((await w.run("audit", "verify", "--heads", heads)).stdout).toMatch(
+    /head-signature.*name each key with --key/u,
+  );
 });

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { generateKeyPairSync } from "node:crypto";
+import { createPrivateKey, generateKeyPairSync } from "node:crypto";
 import { appendFileSync, copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -9,6 +9,7 @@ import { auditExport } from "../../src/inquiry/audit.ts";
 import { ReadOnlyLedger } from "../../src/inquiry/read-only-ledger.ts";
 import { openReadOnly } from "../../src/ledger/database/database.ts";
 import { AuditLog, auditHash, auditText, chainLeaf, exportedEntry } from "../../src/ledger/audit/audit-log.ts";
+import { readNotes, signedNote, verifierKey } from "../../src/ledger/audit/checkpoint.ts";
 import { consistencyPath, Frontier, inclusionPath } from "../../src/ledger/audit/merkle-log.ts";
 import { RecordTree } from "../../src/ledger/audit/record-tree.ts";
 import { auditPages, exportOf, lived, verifierAlone } from "../support/audit-record.ts";
@@ -53,6 +54,7 @@ const vectors = z
       chainLeaf: z.string(),
       roots: z.array(z.string()),
     }),
+    checkpoint: z.strictObject({ seed: z.string(), key: z.string(), note: z.string() }),
   })
   .parse(JSON.parse(readFileSync(join(auditPages, "vectors.json"), "utf8")));
 
@@ -127,6 +129,30 @@ describe("the test vectors of the audit record", () => {
   });
 });
 
+it("the signed checkpoint of the test vectors is what the program signs, and good to the verifier alone", () => {
+  const { tree, checkpoint } = vectors;
+  const { seed, key, note } = checkpoint;
+  const der = Buffer.from(`302e020100300506032b657004220420${seed}`, "hex");
+  const secret = createPrivateKey({ key: der, format: "der", type: "pkcs8" });
+  const [read] = readNotes(note);
+  if (read === undefined) throw new Error("the note cannot be read");
+  expect(read).toMatchObject({ size: 5, sequence: 5, hash: tree.entries[4]?.hash, root: tree.roots[5] });
+  expect([signedNote(read, secret), verifierKey(read.origin, secret)]).toEqual([note, key]);
+
+  const [verify, place] = [verifierAlone(), folder()];
+  const [path, heads] = [join(place, "tree.ndjson"), join(place, "checkpoint.txt")];
+  writeFileSync(path, exported(tree.entries, { size: 5, root: read.root }));
+  const last = note.slice(0, -10);
+  for (const [text, code] of [
+    [note, 0],
+    [note.replace("time 2026", "time 2027"), 1],
+    [`${last}${another(last.slice(-1))}${note.slice(-9)}`, 1],
+  ] as const) {
+    writeFileSync(heads, text);
+    expect(verify(path, "--key", key, "--heads", heads), text).toMatchObject({ code });
+  }
+});
+
 describe("an export", () => {
   it("is good on a machine that has nothing but Node, by itself and with the heads beside the ledger", async () => {
     const w = await lived();
@@ -140,6 +166,52 @@ describe("an export", () => {
     if (hasPython) expect(byPython(path)).toEqual({ code: 0, said: "good\n" });
     expect(verify(w.path("crm-sync.yaml"))).toMatchObject({ code: 1 });
     expect(verify(w.path("nowhere.ndjson"))).toMatchObject({ code: 2 });
+  });
+});
+
+describe("an export of many entries", () => {
+  it("has a checkpoint after every 1,000th entry but the last, and is bad to both verifiers for a byte beside", async () => {
+    const { ledger, path } = await openLedger();
+    const place = join(folder(), "audit.ndjson");
+    const verify = verifierAlone();
+    const judged = (text: string): unknown[] => {
+      writeFileSync(place, text);
+      return hasPython ? [verify(place).code, byPython(place).code] : [verify(place).code, verify(place).code];
+    };
+    let text = "";
+    for (const [entries, checkpoints] of [
+      [1_000, 0],
+      [1_001, 1],
+      [2_000, 1],
+      [2_003, 2],
+    ] as const) {
+      const more = entries - (ledger.audit.head()?.sequence ?? 0);
+      await Promise.all(
+        Array.from({ length: more }, () => ledger.audit.append({ kind: "k", subject: "s", body: { entries } })),
+      );
+      const reader = new ReadOnlyLedger(path, openReadOnly(path));
+      const lines = await Array.fromAsync(auditExport(reader, "crm-sync audit record 2", 1_000));
+      reader.close();
+      text = lines.join("");
+      expect(lines.filter((line) => line.startsWith('{"checkpoint"'))).toHaveLength(checkpoints);
+      expect(judged(text), `${entries}`).toEqual([0, 0]);
+    }
+    const checkpoint = /^\{"checkpoint".*\n/mu.exec(text)?.[0] ?? "";
+    for (const [what, changed] of [
+      ["a checkpoint twice", text.replace(checkpoint, checkpoint.repeat(2))],
+      ["no checkpoint", text.replace(checkpoint, "")],
+      ["a checkpoint elsewhere", text.replace(/\{"end":(.*\n)/u, (end, rest) => `{"checkpoint":${rest}${end}`)],
+      ["something before it", `\uFEFF${text}`],
+      ["no end of the last line", text.slice(0, -1)],
+      ["an empty line", `${text}\n`],
+      ["lines as Windows ends them", text.replaceAll("\n", "\r\n")],
+      ["a zero behind it", `${text}\0`],
+      ["a blank", text.replace('{"end":', '{ "end":')],
+      ["a number written otherwise", text.replace('"size":2003', '"size":2003.0')],
+    ] as const) {
+      expect(changed, what).not.toBe(text);
+      expect.soft(judged(changed), what).toEqual([1, 1]);
+    }
   });
 });
 
@@ -233,6 +305,7 @@ describe("a proof", () => {
     expect(text).not.toContain(`order:crm/${other}`);
     const verify = verifierAlone();
     const path = w.path("proof.json");
+    if (hasPython) expect(byPython(path)).toEqual({ code: 0, said: "good\n" });
     expect(verify(path, "--heads", w.path("ledger.db.heads"))).toMatchObject({
       code: 0,
       said: expect.stringContaining("that root was kept outside"),
@@ -247,6 +320,7 @@ describe("a proof", () => {
       expect(changed, what).not.toBe(text);
       writeFileSync(path, changed);
       expect(verify(path), what).toMatchObject({ code: 1 });
+      if (hasPython) expect(byPython(path).code, what).toBe(1);
     }
     writeFileSync(path, text);
     const heads = readFileSync(w.path("ledger.db.heads"), "utf8");
@@ -255,6 +329,7 @@ describe("a proof", () => {
     for (const since of [1, 3, 4, 7]) {
       const grown = await w.run("audit", "prove", "--order", order ?? "", "--since", `${since}`);
       writeFileSync(path, grown.stdout);
+      if (hasPython) expect(byPython(path)).toEqual({ code: 0, said: "good\n" });
       expect(verify(path, "--heads", w.path("ledger.db.heads")), `${since}`).toMatchObject({
         code: 0,
         said: expect.stringMatching(new RegExp(`^grown: from the root \\w+ of entry ${since},`, "mu")),

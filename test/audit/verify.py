@@ -1,59 +1,199 @@
-"""Checks an export of the audit record by docs/audit/format.md: `python3 verify.py audit.ndjson`. Exits 0 or 1."""
+"""Checks an export or a proof of the audit record, written from docs/audit/format.md alone: `python3 verify.py FILE`.
+
+Prints `good` and exits 0, or prints what is wrong and exits 1.
+"""
 import hashlib
 import json
 import sys
 
+FORM = "crm-sync audit record 2"
+MEMBERS = ["format", "sequence", "at", "kind", "subject", "body", "previous", "salt", "hash"]
+SHORT = {"\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
+
 
 def sha(data):
-    return hashlib.sha256(data).hexdigest()
+    return hashlib.sha256(data).digest()
 
 
-def text(entry):
-    names = ("format", "sequence", "at", "kind", "subject", "body", "previous") + (("salt",) if entry["format"] == 2 else ())
-    return json.dumps([entry[name] for name in names], ensure_ascii=False, separators=(",", ":")).encode()
-
-
-def leaf(data):
+def leaf_hash(data):
     return sha(b"\x00" + data)
 
 
-def root(leaves):
-    if len(leaves) < 2:
-        return leaves[0] if leaves else sha(b"")
-    half = 1
-    while half * 2 < len(leaves):
-        half *= 2
-    return sha(b"\x01" + bytes.fromhex(root(leaves[:half])) + bytes.fromhex(root(leaves[half:])))
+def node_hash(left, right):
+    return sha(b"\x01" + left + right)
 
 
-def check(lines):
-    head, *rest = [json.loads(line) for line in lines if line.strip()]
-    assert head["export"] == "crm-sync audit record 2", "form"
-    chain, leaves, last, end = [], [], None, None
+def quoted(text):
+    def one(char):
+        code = ord(char)
+        if char in SHORT:
+            return SHORT[char]
+        return "\\u%04x" % code if code < 0x20 or 0xD800 <= code <= 0xDFFF else char
+
+    return '"' + "".join(map(one, text)) + '"'
+
+
+def written(value):
+    """A value as JSON.stringify writes it."""
+    if isinstance(value, str):
+        return quoted(value)
+    if isinstance(value, list):
+        return "[" + ",".join(map(written, value)) + "]"
+    if isinstance(value, dict):
+        return "{" + ",".join(quoted(name) + ":" + written(item) for name, item in value.items()) + "}"
+    assert type(value) is int, "a value of another type"
+    return str(value)
+
+
+def members(item):
+    return [name for name in MEMBERS if item["format"] == 2 or name != "salt"]
+
+
+def hash_of(entry):
+    assert entry["format"] in (1, 2), "format"
+    text = written([entry[name] for name in members(entry)[:-1]]).encode()
+    return leaf_hash(text) if entry["format"] == 2 else sha(text)
+
+
+def chain_leaf(entries, last):
+    return leaf_hash(written(["chain", 1, entries, last]).encode())
+
+
+class Tree:
+    def __init__(self, *leaves):
+        self.size, self.roots = 0, []
+        for one in leaves:
+            self.append(one)
+
+    def append(self, one):
+        self.roots.append(one)
+        self.size += 1
+        count = self.size
+        while count % 2 == 0:
+            right, left = self.roots.pop(), self.roots.pop()
+            self.roots.append(node_hash(left, right))
+            count //= 2
+
+    def root(self):
+        if not self.roots:
+            return sha(b"")
+        *others, root = self.roots
+        for left in reversed(others):
+            root = node_hash(left, root)
+        return root
+
+
+def included(index, size, path, root):
+    """RFC 9162, 2.1.3.2: the root that a path leads to."""
+    assert index < size, "leaf"
+    last = size - 1
+    for sibling in path:
+        assert last > 0, "path too long"
+        if index % 2 == 1 or index == last:
+            root = node_hash(sibling, root)
+            while index % 2 == 0 and index > 0:
+                index, last = index // 2, last // 2
+        else:
+            root = node_hash(root, sibling)
+        index, last = index // 2, last // 2
+    assert last == 0, "path too short"
+    return root
+
+
+def grown(before, size, path, old, new):
+    """RFC 9162, 2.1.4.2."""
+    if before == size:
+        return not path and old == new
+    assert 0 < before < size, "since"
+    if before & (before - 1) == 0:
+        path = [old, *path]
+    index, last = before - 1, size - 1
+    while index % 2 == 1:
+        index, last = index // 2, last // 2
+    first, *rest = path
+    left = right = first
+    for sibling in rest:
+        assert last > 0, "path too long"
+        if index % 2 == 1 or index == last:
+            left, right = node_hash(sibling, left), node_hash(sibling, right)
+            while index % 2 == 0 and index > 0:
+                index, last = index // 2, last // 2
+        else:
+            right = node_hash(right, sibling)
+        index, last = index // 2, last // 2
+    return (left, right, last) == (old, new, 0)
+
+
+def check_export(text):
+    assert text.endswith("\n"), "cut off"
+    lines = text[:-1].split("\n")
+    items = [json.loads(line) for line in lines]
+    for line, item in zip(lines, items):
+        assert written(item) == line, "line"
+    head, *rest = items
+    assert list(head) == ["export", "entries"] and head["export"] == FORM, "form"
+    tree, old, count, previous, last_format, checked, ended = Tree(), 0, 0, "", 1, 0, False
     for item in rest:
-        assert end is None, "line after the end"
-        said = item.get("checkpoint") or item.get("end")
-        if said is None:
-            assert item["sequence"] == (last["sequence"] if last else 0) + 1, "sequence"
-            assert item["previous"] == (last["hash"] if last else ""), "previous"
-            assert item["format"] in (1, 2) and item["format"] >= (last["format"] if last else 1), "format"
-            data = text(item)
-            assert item["hash"] == (sha(data) if item["format"] == 1 else leaf(data)), "hash"
-            (chain if item["format"] == 1 else leaves).append(item["hash"])
-            last = item
+        assert not ended, "line after the end"
+        is_due = count > 0 and count % 1000 == 0 and checked < count
+        name = next(iter(item))
+        if name in ("checkpoint", "end"):
+            assert name == "end" or is_due, "checkpoint"
+            now = tree if tree.size or not old else Tree(chain_leaf(old, previous))
+            found = {"entries": count, "size": now.size, "root": now.root().hex()}
+            assert list(item) == [name] and written(item[name]) == written(found), "tree"
+            checked, ended = count, name == "end"
             continue
-        before = [leaf(json.dumps(["chain", 1, len(chain), chain[-1]], separators=(",", ":")).encode())] if chain else []
-        found = (last["sequence"] if last else 0, len(before + leaves), root(before + leaves))
-        assert (said["entries"], said["size"], said["root"]) == found, "tree"
-        end = item.get("end")
-    assert end is not None and end["entries"] == head["entries"], "cut off"
+        assert not is_due, "checkpoint missing"
+        count += 1
+        assert list(item) == members(item), "members"
+        assert item["sequence"] == count and item["previous"] == previous, "order"
+        assert item["format"] >= last_format and hash_of(item).hex() == item["hash"], "hash"
+        last_format = item["format"]
+        if last_format == 1:
+            old = count
+        else:
+            if old and not tree.size:
+                tree.append(chain_leaf(old, previous))
+            tree.append(bytes.fromhex(item["hash"]))
+        previous = item["hash"]
+    assert ended and count == head["entries"], "cut off"
+
+
+def unhex(path):
+    return [bytes.fromhex(one) for one in path]
+
+
+def check_proof(text):
+    proof = json.loads(text)
+    assert proof["proof"] == FORM, "form"
+    assert json.dumps(proof, indent=2, ensure_ascii=False) + "\n" == text, "form"
+    tree = proof["tree"]
+    size, root, old = tree["size"], bytes.fromhex(tree["root"]), 0
+    if "chain" in tree:
+        old = tree["chain"]["entries"]
+        first = chain_leaf(old, tree["chain"]["hash"])
+        assert included(0, size, unhex(tree["chain"]["path"]), first) == root, "chain"
+    place = (lambda sequence: sequence - old) if old else (lambda sequence: sequence - 1)
+    if "since" in proof:
+        since = proof["since"]
+        assert since["size"] == place(since["sequence"]) + 1, "since"
+        assert grown(since["size"], size, unhex(since["path"]), bytes.fromhex(since["root"]), root), "since"
+    last = old
+    for entry in proof["entries"]:
+        assert entry["subject"] == proof["about"] and entry["format"] == 2, "entry"
+        assert entry["sequence"] > last and hash_of(entry).hex() == entry["hash"], "entry"
+        last = entry["sequence"]
+        assert entry["leaf"] == place(last), "leaf"
+        assert included(entry["leaf"], size, unhex(entry["path"]), bytes.fromhex(entry["hash"])) == root, "path"
 
 
 if __name__ == "__main__":
     try:
-        with open(sys.argv[1], encoding="utf-8", errors="surrogatepass") as file:
-            check(file.read().split("\n"))
+        with open(sys.argv[1], encoding="utf-8", newline="") as file:
+            content = file.read()
+        (check_proof if content.startswith("{\n") else check_export)(content)
         print("good")
-    except AssertionError as error:
+    except (AssertionError, KeyError, ValueError, StopIteration, TypeError) as error:
         print(f"BAD {error}")
         sys.exit(1)

@@ -39,6 +39,19 @@ it("a month is closed by hand, once what stands in the way is signed off, printe
   expect((await w.run("report", "print", lastMonth, "--out", folder)).exitCode, "the closing stays").toBe(0);
 });
 
+it("who is shown the names of customers stands in the audit record", async () => {
+  const w = await world();
+  await w.run("run", "customers-and-orders");
+  const names = w.path("cover.csv");
+  expect((await w.run("report", "cover", "--period", lastMonth, "--out", names)).exitCode).toBe(0);
+  expect(readFileSync(names, "utf8").split("\r\n").length).toBeGreaterThan(2);
+  const entries = w.rows<{ body: string }>("select body from audit where kind = 'private-shown' and subject = 'cover'");
+  expect(entries).toHaveLength(1);
+  expect((await w.run("report", "activity", "--period", new Date().toISOString().slice(0, 7))).stdout).toContain(
+    "saw personal data",
+  );
+});
+
 it("a frozen file that somebody put in the place of another one is not printed as closed books", async () => {
   const w = await world();
   await w.run("run", "customers-and-orders");

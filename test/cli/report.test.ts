@@ -60,6 +60,37 @@ it("stdout gets the first part, or the one that is asked for", async () => {
   expect(cells((await w.run("report", "run", "--period", "2020-Q1")).stdout)).toEqual([]);
 });
 
+it("says beside the figures that a period is not over, whatever the format and wherever they go", async () => {
+  const w = await synchronised();
+  const ended = await w.run("report", "orders", "--period", thisMonth);
+  expect(ended.stderr).toContain(`${thisMonth} is not over: the statement is provisional, figures may still change`);
+  expect(ended.stdout).not.toContain("provisional");
+  const written = await w.run(
+    "report",
+    "orders",
+    "--period",
+    thisMonth,
+    "--out",
+    w.path("o.parquet"),
+    "--format",
+    "parquet",
+  );
+  expect(written.stderr).toContain("is provisional");
+  const over = await w.run("report", "orders", "--period", "2020-Q1");
+  expect(over.stderr).not.toContain("provisional");
+  const next = await w.run("report", "orders", "--period", "2999-01");
+  expect(next.stderr).toContain("2999-01 has not begun: there is nothing in it yet");
+});
+
+it("--json gives JSON on stdout, and leaves a file the format that it is to have", async () => {
+  const w = await synchronised();
+  const asked = ["report", "orders", "--period", "2020-01"];
+  expect((await w.run(...asked, "--json")).stdout).toBe((await w.run(...asked, "--format", "json")).stdout);
+  const file = w.path("o.csv");
+  expect((await w.run(...asked, "--json", "--out", file)).exitCode).toBe(0);
+  expect(readFileSync(file, "utf8")).toMatch(/^event,date/u);
+});
+
 it("as of a moment in the past it is what it was then", async () => {
   const w = await synchronised();
   const then = new Date().toISOString();
@@ -78,6 +109,7 @@ const refusals: [words: string[], why: string][] = [
   [["run", "--period", "2026-11..2026-10"], "ends before it begins"],
   [["nothing", "--period", "2026-10"], "use one of: activity, "],
   [["run", "--period", "2026-10", "--by", "moon"], "use happened or crm-date"],
+  [["activity", "--period", "2026-10", "--by", "crm-date"], "counts by what happened alone"],
   [["run", "--period", "2026-10", "--as-of", "2999-01-01"], "lies in the future"],
   [["run", "--period", "2026-10", "--as-of", "2020-01-01"], "the ledger began at"],
   [["run", "--period", "2026-10", "--as-of", "then"], "is no moment"],

@@ -22,6 +22,8 @@ it("a source that shrank is not believed, and the command that is printed with i
   expect(believed.stdout).not.toContain("nothing is taken away");
   expect(believed.exitCode, believed.stdout + believed.stderr).toBe(0);
   expect((await w.run("run", "everything")).stdout).not.toContain("nothing is taken away");
+  const activity = await w.run("report", "activity", "--period", new Date().toISOString().slice(0, 7));
+  expect(activity.stdout.match(/,overrode a limit,shrink-accepted,/gu)).toHaveLength(1);
 });
 
 it("a source that shrinks from plan to plan has shrunk since the last run, since a plan counts for nothing", async () => {

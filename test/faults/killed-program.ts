@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { request } from "undici";
 import { z } from "zod";
+import { migrations } from "../../src/ledger/database/database.ts";
 import type { FaultRule } from "../../src/sandbox/faults.ts";
 import { Draws } from "../simulation/timeline.ts";
 import type { Running } from "../support/process.ts";
@@ -172,9 +173,8 @@ export class KilledWorld {
       return [];
     }
     try {
-      const tables = ledger.rows(counted, "select count(*) as n from sqlite_schema where name = 'audit'");
-      if (tables[0]?.n !== 1) {
-        this.tally.note("a ledger without tables");
+      if (!isMade(ledger)) {
+        this.tally.note("a ledger that was being made");
         return [];
       }
       const operations = ledger.rows(
@@ -293,4 +293,12 @@ export class KilledWorld {
       ledger.close();
     }
   }
+}
+
+/** A new ledger is made in two transactions: most of its tables, and then the migrations since. */
+function isMade(ledger: LedgerView): boolean {
+  const table = ledger.rows(counted, "select count(*) as n from sqlite_schema where name = 'kysely_migration'");
+  if (table[0]?.n !== 1) return false;
+  const applied = ledger.rows(counted, "select count(*) as n from kysely_migration");
+  return applied[0]?.n === Object.keys(migrations).length;
 }

@@ -61,10 +61,6 @@ const allowed: Record<string, { statement: RegExp; why: string }> = {
     statement: /^select r\.id from run r where exists \(select 1 from operation o indexed by operation_by_run/u,
     why: "a person asks for it, and it ends at the newest run that carried something out",
   },
-  "audit verify": {
-    statement: /^select sequence, format, at, kind, subject, body, previous, hash, salt from audit order by sequence$/u,
-    why: "a person asks for the whole chain",
-  },
   "audit verify, of the tree": {
     statement: /^select number, root from audit_tile order by number$/u,
     why: "a person asks for the whole tree; a row stands for 256 entries",
@@ -184,9 +180,25 @@ const allowed: Record<string, { statement: RegExp; why: string }> = {
       /^select \* from "operation" where ("updated_at" >= \? and "updated_at" < \?|"state" in \(\?, \?, \?\) and "created_at" < \?)/u,
     why: "a person asks for everything of a time",
   },
-  "report exceptions: quarantine": {
-    statement: /^select \* from "quarantine" where "first_seen" < \?/u,
-    why: "a person asks for everything of a time",
+  "retention: whether closed books stand on it": {
+    statement: /^delete from .* from closed_period c where /u,
+    why: "a row for each closing, of which there are a few a year",
+  },
+  "statement: everything that was in quarantine": {
+    statement: /^select q\.id, q\.source, .* from quarantine q join quarantine_stood s /u,
+    why: "a person asks for a period",
+  },
+  "statement: everything that waited": {
+    statement: /^select \* from \( select s\.stream, .* from record_stood s join record r /u,
+    why: "as above",
+  },
+  "statement: what was refused, and what was in doubt": {
+    statement: /^select \* from \( select o\.\*, .* from operation o where o\.(?:state = 'rejected'|created_at < \?)/u,
+    why: "as above",
+  },
+  "statement: what was done by hand": {
+    statement: /^select \* from \( select b\.stream, .* from by_hand b join record r /u,
+    why: "as above",
   },
   "report exceptions: readings": {
     statement: /^select \* from "source_read" where "started_at" >= \?/u,

@@ -101,6 +101,7 @@ it("facts that stood as texts in `meta`, and what has another name now, are wher
   expect(now.prepare("select key from meta where key not in ('commits', 'epoch')").pluck().all()).toEqual([
     "ledger",
     "retention rawForms",
+    "stood since",
   ]);
   expect(now.prepare("select license_type, shown_by from shown_licence_type order by 1").raw().all()).toEqual([
     ["dongle", "product"],

@@ -51,6 +51,12 @@ describe("mail", () => {
     expect(plain.received).toEqual([]);
   });
 
+  it("is no success where one of several recipients is refused", async () => {
+    const server = await startMailServer({ refuse: "550 nobody here", only: "audit@" });
+    const mail = { to: ["finance@example.com", "audit@example.com"], subject: "s", text: "t", files: [] };
+    await expect(sendMail(settings(server.port), mail, none)).rejects.toThrow("1 of 2 recipients were refused");
+  });
+
   it("is not configured with half a login, or with a password over a network in clear", () => {
     const given = (fields: object): boolean =>
       mailSettingsSchema.safeParse({ from: "a@example.com", ...fields }).success;

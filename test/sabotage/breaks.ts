@@ -1,6 +1,9 @@
 import type { Breaks } from "./break.ts";
 import { answers } from "./breaks/answers.ts";
 import { audit } from "./breaks/audit.ts";
+import { closing } from "./breaks/closing.ts";
+import { figures } from "./breaks/figures.ts";
+import { books } from "./breaks/books.ts";
 import { keeping } from "./breaks/keeping.ts";
 import { lifeMoves } from "./breaks/life-moves.ts";
 import { lifeOrders } from "./breaks/life-orders.ts";
@@ -22,6 +25,7 @@ import { rejecting } from "./breaks/rejecting.ts";
 import { running } from "./breaks/running.ts";
 import { sending } from "./breaks/sending.ts";
 import { settling } from "./breaks/settling.ts";
+import { standing } from "./breaks/standing.ts";
 
 const groups = [
   sending,
@@ -30,7 +34,11 @@ const groups = [
   planning,
   rejecting,
   keeping,
+  standing,
   audit,
+  closing,
+  figures,
+  books,
   running,
   locking,
   lifeAsync,

@@ -8,10 +8,7 @@ import type { Register } from "../command-line.ts";
 import { deciderOf } from "../decider.ts";
 import { requireReason } from "../reason.ts";
 
-const reason = [
-  "--reason <text>",
-  "why; kept in the audit record, so without phone numbers and e-mail addresses",
-] as const;
+const reason = ["--reason <text>", "why; kept for good, so without names, phone numbers and e-mail addresses"] as const;
 
 export const register: Register = (program, carryOut) => {
   program

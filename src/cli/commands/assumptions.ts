@@ -21,7 +21,7 @@ export const register: Register = (program, carryOut) => {
     .command("accept")
     .description("end a contradiction, once the settings fit what the services do")
     .argument("<row>", "the row, such as A16")
-    .option("--reason <text>", "why; kept in the audit record, so without phone numbers and e-mail addresses")
+    .option("--reason <text>", "why; kept for good, so without names, phone numbers and e-mail addresses")
     .option(...byWhom)
     .addHelpText("after", example('crm-sync assumptions accept A17 --reason "sequenceBase is 0 now"'))
     .action((row, options) => carryOut((invocation) => acceptCommand(invocation, row, options)));

@@ -26,7 +26,7 @@ export const register: Register = (program, carryOut) => {
     .requiredOption("--staff <id>", "the member of staff, as the CRM names this person")
     .requiredOption("--lock <number>", "the number of the lock that is lent")
     .option("--asset <number...>", "the number of an asset that goes into the lock; more than one may be given")
-    .option("--reason <text>", "why; kept in the audit record, so without phone numbers and e-mail addresses")
+    .option("--reason <text>", "why; kept for good, so without names, phone numbers and e-mail addresses")
     .option(...byWhom)
     .option("--dry-run", "show what would be sent; the platform is read, and nothing is written or sent")
     .option("--withdraw", "take back what was asked for and is not done; nothing is sent")

@@ -25,7 +25,7 @@ interface UnlinkWords {
 
 const reasonOption = [
   "--reason <text>",
-  "why; kept in the audit record, so without phone numbers and e-mail addresses",
+  "why; kept for good, so without names, phone numbers and e-mail addresses",
 ] as const;
 
 export const register: Register = (program, carryOut) => {

@@ -27,7 +27,7 @@ export const register: Register = (program, carryOut) => {
       .description(text)
       .argument("<customer>", "the customer whose locks they are")
       .requiredOption("--asset <number...>", "the asset number of a lock; more than one may be given")
-      .option("--reason <text>", "why; kept in the audit record, so without phone numbers and e-mail addresses")
+      .option("--reason <text>", "why; kept for good, so without names, phone numbers and e-mail addresses")
       .option(...byWhom)
       .option("--large-customer", "these are large-customer locks, which no field shows")
       .option("--dry-run", "show what would be sent, and write and send nothing")

@@ -1,18 +1,34 @@
 import type { Application } from "../../app/application.ts";
+import { toInstant } from "../../base/clock.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { usage } from "../../base/errors.ts";
 import { addBooks } from "../books-command.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { StatementRequest } from "../../report/statement/shape.ts";
 import type { FileChunk } from "../../report/statement/writer.ts";
-import { ok, withReader } from "../command.ts";
+import { ok, withLedger, withReader } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { example } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
+import { deciderOf } from "../decider.ts";
 import { parseKey } from "../keys.ts";
 import type { Output } from "../output.ts";
 
 const kinds = "orders, entitlements, reconciliation, corrections, exceptions, activity, run, bridge, cover or rebuild";
+
+const kindsHelp = `
+Kinds:
+  orders          what was placed, amended, ended and found of orders, with its money; licences granted and revoked
+  entitlements    opening + granted - revoked +- adjusted = closing, in units, nodes and seats
+  reconciliation  the CRM, what was sent and what the platform shows, compared thing by thing
+  corrections     what the CRM changed in orders after they were placed
+  exceptions      what waits, was refused, is held or unknown, by age and owner, and what is at stake
+  activity        who ran, approved, settled, signed off or overrode what, and why
+  run             what each run was handed, and what became of it
+  bridge          from what happened in the period to what the CRM dates in it
+  cover           the names of the customers behind the ids; that you saw them stands in the audit record
+  rebuild         what a rebuild of the ledger did not bring back
+`;
 
 export const register: Register = (program, carryOut) => {
   const report = program.command("report");
@@ -29,12 +45,16 @@ export const register: Register = (program, carryOut) => {
     .option("--customer <id>", "only of this customer")
     .option("--branch <code>", "only of the customers of this branch")
     .option("--product <id>", "only of this product: its number (gmsPid) or its application key")
-    .option("--format <format>", "csv, json, xlsx, parquet or html", "csv")
+    .option("--format <format>", "csv, json, xlsx, parquet or html (default: csv; json for --json without --out)")
     .option("--part <name>", "this part of it alone, where each part is a file (default on stdout: the first)")
     .option("--out <file>", "where to; its other parts and what describes them stand beside it (default: stdout)")
     .addHelpText(
       "after",
-      example("crm-sync report run --period 2026-10 --as-of 2026-11-05 --format csv --out runs-2026-10.csv"),
+      kindsHelp +
+        example(
+          "crm-sync report orders --period 2026-10 --format xlsx --out orders-2026-10.xlsx",
+          "crm-sync report exceptions --period 2026-10 --as-of 2026-11-05 --customer C-1001",
+        ),
     )
     .action((kind, options) => carryOut((invocation) => reportCommand(invocation, kind, options)));
   addBooks(report, carryOut);
@@ -48,7 +68,7 @@ export interface ReportWords {
   customer?: string | undefined;
   branch?: string | undefined;
   product?: string | undefined;
-  format: string;
+  format?: string | undefined;
   part?: string | undefined;
   out?: string | undefined;
 }
@@ -56,23 +76,42 @@ export interface ReportWords {
 /** `report KIND --period PERIOD`: to files, or its first part to stdout. */
 export async function reportCommand(invocation: Invocation, name: string, words: ReportWords): Promise<ExitCode> {
   const { output, options } = invocation;
-  return await withReader(invocation, async (application) => {
-    const { partOf, reportChunks, statementKind, writeReport } = await import("../../app/report-files.ts");
+  // Who saw names stands in the audit record, so the cover sheet needs the right to write.
+  const opened = name === "cover" ? withLedger : withReader;
+  return await opened(invocation, async (application) => {
+    const { partOf, reportChunks, requireAsked, statementKind, tellShown, writeReport } =
+      await import("../../app/report-files.ts");
     const kind = statementKind(name);
     const request = await requestOf(application, words);
-    const { format, part, out } = words;
+    const { format = options.json && words.out === undefined ? "json" : "csv", part, out } = words;
+    requireAsked(kind, request, format);
+    if (kind === "cover") await tellShown(application, request, deciderOf(undefined));
     if (out === undefined) {
       refuseBytes(output, format, kind);
       const chunks = reportChunks(application, kind, request, format, `${kind}-${request.period.label}.${format}`);
       const { toStdoutFromOneState } = await import("../stdout.ts");
       await toStdoutFromOneState(output, bytesOf(partOf(kind, chunks, part)));
+      await noteProvisional(output, request, application.clock.now());
       return ok;
     }
     const paths = await writeReport(application, kind, request, { format, path: out, part });
     if (options.json) output.json({ report: kind, period: words.period, file: paths[0] ?? out, files: paths });
     else for (const path of paths) output.note(`${path} written`);
+    await noteProvisional(output, request, application.clock.now());
     return ok;
   });
+}
+
+/** A table alone does not say that its period goes on. */
+async function noteProvisional(output: Output, { period, asOf }: StatementRequest, now: number): Promise<void> {
+  const { isOver } = await import("../../report/statement/period.ts");
+  const at = asOf ?? toInstant(now);
+  if (isOver(period, at)) return;
+  const { label } = period;
+  if (at < period.from) output.note(`${label} has not begun: there is nothing in it yet`);
+  else if (asOf === undefined)
+    output.note(`${label} is not over: the statement is provisional, figures may still change`);
+  else output.note(`${label} was not over then: the statement is provisional`);
 }
 
 async function* bytesOf(chunks: AsyncIterable<FileChunk>): AsyncGenerator<string | Buffer, void, void> {
@@ -94,11 +133,12 @@ async function requestOf(
 ): Promise<StatementRequest> {
   if (period === undefined) throw usage("a statement is about a period", "add --period, such as --period 2026-10");
   if (by !== "happened" && by !== "crm-date") throw usage(`--by ${by} is no date of a row`, "use happened or crm-date");
-  const { parsePeriod } = await import("../../report/statement/period.ts");
+  const { periodOf } = await import("../../app/statement-period.ts");
   const { parseMoment } = await import("../../report/statement/moment.ts");
-  const { zone, namespace } = application.config;
+  const { tolerancesOf } = await import("../../report/statement/tolerances.ts");
+  const { zone, namespace, reports } = application.config;
   return {
-    period: parsePeriod(period, zone),
+    period: await periodOf(application, period),
     by,
     filters: {
       source,
@@ -106,6 +146,7 @@ async function requestOf(
       branch,
       product,
     },
+    tolerances: tolerancesOf(reports.tolerances),
     asOf: asOf === undefined ? undefined : parseMoment(asOf, zone, application.clock.now()),
   };
 }

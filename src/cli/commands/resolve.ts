@@ -26,7 +26,7 @@ export const register: Register = (program, carryOut) => {
     .description("take note of what a person did on the platform, and read it back before it counts")
     .argument("<record>", "customer:ALFKI, order:10248 or staff:portal/7")
     .option("--done-by-hand", "somebody did there what the CRM wants of this record")
-    .option("--reason <text>", "who did it and why; kept in the audit record, so without phone numbers and e-mail")
+    .option("--reason <text>", "who did it and why; kept for good, so without names, phone numbers, e-mail")
     .option(...byWhom)
     .addHelpText(
       "after",

@@ -23,7 +23,7 @@ export const register: Register = (program, carryOut) => {
     .option("--not-applied", "it was not carried out", false)
     .option("--all-of <run>", "every operation of this run (or `last`) whose outcome is open")
     .option("--decisions <file>", "a CSV with the columns id,decision,reason; decision is applied or not-applied")
-    .option("--reason <text>", "why you know; kept in the audit record, so without phone numbers and e-mail addresses")
+    .option("--reason <text>", "why you know; kept for good, so without names, phone numbers and e-mail addresses")
     .option(...byWhom)
     .addHelpText(
       "after",

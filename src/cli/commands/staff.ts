@@ -21,7 +21,7 @@ export const register: Register = (program, carryOut) => {
   staff
     .command("reset-password <id>")
     .description("set a new password for a member of staff (M3)")
-    .option("--reason <text>", "why; kept in the audit record, so without phone numbers and e-mail addresses")
+    .option("--reason <text>", "why; kept for good, so without names, phone numbers and e-mail addresses")
     .option(...byWhom)
     .option("--from-crm", "set the password that the CRM gives, in place of a generated one")
     .option("--dry-run", "show what would be sent; M5 is read, and nothing is written or sent")

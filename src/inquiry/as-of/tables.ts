@@ -41,15 +41,10 @@ function added(at: string): Stood {
 const theRun = (column: string): string =>
   `iif((select r.started_at from main.run r where r.id = t.${column}) <= :at, t.${column}, null)`;
 
-/** The newest moment by then at which the platform is known to have been read for a customer. */
-function lastRead(namespace: string, id: string): string {
-  const shown = `main.observation o where o.customer_namespace = t.${namespace} and o.customer_id = t.${id}`;
-  const differed = `main.difference d where d.namespace = t.${namespace} and d.customer_id = t.${id}`;
-  return `(select max(read.at) from (
-    select o.from_at as at from ${shown} and o.from_at <= :at union all
-    select o.to_at from ${shown} and o.to_at <= :at union all
-    select d.first_seen from ${differed} and d.first_seen <= :at union all
-    select d.ended_at from ${differed} and d.ended_at <= :at) read)`;
+/** What the last reading of a customer by then said. */
+function lastReading(what: "seen_at" | "complete" | "shown_at", namespace: string, id: string): string {
+  return `(select c.${what} from main.customer_reading c where c.customer_namespace = t.${namespace}
+    and c.customer_id = t.${id} and c.seen_at <= :at order by c.seen_at desc limit 1)`;
 }
 
 /** The start of the last reading of a stream by then, and its number. */
@@ -59,21 +54,22 @@ const readBefore = (what: "started_at" | "number"): string =>
 
 const isSameVersion = "v.version = t.version";
 
-const openQuarantine = `exists (select 1 from main.quarantine q where q.stream = t.stream and q.namespace = t.namespace
-    and q.record_id = t.id and q.state <> 'resolved' and q.first_seen <= :at)
-  or exists (select 1 from main.quarantine q where q.stream = t.stream and q.namespace = t.namespace
-    and q.record_id = t.id and q.state = 'resolved' and q.first_seen <= :at and q.resolved_at > :at)`;
-
 const isOwnCustomer = `${isSameVersion} or t.stream = 'customers'`;
 
-const deferredBy = "coalesce(t.deferred_since, t.changed_at) <= :at";
+/** The row of what stood of `t` then; the newest, where the clock was set back meanwhile. */
+const stoodThen = (table: string, ...key: readonly string[]): string => {
+  const isOf = (row: string): string => key.map((name) => `${row}.${name} = t.${name}`).join(" and ");
+  return `left join main.${table} s on ${isOf("s")} and s.from_at = (select max(w.from_at) from main.${table} w
+    where ${isOf("w")} and w.from_at <= :at and (w.to_at is null or w.to_at > :at))`;
+};
 
-/** A record as its version of then has it. What was deferred and is no more is not known. */
+/** A record as its version of then has it, as it stood then. */
 const record: Stood = {
   as: "copy",
   from: `main.record t join main.record_version v on v.stream = t.stream and v.namespace = t.namespace and v.id = t.id
     and v.version = (select max(w.version) from main.record_version w where w.stream = t.stream
-      and w.namespace = t.namespace and w.id = t.id and w.from_at <= :at)`,
+      and w.namespace = t.namespace and w.id = t.id and w.from_at <= :at)
+    ${stoodThen("record_stood", "stream", "namespace", "id")}`,
   rows: "t.first_seen <= :at",
   columns: {
     source: `iif(${isSameVersion}, t.source, v.source)`,
@@ -82,14 +78,13 @@ const record: Stood = {
     customer_namespace: `iif(${isOwnCustomer}, t.customer_namespace,
       coalesce(json_extract(v.body, '$.customerNamespace'), t.namespace))`,
     customer_id: `iif(${isOwnCustomer}, t.customer_id, json_extract(v.body, '$.customerId'))`,
-    state: `case when t.state = 'absent' and t.changed_at <= :at then 'absent'
-      when ${openQuarantine} then 'quarantined' else 'current' end`,
+    state: "coalesce(s.state, 'current')",
     last_read: `min(t.last_read, coalesce(${readBefore("number")}, 0))`,
     missed: "iif(t.missed_since > :at, 0, t.missed)",
     missed_since: later("missed_since"),
-    deferred_code: `iif(${deferredBy}, t.deferred_code, null)`,
-    deferred_reason: `iif(${deferredBy}, t.deferred_reason, null)`,
-    deferred_since: later("deferred_since"),
+    deferred_code: "s.deferred_code",
+    deferred_reason: "s.deferred_reason",
+    deferred_since: "s.deferred_since",
     changed_run: theRun("changed_run"),
     outcome_run: theRun("outcome_run"),
     outcome: `iif((select r.started_at from main.run r where r.id = t.outcome_run) <= :at, t.outcome, null)`,
@@ -97,25 +92,55 @@ const record: Stood = {
   },
 };
 
-/** What was said of an operation by then, in `temp.as_of_operation`, where it changed after that. */
+/** A bad row as it was told then. It may be told as waiting since a form before it came. */
+const quarantine: Stood = {
+  as: "copy",
+  from: `main.quarantine t ${stoodThen("quarantine_stood", "id")}`,
+  rows: "s.id is not null or t.resolved_at <= :at",
+  columns: {
+    ...Object.fromEntries(
+      ["place", "field", "code", "message", "expected", "customer_namespace", "customer_id", "state"].map((name) => [
+        name,
+        `iif(s.id is null, t.${name}, s.${name})`,
+      ]),
+    ),
+    ...writtenWith("resolved_at", "resolution"),
+    last_seen: `iif(t.last_seen > :at, max(t.first_seen, coalesce(${readBefore("started_at")}, '')), t.last_seen)`,
+    last_read: `min(t.last_read, coalesce(${readBefore("number")}, 0))`,
+  },
+};
+
+const ofCustomer = (what: "seen_at" | "complete" | "shown_at"): string =>
+  lastReading(what, "customer_namespace", "customer_id");
+
+/**
+ * What was said of an operation by then, where it changed after that: as it was kept, or else by what
+ * `temp.as_of_operation` has of it. The newest of what was kept stands, where the clock was set back meanwhile.
+ */
 const wasChanged = "s.id is not null";
+const keptOr = (column: string, otherwise: string): string =>
+  `case when w.operation_id is not null then w.${column} when ${wasChanged} then ${otherwise} else t.${column} end`;
 const operation: Stood = {
   as: "copy",
-  from: "main.operation t left join temp.as_of_operation s on s.id = t.id",
+  from: `main.operation t left join temp.as_of_operation s on s.id = t.id
+    left join main.operation_stood w on w.operation_id = t.id and w.from_at = (select max(o.from_at)
+      from main.operation_stood o where o.operation_id = t.id and o.from_at <= :at and o.to_at > :at)`,
   rows: "t.created_at <= :at",
   columns: {
-    state: `iif(${wasChanged}, s.state, t.state)`,
-    run_id: `iif(${wasChanged}, s.run, t.run_id)`,
+    state: keptOr("state", "s.state"),
+    run_id: keptOr("run_id", "s.run"),
     hold_id: `iif(${wasChanged} and s.held_at is null, null, t.hold_id)`,
     wire_hash: `iif(${wasChanged}, s.wire_hash, t.wire_hash)`,
-    updated_at: `iif(${wasChanged}, s.at, t.updated_at)`,
-    settle_after: `iif(${wasChanged}, null, t.settle_after)`,
-    verdict: `iif(${wasChanged}, s.verdict, t.verdict)`,
-    evidence: `iif(${wasChanged}, null, t.evidence)`,
-    outcome_code: `iif(${wasChanged}, s.code, t.outcome_code)`,
-    outcome_message: `iif(${wasChanged}, s.message, t.outcome_message)`,
-    answer_ref: `iif(${wasChanged}, (select p.ref from main.private_value p where p.ref = t.answer_ref
-      and p.created_at <= :at limit 1), t.answer_ref)`,
+    updated_at: `coalesce(w.from_at, iif(${wasChanged}, s.at, t.updated_at))`,
+    settle_after: keptOr("settle_after", "null"),
+    verdict: keptOr("verdict", "s.verdict"),
+    evidence: keptOr("evidence", "null"),
+    outcome_code: keptOr("outcome_code", "s.code"),
+    outcome_message: keptOr("outcome_message", "s.message"),
+    answer_ref: keptOr(
+      "answer_ref",
+      "(select p.ref from main.private_value p where p.ref = t.answer_ref and p.created_at <= :at limit 1)",
+    ),
   },
 };
 
@@ -126,6 +151,18 @@ const wordOn = (what: string): string =>
        or a.kind = 'rejection-taken-back') and json_extract(a.body, '$.hold') = t.id order by a.sequence desc limit 1)`;
 const thenOf = (column: string, what: string): string => `iif(t.decided_at > :at, ${wordOn(what)}, t.${column})`;
 
+/** What a number was fixed to by then: what it went to since is not known yet. */
+const fixedThen = (column: string): string =>
+  `iif(t.fixed_at > :at, (select e.${column} from main.earlier_number e where e.wire_number = t.wire_number
+     and e.fixed_at <= :at and e.left_at > :at order by e.left_at limit 1), t.${column})`;
+const assetNumber = versions("taken_at", undefined, {
+  ...Object.fromEntries(
+    ["wire_number", "fixed_at", "namespace", "order_id", "instance_id"].map((name) => [name, fixedThen(name)]),
+  ),
+  ...Object.fromEntries(["unit", "customer_namespace", "customer_id"].map((name) => [name, fixedThen(name)])),
+  ended_at: `(select iif(said.ended > :at, null, said.ended) from (select ${fixedThen("ended_at")} as ended) said)`,
+});
+
 /** Every table of the ledger. `now`: what stands in it is not of a time, or is known only as it is now. */
 export const tablesAsOf: Readonly<Record<string, Known>> = {
   acknowledged: versions("from_at", "to_at"),
@@ -135,10 +172,7 @@ export const tablesAsOf: Readonly<Record<string, Known>> = {
   applied_plan: added("at"),
   // One that was approved again since counts from then.
   approved_operation: versions("at", "used_at"),
-  asset_number: versions("taken_at", "ended_at", {
-    ...writtenWith("fixed_at", "wire_number", "namespace", "order_id", "instance_id", "unit"),
-    ...writtenWith("fixed_at", "customer_namespace", "customer_id"),
-  }),
+  asset_number: assetNumber,
   assignment: versions("from_at", undefined, writtenWith("to_at", "ended_by")),
   // How often it was met is known as it is now.
   assumption_met: versions("first_at", undefined, {
@@ -158,10 +192,12 @@ export const tablesAsOf: Readonly<Record<string, Known>> = {
   closed_period: versions("closed_at", undefined, writtenWith("reopened_at", "reopened_by", "reopened_reason")),
   clock_note: "now",
   confirmed_correlation: added("confirmed_at"),
+  customer_reading: added("seen_at"),
   difference: versions("first_seen", "ended_at", {
-    last_seen: `iif(t.last_seen > :at, max(t.first_seen, coalesce(${lastRead("namespace", "customer_id")}, '')),
-      t.last_seen)`,
+    last_seen: `iif(t.last_seen > :at, max(t.first_seen,
+      coalesce(${lastReading("shown_at", "namespace", "customer_id")}, '')), t.last_seen)`,
   }),
+  earlier_number: added("left_at"),
   enterprise_code: added("recorded_at"),
   fired_time: versions("fired_at", "finished_at"),
   head_place: "now",
@@ -190,24 +226,24 @@ export const tablesAsOf: Readonly<Record<string, Known>> = {
   meta: "now",
   // An order that left the same customer again counts from the last time.
   moved_order: versions("since", "ended_at"),
+  // A whole reading shows all that stands.
   observation: versions("from_at", "to_at", {
-    seen_at: `iif(t.seen_at > :at, max(t.from_at, coalesce(${lastRead("customer_namespace", "customer_id")}, '')),
-      t.seen_at)`,
+    seen_at: `iif(t.seen_at > :at, max(t.from_at, coalesce(${ofCustomer("shown_at")}, '')), t.seen_at)`,
   }),
-  // Of readings the last one is kept: of one before it is known when something was shown otherwise for the last time.
   observation_read: {
     as: "copy",
-    rows: `t.seen_at <= :at or ${lastRead("customer_namespace", "customer_id")} is not null`,
+    rows: `${ofCustomer("seen_at")} is not null`,
     columns: {
-      seen_at: `iif(t.seen_at <= :at, t.seen_at, ${lastRead("customer_namespace", "customer_id")})`,
-      complete: "iif(t.seen_at <= :at, t.complete, 1)",
-      shown_at: `iif(t.seen_at <= :at, t.shown_at, ${lastRead("customer_namespace", "customer_id")})`,
+      seen_at: ofCustomer("seen_at"),
+      complete: ofCustomer("complete"),
+      shown_at: ofCustomer("shown_at"),
       shown_hash: "iif(t.seen_at <= :at, t.shown_hash, null)",
     },
   },
   // One that closed since is not known any more.
   open_circuit: versions("since"),
   operation,
+  operation_stood: added("to_at"),
   operation_record: {
     as: "copy",
     rows: "(select o.created_at from main.operation o where o.id = t.operation_id) <= :at",
@@ -219,17 +255,15 @@ export const tablesAsOf: Readonly<Record<string, Known>> = {
   // What was erased or thinned since is gone.
   private_value: { as: "view", rows: "t.created_at <= :at", columns: { wiped_at: later("wiped_at") } },
   protected_member: added("seen_at"),
-  quarantine: versions("first_seen", undefined, {
-    ...writtenWith("resolved_at", "resolution"),
-    state: "iif(t.resolved_at > :at, 'open', t.state)",
-    last_seen: `iif(t.last_seen > :at, max(t.first_seen, coalesce(${readBefore("started_at")}, '')), t.last_seen)`,
-    last_read: `min(t.last_read, coalesce(${readBefore("number")}, 0))`,
-  }),
+  quarantine,
+  quarantine_stood: versions("from_at", "to_at"),
   record,
+  record_stood: versions("from_at", "to_at"),
   record_tally: "now",
   record_version: { as: "view", rows: "t.from_at <= :at", columns: { to_at: later("to_at") } },
   // One that was lifted since is not known any more.
   rejection: versions("at"),
+  rejection_stood: versions("from_at", "to_at"),
   run: versions("started_at", undefined, {
     ...writtenWith("finished_at", "exit_code", "balance", "summary"),
     state: "iif(t.finished_at > :at, 'running', t.state)",

@@ -9,10 +9,12 @@ type Question<Parameters, Row> = (ledger: ReadOnlyLedger, parameters: Parameters
  */
 export function asked<Parameters extends object, Row>(text: string): Question<Parameters, Row> {
   const known = new WeakMap<ReadOnlyLedger, Statement<[Parameters], Row>>();
+  // The sign before a value keeps SQLite from planning the statement anew for each value.
+  const planned = text.replaceAll(/@(?=[a-z])/gu, "+@");
   return (ledger, parameters) => {
     let statement = known.get(ledger);
     if (statement === undefined) {
-      statement = ledger.reading((database) => database.prepare<[Parameters], Row>(text));
+      statement = ledger.reading((database) => database.prepare<[Parameters], Row>(planned));
       known.set(ledger, statement);
     }
     return statement.all(parameters);

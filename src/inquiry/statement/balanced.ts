@@ -3,11 +3,15 @@ import type { Row } from "../../report/statement/shape.ts";
 
 /** Throws where the rows of a statement, added up as they came, do not make its summary. */
 export function requireBalanced(kind: string, summary: readonly Row[], addedUp: readonly Row[]): void {
-  if (JSON.stringify(summary) === JSON.stringify(addedUp)) return;
+  if (textOf(summary) === textOf(addedUp)) return;
   throw new Problem({
     code: "statement.unbalanced",
     message: `the rows of the statement of ${kind} do not add up to its summary; the statement is of no use`,
     cure: "make it again, and where it says so again, tell who looks after the program",
     exitCode: exitCodes.doesNotBalance,
   });
+}
+
+function textOf(rows: readonly Row[]): string {
+  return JSON.stringify(rows, (_name, value: unknown) => (typeof value === "bigint" ? `${value}` : value));
 }

@@ -15,11 +15,12 @@ import type { OrderForm } from "../../report/statement/order-form.ts";
 import type { Filters, PartRow, StatementRequest } from "../../report/statement/shape.ts";
 import { ofEachCustomer } from "../read-only-ledger.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
-import { branchOf, ofCustomer, ofSource } from "./filtered.ts";
+import { newestEntryOf, readingAt } from "./proof.ts";
+import { branchThen, ofCustomer, ofSource } from "./filtered.ts";
 
 type FormRow = Pick<RecordVersionTable, "namespace" | "id" | "version" | "from_at" | "to_at" | "source" | "place"> &
   Pick<RecordVersionTable, "body"> &
-  Pick<RecordTable, "customer_namespace" | "customer_id" | "deferred_reason"> &
+  Pick<RecordTable, "customer_namespace" | "customer_id" | "deferred_code"> &
   Pick<PlacedOrderTable, "channel_order_id"> & {
     before_version: number;
     before_body: string;
@@ -30,13 +31,16 @@ type FormRow = Pick<RecordVersionTable, "namespace" | "id" | "version" | "from_a
 
 /** Rows of the statement: orders in the order of their keys, each form after the one before it. */
 export function* correctionRows(ledger: ReadOnlyLedger, request: StatementRequest): Generator<PartRow, void, void> {
+  let answers: { of: string; value: Answers } | undefined;
   for (const row of ledger.rows(laterForms(ledger, request))) {
     const [before, after] = [formIn(row.before_body), formIn(row.body)];
     const changes = orderChanges(before, after).filter((change) => isAsked(change, { before, after }, request.filters));
     if (changes.length === 0) continue;
-    const answers = answersOf(ledger, { namespace: row.namespace, id: row.id }, row);
+    const of = JSON.stringify([row.namespace, row.id]);
+    // The forms of an order come one after another, and what became of it is read once.
+    if (answers?.of !== of) answers = { of, value: answersOf(ledger, { namespace: row.namespace, id: row.id }, row) };
     for (const change of changes) {
-      const became = becameOf(change, { version: row.version, since: row.from_at }, answers);
+      const became = becameOf(change, { version: row.version, since: row.from_at }, answers.value);
       yield correctionRow(correctionOf(ledger, row, { change, became, after }), request.period.zone);
     }
   }
@@ -99,12 +103,18 @@ export function isAsked(
 
 /** Every form of a placed order since the one that it was placed from, with the form before it. */
 function laterForms({ db }: ReadOnlyLedger, { period, by, filters }: StatementRequest) {
-  const customer = { namespace: sql`r.customer_namespace`, id: sql`r.customer_id` };
+  // For whom the order was, and who looked after them, when the form came.
+  const customer = {
+    namespace: sql`coalesce(v.body ->> '$.customerNamespace', v.namespace)`,
+    id: sql`v.body ->> '$.customerId'`,
+  };
+  const branch = branchThen(customer, sql`v.from_at`);
   const crmDate = sql`coalesce(strftime('%Y-%m-%dT%H:%M:%fZ', v.body ->> '$.placedAt'), v.from_at)`;
   const at = by === "happened" ? sql`v.from_at` : crmDate;
   const query = sql<FormRow>`select v.namespace, v.id, v.version, v.from_at, v.to_at, v.source, v.place, v.body,
-      b.version as before_version, b.body as before_body, r.version as newest, r.deferred_reason,
-      r.customer_namespace, r.customer_id, ${branchOf(customer)} as branch, p.channel_order_id, p.from_at as placed_at
+      b.version as before_version, b.body as before_body, r.version as newest, r.deferred_code,
+      ${customer.namespace} as customer_namespace, ${customer.id} as customer_id, ${branch} as branch,
+      p.channel_order_id, p.from_at as placed_at
     from placed_order p
     cross join record r on r.stream = 'orders' and r.namespace = p.namespace and r.id = p.order_id
     cross join record_version v on v.stream = r.stream and v.namespace = r.namespace and v.id = r.id
@@ -113,7 +123,7 @@ function laterForms({ db }: ReadOnlyLedger, { period, by, filters }: StatementRe
       and b.version = (select max(o.version) from record_version o where o.stream = v.stream
         and o.namespace = v.namespace and o.id = v.id and o.version < v.version)
     where p.to_at is null and ${at} >= ${period.from} and ${at} < ${period.to}
-      and ${ofCustomer(filters, customer)} and ${ofSource(filters, sql`v.source`)}
+      and ${ofCustomer(filters, customer, branch)} and ${ofSource(filters, sql`v.source`)}
     order by p.namespace, p.order_id, v.version`;
   return { compile: () => query.compile(db) };
 }
@@ -145,7 +155,7 @@ const operationsOfOrder = ofEachCustomer(({ db }, order) =>
 export function answersOf(
   ledger: ReadOnlyLedger,
   order: RecordKey,
-  { newest, deferred_reason: waits }: Pick<FormRow, "newest" | "deferred_reason">,
+  { newest, deferred_code: waits }: Pick<FormRow, "newest" | "deferred_code">,
 ): Answers {
   return {
     steps: stepsOfOrder(ledger, order).map(({ kind, at, version, items, operation_id: operationId }) => {
@@ -163,29 +173,12 @@ function isOpen(state: OpenOperation["state"] | "done" | "dropped"): state is Op
   return state !== "done" && state !== "dropped";
 }
 
-const entryOfOperation = ofEachCustomer<{ sequence: number | null }>(({ db }, { id }) => ({
-  compile: () =>
-    sql<{ sequence: number | null }>`select max(a.sequence) as sequence from operation o
-      join audit a on a.subject = o.subject where o.id = ${id} and a.body ->> '$.operation' = o.id`.compile(db),
-}));
-
-const entryOfReading = ofEachCustomer<{ sequence: number | null }>(({ db }, { namespace, id }) => ({
-  compile: () =>
-    sql<{ sequence: number | null }>`select min(a.sequence) as sequence from audit a
-      where a.subject = ${namespace} and a.at = ${id} and a.kind in ('learned', 'examined')`.compile(db),
-}));
-
 /** The newest audit entry of the operation that answered a change, or that of the reading by which it was learned. */
 function auditSequenceOf(
   ledger: ReadOnlyLedger,
   { customer_namespace: namespace, customer_id: id }: FormRow,
   { operationId, at }: Became,
 ): number | null {
-  const [entry] =
-    operationId !== null
-      ? entryOfOperation(ledger, { namespace: "", id: operationId })
-      : at === null
-        ? []
-        : entryOfReading(ledger, { namespace: `customer:${namespace}/${id}`, id: at });
-  return entry?.sequence ?? null;
+  if (operationId !== null) return newestEntryOf(ledger, operationId);
+  return at === null ? null : readingAt(ledger, { namespace, id }, at);
 }

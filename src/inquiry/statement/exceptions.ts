@@ -1,5 +1,4 @@
 import { sql } from "kysely";
-import type { RawBuilder } from "kysely";
 import { formatKey } from "../../crm/keys.ts";
 import { streams } from "../../crm/model.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
@@ -20,41 +19,46 @@ import type { ReadOnlyLedger } from "../read-only-ledger.ts";
 import { asked } from "./asked.ts";
 import { requireBalanced } from "./balanced.ts";
 import { branchOf } from "./filtered.ts";
+import { signOffRows } from "./sign-offs.ts";
 
 /** Rows of the statement: what there is is asked for three times, for the summary, the exceptions and the orders. */
 export async function* exceptionRows(
   ledger: ReadOnlyLedger,
   request: StatementRequest,
 ): AsyncGenerator<PartRow, void, void> {
-  const knownAt = request.asOf ?? (await asOf(ledger));
-  const summary = new ExceptionTotals();
-  for await (const one of stated(ledger, request)) summary.add(one, knownAt);
+  const { to, zone } = request.period;
+  const last = request.asOf ?? (await asOf(ledger));
+  const known = { knownAt: last === null || last < to ? last : to, ageing: request.tolerances?.ageing };
+  const summary = new ExceptionTotals(known);
+  for await (const one of stated(ledger, request)) summary.add(one);
   const totals = summary.rows();
   for (const row of totals) yield { part: "summary", row };
-  const check = new ExceptionTotals();
+  const check = new ExceptionTotals(known);
   for await (const one of stated(ledger, request)) {
-    check.add(one, knownAt);
-    const { part, row } = statedException(one, knownAt);
+    check.add(one);
+    const { part, row } = statedException(one, known);
     yield { part, row: { ...row, ...signOffOf(ledger, request.period.label, one.facts) } };
   }
   requireBalanced("exceptions", totals, check.rows());
-  for await (const one of stated(ledger, request)) yield* concernedRows(one, knownAt, request.period.zone);
+  for await (const one of stated(ledger, request)) yield* concernedRows(one, known, zone);
+  yield* signOffRows(ledger, request);
 }
 
 async function* stated(
   ledger: ReadOnlyLedger,
   { period, filters }: StatementRequest,
 ): AsyncGenerator<StatedException, void, void> {
-  for await (const facts of exceptions(ledger, period)) {
+  for await (const { facts, ended } of exceptions(ledger, period)) {
+    const open = ended === null || ended.at >= period.to;
     const customer = customerOf(facts);
     if (filters.customer !== undefined && (customer === null || formatKey(customer) !== filters.customer)) continue;
     const [of] = customer === null ? [] : branchOfCustomer(ledger, customer);
     const branch = of?.branch ?? null;
     if (filters.branch !== undefined && branch !== filters.branch) continue;
     if (!isOfSource(ledger, facts, filters)) continue;
-    const orders = concerned(ledger, facts);
+    const orders = concerned(ledger, facts, period.to);
     if (filters.product !== undefined && !orders.some((order) => isOfProduct(order, filters))) continue;
-    yield { facts, owner: actorOf(facts), branch, orders: orders.map(concernedOrder) };
+    yield { facts, ended, open, owner: open ? actorOf(facts) : null, branch, orders: orders.map(concernedOrder) };
   }
 }
 
@@ -63,17 +67,18 @@ const lastSignOff = asked<
   { by: string; at: string; reason: string }
 >("select by, at, reason from sign_off where period = @period and blocker = @blocker and facts = @facts");
 
-/** What of an exception stands in the way of closing a period, as it is now. */
-function blockerOfException(facts: ExceptionFacts): Blocker | undefined {
-  if (facts.kind === "unknown") return outcomeBlocker(facts.row);
-  return facts.kind === "held" ? holdBlocker(facts.row) : undefined;
+/** What of an exception stood in the way of closing a period, as it is now and as it was at the end of it. */
+function blockersOfException(facts: ExceptionFacts): Blocker[] {
+  if (facts.kind === "unknown")
+    return [outcomeBlocker(facts.row), outcomeBlocker({ ...facts.row, state: facts.stood })];
+  return facts.kind === "held" ? [holdBlocker(facts.row), holdBlocker({ ...facts.row, state: "open" })] : [];
 }
 
 /** Who took it as it is, so that the period could be closed. */
 function signOffOf(ledger: ReadOnlyLedger, period: string, facts: ExceptionFacts): Row {
-  const blocker = blockerOfException(facts);
-  const [signed] =
-    blocker === undefined ? [] : lastSignOff(ledger, { period, blocker: blocker.id, facts: blocker.facts });
+  const [signed] = blockersOfException(facts).flatMap((blocker) =>
+    lastSignOff(ledger, { period, blocker: blocker.id, facts: blocker.facts }),
+  );
   return signed === undefined
     ? {}
     : { signed_off_by: signed.by, signed_off_at: signed.at, sign_off_reason: signed.reason };
@@ -84,6 +89,7 @@ function customerOf(facts: ExceptionFacts): RecordKey | null {
     case "deferred":
     case "by-hand":
       return facts.customer;
+    case "not-known":
     case "source-incomplete":
     case "run":
       return null;
@@ -93,23 +99,23 @@ function customerOf(facts: ExceptionFacts): RecordKey | null {
   }
 }
 
-/** Who can end it: by its code where it has one, else who decides what is held, parked or was broken off. */
+/** Who can end what is open: by its code where it has one, else who decides what is held, parked or was broken off. */
 function actorOf(facts: ExceptionFacts): Actor | null {
   switch (facts.kind) {
     case "quarantined":
-      return facts.row.resolvedAt === null ? ownerOfQuarantine(facts.row.code) : null;
+      return ownerOfQuarantine(facts.row.code);
     case "deferred":
       return ownerOf(facts.code);
     case "rejected":
       return ownerOf(`rejected.${facts.row.outcomeCode ?? ""}`);
     case "unknown":
-      return facts.row.state === "parked" ? "operator" : "program";
-    case "held":
-      return facts.row.decidedAt === null ? "operator" : null;
+      return facts.stood === "parked" ? "operator" : "program";
     case "source-incomplete":
       return "crm";
+    case "held":
     case "run":
       return "operator";
+    case "not-known":
     case "settled":
     case "numbers-lost":
     case "by-hand":
@@ -128,27 +134,30 @@ interface OrderRow extends RecordKey {
   body: string;
 }
 
-/** Orders with their newest usable form, by what a condition says of `r`. */
-function ordersWhere(condition: (of: RecordKey) => RawBuilder<unknown>) {
-  return ofEachCustomer<OrderRow>(({ db }, of) => ({
-    compile: () =>
-      sql<OrderRow>`select r.namespace, r.id, v.body from record r
-        join record_version v on v.stream = r.stream and v.namespace = r.namespace and v.id = r.id
-          and v.version = r.version
-        where ${condition(of)} order by r.namespace, r.id`.compile(db),
-  }));
-}
+/** An order with its newest usable form. */
+const theOrder = ofEachCustomer<OrderRow>(({ db }, { namespace, id }) => ({
+  compile: () =>
+    sql<OrderRow>`select r.namespace, r.id, v.body from record r
+      join record_version v on v.stream = r.stream and v.namespace = r.namespace and v.id = r.id
+        and v.version = r.version
+      where r.stream = 'orders' and r.namespace = ${namespace} and r.id = ${id}`.compile(db),
+}));
 
-const theOrder = ordersWhere(
-  ({ namespace, id }) => sql`r.stream = 'orders' and r.namespace = ${namespace} and r.id = ${id}`,
-);
-
-/** What waits where its customer does; found by the customer, and not by going through all orders. */
-const notPlacedOf = ordersWhere(
-  ({ namespace, id }) => sql`r.customer_namespace = ${namespace} and r.customer_id = ${id} and +r.stream = 'orders'
-    and r.state <> 'absent'
-    and v.body ->> '$.cancelled' = 0 and not exists (select 1 from placed_order p
-      where p.namespace = r.namespace and p.order_id = r.id and p.to_at is null)`,
+/**
+ * What waits where its customer does: its orders that were there at a moment and not placed. They are found by the
+ * customer, and not by going through all orders.
+ */
+const notPlacedOf = asked<RecordKey & { to: string }, OrderRow>(
+  `select r.namespace, r.id, v.body from record r
+     join record_version v on v.stream = r.stream and v.namespace = r.namespace and v.id = r.id
+       and v.version = r.version
+   where r.customer_namespace = @namespace and r.customer_id = @id and +r.stream = 'orders' and r.first_seen < @to
+     and v.body ->> '$.cancelled' = 0
+     and not exists (select 1 from record_stood s where s.stream = r.stream and s.namespace = r.namespace
+       and s.id = r.id and s.state = 'absent' and s.from_at < @to and (s.to_at is null or s.to_at >= @to))
+     and not exists (select 1 from placed_order p where p.namespace = r.namespace and p.order_id = r.id
+       and p.from_at < @to and (p.to_at is null or p.to_at >= @to))
+   order by r.namespace, r.id`,
 );
 
 /** The orders of what a hold holds back, each once. */
@@ -161,16 +170,17 @@ const heldOrders = ofEachCustomer<RecordKey>(({ db }, { id }) => ({
       order by 1, 2`.compile(db),
 }));
 
-/** The orders that an exception concerns. */
-function concerned(ledger: ReadOnlyLedger, facts: ExceptionFacts): OrderRow[] {
+/** The orders that an exception concerns, of a period that ends at `to`. */
+function concerned(ledger: ReadOnlyLedger, facts: ExceptionFacts, to: string): OrderRow[] {
   switch (facts.kind) {
     case "quarantined":
-      return facts.row.key === null ? [] : ofRecord(ledger, facts.row.stream, facts.row.key);
+      return facts.row.key === null ? [] : ofRecord(ledger, facts.row.stream, facts.row.key, to);
     case "deferred":
     case "by-hand":
-      return ofRecord(ledger, facts.stream, facts.key);
+      return ofRecord(ledger, facts.stream, facts.key, to);
     case "held":
       return heldOrders(ledger, { namespace: "", id: facts.row.id }).flatMap((key) => theOrder(ledger, key));
+    case "not-known":
     case "source-incomplete":
     case "run":
       return [];
@@ -179,14 +189,14 @@ function concerned(ledger: ReadOnlyLedger, facts: ExceptionFacts): OrderRow[] {
       const orders = records.filter(({ stream }) => stream === "orders");
       const customer = records.find(({ stream }) => stream === "customers");
       if (orders.length > 0) return orders.flatMap(({ key }) => theOrder(ledger, key));
-      return customer === undefined || facts.kind === "settled" ? [] : ofRecord(ledger, "customers", customer.key);
+      return customer === undefined || facts.kind === "settled" ? [] : ofRecord(ledger, "customers", customer.key, to);
     }
   }
 }
 
-function ofRecord(ledger: ReadOnlyLedger, stream: Stream, key: RecordKey): OrderRow[] {
+function ofRecord(ledger: ReadOnlyLedger, stream: Stream, key: RecordKey, to: string): OrderRow[] {
   if (stream === "staff") return [];
-  return stream === "orders" ? theOrder(ledger, key) : notPlacedOf(ledger, key);
+  return stream === "orders" ? theOrder(ledger, key) : notPlacedOf(ledger, { ...key, to });
 }
 
 function concernedOrder({ namespace, id, body }: OrderRow): ConcernedOrder {
@@ -226,6 +236,8 @@ function isOfSource(ledger: ReadOnlyLedger, facts: ExceptionFacts, { source }: F
       return isFrom(facts.stream, facts.key);
     case "held":
       return isFrom("customers", facts.row.customer);
+    case "not-known":
+      return true;
     case "run":
       return false;
     default:

@@ -12,7 +12,7 @@ import { requireFilters } from "./filters.ts";
  */
 export async function statementHeader(
   ledger: ReadOnlyLedger,
-  { kind, version, title }: Pick<StatementShape, "kind" | "version" | "title">,
+  { kind, version, title, tolerates }: Pick<StatementShape, "kind" | "version" | "title" | "tolerates">,
   request: StatementRequest,
 ): Promise<StatementHeader> {
   requireStanding(ledger, request.asOf);
@@ -32,6 +32,7 @@ export async function statementHeader(
     ledger: await ledgerName(ledger),
     auditHead:
       head === undefined ? null : { sequence: head.sequence, hash: head.hash, size: head.size, root: head.root },
+    ...(tolerates === true && { tolerances: request.tolerances ?? {} }),
     program: programVersion(),
   };
 }

@@ -63,6 +63,11 @@ export function* licenceRows(
   }
 }
 
+/** What the number was fixed to when the seat began: `e` before it went to another unit, else `n` as it is now. */
+function of(column: "namespace" | "order_id" | "instance_id"): RawBuilder<unknown> {
+  return sql`iif(e.wire_number is null, ${sql.ref(`n.${column}`)}, ${sql.ref(`e.${column}`)})`;
+}
+
 function assignments(
   { at, event, operation }: Record<"at" | "event" | "operation", RawBuilder<unknown>>,
   { period: { from, to }, filters: { source, customer, product } }: Pick<StatementRequest, "period" | "filters">,
@@ -70,12 +75,15 @@ function assignments(
   const key = customer === undefined ? undefined : parseKey(customer);
   return sql`select ${at} as at, ${event} as event, a.asset_number as assetNumber, a.namespace as staffNamespace,
       a.staff_id as staffId, a.member_global_id as memberGlobalId, a.customer_namespace as customerNamespace,
-      a.customer_id as customerId, ${operation} as operationId, r.source as source, n.namespace as orderNamespace,
-      n.order_id as orderId, p.channel_order_id as channelOrderId, a.from_at as beganAt
+      a.customer_id as customerId, ${operation} as operationId, r.source as source,
+      ${of("namespace")} as orderNamespace, ${of("order_id")} as orderId,
+      p.channel_order_id as channelOrderId, a.from_at as beganAt
     from assignment a
     left join record r on r.stream = 'staff' and r.namespace = a.namespace and r.id = a.staff_id
     left join asset_number n on n.wire_number = a.asset_number and n.fixed_at is not null
-    left join placed_order p on p.namespace = n.namespace and p.order_id = n.order_id and p.to_at is null
+    left join earlier_number e on e.wire_number = a.asset_number and e.left_at = (select min(l.left_at)
+      from earlier_number l where l.wire_number = a.asset_number and l.left_at > a.from_at)
+    left join placed_order p on p.namespace = ${of("namespace")} and p.order_id = ${of("order_id")} and p.to_at is null
     where ${at} >= ${from} and ${at} < ${to}
       and ${source === undefined ? sql`1` : sql`r.source = ${source}`}
       and ${key === undefined ? sql`1` : sql`a.customer_namespace = ${key.namespace} and a.customer_id = ${key.id}`}
@@ -86,11 +94,11 @@ function assignments(
 function holds(product: string): RawBuilder<unknown> {
   return sql`exists (
     select 1 from record_version v, json_each(v.body, '$.instances') x
-    where v.stream = 'orders' and v.namespace = n.namespace and v.id = n.order_id
+    where v.stream = 'orders' and v.namespace = p.namespace and v.id = p.order_id
       and (v.version = p.version or v.version in (select s.version from order_step s
-        where s.namespace = n.namespace and s.order_id = n.order_id and s.kind = 'bought'))
+        where s.namespace = p.namespace and s.order_id = p.order_id and s.kind = 'bought'))
       and x.value ->> 'kind' = 'product' and ${product} in (x.value ->> 'gmsPid', x.value ->> 'appKey')
-      and n.instance_id in (
+      and ${of("instance_id")} in (
         with recursive above (id) as (
           select x.value ->> 'parentId'
           union

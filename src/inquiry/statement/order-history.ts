@@ -31,7 +31,7 @@ type StepRow = Parameters<typeof stepOf>[0] & { at: string; operation_id: string
 interface NumberRow {
   number: string;
   instanceId: string;
-  unit: number;
+  unit: number | null;
   customerNamespace: string | null;
   customerId: string | null;
   endedAt: string | null;
@@ -59,12 +59,14 @@ const stepsOfOrder = asked<RecordKey, StepRow>(`select s.*, v.body from order_st
       where f.stream = 'orders' and f.namespace = s.namespace and f.id = s.order_id and f.from_at <= s.at))
   where s.namespace = @namespace and s.order_id = @id order by s.number`);
 
-const numbersOf = asked<RecordKey, NumberRow>(`select n.wire_number as number, n.instance_id as instanceId, n.unit,
-    n.customer_namespace as customerNamespace, n.customer_id as customerId,
-    n.ended_at as endedAt
-  from asset_number n
+const numberColumns = `n.wire_number as number, n.instance_id as instanceId, n.unit,
+    n.customer_namespace as customerNamespace, n.customer_id as customerId, n.ended_at as endedAt, n.fixed_at`;
+
+/** Those that units of the order have, or had before the number went to another unit. */
+const numbersOf = asked<RecordKey, NumberRow>(`select ${numberColumns} from asset_number n
   where n.namespace = @namespace and n.order_id = @id and n.fixed_at is not null and n.wire_number is not null
-  order by n.fixed_at, n.wire_number`);
+  union all select ${numberColumns} from earlier_number n where n.namespace = @namespace and n.order_id = @id
+  order by fixed_at, number`);
 
 /** Everything that the ledger knows to have happened to an order; undefined where it is not placed. */
 export function orderHistory(ledger: ReadOnlyLedger, { namespace, id }: RecordKey): OrderHistory | undefined {

@@ -11,6 +11,8 @@ import type {
   RemovedItem,
   StepOrigin,
 } from "../../operation/state/order-steps.ts";
+import { minus } from "../../report/statement/exact.ts";
+import type { Exact } from "../../report/statement/exact.ts";
 import { shareOf } from "../../report/statement/order-form.ts";
 
 /** Everything that happened to one order, oldest first. */
@@ -61,12 +63,18 @@ export interface UnitProduct {
   amount: Money | undefined;
 }
 
+/** By how much something costs more. */
+interface Cost {
+  currency: string;
+  minor: Exact;
+}
+
 /** What an event did to one product in one unit: it came (1), went (−1) or costs something else (0). */
 export interface Moved {
   of: UnitProduct;
   units: 1 | -1 | 0;
   /** By how much what stands of the order costs more since. */
-  amounts: readonly Money[];
+  amounts: readonly Cost[];
 }
 
 type OrderEvent = "placed" | "adopted" | "amended" | "ended" | "repriced" | "found-gone" | "found-again";
@@ -364,9 +372,9 @@ function negative({ currency, minor }: Money): Money {
 }
 
 /** What was paid before is given back where the currency is another one now. */
-function difference(from: Money | undefined, to: Money | undefined): Money[] {
+function difference(from: Money | undefined, to: Money | undefined): Cost[] {
   if (from !== undefined && from.currency === to?.currency)
-    return [{ currency: to.currency, minor: to.minor - from.minor }];
+    return [{ currency: to.currency, minor: minus(to.minor, from.minor) }];
   return [...(from === undefined ? [] : [negative(from)]), ...(to === undefined ? [] : [to])];
 }
 

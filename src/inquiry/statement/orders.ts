@@ -1,6 +1,8 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { Money, RecordKey } from "../../crm/model.ts";
 import { isSameKey } from "../../operation/state/same-key.ts";
+import { plus } from "../../report/statement/exact.ts";
+import type { Exact } from "../../report/statement/exact.ts";
 import { localDates } from "../../report/statement/local-date.ts";
 import { sumCells } from "../../report/statement/orders.ts";
 import type { PartRow, Row, StatementRequest } from "../../report/statement/shape.ts";
@@ -14,7 +16,8 @@ import { licenceRows } from "./licences.ts";
 import { orderEventsIn, ordersWithEventsIn } from "./order-events.ts";
 import { orderHistory } from "./order-history.ts";
 import { OrderLines } from "./order-lines.ts";
-import type { Moved, OrderChange, OrderHistory, UnitProduct } from "./order-lines.ts";
+import { Recent } from "./recent.ts";
+import type { HistoryStep, Moved, OrderChange, OrderHistory, UnitProduct } from "./order-lines.ts";
 
 type Dates = ReturnType<typeof localDates>;
 
@@ -41,17 +44,19 @@ export function* ordersRows(ledger: ReadOnlyLedger, request: StatementRequest): 
 export function* lineRows(ledger: ReadOnlyLedger, request: StatementRequest, words: Words): Generator<Row, void, void> {
   const { filters } = request;
   const closed = closedTimes(ledger);
+  const followed = new Recent<Followed | undefined>(mostFollowed);
   for (const { number, ...order } of orderEventsIn(ledger, request)) {
-    const history = orderHistory(ledger, order);
-    const change = history === undefined ? undefined : changesOf(history).find((one) => one.number === number);
-    if (history === undefined || change === undefined) continue;
+    const known = followed.get(formatKey(order), () => followedOf(ledger, order));
+    const change = known?.changes.get(number);
+    if (known === undefined || change === undefined) continue;
+    const { history } = known;
     const branch = words.customers.branchAt(change.customer, change.at);
     if (filters.branch !== undefined && branch !== filters.branch) continue;
     const lines = linesOf(change).filter(({ of }) => isOfProduct(of, filters.product));
     if (lines.length === 0) continue;
     const own = {
       branch,
-      ...eventCells(history, change, words),
+      ...eventCells(known, change, words),
       ...adjustedCells(ledger, history, change, closed),
       ...proofCells(ledger, change),
     };
@@ -83,13 +88,37 @@ function* orderRows(ledger: ReadOnlyLedger, request: StatementRequest, words: Wo
       amount_after: after?.minor ?? null,
       currency: after?.currency ?? null,
       lines: sums.lines,
-      ...sumCells({ order: sums.after, products: sums.amounts }),
+      ...sumCells({ order: sums.after, products: sums.amounts, isKnown: isKnown(history, last.number) }),
     };
   }
 }
 
-function changesOf(history: OrderHistory): OrderChange[] {
-  return [...new OrderLines(history).changes()];
+/** An order with everything that happened to it, each by the number of its step. */
+interface Followed {
+  history: OrderHistory;
+  changes: ReadonlyMap<number, OrderChange>;
+  steps: ReadonlyMap<number, HistoryStep>;
+}
+
+/** So much is remembered of orders that more than one event of a period is of: each order is followed once. */
+const mostFollowed = 100_000;
+
+function followedOf(ledger: ReadOnlyLedger, order: RecordKey): { value: Followed | undefined; weight: number } {
+  const history = orderHistory(ledger, order);
+  if (history === undefined) return { value: undefined, weight: 1 };
+  const changes = [...new OrderLines(history).changes()];
+  const value = {
+    history,
+    changes: new Map(changes.map((change) => [change.number, change])),
+    steps: new Map(history.steps.map((step) => [step.number, step])),
+  };
+  return { value, weight: changes.reduce((sum, { moved }) => sum + 1 + moved.length, 0) };
+}
+
+/** Whether every form that something of an order was bought from by an event is kept: else what stands is not known. */
+function isKnown({ placing, steps }: OrderHistory, last: number): boolean {
+  if (placing.form === undefined) return false;
+  return steps.every((step) => step.number > last || step.kind !== "bought" || step.form !== undefined);
 }
 
 /** What an order cost a customer before an event and after another one, and what stands of it then. */
@@ -129,7 +158,7 @@ interface Line {
   /** Undefined: nobody knows any more what the event was about. */
   of: UnitProduct | undefined;
   moved: readonly Moved[];
-  amount: Money | undefined;
+  amount: { currency: string; minor: Exact } | undefined;
 }
 
 /** The lines that an event moved: a row for each product of each purchase, and for each currency of its price. */
@@ -139,12 +168,12 @@ function linesOf({ moved }: OrderChange): Line[] {
     JSON.stringify([of.asset.id, of.product.id, of.channelOrderId, of.licenceOrderId, of.product.nodes]),
   );
   return [...groups.values()].flatMap((group) => {
-    const sums = new Map<string, number>();
+    const sums = new Map<string, Exact>();
     for (const { currency, minor } of group.flatMap(({ amounts }) => amounts))
-      sums.set(currency, (sums.get(currency) ?? 0) + minor);
+      sums.set(currency, plus(sums.get(currency) ?? 0, minor));
     const of = group[0]?.of;
     // What had another currency before is a row by itself, in which no unit moves.
-    const [first, ...others] = [...sums].map(([currency, minor]): Money => ({ currency, minor }));
+    const [first, ...others] = [...sums].map(([currency, minor]) => ({ currency, minor }));
     return [{ of, moved: group, amount: first }, ...others.map((amount) => ({ of, moved: [], amount }))];
   });
 }
@@ -155,11 +184,11 @@ function isOfProduct(of: UnitProduct | undefined, product: string | undefined): 
 }
 
 function eventCells(
-  { order, source, placing, steps }: OrderHistory,
+  { history: { order, source, placing }, steps }: Followed,
   change: OrderChange,
   { dates, customers }: Words,
 ): Row {
-  const step = steps.find(({ number }) => number === change.number);
+  const step = steps.get(change.number);
   const form = step === undefined || step.kind === "removed" ? placing.form : step.form;
   return {
     event: change.event,

@@ -1,6 +1,7 @@
 import type { RecordKey } from "../../crm/model.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
 import { asked } from "./asked.ts";
+import { Recent } from "./recent.ts";
 
 /** What proves an event. */
 export interface Proof {
@@ -8,27 +9,76 @@ export interface Proof {
   auditSequence: number | null;
 }
 
-const proofOfOperation = asked<{ operation: string }, Proof>(`select o.run_id as run, (
-    select max(a.sequence) from audit a
-    where a.subject = o.subject and json_extract(a.body, '$.operation') = o.id
-      and json_extract(a.body, '$.state') = 'done') as auditSequence
-  from operation o where o.id = @operation`);
+/** The entries of one subject that prove something, by their numbers. */
+interface Proven {
+  /** The last one that says of an operation that it is done, and the last one of it at all. */
+  done: ReadonlyMap<string, number>;
+  newest: ReadonlyMap<string, number>;
+  /** The first one of the readings of a moment. */
+  readings: ReadonlyMap<string, number>;
+}
 
-const proofOfReading = asked<
-  { subject: string; at: string },
-  Proof
->(`select null as run, min(a.sequence) as auditSequence from audit a
-  where a.subject = @subject and a.at = @at and a.kind in ('learned', 'examined')`);
+const operationOf = asked<{ operation: string }, { run: string | null; subject: string }>(
+  "select o.run_id as run, o.subject from operation o where o.id = @operation",
+);
+
+const operationsOf = asked<{ subject: string }, { operation: string; done: number | null; newest: number }>(
+  `select json_extract(a.body, '$.operation') as operation, max(a.sequence) as newest,
+    max(iif(json_extract(a.body, '$.state') = 'done', a.sequence, null)) as done
+  from audit a where a.subject = @subject and json_extract(a.body, '$.operation') is not null group by 1`,
+);
+
+const readingsOf = asked<{ subject: string }, { at: string; first: number }>(
+  `select a.at, min(a.sequence) as first from audit a
+  where a.subject = @subject and a.kind in ('learned', 'examined') group by 1`,
+);
+
+/** So many entries are remembered: an order or a customer of which much is asked for is read once. */
+const mostRemembered = 100_000;
+const remembered = new WeakMap<ReadOnlyLedger, Recent<Proven>>();
+
+/** Forgets what was read of the audit record: it has grown since a statement was made before. */
+export function forgetProofs(ledger: ReadOnlyLedger): void {
+  remembered.delete(ledger);
+}
+
+function provenOf(ledger: ReadOnlyLedger, subject: string): Proven {
+  let recent = remembered.get(ledger);
+  if (recent === undefined) remembered.set(ledger, (recent = new Recent(mostRemembered)));
+  return recent.get(subject, () => {
+    const operations = operationsOf(ledger, { subject });
+    const readings = readingsOf(ledger, { subject });
+    const value = {
+      done: new Map(operations.flatMap(({ operation, done }) => (done === null ? [] : [[operation, done]]))),
+      newest: new Map(operations.map(({ operation, newest }) => [operation, newest])),
+      readings: new Map(readings.map(({ at, first }) => [at, first])),
+    };
+    return { value, weight: 1 + operations.length + readings.length };
+  });
+}
+
+interface Event {
+  operationId: string | null;
+  customer: RecordKey;
+  at: string;
+}
 
 /** The run and the audit entry of an event: of its operation, or of the reading by which it was learned. */
-export function proofOf(
-  ledger: ReadOnlyLedger,
-  { operationId, customer, at }: { operationId: string | null; customer: RecordKey; at: string },
-): Proof {
-  const rows =
-    operationId === null
-      ? proofOfReading(ledger, { subject: `customer:${customer.namespace}/${customer.id}`, at })
-      : proofOfOperation(ledger, { operation: operationId });
-  const [proof] = rows;
-  return proof ?? { run: null, auditSequence: null };
+export function proofOf(ledger: ReadOnlyLedger, { operationId, customer, at }: Event): Proof {
+  if (operationId === null) return { run: null, auditSequence: readingAt(ledger, customer, at) };
+  const [operation] = operationOf(ledger, { operation: operationId });
+  if (operation === undefined) return { run: null, auditSequence: null };
+  const { run, subject } = operation;
+  return { run, auditSequence: provenOf(ledger, subject).done.get(operationId) ?? null };
+}
+
+/** The newest audit entry of an operation, whatever it says of it. */
+export function newestEntryOf(ledger: ReadOnlyLedger, operationId: string): number | null {
+  const [operation] = operationOf(ledger, { operation: operationId });
+  return operation === undefined ? null : (provenOf(ledger, operation.subject).newest.get(operationId) ?? null);
+}
+
+/** The audit entry of the reading of a customer by which something was learned. */
+export function readingAt(ledger: ReadOnlyLedger, { namespace, id }: RecordKey, at: string): number | null {
+  return provenOf(ledger, `customer:${namespace}/${id}`).readings.get(at) ?? null;
 }

@@ -1,7 +1,8 @@
 import { sql } from "kysely";
 import { formatKey } from "../../crm/keys.ts";
-import type { RecordKey } from "../../crm/model.ts";
+import type { Money, RecordKey } from "../../crm/model.ts";
 import { compareCustomer } from "../../report/reconciliation/compare-customer.ts";
+import { inCodes } from "../../report/reconciliation/case.ts";
 import type { CustomerCase, ReconciliationView } from "../../report/reconciliation/case.ts";
 import { orderChanges } from "../../report/statement/order-changes.ts";
 import { hasProduct, isProduct } from "../../report/statement/order-form.ts";
@@ -11,6 +12,7 @@ import type { CustomerFacts, ReconciledItem } from "../../report/statement/recon
 import { correctedRow, itemRow } from "../../report/statement/reconciliation.ts";
 import { ReconciliationTotals } from "../../report/statement/reconciliation-totals.ts";
 import type { Filters, PartRow, StatementRequest } from "../../report/statement/shape.ts";
+import { requireStood } from "../as-of/as-of.ts";
 import { customerCase } from "../customer-case.ts";
 import { everyCustomer, reconciliationView } from "../reconciliation.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
@@ -30,7 +32,8 @@ export async function* reconciliationRows(
   ledger: ReadOnlyLedger,
   request: StatementRequest,
 ): AsyncGenerator<PartRow, void, void> {
-  const { seconds } = request.tolerances ?? {};
+  requireStood(ledger, request.asOf);
+  const { seconds, ageing } = request.tolerances ?? {};
   const view = { ...(await reconciliationView(ledger)), seconds };
   const summary = new ReconciliationTotals();
   for (const { items } of reconciled(ledger, request, view)) for (const one of items) summary.add(one);
@@ -42,19 +45,35 @@ export async function* reconciliationRows(
   for (const { item, facts, items } of reconciled(ledger, request, view)) {
     for (const one of items) {
       check.add(one);
-      yield itemRow(item, one, { branch: facts.branch, knownAt, zone });
+      yield itemRow(item, one, { branch: facts.branch, knownAt, zone, ageing });
     }
   }
   requireBalanced("reconciliation", totals, check.rows());
   yield* correctedRows(ledger, request);
 }
 
+/**
+ * Orders and lines for which the CRM has another amount than was sent, as the statement finds it, with what of both
+ * falls to the row. Those of an order come one after another.
+ */
+export async function* otherMoneyItems(
+  ledger: ReadOnlyLedger,
+  request: StatementRequest,
+): AsyncGenerator<{ order: RecordKey; crm: Money | undefined; sent: Money | undefined }, void, void> {
+  const view = { ...(await reconciliationView(ledger)), seconds: request.tolerances?.seconds };
+  for (const { items } of reconciled(ledger, request, view))
+    for (const { comparison, isOtherMoney, crm, sent } of items)
+      if (isOtherMoney && comparison.order !== undefined)
+        yield { order: comparison.order, crm: crm.amount, sent: sent.amount };
+}
+
 /** Every customer that is asked for with what is asked for of it, in key order. */
 function* reconciled(
   ledger: ReadOnlyLedger,
-  { period, by, filters, tolerances = {} }: StatementRequest,
+  { period, by, filters, asOf, tolerances = {} }: StatementRequest,
   view: ReconciliationView,
 ): Generator<Reconciled, void, void> {
+  const knownAt = asOf ?? view.asOf;
   const customers = ledger.db
     .selectFrom(everyCustomer(ledger).as("c"))
     .select(["c.namespace", "c.id"])
@@ -62,9 +81,9 @@ function* reconciled(
     .orderBy("c.namespace")
     .orderBy("c.id");
   for (const key of ledger.rows(customers)) {
-    const item = customerCase(ledger, key);
+    const item = inCodes(customerCase(ledger, key));
     const facts = customerFacts(ledger, key);
-    const all = reconciledItems(item, compareCustomer(item, view), facts, tolerances);
+    const all = reconciledItems(item, compareCustomer(item, view), facts, { ...tolerances, knownAt });
     const items = asked(all, facts, filters).filter(({ comparison }) => inPeriod(comparison, period, by));
     if (items.length > 0) yield { item, facts, items };
   }

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { z } from "zod";
 import { stored } from "../../ledger/database/stored.ts";
-import { runRow, streamRow } from "../../report/statement/run.ts";
+import { readingProblem, runRow, streamRow } from "../../report/statement/run.ts";
 import type { RunBalance } from "../../report/statement/run.ts";
 import type { PartRow, StatementRequest } from "../../report/statement/shape.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
@@ -92,7 +92,12 @@ function* reads(ledger: ReadOnlyLedger, { period, filters }: StatementRequest): 
         whole: row.whole === 1,
         rows: row.rows,
         bad: row.bad,
-        problem: row.problem,
+        problem: readingProblem({
+          finishedAt: row.finished_at,
+          complete: row.complete === 1,
+          shrunk: row.shrunk === 1,
+          problem: row.problem,
+        }),
       },
     };
 }

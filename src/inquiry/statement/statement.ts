@@ -5,6 +5,7 @@ import type { Filters, StatementRequest } from "../../report/statement/shape.ts"
 import type { FileChunk } from "../../report/statement/writer.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
 import { statementHeader } from "./header.ts";
+import { forgetProofs } from "./proof.ts";
 import { statements } from "./statements.ts";
 import type { Statement, StatementKind } from "./statements.ts";
 
@@ -22,6 +23,7 @@ export async function* statement(
   const made: Statement = statements[kind];
   if (made.filters !== undefined) requireUseful(kind, request.filters, made.filters);
   const asked: StatementRequest = made.happenedOnly ? { ...request, by: "happened" } : request;
+  forgetProofs(ledger);
   const header = await statementHeader(ledger, made.shape, asked);
   yield* renderStatement(format, made.shape, header, made.rows(ledger, asked), name);
 }

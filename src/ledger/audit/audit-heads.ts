@@ -26,6 +26,8 @@ import { refused } from "../database/damage.ts";
  */
 export interface LedgerMark extends AuditHead {
   commit: number;
+  /** Whose record it is, where the head was kept at a configured place. */
+  ledger?: string | null | undefined;
   /** The same as a signed text. */
   checkpoint?: string | undefined;
 }
@@ -212,36 +214,43 @@ function thinned(text: string): string {
  */
 export function readMarks(path: string): (LedgerMark & { at: string })[] {
   if (!existsSync(path)) return [];
-  const marks: (LedgerMark & { at: string })[] = [];
-  for (const line of readFileSync(path, "utf8").split("\n")) {
-    if (line === "") continue;
-    try {
-      const parsed = headLine.safeParse(JSON.parse(line));
-      if (parsed.success) marks.push(parsed.data);
-    } catch {
-      continue;
-    }
-  }
-  return marks;
+  return readFileSync(path, "utf8")
+    .split("\n")
+    .flatMap((line) => headIn(line) ?? []);
 }
 
 /**
  * Heads of a copy of the file, of a file that a configured place is, or of what `audit head` printed. Throws a
- * TypeError for a line that is JSON and no head: only what a crash cut off is none.
+ * TypeError for a line that somebody changed: only what a crash cut off is passed over.
  */
 export function readCopiedMarks(text: string): (LedgerMark & { at: string })[] {
   return text.split("\n").flatMap((line, index) => {
     if (!line.startsWith("{")) return [];
-    let read: unknown;
-    try {
-      read = JSON.parse(line);
-    } catch {
-      return [];
-    }
-    const parsed = headLine.safeParse(read);
-    if (parsed.success) return [parsed.data];
-    throw new TypeError(`line ${index + 1} is no head`);
+    const read = headIn(line);
+    if (read === undefined && !isCutOff(line)) throw new TypeError(`line ${index + 1} is no head`);
+    return read === undefined ? [] : [read];
   });
+}
+
+/** The number of the first line of a file of heads that is none and that no crash leaves. */
+export function spoiledLine(path: string): number | undefined {
+  if (!existsSync(path)) return undefined;
+  const lines = readFileSync(path, "utf8").split("\n");
+  const index = lines.findIndex((line) => headIn(line) === undefined && !isCutOff(line));
+  return index < 0 ? undefined : index + 1;
+}
+
+function headIn(line: string): (LedgerMark & { at: string }) | undefined {
+  try {
+    return headLine.safeParse(JSON.parse(line)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a crash may have left a line so: it breaks off before its end, or the disk has zeros in its place. */
+function isCutOff(line: string): boolean {
+  return line === "" || line.includes("\0") || (line.startsWith("{") && !/(?:\}|"at":"[^"]*"[^,]+)$/u.test(line));
 }
 
 /** Heads of the audit chain that were kept so far, oldest first. */

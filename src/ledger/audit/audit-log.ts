@@ -54,6 +54,14 @@ export function chainLeaf({ entries, hash }: { entries: number; hash: string }):
   return leafHash(JSON.stringify(["chain", 1, entries, hash]));
 }
 
+/** What an entry says. */
+interface Entry {
+  at: string;
+  kind: string;
+  subject: string;
+  body: JsonObject;
+}
+
 /** Appends entries inside the caller's transaction; the head is read there and never remembered. */
 export class AuditLog {
   readonly #head;
@@ -65,8 +73,12 @@ export class AuditLog {
   readonly #hashesAfter;
   readonly #random: Randomness;
 
-  constructor(database: Database.Database, random: Randomness) {
+  readonly #allowed: (entry: Entry) => void;
+
+  /** `allowed` throws where an entry may not be written: the record keeps it for good. */
+  constructor(database: Database.Database, random: Randomness, allowed: (entry: Entry) => void = () => undefined) {
     this.#random = random;
+    this.#allowed = allowed;
     this.#head = database.prepare<[], AuditHead>("select sequence, hash from audit order by sequence desc limit 1");
     this.#hashAt = database.prepare<[number], Pick<AuditTable, "hash">>("select hash from audit where sequence = +?");
     this.#insert = database.prepare(
@@ -81,7 +93,8 @@ export class AuditLog {
       .pluck();
   }
 
-  append(entry: { at: string; kind: string; subject: string; body: JsonObject }): Omit<AuditHead, "root"> {
+  append(entry: Entry): Omit<AuditHead, "root"> {
+    this.#allowed(entry);
     const head = this.#head.get();
     const row = {
       sequence: (head?.sequence ?? 0) + 1,

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../base/canonical-json.ts";
 import { headsPath, readKeptHeads } from "./audit-heads.ts";
 import type { AuditHead, AuditRow } from "./audit-log.ts";
+import { entriesOf } from "./entries.ts";
 import { keptOf } from "./kept-tree.ts";
 import type { HeadPlaceTable } from "./tables.ts";
 import { verifyRecord } from "./verify-log.ts";
@@ -62,12 +63,8 @@ export class Audit {
     };
   }
 
-  rows(): IterableIterator<AuditRow> {
-    return this.#context.database
-      .prepare<[], AuditRow>(
-        "select sequence, format, at, kind, subject, body, previous, hash, salt from audit order by sequence",
-      )
-      .iterate();
+  rows(): Generator<AuditRow, void, void> {
+    return entriesOf(this.#context.database);
   }
 
   /** The whole record, with the tree and the guards that the database keeps and the heads beside it. */

@@ -24,31 +24,65 @@ const guards = [
   "audit_tile_refuses_delete before delete on audit_tile begin select raise(abort, 'the audit tree only grows'); end",
 ];
 
+/** The tables of entries and tree, and the index by which the entries about an order are found. */
+const made = [
+  `table audit (sequence integer primary key, format integer not null, at text not null, kind text not null,
+     subject text not null, body text not null, previous text not null, hash text not null,
+     salt text not null default '') strict`,
+  `table audit_tree (only_one integer primary key check (only_one = 1), chain_entries integer not null,
+     chain_hash text not null, size integer not null, roots text not null) strict`,
+  "table audit_tile (number integer primary key, root text not null) strict",
+  "index audit_by_subject on audit (subject, sequence)",
+];
+
 /** A statement without what SQLite does not look at. */
 function bare(statement: string): string {
-  return statement.toLowerCase().replaceAll(/\s+/gu, "");
+  return statement.toLowerCase().replaceAll(/[\s"]+/gu, "");
 }
 
-/** The Merkle tree as the database keeps it, and which of its guards are not there as they were made. */
-export function keptOf(database: Sqlite): Required<Pick<AuditRecord, "tree" | "guardsMissing">> {
+/** What stands in the schema of a database. */
+interface SchemaRow {
+  name: string;
+  sql: string;
+}
+
+/** Guards that are not there as they were made, and what else of the audit tables is gone, other, or there beside. */
+function schemaOf(database: Sqlite): Pick<AuditRecord, "guardsMissing" | "schemaChanged"> {
+  const there = database
+    .prepare<[], SchemaRow>(
+      `select name, sql from sqlite_schema
+       where sql is not null and lower(tbl_name) in ('audit', 'audit_tree', 'audit_tile')`,
+    )
+    .all();
+  const found = new Set(there.map(({ sql }) => bare(sql)));
+  const lacking = (of: readonly string[], word: string): string[] =>
+    of.filter((statement) => !found.has(bare(`create ${word}${statement}`)));
+  const guardsMissing = lacking(guards, "trigger ").map((guard) => guard.split(" ", 1)[0] ?? "");
+  const others = lacking(made, "").map((statement) => statement.split(" ", 2)[1] ?? "");
+  const own = new Set(
+    [...guards.map((guard) => `create trigger ${guard}`), ...made.map((one) => `create ${one}`)].map(bare),
+  );
+  const beside = there.filter(({ name, sql }) => !own.has(bare(sql)) && !guardsMissing.includes(name));
+  return { guardsMissing, schemaChanged: [...new Set([...others, ...beside.map(({ name }) => name)])] };
+}
+
+/** The Merkle tree as the database keeps it, and what of its schema is not as it was made. */
+export function keptOf(database: Sqlite): Required<Pick<AuditRecord, "tree" | "guardsMissing" | "schemaChanged">> {
   const row = treeRow(database);
   const tiles = database.prepare<[], AuditTileTable>("select number, root from audit_tile order by number").all();
-  const there = database.prepare<[], string>("select sql from sqlite_master where type = 'trigger'").pluck().all();
-  const made = new Set(there.map(bare));
+  const { guardsMissing = [], schemaChanged = [] } = schemaOf(database);
   return {
     tree: {
       row: row ?? noTree,
-      roots: row === undefined ? [] : storedRoots(row),
       tiles: tiles.map(({ number, root }, index) => (number === index ? root : "")),
     },
-    guardsMissing: guards
-      .filter((guard) => !made.has(bare(`create trigger ${guard}`)))
-      .map((guard) => guard.split(" ", 1)[0] ?? ""),
+    guardsMissing,
+    schemaChanged,
   };
 }
 
 /** A row that is gone says nothing of any entry. */
-const noTree = { chain_entries: 0, chain_hash: "", size: 0 };
+const noTree = { chain_entries: 0, chain_hash: "", size: 0, roots: "" };
 
 function treeRow(database: Sqlite): AuditTreeTable | undefined {
   return database.prepare<[], AuditTreeTable>("select * from audit_tree where only_one = 1").get();

@@ -14,8 +14,11 @@ export type AuditFault =
   | "record-rewritten"
   | "heads-disagree"
   | "head-signature"
+  | "head-broken"
   | "tree-changed"
   | "guard-missing"
+  | "schema-changed"
+  | "books-changed"
   | "cut-off";
 
 /** The first entry that does not fit, and why; entry 0 where it is no entry that is wrong. */
@@ -47,13 +50,14 @@ export interface AuditRecord {
   heads: readonly AuditHead[];
   tree?:
     | {
-        row: Pick<AuditTreeTable, "chain_entries" | "chain_hash" | "size">;
-        roots: readonly string[];
+        row: Pick<AuditTreeTable, "chain_entries" | "chain_hash" | "size" | "roots">;
         tiles: readonly string[];
       }
     | undefined;
   /** Guards of the tables that are not there as they were made, by their names. */
   guardsMissing?: readonly string[] | undefined;
+  /** Other parts of their schema that are gone, are others, or are there beside what was made, by their names. */
+  schemaChanged?: readonly string[] | undefined;
 }
 
 /**
@@ -69,7 +73,7 @@ export function verifyRecord(record: AuditRecord): AuditVerdicts {
     walk.take(row);
   }
   const { entries, head } = walk;
-  const finding = walk.finding ?? guardFinding(record) ?? treeFinding(record, walk);
+  const finding = walk.finding ?? schemaFinding(record) ?? treeFinding(record, walk);
   const integrity: AuditVerdicts["integrity"] = finding === undefined ? { good: true } : { good: false, ...finding };
   const longest = record.heads.reduce((most, { sequence }) => Math.max(most, sequence), 0);
   const completeness = completenessOf(record.heads.length === 0, longest, Math.max(last, entries));
@@ -148,6 +152,9 @@ class Walk {
     if (row.sequence < expected) return is("entry-repeated", `entry ${row.sequence} is there again`);
     if (row.format < this.#format || !formats.some((format) => format === row.format))
       return is("entry-format", `entry ${expected} has the unknown format ${row.format}`);
+    // The hash of an entry of the first format covers no salt: it has none.
+    if (row.format === formats[0] && row.salt !== "")
+      return is("entry-changed", `entry ${expected} was changed: it has a salt, and its format has none`);
     const isLinked = row.previous === (this.head?.hash ?? "");
     const isWhole = auditHash(row) === row.hash;
     if (isLinked && isWhole) return undefined;
@@ -158,22 +165,26 @@ class Walk {
   }
 }
 
-function guardFinding({ guardsMissing = [] }: AuditRecord): AuditFinding | undefined {
-  if (guardsMissing.length === 0) return undefined;
-  const why = `what keeps the tables from being changed is gone or another: ${guardsMissing.join(", ")}`;
-  return { code: "guard-missing", firstBad: 0, why };
+function schemaFinding({ guardsMissing = [], schemaChanged = [] }: AuditRecord): AuditFinding | undefined {
+  if (guardsMissing.length > 0) {
+    const why = `what keeps the tables from being changed is gone or another: ${guardsMissing.join(", ")}`;
+    return { code: "guard-missing", firstBad: 0, why };
+  }
+  if (schemaChanged.length === 0) return undefined;
+  const why = `the audit tables are not as this program made them: ${schemaChanged.join(", ")}`;
+  return { code: "schema-changed", firstBad: 0, why };
 }
 
 /** The tree that the ledger keeps is the one of its entries. */
 function treeFinding({ tree }: AuditRecord, walk: Walk): AuditFinding | undefined {
   if (tree === undefined) return undefined;
-  const { row, roots, tiles } = tree;
+  const { row, tiles } = tree;
   const { leaves, chain, tiles: own } = walk.tree;
   const fits =
     row.size === leaves.size &&
     row.chain_entries === chain.entries &&
     row.chain_hash === chain.hash &&
-    isSame(roots, leaves.roots) &&
+    row.roots === JSON.stringify(leaves.roots) &&
     isSame(tiles, own);
   if (fits) return undefined;
   const tile = tiles.findIndex((root, index) => root !== own[index]);

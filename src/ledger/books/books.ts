@@ -1,5 +1,6 @@
 import { exitCodes, Problem } from "../../base/errors.ts";
 import type { LedgerContext } from "../context.ts";
+import { closingFactsOf } from "./tables.ts";
 import type { ClosedFileTable, ClosedPeriodTable, SignOffTable } from "./tables.ts";
 
 /** A person and their reason. */
@@ -84,24 +85,23 @@ export class Books {
         subject: subjectOf(row.period),
         body: {
           closing: row.closing,
-          zone: row.zone,
-          from: row.from_at,
-          to: row.to_at,
           by: row.closed_by,
-          reason: row.reason,
-          asOf: row.as_of,
-          entry: row.entry,
-          hash: row.entry_hash,
-          size: row.tree_size,
-          root: row.tree_root,
-          program: row.program,
-          configuration: row.configuration,
+          ...closingFactsOf(row),
           files: files.map(({ name, sha256, bytes }) => ({ name, sha256, bytes })),
           signedOff: closing.signedOff.map(({ id: blocker, facts }) => ({ blocker, facts })),
         },
       });
       return { period: row.period, closing: row.closing };
     });
+  }
+
+  /**
+   * By how many milliseconds the clock is behind the moment that closed books stand on: it was set back since, and what
+   * is written falls into them by its time. 0 where it is not.
+   */
+  get clockBehind(): number {
+    const asOf = this.#statements().cutOff.get()?.at;
+    return typeof asOf === "string" ? Math.max(0, Date.parse(asOf) + 1 - this.#context.wallClock) : 0;
   }
 
   /**
@@ -139,18 +139,18 @@ export class Books {
   }
 
   /** Signs off what stands in the way of a closing, with an audit entry. Saying it twice says nothing more. */
-  async signOff(period: string, blockers: readonly Signed[], whose: Whose): Promise<void> {
+  async signOff(period: string, blockers: readonly (Signed & { what?: string })[], whose: Whose): Promise<void> {
     const { by, reason } = whose;
     await this.#context.write(() => {
       const at = this.#context.now;
       if (this.#statements().live.get(period) !== undefined) throw alreadyClosed(period);
-      for (const { id: blocker, facts } of blockers) {
+      for (const { id: blocker, facts, what } of blockers) {
         if (this.#statements().signOff.run({ period, blocker, facts, at, by, reason }).changes === 0) continue;
         this.#context.audit.append({
           at,
           kind: "signed-off",
           subject: subjectOf(period),
-          body: { blocker, facts, by, reason },
+          body: { blocker, ...(what === undefined ? {} : { what }), facts, by, reason },
         });
       }
     });
@@ -221,6 +221,9 @@ export class Books {
       ),
       following: database.prepare<[{ from: string }], ClosedPeriodTable>(
         `${live} and from_at >= @from order by from_at limit 1`,
+      ),
+      cutOff: database.prepare<[], { at: string | null }>(
+        "select max(as_of) as at from closed_period where reopened_at is null",
       ),
       entry: database.prepare<[number], { hash: string }>("select hash from audit where sequence = ?"),
       signed: database.prepare<[{ period: string; blocker: string; facts: string }], { at: string }>(

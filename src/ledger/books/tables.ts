@@ -26,6 +26,23 @@ export interface ClosedPeriodTable {
   reopened_reason: string | null;
 }
 
+/** The facts of a closing by the names that its audit entry has for them. */
+export function closingFactsOf(row: ClosedPeriodTable) {
+  return {
+    zone: row.zone,
+    from: row.from_at,
+    to: row.to_at,
+    reason: row.reason,
+    asOf: row.as_of,
+    entry: row.entry,
+    hash: row.entry_hash,
+    size: row.tree_size,
+    root: row.tree_root,
+    program: row.program,
+    configuration: row.configuration,
+  };
+}
+
 /** One file of a closing. */
 export interface ClosedFileTable {
   period: string;

@@ -48,6 +48,8 @@ import * as goneLocksMigration from "../../../migrations/0028_gone_locks.ts";
 import * as auditTreeMigration from "../../../migrations/0029_audit_tree.ts";
 import * as headPlacesMigration from "../../../migrations/0030_head_places.ts";
 import * as booksMigration from "../../../migrations/0031_books.ts";
+import * as whatStoodMigration from "../../../migrations/0032_what_stood.ts";
+import * as earlierNumbersMigration from "../../../migrations/0034_earlier_numbers.ts";
 import * as rejectionsMigration from "../../../migrations/0004_rejections.ts";
 
 export type Sqlite = Database.Database;
@@ -90,6 +92,8 @@ export const migrations: Record<string, Migration> = {
   "0029_audit_tree": auditTreeMigration,
   "0030_head_places": headPlacesMigration,
   "0031_books": booksMigration,
+  "0032_what_stood": whatStoodMigration,
+  "0034_earlier_numbers": earlierNumbersMigration,
 };
 
 class TransactionalDdlAdapter extends SqliteAdapter {
@@ -99,8 +103,20 @@ class TransactionalDdlAdapter extends SqliteAdapter {
 }
 
 class ImmediateDriver extends SqliteDriver {
+  readonly #database: Sqlite;
+
+  constructor(database: Sqlite) {
+    super({ database });
+    this.#database = database;
+  }
+
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw("begin immediate"));
+  }
+
+  /** SQLite takes a transaction back by itself where the disk is full; asked again, it would hide why. */
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    if (this.#database.inTransaction) await super.rollbackTransaction(connection);
   }
 }
 
@@ -118,7 +134,7 @@ class LedgerDialect extends SqliteDialect {
   }
 
   override createDriver(): SqliteDriver {
-    return new ImmediateDriver({ database: this.#database });
+    return new ImmediateDriver(this.#database);
   }
 }
 

@@ -111,11 +111,36 @@ export interface AppliedPlanTable {
   at: string;
 }
 
+/** How an operation stood until it changed: see the migration that made it. */
+interface OperationStoodTable extends Pick<
+  OperationTable,
+  "state" | "run_id" | "settle_after" | "verdict" | "evidence" | "outcome_code" | "outcome_message" | "answer_ref"
+> {
+  operation_id: string;
+  from_at: string;
+  to_at: string;
+}
+
+/** From when to when it stood that an operation was refused for a record: see the migration that made it. */
+interface RejectionStoodTable {
+  operation_id: string;
+  stream: Stream;
+  namespace: string;
+  record_id: string;
+  kind: OperationKind;
+  hash: string;
+  version: number;
+  from_at: string;
+  to_at: string | null;
+}
+
 export const journalTables = {
   operation: table<OperationTable>(),
+  operation_stood: table<OperationStoodTable>(),
   operation_record: table<OperationRecordTable>(),
   attempt: table<AttemptTable>(),
   rejection: table<RejectionTable>(),
+  rejection_stood: table<RejectionStoodTable>(),
   clock_note: table<ClockNoteTable>(),
   applied_plan: table<AppliedPlanTable>(),
 };

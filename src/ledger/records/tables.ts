@@ -87,6 +87,34 @@ export interface QuarantineTable {
   resolution: string | null;
 }
 
+/** How a record stood from one moment to another: see the migration that made it. */
+interface RecordStoodTable {
+  stream: Stream;
+  namespace: string;
+  id: string;
+  from_at: string;
+  to_at: string | null;
+  state: RecordState;
+  deferred_code: string | null;
+  deferred_reason: string | null;
+  deferred_since: string | null;
+}
+
+/** What was said of a bad row from one moment to another. */
+interface QuarantineStoodTable {
+  id: string;
+  from_at: string;
+  to_at: string | null;
+  place: string;
+  field: string;
+  code: string;
+  message: string;
+  expected: string | null;
+  customer_namespace: string | null;
+  customer_id: string | null;
+  state: QuarantineTable["state"];
+}
+
 export interface SourceStreamTable {
   source: string;
   stream: Stream;
@@ -108,4 +136,6 @@ export const recordTables = {
   source_stream: table<SourceStreamTable>(),
   quarantine: table<QuarantineTable>(),
   record_tally: table<RecordTallyTable>(),
+  record_stood: table<RecordStoodTable>(),
+  quarantine_stood: table<QuarantineStoodTable>(),
 };

@@ -13,7 +13,7 @@ export interface RetentionSettings {
 
 /**
  * What was thinned: raw forms of records and of what was in quarantine, observations, differences that ended, what
- * people asked for and took back, reads of sources, particulars of runs.
+ * people asked for and took back, readings of customers before a later one, reads of sources, particulars of runs.
  */
 export const historyKinds = [
   "rawForms",
@@ -21,6 +21,7 @@ export const historyKinds = [
   "observations",
   "differences",
   "requests",
+  "readings",
   "reads",
   "runs",
 ] as const;
@@ -32,6 +33,7 @@ export const daysOf: Readonly<Record<HistoryKind, keyof RetentionSettings>> = {
   observations: "observationDays",
   differences: "observationDays",
   requests: "observationDays",
+  readings: "observationDays",
   reads: "runDays",
   runs: "runDays",
 };
@@ -57,11 +59,16 @@ export interface Batch {
 /** Reads of each stream that are always kept: what is absent was judged by them. */
 const readsKept = 10;
 
+/** Whether closed books, or closings of them before, stand on what was so from one moment to another. */
+const closedWhile = (from: string, to: string): string =>
+  `exists (select 1 from closed_period c where c.as_of >= ${from} and c.as_of < ${to})`;
+
 /**
  * Thins history by its age. It never touches what a promise or a report needs: the audit chain, the journal, what is
  * known of the platform, versions of records and who they belong to, the raw form of the newest version and of what is
- * in quarantine, what the platform shows now, the newest reads of a stream and its last complete ones, and the last run
- * of a job. Every method runs inside the writer's transaction.
+ * in quarantine, what the platform shows now, the newest reads of a stream and its last complete ones, the last run of
+ * a job, from when to when something waited or was refused, and what closed books stand on. Every method runs inside
+ * the writer's transaction.
  */
 export class RetentionTables {
   readonly #sweeps: Readonly<Record<HistoryKind, Sweep>>;
@@ -79,6 +86,7 @@ export class RetentionTables {
       observations: () => observations(database),
       differences: () => differences(database),
       requests: () => requests(database),
+      readings: () => readings(database),
       reads: () => reads(database),
       runs: () => runs(database),
     });
@@ -164,7 +172,9 @@ function observations(database: Sqlite): Sweep {
        select json_extract(body, '$.licenseType'), 'product', to_at from observation
      where ${row} and kind = 'product' and json_extract(body, '$.licenseType') is not null on conflict do nothing`,
   );
-  const drop = database.prepare(`delete from observation where ${row}`);
+  const drop = database.prepare(
+    `delete from observation where ${row} and not ${closedWhile("observation.from_at", "observation.to_at")}`,
+  );
   return {
     start: ["", "", "", "", "", ""],
     page: (after, until, size) => page.all(...after, until, size),
@@ -186,7 +196,8 @@ function differences(database: Sqlite): Sweep {
     .raw();
   const drop = database.prepare(
     `delete from difference where namespace = +? and customer_id = +? and level = +? and subject = +? and class = +?
-       and first_seen = +? and ended_at is not null`,
+       and first_seen = +? and ended_at is not null
+       and not ${closedWhile("difference.first_seen", "difference.ended_at")}`,
   );
   return {
     start: ["", "", "", "", "", "", ""],
@@ -210,6 +221,7 @@ function requests(database: Sqlite): Sweep {
   const drop = database.prepare(
     // What the CRM asked for last says whether it asks for something else now.
     `delete from manual_request as ended where of = +? and about = +? and from_at = +? and to_at is not null
+       and not ${closedWhile("ended.from_at", "ended.to_at")}
        and (asked_by <> '${theCrm}' or exists (select 1 from manual_request later where later.of = ended.of
          and later.about = ended.about and later.from_at > ended.from_at and later.asked_by = '${theCrm}'
          and later.customer_namespace = ended.customer_namespace and later.customer_id = ended.customer_id))`,
@@ -221,9 +233,31 @@ function requests(database: Sqlite): Sweep {
   };
 }
 
+/** Readings of customers that a later one came after. A sweep goes along the later ones. */
+function readings(database: Sqlite): Sweep {
+  const key = "seen_at, customer_namespace, customer_id";
+  const page = database
+    .prepare<unknown[], [string, string, string]>(
+      `select ${key} from customer_reading where (${key}) > (?, ?, ?) and seen_at <= ? order by ${key} limit ?`,
+    )
+    .raw();
+  const next = `(select min(n.seen_at) from customer_reading n
+    where n.customer_namespace = customer_reading.customer_namespace
+      and n.customer_id = customer_reading.customer_id and n.seen_at > customer_reading.seen_at)`;
+  const drop = database.prepare(
+    `delete from customer_reading where seen_at < ? and customer_namespace = +? and customer_id = +?
+       and not ${closedWhile("customer_reading.seen_at", next)}`,
+  );
+  return {
+    start: ["", "", ""],
+    page: (after, until, size) => page.all(...after, until, size),
+    drop: (place) => drop.run(...place).changes,
+  };
+}
+
 /**
  * Reads of sources that came to their end, but the newest ones of each stream and its last whole one. Reports name the
- * others.
+ * others, and those of closed periods.
  */
 function reads(database: Sqlite): Sweep {
   interface Read {
@@ -254,7 +288,13 @@ function reads(database: Sqlite): Sweep {
        and not exists (select 1 from run where run.id = source_read.run_id and run.kind = 'plan')
          order by number desc limit 1`,
   );
-  const drop = database.prepare("delete from source_read where number = +? and complete = 1 and problem is null");
+  const inClosed = (at: string): string =>
+    `exists (select 1 from closed_period c where ${at} >= c.from_at and ${at} < c.to_at)`;
+  const drop = database.prepare(
+    `delete from source_read where number = +? and complete = 1 and problem is null
+       and not ${inClosed("source_read.started_at")}
+       and not exists (select 1 from run where run.id = source_read.run_id and ${inClosed("run.started_at")})`,
+  );
   const isNeeded = (number: number, source: string, stream: string): boolean =>
     newest.all(source, stream, readsKept).some((read) => read.number === number) ||
     [complete, whole, wholeOfRun].some((last) => last.get(source, stream)?.number === number);
@@ -272,8 +312,8 @@ function reads(database: Sqlite): Sweep {
 }
 
 /**
- * What runs said in particular: their settings and their summary. That they were, how they ended and their balance
- * stays.
+ * What runs said in particular: their settings and their summary. That they were, by whom, how they ended and their
+ * balance stays.
  */
 function runs(database: Sqlite): Sweep {
   const page = database
@@ -282,8 +322,9 @@ function runs(database: Sqlite): Sweep {
         order by started_at, id limit ?`,
     )
     .raw();
+  const left = "iif(header ->> '$.by' is null, '{}', json_object('by', header ->> '$.by'))";
   const drop = database.prepare(
-    `update run set header = '{}', summary = null where id = +? and state <> 'running' and header <> '{}'
+    `update run set header = ${left}, summary = null where id = +? and state <> 'running' and header <> ${left}
        and exists (select 1 from run later where later.started_at > run.started_at and later.job = run.job)`,
   );
   return {

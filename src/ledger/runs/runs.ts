@@ -118,6 +118,7 @@ export class Runs {
       observations: 0,
       differences: 0,
       requests: 0,
+      readings: 0,
       reads: 0,
       runs: 0,
     };
@@ -136,7 +137,7 @@ export class Runs {
     }
     const counts = countsOf(thinned);
     if (Object.keys(counts).length === 0) return counts;
-    const body = { until: { ...until }, thinned: counts };
+    const body = { until: { ...until }, thinned: counts, keptForBooks: true };
     await this.#context.write(() =>
       this.#context.audit.append({ at: this.#context.now, kind: "retention", subject: "ledger", body }),
     );

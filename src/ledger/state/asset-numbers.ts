@@ -30,7 +30,24 @@ export interface AssetNumberTable {
   ended_at: string | null;
 }
 
-export const assetNumberTables = { asset_number: table<AssetNumberTable>() };
+/** Whose an asset number was before it went to another unit, until `left_at`. */
+interface EarlierNumberTable {
+  wire_number: string;
+  left_at: string;
+  fixed_at: string;
+  ended_at: string | null;
+  namespace: string;
+  order_id: string;
+  instance_id: string;
+  unit: number | null;
+  customer_namespace: string;
+  customer_id: string;
+}
+
+export const assetNumberTables = {
+  asset_number: table<AssetNumberTable>(),
+  earlier_number: table<EarlierNumberTable>(),
+};
 
 /**
  * The asset instances of an order that need numbers; `given` are those the CRM has, `wireNumber` makes a number from
@@ -117,7 +134,7 @@ export class AssetNumberRows {
       const fix = (number: string, unit: number): void =>
         void now.push({ number, namespace: order.namespace, orderId: order.id, instanceId, unit });
       const units = unitsOf(item).map((unit, index) => ({ unit, given: item.given[index] }));
-      const numbers = this.#fixedTo({ order, instanceId, customer });
+      const numbers = this.#fixedTo({ order, instanceId, customer }, at);
       for (const { unit, given } of units) {
         const number = numbers.get(unit);
         if (number === undefined || given === undefined || number === given) continue;
@@ -128,9 +145,12 @@ export class AssetNumberRows {
         if (given !== undefined) {
           const place = [order.namespace, order.id, instanceId, unit, ...owner];
           if (run.byWire.get(given, given) === undefined) run.fixGiven.run(given, at, at, given, ...place);
-          else if (run.fixAgain.run(at, ...place, given).changes === 0) {
-            clashing.push(given);
-            continue;
+          else {
+            run.keepEnded.run({ at, number: given });
+            if (run.fixAgain.run(at, ...place, given).changes === 0) {
+              clashing.push(given);
+              continue;
+            }
           }
           fix(given, unit);
           continue;
@@ -151,8 +171,10 @@ export class AssetNumberRows {
    * The numbers of an instance by unit. What goes on under another order since its unit ended is that order's alone: a
    * unit that comes back gets another one.
    */
-  #fixedTo(of: { order: RecordKey; instanceId: string; customer: RecordKey }): Map<number, string> {
-    const { order, instanceId, customer } = of;
+  #fixedTo(
+    { order, instanceId, customer }: { order: RecordKey; instanceId: string; customer: RecordKey },
+    at: string,
+  ): Map<number, string> {
     const run = this.#statements;
     const fixed = run.fixedOf.all(order.namespace, order.id, instanceId, customer.namespace, customer.id);
     if (fixed.length === 0) return new Map();
@@ -161,6 +183,7 @@ export class AssetNumberRows {
       fixed.flatMap(({ unit, number }) => {
         const item = { namespace: order.namespace, orderId: order.id, instanceId, unit, number };
         if (standing.has(nameOf(item))) return [[unit, number] as const];
+        run.keepLeft.run({ at, number });
         run.leave.run(number);
         return [];
       }),
@@ -223,8 +246,22 @@ function renewedStatements(database: Sqlite) {
 const asTheCrmSays = `p.agreed_hash = case coalesce(r.state, 'absent') when 'absent' then '${goneForm}'
   when 'current' then r.body_hash end`;
 
+/** Keeps whose a number is, where a unit had it, before it is another one's. */
+const keepEarlier = `insert into earlier_number (wire_number, left_at, fixed_at, ended_at, namespace, order_id,
+    instance_id, unit, customer_namespace, customer_id)
+  select n.wire_number, @at, n.fixed_at, n.ended_at, n.namespace, n.order_id, n.instance_id, n.unit,
+    n.customer_namespace, n.customer_id
+  from asset_number n where n.wire_number = +@number and n.fixed_at is not null and n.customer_id is not null
+    and (n.unit is not null or exists (select 1 from earlier_number e where e.wire_number = n.wire_number
+      and e.namespace = n.namespace and e.order_id = n.order_id))`;
+
 function anewStatements(database: Sqlite) {
   return {
+    keepLeft: () => database.prepare<[{ at: string; number: string }]>(`${keepEarlier} on conflict do nothing`),
+    keepEnded: () =>
+      database.prepare<[{ at: string; number: string }]>(
+        `${keepEarlier} and n.origin = 'crm' and n.ended_at is not null on conflict do nothing`,
+      ),
     ended: () =>
       // A number that the CRM gave to another asset since stands there: the step alone says what ended.
       database.prepare<[string, string, string, string], EndedAsset>(

@@ -30,7 +30,11 @@ export interface ObservationReadTable {
   shown_hash: string | null;
 }
 
+/** A reading of a customer. */
+type CustomerReadingTable = Omit<ObservationReadTable, "shown_hash">;
+
 export const observationTables = {
+  customer_reading: table<CustomerReadingTable>(),
   observation: table<ObservationTable>(),
   observation_read: table<ObservationReadTable>(),
 };

@@ -7,6 +7,8 @@ export interface CrmStanding {
   state: "current" | "quarantined" | "absent";
   /** Why it waits: the reason of its deferral. */
   waits: string | null;
+  /** The same as a code. */
+  code: string | null;
 }
 
 /** A product or package as it was sent in an E5, under one asset number. Licence passwords are left out. */
@@ -51,6 +53,8 @@ export interface OrderCase {
   placed: PlacedCase | null;
   /** Channel order numbers under which this ledger bought for it, or took it over, whatever stands of that. */
   numbers: readonly string[];
+  /** Which unit of its asset each asset number is of, where it was fixed to one. */
+  units?: ReadonlyMap<string, number> | undefined;
   products: { wanted: readonly NumberedItem[]; placed: readonly PlacedItem[]; sent: readonly SentItem[] };
   packages: { wanted: readonly NumberedItem[]; placed: readonly PlacedItem[]; sent: readonly SentItem[] };
 }
@@ -103,7 +107,7 @@ export interface CustomerCase {
     twice: ReadonlyMap<string, ShownItem>;
   };
   /** Records of this customer in quarantine of which no usable form ever came. */
-  unusable: readonly { level: "enterprise" | "order" | "staff"; key: RecordKey; message: string }[];
+  unusable: readonly { level: "enterprise" | "order" | "staff"; key: RecordKey; code: string; message: string }[];
 }
 
 /** What is the same for all customers. */
@@ -166,6 +170,8 @@ export interface Comparison {
   licenseOrderId?: string | undefined;
   licenseType?: string | undefined;
   assetNumber?: string | null | undefined;
+  /** The place of the unit in its asset, as it was bought: whatever number the platform gave it. */
+  unit?: number | undefined;
   item?: string | undefined;
   staff?: RecordKey | undefined;
   memberGlobalId?: string | undefined;
@@ -189,6 +195,26 @@ export function whyNot(crm: CrmStanding | null): string {
   if (crm === null) return "not sent";
   if (crm.state === "quarantined") return "not sent: the record waits in quarantine";
   return crm.waits === null ? "not sent yet" : `not sent: ${crm.waits}`;
+}
+
+/** The same customer with codes in the place of what is said in words, which may be words of others. */
+export function inCodes(item: CustomerCase): CustomerCase {
+  const coded = (crm: CrmStanding | null): CrmStanding | null => crm && { ...crm, waits: crm.code };
+  return {
+    ...item,
+    crm: coded(item.crm),
+    orders: item.orders.map((order) => ({ ...order, crm: coded(order.crm) })),
+    staff: item.staff.map((staff) => ({ ...staff, crm: coded(staff.crm) })),
+    unusable: item.unusable.map((one) => ({ ...one, message: one.code })),
+  };
+}
+
+/** Why nothing can be said of what was sent, or given, after the last reading. */
+export const sentSince = "it was sent after the platform was last read for the customer";
+
+/** Whether something was sent after the last whole reading of a customer. */
+export function isSince({ read }: CustomerCase, at: string | undefined): boolean {
+  return at !== undefined && read?.complete === true && at > read.seenAt;
 }
 
 /** A record whose newest form is not what was compared says so. */

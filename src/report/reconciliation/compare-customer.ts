@@ -1,6 +1,6 @@
 import { formatKey } from "../../crm/keys.ts";
 import { orderRows, shownForms } from "./compare-orders.ts";
-import { notRead, waitNote, whyNot } from "./case.ts";
+import { isSince, notRead, sentSince, waitNote, whyNot } from "./case.ts";
 import type {
   AssignmentCase,
   Comparison,
@@ -309,12 +309,10 @@ function judgeAssignment(
   view: ReconciliationView,
   notes: readonly string[],
 ): Judgement {
-  const missing = (detail: string): Judgement => ({
-    verdict: "missing",
-    shown: false,
-    details: [detail, ...notes],
-    finding: "not-shown",
-  });
+  const missing = (detail: string): Judgement =>
+    isSince(item, assignment.at)
+      ? { verdict: "not-observable", shown: null, details: [sentSince, ...notes] }
+      : { verdict: "missing", shown: false, details: [detail, ...notes], finding: "not-shown" };
   if (shown === undefined) {
     const { licenseType } = assignment;
     if (item.read?.complete !== true) return { verdict: "not-observable", shown: null, details: [notRead(item)] };

@@ -1,7 +1,7 @@
 import { canonicalJson, isJsonObject } from "../../base/canonical-json.ts";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import type { NumberedItem } from "../../crm/order-items.ts";
-import { notRead, waitNote, whyNot } from "./case.ts";
+import { isSince, notRead, sentSince, waitNote, whyNot } from "./case.ts";
 import { isWithin } from "./tolerance.ts";
 import type {
   Agreement,
@@ -155,12 +155,13 @@ function compare(
     licenseOrderId: (purchase ?? placed)?.licenceOrders.get(side.licenseType),
     licenseType: side.licenseType,
     assetNumber: side.assetNumber,
+    unit: side.assetNumber === null ? undefined : order.units?.get(side.assetNumber),
     item: side.id,
     inCrm: side.wanted !== undefined,
     sent,
     seenAt: side.shown?.seenAt ?? item.read?.seenAt ?? null,
     ...(side.shown === undefined
-      ? judgeUnshown(item, order, side, sent, view)
+      ? judgeUnshown(item, order, side, { sent, at: (purchase ?? placed)?.at }, view)
       : judgeShown(order, level, side, { shown: side.shown, sent, seconds: view.seconds })),
   };
 }
@@ -219,7 +220,7 @@ function judgeUnshown(
   item: CustomerCase,
   order: OrderCase,
   side: Sides,
-  sent: boolean,
+  { sent, at }: { sent: boolean; at: string | undefined },
   view: ReconciliationView,
 ): Judgement {
   const notes = notesOn(order, side);
@@ -230,6 +231,7 @@ function judgeUnshown(
   }
   if (item.read?.complete !== true)
     return { verdict: "not-observable", shown: null, details: [notRead(item), ...notes] };
+  if (isSince(item, at)) return { verdict: "not-observable", shown: null, details: [sentSince, ...notes] };
   const assetShown = side.assetNumber !== null && item.shown.assets.has(side.assetNumber);
   if (!assetShown && !view.visibleTypes.has(side.licenseType)) {
     const never = `the platform has shown no ${side.licenseType} yet (A43)`;

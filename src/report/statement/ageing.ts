@@ -1,13 +1,10 @@
-/** How long something is open, as finance groups it; the end of a bucket does not belong to it. */
-const buckets = [
-  { days: 1, name: "0-1 d" },
-  { days: 7, name: "1-7 d" },
-  { days: 30, name: "7-30 d" },
-  { days: 90, name: "30-90 d" },
-] as const;
+/** Days at which the buckets of finance end; the end of a bucket does not belong to it. */
+export const ageingDays: readonly number[] = [1, 7, 30, 90];
 
 /** The buckets by their names, the youngest first. */
-export const ageBuckets: readonly string[] = [...buckets.map(({ name }) => name), "older"];
+export function ageBuckets(days: readonly number[] = ageingDays): string[] {
+  return [...days.map((end, at) => `${days[at - 1] ?? 0}-${end} d`), "older"];
+}
 
 export interface Age {
   hours: number | null;
@@ -15,8 +12,9 @@ export interface Age {
 }
 
 /** The age of something at a moment, in whole hours; of what has no beginning there is none. */
-export function ageAt(since: string | null | undefined, now: string | null): Age {
+export function ageAt(since: string | null | undefined, now: string | null, days: readonly number[] = ageingDays): Age {
   if (since === null || since === undefined || now === null) return { hours: null, bucket: null };
   const hours = Math.max(0, Math.floor((Date.parse(now) - Date.parse(since)) / 3_600_000));
-  return { hours, bucket: buckets.find(({ days }) => hours < days * 24)?.name ?? "older" };
+  const at = days.findIndex((end) => hours < end * 24);
+  return { hours, bucket: ageBuckets(days).at(at) ?? "older" };
 }

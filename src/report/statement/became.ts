@@ -33,7 +33,7 @@ export interface Answers {
   operations: readonly OpenOperation[];
   /** Number of its newest form. */
   newest: number;
-  /** Why it waits. */
+  /** Why it waits, as a code. */
   waits: string | null;
 }
 
@@ -42,6 +42,7 @@ export interface Became {
   became: (typeof outcomesOfChange)[number];
   at: string | null;
   operationId: string | null;
+  /** Why it waits, as a code. */
   reason: string | null;
 }
 

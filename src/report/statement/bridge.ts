@@ -1,3 +1,5 @@
+import { isExact, minus, plus } from "./exact.ts";
+import type { Exact } from "./exact.ts";
 import type { Row, StatementShape } from "./shape.ts";
 
 /**
@@ -64,10 +66,10 @@ export const bridgeStatement: StatementShape = {
 };
 
 interface Sums {
-  lines: number;
-  units: number;
-  nodes: number;
-  amount: number;
+  lines: Exact;
+  units: Exact;
+  nodes: Exact;
+  amount: Exact;
 }
 
 /** What the steps come to, for each currency, as lines of orders are added to them. */
@@ -81,22 +83,23 @@ export class BridgeSums {
     const steps = this.#sums.get(key) ?? new Map<BridgeStep, Sums>();
     this.#sums.set(key, steps);
     const before = steps.get(step) ?? { lines: 0, units: 0, nodes: 0, amount: 0 };
+    const moved = (value: Exact, by: Exact): Exact => (sign === 1 ? plus(value, by) : minus(value, by));
     steps.set(step, {
-      lines: before.lines + sign,
-      units: before.units + sign * numberIn(line, "units"),
-      nodes: before.nodes + sign * numberIn(line, "nodes"),
-      amount: before.amount + sign * numberIn(line, "amount"),
+      lines: moved(before.lines, 1),
+      units: moved(before.units, numberIn(line, "units")),
+      nodes: moved(before.nodes, numberIn(line, "nodes")),
+      amount: moved(before.amount, numberIn(line, "amount")),
     });
   }
 
   /** The rows of the statement: currencies in their order, and all steps of each. */
   *rows(): Generator<Row, void, void> {
     for (const [currency, steps] of [...this.#sums].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
-      const total = { lines: 0, units: 0, nodes: 0, amount: 0 };
+      const total: Sums = { lines: 0, units: 0, nodes: 0, amount: 0 };
       for (const step of bridgeSteps) {
         const sums = steps.get(step) ?? { lines: 0, units: 0, nodes: 0, amount: 0 };
         const isLast = step === bridgeSteps.at(-1);
-        if (!isLast) for (const name of measures) total[name] += sums[name];
+        if (!isLast) for (const name of measures) total[name] = plus(total[name], sums[name]);
         const agrees = measures.every((name) => total[name] === sums[name]);
         yield {
           currency: currency === "" ? null : currency,
@@ -114,7 +117,7 @@ export class BridgeSums {
 
 const measures = ["lines", "units", "nodes", "amount"] as const;
 
-function numberIn(line: Row, name: string): number {
+function numberIn(line: Row, name: string): Exact {
   const value = line[name];
-  return typeof value === "number" ? value : 0;
+  return isExact(value) ? value : 0;
 }

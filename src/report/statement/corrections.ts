@@ -1,6 +1,10 @@
+import { readWithOtherDecimals } from "../../crm/currency.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { Money, RecordKey } from "../../crm/model.ts";
-import { localDate } from "./local-date.ts";
+import { minus } from "./exact.ts";
+import type { Exact } from "./exact.ts";
+import { localDate, localTime } from "./local-date.ts";
+import { closedDeferral } from "./closed-words.ts";
 import { outcomesOfChange } from "./became.ts";
 import type { Became } from "./became.ts";
 import { amountColumns, column } from "./column.ts";
@@ -41,6 +45,8 @@ export const changedOrderColumns: readonly Column[] = [
   column("instant", "placed_at", "Placed", "When it was placed or taken over."),
 ];
 
+const datesOf = "A date is that of the zone of the statement, with the time where only that changed.";
+
 /** The columns that say what changed, from what to what. */
 export const changeColumns: readonly Column[] = [
   column("text", "level", "Level", "What changed: `order`, `asset`, `package` or `product`."),
@@ -49,8 +55,8 @@ export const changeColumns: readonly Column[] = [
   column("text", "product_number", "Product number", "Number of the product or package, else its application key."),
   column("text", "license_type", "Licence type", "Licence type of the asset that it belongs to."),
   column("text", "field", "Field", `What of it changed: ${changedFields.map((field) => `\`${field}\``).join(", ")}.`),
-  column("text", "before", "Before", "What it was; empty where it was not there, and for amounts."),
-  column("text", "after", "After", "What it is now; empty where it is gone, and for amounts."),
+  column("text", "before", "Before", `What it was; empty where it was not there, and for amounts. ${datesOf}`),
+  column("text", "after", "After", `What it is now; empty where it is gone, and for amounts. ${datesOf}`),
   ...amountColumns("before_amount", "Amount before", "The amount before; of a product that is gone, its own."),
   ...amountColumns("after_amount", "Amount after", "The amount after; of a product that came, its own."),
   ...amountColumns(
@@ -97,7 +103,13 @@ export const correctionsStatement: StatementShape = {
         column("instant", "became_at", "Done", "When that happened."),
         column("text", "operation", "Operation", "The operation that did it, or is to do it."),
         column("integer", "audit_sequence", "Audit entry", "Number of the audit entry of that."),
-        column("text", "reason", "Reason", "Why it waits, where it does."),
+        column(
+          "text",
+          "reason",
+          "Reason",
+          "Why it waits, as a code, where it does; and whether the amount before may be the same one, read with " +
+            "other decimals. `crm-sync explain` has the reason in words.",
+        ),
       ],
     },
   ],
@@ -112,7 +124,7 @@ export function correctionRow(correction: Correction, zone: string): PartRow {
       changed_at: correction.from,
       changed_until: correction.to,
       ...changedOrderCells(correction, zone),
-      ...changeCells(change),
+      ...changeCells(change, zone),
       version_before: correction.versions.before,
       version_after: correction.versions.after,
       source: correction.source,
@@ -121,7 +133,7 @@ export function correctionRow(correction: Correction, zone: string): PartRow {
       became_at: became.at,
       operation: became.operationId,
       audit_sequence: correction.auditSequence,
-      reason: became.reason,
+      reason: reasonOf(became, change),
     },
   };
 }
@@ -139,7 +151,8 @@ export function changedOrderCells(order: ChangedOrder, zone: string): Row {
 }
 
 /** The cells that say what changed. */
-export function changeCells({ level, item, name, number, licenseType, field, before, after }: OrderChange): Row {
+export function changeCells(change: OrderChange, zone: string): Row {
+  const { level, item, name, number, licenseType, field, before, after } = change;
   const changed = difference(before.amount, after.amount);
   return {
     level,
@@ -148,8 +161,7 @@ export function changeCells({ level, item, name, number, licenseType, field, bef
     product_number: number,
     license_type: licenseType,
     field,
-    before: before.text,
-    after: after.text,
+    ...textsOf(change, zone),
     before_amount: before.amount?.minor ?? null,
     before_amount_currency: before.amount?.currency ?? null,
     after_amount: after.amount?.minor ?? null,
@@ -163,9 +175,30 @@ export function changeCells({ level, item, name, number, licenseType, field, bef
   };
 }
 
+/** Both sides as text: an instant as its local date, with the time where the date is the same. */
+function textsOf({ field, before, after }: OrderChange, zone: string): Record<"before" | "after", string | null> {
+  const texts = { before: before.text, after: after.text };
+  if (field !== "term_start" && field !== "term_end" && field !== "trial_end") return texts;
+  const dates = { before: localDate(texts.before, zone), after: localDate(texts.after, zone) };
+  if (dates.before !== dates.after) return dates;
+  return { before: localTime(texts.before, zone), after: localTime(texts.after, zone) };
+}
+
+/** Words of the services may name people: closed books have the code in their place. */
+function reasonOf({ reason: code }: Became, { before, after }: OrderChange): string | null {
+  const reason = code === null ? null : closedDeferral(code);
+  const [from, to] = [before.amount, after.amount];
+  const isOne = from !== undefined && from.currency === to?.currency;
+  const read = isOne ? readWithOtherDecimals(from.currency, from.minor, to.minor) : undefined;
+  return read === undefined ? reason : reason === null ? read : `${reason}; ${read}`;
+}
+
 /** One amount less another of the same currency; one that is not there counts as none. */
-function difference(before: Money | undefined, after: Money | undefined): Money | undefined {
+function difference(
+  before: Money | undefined,
+  after: Money | undefined,
+): { currency: string; minor: Exact } | undefined {
   const currency = after?.currency ?? before?.currency;
   if (currency === undefined || (before?.currency ?? currency) !== currency) return undefined;
-  return { currency, minor: (after?.minor ?? 0) - (before?.minor ?? 0) };
+  return { currency, minor: minus(after?.minor ?? 0, before?.minor ?? 0) };
 }

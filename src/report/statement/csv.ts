@@ -4,7 +4,7 @@ import { joinedList, untypedCellText } from "./cell-text.ts";
 import { csvMetadata } from "./csv-metadata.ts";
 import { localTime } from "./local-time.ts";
 import type { LocalTime } from "./local-time.ts";
-import { cellOf, currencyOf, isList } from "./rows.ts";
+import { cellOf, currencyOf, isList, minorOf } from "./rows.ts";
 import type { Column, Part, Row } from "./shape.ts";
 import { fileOfPart } from "./writer.ts";
 import type { OpenStatement, StatementWriter } from "./writer.ts";
@@ -44,7 +44,7 @@ function cellAsText(row: Row, column: Column, time: LocalTime): string {
   const cell = cellOf(row, column);
   if (cell === null) return "";
   if (isList(cell)) return untypedCellText(joinedList(cell));
-  if (column.type === "money") return decimalText(Number(cell), currencyOf(row, column));
+  if (column.type === "money") return decimalText(minorOf(cell), currencyOf(row, column));
   if (column.type === "instant") return time.text(String(cell));
   return column.type === "text" ? untypedCellText(String(cell)) : String(cell);
 }

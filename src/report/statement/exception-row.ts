@@ -4,6 +4,8 @@ import type { ByHandFacts } from "../explain.ts";
 import type { HoldFacts, OperationFacts, QuarantineFacts, ReadFacts, RunFacts } from "../facts.ts";
 import { nextForDeferral, nextForHold, nextForOperation, nextForQuarantine } from "../next-steps.ts";
 import { recordName } from "../text.ts";
+import { closedCode, closedDeferral, closedVerdict } from "./closed-words.ts";
+import { readingProblem } from "./run.ts";
 import type { Row } from "./shape.ts";
 
 /** Something that did not go its way in a period, as the ledger tells it. */
@@ -18,11 +20,21 @@ export type ExceptionFacts =
       reason: string;
       since: string;
     }
-  | { kind: "rejected" | "unknown" | "settled" | "numbers-lost"; row: OperationFacts; count: number | null }
+  | { kind: "rejected" | "settled" | "numbers-lost"; row: OperationFacts; count: number | null }
+  /** `stood`: its state at the end of the period. */
+  | { kind: "unknown"; row: OperationFacts; count: number | null; stood: OperationFacts["state"] }
+  /** What an older program did not keep: what was over by `since`. */
+  | { kind: "not-known"; from: string; since: string }
   | { kind: "by-hand"; stream: Stream; key: RecordKey; customer: RecordKey; row: ByHandFacts }
   | { kind: "held"; row: HoldFacts }
   | { kind: "source-incomplete"; row: ReadFacts }
   | { kind: "run"; row: RunFacts };
+
+/** An exception, with when and how it ended, be it after the period. */
+export interface FoundException {
+  facts: ExceptionFacts;
+  ended: { at: string; how: string | null } | null;
+}
 
 /** One exception as a row. An operation that waits for a person is `parked`, one that a run will settle `unknown`. */
 export function exceptionRow(facts: ExceptionFacts): Row {
@@ -30,31 +42,24 @@ export function exceptionRow(facts: ExceptionFacts): Row {
     case "quarantined":
       return quarantinedRow(facts.row);
     case "deferred":
-      return {
-        kind: "deferred",
-        since: facts.since,
-        customer: formatKey(facts.customer),
-        record: recordName(facts.stream, facts.key),
-        code: facts.code,
-        reason: facts.reason,
-        next: nextForDeferral(facts.code),
-      };
-    case "rejected":
+      return deferredRow(facts);
     case "unknown":
+      return operationRow(facts.stood === "parked" ? "parked" : "unknown", asItStood(facts), facts.count);
+    case "rejected":
     case "settled":
     case "numbers-lost":
       return operationRow(facts.kind, facts.row, facts.count);
+    case "not-known":
+      return notKnownRow(facts);
     case "by-hand":
       return byHandRow(facts);
     case "held":
       return {
         kind: "held",
         since: facts.row.createdAt,
-        until: facts.row.decidedAt,
         customer: formatKey(facts.row.customer),
         code: facts.row.state,
-        reason:
-          facts.row.reason === null ? facts.row.explanation : `${facts.row.explanation}; decided: ${facts.row.reason}`,
+        reason: facts.row.explanation,
         count: facts.row.count,
         hold: facts.row.id,
         next: nextForHold(facts.row),
@@ -66,23 +71,51 @@ export function exceptionRow(facts: ExceptionFacts): Row {
         until: facts.row.finishedAt,
         record: facts.row.stream,
         source: facts.row.source,
-        reason: facts.row.problem ?? "the reading did not come to its end",
+        code: readingProblem(facts.row),
+        reason: "the statement `run` has the reading; `crm-sync run show` says what went wrong",
         count: facts.row.rows,
         run: facts.row.runId,
         next: "crm-sync check tries the source",
       };
     case "run":
-      return {
-        kind: "run",
-        since: facts.row.startedAt,
-        until: facts.row.finishedAt,
-        record: facts.row.job,
-        code: facts.row.exitCode === null ? facts.row.state : `exit ${facts.row.exitCode}`,
-        reason: facts.row.exitCode === 6 ? "the run does not balance" : `the run is ${facts.row.state}`,
-        run: facts.row.id,
-        next: `crm-sync run show ${facts.row.id}`,
-      };
+      return runRow(facts.row);
   }
+}
+
+function deferredRow(facts: Extract<ExceptionFacts, { kind: "deferred" }>): Row {
+  return {
+    kind: "deferred",
+    since: facts.since,
+    customer: formatKey(facts.customer),
+    record: recordName(facts.stream, facts.key),
+    code: closedDeferral(facts.code),
+    reason: "the record waits for what its code names",
+    next: nextForDeferral(facts.code),
+  };
+}
+
+function runRow(row: RunFacts): Row {
+  return {
+    kind: "run",
+    since: row.startedAt,
+    until: row.finishedAt,
+    record: row.job,
+    code: row.exitCode === null ? row.state : `exit ${row.exitCode}`,
+    reason: row.exitCode === 6 ? "the run does not balance" : `the run is ${row.state}`,
+    run: row.id,
+    next: `crm-sync run show ${row.id}`,
+  };
+}
+
+function notKnownRow({ from, since }: Extract<ExceptionFacts, { kind: "not-known" }>): Row {
+  return {
+    kind: "not-known",
+    since: from,
+    reason:
+      `not known before ${since}: what waited, was in quarantine in another form, or was refused, and was so no more ` +
+      "by then",
+    next: "nothing: an older program did not keep it",
+  };
 }
 
 function byHandRow({ stream, key, customer, row }: Extract<ExceptionFacts, { kind: "by-hand" }>): Row {
@@ -91,7 +124,7 @@ function byHandRow({ stream, key, customer, row }: Extract<ExceptionFacts, { kin
     since: row.at,
     customer: formatKey(customer),
     record: recordName(stream, key),
-    reason: `done by hand, not read back: ${row.unseen.join(", ")}; ${row.reason} (${row.by})`,
+    reason: `done by hand by ${row.by}, and not read back`,
     count: row.unseen.length,
     next: "nothing: it counts by that person's word until the record changes",
   };
@@ -101,32 +134,34 @@ function quarantinedRow(row: QuarantineFacts): Row {
   return {
     kind: "quarantined",
     since: row.firstSeen,
-    until: row.resolvedAt,
     customer: row.customer === null ? null : formatKey(row.customer),
     record: row.key === null ? `${row.stream} ${row.id} (id not readable)` : recordName(row.stream, row.key),
     source: row.source,
     place: row.place,
     field: row.field,
     code: row.code,
-    reason: row.resolution === null ? row.message : `${row.message}; ${row.resolution}`,
-    next: row.state === "resolved" ? "nothing: it is resolved" : nextForQuarantine(row),
+    reason: "the row cannot be used",
+    next: nextForQuarantine(row),
   };
 }
 
+/** An operation at the end of the period: what was found out of it since was not known then. */
+function asItStood({ row, stood }: Extract<ExceptionFacts, { kind: "unknown" }>): OperationFacts {
+  return row.state === stood ? row : { ...row, state: stood, verdict: null, outcomeCode: null };
+}
+
 function operationRow(
-  kind: "rejected" | "unknown" | "settled" | "numbers-lost",
+  kind: "rejected" | "unknown" | "parked" | "settled" | "numbers-lost",
   row: OperationFacts,
   count: number | null,
 ): Row {
-  const words = [row.verdict, row.outcomeMessage].filter((text) => text !== null && text !== "");
   return {
-    kind: kind === "unknown" && row.state === "parked" ? "parked" : kind,
+    kind,
     since: row.createdAt,
-    until: kind === "unknown" ? null : row.updatedAt,
     customer: row.customer.id === "" ? null : formatKey(row.customer),
     record: row.subject,
-    code: row.outcomeCode,
-    reason: `${row.endpoint} ${row.kind}: ${words.length === 0 ? row.state : words.join(", ")}`,
+    code: closedCode(row.outcomeCode),
+    reason: `${row.endpoint} ${row.kind}: ${closedVerdict(row.verdict) ?? row.state}`,
     count,
     operation: row.id,
     attempts: row.attempts.length,

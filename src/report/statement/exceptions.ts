@@ -1,14 +1,18 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { Money, RecordKey } from "../../crm/model.ts";
+import { plus } from "./exact.ts";
+import type { Exact } from "./exact.ts";
 import { exceptionRow } from "./exception-row.ts";
-import type { ExceptionFacts } from "./exception-row.ts";
+import type { FoundException } from "./exception-row.ts";
 import { ageAt, ageBuckets } from "./ageing.ts";
 import { amountColumns, column } from "./column.ts";
 import { localDate } from "./local-date.ts";
 import type { Column, PartRow, Row, StatementShape } from "./shape.ts";
+import { signOffsPart } from "./sign-offs.ts";
 
 /** The kinds of exceptions, in the order in which they are told. */
 const kinds = [
+  "not-known",
   "quarantined",
   "deferred",
   "rejected",
@@ -34,8 +38,9 @@ export interface ConcernedOrder {
 }
 
 /** Something that did not go its way, with who has to act and what is at stake. */
-export interface StatedException {
-  facts: ExceptionFacts;
+export interface StatedException extends FoundException {
+  /** It was not over when the period was. */
+  open: boolean;
   owner: Actor | null;
   branch: string | null;
   orders: readonly ConcernedOrder[];
@@ -43,29 +48,39 @@ export interface StatedException {
 
 const stake =
   "At stake is the amount of the orders concerned, as the CRM has it: of an order that waits, or an operation for " +
-  "it, its own; of a customer that waits those of its orders that are not placed. It is empty where no usable " +
-  "form of the order ever came, or the CRM gives no amount. What two exceptions concern is at stake in each of them.";
+  "it, its own; of a customer that waits those of its orders that were not placed at the end of the period. It is " +
+  "empty where no usable form of the order ever came, or the CRM gives no amount. What two exceptions concern is at " +
+  "stake in each of them.";
 
 const naming: readonly Column[] = [
   column("text", "kind", "Kind", `What it is: ${kinds.map((kind) => `\`${kind}\``).join(", ")}.`),
-  column("boolean", "open", "Open", "It is not over by what the statement knows."),
+  column("boolean", "open", "Open", "It was not over at the end of the period, or is not by what is known."),
   column(
     "text",
     "owner",
     "Owner",
-    `Who has to act: ${actors.map((name) => `\`${name}\``).join(", ")}; empty where nobody has to.`,
+    `Who had to act then: ${actors.map((name) => `\`${name}\``).join(", ")}; empty where nobody had to.`,
   ),
-  column("text", "ageing", "Ageing", `How old it is: ${ageBuckets.map((name) => `\`${name}\``).join(", ")}.`),
+  column(
+    "text",
+    "ageing",
+    "Ageing",
+    `How old it was then, in the classes of the configuration: ${ageBuckets()
+      .map((name) => `\`${name}\``)
+      .join(", ")}.`,
+  ),
 ];
 
 /** What did not go its way. */
 export const exceptionsStatement: StatementShape = {
   kind: "exceptions",
-  version: 1,
+  version: 2,
+  tolerates: true,
   title: "Exceptions",
   about:
-    "Everything that did not go its way: what was open at some moment of the period, and what ended badly in it, by " +
-    `age and by who has to act. ${stake}`,
+    "Everything that did not go its way: what was open at some moment of the period, as it stood at the end of it or " +
+    "at the moment that the statement stands on, whatever came later; and what ended badly in it. By age and by who " +
+    `had to act. ${stake}`,
   parts: [
     {
       name: "summary",
@@ -96,9 +111,14 @@ export const exceptionsStatement: StatementShape = {
       groupBy: "kind",
       columns: [
         ...naming,
-        column("integer", "age_hours", "Age", "Hours since it began, to its end or to what the statement knows last."),
+        column(
+          "integer",
+          "age_hours",
+          "Age",
+          "Hours since it began, to its end, or to the end of the period or what is known.",
+        ),
         column("instant", "since", "Since", "When it began."),
-        column("instant", "until", "Until", "When it ended, or was refused."),
+        column("instant", "until", "Until", "When it ended, also where that was after the period."),
         column("text", "customer", "Customer", "Key of the customer."),
         column("text", "branch", "Branch", "Code of the branch that looks after the customer."),
         column("text", "record", "Record", "The record or the subject that it is about."),
@@ -106,7 +126,13 @@ export const exceptionsStatement: StatementShape = {
         column("text", "place", "Place", "Where in the source it stands."),
         column("text", "field", "Field", "The field at fault."),
         column("text", "code", "Code", "What is wrong, as a word for machines."),
-        column("text", "reason", "Reason", "What is wrong, in words."),
+        column(
+          "text",
+          "reason",
+          "Reason",
+          "What is wrong, in words of the program: those of the CRM and of the services may name people, and " +
+            "`crm-sync explain` shows them.",
+        ),
         column("integer", "count", "Count", "How many things it is about, where there is a number."),
         column("integer", "orders", "Orders", "How many orders are concerned."),
         ...amountColumns("at_stake", "At stake", "What is at stake, where it is in one currency."),
@@ -137,42 +163,54 @@ export const exceptionsStatement: StatementShape = {
         ...amountColumns("amount", "Amount", "Amount of the order, as the CRM has it."),
       ],
     },
+    signOffsPart,
   ],
 };
 
-type Told = Row & { kind: string; open: boolean; owner: Actor | null; ageing: string | null };
-
-/** What is told of an exception at all: its kind, whether it is over, who has to act, and how old it is. */
-function toldOf({ facts, owner }: StatedException, knownAt: string | null): { told: Told; hours: number | null } {
-  const { kind, since, until } = exceptionRow(facts);
-  const ended = isOver(facts) && typeof until === "string" ? until : undefined;
-  const { hours, bucket } = ageAt(typeof since === "string" ? since : null, ended ?? knownAt);
-  return { told: { kind: String(kind), open: !isOver(facts), owner, ageing: bucket }, hours };
+/** The end of the period, or what the statement knows last; and the classes of ages. */
+interface Known {
+  knownAt: string | null;
+  ageing?: readonly number[] | undefined;
 }
 
-/** Whether nobody waits for it any more. What was refused stays refused, and what was read in part was. */
-function isOver(facts: ExceptionFacts): boolean {
+type Told = Row & { kind: string; open: boolean; owner: Actor | null; ageing: string | null };
+
+/** What is told of an exception at all: its kind, whether it was over, who had to act, and how old it was. */
+function toldOf(
+  { facts, ended, open, owner }: StatedException,
+  { knownAt, ageing }: Known,
+): { told: Told; hours: number | null } {
+  const { kind, since } = exceptionRow(facts);
+  const by = open || ended === null ? knownAt : ended.at;
+  const { hours, bucket } = ageAt(typeof since === "string" ? since : null, by, ageing);
+  return { told: { kind: String(kind), open, owner, ageing: bucket }, hours };
+}
+
+/** What a row says otherwise where the exception has ended, in the period or after it. */
+function endOf({ facts, ended, open }: StatedException): Row {
+  if (ended === null) return {};
+  const { reason = null, code = null } = exceptionRow(facts);
+  const told = { until: ended.at, reason: ended.how === null ? reason : `${String(reason)}; ${ended.how}` };
   switch (facts.kind) {
-    case "quarantined":
-      return facts.row.resolvedAt !== null;
-    case "held":
-      return facts.row.decidedAt !== null;
     case "settled":
     case "numbers-lost":
-      return true;
-    case "deferred":
-    case "rejected":
-    case "unknown":
-    case "by-hand":
+      return told;
+    case "not-known":
+      return { until: facts.since };
     case "source-incomplete":
     case "run":
-      return false;
+      // When it ended stands in its row, and what to do about it is to be done although it is over.
+      return {};
+    case "held":
+      return { ...told, code: open ? "open" : code };
+    default:
+      return { ...told, next: open ? "nothing: it has ended since" : "nothing: it is over" };
   }
 }
 
 /** One exception as a row of `exceptions`. */
-export function statedException(exception: StatedException, knownAt: string | null): PartRow {
-  const { told, hours } = toldOf(exception, knownAt);
+export function statedException(exception: StatedException, known: Known): PartRow {
+  const { told, hours } = toldOf(exception, known);
   const { kind: _kind, ...row } = exceptionRow(exception.facts);
   const stakes = stakesOf(exception);
   const [only, ...others] = stakes;
@@ -183,6 +221,7 @@ export function statedException(exception: StatedException, knownAt: string | nu
       ...told,
       age_hours: hours,
       ...row,
+      ...endOf(exception),
       branch: exception.branch,
       orders: exception.orders.length,
       at_stake: isOne ? only.minor : null,
@@ -196,8 +235,8 @@ export function statedException(exception: StatedException, knownAt: string | nu
 }
 
 /** The orders that an exception concerns, as rows of `orders`. */
-export function concernedRows(exception: StatedException, knownAt: string | null, zone: string): PartRow[] {
-  const { kind, open, owner } = toldOf(exception, knownAt).told;
+export function concernedRows(exception: StatedException, known: Known, zone: string): PartRow[] {
+  const { kind, open, owner } = toldOf(exception, known).told;
   const { customer = null, record = null, operation = null, hold = null } = exceptionRow(exception.facts);
   const of = { kind, open, owner, customer, record, operation, hold };
   return exception.orders.map(({ key, crmDate, amount }) => ({
@@ -213,10 +252,10 @@ export function concernedRows(exception: StatedException, knownAt: string | null
 }
 
 /** What is at stake, currency by currency. */
-function stakesOf({ orders }: StatedException): Money[] {
-  const sums = new Map<string, number>();
+function stakesOf({ orders }: StatedException): { currency: string; minor: Exact }[] {
+  const sums = new Map<string, Exact>();
   for (const { amount } of orders) {
-    if (amount !== undefined) sums.set(amount.currency, (sums.get(amount.currency) ?? 0) + amount.minor);
+    if (amount !== undefined) sums.set(amount.currency, plus(sums.get(amount.currency) ?? 0, amount.minor));
   }
   return [...sums]
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
@@ -227,18 +266,23 @@ function stakesOf({ orders }: StatedException): Money[] {
 export class ExceptionTotals {
   readonly #sums = new Map<
     string,
-    Told & { currency: string | null; count: number; orders: number; at_stake: number }
+    Told & { currency: string | null; count: number; orders: number; at_stake: Exact }
   >();
 
-  add(exception: StatedException, knownAt: string | null): void {
-    const { told } = toldOf(exception, knownAt);
+  readonly #known: Known;
+
+  constructor(known: Known) {
+    this.#known = known;
+  }
+
+  add(exception: StatedException): void {
+    const { told } = toldOf(exception, this.#known);
     const stakes = stakesOf(exception);
     const [first] = stakes;
     this.#sumOf(told, first?.currency ?? null).count += 1;
     for (const { currency, minor } of stakes) {
       const sum = this.#sumOf(told, currency);
-      sum.at_stake += minor;
-      if (!Number.isSafeInteger(sum.at_stake)) throw new RangeError("what is at stake is too large to be exact");
+      sum.at_stake = plus(sum.at_stake, minor);
     }
     for (const { amount } of exception.orders) this.#sumOf(told, amount?.currency ?? null).orders += 1;
   }
@@ -253,12 +297,13 @@ export class ExceptionTotals {
   /** The rows of the summary, in a fixed order. */
   rows(): Row[] {
     const names: readonly string[] = kinds;
+    const buckets = ageBuckets(this.#known.ageing);
     const place = ({ kind, open, owner, ageing, currency }: Told & { currency: string | null }): string =>
       [
         String(names.indexOf(kind)).padStart(2, "0"),
         open ? 0 : 1,
         owner === null ? actors.length : actors.indexOf(owner),
-        ageing === null ? ageBuckets.length : ageBuckets.indexOf(ageing),
+        String(ageing === null ? buckets.length : buckets.indexOf(ageing)).padStart(2, "0"),
         currency ?? "",
       ].join(" ");
     return [...this.#sums.values()]

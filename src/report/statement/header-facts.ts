@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../base/canonical-json.ts";
+import { tolerancesJson, tolerancesText } from "./tolerances.ts";
 import type { LocalTime } from "./local-time.ts";
 import type { StatementHeader } from "./shape.ts";
 
@@ -19,8 +20,11 @@ export function headerFacts(header: StatementHeader): HeaderFact[] {
     fact("version", "Version of its columns", header.version),
     fact("period", "Period", period.label),
     { ...fact("from", "From", period.from), instant: true },
-    { ...fact("to", "Up to, not with", period.to), instant: true },
+    { ...fact("to", "Up to, not included", period.to), instant: true },
     fact("zone", "Time zone", period.zone),
+    ...(period.joined === true
+      ? [fact("joined", "Begins where the period closed before it ended, which had another time zone", true)]
+      : []),
     fact("by", "A row belongs to the period by", header.by),
     fact("source", "Only the source", filters.source ?? null),
     fact("customer", "Only the customer", filters.customer ?? null),
@@ -33,6 +37,7 @@ export function headerFacts(header: StatementHeader): HeaderFact[] {
     fact("audit_hash", "Audit head: hash", auditHead?.hash ?? null),
     fact("audit_size", "Audit tree: size", auditHead?.size ?? null),
     fact("audit_root", "Audit tree: root", auditHead?.root ?? null),
+    fact("tolerances", "Tolerated", header.tolerances === undefined ? null : tolerancesText(header.tolerances)),
     fact("program", "Version of the program", header.program),
   ];
 }
@@ -53,10 +58,11 @@ export function factText({ value, instant }: HeaderFact, time: LocalTime): strin
 }
 
 /** The header as JSON. */
-export function headerJson({ kind, filters, period, auditHead, ...header }: StatementHeader): JsonObject {
+export function headerJson({ kind, filters, period, auditHead, tolerances, ...header }: StatementHeader): JsonObject {
   return {
     statement: kind,
     ...header,
+    ...(tolerances !== undefined && { tolerances: tolerancesJson(tolerances) }),
     period: { ...period },
     filters: {
       source: filters.source ?? null,

@@ -8,7 +8,7 @@ import type { LocalTime } from "./local-time.ts";
 import { grouped, markup } from "./markup.ts";
 import type { Markup } from "./markup.ts";
 import { pageStyle } from "./page-style.ts";
-import { cellOf, currencyOf, isList } from "./rows.ts";
+import { cellOf, currencyOf, isList, minorOf } from "./rows.ts";
 import type { Column, Part, Row } from "./shape.ts";
 import { sumText } from "./totals.ts";
 import type { PartTotals, Sum, Totals } from "./totals.ts";
@@ -16,8 +16,14 @@ import type { OpenStatement, StatementTotals, StatementWriter } from "./writer.t
 
 /** Rows of a part that a page shows; the other formats have all of them. */
 const mostRows = 2000;
+/** Characters of a text that a page shows; the other formats have all of them, XLSX as many as a cell holds. */
+const mostCharacters = 4000;
 /** From so many columns on, a table is printed smaller. */
 const wideFrom = 11;
+/** From so many columns on, paper has no room for a row in one line. */
+const brokenFrom = 24;
+/** More totals than these stand one below the other, where there are fewer groups. */
+const mostAcross = 10;
 const mostCharts = 6;
 
 /**
@@ -52,7 +58,8 @@ export function htmlWriter(statement: OpenStatement): StatementWriter {
 }
 
 function pageBegin({ shape, header }: OpenStatement, totals: StatementTotals, time: LocalTime): string {
-  const styleHash = hash("sha256", pageStyle, "base64");
+  const style = pageStyle + shape.parts.filter(isBroken).map(brokenStyle).join("");
+  const styleHash = hash("sha256", style, "base64");
   const policy = `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'`;
   const facts = knownFacts(header).map((fact) => {
     return markup`<dt>${fact.title}</dt><dd>${cellText(factText(fact, time))}</dd>
@@ -74,13 +81,13 @@ function pageBegin({ shape, header }: OpenStatement, totals: StatementTotals, ti
   const body = markup`</head>
 <body>
 <h1>${cellText(header.title)}</h1>
-<p>${shape.about}</p>
+<p>${aboutMarkup(shape.about)}</p>
 ${header.provisional ? warning : ""}
 <dl>
 ${facts}</dl>
 <ul>${parts}</ul>
 `;
-  return `<!doctype html>\n${begin}<style>${pageStyle}</style>\n${body}`;
+  return `<!doctype html>\n${begin}<style>${style}</style>\n${body}`;
 }
 
 function rowsText(rows: number): string {
@@ -90,7 +97,7 @@ function rowsText(rows: number): string {
 function partSection(part: Part, totals: PartTotals, body: readonly Markup[]): string {
   return String(markup`<section id="${part.name}">
 <h2>${part.title}</h2>
-<p>${part.about}</p>
+<p>${aboutMarkup(part.about)}</p>
 <h3>Totals</h3>
 ${totalsTable(part, totals)}
 ${chartsOf(part, totals)}
@@ -99,28 +106,38 @@ ${rowsTable(part, totals, body)}
 `);
 }
 
-/** A line for the whole part and one for each group; a column for each sum, money by currency. */
+/** A line for the whole part and one for each group, a column for each sum; turned where these are many. */
 function totalsTable(part: Part, totals: PartTotals): Markup {
-  const group = part.columns.find(({ name }) => name === part.groupBy);
-  const heads = totals.sums.map(({ column, currency }) => {
-    return markup`<th scope="col" class="number">${column.title}${currency === null ? "" : ` ${currency}`}</th>`;
-  });
-  const line = (name: string, one: Totals, style: string): Markup => {
-    const cells = totals.sums.map((wanted) => markup`<td class="number">${amountOf(one, wanted)}</td>`);
-    return markup`<tr class="${style}"><th scope="row">${name}</th>
-<td class="number">${grouped(String(one.rows))}</td>${cells}</tr>
+  const corner = part.columns.find(({ name }) => name === part.groupBy)?.title ?? "";
+  const sums = ["Rows", ...totals.sums.map(({ column, currency }) => [column.title, currency ?? ""].join(" ").trim())];
+  const groups = [
+    ...totals.groups.map((one) => ({ name: groupText(one.value), style: "group", cells: cellsOf(one, totals.sums) })),
+    { name: "All", style: "whole", cells: cellsOf(totals, totals.sums) },
+  ];
+  const turned = sums.length > mostAcross && groups.length <= mostAcross;
+  const heads = turned ? groups.map(({ name }) => name) : sums;
+  const lines = turned
+    ? sums.map((name, at) => ({ name, style: "group", cells: groups.map(({ cells }) => cells[at] ?? "") }))
+    : groups;
+  const rows = lines.map(({ name, style, cells }) => {
+    const values = cells.map((cell) => markup`<td class="number">${cell}</td>`);
+    return markup`<tr class="${style}"><th scope="row">${name}</th>${values}</tr>
 `;
-  };
-  const groups = totals.groups.map((one) => line(groupText(one.value), one, "group"));
+  });
+  const columns = heads.map((head) => markup`<th scope="col" class="number">${head}</th>`);
   return markup`<div class="scroll"><table class="totals">
-<thead><tr><th scope="col">${group?.title ?? ""}</th><th scope="col" class="number">Rows</th>${heads}</tr></thead>
+<thead><tr><th scope="col">${corner}</th>${columns}</tr></thead>
 <tbody>
-${groups}${line("All", totals, "whole")}</tbody>
+${rows}</tbody>
 </table></div>`;
 }
 
+function cellsOf(one: Totals, sums: readonly Sum[]): string[] {
+  return [grouped(String(one.rows)), ...sums.map((wanted) => amountOf(one, wanted))];
+}
+
 function groupText(value: string | null): string {
-  return value === null ? "(empty)" : cellText(value);
+  return value === null ? "(empty)" : pageText(value);
 }
 
 function sumIn(totals: Totals, { column, currency }: Sum): Sum | undefined {
@@ -160,7 +177,7 @@ function moneyChart(part: Part, totals: PartTotals, sum: Sum): Markup {
     bars: totals.groups.flatMap((one) => {
       const found = sumIn(one, sum);
       if (found === undefined) return [];
-      const value = found.total / 10 ** minorDigits(currency);
+      const value = Number(found.total) / 10 ** minorDigits(currency);
       return [{ label: groupText(one.value), value, text: grouped(sumText(found)) }];
     }),
   });
@@ -170,7 +187,7 @@ function rowsTable(part: Part, totals: PartTotals, body: readonly Markup[]): Mar
   if (totals.rows === 0) return markup`<p>There are no rows.</p>`;
   const heads = part.columns.map((column) => markup`<th scope="col" class="${classOf(column)}">${column.title}</th>`);
   const more = `These are the first ${grouped(String(body.length))} of ${rowsText(totals.rows)}; `;
-  const wide = part.columns.length >= wideFrom ? "rows wide" : "rows";
+  const wide = isBroken(part) ? "rows broken" : part.columns.length >= wideFrom ? "rows wide" : "rows";
   return markup`<h3>Rows</h3>
 ${totals.rows > body.length ? markup`<p>${more}the statement as CSV, JSON, XLSX or Parquet has all of them.</p>` : ""}
 <div class="scroll"><table class="${wide}">
@@ -178,6 +195,32 @@ ${totals.rows > body.length ? markup`<p>${more}the statement as CSV, JSON, XLSX 
 <tbody>
 ${body}</tbody>
 </table></div>`;
+}
+
+/** A text as it stands on the page: one that nobody reads to its end is cut and says so. */
+function pageText(text: string): string {
+  if (text.length <= mostCharacters) return cellText(text);
+  const more = grouped(String(text.length - mostCharacters));
+  return `${cellText(text.slice(0, mostCharacters))}… (${more} more characters)`;
+}
+
+/** What a statement or a part of it says of itself, names of columns and values between backticks set as such. */
+function aboutMarkup(text: string): Markup[] {
+  return text.split("`").map((one, index) => (index % 2 === 0 ? markup`${one}` : markup`<code>${one}</code>`));
+}
+
+function isBroken({ columns }: Part): boolean {
+  return columns.length >= brokenFrom;
+}
+
+/** On paper a row of such a part goes over as many lines as it needs: each value that there is, behind its heading. */
+function brokenStyle(part: Part): string {
+  const heads = part.columns.map(({ title }, index) => {
+    const escape = (found: string): string => `\\${(found.codePointAt(0) ?? 0).toString(16)} `;
+    const text = title.replaceAll(/[^\p{L}\p{N} ,.:()-]/gu, escape);
+    return `  #${part.name} .broken td:nth-child(${index + 1})::before { content: "${text} "; }\n`;
+  });
+  return `@media print {\n${heads.join("")}}\n`;
 }
 
 function classOf({ type }: Column): string {
@@ -200,9 +243,9 @@ function rowMarkup(part: Part, row: Row, time: LocalTime): Markup {
 function shownCell(row: Row, column: Column, time: LocalTime): string {
   const cell = cellOf(row, column);
   if (cell === null) return "";
-  if (isList(cell)) return cell.map(cellText).join("; ");
+  if (isList(cell)) return cell.map(pageText).join("; ");
   if (typeof cell === "boolean") return cell ? "yes" : "no";
-  if (column.type === "money") return grouped(decimalText(Number(cell), currencyOf(row, column)));
+  if (column.type === "money") return grouped(decimalText(minorOf(cell), currencyOf(row, column)));
   if (column.type === "integer") return grouped(String(cell));
-  return column.type === "instant" ? time.shown(String(cell)) : cellText(String(cell));
+  return column.type === "instant" ? time.shown(String(cell)) : pageText(String(cell));
 }

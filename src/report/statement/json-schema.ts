@@ -6,6 +6,13 @@ const count: JsonObject = { type: "integer", minimum: 0 };
 const decimal: JsonObject = { type: "string", pattern: "^-?[0-9]+(\\.[0-9]+)?$" };
 const instantInUtc: JsonObject = { type: "string", format: "date-time" };
 
+const tolerances: JsonObject = members({
+  money: { type: "object", additionalProperties: decimal },
+  seconds: count,
+  transitDays: count,
+  ageing: { type: "array", items: count },
+});
+
 const cells: Record<ColumnType, JsonObject> = {
   text,
   list: { type: "array", items: text },
@@ -45,7 +52,10 @@ function headerSchema(shape: StatementShape): JsonObject {
     statement: { const: shape.kind },
     version: { const: shape.version },
     title: text,
-    period: members({ label: text, zone: text, from: instantInUtc, to: instantInUtc }),
+    period: {
+      ...members({ label: text, zone: text, from: instantInUtc, to: instantInUtc }),
+      properties: { label: text, zone: text, from: instantInUtc, to: instantInUtc, joined: { const: true } },
+    },
     by: { enum: ["happened", "crm-date"] },
     filters: members({
       source: orNull(text),
@@ -57,6 +67,7 @@ function headerSchema(shape: StatementShape): JsonObject {
     provisional: { type: "boolean" },
     ledger: orNull(text),
     auditHead: orNull(members({ sequence: count, hash: text, size: count, root: text })),
+    ...(shape.tolerates === true && { tolerances }),
     program: text,
   });
 }

@@ -5,7 +5,7 @@ import { withEscapes } from "./cell-text.ts";
 import { headerJson } from "./header-facts.ts";
 import { localTime } from "./local-time.ts";
 import type { LocalTime } from "./local-time.ts";
-import { cellOf, currencyOf, isList } from "./rows.ts";
+import { cellOf, currencyOf, isList, minorOf } from "./rows.ts";
 import type { Column, Part, Row } from "./shape.ts";
 import { totalsJson } from "./totals.ts";
 import type { OpenStatement, StatementWriter } from "./writer.ts";
@@ -59,6 +59,8 @@ function cellJson(row: Row, column: Column, time: LocalTime): Json {
   const cell = cellOf(row, column);
   if (cell === null) return null;
   if (isList(cell)) return [...cell];
-  if (column.type === "money") return decimalText(Number(cell), currencyOf(row, column));
+  if (column.type === "money") return decimalText(minorOf(cell), currencyOf(row, column));
+  // JSON has no number of so many digits that every reader takes exactly.
+  if (typeof cell === "bigint") return String(cell);
   return column.type === "instant" ? time.text(String(cell)) : cell;
 }

@@ -4,6 +4,11 @@ export function localDate(instant: string | null | undefined, zone: string): str
   return Temporal.Instant.from(instant).toZonedDateTimeISO(zone).toPlainDate().toString();
 }
 
+/** The local date and time of an instant in a zone, as `2026-10-01T08:30:00`; null where there is none. */
+export function localTime(instant: string | null, zone: string): string | null {
+  return instant === null ? null : Temporal.Instant.from(instant).toZonedDateTimeISO(zone).toPlainDateTime().toString();
+}
+
 /** Most dates of a statement are of the same few instants, such as the end of a year. */
 const kept = 1000;
 

@@ -1,4 +1,6 @@
 import type { Money } from "../../crm/model.ts";
+import { plus } from "./exact.ts";
+import type { Exact } from "./exact.ts";
 import type { Column, Part, Row, StatementShape } from "./shape.ts";
 
 /** Names what was asked of whom, and proves it. */
@@ -197,7 +199,8 @@ const orders: Part = {
       title: "Verdict",
       about:
         "`agrees`: the lines cost what the order costs; `differs`: they do not; `not given`: the CRM does not give " +
-        "the amount of the order or of every line; `ended`: nothing of it stands.",
+        "the amount of the order or of every line; `ended`: nothing of it stands; `not known`: a form that " +
+        "something of it was bought from is not kept any more.",
     },
   ],
 };
@@ -251,22 +254,29 @@ export interface OrderSums {
   order: Money | undefined;
   /** What each product that stands costs, each once for every unit. */
   products: readonly (Money | undefined)[];
+  /** Every form that something of it was bought from is kept. */
+  isKnown: boolean;
 }
 
 /** The sum of what stands of an order, and whether it agrees with the amount of the order. */
-export function sumCells({ order, products }: OrderSums): Row {
-  const sum = sumOfLines(products);
+export function sumCells({ order, products, isKnown }: OrderSums): Row {
+  const sum = isKnown ? sumOfLines(products) : undefined;
   return {
     lines_amount: sum?.minor ?? null,
     lines_currency: sum?.currency ?? null,
-    verdict: verdict(order, products, sum),
+    verdict: isKnown ? verdict(order, products, sum) : "not known",
   };
+}
+
+interface Sum {
+  currency: string;
+  minor: Exact;
 }
 
 function verdict(
   order: Money | undefined,
   products: OrderSums["products"],
-  sum: Money | undefined,
+  sum: Sum | undefined,
 ): "agrees" | "differs" | "not given" | "ended" {
   if (products.length === 0) return "ended";
   if (order === undefined || products.includes(undefined)) return "not given";
@@ -274,13 +284,13 @@ function verdict(
   return sum !== undefined && sum.currency === order.currency && sum.minor === order.minor ? "agrees" : "differs";
 }
 
-function sumOfLines(products: OrderSums["products"]): Money | undefined {
+function sumOfLines(products: OrderSums["products"]): Sum | undefined {
   const [first] = products;
   if (first === undefined) return undefined;
-  let minor = 0;
+  let minor: Exact = 0;
   for (const amount of products) {
     if (amount === undefined || amount.currency !== first.currency) return undefined;
-    minor += amount.minor;
+    minor = plus(minor, amount.minor);
   }
   return { currency: first.currency, minor };
 }

@@ -45,6 +45,13 @@ svg .zero { stroke: var(--soft); }
   .rows { font-size: 7.5pt; }
   .rows.wide { font-size: 6pt; }
   .rows.wide th, .rows.wide td { padding: .15rem .2rem; }
+  .rows.broken { display: block; font-size: 6.5pt; }
+  .broken thead { display: none; }
+  .broken tbody { display: block; }
+  .broken tr { display: block; padding: .25rem 0; border-bottom: 1px solid var(--line); line-height: 1.5; }
+  .broken td { display: inline-block; max-width: 100%; padding: 0 1.2em 0 0; border: 0; white-space: normal; }
+  .broken td:empty { display: none; }
+  .broken td::before { color: var(--soft); unicode-bidi: isolate; }
   .scroll { overflow: visible; }
   thead { display: table-header-group; }
   tr, figure, dl { break-inside: avoid; }

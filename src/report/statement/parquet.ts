@@ -4,7 +4,8 @@ import { Problem } from "../../base/errors.ts";
 import { minorDigits } from "../../crm/currency.ts";
 import { cellText, withEscapes } from "./cell-text.ts";
 import { headerFacts } from "./header-facts.ts";
-import { cellOf, currencyOf, isList } from "./rows.ts";
+import type { Exact } from "./exact.ts";
+import { cellOf, currencyOf, isList, minorOf } from "./rows.ts";
 import type { Column, ColumnType, Part, Row } from "./shape.ts";
 import { totalsJson } from "./totals.ts";
 import { fileOfPart } from "./writer.ts";
@@ -154,9 +155,9 @@ function cellValue(row: Row, column: Column, part: Part): unknown {
   if (isList(cell)) return cell.map(cellText);
   switch (column.type) {
     case "integer":
-      return BigInt(Number(cell));
+      return BigInt(minorOf(cell));
     case "money":
-      return scaledAmount(Number(cell), currencyOf(row, column), column, part);
+      return scaledAmount(minorOf(cell), currencyOf(row, column), column, part);
     case "date":
       return Math.floor(Date.parse(String(cell)) / 86_400_000);
     case "instant":
@@ -169,7 +170,7 @@ function cellValue(row: Row, column: Column, part: Part): unknown {
   }
 }
 
-function scaledAmount(minor: number, currency: string, column: Column, part: Part): bigint {
+function scaledAmount(minor: Exact, currency: string, column: Column, part: Part): bigint {
   const scaled = BigInt(minor) * 10n ** BigInt(scale - minorDigits(currency));
   if (scaled < beyondPrecision && scaled > -beyondPrecision) return scaled;
   throw new Problem({

@@ -29,6 +29,25 @@ export function parsePeriod(label: string, zone: string): Period {
   return { label, zone, from: startOfDay(first.first, zone), to: startOfDay(last.after, zone) };
 }
 
+/** A period that was closed: what it was asked for by, and the time that its figures are of. */
+export function closedPeriod({ label, zone, from, to }: Omit<Period, "joined">): Period {
+  return { label, zone, from, to, ...(parsePeriod(label, zone).from === from ? {} : { joined: true }) };
+}
+
+/**
+ * A period beside the one that is closed before it. Where they meet on the same local day, each in a zone of its own,
+ * it begins where the closed one ended: no moment is in both, and none in neither.
+ */
+export function joinedTo(period: Period, before: Omit<Period, "label"> | undefined): Period {
+  if (before === undefined || before.to === period.from || before.to >= period.to) return period;
+  if (localDay(before.to, before.zone) !== localDay(period.from, period.zone)) return period;
+  return { ...period, from: before.to, joined: true };
+}
+
+function localDay(at: string, zone: string): string {
+  return Temporal.Instant.from(at).toZonedDateTimeISO(zone).toPlainDate().toString();
+}
+
 /** The month before the one in which an instant lies in a zone, as `2026-09`. */
 export function monthBefore(epochMs: number, zone: string): string {
   const date = Temporal.Instant.fromEpochMilliseconds(epochMs).toZonedDateTimeISO(zone).toPlainDate();

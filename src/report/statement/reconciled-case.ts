@@ -24,6 +24,8 @@ export interface ReconciledItem {
   observed: Figures;
   /** The amounts differ, by no more than the tolerance. */
   isTolerated: boolean;
+  /** The amounts of the whole line, or of the order, differ by more than that: for that it is `different`. */
+  isOtherMoney: boolean;
   /** Since when it is not as meant; null of what is. */
   openSince: string | null;
 }

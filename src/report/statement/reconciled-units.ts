@@ -17,28 +17,52 @@ export function fitted(parts: readonly Comparison[], now: OrderForm | undefined)
     parts.filter(({ level, inCrm }) => level === "product" && inCrm),
     ({ item }) => item ?? "",
   );
+  const known = new Map<string, Known>();
   return parts.flatMap((row): Fitted[] => {
     if (row.level !== "product" || !row.inCrm) return [{ comparison: row, units: 0 }];
     const product = now?.products.get(row.item ?? "");
     const all = wanted.get(row.item ?? "") ?? [];
     if (product === undefined) return [{ comparison: row, units: 1 }];
     const { quantity } = product;
-    const unnumbered = quantity - all.filter(({ assetNumber }) => (assetNumber ?? null) !== null).length;
-    if ((row.assetNumber ?? null) === null) return [{ comparison: row, units: Math.max(1, unnumbered) }];
     const given = new Set(now?.assets.get(product.assetId)?.assetNumbers);
-    const place = rankOf(row, all, given);
-    if (place >= quantity) return notWanted(row, quantity, all.length);
+    const { places, numbered } = known.get(product.id) ?? knownOf(all, given);
+    known.set(product.id, { places, numbered });
+    const unnumbered = quantity - numbered;
+    if ((row.assetNumber ?? null) === null) return [{ comparison: row, units: Math.max(1, unnumbered) }];
+    if ((places.get(row) ?? 0) >= quantity) return notWanted(row, quantity, all.length);
     const own = { comparison: row, units: 1 };
-    const isLast = row === all.at(-1) && all.every(({ assetNumber }) => (assetNumber ?? null) !== null);
+    const isLast = row === all.at(-1) && numbered === all.length;
     return isLast && unnumbered > 0 ? [own, lacking(row, quantity, unnumbered)] : [own];
   });
 }
 
-/** The place of a unit among those of its product: numbers that the CRM gives come first, then what is there. */
-function rankOf(row: Comparison, all: readonly Comparison[], given: ReadonlySet<string>): number {
+/** What is known of all units of a product. */
+interface Known {
+  /** Numbers that the CRM gives come first, then what is there, each as it was bought. */
+  places: ReadonlyMap<Comparison, number>;
+  /** How many have an asset number. */
+  numbered: number;
+}
+
+function knownOf(all: readonly Comparison[], given: ReadonlySet<string>): Known {
   const rank = ({ assetNumber, sent }: Comparison): number => (given.has(assetNumber ?? "") ? 0 : sent ? 1 : 2);
-  return all.filter((one) => rank(one) < rank(row) || (rank(one) === rank(row) && all.indexOf(one) < all.indexOf(row)))
-    .length;
+  return {
+    places: new Map(asBought(all, (one) => one, rank).map((row, place) => [row, place])),
+    numbered: all.filter(({ assetNumber }) => (assetNumber ?? null) !== null).length,
+  };
+}
+
+/** Units as they were bought, whatever numbers they have; those without a place among them come last. */
+export function asBought<Item>(
+  items: readonly Item[],
+  comparisonOf: (item: Item) => Comparison,
+  rank: (row: Comparison) => number = () => 0,
+): Item[] {
+  const place = ({ unit }: Comparison): number => unit ?? Number.MAX_SAFE_INTEGER;
+  return items.toSorted((one, other) => {
+    const [left, right] = [comparisonOf(one), comparisonOf(other)];
+    return rank(left) - rank(right) || place(left) - place(right);
+  });
 }
 
 function lacking(row: Comparison, quantity: number, units: number): Fitted {
@@ -47,6 +71,8 @@ function lacking(row: Comparison, quantity: number, units: number): Fitted {
     ...row,
     verdict: "missing",
     licenseOrderId: undefined,
+    // It is bought after those that are there.
+    unit: undefined,
     assetNumber: null,
     sent: false,
     shown: null,

@@ -11,18 +11,34 @@ export function worstOf(verdicts: readonly Agreement[]): Agreement {
   return worst.find((verdict) => verdicts.includes(verdict)) ?? "matched";
 }
 
-/** Whether the CRM has the amount that something was sent with. `slack`: minor units that come from dividing it. */
-export function amountsOf(
-  crm: Money | undefined,
-  sent: Money | undefined,
-  { money = {} }: Tolerances,
-  slack = 0,
-): "equal" | "tolerated" | "different" {
-  if (crm === undefined && sent === undefined) return "equal";
-  if (crm === undefined || crm.currency !== sent?.currency) return "different";
-  const apart = Math.abs(crm.minor - sent.minor);
-  if (apart <= slack) return "equal";
-  return apart <= (money[crm.currency] ?? 0) ? "tolerated" : "different";
+type Amounts = "equal" | "tolerated" | "different";
+
+/** Whether the CRM has the amount that something was sent with. */
+export function amountsOf(crm: Money | undefined, sent: Money | undefined, tolerances: Tolerances): Amounts {
+  return linesOf({ amount: crm, quantity: 1 }, { amount: sent, quantity: 1 }, tolerances);
+}
+
+/** What so many units cost together. */
+type Line = Pick<FormProduct, "amount" | "quantity">;
+
+/**
+ * Whether the units of a line cost in the CRM what they were sent with. Of as many units the amounts are equal or not.
+ * Of more or fewer units a unit may cost the same and each of the two lines have been rounded, by half a minor unit at
+ * most: that is as much for very many units as for two.
+ */
+export function linesOf(crm: Line, sent: Line, { money = {} }: Tolerances): Amounts {
+  if (crm.amount === undefined && sent.amount === undefined) return "equal";
+  if (crm.amount === undefined || crm.amount.currency !== sent.amount?.currency) return "different";
+  const [wanted, bought] = [BigInt(crm.quantity), BigInt(sent.quantity)];
+  // Both are multiplied by the units that were sent, so that nothing is divided: in minor units of the CRM's line.
+  const apart = absolute(BigInt(crm.amount.minor) * bought - BigInt(sent.amount.minor) * wanted);
+  const rounding = wanted === bought ? 0n : bought + (wanted < bought ? wanted : bought);
+  if (2n * apart <= rounding) return "equal";
+  return apart <= BigInt(money[crm.amount.currency] ?? 0) * bought ? "tolerated" : "different";
+}
+
+function absolute(value: bigint): bigint {
+  return value < 0n ? -value : value;
 }
 
 /** What the CRM has otherwise now than it was when the product was sent. */

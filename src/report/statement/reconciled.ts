@@ -1,4 +1,6 @@
 import type { JsonObject } from "../../base/canonical-json.ts";
+import { toInstant } from "../../base/clock.ts";
+import { readWithOtherDecimals } from "../../crm/currency.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { Money } from "../../crm/model.ts";
 import type { Agreement, Comparison, CustomerCase } from "../reconciliation/case.ts";
@@ -8,8 +10,9 @@ import { openSince, recordOf } from "./open-since.ts";
 import type { OrderForm } from "./order-form.ts";
 import { shareOf } from "./order-form.ts";
 import type { CustomerFacts, Figures, OrderForms, ReconciledItem } from "./reconciled-case.ts";
-import { amountsOf, changesOf, worstOf } from "./reconciled-verdict.ts";
-import { fitted } from "./reconciled-units.ts";
+import { amountsOf, changesOf, linesOf, worstOf } from "./reconciled-verdict.ts";
+import { asBought, fitted } from "./reconciled-units.ts";
+import type { Fitted } from "./reconciled-units.ts";
 import type { Tolerances } from "./shape.ts";
 
 const none: Figures = { units: null, nodes: null, seats: null, amount: undefined, term: null, termEnd: null };
@@ -20,20 +23,21 @@ export function reconciledItems(
   item: CustomerCase,
   rows: readonly Comparison[],
   facts: CustomerFacts,
-  tolerances: Tolerances,
+  { knownAt, ...tolerances }: Tolerances & { knownAt: string | null },
 ): ReconciledItem[] {
+  const before = transitFrom(tolerances, knownAt);
   const items: ReconciledItem[] = [];
   for (let at = 0; at < rows.length;) {
     const row = rows[at];
     if (row === undefined) break;
     at += 1;
     if (row.level !== "order") {
-      items.push(otherItem(item, row, facts));
+      items.push(otherItem(item, onItsWay(row, before), facts));
       continue;
     }
     const parts: Comparison[] = [];
     for (; isPart(rows[at]); at += 1) parts.push(...rows.slice(at, at + 1));
-    items.push(...orderItems(item, { row, parts }, facts, tolerances));
+    items.push(...orderItems(item, { row, parts, before }, facts, tolerances));
   }
   return items.map((one) => ({ ...one, openSince: openSince(one.comparison, facts) }));
 }
@@ -43,17 +47,34 @@ function isPart(row: Comparison | undefined): boolean {
   return row?.order !== undefined && (row.level === "product" || row.level === "package");
 }
 
+/** What was sent since then may be on its way still; undefined where nothing is tolerated. */
+function transitFrom({ transitDays = 0 }: Tolerances, knownAt: string | null): string | undefined {
+  if (transitDays === 0 || knownAt === null) return undefined;
+  return toInstant(Date.parse(knownAt) - transitDays * 86_400_000);
+}
+
+/** What was sent, is not shown, and was not sent long enough ago to be missing. */
+function onItsWay(row: Comparison, since: string | undefined): Comparison {
+  const isMissing = row.verdict === "missing" && row.sent && row.shown === false;
+  if (!isMissing || since === undefined || (row.at ?? "") <= since) return row;
+  return { ...row, verdict: "in-transit", details: [...row.details, "sent so lately that it may be on its way"] };
+}
+
 function orderItems(
   item: CustomerCase,
-  { row, parts }: { row: Comparison; parts: readonly Comparison[] },
+  { row, parts, before }: { row: Comparison; parts: readonly Comparison[]; before: string | undefined },
   facts: CustomerFacts,
   tolerances: Tolerances,
 ): ReconciledItem[] {
   const forms = facts.orders.get(row.order === undefined ? "" : formatKey(row.order)) ?? noForms;
-  const shares = new Shares(forms);
-  const items = fitted(parts, forms.now).map(({ comparison, units }): ReconciledItem => {
-    if (comparison.level === "package") return packageItem(comparison, forms, facts);
-    return productItem(item, { comparison, units }, { forms, shares, tolerances }, facts);
+  const units = fitted(
+    parts.map((part) => onItsWay(part, before)),
+    forms.now,
+  );
+  const shares = sharesOf(units, forms);
+  const items = units.map((unit): ReconciledItem => {
+    if (unit.comparison.level === "package") return packageItem(unit.comparison, forms, facts);
+    return productItem(item, unit, { forms, share: shares.get(unit) ?? noShare, tolerances }, facts);
   });
   const wanted = row.inCrm ? forms.now?.amount : undefined;
   const sent = row.sent ? forms.lastSent?.amount : undefined;
@@ -65,11 +86,19 @@ function orderItems(
   const verdict = worstOf(amounts === "different" ? [...base, amounts] : base);
   return [
     {
-      ...bare({ ...row, verdict, details: orderDetails(row, isChanged ? verdicts : undefined, amounts) }, facts),
+      ...bare(
+        {
+          ...row,
+          verdict,
+          details: orderDetails(row, isChanged ? verdicts : undefined, amounts, otherAmounts(wanted, sent)),
+        },
+        facts,
+      ),
       crm: { ...none, amount: wanted },
       sent: { ...none, amount: sent },
-      observed: { ...none, amount: row.shown === true ? sent : undefined },
+      observed: { ...none, amount: observedOf(row, sent, items) },
       isTolerated: amounts === "tolerated",
+      isOtherMoney: amounts === "different",
     },
     ...items,
   ];
@@ -78,10 +107,18 @@ function orderItems(
 const counted = /^\d+ (?:missing|extra|different|in-transit|not-observable)$/u;
 const otherAmount = "amount: the CRM has another one than it was sent with";
 
+/** What is said of two amounts that differ. */
+function otherAmounts(crm: Money | undefined, sent: Money | undefined): string[] {
+  if (crm === undefined || crm.currency !== sent?.currency) return [otherAmount];
+  const read = readWithOtherDecimals(crm.currency, sent.minor, crm.minor);
+  return read === undefined ? [otherAmount] : [otherAmount, read];
+}
+
 function orderDetails(
   { details }: Comparison,
   verdicts: readonly Agreement[] | undefined,
   amounts: ReturnType<typeof amountsOf>,
+  noted: readonly string[],
 ): string[] {
   const own = verdicts === undefined ? details : details.filter((detail) => !counted.test(detail));
   const counts = new Map<Agreement, number>();
@@ -89,60 +126,70 @@ function orderDetails(
   const apart = [...counts]
     .filter(([verdict]) => verdict !== "matched")
     .map(([verdict, count]) => `${count} ${verdict}`);
-  return [...own, ...apart, ...(amounts === "different" ? [otherAmount] : [])];
+  return [...own, ...apart, ...(amounts === "different" ? noted : [])];
 }
 
+/** What is observed of an order's money: all of it but that of lines that were sent and are not shown. */
+function observedOf(row: Comparison, sent: Money | undefined, items: readonly ReconciledItem[]): Money | undefined {
+  if (row.shown !== true || sent === undefined) return undefined;
+  let { minor } = sent;
+  for (const { comparison, sent: line } of items) {
+    if (comparison.level !== "product" || !comparison.sent || comparison.shown === true) continue;
+    // Nobody knows how much of the order's money is that of a line without an amount, or in another currency.
+    if (line.amount?.currency !== sent.currency) return undefined;
+    minor -= line.amount.minor;
+  }
+  return Number.isSafeInteger(minor) ? { currency: sent.currency, minor } : undefined;
+}
+
+/** What falls to a row of what all units of its product cost. */
+interface Share {
+  crm: Money | undefined;
+  sent: Money | undefined;
+}
+const noShare: Share = { crm: undefined, sent: undefined };
+
 /**
- * The part of each amount that falls to the next units of a product. Units that were bought later come after those that
- * were bought before: of the form that they were bought from they have the part that comes after theirs.
+ * The part of each amount that falls to each row. Units have their parts as they were bought, whatever numbers they
+ * have: of the form that they were bought from those that were bought later have the part that comes after.
  */
-class Shares {
-  readonly #given = { crm: new Map<string, number>(), sent: new Map<string, number>() };
-  readonly #forms: OrderForms;
-
-  constructor(forms: OrderForms) {
-    this.#forms = forms;
-  }
-
-  /** Of what the CRM has now. */
-  wanted(product: string, units: number): Money | undefined {
-    return this.#next("crm", this.#forms.now, product, units);
-  }
-
-  /** Of what was bought under a channel order number. */
-  bought(product: string, purchase: string): Money | undefined {
-    return this.#next("sent", this.#forms.sent.get(purchase), product, 1);
-  }
-
-  #next(side: "crm" | "sent", form: OrderForm | undefined, product: string, units: number): Money | undefined {
-    const first = this.#given[side].get(product) ?? 0;
-    this.#given[side].set(product, first + units);
-    const { amount, quantity } = form?.products.get(product) ?? {};
+function sharesOf(units: readonly Fitted[], forms: OrderForms): ReadonlyMap<Fitted, Share> {
+  const given = { crm: new Map<string, number>(), sent: new Map<string, number>() };
+  const next = (side: "crm" | "sent", form: OrderForm | undefined, id: string, count: number): Money | undefined => {
+    const first = given[side].get(id) ?? 0;
+    given[side].set(id, first + count);
+    const { amount, quantity } = form?.products.get(id) ?? {};
     if (amount === undefined || quantity === undefined) return undefined;
-    return shareOf(amount, quantity, Math.max(0, Math.min(first, quantity - units)), units);
-  }
+    return shareOf(amount, quantity, Math.max(0, Math.min(first, quantity - count)), count);
+  };
+  const products = units.filter(({ comparison: { level } }) => level === "product");
+  return new Map(
+    asBought(products, ({ comparison }) => comparison).map((unit) => {
+      const { inCrm, sent, item = "", channelOrderId = "" } = unit.comparison;
+      const share: Share = {
+        crm: inCrm && forms.now?.products.has(item) ? next("crm", forms.now, item, unit.units) : undefined,
+        sent: sent ? next("sent", forms.sent.get(channelOrderId), item, 1) : undefined,
+      };
+      return [unit, share] as const;
+    }),
+  );
 }
 
 function productItem(
   item: CustomerCase,
-  { comparison: row, units }: { comparison: Comparison; units: number },
-  { forms, shares, tolerances }: { forms: OrderForms; shares: Shares; tolerances: Tolerances },
+  { comparison: row, units }: Fitted,
+  { forms, share, tolerances }: { forms: OrderForms; share: Share; tolerances: Tolerances },
   facts: CustomerFacts,
 ): ReconciledItem {
   const id = row.item ?? "";
   const purchase = row.channelOrderId ?? "";
   const wanted = row.inCrm ? forms.now?.products.get(id) : undefined;
   const bought = row.sent ? forms.sent.get(purchase)?.products.get(id) : undefined;
-  const crm: Figures = wanted === undefined ? none : { ...figuresOf(wanted, units), amount: shares.wanted(id, units) };
-  const sent: Figures = bought === undefined ? none : { ...figuresOf(bought, 1), amount: shares.bought(id, purchase) };
-  const amounts =
-    wanted === undefined || bought === undefined
-      ? "equal"
-      : wanted.quantity === bought.quantity
-        ? amountsOf(wanted.amount, bought.amount, tolerances)
-        : amountsOf(crm.amount, sent.amount, tolerances, 1);
+  const crm: Figures = wanted === undefined ? none : { ...figuresOf(wanted, units), amount: share.crm };
+  const sent: Figures = bought === undefined ? none : { ...figuresOf(bought, 1), amount: share.sent };
+  const amounts = wanted === undefined || bought === undefined ? "equal" : linesOf(wanted, bought, tolerances);
   const changes = wanted === undefined || bought === undefined ? [] : changesOf(bought, wanted, tolerances);
-  const comparison = judged(row, amounts, changes);
+  const comparison = judged(row, amounts, { changes, noted: otherAmounts(wanted?.amount, bought?.amount) });
   const named = wanted ?? bought ?? forms.lastSent?.products.get(id);
   return {
     ...bare(comparison, facts),
@@ -152,12 +199,17 @@ function productItem(
     sent: row.sent && sent === none ? { ...none, units: 1 } : sent,
     observed: row.shown === true ? { ...shownFigures(item, row), amount: sent.amount } : none,
     isTolerated: amounts === "tolerated",
+    isOtherMoney: amounts === "different",
   };
 }
 
 /** What the platform shows as it was sent, and the CRM has otherwise now, is different. */
-function judged(row: Comparison, amounts: ReturnType<typeof amountsOf>, changes: readonly string[]): Comparison {
-  const notes = amounts === "different" ? [otherAmount] : [];
+function judged(
+  row: Comparison,
+  amounts: ReturnType<typeof amountsOf>,
+  { changes, noted }: { changes: readonly string[]; noted: readonly string[] },
+): Comparison {
+  const notes = amounts === "different" ? noted : [];
   const isJudged = row.verdict === "matched" || row.verdict === "different";
   const details = [...(isJudged ? [] : changes), ...notes];
   if (details.length === 0) return row;
@@ -233,6 +285,7 @@ function bare(comparison: Comparison, facts: CustomerFacts): ReconciledItem {
     source: recordOf(comparison, facts)?.source ?? null,
     ...of,
     isTolerated: false,
+    isOtherMoney: false,
     openSince: null,
   };
 }

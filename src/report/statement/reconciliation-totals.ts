@@ -1,5 +1,7 @@
 import { driftClasses, levels } from "../reconciliation/case.ts";
 import { amountColumns, column } from "./column.ts";
+import { minus, plus } from "./exact.ts";
+import type { Exact } from "./exact.ts";
 import type { ReconciledItem } from "./reconciled-case.ts";
 import type { Column, Row } from "./shape.ts";
 
@@ -67,7 +69,7 @@ interface Sum {
   currency: string | null;
   comparisons: number;
   /** By side and what is counted, such as `crm_units`. */
-  values: Map<string, number>;
+  values: Map<string, Exact>;
 }
 
 /** Adds items up by level, verdict and currency: a few sums, however many items there are. */
@@ -81,10 +83,10 @@ export class ReconciliationTotals {
     const own = this.#sumOf(item, crm.amount?.currency ?? sent.amount?.currency ?? null);
     own.comparisons += 1;
     for (const side of sides) {
-      plus(own, `${side}_count`, isThere[side] ? 1 : 0);
-      for (const name of counts) plus(own, `${side}_${name}`, figures[side][name]);
+      add(own, `${side}_count`, isThere[side] ? 1 : 0);
+      for (const name of counts) add(own, `${side}_${name}`, figures[side][name]);
       const { amount } = figures[side];
-      if (amount !== undefined) plus(this.#sumOf(item, amount.currency), `${side}_amount`, amount.minor);
+      if (amount !== undefined) add(this.#sumOf(item, amount.currency), `${side}_amount`, amount.minor);
     }
   }
 
@@ -110,20 +112,17 @@ export class ReconciliationTotals {
   }
 }
 
-function plus({ values }: Sum, name: string, value: number | null): void {
-  if (value === null) return;
-  const sum = (values.get(name) ?? 0) + value;
-  if (!Number.isSafeInteger(sum)) throw new RangeError(`the sum of ${name} is too large to be exact`);
-  values.set(name, sum);
+function add({ values }: Sum, name: string, value: number | null): void {
+  if (value !== null) values.set(name, plus(values.get(name) ?? 0, value));
 }
 
 function rowOf({ level, verdict, currency, comparisons, values }: Sum): Row {
-  const cells: Record<string, string | number | null> = { level, verdict, currency, count: comparisons };
+  const cells: Record<string, string | Exact | null> = { level, verdict, currency, count: comparisons };
   for (const name of ["count", ...counts, "amount"] as const) {
     for (const side of sides) cells[`${side}_${name}`] = values.get(`${side}_${name}`) ?? null;
     const isAny = sides.some((side) => values.has(`${side}_${name}`));
     for (const [one, other] of between) {
-      const difference = (values.get(`${one}_${name}`) ?? 0) - (values.get(`${other}_${name}`) ?? 0);
+      const difference = minus(values.get(`${one}_${name}`) ?? 0, values.get(`${other}_${name}`) ?? 0);
       cells[`${name}_${one}_less_${other}`] = isAny ? difference : null;
     }
   }

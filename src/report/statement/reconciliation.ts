@@ -2,8 +2,11 @@ import { formatKey } from "../../crm/keys.ts";
 import type { Money } from "../../crm/model.ts";
 import { levels } from "../reconciliation/case.ts";
 import type { CustomerCase } from "../reconciliation/case.ts";
+import { minus } from "./exact.ts";
+import type { Exact } from "./exact.ts";
 import { ageAt, ageBuckets } from "./ageing.ts";
 import { amountColumns, column } from "./column.ts";
+import { closedDetail, closedTerm } from "./closed-words.ts";
 import { changeCells, changeColumns, changedOrderCells, changedOrderColumns } from "./corrections.ts";
 import type { ChangedOrder } from "./corrections.ts";
 import type { OrderChange } from "./order-changes.ts";
@@ -60,15 +63,19 @@ const about: readonly Column[] = [
   column("boolean", "shown", "Shown", "The platform shows it; empty where nothing can show it or nobody looked."),
 ];
 
+const observedMoney =
+  "Of a product what was sent of what the platform shows; of an order what was sent less the lines that are not " +
+  "shown; empty where one of those has no amount in the order's currency.";
+
 const judged: readonly Column[] = [
   ...amountColumns(
     "crm_amount",
     "Amount, CRM",
     "Amount that the CRM has now: of an order its own, of a product the part of these units; what does not divide " +
-      "falls to the later ones.",
+      "falls to those that were bought later.",
   ),
   ...amountColumns("sent_amount", "Amount, sent", "The same of the form of the order that was sent."),
-  ...amountColumns("observed_amount", "Amount, observed", "What was sent of what the platform shows.", {
+  ...amountColumns("observed_amount", "Amount, observed", observedMoney, {
     currencyIn: "sent_amount_currency",
   }),
   ...amountColumns(
@@ -76,15 +83,33 @@ const judged: readonly Column[] = [
     "CRM less sent",
     "Amount in the CRM less the one sent, a side without one counting as none; empty where the currencies differ.",
   ),
-  column("boolean", "within_tolerance", "Tolerated", "The amounts differ by no more than the tolerance."),
-  column("list", "details", "Details", "What differs, and why."),
+  column(
+    "boolean",
+    "within_tolerance",
+    "Tolerated",
+    "The amounts of the whole line, or of the order, differ by no more than the tolerance of their currency.",
+  ),
+  column(
+    "list",
+    "details",
+    "Details",
+    "What differs, and why, in figures, ids and names of fields; `crm-sync explain` has the words of the CRM and of " +
+      "the services.",
+  ),
   column("text", "operation", "Operation", "The operation that sent it."),
   column("instant", "sent_at", "Sent at", "When it was sent, given or linked."),
   column("instant", "seen_at", "Seen at", "When the platform was last read for it."),
   column("integer", "age_hours", "Age of reading", "Hours from that reading to what the statement knows last."),
   column("instant", "open_since", "Open since", "Since when it is not as meant, as far as is known."),
   column("integer", "open_hours", "Open for", "Hours from then to what the statement knows last."),
-  column("text", "ageing", "Ageing", `The same as a bucket: ${ageBuckets.map((name) => `\`${name}\``).join(", ")}.`),
+  column(
+    "text",
+    "ageing",
+    "Ageing",
+    `The same in the classes of the configuration: ${ageBuckets()
+      .map((name) => `\`${name}\``)
+      .join(", ")}.`,
+  ),
 ];
 
 const corrected: Part = {
@@ -106,7 +131,8 @@ const corrected: Part = {
 /** What the CRM says, what was sent and what the platform shows, compared. */
 export const reconciliationStatement: StatementShape = {
   kind: "reconciliation",
-  version: 1,
+  version: 2,
+  tolerates: true,
   title: "Reconciliation",
   about: `What the CRM says, what was sent and what the platform shows, compared thing by thing. ${noMoney}`,
   parts: [
@@ -130,15 +156,19 @@ export const reconciliationStatement: StatementShape = {
   ],
 };
 
+/** What a comparison is told with beside it. */
+interface Told {
+  branch: string | null;
+  knownAt: string | null;
+  zone: string;
+  ageing: readonly number[] | undefined;
+}
+
 /** One comparison as a row of `items`. */
-export function itemRow(
-  item: CustomerCase,
-  one: ReconciledItem,
-  { branch, knownAt, zone }: { branch: string | null; knownAt: string | null; zone: string },
-): PartRow {
+export function itemRow(item: CustomerCase, one: ReconciledItem, { branch, knownAt, zone, ageing }: Told): PartRow {
   const { comparison: row, crm, sent, observed, openSince } = one;
   const difference = amountDifference(crm.amount, sent.amount);
-  const { hours: openHours, bucket } = ageAt(openSince, knownAt);
+  const { hours: openHours, bucket } = ageAt(openSince, knownAt, ageing);
   return {
     part: "items",
     row: {
@@ -173,7 +203,7 @@ export function itemRow(
       amount_difference: difference?.minor ?? null,
       amount_difference_currency: difference?.currency ?? null,
       within_tolerance: one.isTolerated,
-      details: row.details,
+      details: row.details.map(closedDetail),
       operation: row.operationId ?? null,
       sent_at: row.at ?? null,
       seen_at: row.seenAt ?? null,
@@ -192,7 +222,7 @@ export function correctedRow(
   zone: string,
 ): PartRow {
   const { changedAt, source, place } = order;
-  const row = { ...changedOrderCells(order, zone), ...changeCells(change), changed_at: changedAt, source, place };
+  const row = { ...changedOrderCells(order, zone), ...changeCells(change, zone), changed_at: changedAt, source, place };
   return { part: "corrected", row };
 }
 
@@ -201,13 +231,16 @@ function figureCells(side: (typeof sides)[number], { units, nodes, seats, term, 
     [`${side}_units`]: units,
     [`${side}_nodes`]: nodes,
     [`${side}_seats`]: seats,
-    [`${side}_term`]: term,
+    [`${side}_term`]: closedTerm(term),
     [`${side}_term_end`]: termEnd,
   };
 }
 
-function amountDifference(crm: Money | undefined, sent: Money | undefined): Money | undefined {
+function amountDifference(
+  crm: Money | undefined,
+  sent: Money | undefined,
+): { currency: string; minor: Exact } | undefined {
   const currency = crm?.currency ?? sent?.currency;
   if (currency === undefined || (sent?.currency ?? currency) !== currency) return undefined;
-  return { currency, minor: (crm?.minor ?? 0) - (sent?.minor ?? 0) };
+  return { currency, minor: minus(crm?.minor ?? 0, sent?.minor ?? 0) };
 }

@@ -1,4 +1,5 @@
 import { Problem } from "../../base/errors.ts";
+import type { Exact } from "./exact.ts";
 import type { Cell, Column, Part, Row } from "./shape.ts";
 
 /** Refuses a row that is not what its part says: no format writes a value that it does not understand. */
@@ -31,7 +32,7 @@ function fits({ type }: Column, cell: NonNullable<Cell>): boolean {
       return Array.isArray(cell);
     case "integer":
     case "money":
-      return Number.isSafeInteger(cell);
+      return typeof cell === "bigint" || Number.isSafeInteger(cell);
     case "boolean":
       return typeof cell === "boolean";
     case "date":
@@ -57,6 +58,11 @@ export function cellOf(row: Row, { name }: Column): Cell {
 /** The currency of an amount in a row. `rowCheck` saw that it is there. */
 export function currencyOf(row: Row, column: Column): string {
   return String(row[column.currencyIn ?? ""]);
+}
+
+/** The amount in a cell of money, in minor units. */
+export function minorOf(cell: NonNullable<Cell>): Exact {
+  return typeof cell === "bigint" ? cell : Number(cell);
 }
 
 /** Whether a cell holds a list. */

@@ -14,7 +14,7 @@ const counted = (name: string, title: string, about: string): Column => ({
 /** The balance of every run of the period. */
 export const runStatement: StatementShape = {
   kind: "run",
-  version: 1,
+  version: 2,
   title: "Runs",
   about:
     "What each run of the period was handed and what became of it, in records and in operations: each side is " +
@@ -97,11 +97,31 @@ export const runStatement: StatementShape = {
         { name: "whole", type: "boolean", title: "Whole", about: "Whether everything was read, not changes alone." },
         counted("rows", "Rows", "Rows that were read."),
         counted("bad", "Bad rows", "Rows that could not be used."),
-        { name: "problem", type: "text", title: "Problem", about: "What went wrong, where something did." },
+        {
+          name: "problem",
+          type: "text",
+          title: "Problem",
+          about:
+            "`unfinished`, `broken-off`, `lost-too-much` (complete, and not believed), `incomplete`, or `noted` " +
+            "(complete, with something to say); `crm-sync run show` says it in words.",
+        },
       ],
     },
   ],
 };
+
+/** What went wrong with a reading, as a code: what a source says of it may hold words of others. */
+export function readingProblem(read: {
+  finishedAt: string | null;
+  complete: boolean;
+  shrunk: boolean;
+  problem: string | null;
+}): string | null {
+  if (read.finishedAt === null) return "unfinished";
+  if (read.shrunk) return "lost-too-much";
+  if (!read.complete) return read.problem === null ? "incomplete" : "broken-off";
+  return read.problem === null ? null : "noted";
+}
 
 /** The balance of one stream as a run kept it. */
 export interface StreamSums {

@@ -9,7 +9,8 @@ import type { TreeHeadFacts } from "../facts.ts";
 /**
  * What stands in the cells of a column, and how it is held in memory:
  *
- * - `text`, `list` (texts in their order), `integer`, `boolean`
+ * - `text`, `list` (texts in their order), `integer`, `boolean`; whole numbers with more digits than a number holds are
+ *   bigints
  * - `money`: a whole number of the minor unit of the currency in the column `currencyIn` of the same row
  * - `date`: a local date such as `2026-10-01`, as the CRM gave it or in the zone of the statement
  * - `instant`: an ISO instant in UTC; shown in the zone of the statement
@@ -51,9 +52,11 @@ export interface StatementShape {
   title: string;
   about: string;
   parts: readonly [Part, ...Part[]];
+  /** What it says depends on tolerances: they are printed on it. */
+  tolerates?: true;
 }
 
-export type Cell = string | number | boolean | null | readonly string[];
+export type Cell = string | number | bigint | boolean | null | readonly string[];
 
 /** One row: its cells by the names of the columns; a column that is left out is empty. */
 export type Row = Readonly<Record<string, Cell>>;
@@ -73,6 +76,8 @@ export interface Period {
   zone: string;
   from: string;
   to: string;
+  /** It begins where the period closed before it ended, in another zone, and not where `label` does in `zone`. */
+  joined?: true;
 }
 
 /** Which date puts a row into the period: when it happened here, or the date that the CRM gives the order. */
@@ -89,12 +94,19 @@ export interface Filters {
   product?: string | undefined;
 }
 
-/** Up to how much two values may differ and still count as equal; without it they are equal or different. */
+/**
+ * Up to how much two values may differ and still count as equal; without it they are equal or different. And how old
+ * what is open may be before it counts as missing, or as old.
+ */
 export interface Tolerances {
   /** Minor units by currency. */
   money?: Readonly<Record<string, number>> | undefined;
   /** Seconds between two dates of a term. */
   seconds?: number | undefined;
+  /** What was sent fewer days ago and is not shown counts as on its way. */
+  transitDays?: number | undefined;
+  /** Days at which the classes of ages end. */
+  ageing?: readonly number[] | undefined;
 }
 
 /** What is asked for. */
@@ -122,6 +134,8 @@ export interface StatementHeader {
   ledger: string | null;
   /** The head of the audit record that it stands on. */
   auditHead: TreeHeadFacts | null;
+  /** What was tolerated, where what it says depends on that. */
+  tolerances?: Tolerances | undefined;
   /** Version of the program. */
   program: string;
 }

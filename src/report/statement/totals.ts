@@ -1,6 +1,7 @@
-import { Problem } from "../../base/errors.ts";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { decimalText } from "../../crm/currency.ts";
+import { isExact, plus } from "./exact.ts";
+import type { Exact } from "./exact.ts";
 import { currencyOf } from "./rows.ts";
 import type { Column, Part, Row } from "./shape.ts";
 
@@ -8,7 +9,7 @@ import type { Column, Part, Row } from "./shape.ts";
 export interface Sum {
   column: Column;
   currency: string | null;
-  total: number;
+  total: Exact;
 }
 
 /** How many rows there are and what their columns add up to. Sums are ordered by column, then by currency. */
@@ -32,25 +33,21 @@ export interface Adding {
 /** What is added up of rows: integers by column, amounts by column and currency. */
 class RunningTotals {
   rows = 0;
-  readonly #part: Part;
-  readonly #sums: readonly (readonly [Column, Map<string | null, number>])[];
+  readonly #sums: readonly (readonly [Column, Map<string | null, Exact>])[];
 
   constructor(part: Part) {
-    this.#part = part;
     this.#sums = part.columns
       .filter((column) => column.total === true)
-      .map((column) => [column, new Map<string | null, number>(column.type === "money" ? [] : [[null, 0]])]);
+      .map((column) => [column, new Map<string | null, Exact>(column.type === "money" ? [] : [[null, 0]])]);
   }
 
   add(row: Row): void {
     this.rows += 1;
     for (const [column, sums] of this.#sums) {
       const cell = row[column.name];
-      if (typeof cell !== "number") continue;
+      if (!isExact(cell)) continue;
       const currency = column.type === "money" ? currencyOf(row, column) : null;
-      const total = (sums.get(currency) ?? 0) + cell;
-      if (!Number.isSafeInteger(total)) throw tooLarge(this.#part, column, currency);
-      sums.set(currency, total);
+      sums.set(currency, plus(sums.get(currency) ?? 0, cell));
     }
   }
 
@@ -96,16 +93,6 @@ function inOrder(one: string | null, other: string | null): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-function tooLarge(part: Part, column: Column, currency: string | null): Problem {
-  return new Problem({
-    code: "statement.total-too-large",
-    message:
-      `the sum of ${column.name}${currency === null ? "" : ` in ${currency}`} of the part ${part.name} ` +
-      "has more digits than can be held exactly; the statement was not written",
-    cure: "make the statement of a shorter period, or of one customer or branch",
-  });
-}
-
 /** A sum as people read it: money as a decimal. */
 export function sumText({ currency, total }: Sum): string {
   return currency === null ? String(total) : decimalText(total, currency);
@@ -117,11 +104,16 @@ export function totalsJson(part: Part, totals: PartTotals): JsonObject {
   return part.groupBy === undefined ? plain(part, totals) : { ...plain(part, totals), groups };
 }
 
+/** JSON has no number of so many digits that every reader takes exactly. */
+function jsonOf(total: Exact): Json {
+  return typeof total === "bigint" ? String(total) : total;
+}
+
 function plain(part: Part, { rows, sums }: Totals): { rows: number; columns: JsonObject } {
   const summed = part.columns.filter(({ total }) => total === true);
   const columns = summed.map((column): [string, Json] => {
     const found = sums.filter((sum) => sum.column === column);
-    if (column.type !== "money") return [column.name, found[0]?.total ?? 0];
+    if (column.type !== "money") return [column.name, jsonOf(found[0]?.total ?? 0)];
     return [column.name, Object.fromEntries(found.map((sum) => [sum.currency ?? "", sumText(sum)]))];
   });
   return { rows, columns: Object.fromEntries(columns) };

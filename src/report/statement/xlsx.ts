@@ -2,6 +2,7 @@ import { decimalText } from "../../crm/currency.ts";
 import { joinedList } from "./cell-text.ts";
 import { localTime } from "./local-time.ts";
 import type { LocalTime } from "./local-time.ts";
+import type { Exact } from "./exact.ts";
 import { cellOf, currencyOf, isList } from "./rows.ts";
 import type { Column, ColumnType, Part, Row } from "./shape.ts";
 import { sheetNames } from "./sheet-names.ts";
@@ -69,7 +70,7 @@ class Workbook {
     this.#statement = statement;
     this.#limits = limits;
     this.#time = localTime(statement.header.period.zone);
-    this.#summaryName = this.#names("Summary");
+    this.#summaryName = this.#names("Totals");
   }
 
   *begin(): Iterable<Uint8Array> {
@@ -158,14 +159,14 @@ function cellWriters(part: Part, sheet: SheetStyles, time: LocalTime): CellWrite
       const at = letters + String(number);
       if (isList(cell)) return textCell(at, styles.text, joinedList(cell));
       if (typeof cell === "boolean") return booleanCell(at, styles.plain, cell);
-      if (typeof cell === "number") return amountOrNumber(at, cell, row, column, sheet);
+      if (typeof cell === "number" || typeof cell === "bigint") return amountOrNumber(at, cell, row, column, sheet);
       return column.type === "text" ? textCell(at, styles.text, cell) : timeCell(at, column, cell, time);
     };
   });
 }
 
-function amountOrNumber(at: string, cell: number, row: Row, column: Column, sheet: SheetStyles): string {
-  if (column.type !== "money") return numberCell(at, styles.integer, cell);
+function amountOrNumber(at: string, cell: Exact, row: Row, column: Column, sheet: SheetStyles): string {
+  if (column.type !== "money") return numberCell(at, styles.integer, String(cell));
   const currency = currencyOf(row, column);
   return numberCell(at, sheet.money(currency), decimalText(cell, currency));
 }

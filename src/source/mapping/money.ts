@@ -14,6 +14,9 @@ export interface MoneyFormat {
   groupMark: string | undefined;
 }
 
+/** So many whole units of a currency have no room in every format of a statement. */
+const mostWhole = 10 ** 14;
+
 /** The reader of amounts: decimal text to minor units, digit by digit, without floating point. Never rounds. */
 export function compileAmount(
   format: MoneyFormat,
@@ -47,7 +50,10 @@ export function compileAmount(
     const fraction = match[3] ?? "";
     if (/[^0]/.test(fraction.slice(decimals))) return refuse(context, "not-an-amount", value, expected);
     const minor = Number(`${match[2]}${fraction.slice(0, decimals).padEnd(places, "0")}`);
-    if (!Number.isSafeInteger(minor)) return refuse(context, "not-an-amount", value, "an amount below 90 trillion");
+    if (!Number.isSafeInteger(minor) || minor >= mostWhole * 10 ** digits) {
+      const most = Math.min(mostWhole, Math.floor(Number.MAX_SAFE_INTEGER / 10 ** digits));
+      return refuse(context, "not-an-amount", value, `an amount below ${most.toLocaleString("en")}`);
+    }
     return { currency, minor: match[1] === "-" && minor !== 0 ? -minor : minor };
   };
 }

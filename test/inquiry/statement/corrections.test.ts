@@ -3,6 +3,7 @@ import type { Money, Order } from "../../../src/crm/model.ts";
 import { customerRecord, key, orderRecord } from "../../support/world/records.ts";
 import { LedgerWorld } from "../../support/world/ledger-world.ts";
 import { sqlite } from "../../support/world/start.ts";
+import { month } from "./statement-world.ts";
 import { cells, october, stated } from "./stated.ts";
 
 const eur = (minor: number): { amount: Money } => ({ amount: { currency: "EUR", minor } });
@@ -106,18 +107,46 @@ describe("the statement of corrections", () => {
       ["crm/O1", "product", "P1-O1", "amount", null, null],
       ["crm/O1", "product", "P1-O1", "nodes", "5", "9"],
       ["crm/O1", "product", "P2-O1", "term", "1-0-0", "2-0-0"],
-      ["crm/O1", "product", "P2-O1", "term_end", "2027-10-01T00:00:00Z", "2028-10-01T00:00:00Z"],
+      ["crm/O1", "product", "P2-O1", "term_end", "2027-10-01", "2028-10-01"],
       ["crm/O2", "order", null, "amount", null, null],
       ["crm/O2", "product", "P1-O2", "product", "pid-P1-O2", null],
     ]);
     expect(corrections.map((row) => cells(row, "became", "reason"))).toEqual([
-      ...Array.from({ length: 5 }, () => ["deferred", "not enabled"]),
+      ...Array.from({ length: 5 }, () => ["deferred", "amendment.not-enabled"]),
       ["nothing", null],
       ["nothing", null],
     ]);
     expect(corrections.map((row) => row["count_change"])).toEqual([2, null, 4, null, null, null, -1]);
     // Two currencies are never taken from each other.
     expect(cells(corrections[5] ?? {}, ...amounts)).toEqual([10_000, "USD", 10_000, "EUR", null]);
+  });
+
+  it("shows dates as they are in the zone of the statement, and times where a date stays the same", async () => {
+    const { world, first } = await placedWorld();
+    const period = { ...month("2026-09"), to: "2100" };
+    const told = async (part: "corrections" | "reconciliation"): Promise<unknown> => {
+      const parts = await stated(world.path, part, { period });
+      const rows = parts[part === "corrections" ? "corrections" : "corrected"] ?? [];
+      return rows.map((row) => cells(row, "item", "field", "before", "after"));
+    };
+    // Both are a first of October in Berlin, and the last of September in UTC.
+    let changed = withInstance(first, "P1-O1", { trialEnd: "2027-09-30T22:00:00Z", limitEnd: "2028-09-30T22:30:00Z" });
+    changed = withInstance(changed, "A-O1", { limitStart: "2026-09-30T22:00:00Z" });
+    await world.read("orders", [{ orders: changed }]);
+    const once = await told("corrections");
+    expect(once).toEqual([
+      ["A-O1", "term_start", null, "2026-10-01"],
+      ["P1-O1", "term_end", null, "2028-10-01"],
+      ["P1-O1", "trial_end", null, "2027-10-01"],
+    ]);
+    expect(await told("reconciliation")).toEqual(once);
+    await world.read("orders", [{ orders: withInstance(changed, "P1-O1", { limitEnd: "2028-10-01T21:59:59Z" }) }]);
+    expect(await told("corrections")).toContainEqual([
+      "P1-O1",
+      "term_end",
+      "2028-10-01T00:30:00",
+      "2028-10-01T23:59:59",
+    ]);
   });
 
   it("leaves out what is not asked for: another period, customer, branch, source or product", async () => {

@@ -76,9 +76,12 @@ describe("the statement of exceptions", () => {
     expect(row("quarantined")).toMatchObject({
       place: "customers.csv:99",
       code: "missing",
-      reason: "the field branchCode is missing",
+      reason: "the row cannot be used",
     });
-    expect(row("deferred")).toMatchObject({ record: "order crm/O4", reason: "amendment not enabled: lines changed" });
+    expect(row("deferred")).toMatchObject({
+      record: "order crm/O4",
+      reason: "the record waits for what its code names",
+    });
     expect(row("rejected")).toMatchObject({ operation: rejected, code: "13004", record: "order:crm/O2", attempts: 1 });
     expect(row("parked")).toMatchObject({
       next: `look on the platform, then crm-sync settle ${parked} --applied|--not-applied --reason TEXT`,

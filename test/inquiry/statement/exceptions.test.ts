@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Money } from "../../../src/crm/model.ts";
+import { ExceptionTotals } from "../../../src/report/statement/exceptions.ts";
 import type { Row } from "../../../src/report/statement/shape.ts";
 import { LedgerWorld } from "../../support/world/ledger-world.ts";
 import { canaries, customerRecord, key, orderRecord } from "../../support/world/records.ts";
@@ -68,6 +69,18 @@ function told(rows: readonly Row[] | undefined, kind: string, more: Row = {}): R
 }
 
 describe("the statement of exceptions", () => {
+  it("sums classes of ages up from the youngest to the oldest, as many as there may be", () => {
+    const ageing = Array.from({ length: 10 }, (_, at) => at + 1);
+    const totals = new ExceptionTotals({ knownAt: "2026-10-31T00:00:00.000Z", ageing });
+    for (const days of [10, 2, 9, 0, 1, 3]) {
+      const since = new Date(Date.UTC(2026, 9, 31 - days)).toISOString();
+      const of = { key: key("O1"), customer: key("C1"), code: "assumption.missing", reason: "" };
+      const facts = { kind: "deferred", stream: "orders", since, ...of } as const;
+      totals.add({ facts, ended: null, open: true, owner: "crm", branch: null, orders: [] });
+    }
+    expect(totals.rows().map((row) => row["ageing"])).toEqual(["0-1 d", "1-2 d", "2-3 d", "3-4 d", "9-10 d", "older"]);
+  });
+
   it("says who has to act, and what is at stake in which currency", async () => {
     const { world, rejected, parked } = await troubledWorld();
     const { exceptions = [], orders = [] } = await stated(world.path, "exceptions");
@@ -147,7 +160,7 @@ describe("the statement of exceptions", () => {
     expect(fromRecords).toEqual(all);
   });
 
-  it("ages what is open to what the ledger knows last, and what is over to its end", async () => {
+  it("ages what is open to the end of the month or what is known by then, and what is over to its end", async () => {
     const { world } = await troubledWorld();
     const opened = await world.ledger.approvals.open({
       scope: "run",
@@ -164,7 +177,11 @@ describe("the statement of exceptions", () => {
     world.now += 40 * 86_400_000;
     await world.ledger.runs.finish(world.run, { state: "done", exitCode: 0, balance: null, summary: null });
     const { exceptions } = await stated(world.path, "exceptions");
-    expect(cells(told(exceptions, "quarantined"), "age_hours", "ageing", "open")).toEqual([43 * 24, "30-90 d", true]);
+    expect(cells(told(exceptions, "quarantined"), "age_hours", "ageing", "open")).toEqual([
+      30 * 24 + 16,
+      "30-90 d",
+      true,
+    ]);
     expect(cells(told(exceptions, "held"), "age_hours", "ageing", "open", "owner")).toEqual([72, "1-7 d", false, null]);
     const asOf = "2026-10-02T08:00:00.000Z";
     const then = (await stated(world.path, "exceptions", { asOf }))["exceptions"];

@@ -181,4 +181,14 @@ describe("the statement of orders", () => {
     const all = await statementOf(path, "orders", month("2026-10"), { filters: { source: "erp" } });
     expect(all["lines"]).toHaveLength(9);
   });
+
+  it("does not say of an order that it ended where the form that it was placed with is not kept any more", async () => {
+    const { path } = await threeMonths();
+    const verdicts = async () =>
+      cells((await statementOf(path, "orders", month("2026-10")))["orders"], "crm_order", "lines_amount", "verdict");
+    const before = await verdicts();
+    expect(before).toContainEqual(["crm/O2", 1_050_01, "differs"]);
+    changeFile(path, "delete from record_version where stream = 'orders' and id = 'O2'");
+    expect(await verdicts()).toEqual(before.map((row) => (row[0] === "crm/O2" ? ["crm/O2", null, "not known"] : row)));
+  });
 });

@@ -167,7 +167,7 @@ it("the header names the moment, whether the period was over, the head and the p
   );
   expect(now).toMatchObject({
     kind: "run",
-    version: 1,
+    version: 2,
     provisional: true,
     auditHead: { sequence: last?.sequence },
     program: expect.stringMatching(/^\d+\.\d+\.\d+/u),

@@ -44,7 +44,7 @@ describe("the verdicts of a reconciliation", () => {
 
   it.each([
     ["limitConcurrent", { limitConcurrent: 4 }, "limitConcurrent: sent 5, shown 4"],
-    ["productName", { productName: "other" }, "productName: sent Product P1-O1, shown other"],
+    ["productName", { productName: "other" }, "productName: shown otherwise than it was sent"],
     ["timeDurationExpression", { timeDurationExpression: null }, "timeDurationExpression: sent 1-0-0, shown nothing"],
     ["channelOrderId", { channelOrderId: "CO-9" }, "channelOrderId: sent CO-O1, shown CO-9"],
     ["licenseOrderId", { licenseOrderId: "L-9" }, "licenseOrderId: sent L-O1, shown L-9"],
@@ -167,7 +167,7 @@ describe("the verdicts of a reconciliation", () => {
     expect(products.map((row) => [row["item"], row["verdict"], firstOf(row["details"])])).toEqual([
       ["P1-O1", "different", "CRM nodes: placed with 5, now 7"],
       ["P2-O1", "extra", "the CRM no longer has it in the order, which stays as it was placed"],
-      ["P3-O1", "matched", "waits: amendment not enabled: lines changed"],
+      ["P3-O1", "matched", "waits: amendment.not-enabled"],
       ["P9-O1", "missing", "not sent: the order was placed without it"],
     ]);
     await world.read("orders", [{ orders: { ...order, cancelled: true } }]);
@@ -186,20 +186,20 @@ describe("the verdicts of a reconciliation", () => {
       ["staff", "S7"],
     ] as const) {
       await world.ledger.records.setOutcomes(world.run, [
-        { stream, key: key(id), outcome: "deferred", code: "x", reason: "E2 was rejected" },
+        { stream, key: key(id), outcome: "deferred", code: "enterprise.rejected", reason: "E2 was rejected" },
       ]);
     }
     const missing = (await withVerdict(world, "missing")).filter((row) => row["customer"] === "crm/C2");
     expect(missing.map((row) => [row["level"], row["details"]])).toEqual([
-      ["enterprise", ["not sent: E2 was rejected"]],
-      ["order", ["not sent: E2 was rejected", "4 missing"]],
-      ["product", ["not sent: E2 was rejected"]],
-      ["product", ["not sent: E2 was rejected"]],
-      ["product", ["not sent: E2 was rejected"]],
-      ["package", ["not sent: E2 was rejected"]],
-      ["staff", ["not sent: E2 was rejected"]],
-      ["assignment", ["asset number 55: not sent: E2 was rejected"]],
-      ["order", ["waits in quarantine: the field branchCode is missing"]],
+      ["enterprise", ["not sent: enterprise.rejected"]],
+      ["order", ["not sent: enterprise.rejected", "4 missing"]],
+      ["product", ["not sent: enterprise.rejected"]],
+      ["product", ["not sent: enterprise.rejected"]],
+      ["product", ["not sent: enterprise.rejected"]],
+      ["package", ["not sent: enterprise.rejected"]],
+      ["staff", ["not sent: enterprise.rejected"]],
+      ["assignment", ["asset number 55: not sent: enterprise.rejected"]],
+      ["order", ["waits in quarantine: missing"]],
     ]);
   });
 

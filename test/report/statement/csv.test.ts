@@ -42,9 +42,11 @@ describe("a statement as CSV", async () => {
   });
 
   it("shows hostile texts as texts: no formula, nothing that acts unseen", () => {
-    const notes = orders.filter(({ verdict }) => verdict === "hostile").map(({ note }) => note ?? "");
+    const hostile = orders.filter(({ verdict }) => verdict === "hostile");
+    const notes = hostile.map(({ note }) => note ?? "");
     expect(notes).toHaveLength(hostileTexts.length);
-    for (const note of notes) {
+    // Each stands in a cell of its own, and first in a list.
+    for (const note of [...notes, ...hostile.map(({ products }) => products ?? "")]) {
       expect(note).not.toMatch(/^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/);
       // oxlint-disable-next-line no-control-regex
       expect(note).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c\uffff]/);

@@ -4,13 +4,35 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { PartRow } from "../../../src/report/statement/shape.ts";
+import type { Column, Part, PartRow, StatementShape } from "../../../src/report/statement/shape.ts";
 import { filesOf, hostileTexts, sampleHeader, textOf } from "./sample.ts";
 
 /** Every tag that a page has, without its attributes. */
 function tagsOf(page: string): Set<string> {
   return new Set([...page.matchAll(/<([a-z0-9]+)[\s>/]/g)].map(([, tag = ""]) => tag));
 }
+
+/** A part with more columns than a page has room for, with one amount at its right end. */
+const wideShape: StatementShape = {
+  kind: "wide",
+  version: 1,
+  title: "Wide",
+  about: "A statement for tests.",
+  parts: [
+    {
+      name: "wide",
+      title: "Wide",
+      about: "More columns than a page has room for.",
+      columns: [
+        ...Array.from({ length: 40 }, (_, index): Column => {
+          return { name: `c${index}`, type: "text", title: `Head ${index} </style>"`, about: "A text." };
+        }),
+        { name: "currency", type: "text", title: "Currency", about: "Of the amount (ISO 4217)." },
+        { name: "amount", type: "money", title: "Amount", about: "What it costs.", currencyIn: "currency" },
+      ],
+    },
+  ],
+};
 
 describe("a statement as a page", async () => {
   const page = textOf(await filesOf("html"), "");
@@ -42,6 +64,12 @@ describe("a statement as a page", async () => {
         '<td class="number">7</td><td class="text">yes</td><td class="time">2026-10-31</td>' +
         '<td class="time">2026-10-25 02:30:00.250</td><td class="text">EUR</td><td class="number">999.99</td></tr>',
     );
+    for (const [currency, amount] of [
+      ["JPY", "120,000"],
+      ["KWD", "1.005"],
+      ["EUR", "-0.01"],
+    ])
+      expect(text).toContain(`<td class="text">${currency}</td><td class="number">${amount}</td></tr>`);
     expect(text).toContain('<section id="refunds"><h2>Refunds</h2><p>What was given back.</p>');
     expect(text).toContain("<p>There are no rows.</p>");
   });
@@ -68,6 +96,13 @@ describe("a statement as a page", async () => {
       ].map(([id, title]) => [`${id}-title`, title]),
     );
     expect(page).toContain('<desc id="orders-rows-desc">different: 1; hostile: 22; matched: 3; missing: 2</desc>');
+    const ticksOf = (id: string): string[] => {
+      const [, chart = ""] = page.split(`id="${id}-desc"`);
+      const [own = ""] = chart.split("</svg>");
+      return [...own.matchAll(/class="tick"[^>]*>([^<]*)</g)].map(([, tick = ""]) => tick);
+    };
+    expect(ticksOf("orders-amount-JPY").at(-1)).toBe("120,000");
+    expect(ticksOf("orders-amount-KWD").at(-1)).toBe("1.2");
     const [, rows = ""] = page.split('id="orders-rows-desc"');
     const widths = [...rows.matchAll(/class="bar"[^>]* width="([\d.]+)"/g)]
       .slice(0, 4)
@@ -85,6 +120,54 @@ describe("a statement as a page", async () => {
     expect(long).toContain("These are the first 2,000 of 5,431 rows; the statement as CSV, JSON, XLSX or Parquet has");
     expect([...long.matchAll(/<td class="text">o\d/g)]).toHaveLength(2000);
     expect(long).toContain('<td class="number">54.31</td>');
+  });
+
+  it("cuts a text that no reader gets through, and says how long it was", async () => {
+    const long = "\u202e" + "x".repeat(1_000_000);
+    const rows: PartRow[] = [{ part: "orders", row: { order: "1", verdict: long, products: [long], note: long } }];
+    const text = textOf(await filesOf("html", { rows }), "");
+    expect(text.length).toBeLessThan(60_000);
+    expect(text).toContain('<td class="long">\\u202exxx');
+    expect(text).toContain("xxx… (996,001 more characters)</td>");
+  });
+
+  it("puts totals one below the other where paper has no room for them side by side", async () => {
+    const columns = Array.from({ length: 12 }, (_, index): Column => {
+      return { name: `n${index}`, type: "integer", title: `Count ${index}`, about: "A number.", total: true };
+    });
+    const verdict: Column = { name: "verdict", type: "text", title: "Verdict", about: "A text." };
+    const part: Part = {
+      name: "many",
+      title: "Many",
+      about: "Sums.",
+      groupBy: "verdict",
+      columns: [verdict, ...columns],
+    };
+    const rows = ["agrees", "differs"].map((one, index): PartRow => {
+      return { part: "many", row: { verdict: one, n11: 1200 + index } };
+    });
+    const shape: StatementShape = { ...wideShape, parts: [part] };
+    const text = textOf(await filesOf("html", { shape, rows }), "").replaceAll("\n", "");
+    expect(text).toContain(
+      '<thead><tr><th scope="col">Verdict</th><th scope="col" class="number">agrees</th>' +
+        '<th scope="col" class="number">differs</th><th scope="col" class="number">All</th></tr></thead>',
+    );
+    expect(text).toContain(
+      '<th scope="row">Count 11</th><td class="number">1,200</td><td class="number">1,201</td>' +
+        '<td class="number">2,401</td></tr>',
+    );
+  });
+
+  it("sets names between backticks as such", async () => {
+    const [part] = wideShape.parts;
+    const shape: StatementShape = {
+      ...wideShape,
+      about: "`a<b` counts.",
+      parts: [{ ...part, about: "By `verdict`." }],
+    };
+    const text = textOf(await filesOf("html", { shape, rows: [] }), "");
+    expect(text).toContain("<p><code>a&lt;b</code> counts.</p>");
+    expect(text).toContain("<p>By <code>verdict</code>.</p>");
   });
 
   it("says so when the period was not over", async () => {
@@ -106,6 +189,11 @@ function has(program: string): boolean {
   }
 }
 
+const wideRows: PartRow[] = Array.from({ length: 50 }, (_, index): PartRow => {
+  const texts = Array.from({ length: 40 }, (__, at) => [`c${at}`, at === 7 ? "" : `value-${index}-${at}`] as const);
+  return { part: "wide", row: { ...Object.fromEntries(texts), currency: "EUR", amount: 100_000 + index } };
+});
+
 describe.skipIf(!has("chromium") || !has("pdftotext"))("Chromium, where it is installed,", () => {
   let folder = "";
   beforeAll(() => {
@@ -113,14 +201,8 @@ describe.skipIf(!has("chromium") || !has("pdftotext"))("Chromium, where it is in
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it("prints it on A4 across, with the heading of a long table on each page", async () => {
-    const rows = Array.from({ length: 120 }, (_, index): PartRow => {
-      return {
-        part: "orders",
-        row: { order: `o${index}`, verdict: "matched", note: hostileTexts[index % 22] ?? null },
-      };
-    });
-    writeFileSync(join(folder, "page.html"), textOf(await filesOf("html", { rows }), ""));
+  function printed(page: string): string[] {
+    writeFileSync(join(folder, "page.html"), page);
     execFileSync(
       "chromium",
       [
@@ -134,9 +216,36 @@ describe.skipIf(!has("chromium") || !has("pdftotext"))("Chromium, where it is in
       ],
       { stdio: "ignore", timeout: 60_000 },
     );
-    const pages = execFileSync("pdftotext", ["-layout", join(folder, "page.pdf"), "-"])
+    return execFileSync("pdftotext", ["-layout", join(folder, "page.pdf"), "-"])
       .toString()
       .split("\f");
+  }
+
+  it("prints every value of a row that has more columns than a page has room for, each with its heading", async () => {
+    const text = printed(textOf(await filesOf("html", { shape: wideShape, rows: wideRows }), "")).join("\n");
+    const words = new Set(text.split(/\s+/));
+    for (let index = 0; index < 50; index += 1) {
+      const wanted = [
+        `value-${index}-0`,
+        `value-${index}-20`,
+        `value-${index}-39`,
+        `1,000.${String(index).padStart(2, "0")}`,
+      ];
+      expect(wanted.filter((word) => !words.has(word))).toEqual([]);
+    }
+    expect(text.match(/Amount\s+1,000\.\d\d/g)).toHaveLength(50);
+    expect(text.match(/Head 39 <\/style>"/g)).toHaveLength(50);
+    expect(text).not.toContain("Head 7 ");
+  });
+
+  it("prints it on A4 across, with the heading of a long table on each page", async () => {
+    const rows = Array.from({ length: 120 }, (_, index): PartRow => {
+      return {
+        part: "orders",
+        row: { order: `o${index}`, verdict: "matched", note: hostileTexts[index % 22] ?? null },
+      };
+    });
+    const pages = printed(textOf(await filesOf("html", { rows }), ""));
     const ofRows = pages.filter((text) => /^\s*o\d+\s/m.test(text));
     expect(ofRows.length).toBeGreaterThan(2);
     for (const text of ofRows) expect(text).toMatch(/Order\s+Verdict\s+Products\s+Note\s+Seats/);

@@ -38,17 +38,34 @@ describe("the rows of a statement", () => {
     expect(await refusal([{ part: "other", row: {} }])).toMatchObject({ code: "statement.part" });
   });
 
-  it("are not added up beyond what can be held exactly", async () => {
+  it("are added up exactly, also beyond what a number holds", async () => {
     const most = Number.MAX_SAFE_INTEGER;
-    const rows = [order({ amount: most, currency: "EUR" }), order({ amount: 1, currency: "JPY" })];
-    expect(await refusal(rows)).toBeUndefined();
-    expect(await refusal([...rows, order({ amount: 1, currency: "EUR" })])).toMatchObject({
-      code: "statement.total-too-large",
-      message: expect.stringContaining("the sum of amount in EUR of the part orders"),
-    });
-    expect(await refusal([order({ seats: -most }), order({ seats: -1 })])).toMatchObject({
-      code: "statement.total-too-large",
-    });
+    const rows = [
+      order({ amount: most, currency: "EUR", seats: -most }),
+      order({ amount: 1, currency: "JPY" }),
+      order({ amount: most - 1, currency: "EUR", seats: -2 }),
+    ];
+    const files = await filesOf("json", { rows });
+    const text = [...files.values()].map((bytes) => new TextDecoder().decode(bytes)).join("");
+    expect(text).toContain('"amount":{"EUR":"180143985094819.81","JPY":"1"}');
+    expect(text).toContain('"seats":"-9007199254740993"');
+    // One comes back to what a number holds.
+    const back = await filesOf("json", { rows: [...rows, order({ seats: 3 })] });
+    expect(new TextDecoder().decode([...back.values()][0])).toContain(
+      '"totals":{"columns":{"amount":{"EUR":"180143985094819.81","JPY":"1"},"seats":-9007199254740990}',
+    );
+  });
+
+  it("hold whole numbers of any size", async () => {
+    const row = order({ amount: 2n ** 70n, currency: "EUR", seats: 2n ** 60n });
+    for (const format of ["csv", "json", "html", "xlsx"] as const) {
+      const files = await filesOf(format, { rows: [row] });
+      expect(files.size, format).toBeGreaterThan(0);
+      if (format === "xlsx") continue;
+      const text = new TextDecoder().decode([...files.values()][0]).replaceAll(/[\u00a0\u202f,]/gu, "");
+      expect(text, format).toContain("11805916207174113034.24");
+      expect(text, format).toContain("1152921504606846976");
+    }
   });
 
   it("are pulled one after the other, and their source is closed when nobody reads on", async () => {

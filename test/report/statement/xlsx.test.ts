@@ -2,32 +2,16 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { inflateRawSync } from "node:zlib";
 import { parse } from "csv-parse/sync";
 import { readXlsx } from "hucre/xlsx";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { FileChunk } from "../../../src/report/statement/writer.ts";
 import { xlsxWriter } from "../../../src/report/statement/xlsx.ts";
 import { Zip } from "../../../src/report/statement/zip.ts";
+import { unzipped } from "../../support/unzipped.ts";
 import { filesOf, hostileTexts, sampleHeader, sampleShape } from "./sample.ts";
 
 const workbookBytes = async (): Promise<Buffer> => (await filesOf("xlsx")).get("") ?? Buffer.alloc(0);
-
-/** The files of a zip whose sizes its list at the end says. */
-function unzipped(zip: Buffer): Map<string, string> {
-  const end = zip.length - 22;
-  const files = new Map<string, string>();
-  let at = zip.readUInt32LE(end + 16);
-  for (let left = zip.readUInt16LE(end + 10); left > 0; left -= 1) {
-    const nameLength = zip.readUInt16LE(at + 28);
-    const name = zip.toString("utf8", at + 46, at + 46 + nameLength);
-    const begin = zip.readUInt32LE(at + 42);
-    const data = begin + 30 + zip.readUInt16LE(begin + 26);
-    files.set(name, inflateRawSync(zip.subarray(data, data + zip.readUInt32LE(at + 20))).toString());
-    at += 46 + nameLength;
-  }
-  return files;
-}
 
 type Line = [part: unknown, group: unknown, of: unknown, currency: unknown, total: unknown];
 
@@ -70,7 +54,7 @@ const expectedTotals: Line[] = [
 describe("a statement as XLSX", () => {
   it("is a workbook with a summary, a sheet for each part, and what stands in the columns", async () => {
     const workbook = await readXlsx(await workbookBytes(), { readStyles: true });
-    expect(workbook.sheets.map(({ name }) => name)).toEqual(["Summary", "Orders", "Refunds", "Lines", "Columns"]);
+    expect(workbook.sheets.map(({ name }) => name)).toEqual(["Totals", "Orders", "Refunds", "Lines", "Columns"]);
     const [summary, orders, refunds] = workbook.sheets;
     expect(summary?.rows[0]?.[0]).toBe("Sample of orders, October 2026");
     expect(summary?.rows).toContainEqual(["From", "2026-10-01T00:00:00+02:00", null, null, null]);
@@ -181,6 +165,20 @@ describe("a statement as XLSX", () => {
     expect(formulas).toContain("SUM('Orders'!$E$2:$E$3)+SUM('Orders (2)'!$E$2:$E$3)+SUM('Orders (3)'!$E$2:$E$2)");
   });
 
+  it("dates its files on the first day of a zip's calendar, whatever the day is", async () => {
+    const zip = await workbookBytes();
+    let at = zip.readUInt32LE(zip.length - 22 + 16);
+    const left = zip.readUInt16LE(zip.length - 22 + 10);
+    expect(left).toBeGreaterThan(8);
+    for (let file = 0; file < left; file += 1) {
+      const begin = zip.readUInt32LE(at + 42);
+      // Time and day, in the list and before the file itself: 1 January 1980.
+      for (const place of [at + 12, begin + 10])
+        expect(zip.subarray(place, place + 4).toString("hex")).toBe("00002100");
+      at += 46 + zip.readUInt16LE(at + 28);
+    }
+  });
+
   it("has the same bytes when it is made again", async () => {
     const bytes = await workbookBytes();
     expect(await workbookBytes()).toEqual(bytes);
@@ -221,7 +219,7 @@ describe.skipIf(!has("soffice"))("LibreOffice, where it is installed,", () => {
     });
     const sheet = (name: string): string[][] =>
       parse(readFileSync(join(folder, `orders-${name}.csv`), "utf8"), { relax_column_count: true });
-    expect(totalsIn(sheet("Summary"))).toEqual(expectedTotals);
+    expect(totalsIn(sheet("Totals"))).toEqual(expectedTotals);
     const notes = sheet("Orders")
       .slice(7)
       .map((row) => row[3]);

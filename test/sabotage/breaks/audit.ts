@@ -29,18 +29,26 @@ export const audit: Breaks = {
   "the subtrees that the ledger keeps are not compared with the entries": {
     file: "src/ledger/audit/verify-log.ts",
     within: "treeFinding",
-    find: "isSame($roots, $leaves.roots) && isSame($tiles, $own)",
-    replace: "isSame($roots, $leaves.roots)",
+    find: "JSON.stringify($leaves.roots) && isSame($tiles, $own)",
+    replace: "JSON.stringify($leaves.roots)",
     test: "ledger/audit.test.ts",
     title: "verifying > finds a tree that is not the one of the entries: a subtree",
   },
   "a guard of the tables counts by its name": {
     file: "src/ledger/audit/kept-tree.ts",
-    within: "keptOf",
-    find: "!$made.has(bare(`create trigger ${guard}`))",
-    replace: '![...$made].some((one) => one.startsWith(bare(`create trigger ${guard.split(" ", 1)[0]}`)))',
+    within: "schemaOf",
+    find: "!$found.has(bare(`create ${$word}${$statement}`))",
+    replace: '![...$found].some((one) => one.startsWith(bare(`create ${$word}${$statement.split(" ", 1)[0]}`)))',
     test: "audit/forged.test.ts",
     title: "a database that somebody can write to > is found out: a guard that does nothing",
+  },
+  "what somebody added to the audit tables counts as made with them": {
+    file: "src/ledger/audit/kept-tree.ts",
+    within: "keptOf",
+    find: "const { guardsMissing = [], schemaChanged = [] } = schemaOf($database);",
+    replace: "const { guardsMissing = [] } = schemaOf($database), schemaChanged: string[] = [];",
+    test: "audit/attacked.test.ts",
+    title: "a ledger whose tables are others > is found out: a trigger that swallows entries",
   },
   "the audit tree may be made another one of the same size": {
     file: "migrations/0029_audit_tree.ts",
@@ -66,6 +74,39 @@ export const audit: Breaks = {
     test: "ledger/audit.test.ts",
     title: "verifying > finds tampering in the file itself, past the guards",
   },
+  "an entry may be there again": {
+    file: "src/ledger/audit/verify-log.ts",
+    within: "Walk.#wrongWith",
+    find: "$row.sequence < $expected",
+    replace: "$row.sequence < $expected - 1",
+    test: "audit/attacked.test.ts",
+    title: "entries that stand where none of theirs may > are named: one that is there again",
+  },
+  "an entry may be missing": {
+    file: "src/ledger/audit/verify-log.ts",
+    within: "Walk.#wrongWith",
+    find: "$row.sequence > $expected",
+    replace: "$row.sequence > $expected + 100",
+    test: "audit/record.test.ts",
+    title:
+      "a ledger that somebody has the file of > names by its own word what was done to it, with the first entry that is wrong",
+  },
+  "an entry of the form before may follow one of the tree": {
+    file: "src/ledger/audit/verify-log.ts",
+    within: "Walk.#wrongWith",
+    find: "$row.format < this.#format ||",
+    replace: "",
+    test: "audit/attacked.test.ts",
+    title: "entries that stand where none of theirs may > are named: one of the form before behind one of the tree",
+  },
+  "heads that contradict each other count as heads of a record that was written anew": {
+    file: "src/ledger/audit/verify-log.ts",
+    within: "Walk.finding",
+    always: "#lastFitting",
+    test: "audit/record.test.ts",
+    title:
+      "a ledger that somebody has the file of > names by its own word what was done to it, with the first entry that is wrong",
+  },
   "a record to which nothing was added for long is fresh": {
     file: "src/app/audit-record.ts",
     within: "freshnessOf",
@@ -78,11 +119,27 @@ export const audit: Breaks = {
   "a head from elsewhere counts without the signature of its key": {
     file: "src/app/audit-record.ts",
     within: "isWhole",
-    find: "$note.isSigned($verifier) && $note.sequence",
+    find: "$isSigned && $note.sequence",
     replace: "$note.sequence",
     test: "audit/record.test.ts",
     title:
       "a head that is signed > is checked by its verifier key alone, and one that somebody changed counts for nothing",
+  },
+  "a line of the file of heads that somebody changed is passed over": {
+    file: "src/app/audit-record.ts",
+    within: "spoiledIn",
+    always: "line",
+    test: "audit/attacked.test.ts",
+    title:
+      "a file of heads beside the ledger > that somebody changed is named, and one that a crash cut off, or left zeros in, is not",
+  },
+  "a record of which no head is kept is as good as one with heads": {
+    file: "src/cli/commands/audit.ts",
+    within: "auditVerifyCommand",
+    never: "isUnproven",
+    test: "audit/attacked.test.ts",
+    title:
+      "a file of heads beside the ledger > that somebody changed is named, and one that a crash cut off, or left zeros in, is not",
   },
   "nobody is told of a place that does not get the head of the record": {
     file: "src/run/alerts.ts",

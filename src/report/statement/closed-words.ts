@@ -1,0 +1,109 @@
+/**
+ * What closed books may say in words: texts that the program makes of figures, ids, codes and names of fields. Words of
+ * the CRM and of the services may name people; they stand where they can be erased, and `crm-sync explain` shows them.
+ */
+
+const id = "[^\\s;,]{1,120}";
+const fieldName = "[A-Za-z]{1,40}";
+/** Numbers, dates and times, and what stands for none of them. */
+const figure = '(?:nothing|"?[\\d:.+TZ-]{0,40}"?|true|false)';
+
+/** What a person was to have. */
+const claim = `asset (?:number|instance) ${id}: (?:taken from somebody for this person, and )?`;
+
+/** Details of a comparison as they are made in `report/reconciliation` and beside it. */
+const details = [
+  `\\d+ (?:missing|extra|different|in-transit|not-observable)`,
+  `the CRM wants \\d+ of it, and (?:\\d+ have no asset number yet|there are \\d+)`,
+  "amount: the CRM has another one than it was sent with",
+  "[A-Z]{3} has \\d decimals: read with \\d, as once, [\\d.-]{1,40} is [\\d.-]{1,40}",
+  `${fieldName}: sent ${figure}, shown ${figure}`,
+  `CRM ${fieldName}: (?:placed|sent) with ${figure}, now ${figure}`,
+  "CRM term: sent with P?[A-Z0-9]{1,20}, now P?[A-Z0-9]{1,20}",
+  `(?:channelOrderId|licenseOrderId): sent ${id}, shown ${id}`,
+  "adopted: compared with what the CRM says",
+  "not sent(?: yet|: the record waits in quarantine|: the order was placed without it)?",
+  "the newest form of the record waits in quarantine; compared is the last usable one",
+  "(?:E3|M5) does not show the (?:enterprise|member)",
+  "M7 does not show it under its asset",
+  "neither M6 nor E8 shows (?:its|the) asset number",
+  "nobody holds the asset number",
+  `held by (?:the member ${id}|a member that crm-sync did not assign it to)`,
+  `E3 shows ${id} too, which is not linked to this customer`,
+  `M5 shows it with the member ${id}, and M6 (?:with nobody|with the member ${id}); nothing is done on it \\(A34\\)`,
+  `M5 shows another ${fieldName}(?: and ${fieldName})* than was sent`,
+  "name, branch and address: no endpoint reads them back",
+  "never read back: crm-sync run verify",
+  "the last reading back did not come to its end",
+  "sent so lately that it may be on its way",
+  "it was sent after the platform was last read for the customer",
+  "the CRM no longer (?:has the customer; its enterprise stays|has this person; the account stays)",
+  "the CRM no longer (?:gives it to this person|has it in the order, which stays as it was placed)",
+  "the order (?:was cancelled in the CRM|is gone from the CRM) and stays placed",
+  "the platform has shown no \\w{1,40} yet \\(A43\\)",
+  "the platform shows it, and (?:this ledger does not know that it was sent|it belongs to no order of this customer)",
+  "the platform shows it under a number of this customer's orders, and by what this ledger knows it is gone",
+  "the platform shows the (?:asset number|product under this asset number) \\d+ times; it may have been placed twice",
+  "an old and a new form of it stand beside each other until the old one is removed",
+];
+const isClosed = new RegExp(`^(?:${details.join("|")})$`, "u");
+
+/** What is left of a detail that ends with words of others. */
+const shortened: readonly (readonly [RegExp, (...parts: string[]) => string])[] = [
+  [
+    new RegExp(`^((?:${claim})?)(not sent|waits|waits in quarantine): ([a-z0-9.-]{1,60})$`, "u"),
+    (what, stands, code) => `${what}${stands}: ${closedDeferral(code)}`,
+  ],
+  [/^waits in quarantine: /u, () => "waits in quarantine"],
+  [/^not sent: /u, () => "not sent: the record waits"],
+  [/^waits: /u, () => "the newest form of the record waits; compared is the last one"],
+  [/^(\w+): sent .*, shown /su, (field) => `${field}: shown otherwise than it was sent`],
+  [/^CRM (\w+): (placed|sent) with /u, (field, how) => `CRM ${field}: another one than it was ${how} with`],
+  [new RegExp(`^(${claim})not sent\\b`, "u"), (what) => `${what}not sent`],
+];
+
+/** A detail of a comparison without words of the CRM and of the services. */
+export function closedDetail(detail: string): string {
+  if (isClosed.test(detail)) return detail;
+  for (const [pattern, left] of shortened) {
+    const found = pattern.exec(detail);
+    if (found !== null) return left(...found.slice(1));
+  }
+  return "something else; `crm-sync explain customer` says what";
+}
+
+const ofService = /^(?:\d{3,6}|(?:service|payload|operation|platform|order|staff|asset|enterprise|pool)\.[a-z-]+)$/u;
+
+/** The code of an answer, as the program names it or the services number theirs; anything else is `other`. */
+export function closedCode(code: string | null): string | null {
+  if (code === null || code === "" || ofService.test(code)) return code;
+  const refused = /^rejected\.(.*)$/su.exec(code)?.[1];
+  return refused === undefined ? "other" : `rejected.${closedCode(refused)}`;
+}
+
+/** Why a record waits, as a code of the program; behind `rejected.` stands one of a service. */
+export function closedDeferral(code: string): string {
+  return code.startsWith("rejected.") ? (closedCode(code) ?? code) : code;
+}
+
+const verdicts = [
+  "not sent",
+  "(?:not )?applied",
+  "not applied; planned anew",
+  "applied in part; the rest is planned anew",
+  "lost",
+  "the numbers are spent and lost",
+  "(?:was refused and is shown; )?waits for a person",
+  "a person decided: (?:not[ -])?applied",
+];
+const isVerdict = new RegExp(`^(?:${verdicts.join("|")})$`, "u");
+
+/** What was found out of an operation whose outcome was unknown; null for anything that is said beside it. */
+export function closedVerdict(verdict: string | null): string | null {
+  return verdict !== null && isVerdict.test(verdict) ? verdict : null;
+}
+
+/** A length of time as both sides write it; the platform may show anything in its place. */
+export function closedTerm(term: string | null): string | null {
+  return term === null || /^\d{1,4}-\d{1,4}-\d{1,5}$/u.test(term) ? term : "other";
+}

@@ -1,0 +1,49 @@
+import { column } from "./column.ts";
+import type { Part, PartRow } from "./shape.ts";
+
+/** What stood in the way of closing the period, whatever it was, and who takes it as it is. */
+export const signOffsPart: Part = {
+  name: "sign_offs",
+  title: "Signed off",
+  about:
+    "One row for each thing that stood in the way of closing the period and that somebody signed off: an outcome, a " +
+    "hold, a source, a run, an amount, a sum or a clock. It was signed as it was then: what changed since was signed " +
+    "anew. A statement that is limited to a source, customer, branch or product has none.",
+  groupBy: "kind",
+  columns: [
+    column("text", "kind", "Kind", "`operation`, `hold`, `source`, `run`, `money`, `sum` or `clock`."),
+    column("text", "blocker", "Blocker", "What it is named by, as `crm-sync report blockers` names it."),
+    column("text", "what", "What", "What it was; empty where an earlier version of the program kept no words of it."),
+    column("text", "signed_off_by", "Signed off by", "Who signed it off."),
+    column("instant", "signed_off_at", "Signed off", "When that was."),
+    column("text", "sign_off_reason", "Reason", "Why it may stay as it is, in that person's words."),
+    column("text", "facts", "Facts", "SHA-256 of what was signed."),
+    column("integer", "audit_sequence", "Audit entry", "The audit entry that says so."),
+  ],
+};
+
+/** A sign-off as its audit entry says it. */
+export interface SignOffFacts {
+  at: string;
+  blocker: string;
+  what: string | null;
+  by: string;
+  reason: string;
+  facts: string;
+  auditSequence: number;
+}
+
+/** The same as a row. */
+export function signOffRow({ at, blocker, what, by, reason, facts, auditSequence }: SignOffFacts): PartRow {
+  const row = {
+    kind: blocker.split(":", 1)[0] ?? null,
+    blocker,
+    what,
+    signed_off_by: by,
+    signed_off_at: at,
+    sign_off_reason: reason,
+    facts,
+    audit_sequence: auditSequence,
+  };
+  return { part: signOffsPart.name, row };
+}

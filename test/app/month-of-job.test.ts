@@ -1,0 +1,43 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { basename } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { Application } from "../../src/app/application.ts";
+import { executeJob } from "../../src/app/execute-job.ts";
+import type { EndedJob } from "../../src/app/execute-job.ts";
+import { jobNamed } from "../../src/app/jobs.ts";
+import { world } from "../support/cli.ts";
+
+it("a job writes the reports of the month that was over in the configured zone when it was due", async () => {
+  const w = await world();
+  w.extra = "jobs:\n  monthly-report: { reports: [{ kind: orders, format: json }] }\n";
+  w.write();
+  const config = w.path("crm-sync.yaml");
+  writeFileSync(config, readFileSync(config, "utf8").replace("zone: UTC", "zone: Europe/Berlin"));
+  const face = { log: () => ({ write: () => undefined }), progress: () => undefined };
+  const application = await Application.open({ config, sandbox: w.sandbox.url }, w.environment, face);
+  onTestFinished(() => application.close());
+  const ledger = await application.ledger();
+  const written = async (fireTime: string): Promise<{ name: string; from: unknown }[]> => {
+    await ledger.schedule.claim("monthly-report", fireTime);
+    const shown: EndedJob[] = [];
+    await executeJob(application, jobNamed(application.jobs(), "monthly-report"), {
+      trigger: "schedule",
+      fireTime,
+      signal: new AbortController().signal,
+      show: async (ended) => void shown.push(ended),
+    });
+    return shown
+      .flatMap((ended) => (ended.kind === "report" ? ended.files : []))
+      .map((path) => {
+        const { header } = JSON.parse(readFileSync(path, "utf8")) as { header: { period: { from: string } } };
+        return { name: basename(path), from: header.period.from };
+      });
+  };
+  expect(await written("2026-10-31T22:30:00.000Z")).toEqual([
+    { name: "orders-2026-09.json", from: "2026-08-31T22:00:00.000Z" },
+  ]);
+  // Half an hour after October was over in Berlin, and before it was in UTC.
+  expect(await written("2026-10-31T23:30:00.000Z")).toEqual([
+    { name: "orders-2026-10.json", from: "2026-09-30T22:00:00.000Z" },
+  ]);
+});

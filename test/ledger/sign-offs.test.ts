@@ -1,0 +1,113 @@
+import { expect, it } from "vitest";
+import type { Period } from "../../src/report/statement/shape.ts";
+import { LedgerWorld } from "../support/world/ledger-world.ts";
+import { customerRecord, key, orderRecord } from "../support/world/records.ts";
+
+const month = (label: string, from: string, to: string): Period => ({ label, zone: "UTC", from, to });
+const september = month("2026-09", "2026-09-01T00:00:00.000Z", "2026-10-01T00:00:00.000Z");
+const october = month("2026-10", "2026-10-01T00:00:00.000Z", "2026-11-01T00:00:00.000Z");
+const anna = { by: "anna", reason: "known to sales" };
+
+/** Two customers in October, the run at its end, with a hold each. */
+async function heldWorld(): Promise<{ world: LedgerWorld; first: string; second: string }> {
+  const world = await LedgerWorld.open();
+  world.now = Date.parse("2026-10-05T10:00:00Z");
+  await world.read("customers", [{ customers: customerRecord("C1") }, { customers: customerRecord("C2") }]);
+  await world.ledger.runs.finish(world.run, { state: "done", exitCode: 0, balance: {}, summary: {} });
+  const held = async (customer: string): Promise<string> => {
+    const of = { customer: key(customer), count: 3, allowed: 2, total: 9, setHash: "s", operations: [] };
+    return (await world.ledger.approvals.open({ scope: "run", explanation: "3 of 9 would go", ...of })).id;
+  };
+  return { world, first: await held("C1"), second: await held("C2") };
+}
+
+async function blockers(world: LedgerWorld, period: Period) {
+  return (await (await world.inquiry()).blockers(period)).map(({ id, facts, signedOff }) => ({ id, facts, signedOff }));
+}
+
+async function signerOf(world: LedgerWorld, period: Period, hold: string): Promise<string | null | undefined> {
+  const found = (await blockers(world, period)).find(({ id }) => id === `hold:${hold}`);
+  return found === undefined ? undefined : (found.signedOff?.by ?? null);
+}
+
+/** The last entry of the audit record. */
+function lastEntry(world: LedgerWorld): { kind: string; subject: string; body: unknown } {
+  const entry = [...world.ledger.audit.rows()].at(-1);
+  return { kind: entry?.kind ?? "", subject: entry?.subject ?? "", body: JSON.parse(entry?.body ?? "null") };
+}
+
+it("what is held stands in the way until it is carried out, also where it is approved, and each by itself", async () => {
+  const { world, first, second } = await heldWorld();
+  world.now = Date.parse("2026-11-02T10:00:00Z");
+  const found = await blockers(world, october);
+  expect(found.map(({ id }) => id).toSorted()).toEqual([`hold:${first}`, `hold:${second}`].toSorted());
+  const signed = found.filter(({ id }) => id === `hold:${first}`);
+  await world.ledger.books.signOff("2026-10", signed, anna);
+  expect([await signerOf(world, october, first), await signerOf(world, october, second)]).toEqual(["anna", null]);
+  await world.ledger.approvals.decide(first, "approved", "asked for", "ben");
+  await world.ledger.approvals.decide(second, "rejected", "a mistake", "ben");
+  // What was signed was a hold that nobody had decided on.
+  expect([await signerOf(world, october, first), await signerOf(world, october, second)]).toEqual([null, undefined]);
+});
+
+it("a signature is of one period, says by whom and why in the audit record, and none is given to a closed one", async () => {
+  const { world, first } = await heldWorld();
+  world.now = Date.parse("2026-11-02T10:00:00Z");
+  const signed = (await blockers(world, october)).filter(({ id }) => id === `hold:${first}`);
+  await world.ledger.books.signOff("2026-11", signed, anna);
+  expect(lastEntry(world)).toEqual({
+    kind: "signed-off",
+    subject: "period:2026-11",
+    body: { blocker: `hold:${first}`, facts: signed[0]?.facts, ...anna },
+  });
+  expect(await signerOf(world, october, first), "signed for another month").toBeNull();
+
+  const head = await (await world.inquiry()).auditHead();
+  if (head === undefined) throw new Error("nothing was written");
+  const asOf = new Date(world.now).toISOString();
+  const of = { asOf, head, program: "0.1.0", configuration: "c", files: [] };
+  const close = async (period: Period): Promise<unknown> =>
+    await world.ledger.books.close({ ...of, period, signedOff: signed }, { by: "anna", reason: undefined });
+  await expect(close(october), "nobody signed it off for October").rejects.toThrow("signed off");
+  expect(await (await world.inquiry()).closings()).toEqual([]);
+  await world.ledger.books.signOff("2026-10", signed, anna);
+  await close(october);
+  expect(lastEntry(world)).toMatchObject({
+    kind: "period-closed",
+    body: { by: "anna", signedOff: [{ blocker: `hold:${first}`, facts: signed[0]?.facts }] },
+  });
+  await expect(world.ledger.books.signOff("2026-10", [{ id: "hold:h2", facts: "f" }], anna)).rejects.toMatchObject({
+    code: "books.closed",
+  });
+  await world.ledger.books.reopen("2026-10", { by: "ben", reason: "an amount was wrong" });
+  expect(lastEntry(world)).toEqual({
+    kind: "period-reopened",
+    subject: "period:2026-10",
+    body: { closing: 1, by: "ben", reason: "an amount was wrong" },
+  });
+  expect(await blockers(world, september), "what came after it").toEqual([]);
+});
+
+it("orders whose money does not agree are named one by one, and where they are very many the others by one more", async () => {
+  const world = await LedgerWorld.open();
+  world.now = Date.parse("2026-10-05T10:00:00Z");
+  await world.read("customers", [{ customers: customerRecord("C1") }, { customers: customerRecord("C2") }]);
+  await world.link(key("C1"), "E1");
+  const all = Array.from({ length: 102 }, (_, index) => `O${String(index).padStart(3, "0")}`);
+  const orders = (minor: number) =>
+    all.map((id) => ({ orders: orderRecord(id, "C1", { amount: { currency: "EUR", minor } }) }));
+  await world.read("orders", orders(1_00));
+  for (const id of all) await world.place(key("C1"), key(id));
+  const money = async () => (await (await world.inquiry()).blockers(october)).filter(({ kind }) => kind === "money");
+  expect(await money()).toEqual([]);
+  await world.read("orders", orders(2_00));
+  const found = await money();
+  expect(found).toHaveLength(101);
+  expect(found[0]).toMatchObject({
+    id: "money:crm/O000",
+    what: "the CRM has 2.00 EUR for it, and 1.00 EUR was sent",
+  });
+  expect(found.at(-1)).toMatchObject({ id: "money:others", what: "2 amounts of other orders do not agree either" });
+  await world.read("orders", orders(3_00));
+  expect((await money()).at(-1)?.facts, "other amounts are signed off anew").not.toBe(found.at(-1)?.facts);
+});

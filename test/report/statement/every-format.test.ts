@@ -1,0 +1,66 @@
+import { parquetMetadata } from "hyparquet";
+import { readXlsx } from "hucre/xlsx";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { statementFormats } from "../../../src/report/statement/render.ts";
+import type { StatementFormat } from "../../../src/report/statement/render.ts";
+import type { StatementHeader } from "../../../src/report/statement/shape.ts";
+import { filesOf, sampleHeader, textOf } from "./sample.ts";
+
+/** What a file says of itself beside its rows, as readers see it; a cell of a workbook and its neighbour on a line. */
+const saidBy: Record<StatementFormat, (files: Map<string, Buffer>) => string | Promise<string>> = {
+  csv: (files) => textOf(files, "-metadata.json"),
+  json: (files) => textOf(files, ""),
+  html: (files) => textOf(files, ""),
+  xlsx: async (files) => {
+    const { sheets } = await readXlsx(files.get("") ?? Buffer.alloc(0));
+    return (sheets[0]?.rows ?? []).map((row) => row.join(" ")).join("\n");
+  },
+  parquet: (files) => {
+    const { buffer } = new Uint8Array(files.get("") ?? []);
+    return (parquetMetadata(buffer).key_value_metadata ?? []).map(({ key, value }) => `${key} ${value}`).join("\n");
+  },
+};
+
+const said = async (format: StatementFormat, header: StatementHeader): Promise<string> =>
+  await saidBy[format](await filesOf(format, { header }));
+
+const provisionalIn: Record<StatementFormat, RegExp> = {
+  csv: /"urn:crm-sync:statement:provisional": true/u,
+  json: /"provisional":true/u,
+  html: /<dt>Provisional \(period not over\)<\/dt><dd>yes<\/dd>/u,
+  xlsx: /^Provisional \(period not over\) yes/mu,
+  parquet: /^crm-sync\.provisional true/mu,
+};
+
+describe.each(statementFormats)("a statement as %s", (format) => {
+  afterEach(() => {
+    vi.useRealTimers();
+    vi.unstubAllEnvs();
+  });
+
+  it("has the same bytes on another day and in a process of another time zone", async () => {
+    const madeOn = async (day: string, zone: string): Promise<Map<string, Buffer>> => {
+      vi.stubEnv("TZ", zone);
+      vi.useFakeTimers({ toFake: ["Date"], now: new Date(day) });
+      const files = await filesOf(format);
+      vi.useRealTimers();
+      return files;
+    };
+    const first = await madeOn("2026-11-02T08:00:00Z", "UTC");
+    expect(await madeOn("2027-12-31T23:59:58Z", "Pacific/Kiritimati")).toEqual(first);
+  });
+
+  it("says that its period was not over where it was not, and only there", async () => {
+    expect(await said(format, { ...sampleHeader, provisional: true })).toMatch(provisionalIn[format]);
+    expect(await said(format, sampleHeader)).not.toMatch(provisionalIn[format]);
+  });
+
+  it("has nothing that acts unseen in what it says of itself", async () => {
+    const turned = "a\u202eb\u0007c";
+    const header = { ...sampleHeader, title: turned, filters: { customer: turned }, ledger: turned };
+    const files = await filesOf(format, { header, rows: [{ part: "orders", row: { order: "1", verdict: turned } }] });
+    const text = await saidBy[format](files);
+    expect(text.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    expect(text).toContain("a\\u202eb\\u0007c");
+  });
+});

@@ -1,0 +1,46 @@
+import type { Breaks } from "../break.ts";
+
+/** Closed books: which moment they stand on, what they may hold, and that nobody changes them unseen. */
+export const closing: Breaks = {
+  "what was written after a closing with an earlier time stands in nobody's way": {
+    file: "src/inquiry/books.ts",
+    within: "clockBlockers",
+    find: '.onRef("a.at", "<", "c.to_at")',
+    replace: '.onRef("a.at", "=", "c.to_at")',
+    test: "app/clock-back.test.ts",
+    title:
+      "what comes after a closing while the clock is set back is named by its place in the record, and stands in the way",
+  },
+  "closed books repeat words of the platform": {
+    file: "src/report/statement/closed-words.ts",
+    within: "closedDetail",
+    find: "if (isClosed.test($detail)) return $detail;",
+    replace: "return $detail;",
+    test: "app/closed-words.test.ts",
+    title: "closed books hold no name, mobile or e-mail in any format, whatever the CRM and the services say",
+  },
+  "the tables of closed books are not held against their entries": {
+    file: "src/inquiry/audit.ts",
+    within: "auditVerdicts",
+    find: "$verdicts.integrity.good ? closedBooksFinding($ledger) : undefined",
+    replace: "undefined",
+    test: "app/closing.test.ts",
+    title: "audit verify > finds any row of closed books that is not as its audit entry says",
+  },
+  "a month after a change of the zone begins where its label says": {
+    file: "src/report/statement/period.ts",
+    within: "joinedTo",
+    find: "return { ...period, from: before.to, joined: true };",
+    replace: "return period;",
+    test: "app/closing.test.ts",
+    title: "a month that is closed in another zone than the one before > begins where that one ended: America/New_York",
+  },
+  "a reason may repeat personal data": {
+    file: "src/ledger/context.ts",
+    within: "LedgerContext.constructor",
+    find: "(entry) => reasons.require(entry)",
+    replace: "() => undefined",
+    test: "ledger/reasons.test.ts",
+    title: "a reason that repeats personal data of the customer it is about is refused, and nothing is decided",
+  },
+};

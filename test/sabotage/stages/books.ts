@@ -1,0 +1,4 @@
+import { books } from "../breaks/books.ts";
+import { stage } from "../stage.ts";
+
+stage(books);
