@@ -1,4 +1,5 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { measureStatements } from "./books/statements.ts";
 import { checkFigures, lostRatios, measureCheck, readBaseline, writeBaseline } from "./baseline.ts";
 import { measureHistory } from "./history.ts";
 import { measureLatency } from "./latency.ts";
@@ -72,6 +73,9 @@ const measurements: Record<Section, (measuring: Measuring, options: Options) => 
   parts: async (measuring, { rounds = 5 }) => ({ parts: await measureParts(measuring, rounds) }),
   starts: async (measuring, { rounds = 20 }) => ({ starts: await measureStarts(measuring, Math.max(20, rounds)) }),
   profile: async (measuring, { profileRecords }) => ({ profile: await measureProfile(measuring, profileRecords) }),
+  statements: async (measuring, { statementLines }) => ({
+    statements: await measureStatements(measuring, statementLines),
+  }),
 };
 
 function print(result: Result): void {

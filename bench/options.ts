@@ -3,7 +3,17 @@ import { phases } from "./scale/phases.ts";
 import type { Phase } from "./scale/phases.ts";
 
 /** What `npm run bench` measures, in this order. */
-export const sections = ["check", "road", "latency", "large", "history", "parts", "starts", "profile"] as const;
+export const sections = [
+  "check",
+  "road",
+  "latency",
+  "large",
+  "history",
+  "parts",
+  "starts",
+  "profile",
+  "statements",
+] as const;
 export type Section = (typeof sections)[number];
 
 /** What a benchmark run measures. */
@@ -20,6 +30,8 @@ export interface Options {
   /** Rows of history of the ledger that is compared with one without. */
   history: number;
   profileRecords: number;
+  /** Order lines of the ledger that statements are made of. */
+  statementLines: number;
   /** Only the ratios that are kept are measured and compared. */
   check: boolean;
   /** Keep this run's ratios as the ones that later runs are compared with. */
@@ -40,8 +52,9 @@ export const usage = `npm run bench -- [options]
   --rounds N            how often each is measured in turns (3; parts and history 5, the check 4, starts 20)
   --latency-records N   customers of the runs at 20 and 100 ms a call (3000; four times that for 64 lanes at 20)
   --large-records N     customers of the runs whose rows and memory count (100000)
-  --history N           rows of history of the ledger that is compared with one without (1000000)
+  --history N           rows of history of the ledger that is compared with one without (100000)
   --profile-records N   customers of the profiled run (6000)
+  --statement-lines N   order lines of the larger of the two ledgers that statements are made of (100000)
   --check               only the ratios that bench/baseline.json keeps, as every change is compared with it
   --write-baseline      keep the ratios of this check in bench/baseline.json
   --print FILE          the tables of what an earlier run wrote; measures nothing
@@ -68,6 +81,7 @@ export function readOptions(args: readonly string[]): Options {
       "large-records": { ...text, default: "100000" },
       history: { ...text, default: "1000000" },
       "profile-records": { ...text, default: "6000" },
+      "statement-lines": { ...text, default: "100000" },
       json: text,
       print: text,
       "write-baseline": flag,
@@ -90,6 +104,7 @@ export function readOptions(args: readonly string[]): Options {
     largeRecords: whole(values["large-records"], "large-records"),
     history: whole(values.history, "history"),
     profileRecords: whole(values["profile-records"], "profile-records"),
+    statementLines: whole(values["statement-lines"], "statement-lines"),
     check: values.check,
     writeBaseline: values["write-baseline"],
     json: values.json,

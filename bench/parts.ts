@@ -20,7 +20,7 @@ export const partsSchema = z.object({
    * built, bound, checked and hashed (not in every kept result), program: planned as well.
    */
   order: z.object({ rounds: z.array(z.object({ plain: orderSchema, deep: orderSchema })) }),
-  /** Seconds for the audit chain; bare: the same rows, read and hashed. */
+  /** Seconds of the processor for the audit chain; bare: the same rows, read and hashed. */
   chain: z.object({
     entries: z.int(),
     append: z.number(),

@@ -144,6 +144,6 @@ function partNotes(parts: Result["parts"]): string[] {
       `${times(durability.normal / durability.grouped)}).`,
     `First run with one commit each: ${rate(rateOf(commits.each), "records")}, ` +
       `${times(rateOf(commits.each) / rateOf(commits.grouped))} that in groups.`,
-    `Audit chain append: ${rate(chain.entries / chain.append, "entries")} in ${count(chain.entries)}.`,
+    `Audit chain append: ${rate(chain.entries / chain.append, "entries")} of CPU in ${count(chain.entries)}.`,
   ];
 }

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus, loadavg } from "node:os";
 import { z } from "zod";
+import { statementsOfSchema } from "./books/statements.ts";
 import { checkRoundSchema } from "./check.ts";
 import { historiesSchema } from "./history.ts";
 import { slowRoundSchema } from "./latency.ts";
@@ -35,6 +36,7 @@ export const resultSchema = z.object({
   parts: ofPrograms(partsSchema).optional(),
   starts: startsOfSchema.optional(),
   profile: profilesSchema.optional(),
+  statements: statementsOfSchema.optional(),
   scale: z.array(scaledSchema).optional(),
 });
 export type Result = z.infer<typeof resultSchema>;
