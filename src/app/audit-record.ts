@@ -187,8 +187,8 @@ function headsIn(path: string, name: string | null, verifiers: readonly string[]
       code: "audit.other-ledger",
       message: `${path} holds a head of another ledger than this one (entry ${other.sequence}); nothing was verified`,
       cure:
-        "name the heads that were kept of this ledger; where they are of the ledger that stood here, this one was put " +
-        "in its place: keep it as it is, and compare it with a backup",
+        "name the heads that were kept of this ledger; where they are of the ledger that stood here, this one was " +
+        "put in its place: keep it as it is, and compare it with a backup",
       exitCode: exitCodes.ledgerRefused,
       place: path,
     });
