@@ -3,20 +3,18 @@ import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { blockersOf, closeBooks, printBooks, signOff } from "../../src/app/books.ts";
-import { orderRecord, customerRecord, key } from "../support/world/records.ts";
+import { customerRecord, key, orderRecord } from "../support/world/records.ts";
 import { folder } from "../support/world/start.ts";
 import { anna, placeOf, readyWorld } from "./book-world.ts";
-import { asset, product } from "../support/world/instances.ts";
 import type { LedgerWorld } from "../support/world/ledger-world.ts";
 import {
   cells,
   drawing,
   eur,
   month,
-  placeOrder,
+  placeLate,
   statementOf,
   threeMonths,
-  usd,
 } from "../inquiry/statement/statement-world.ts";
 
 /** The bytes of the files in a folder, by name. */
@@ -28,14 +26,7 @@ function filesIn(path: string): Record<string, string> {
 async function lateData(world: LedgerWorld): Promise<void> {
   world.now += 3_600_000;
   await world.startRun();
-  const late = {
-    ...orderRecord("O9", "C2", {
-      instances: [asset("L1"), product("L2", "L1", { name: "Late", gmsPid: "G-LATE", amount: usd(7_00) })],
-    }),
-    amount: usd(7_00),
-    placedAt: "2026-10-31T22:59:59Z",
-  };
-  await placeOrder(world, late, [{ assetId: "L1", quantity: 1, licenseType: "cloud_account" }]);
+  await placeLate(world);
   await world.read("orders", [
     { orders: { ...orderRecord("O1", "C1", { instances: drawing(eur(999_99), 2) }), amount: eur(1_099_98) } },
   ]);

@@ -4,12 +4,11 @@ import { statementHeader } from "../../src/inquiry/statement/header.ts";
 import { ReadOnlyLedger } from "../../src/inquiry/read-only-ledger.ts";
 import { statements } from "../../src/inquiry/statement/statements.ts";
 import { openReadOnly } from "../../src/ledger/database/database.ts";
-import { asset, product } from "../support/world/instances.ts";
 import { LedgerWorld } from "../support/world/ledger-world.ts";
 import { customerRecord, key, orderRecord, staffRecord } from "../support/world/records.ts";
 import { changeFile } from "../support/world/start.ts";
 import { rowsOf, statementKinds } from "./statement/stated.ts";
-import { drawing, eur, month, placeOrder, threeMonths, usd } from "./statement/statement-world.ts";
+import { drawing, eur, month, placeLate, threeMonths } from "./statement/statement-world.ts";
 
 /** Every statement of October and of November as of a moment, with what it says that it was made from. */
 async function knownAt(world: LedgerWorld, asOf: string): Promise<Record<string, unknown>> {
@@ -36,14 +35,7 @@ async function knownAt(world: LedgerWorld, asOf: string): Promise<Record<string,
 async function dayAfter(world: LedgerWorld, held: string): Promise<void> {
   const { ledger } = world;
   await world.startRun();
-  const late = {
-    ...orderRecord("O9", "C2", {
-      instances: [asset("L1"), product("L2", "L1", { name: "Late", gmsPid: "G-LATE", amount: usd(7_00) })],
-    }),
-    amount: usd(7_00),
-    placedAt: "2026-10-31T22:59:59Z",
-  };
-  await placeOrder(world, late, [{ assetId: "L1", quantity: 1, licenseType: "cloud_account" }]);
+  await placeLate(world);
   const corrected = { ...orderRecord("O1", "C1", { instances: drawing(eur(999_99), 2) }), amount: eur(1_099_98) };
   await world.read("orders", [{ orders: corrected }]);
   await world.read("customers", [{ customers: customerRecord("C1", { branchCode: "B7" }) }]);

@@ -10,7 +10,7 @@ async function world(): Promise<LedgerWorld> {
     { customers: customerRecord("C1", acme) },
     { customers: customerRecord("C2", { name: "Known" }) },
   ]);
-  await made.read("staff", [{ staff: staffRecord("S1", "C1", { name: "Quentin Quill" }) }]);
+  await made.read("staff", [{ staff: staffRecord("S1", "C1", { name: "Quentin Quill", userName: "anna.lee" }) }]);
   await made.read("orders", [{ orders: orderRecord("O1", "C1") }]);
   return made;
 }
@@ -52,4 +52,18 @@ it("a reason with words of another customer, or with a name that is a word of ev
   await ledger.books.signOff("2026-09", [{ id: "sum:bridge", facts: "f" }], known);
   await ledger.books.signOff("2026-09", [{ id: "money:crm/O1", facts: "f" }], known);
   expect([...ledger.audit.rows()].filter(({ kind }) => kind === "signed-off")).toHaveLength(2);
+});
+
+it("who decides may be a person whom the CRM knows where it is about nobody, and not where it is about that person", async () => {
+  const { ledger } = await world();
+  const decided = { by: "anna.lee", reason: "known" };
+  await ledger.books.signOff("2026-09", [{ id: "sum:bridge", facts: "f" }], decided);
+  await ledger.books.signOff("2026-09", [{ id: "source:hr", facts: "f" }], decided);
+  const own = ledger.books.signOff("2026-09", [{ id: "money:crm/O1", facts: "f" }], decided);
+  await expect(own).rejects.toMatchObject({ code: "reason.names" });
+  const signed = [...ledger.audit.rows()].filter(({ kind }) => kind === "signed-off");
+  expect(signed.map(({ body }) => JSON.parse(body))).toMatchObject([
+    { blocker: "sum:bridge" },
+    { blocker: "source:hr" },
+  ]);
 });

@@ -63,6 +63,9 @@ describe("the exceptions of a month", () => {
     world.now = at("11-03T10:00:00");
     await world.ledger.runs.finish(world.run, { state: "done", exitCode: 3, balance: {}, summary: {} });
     await world.startRun();
+    const said = async (): Promise<unknown[]> =>
+      cells(await rowsOf(world, "2026-10"), "kind", "code", "reason").at(-1) ?? [];
+    const parkedThen = await said();
     const before = cells(await rowsOf(world, "2026-10"), ...told);
     expect(before).toEqual([
       ["quarantined", true, "crm", 37, null, null],
@@ -71,6 +74,7 @@ describe("the exceptions of a month", () => {
     ]);
     await world.ledger.journal.conclude(parked, {
       state: "dropped",
+      verdict: "a person decided: not applied",
       message: "not applied",
       changes: [],
       audit: { kind: "settled", body: {} },
@@ -80,6 +84,9 @@ describe("the exceptions of a month", () => {
     await world.read("staff", [], { close: true });
     const after = await rowsOf(world, "2026-10");
     expect(cells(after, ...told)).toEqual(before);
+    // What was decided since was not known then.
+    expect(parkedThen).toEqual(["parked", null, "E5 place-order: parked"]);
+    expect(await said()).toEqual(["parked", null, "E5 place-order: parked; it is dropped since"]);
     expect(cells(after, "kind", "code", "until", "next")).toEqual([
       ["quarantined", "missing", "2026-11-03T10:00:00.000Z", "nothing: it has ended since"],
       ["deferred", "assumption.missing", "2026-11-03T10:00:00.000Z", "nothing: it has ended since"],

@@ -2,6 +2,7 @@ import { parse } from "csv-parse/sync";
 import { describe, expect, it } from "vitest";
 import type { Inquiry } from "../../../src/inquiry/inquiry.ts";
 import type { StatementKind } from "../../../src/inquiry/statement/statements.ts";
+import type { StateChange } from "../../../src/operation/state.ts";
 import type { StatementFormat } from "../../../src/report/statement/render.ts";
 import { canaries, key } from "../../support/world/records.ts";
 import { agreedWorld } from "../agreed-world.ts";
@@ -31,6 +32,22 @@ describe("every statement", () => {
         expect(whole, kind).toContain(world.ledger.audit.head()?.hash);
         expect(whole, kind).toContain("2026-10");
       }
+  });
+
+  it("has what was written since the one before it was made of the same ledger", async () => {
+    const { world } = await agreedWorld();
+    const inquiry = await world.inquiry();
+    const seat = { assetNumber: "8000000001", operationId: null } as const;
+    const whose = { staff: key("S1"), customer: key("C1"), memberGlobalId: "M1", origin: "adopted" } as const;
+    const read = async (change: StateChange): Promise<string[]> => {
+      world.now += 5_000;
+      await world.ledger.state.record(key("C1"), [change], { kind: "learned", subject: "customer:crm/C1", body: {} });
+      return [...(await textsOf(inquiry, "orders", "json")).values()];
+    };
+    const first = await read({ type: "asset-revoked", ...seat });
+    const second = await read({ type: "asset-granted", ...seat, ...whose });
+    expect(second).not.toEqual(first);
+    expect(second).toEqual([...(await textsOf(await world.inquiry(), "orders", "json")).values()]);
   });
 
   it("has in CSV as many cells in each line as columns, and as many rows as in JSON, without personal data", async () => {

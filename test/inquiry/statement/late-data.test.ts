@@ -1,22 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { orderRecord } from "../../support/world/records.ts";
 import { asset, product } from "../../support/world/instances.ts";
 import type { LedgerWorld } from "../../support/world/ledger-world.ts";
-import { cells, eur, month, placeOrder, statementOf, threeMonths, usd } from "./statement-world.ts";
+import { cells, eur, month, placeLate, placeOrder, statementOf, threeMonths } from "./statement-world.ts";
 
 /** The three months, October closed at their end, and an order of 31 October (dollars) that comes after that. */
 async function lateWorld(): Promise<LedgerWorld> {
   const world = await threeMonths();
   world.now = Date.parse("2026-11-25T10:00:00.000Z");
   await close(world, "2026-10");
-  const late = {
-    ...orderRecord("O9", "C2", {
-      instances: [asset("L1"), product("L2", "L1", { name: "Late", gmsPid: "G-LATE", amount: usd(7_00) })],
-    }),
-    amount: usd(7_00),
-    placedAt: "2026-10-31T22:59:59Z",
-  };
-  await placeOrder(world, late, [{ assetId: "L1", quantity: 1, licenseType: "cloud_account" }]);
+  const late = await placeLate(world);
   const next = { ...late, id: "O10", placedAt: "2026-12-01T10:00:00Z", amount: eur(5_00) };
   next.instances = [asset("N1"), product("N2", "N1", { name: "Next", gmsPid: "G-NEXT", amount: eur(5_00) })];
   await placeOrder(world, next, [{ assetId: "N1", quantity: 1, licenseType: "cloud_account" }]);

@@ -277,3 +277,16 @@ async function grant(
     },
   ]);
 }
+
+/** An order of C2 that the CRM dates on the last second of October in Berlin, placed whenever this is called. */
+export async function placeLate(world: LedgerWorld): Promise<Order> {
+  const late = {
+    ...orderRecord("O9", "C2", {
+      instances: [asset("L1"), product("L2", "L1", { name: "Late", gmsPid: "G-LATE", amount: usd(7_00) })],
+    }),
+    amount: usd(7_00),
+    placedAt: "2026-10-31T22:59:59Z",
+  };
+  await placeOrder(world, late, [{ assetId: "L1", quantity: 1, licenseType: "cloud_account" }]);
+  return late;
+}
