@@ -8,7 +8,7 @@ import { openInquiry } from "../inquiry/inquiry.ts";
 import type { Inquiry } from "../inquiry/inquiry.ts";
 import type { StatementKind } from "../inquiry/statement/statements.ts";
 import type { ClosedAs } from "../ledger/books/books.ts";
-import type { Blocker, ClosedFileFacts, ClosingFacts } from "../report/books.ts";
+import type { Blocker, ClosedFileFacts, ClosingFacts, Signable } from "../report/books.ts";
 import type { AuditHeadFacts } from "../report/facts.ts";
 import { closedPeriod, parsePeriod } from "../report/statement/period.ts";
 import { tolerancesOf } from "../report/statement/tolerances.ts";
@@ -58,22 +58,29 @@ export async function blockersOf(application: BooksPlace, label: string): Promis
   return await inquiry.blockers(period, tolerancesOf(application.config.reports.tolerances));
 }
 
-/** Signs off blockers by their ids. Throws a usage Problem for one that does not stand in the way. */
+/**
+ * Signs off by their ids what stands in the way of closing a period, and exceptions that were open at the end of it.
+ * Throws a usage Problem for an id that stands for neither.
+ */
 export async function signOff(
   application: BooksPlace,
   label: string,
   ids: readonly string[],
   whose: { by: string; reason: string },
-): Promise<Blocker[]> {
+): Promise<Signable[]> {
   const ledger = await application.existingLedger();
-  const standing = await blockersOf(application, label);
-  const chosen = ids.map((id) => {
-    const found = standing.find((blocker) => blocker.id === id);
-    if (found !== undefined) return found;
+  const standing: Signable[] = await blockersOf(application, label);
+  const inquiry = await application.inquiry();
+  const accepted = await inquiry.acceptable(await periodOf(application, label), ids);
+  const chosen = ids.flatMap((id) => {
+    const found = [...standing, ...accepted].filter((one) => one.id === id);
+    if (found.length > 0) return found;
     throw new Problem({
       code: "books.no-blocker",
-      message: `nothing named ${JSON.stringify(id)} stands in the way of closing ${label}`,
-      cure: `\`crm-sync report blockers ${label}\` lists what does`,
+      message: `nothing named ${JSON.stringify(id)} stands in the way of closing ${label}, or was open at its end`,
+      cure:
+        `\`crm-sync report blockers ${label}\` lists what stands in the way; \`sign_off_id\` in ` +
+        `\`crm-sync report exceptions --period ${label} --part exceptions\` names what else can be signed off`,
       exitCode: exitCodes.usage,
     });
   });

@@ -44,14 +44,17 @@ export function addBooks(report: CommandUnknownOpts, carryOut: CarryOut): void {
     .action((period) => carryOut((invocation) => blockersCommand(invocation, period)));
   report
     .command("sign-off")
-    .description("take what stands in the way of closing a period as it is")
+    .description("take what stands in the way of closing a period, or was an open exception at its end, as it is")
     .argument("<period>", "the period")
-    .argument("<blocker...>", "what is signed off, as `report blockers` names it")
+    .argument("<id...>", "what is signed off, as `report blockers` or `sign_off_id` of `report exceptions` names it")
     .option("--reason <text>", why)
     .option(...byWhom)
     .addHelpText(
       "after",
-      example('crm-sync report sign-off 2026-10 hold:h-1a2b3c4d --reason "decided in November" --by anna.lee'),
+      example(
+        'crm-sync report sign-off 2026-10 hold:h-1a2b3c4d --reason "decided in November" --by anna.lee',
+        'crm-sync report sign-off 2026-10 quarantined:q-1a2b3c4d5e --reason "not ours to correct" --by anna.lee',
+      ),
     )
     .action((period, ids, options) =>
       carryOut((invocation) => signOffCommand(invocation, period, ids, given(options))),

@@ -11,6 +11,7 @@ import { quarantine, quarantineById, rawForm } from "./quarantine.ts";
 import { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { agreement, differences } from "./reconciliation.ts";
 import { runs, runStory } from "./runs.ts";
+import { acceptable } from "./statement/exceptions.ts";
 import { statement } from "./statement/statement.ts";
 import { status } from "./status.ts";
 import { subject } from "./subject.ts";
@@ -78,6 +79,7 @@ function questionsTo(ledger: ReadOnlyLedger) {
     joinedPeriod: answered(() => joinedPeriod),
     stoodSince: rows(() => stoodSince),
     blockers: answeredFromAll(() => blockers),
+    acceptable: answeredFromAll(() => acceptable),
     close: () => ledger.close(),
   };
 }

@@ -6,21 +6,32 @@ import { renderTable } from "./table.ts";
 import type { View } from "./text.ts";
 import { instantText, plainView, printable, withLocalInstants } from "./text.ts";
 
-/** What stands in the way of closing a period: it is solved, or a person signs it off. */
-export interface Blocker {
+/** What a person can sign off. */
+export interface Signable {
   /** As it is named to be signed off, such as `operation:op_0mup8um80000090da5e`. */
   id: string;
-  kind: "outcome-unknown" | "held" | "source-unread" | "run" | "sum" | "money" | "clock";
   /** What it is, in words and ids. */
   what: string;
   /** SHA-256 of what is signed: where it changes, an earlier signature counts no more. */
   facts: string;
+  /** The key of the customer whom it is about, where that is known and its id does not say it. */
+  customer?: string;
+}
+
+/** What stands in the way of closing a period: it is solved, or a person signs it off. */
+export interface Blocker extends Signable {
+  kind: "outcome-unknown" | "held" | "source-unread" | "run" | "sum" | "money" | "clock";
   signedOff: { by: string; at: string; reason: string } | null;
+}
+
+/** Something that can be signed off, made from what it is. */
+export function signableOf(id: string, what: string, facts: JsonObject): Signable {
+  return { id, what, facts: sha256(canonicalJson({ id, ...facts })) };
 }
 
 /** A blocker that nobody signed off yet, made from what it is. */
 export function blockerOf(kind: Blocker["kind"], id: string, what: string, facts: JsonObject): Blocker {
-  return { id, kind, what, facts: sha256(canonicalJson({ id, ...facts })), signedOff: null };
+  return { kind, ...signableOf(id, what, facts), signedOff: null };
 }
 
 /** An operation of which nobody knows yet whether it was done. */

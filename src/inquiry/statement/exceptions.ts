@@ -9,9 +9,9 @@ import type { ExceptionFacts } from "../../report/statement/exception-row.ts";
 import { concernedRows, ExceptionTotals, statedException } from "../../report/statement/exceptions.ts";
 import type { Actor, ConcernedOrder, StatedException } from "../../report/statement/exceptions.ts";
 import { isProduct } from "../../report/statement/order-form.ts";
-import type { Filters, PartRow, Row, StatementRequest } from "../../report/statement/shape.ts";
-import { holdBlocker, outcomeBlocker } from "../../report/books.ts";
-import type { Blocker } from "../../report/books.ts";
+import type { Filters, PartRow, Period, Row, StatementRequest } from "../../report/statement/shape.ts";
+import { acceptedAs, signedAs, signOffId } from "../../report/statement/exception-sign-off.ts";
+import type { Signable } from "../../report/books.ts";
 import { asOf } from "../audit.ts";
 import { exceptions } from "../exceptions.ts";
 import { ofEachCustomer } from "../read-only-ledger.ts";
@@ -37,7 +37,7 @@ export async function* exceptionRows(
   for await (const one of stated(ledger, request)) {
     check.add(one);
     const { part, row } = statedException(one, known);
-    yield { part, row: { ...row, ...signOffOf(ledger, request.period.label, one.facts) } };
+    yield { part, row: { ...row, ...signOffOf(ledger, request.period.label, one) } };
   }
   requireBalanced("exceptions", totals, check.rows());
   for await (const one of stated(ledger, request)) yield* concernedRows(one, known, zone);
@@ -67,21 +67,28 @@ const lastSignOff = asked<
   { by: string; at: string; reason: string }
 >("select by, at, reason from sign_off where period = @period and blocker = @blocker and facts = @facts");
 
-/** What of an exception stood in the way of closing a period, as it is now and as it was at the end of it. */
-function blockersOfException(facts: ExceptionFacts): Blocker[] {
-  if (facts.kind === "unknown")
-    return [outcomeBlocker(facts.row), outcomeBlocker({ ...facts.row, state: facts.stood })];
-  return facts.kind === "held" ? [holdBlocker(facts.row), holdBlocker({ ...facts.row, state: "open" })] : [];
-}
-
-/** Who took it as it is, so that the period could be closed. */
-function signOffOf(ledger: ReadOnlyLedger, period: string, facts: ExceptionFacts): Row {
-  const [signed] = blockersOfException(facts).flatMap((blocker) =>
-    lastSignOff(ledger, { period, blocker: blocker.id, facts: blocker.facts }),
+/** What it is signed off by, and who took it as it is. */
+function signOffOf(ledger: ReadOnlyLedger, period: string, exception: StatedException): Row {
+  const id = { sign_off_id: signOffId(exception) };
+  const [signed] = signedAs(exception).flatMap(({ id: blocker, facts }) =>
+    lastSignOff(ledger, { period, blocker, facts }),
   );
   return signed === undefined
-    ? {}
-    : { signed_off_by: signed.by, signed_off_at: signed.at, sign_off_reason: signed.reason };
+    ? id
+    : { ...id, signed_off_by: signed.by, signed_off_at: signed.at, sign_off_reason: signed.reason };
+}
+
+/**
+ * Those of these ids that stand for something which was open at the end of a period and stands in the way of nothing: a
+ * row in quarantine, a record that waits, a refusal; each as it can be signed off.
+ */
+export async function acceptable(ledger: ReadOnlyLedger, period: Period, ids: readonly string[]): Promise<Signable[]> {
+  const found: Signable[] = [];
+  for await (const one of stated(ledger, { period, by: "happened", filters: {} })) {
+    const accepted = one.open ? acceptedAs(one) : undefined;
+    if (accepted !== undefined && ids.includes(accepted.id)) found.push(accepted);
+  }
+  return found;
 }
 
 function customerOf(facts: ExceptionFacts): RecordKey | null {

@@ -138,19 +138,33 @@ export class Books {
     });
   }
 
-  /** Signs off what stands in the way of a closing, with an audit entry. Saying it twice says nothing more. */
-  async signOff(period: string, blockers: readonly (Signed & { what?: string })[], whose: Whose): Promise<void> {
+  /**
+   * Signs off what stands in the way of a closing, or an exception that does not, with an audit entry. Saying it twice
+   * says nothing more.
+   */
+  async signOff(
+    period: string,
+    signed: readonly (Signed & { what?: string; customer?: string })[],
+    whose: Whose,
+  ): Promise<void> {
     const { by, reason } = whose;
     await this.#context.write(() => {
       const at = this.#context.now;
       if (this.#statements().live.get(period) !== undefined) throw alreadyClosed(period);
-      for (const { id: blocker, facts, what } of blockers) {
+      for (const { id: blocker, facts, what, customer } of signed) {
         if (this.#statements().signOff.run({ period, blocker, facts, at, by, reason }).changes === 0) continue;
         this.#context.audit.append({
           at,
           kind: "signed-off",
           subject: subjectOf(period),
-          body: { blocker, ...(what === undefined ? {} : { what }), facts, by, reason },
+          body: {
+            blocker,
+            ...(what === undefined ? {} : { what }),
+            ...(customer === undefined ? {} : { customer }),
+            facts,
+            by,
+            reason,
+          },
         });
       }
     });

@@ -74,7 +74,7 @@ const naming: readonly Column[] = [
 /** What did not go its way. */
 export const exceptionsStatement: StatementShape = {
   kind: "exceptions",
-  version: 2,
+  version: 3,
   tolerates: true,
   title: "Exceptions",
   about:
@@ -107,7 +107,10 @@ export const exceptionsStatement: StatementShape = {
     {
       name: "exceptions",
       title: "Exceptions",
-      about: "One row for each. The columns of the sign-off are empty until somebody signs it off to close the books.",
+      about:
+        "One row for each. The columns of the sign-off are empty until somebody signs it off, as it is then: what is " +
+        "held or in doubt, so that the books can be closed; what is in quarantine, waits or was refused, as seen and " +
+        "accepted, since that does not stand in the way of closing.",
       groupBy: "kind",
       columns: [
         ...naming,
@@ -142,6 +145,12 @@ export const exceptionsStatement: StatementShape = {
         column("text", "run", "Run", "The run."),
         column("text", "hold", "Hold", "The hold."),
         column("text", "next", "Next", "What to do next."),
+        column(
+          "text",
+          "sign_off_id",
+          "Sign-off id",
+          "What `crm-sync report sign-off` takes for it; empty where there is nothing to sign off.",
+        ),
         column("text", "signed_off_by", "Signed off by", "Who signed it off."),
         column("instant", "signed_off_at", "Signed off", "When that was."),
         column("text", "sign_off_reason", "Reason of the sign-off", "Why it may stay as it is."),
@@ -227,6 +236,7 @@ export function statedException(exception: StatedException, known: Known): PartR
       at_stake: isOne ? only.minor : null,
       at_stake_currency: isOne ? only.currency : null,
       at_stake_in: stakes.map(({ currency }) => currency),
+      sign_off_id: null,
       signed_off_by: null,
       signed_off_at: null,
       sign_off_reason: null,
@@ -252,7 +262,7 @@ export function concernedRows(exception: StatedException, known: Known, zone: st
 }
 
 /** What is at stake, currency by currency. */
-function stakesOf({ orders }: StatedException): { currency: string; minor: Exact }[] {
+export function stakesOf({ orders }: Pick<StatedException, "orders">): { currency: string; minor: Exact }[] {
   const sums = new Map<string, Exact>();
   for (const { amount } of orders) {
     if (amount !== undefined) sums.set(amount.currency, plus(sums.get(amount.currency) ?? 0, amount.minor));

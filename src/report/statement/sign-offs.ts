@@ -1,18 +1,30 @@
 import { column } from "./column.ts";
 import type { Part, PartRow } from "./shape.ts";
 
-/** What stood in the way of closing the period, whatever it was, and who takes it as it is. */
+/** What stood in the way of closing the period, and what was accepted beside that, and who takes it as it is. */
 export const signOffsPart: Part = {
   name: "sign_offs",
   title: "Signed off",
   about:
     "One row for each thing that stood in the way of closing the period and that somebody signed off: an outcome, a " +
-    "hold, a source, a run, an amount, a sum or a clock. It was signed as it was then: what changed since was signed " +
-    "anew. A statement that is limited to a source, customer, branch or product has none.",
+    "hold, a source, a run, an amount, a sum or a clock; and for each row in quarantine, record that waits or " +
+    "refusal that somebody accepted. It was signed as it was then: what changed since was signed anew. A statement " +
+    "that is limited to a source, customer, branch or product has none.",
   groupBy: "kind",
   columns: [
-    column("text", "kind", "Kind", "`operation`, `hold`, `source`, `run`, `money`, `sum` or `clock`."),
-    column("text", "blocker", "Blocker", "What it is named by, as `crm-sync report blockers` names it."),
+    column(
+      "text",
+      "kind",
+      "Kind",
+      "`operation`, `hold`, `source`, `run`, `money`, `sum` or `clock`; of what was accepted `quarantined`, " +
+        "`deferred` or `rejected`.",
+    ),
+    column(
+      "text",
+      "blocker",
+      "Blocker",
+      "What it is named by, as `crm-sync report blockers` or `sign_off_id` of `exceptions` names it.",
+    ),
     column("text", "what", "What", "What it was; empty where an earlier version of the program kept no words of it."),
     column("text", "signed_off_by", "Signed off by", "Who signed it off."),
     column("instant", "signed_off_at", "Signed off", "When that was."),

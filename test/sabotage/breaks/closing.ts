@@ -11,6 +11,16 @@ export const closing: Breaks = {
     title:
       "what comes after a closing while the clock is set back is named by its place in the record, and stands in the way",
   },
+  "an exception stays accepted whatever it is by now": {
+    file: "src/inquiry/statement/exceptions.ts",
+    within: "lastSignOff",
+    find: '"select by, at, reason from sign_off where period = @period and blocker = @blocker and facts = @facts"',
+    replace: "\"select by, at, reason from sign_off where period = @period and blocker = @blocker and @facts <> ''\"",
+    test: "app/signed-exceptions.test.ts",
+    title:
+      "an exception that stood open at the end of a period > is to be accepted anew once it is for another reason, or " +
+      "other money is at stake",
+  },
   "closed books repeat words of the platform": {
     file: "src/report/statement/closed-words.ts",
     within: "closedDetail",

@@ -87,16 +87,17 @@ export class LedgerWorld {
     if (options.close === true) await this.ledger.records.closeWholeRead("erp", stream, read, { reads: 2, ms: 0 });
   }
 
+  /** A row that cannot be used. `raw`: what it was told as first, where the same row is told otherwise now. */
   async reject(
     stream: Stream,
     key: RecordKey | undefined,
-    fields: { code?: string; customer?: RecordKey } = {},
+    fields: { code?: string; customer?: RecordKey; raw?: string } = {},
   ): Promise<void> {
     const read = await this.ledger.records.startRead(this.run, "erp", stream);
     await this.ledger.records.ingest("erp", stream, read, this.run, [
       {
         rejection: {
-          rawHash: sha256(`${stream} ${JSON.stringify(key)} ${fields.code ?? ""}`),
+          rawHash: sha256(`${stream} ${JSON.stringify(key)} ${fields.raw ?? fields.code ?? ""}`),
           place: `${stream}.csv:99`,
           key,
           customer: fields.customer,
