@@ -34,7 +34,7 @@ export async function withApplication(
     application = await Application.open(options, environment, await faceOf(output), needs);
     return await work(application);
   } catch (error) {
-    return reportFailure(output, error, options.json);
+    return reportFailure(output, error, options.json, application?.config.zone);
   } finally {
     output.settle();
     await application?.close();

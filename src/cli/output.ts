@@ -1,7 +1,7 @@
 import type { Json } from "../base/canonical-json.ts";
 import { exitCodes, messageOf, Problem, Problems } from "../base/errors.ts";
 import type { ExitCode } from "../base/errors.ts";
-import { printable } from "../report/text.ts";
+import { plainView, printable, withInstantsToWrite, withLocalInstants } from "../report/text.ts";
 import type { View } from "../report/text.ts";
 import type { WaitingHold } from "../run/judgement.ts";
 
@@ -126,10 +126,11 @@ export function safeLines(text: string): string {
     .join("\n");
 }
 
-/** A problem as a person reads it: where, what happened, what to do. */
-export function describeProblem(problem: Problem): string {
+/** A problem as a person reads it: where, what happened, what to do; with times in a zone. */
+export function describeProblem(problem: Problem, zone = plainView.zone): string {
   const place = problem.place === undefined || problem.message.includes(problem.place) ? "" : `${problem.place}: `;
-  return `${printable(`${place}${problem.message}`)}\n  → ${printable(problem.cure)}`;
+  const message = withLocalInstants(printable(`${place}${problem.message}`), { zone });
+  return `${message}\n  → ${withInstantsToWrite(printable(problem.cure), { zone })}`;
 }
 
 export function problemJson(problem: Problem): Json {
@@ -156,8 +157,11 @@ function fileProblem(thrown: unknown): Problem | undefined {
   });
 }
 
-/** Prints whatever ended a command early and gives its exit code. A defect of the program is said to be one. */
-export function reportFailure(output: Output, failure: unknown, json: boolean): ExitCode {
+/**
+ * Prints whatever ended a command early and gives its exit code; times for people are in a zone, once the configuration
+ * says which. A defect of the program is said to be one.
+ */
+export function reportFailure(output: Output, failure: unknown, json: boolean, zone?: string): ExitCode {
   const thrown = fileProblem(failure) ?? failure;
   const problems = thrown instanceof Problems ? thrown.problems : thrown instanceof Problem ? [thrown] : [];
   const [first] = problems;
@@ -172,7 +176,7 @@ export function reportFailure(output: Output, failure: unknown, json: boolean): 
     return exitCodes.other;
   }
   if (json) output.result({ error: problemJson(first), problems: problems.map(problemJson) });
-  for (const problem of problems) output.note(describeProblem(problem));
+  for (const problem of problems) output.note(describeProblem(problem, zone));
   return first.exitCode;
 }
 

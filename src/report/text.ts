@@ -79,9 +79,31 @@ export function instantText(instant: string, { zone }: Pick<View, "zone">): stri
   return `${time} ${zone === "UTC" ? "UTC" : at.offset}`;
 }
 
+/** Instants in a text. In quotation marks stands what somebody wrote, and that stays as it is. */
+const instants = /(?<!")\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z\b/g;
+
 /** A text for people with each instant in it as `instantText` has it. */
 export function withLocalInstants(text: string, view: Pick<View, "zone">): string {
-  return text.replaceAll(/\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z\b/g, (found) => instantText(found, view));
+  return text.replaceAll(instants, (found) => (isInstant(found) ? instantText(found, view) : found));
+}
+
+/** The same for what a person is to write: nothing is left out of an instant, and it can be given to an option. */
+export function withInstantsToWrite(text: string, { zone }: Pick<View, "zone">): string {
+  return text.replaceAll(instants, (found) =>
+    isInstant(found)
+      ? Temporal.Instant.from(found).toZonedDateTimeISO(zone).toString({ timeZoneName: "never" })
+      : found,
+  );
+}
+
+/** Whether there is such a day and such a time: a text from outside may only look like one. */
+function isInstant(text: string): boolean {
+  try {
+    Temporal.Instant.from(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Lines under a heading, indented; nothing at all where there are no lines. */

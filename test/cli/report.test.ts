@@ -104,6 +104,25 @@ it("as of a moment in the past it is what it was then", async () => {
   expect(asOf.stdout, asOf.stderr).toBe(before.stdout);
 });
 
+it("refuses a moment in the past with times in the configured zone, and names one that can be asked for", async () => {
+  const w = await synchronised();
+  w.environment["CRM_SYNC__zone"] = "Asia/Kolkata";
+  const [began] = w.rows<{ at: string }>("select min(at) as at from audit where sequence = 1");
+  const asked = ["report", "run", "--period", thisMonth, "--as-of"];
+  const refused = await w.run(...asked, "2020-01-01");
+  const { date, time } =
+    /^(?<date>.{10})T(?<time>.{8})/u.exec(new Date(Date.parse(began?.at ?? "") + 330 * 60_000).toISOString())?.groups ??
+    {};
+  expect(refused.stderr).toContain(`the ledger began at ${date} ${time} +05:30, after 2020-01-01 23:59:59 +05:30`);
+  const first = /ask for a moment from (\S+) on/u.exec(refused.stderr)?.[1] ?? "";
+  expect(first).toMatch(/\+05:30$/u);
+  expect(Date.parse(first)).toBe(Date.parse(began?.at ?? ""));
+  expect((await w.run(...asked, first)).exitCode, "to the millisecond").toBe(0);
+  expect((await w.run(...asked, "2020-01-01", "--json")).stdout, "machines get UTC").toContain(`at ${began?.at}`);
+  // What a person wrote is said as it was written.
+  expect((await w.run(...asked, "2999-01-01T10:00:00Z")).stderr).toContain('"2999-01-01T10:00:00Z" lies in the future');
+});
+
 const refusals: [words: string[], why: string][] = [
   [["run", "--period", "2026-13"], '"2026-13" is no period'],
   [["run", "--period", "2026-11..2026-10"], "ends before it begins"],

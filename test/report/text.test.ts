@@ -3,7 +3,15 @@ import { describe, expect, it } from "vitest";
 import { nextForDeferral } from "../../src/report/next-steps.ts";
 import { runsText } from "../../src/report/runs.ts";
 import { renderTable } from "../../src/report/table.ts";
-import { ageOf, explainCommand, instantText, printable, wrapped } from "../../src/report/text.ts";
+import {
+  ageOf,
+  explainCommand,
+  instantText,
+  printable,
+  withInstantsToWrite,
+  withLocalInstants,
+  wrapped,
+} from "../../src/report/text.ts";
 
 describe("tables for people", () => {
   const columns = [{ title: "id" }, { title: "n", align: "right" as const }, { title: "why" }];
@@ -37,6 +45,14 @@ describe("tables for people", () => {
 });
 
 describe("words for people", () => {
+  it("have instants in a zone, whole ones where they are to be written, and leave what is none or is quoted", () => {
+    const zone = "Asia/Kolkata";
+    const text = 'at 2026-10-05T20:00:00.120Z, "2026-10-05T20:00:00.120Z", 2026-02-30T20:00:00Z, 2026-10-05T99:00:00Z';
+    const rest = '"2026-10-05T20:00:00.120Z", 2026-02-30T20:00:00Z, 2026-10-05T99:00:00Z';
+    expect(withLocalInstants(text, { zone })).toBe(`at 2026-10-06 01:30:00 +05:30, ${rest}`);
+    expect(withInstantsToWrite(text, { zone })).toBe(`at 2026-10-06T01:30:00.12+05:30, ${rest}`);
+  });
+
   it("breaks long lines on a terminal and nowhere else", () => {
     const line = `  ${"word ".repeat(20).trim()}`;
     expect(wrapped([line], { zone: "UTC", terminal: false })).toEqual([line]);

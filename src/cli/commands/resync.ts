@@ -30,7 +30,8 @@ export async function resyncCommand(invocation: Invocation, words: ScopeWords): 
     return await resync(application, scope, {
       signal,
       show: async (summary) => {
-        if (summary.unknownRecord !== undefined) reportFailure(output, summary.unknownRecord, options.json);
+        const { unknownRecord } = summary;
+        if (unknownRecord !== undefined) reportFailure(output, unknownRecord, options.json, application.config.zone);
         else await showRun(invocation, application, summary);
       },
     });

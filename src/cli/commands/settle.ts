@@ -124,7 +124,8 @@ async function settleEach(
       failures.push(error);
       const id = "problem" in line ? null : line.id;
       results.push({ operation: id, place: line.place === "" ? null : line.place, error: problemJson(error) });
-      output.note(`${line.place === "" || "problem" in line ? "" : `${line.place}: `}${describeProblem(error)}`);
+      const place = line.place === "" || "problem" in line ? "" : `${line.place}: `;
+      output.note(`${place}${describeProblem(error, application.config.zone)}`);
     }
   }
   if (json) output.json(results);
