@@ -1,12 +1,13 @@
 import { sql } from "kysely";
 import { z } from "zod";
+import { ledgerBegan } from "../ledger/database/began.ts";
 import { stored } from "../ledger/database/stored.ts";
 import type { HoldTable } from "../ledger/approvals/tables.ts";
 import { closingFactsOf } from "../ledger/books/tables.ts";
 import type { ClosedPeriodTable } from "../ledger/books/tables.ts";
 import { blockerOf, holdBlocker, outcomeBlocker } from "../report/books.ts";
 import type { Blocker, ClosedFileFacts, ClosingFacts } from "../report/books.ts";
-import { joinedTo } from "../report/statement/period.ts";
+import { joinedTo, requireObserved } from "../report/statement/period.ts";
 import type { Period, Tolerances } from "../report/statement/shape.ts";
 import { figureBlockers } from "./figure-blockers.ts";
 import { holdFacts, waits } from "./holds.ts";
@@ -120,13 +121,14 @@ export async function closedFiles(ledger: ReadOnlyLedger, period: string, closin
 /**
  * What stands in the way of closing a period that ended at `to`: what began before and has no outcome yet, what is
  * held, a source that was not read completely since, and figures that do not agree. What was signed off as it is now
- * says by whom.
+ * says by whom. Throws a usage Problem for a period that was over before the ledger began.
  */
 export async function blockers(
   ledger: ReadOnlyLedger,
   period: Period,
   tolerances: Tolerances = {},
 ): Promise<Blocker[]> {
+  requireObserved(period, ledger.reading(ledgerBegan));
   const found = [
     ...openOperations(ledger, period.to),
     ...openHolds(ledger, period.to),

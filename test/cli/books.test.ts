@@ -1,12 +1,11 @@
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { world } from "../support/cli.ts";
-
-/** The month before this one: it is over, and nothing of it is in the ledger. */
-const lastMonth = new Date(new Date().getFullYear(), new Date().getMonth(), 0).toISOString().slice(0, 7);
+import { beganLastMonth, lastMonth } from "../support/last-month.ts";
 
 it("a month is closed by hand, once what stands in the way is signed off, printed again and opened again", async () => {
   const w = await world();
+  await beganLastMonth(w);
   expect((await w.run("run", "customers-and-orders")).exitCode).toBe(0);
   const blocked = await w.run("report", "close", lastMonth, "--by", "anna");
   expect(blocked.exitCode).toBe(4);
@@ -54,6 +53,7 @@ it("who is shown the names of customers stands in the audit record", async () =>
 
 it("a frozen file that somebody put in the place of another one is not printed as closed books", async () => {
   const w = await world();
+  await beganLastMonth(w);
   await w.run("run", "customers-and-orders");
   const { blockers } = JSON.parse((await w.run("report", "blockers", lastMonth, "--json")).stdout) as {
     blockers: { id: string }[];
@@ -66,4 +66,24 @@ it("a frozen file that somebody put in the place of another one is not printed a
   const refused = await w.run("report", "print", lastMonth, "--out", w.folder);
   expect(refused.exitCode).toBe(65);
   expect(refused.stderr).toContain("is not what its audit entry says");
+});
+
+it("a month that was over before the ledger began is not closed, and the message names the first that can be", async () => {
+  const w = await world();
+  w.environment["CRM_SYNC__zone"] = "Asia/Kolkata";
+  await w.run("run", "customers-and-orders");
+  const [began] = w.rows<{ at: string }>("select at from audit where sequence = 1");
+  const local = new Date(Date.parse(began?.at ?? "") + 330 * 60_000).toISOString();
+  const year = Number(local.slice(0, 4));
+  const refused = async (...words: string[]): Promise<void> => {
+    const ended = await w.run("report", ...words);
+    expect.soft([ended.exitCode, ended.stdout], words.join(" ")).toEqual([64, ""]);
+    expect.soft(ended.stderr).toContain(`${year - 1} was over before this ledger began`);
+    expect.soft(ended.stderr).toContain(`${local.slice(0, 10)} ${local.slice(11, 19)} +05:30`);
+    expect.soft(ended.stderr).toContain(`\`crm-sync report close ${year}\``);
+  };
+  await refused("close", `${year - 1}`, "--by", "anna");
+  await refused("blockers", `${year - 1}`);
+  await refused("sign-off", `${year - 1}`, "run:run_1", "--by", "anna", "--reason", "known");
+  expect((await w.run("report", "blockers", `${year}`)).exitCode, "it began in this one").toBe(4);
 });

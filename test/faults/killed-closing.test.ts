@@ -4,14 +4,13 @@ import { expect, it } from "vitest";
 import { auditIsWhole } from "../support/full-check.ts";
 import { world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
+import { beganLastMonth, lastMonth } from "../support/last-month.ts";
 import { LedgerView } from "../support/ledger-view.ts";
 import { startCrmSync } from "../support/process.ts";
 import type { Ended } from "../support/program.ts";
 
 const preload = join(import.meta.dirname, "../support/kill-at-books.ts");
 
-/** The month before this one: it is over, and nothing of it is in the ledger. */
-const lastMonth = new Date(new Date().getFullYear(), new Date().getMonth(), 0).toISOString().slice(0, 7);
 const close = ["report", "close", lastMonth, "--by", "anna"];
 
 async function signAll(w: World): Promise<void> {
@@ -44,6 +43,7 @@ it("a closing that is killed at any step is closed whole or not at all", { timeo
   const w = await world();
   w.extra = `${w.extra}books: { formats: [json] }\n`;
   w.write();
+  await beganLastMonth(w);
   await w.run("run", "customers-and-orders");
   await signAll(w);
   const closing = async (at?: number): Promise<Ended> => {

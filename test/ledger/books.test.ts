@@ -64,7 +64,6 @@ describe("closed books", () => {
     await expect(close("2026-11")).rejects.toMatchObject({ code: "books.not-over" });
     await close("2026-10");
     await expect(close("2026-10")).rejects.toMatchObject({ code: "books.closed" });
-    await expect(close("2026-09")).rejects.toMatchObject({ code: "books.out-of-order" });
     const quarter = { label: "2026-Q4", zone: "UTC", from: months["2026-10"][0], to: months["2026-12"][1] };
     world.now = Date.parse("2027-01-02T09:00:00.000Z");
     await expect(close("2026-10", { period: quarter })).rejects.toMatchObject({ code: "books.shared-time" });
@@ -76,6 +75,32 @@ describe("closed books", () => {
       "2026-11",
       "2026-12",
     ]);
+    const late = await bookWorld("2026-12-03T09:00:00.000Z");
+    await late.close("2026-11");
+    await expect(late.close("2026-10")).rejects.toMatchObject({ code: "books.out-of-order" });
+  });
+
+  it("are none of a time that was over before the ledger began, and begin with the month that it began in", async () => {
+    const { world, close } = await bookWorld("2026-11-03T09:00:00.000Z");
+    const before = {
+      code: "books.before-ledger",
+      exitCode: 64,
+      message: expect.stringContaining("2026-10-01T08:00:00.000Z"),
+      cure: expect.stringContaining("crm-sync report close 2026-10"),
+    };
+    const [from, to] = months["2026-09"];
+    const september = { label: "2026-09", zone: "UTC", from, to };
+    const inquiry = await world.inquiry();
+    await expect(close("2026-09")).rejects.toMatchObject(before);
+    await expect(inquiry.blockers(september)).rejects.toMatchObject(before);
+    const asOf = "2026-11-03T09:00:00.000Z";
+    expect(() => world.ledger.books.requireClosable(september, asOf)).toThrow("was over before this ledger began");
+    // Up to the moment it began, and with the first millisecond of it.
+    const until = (end: string) => ({ ...september, to: end });
+    expect(() => world.ledger.books.requireClosable(until("2026-10-01T08:00:00.000Z"), asOf)).toThrow("began");
+    world.ledger.books.requireClosable(until("2026-10-01T08:00:00.001Z"), asOf);
+    expect(await close("2026-10")).toEqual({ period: "2026-10", closing: 1 });
+    await expect(close("2026-09"), "whatever is closed").rejects.toMatchObject(before);
   });
 
   it("name a head that the ledger holds, or are not closed", async () => {
@@ -164,6 +189,9 @@ describe("what stands in the way of a closing", () => {
       audit: { kind: "place-order", body: {} },
     });
     expect((await (await world.inquiry()).blockers(october))[0]).toMatchObject({ id: open.id, signedOff: null });
-    expect(await (await world.inquiry()).blockers({ ...october, to: months["2026-09"][1] })).toEqual([]);
+    // What began after a time does not stand in its way.
+    expect(await (await world.inquiry()).blockers({ ...october, to: "2026-10-01T08:00:00.001Z" })).not.toContainEqual(
+      expect.objectContaining({ id: open.id }),
+    );
   });
 });

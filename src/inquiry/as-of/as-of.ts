@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { usage } from "../../base/errors.ts";
+import { ledgerBegan } from "../../ledger/database/began.ts";
 import type { Sqlite } from "../../ledger/database/database.ts";
 import { stored } from "../../ledger/database/stored.ts";
 import { treeEndingWith } from "../../ledger/audit/kept-tree.ts";
@@ -75,14 +76,8 @@ const thinning = z.object({
 });
 
 function requireKnown(database: Sqlite, at: string): void {
-  const began = database
-    .prepare<[], string | null>(
-      `select min(at) from (select at from audit where sequence = (select min(sequence) from audit)
-         union all select min(started_at) from run)`,
-    )
-    .pluck()
-    .get();
-  if (typeof began !== "string") throw usage("the ledger has learned nothing yet", "leave --as-of out");
+  const began = ledgerBegan(database);
+  if (began === undefined) throw usage("the ledger has learned nothing yet", "leave --as-of out");
   if (at < began)
     throw usage(`the ledger began at ${began}, after ${at}`, `ask for a moment from ${began} on, or leave --as-of out`);
   const earliest = keptSince(database, at);

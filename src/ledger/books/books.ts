@@ -1,5 +1,7 @@
 import { exitCodes, Problem } from "../../base/errors.ts";
+import { requireObserved } from "../../report/statement/period.ts";
 import type { LedgerContext } from "../context.ts";
+import { ledgerBegan } from "../database/began.ts";
 import { closingFactsOf } from "./tables.ts";
 import type { ClosedFileTable, ClosedPeriodTable, SignOffTable } from "./tables.ts";
 
@@ -47,8 +49,8 @@ export class Books {
 
   /**
    * Closes a period, with an audit entry that names each frozen file. Throws a Problem where it is closed already, is
-   * not over, shares time with a closed one, is out of their order, or where the record does not hold the head that its
-   * figures name.
+   * not over, was over before the ledger began, shares time with a closed one, is out of their order, or where the
+   * record does not hold the head that its figures name.
    */
   async close(closing: Closing, whose: { by: string; reason: string | undefined }): Promise<ClosedAs> {
     const { period, head, files } = closing;
@@ -106,7 +108,7 @@ export class Books {
 
   /**
    * Throws a Problem where a period cannot be closed with figures that stand on what was known at `asOf`: it was not
-   * over then, is closed, shares time with a closed one, or is out of their order.
+   * over then, is closed, was over before the ledger began, shares time with a closed one, or is out of their order.
    */
   requireClosable(period: Closing["period"], asOf: string): void {
     this.#context.readTogether(() => this.#requireInOrder(period, asOf));
@@ -170,7 +172,8 @@ export class Books {
     });
   }
 
-  #requireInOrder({ label, from, to }: Closing["period"], asOf: string): void {
+  #requireInOrder(period: Closing["period"], asOf: string): void {
+    const { label, from, to } = period;
     if (asOf < to)
       throw new Problem({
         code: "books.not-over",
@@ -179,6 +182,7 @@ export class Books {
         exitCode: exitCodes.usage,
       });
     if (this.#statements().live.get(label) !== undefined) throw alreadyClosed(label);
+    requireObserved(period, ledgerBegan(this.#context.database));
     const [shared] = this.#statements().sharing.all({ from, to });
     if (shared !== undefined)
       throw new Problem({

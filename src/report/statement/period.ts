@@ -1,4 +1,4 @@
-import { usage } from "../../base/errors.ts";
+import { exitCodes, Problem, usage } from "../../base/errors.ts";
 import type { Period, PeriodBy } from "./shape.ts";
 
 /** What is said to whom writes a period that cannot be read. */
@@ -46,6 +46,30 @@ export function joinedTo(period: Period, before: Omit<Period, "label"> | undefin
 
 function localDay(at: string, zone: string): string {
   return Temporal.Instant.from(at).toZonedDateTimeISO(zone).toPlainDate().toString();
+}
+
+/**
+ * The label of a period like another one in which an instant lies in a zone: for a month its month, and so for a
+ * quarter, a year or a day; for a range what it begins with.
+ */
+export function periodLike(label: string, at: string, zone: string): string {
+  const day = localDay(at, zone);
+  const [begin = ""] = label.split("..");
+  if (begin.includes("Q")) return `${day.slice(0, 4)}-Q${Math.ceil(Number(day.slice(5, 7)) / 3)}`;
+  return day.slice(0, begin.length);
+}
+
+/** Throws a usage Problem for a period that was over before the ledger began: nothing of it was observed. */
+export function requireObserved({ label, zone, to }: Omit<Period, "joined">, began: string | undefined): void {
+  if (began === undefined || began < to) return;
+  throw new Problem({
+    code: "books.before-ledger",
+    message: `${label} was over before this ledger began, at ${began}: nothing of it was observed that could be closed`,
+    cure:
+      "the first period that can be closed is the one in which it began, once it is over: " +
+      `\`crm-sync report close ${periodLike(label, began, zone)}\``,
+    exitCode: exitCodes.usage,
+  });
 }
 
 /** The month before the one in which an instant lies in a zone, as `2026-09`. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Problem } from "../../../src/base/errors.ts";
-import { isOver, monthBefore, parsePeriod } from "../../../src/report/statement/period.ts";
+import { isOver, monthBefore, parsePeriod, periodLike } from "../../../src/report/statement/period.ts";
 
 const times = (label: string, zone: string): string[] => {
   const { from, to } = parsePeriod(label, zone);
@@ -37,6 +37,19 @@ describe("a period", () => {
     expect(times("2026-10-03", "Pacific/Kiritimati")).toEqual(["2026-10-02T10:00:00.000Z", "2026-10-03T10:00:00.000Z"]);
     // The clock skips midnight there: 8 September 2024 begins at one o'clock.
     expect(times("2024-09-08", "America/Santiago")[0]).toBe("2024-09-08T04:00:00.000Z");
+  });
+
+  it("is named like another one by a moment in it: as a month, a quarter, a year or a day, and a range as it begins", () => {
+    const at = "2026-09-30T22:30:00.000Z";
+    const like = (label: string, zone = "Europe/Berlin"): string => periodLike(label, at, zone);
+    expect([like("2025-01"), like("2025-Q1"), like("2025"), like("2025-01-01")]).toEqual([
+      "2026-10",
+      "2026-Q4",
+      "2026",
+      "2026-10-01",
+    ]);
+    expect([like("2025-01..2025-03"), like("2025-Q1..2025-Q2")]).toEqual(["2026-10", "2026-Q4"]);
+    expect([like("2025-01", "UTC"), like("2025-Q1", "UTC")]).toEqual(["2026-09", "2026-Q3"]);
   });
 
   it("follows on the one before without a gap, and a year is its quarters", () => {

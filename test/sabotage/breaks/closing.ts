@@ -21,6 +21,25 @@ export const closing: Breaks = {
       "an exception that stood open at the end of a period > is to be accepted anew once it is for another reason, or " +
       "other money is at stake",
   },
+  "an exception is accepted for a month at whose end it was over": {
+    file: "src/inquiry/statement/exceptions.ts",
+    within: "acceptable",
+    find: "$one.open ? acceptedAs($one) : undefined",
+    replace: "acceptedAs($one)",
+    test: "app/signed-exceptions.test.ts",
+    title:
+      "an exception that stood open at the end of a period > is accepted for that month alone, also where it ended " +
+      "since, and the next month needs its own",
+  },
+  "a month of which nothing was observed is closed": {
+    file: "src/ledger/books/books.ts",
+    within: "Books.#requireInOrder",
+    skips: "requireObserved",
+    test: "ledger/books.test.ts",
+    title:
+      "closed books > are none of a time that was over before the ledger began, and begin with the month that it " +
+      "began in",
+  },
   "closed books repeat words of the platform": {
     file: "src/report/statement/closed-words.ts",
     within: "closedDetail",
