@@ -1,4 +1,5 @@
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { parse } from "csv-parse/sync";
 import { expect, it } from "vitest";
 import { world } from "../support/cli.ts";
 import { beganLastMonth, lastMonth } from "../support/last-month.ts";
@@ -86,4 +87,31 @@ it("a month that was over before the ledger began is not closed, and the message
   await refused("blockers", `${year - 1}`);
   await refused("sign-off", `${year - 1}`, "run:run_1", "--by", "anna", "--reason", "known");
   expect((await w.run("report", "blockers", `${year}`)).exitCode, "it began in this one").toBe(4);
+});
+
+it("a row in quarantine is signed off by the id that its row of the statement has, and by no other", async () => {
+  const w = await world();
+  const [first] = w.staff;
+  if (first === undefined) throw new Error("nobody is there");
+  w.staff[0] = { ...first, name: "Zqcanary ".repeat(60) };
+  w.write();
+  expect((await w.run("run", "everything")).exitCode).toBe(3);
+  const month = new Date().toISOString().slice(0, 7);
+  const rows = async (): Promise<Record<string, string>[]> => {
+    const { stdout } = await w.run("report", "exceptions", "--period", month, "--part", "exceptions");
+    const all: Record<string, string>[] = parse(stdout, { columns: true });
+    return all.filter(({ kind }) => kind === "quarantined");
+  };
+  const [waits] = await rows();
+  const id = waits?.["sign_off_id"] ?? "";
+  expect(id).toMatch(/^quarantined:q-/u);
+  const accept = ["--by", "anna", "--reason", "not ours to correct"];
+  const wrong = await w.run("report", "sign-off", month, `${id}0`, ...accept);
+  expect([wrong.exitCode, wrong.stderr]).toEqual([64, expect.stringContaining("--part exceptions")]);
+  expect(await w.run("report", "sign-off", month, id, ...accept)).toMatchObject({
+    exitCode: 0,
+    stdout: `${id} is signed off by anna, as it is now\n`,
+  });
+  expect(await rows()).toMatchObject([{ sign_off_id: id, signed_off_by: "anna", sign_off_reason: accept[3] }]);
+  expect((await w.run("audit", "verify")).exitCode).toBe(0);
 });
