@@ -101,7 +101,7 @@ interface Followed {
 }
 
 /** So much is remembered of orders that more than one event of a period is of: each order is followed once. */
-const mostFollowed = 100_000;
+const mostFollowed = 20_000;
 
 function followedOf(ledger: ReadOnlyLedger, order: RecordKey): { value: Followed | undefined; weight: number } {
   const history = orderHistory(ledger, order);

@@ -34,7 +34,7 @@ const readingsOf = asked<{ subject: string }, { at: string; first: number }>(
 );
 
 /** So many entries are remembered: an order or a customer of which much is asked for is read once. */
-const mostRemembered = 100_000;
+const mostRemembered = 20_000;
 const remembered = new WeakMap<ReadOnlyLedger, Recent<Proven>>();
 
 /** Forgets what was read of the audit record: it has grown since a statement was made before. */
