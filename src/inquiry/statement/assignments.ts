@@ -1,7 +1,7 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
 import { asked } from "./asked.ts";
-import type { Assignment } from "./entitlement-figures.ts";
+import type { Assignment } from "./product-lives.ts";
 
 interface AssignmentRow {
   assetNumber: string;

@@ -5,7 +5,8 @@ import type { RecordKey } from "../../crm/model.ts";
 import { measures } from "../../report/statement/entitlements.ts";
 import type { Measure } from "../../report/statement/entitlements.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
-import type { Assignment, EntitlementKey } from "./entitlement-figures.ts";
+import type { EntitlementKey } from "./entitlement-figures.ts";
+import type { Assignment } from "./product-lives.ts";
 
 /** What is counted of each measure: by events, and by what stands at the beginning and at the end. */
 const counted = ["opening", "granted", "revoked", "adjusted", "standing_from", "standing_to"] as const;

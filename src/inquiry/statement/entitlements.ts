@@ -8,11 +8,13 @@ import { allAssignments, assignmentsOf } from "./assignments.ts";
 import { customersThen } from "./customers-then.ts";
 import type { CustomersThen } from "./customers-then.ts";
 import { keyOf, movementsOf } from "./entitlement-figures.ts";
-import type { Assignment, EntitlementKey, Movement } from "./entitlement-figures.ts";
+import type { EntitlementKey, Movement } from "./entitlement-figures.ts";
 import { entitlementParts } from "./entitlement-parts.ts";
 import { EntitlementTable } from "./entitlement-table.ts";
 import { orderHistory } from "./order-history.ts";
 import type { OrderHistory } from "./order-lines.ts";
+import { placedBy } from "./product-lives.ts";
+import type { Assignment } from "./product-lives.ts";
 import { standingBefore } from "./standing-products.ts";
 
 /** The statement of entitlements: figures of one order after another go into a table, which is added up by SQLite. */
@@ -75,8 +77,7 @@ class Count {
     const { by, filters, period } = this.#request;
     const history = orderHistory(ledger, key);
     if (history === undefined) return;
-    const { form, at: happened } = history.placing;
-    const at = by === "happened" || form?.placedAt === undefined ? happened : instantOf(form.placedAt);
+    const at = placedBy(by, history.placing);
     let held: ReadonlyMap<string, readonly Assignment[]> = new Map();
     const isOfSource = filters.source === undefined || history.source === filters.source;
     const movements = movementsOf(history, at, (owners) => (held = assignmentsOf(ledger, owners)));
@@ -150,9 +151,4 @@ class Count {
 /** Whether an assignment stood for a customer before a moment, to which its end does not belong. */
 function isHeld({ from, to, customer }: Assignment, of: RecordKey, moment: string): boolean {
   return isSameKey(customer, of) && from < moment && (to === null || to >= moment);
-}
-
-/** An instant in the form in which the ledger has its times. */
-function instantOf(text: string): string {
-  return new Date(text).toISOString();
 }

@@ -9,15 +9,17 @@ import type { PartRow, Row, StatementRequest } from "../../report/statement/shap
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
 import { closedTimes } from "../closed-times.ts";
 import type { ClosedTime } from "../closed-times.ts";
+import { assignmentsOf } from "./assignments.ts";
 import { customersThen } from "./customers-then.ts";
 import type { CustomersThen } from "./customers-then.ts";
-import { proofOf } from "./proof.ts";
 import { licenceRows } from "./licences.ts";
 import { orderEventsIn, ordersWithEventsIn } from "./order-events.ts";
 import { orderHistory } from "./order-history.ts";
 import { OrderLines } from "./order-lines.ts";
-import { Recent } from "./recent.ts";
 import type { HistoryStep, Moved, OrderChange, OrderHistory, UnitProduct } from "./order-lines.ts";
+import { livesOf, placedBy, seatsOf } from "./product-lives.ts";
+import { proofOf } from "./proof.ts";
+import { Recent } from "./recent.ts";
 
 type Dates = ReturnType<typeof localDates>;
 
@@ -46,7 +48,7 @@ export function* lineRows(ledger: ReadOnlyLedger, request: StatementRequest, wor
   const closed = closedTimes(ledger);
   const followed = new Recent<Followed | undefined>(mostFollowed);
   for (const { number, ...order } of orderEventsIn(ledger, request)) {
-    const known = followed.get(formatKey(order), () => followedOf(ledger, order));
+    const known = followed.get(formatKey(order), () => followedOf(ledger, order, request));
     const change = known?.changes.get(number);
     if (known === undefined || change === undefined) continue;
     const { history } = known;
@@ -60,7 +62,7 @@ export function* lineRows(ledger: ReadOnlyLedger, request: StatementRequest, wor
       ...adjustedCells(ledger, history, change, closed),
       ...proofCells(ledger, change),
     };
-    for (const line of lines) yield { ...own, ...lineCells(line, words.dates) };
+    for (const line of lines) yield { ...own, ...lineCells(line, known.seats, words.dates) };
   }
 }
 
@@ -98,12 +100,20 @@ interface Followed {
   history: OrderHistory;
   changes: ReadonlyMap<number, OrderChange>;
   steps: ReadonlyMap<number, HistoryStep>;
+  seats: Seats;
 }
+
+/** Seats at the end of the period, by what brought their product into its unit. */
+type Seats = ReadonlyMap<Moved, number>;
 
 /** So much is remembered of orders that more than one event of a period is of: each order is followed once. */
 const mostFollowed = 20_000;
 
-function followedOf(ledger: ReadOnlyLedger, order: RecordKey): { value: Followed | undefined; weight: number } {
+function followedOf(
+  ledger: ReadOnlyLedger,
+  order: RecordKey,
+  request: StatementRequest,
+): { value: Followed | undefined; weight: number } {
   const history = orderHistory(ledger, order);
   if (history === undefined) return { value: undefined, weight: 1 };
   const changes = [...new OrderLines(history).changes()];
@@ -111,8 +121,22 @@ function followedOf(ledger: ReadOnlyLedger, order: RecordKey): { value: Followed
     history,
     changes: new Map(changes.map((change) => [change.number, change])),
     steps: new Map(history.steps.map((step) => [step.number, step])),
+    seats: seatsAtEnd(ledger, { history, changes }, request),
   };
   return { value, weight: changes.reduce((sum, { moved }) => sum + 1 + moved.length, 0) };
+}
+
+/** Each seat that stands at the end of the period, as the entitlements count it. */
+function seatsAtEnd(
+  ledger: ReadOnlyLedger,
+  { history, changes }: { history: OrderHistory; changes: readonly OrderChange[] },
+  { by, period: { to } }: StatementRequest,
+): Seats {
+  const seats = new Map<Moved, number>();
+  const lives = livesOf(changes, placedBy(by, history.placing));
+  for (const { life, begun, ended } of seatsOf(lives, (owners) => assignmentsOf(ledger, owners)))
+    if (begun.at < to && (ended === undefined || ended.at >= to)) seats.set(life.came, (seats.get(life.came) ?? 0) + 1);
+  return seats;
 }
 
 /** Whether every form that something of an order was bought from by an event is kept: else what stands is not known. */
@@ -232,7 +256,7 @@ function adjustedCells(
   };
 }
 
-function lineCells({ of, moved, amount }: Line, dates: Dates): Row {
+function lineCells({ of, moved, amount }: Line, seats: Seats, dates: Dates): Row {
   const money = { amount: amount?.minor ?? null, currency: amount?.currency ?? null };
   if (of === undefined) return money;
   const { asset, product, packages } = of;
@@ -253,6 +277,7 @@ function lineCells({ of, moved, amount }: Line, dates: Dates): Row {
     units,
     nodes_per_unit: product.nodes,
     nodes: units * product.nodes,
+    seats: moved.reduce((sum, one) => sum + (seats.get(one) ?? 0), 0),
     term_from: dates(product.limitStart ?? asset.limitStart),
     term_to: dates(product.limitEnd ?? asset.limitEnd),
     term: product.term,

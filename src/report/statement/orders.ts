@@ -110,6 +110,15 @@ const lines: Part = {
     },
     { name: "nodes_per_unit", type: "integer", title: "Nodes per unit", about: "Nodes of the product in one unit." },
     { name: "nodes", type: "integer", title: "Nodes", about: "Units times nodes per unit.", total: true },
+    {
+      name: "seats",
+      type: "integer",
+      title: "Seats",
+      about:
+        "Seats at the end of the period (assignments of these numbers to members of staff, as the entitlements count " +
+        "them), in the row of the event that brought the units; 0 where units went or only the price changed.",
+      total: true,
+    },
     { name: "term_from", type: "date", title: "From", about: "The local date from which it may be used." },
     { name: "term_to", type: "date", title: "To", about: "The local date until which it may be used." },
     { name: "term", type: "text", title: "Term", about: "The term as years-months-days: `1-0-0` for one year." },
@@ -242,7 +251,7 @@ const licences: Part = {
 /** What finance reads of a month: what was given and taken away, line by line, order by order, seat by seat. */
 export const ordersStatement: StatementShape = {
   kind: "orders",
-  version: 1,
+  version: 2,
   title: "Orders",
   about: "What was placed, amended, ended and found of orders, and which licences were granted and revoked.",
   parts: [lines, orders, licences],

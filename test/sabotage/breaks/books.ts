@@ -100,6 +100,15 @@ export const books: Breaks = {
     test: "inquiry/statement/entitlements.test.ts",
     title: "the statement of entitlements > names what does not agree, with both figures",
   },
+  "a line has the seats that its members lost before the period ended": {
+    file: "src/inquiry/statement/orders.ts",
+    within: "seatsAtEnd",
+    find: "$begun.at < $to && ($ended === undefined || $ended.at >= $to)",
+    replace: "$begun.at < $to",
+    test: "inquiry/statement/seats.test.ts",
+    title:
+      "the seats of an order's lines > are the numbers that an event brought and members of staff hold when the period ends",
+  },
   "the bridge agrees whatever the CRM's dates come to": {
     file: "src/report/statement/bridge.ts",
     within: "BridgeSums.rows",

@@ -1,0 +1,103 @@
+import { formatKey } from "../../crm/keys.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import { isSameKey } from "../../operation/state/same-key.ts";
+import type { PeriodBy } from "../../report/statement/shape.ts";
+import type { Moved, OrderChange, OrderHistory, UnitProduct } from "./order-lines.ts";
+
+/** An assignment of an asset number, from its beginning to its end. */
+export interface Assignment {
+  assetNumber: string;
+  from: string;
+  to: string | null;
+  customer: RecordKey;
+  /** Whether an operation of ours began it, and ended it. */
+  isGranted: boolean;
+  isRevoked: boolean;
+}
+
+/** A beginning or an end, by an operation of ours or without one. */
+interface Edge {
+  at: string;
+  isOurs: boolean;
+}
+
+/** A product in a unit for as long as it stood there, by what brought it. */
+export interface Life {
+  came: Moved;
+  of: UnitProduct;
+  customer: RecordKey;
+  begun: Edge;
+  ended: Edge | undefined;
+}
+
+/** For as long as both a product and an assignment of its number stood, a member of staff had a seat of it. */
+interface Seat {
+  life: Life;
+  begun: Edge;
+  ended: Edge | undefined;
+}
+
+/** The assignments of asset numbers to members of the customers that had them, by number. */
+export type AssignmentsOf = (
+  owners: ReadonlyMap<string, ReadonlySet<string>>,
+) => ReadonlyMap<string, readonly Assignment[]>;
+
+/** When the placing of an order counts: when it happened, or by the CRM's date, where the CRM gives one. */
+export function placedBy(by: PeriodBy, { at, form }: OrderHistory["placing"]): string {
+  return by === "happened" || form?.placedAt === undefined ? at : new Date(form.placedAt).toISOString();
+}
+
+/** When an event of an order counts that counts as placed at `placedAt`: nothing of it happens before. */
+export function countedAt({ number, at }: OrderChange, placedAt: string): string {
+  return number === 0 || at < placedAt ? placedAt : at;
+}
+
+/** How long each product stood in each unit of an order that counts as placed at `placedAt`. */
+export function livesOf(changes: Iterable<OrderChange>, placedAt: string): Life[] {
+  const lives: Life[] = [];
+  const open = new Map<string, Life>();
+  for (const change of changes) {
+    const { customer, moved, origin } = change;
+    const edge = { at: countedAt(change, placedAt), isOurs: origin === "sent" };
+    for (const came of moved) {
+      const { of, units } = came;
+      if (units === 0) continue;
+      const place = placeOf(customer, of);
+      if (units === 1) {
+        const life: Life = { came, of, customer, begun: edge, ended: undefined };
+        lives.push(life);
+        open.set(place, life);
+        continue;
+      }
+      const life = open.get(place);
+      if (life !== undefined) life.ended = edge;
+      open.delete(place);
+    }
+  }
+  return lives;
+}
+
+/** The seats that members of staff had of products in units. */
+export function* seatsOf(lives: readonly Life[], assignmentsOf: AssignmentsOf): Generator<Seat, void, void> {
+  const owners = new Map<string, Set<string>>();
+  for (const { of, customer } of lives) {
+    if (of.unit.number === undefined) continue;
+    const known = owners.get(of.unit.number) ?? new Set();
+    owners.set(of.unit.number, known.add(formatKey(customer)));
+  }
+  const assignments = assignmentsOf(owners);
+  if (assignments.size === 0) return;
+  for (const life of lives) {
+    for (const one of assignments.get(life.of.unit.number ?? "") ?? []) {
+      if (!isSameKey(one.customer, life.customer)) continue;
+      const begun = one.from >= life.begun.at ? { at: one.from, isOurs: one.isGranted } : life.begun;
+      const own = one.to === null ? undefined : { at: one.to, isOurs: one.isRevoked };
+      const ended = own === undefined || (life.ended !== undefined && life.ended.at < own.at) ? life.ended : own;
+      if (ended === undefined || ended.at > begun.at) yield { life, begun, ended };
+    }
+  }
+}
+
+function placeOf(customer: RecordKey, { unit, product, channelOrderId }: UnitProduct): string {
+  return JSON.stringify([formatKey(customer), unit.instanceId, unit.unit, product.id, channelOrderId]);
+}
