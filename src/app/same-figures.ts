@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import type { Tolerances } from "../report/statement/shape.ts";
 import { toleratedSchema } from "../report/statement/tolerances.ts";
@@ -5,9 +6,9 @@ import { toleratedSchema } from "../report/statement/tolerances.ts";
 type Bytes = AsyncIterable<string | Uint8Array>;
 
 /**
- * The first line in which two statements as JSON differ, but for the version of the program that their headers name. A
- * row stands on a line of its own. Undefined where the figures are the same; statements of different versions have
- * different columns, and are not compared.
+ * The first line in which two statements as JSON differ. A row stands on a line of its own. Of the first line, which
+ * says what they were made from, only that counts which the frozen one says: a later program may say more. Undefined
+ * where the figures are the same; statements of different versions have different columns, and are not compared.
  */
 export async function firstDifference(
   frozen: Bytes,
@@ -19,8 +20,41 @@ export async function firstDifference(
     const [left, right] = [await one.next(), await other.next()];
     if (left.done === true && right.done === true) return undefined;
     const [kept, made] = [left.done === true ? "" : left.value, right.done === true ? "" : right.value];
-    if (line === 1 && versionOf(kept) !== versionOf(made)) return "another version";
-    if (kept !== made && (line > 1 || headerOf(kept) !== headerOf(made))) return { line, frozen: kept, now: made };
+    if (kept === made) continue;
+    const [before, after] = line === 1 ? [headerIn(kept), headerIn(made)] : [];
+    if (before === undefined || after === undefined) return { line, frozen: kept, now: made };
+    if (before["version"] !== after["version"]) return "another version";
+    if (!holds(before, after)) return { line, frozen: kept, now: made };
+  }
+}
+
+/** What two headers may say otherwise of the same figures: who made them, and who signed the head. */
+const uncompared = ["program", "auditHead.checkpoint"];
+
+/** What is not in it is not tolerated: every member says something. */
+const comparedWhole = ["tolerances"];
+
+/** Whether what a header says at a place holds all that the frozen one says there. */
+function holds(frozen: unknown, now: unknown, place: readonly string[] = []): boolean {
+  const [before, after] = [objectSchema.safeParse(frozen), objectSchema.safeParse(now)];
+  if (!before.success || !after.success || comparedWhole.includes(place.join(".")))
+    return isDeepStrictEqual(frozen, now);
+  return Object.entries(before.data).every(([name, value]) => {
+    const inside = [...place, name];
+    if (uncompared.includes(inside.join("."))) return true;
+    return Object.hasOwn(after.data, name) && holds(value, after.data[name], inside);
+  });
+}
+
+const objectSchema = z.record(z.string(), z.unknown());
+const firstLine = z.looseObject({ header: objectSchema });
+
+/** The header of a statement as JSON, from its first line; undefined in a line that has none. */
+function headerIn(line: string): Record<string, unknown> | undefined {
+  try {
+    return firstLine.parse(JSON.parse(`${line.replace(/,$/u, "")}}`)).header;
+  } catch {
+    return undefined;
   }
 }
 
@@ -29,20 +63,9 @@ const headerSchema = z.looseObject({ tolerances: toleratedSchema.optional() });
 /** What the header of a statement as JSON says that it took for equal; undefined where it says nothing of that. */
 export async function toleratedIn(statement: Bytes): Promise<Tolerances | undefined> {
   for await (const line of linesOf(statement)) {
-    const text = line.replace(/^\{"header":/u, "").replace(/,$/u, "");
-    return headerSchema.parse(JSON.parse(text)).tolerances;
+    return headerSchema.parse(headerIn(line)).tolerances;
   }
   return undefined;
-}
-
-/** The version of the statement, as its first line names it last. */
-function versionOf(line: string): string | undefined {
-  return /"version":(\d+)\},?$/u.exec(line)?.[1];
-}
-
-/** The first line of a statement without the version of the program. */
-function headerOf(line: string): string {
-  return line.replace(/"program":"[^"]*"/u, "");
 }
 
 async function* linesOf(chunks: Bytes): AsyncGenerator<string, void, void> {

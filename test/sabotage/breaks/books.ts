@@ -213,4 +213,12 @@ export const books: Breaks = {
     test: "run/mail.test.ts",
     title: "mail > is no success where one of several recipients is refused",
   },
+  "a closing that stands on another head is printed as if it stood on this one": {
+    file: "src/app/same-figures.ts",
+    within: "holds",
+    find: "return isDeepStrictEqual($frozen, $now)",
+    replace: "return true",
+    test: "app/same-figures.test.ts",
+    title: "two statements > differ in the first line that says something else, that of what they were made from too",
+  },
 };
