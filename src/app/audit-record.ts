@@ -1,4 +1,3 @@
-import type { KeyObject } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { exitCodes, messageOf, Problem, usage } from "../base/errors.ts";
 import { durationMs, durationSchema } from "../base/duration.ts";
@@ -7,13 +6,14 @@ import { subjectOf } from "../crm/keys.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { headsPath, readCopiedMarks, readMarks, spoiledLine } from "../ledger/audit/audit-heads.ts";
 import type { AuditHead } from "../ledger/audit/audit-log.ts";
-import { readNotes, signedNote, signingKey, verifierKey } from "../ledger/audit/checkpoint.ts";
+import { readNotes, signedNote, verifierKey } from "../ledger/audit/checkpoint.ts";
 import type { KeptCheckpoint } from "../ledger/audit/checkpoint.ts";
 import type { AuditFinding, AuditVerdicts } from "../ledger/audit/verify-log.ts";
 import type { AuditHeadFacts } from "../report/facts.ts";
 import { ageOf, counted } from "../report/text.ts";
 import { toInstant } from "../base/clock.ts";
 import type { Application } from "./application.ts";
+import { originOf, signerOf } from "./sign-head.ts";
 
 /** What exports and proofs say of their own form; `docs/audit/format.md` describes it. */
 const recordForm = "crm-sync audit record 2";
@@ -47,38 +47,6 @@ async function ownVerifier(application: Application): Promise<string | undefined
   const found = signerOf(application, await (await application.inquiry()).ledgerName());
   return found === undefined || found instanceof Problem ? undefined : verifierKey(found.origin, found.key);
 }
-
-/** The key that signs, and the name that it signs by; a Problem where whoever asks may not have it. */
-function signerOf(
-  application: Application,
-  ledger: string | null,
-): { key: KeyObject; origin: string } | Problem | undefined {
-  const { signKey } = application.config.audit;
-  if (signKey === undefined) return undefined;
-  const secret = revealed(application, signKey);
-  if (secret instanceof Problem) return secret;
-  const key = signingKey(secret);
-  if (key === undefined) throw noSigningKey;
-  return { key, origin: originOf(ledger) };
-}
-
-/** A secret, or why whoever asks does not have it. */
-function revealed(application: Application, reference: string): string | Problem {
-  try {
-    return application.secrets.reveal(reference);
-  } catch (error) {
-    if (error instanceof Problem) return error;
-    throw error;
-  }
-}
-
-/** What `audit.signKey` names is no key that can sign. */
-const noSigningKey = new Problem({
-  code: "config.no-signing-key",
-  message: "`audit.signKey` names no Ed25519 private key in PEM (PKCS #8)",
-  cure: "make one with `openssl genpkey -algorithm ed25519 -out audit.pem`, or take the setting away",
-  exitCode: exitCodes.configuration,
-});
 
 /** Clocks of two machines may differ by so much. */
 const mostAheadMs = 300_000;
@@ -204,10 +172,6 @@ function headsIn(path: string, name: string | null, verifiers: readonly string[]
 /** The name of the ledger in a checkpoint; undefined where it had none when it was signed. */
 function nameIn(note: KeptCheckpoint | undefined): string | undefined {
   return note === undefined || note.origin === originOf(null) ? undefined : note.origin.slice(originOf("").length);
-}
-
-function originOf(ledger: string | null): string {
-  return `crm-sync/${ledger ?? "ledger"}`;
 }
 
 function isOfAnother(ledger: string | null | undefined, name: string | null): boolean {

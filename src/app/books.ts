@@ -19,16 +19,19 @@ import { fileNameOf } from "../report/statement/writer.ts";
 import type { Application } from "./application.ts";
 import { FrozenFiles } from "./frozen-files.ts";
 import { firstDifference, toleratedIn } from "./same-figures.ts";
+import { headSigner } from "./sign-head.ts";
+import type { SigningPlace } from "./sign-head.ts";
 import { periodOf } from "./statement-period.ts";
 import { filesOf } from "./statement-files.ts";
 import type { StatementFile } from "./statement-files.ts";
 import { writeFilesWhole } from "./written-files.ts";
 
 /** What of the application closing needs. */
-export type BooksPlace = Pick<Application, "existingLedger" | "inquiry" | "ledgerPath" | "group" | "clock"> & {
-  config: Pick<Application["config"], "zone" | "books" | "reports">;
-  header: Pick<Application["header"], "hash">;
-};
+export type BooksPlace = Pick<Application, "existingLedger" | "inquiry" | "ledgerPath" | "group" | "clock"> &
+  SigningPlace & {
+    config: Pick<Application["config"], "zone" | "books" | "reports">;
+    header: Pick<Application["header"], "hash">;
+  };
 
 /** The statements of closed books. */
 export const closedKinds: readonly StatementKind[] = [
@@ -173,11 +176,12 @@ async function freeze(
 ): Promise<ClosedFileFacts[]> {
   const tolerances = tolerancesOf(application.config.reports.tolerances);
   const request = { period, by: "happened", filters: {}, asOf, tolerances } as const;
+  const sign = headSigner(application);
   const files: ClosedFileFacts[] = [];
   for (const kind of closedKinds)
     for (const format of formatsOf(application)) {
       const asked = `${kind}-${period.label}.${format}`;
-      for await (const { file, chunks } of filesOf(inquiry.statement(kind, request, format, asked)))
+      for await (const { file, chunks } of filesOf(inquiry.statement(kind, request, format, asked, sign)))
         files.push({ name: fileNameOf(asked, file), kind, format, ...(await frozen.keep(chunks)) });
     }
   return files;

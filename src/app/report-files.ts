@@ -14,6 +14,7 @@ import { fileNameOf } from "../report/statement/writer.ts";
 import type { FileChunk } from "../report/statement/writer.ts";
 import type { BoundJob } from "../run/job.ts";
 import type { Application } from "./application.ts";
+import { headSigner } from "./sign-head.ts";
 import { periodOf } from "./statement-period.ts";
 import { filesOf } from "./statement-files.ts";
 import { writeFilesWhole } from "./written-files.ts";
@@ -40,14 +41,15 @@ export async function* reportChunks(
   name: string,
 ): AsyncGenerator<FileChunk, void, void> {
   const known = requireStatementFormat(format);
+  const sign = headSigner(application);
   if (request.asOf === undefined) {
-    yield* (await application.inquiry()).statement(kind, request, known, name);
+    yield* (await application.inquiry()).statement(kind, request, known, name, sign);
     return;
   }
   application.requireLedger();
   const then: Inquiry = openInquiry(application.ledgerPath, request.asOf);
   try {
-    yield* then.statement(kind, request, known, name);
+    yield* then.statement(kind, request, known, name, sign);
   } finally {
     then.close();
   }

@@ -140,6 +140,7 @@ it("closed books hold no name, mobile or e-mail in any format, whatever the CRM 
       zone: "Europe/Berlin",
       reports: reportSettingsSchema.parse({}),
       books: { formats: ["csv", "xlsx", "json", "parquet", "html"] },
+      audit: {},
     },
   });
   await signAll(place, "2026-11");

@@ -5,13 +5,15 @@ import type { Filters, StatementRequest } from "../../report/statement/shape.ts"
 import type { FileChunk } from "../../report/statement/writer.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
 import { statementHeader } from "./header.ts";
+import type { SignHead } from "./header.ts";
 import { forgetProofs } from "./proof.ts";
 import { statements } from "./statements.ts";
 import type { Statement, StatementKind } from "./statements.ts";
 
 /**
  * A statement as the chunks of its files: the same ledger and request give the same bytes. `name` is the name of the
- * file without a folder. Throws a usage Problem where it cannot be limited to what is asked for.
+ * file without a folder; `sign` signs the head of the audit record that is printed on it. Throws a usage Problem where
+ * it cannot be limited to what is asked for.
  */
 export async function* statement(
   ledger: ReadOnlyLedger,
@@ -19,12 +21,13 @@ export async function* statement(
   request: StatementRequest,
   format: StatementFormat,
   name: string,
+  sign?: SignHead,
 ): AsyncGenerator<FileChunk, void, void> {
   const made: Statement = statements[kind];
   if (made.filters !== undefined) requireUseful(kind, request.filters, made.filters);
   const asked: StatementRequest = made.happenedOnly ? { ...request, by: "happened" } : request;
   forgetProofs(ledger);
-  const header = await statementHeader(ledger, made.shape, asked);
+  const header = await statementHeader(ledger, made.shape, asked, sign);
   yield* renderStatement(format, made.shape, header, made.rows(ledger, asked), name);
 }
 

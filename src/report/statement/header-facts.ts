@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../base/canonical-json.ts";
+import { cellText } from "./cell-text.ts";
 import { tolerancesJson, tolerancesText } from "./tolerances.ts";
 import type { LocalTime } from "./local-time.ts";
 import type { StatementHeader } from "./shape.ts";
@@ -10,6 +11,8 @@ export interface HeaderFact {
   value: string | number | boolean | null;
   /** The value is an instant in UTC. */
   instant?: true;
+  /** The value is a text of lines, each ended by a line feed. */
+  lines?: true;
 }
 
 /** What a statement was made from, one fact a line, in the order in which people read it. */
@@ -34,9 +37,11 @@ export function headerFacts(header: StatementHeader): HeaderFact[] {
     fact("provisional", "Provisional (period not over)", header.provisional),
     fact("ledger", "Ledger", header.ledger),
     fact("audit_sequence", "Audit head: entry", auditHead?.sequence ?? null),
+    { ...fact("audit_at", "Audit head: time", auditHead?.at ?? null), instant: true },
     fact("audit_hash", "Audit head: hash", auditHead?.hash ?? null),
     fact("audit_size", "Audit tree: size", auditHead?.size ?? null),
     fact("audit_root", "Audit tree: root", auditHead?.root ?? null),
+    { ...fact("audit_checkpoint", "Audit head: signed", auditHead?.checkpoint ?? null), lines: true },
     fact("tolerances", "Tolerated", header.tolerances === undefined ? null : tolerancesText(header.tolerances)),
     fact("program", "Version of the program", header.program),
   ];
@@ -51,10 +56,23 @@ export function knownFacts(header: StatementHeader): HeaderFact[] {
   return headerFacts(header).filter(({ value }) => value !== null);
 }
 
-/** A fact as people read it, with instants in the zone of the statement. */
-export function factText({ value, instant }: HeaderFact, time: LocalTime): string {
-  if (typeof value === "boolean") return value ? "yes" : "no";
-  return instant === true ? time.text(String(value)) : String(value);
+/** A fact as people read it, with instants in the zone of the statement, line by line. */
+export function factLines({ value, instant, lines }: HeaderFact, time: LocalTime): string[] {
+  if (typeof value === "boolean") return [value ? "yes" : "no"];
+  if (lines === true) return linesOf(String(value));
+  return [instant === true ? time.text(String(value)) : String(value)];
+}
+
+/** A fact that is known as a text for machines: nothing in it acts but the line feeds of one that has lines. */
+export function factValue({ value, lines }: HeaderFact): string {
+  if (lines !== true) return cellText(String(value));
+  return linesOf(String(value))
+    .map((line) => `${cellText(line)}\n`)
+    .join("");
+}
+
+function linesOf(text: string): string[] {
+  return text.replace(/\n$/u, "").split("\n");
 }
 
 /** The header as JSON. */

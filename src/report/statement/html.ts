@@ -2,7 +2,8 @@ import { hash } from "node:crypto";
 import { decimalText, minorDigits } from "../../crm/currency.ts";
 import { cellText } from "./cell-text.ts";
 import { barChart } from "./chart.ts";
-import { factText, knownFacts } from "./header-facts.ts";
+import { factLines, knownFacts } from "./header-facts.ts";
+import type { HeaderFact } from "./header-facts.ts";
 import { localTime } from "./local-time.ts";
 import type { LocalTime } from "./local-time.ts";
 import { grouped, markup } from "./markup.ts";
@@ -61,10 +62,7 @@ function pageBegin({ shape, header }: OpenStatement, totals: StatementTotals, ti
   const style = pageStyle + shape.parts.filter(isBroken).map(brokenStyle).join("");
   const styleHash = hash("sha256", style, "base64");
   const policy = `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'`;
-  const facts = knownFacts(header).map((fact) => {
-    return markup`<dt>${fact.title}</dt><dd>${cellText(factText(fact, time))}</dd>
-`;
-  });
+  const facts = knownFacts(header).map((fact) => factMarkup(fact, time));
   const parts = shape.parts.map((part) => {
     const rows = totals.get(part.name)?.rows ?? 0;
     return markup`<li><a href="#${part.name}">${part.title}</a>: ${rowsText(rows)}</li>`;
@@ -88,6 +86,18 @@ ${facts}</dl>
 <ul>${parts}</ul>
 `;
   return `<!doctype html>\n${begin}<style>${style}</style>\n${body}`;
+}
+
+/** Lines begin where a line of the page does: so the page itself is a file in which a signed head stands. */
+function factMarkup(fact: HeaderFact, time: LocalTime): Markup {
+  const lines = factLines(fact, time).map(cellText);
+  if (fact.lines !== true)
+    return markup`<dt>${fact.title}</dt><dd>${lines.join(" ")}</dd>
+`;
+  return markup`<dt class="whole">${fact.title}</dt><dd class="whole"><pre>
+${lines.join("\n")}
+</pre></dd>
+`;
 }
 
 function rowsText(rows: number): string {

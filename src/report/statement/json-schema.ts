@@ -6,6 +6,12 @@ const count: JsonObject = { type: "integer", minimum: 0 };
 const decimal: JsonObject = { type: "string", pattern: "^-?[0-9]+(\\.[0-9]+)?$" };
 const instantInUtc: JsonObject = { type: "string", format: "date-time" };
 
+/** Books that an earlier program closed have no time of the head; a checkpoint stands where a key signed it. */
+const printedHead: JsonObject = {
+  at: { description: "When the entry was written.", ...instantInUtc },
+  checkpoint: { description: "The head as a signed note; docs/audit/format.md says how to check it.", ...text },
+};
+
 const tolerances: JsonObject = members({
   money: { type: "object", additionalProperties: decimal },
   seconds: count,
@@ -42,6 +48,11 @@ function members(properties: JsonObject): JsonObject {
   return { type: "object", properties, required: Object.keys(properties), additionalProperties: false };
 }
 
+/** An object with these members and maybe more of it, and no other. */
+function withMore(properties: JsonObject, more: JsonObject): JsonObject {
+  return { ...members(properties), properties: { ...properties, ...more } };
+}
+
 /** What may be missing: null stands in its place. */
 function orNull(schema: JsonObject): JsonObject {
   return { anyOf: [schema, { type: "null" }] };
@@ -52,10 +63,7 @@ function headerSchema(shape: StatementShape): JsonObject {
     statement: { const: shape.kind },
     version: { const: shape.version },
     title: text,
-    period: {
-      ...members({ label: text, zone: text, from: instantInUtc, to: instantInUtc }),
-      properties: { label: text, zone: text, from: instantInUtc, to: instantInUtc, joined: { const: true } },
-    },
+    period: withMore({ label: text, zone: text, from: instantInUtc, to: instantInUtc }, { joined: { const: true } }),
     by: { enum: ["happened", "crm-date"] },
     filters: members({
       source: orNull(text),
@@ -66,7 +74,7 @@ function headerSchema(shape: StatementShape): JsonObject {
     asOf: orNull(instantInUtc),
     provisional: { type: "boolean" },
     ledger: orNull(text),
-    auditHead: orNull(members({ sequence: count, hash: text, size: count, root: text })),
+    auditHead: orNull(withMore({ sequence: count, hash: text, size: count, root: text }, printedHead)),
     ...(shape.tolerates === true && { tolerances }),
     program: text,
   });

@@ -17,6 +17,9 @@ p { margin: .25rem 0 .75rem; color: var(--soft); }
 dl { display: grid; grid-template-columns: max-content 1fr max-content 1fr; gap: .15rem 1rem; margin: 1rem 0; }
 dt { color: var(--soft); }
 dd { margin: 0; overflow-wrap: anywhere; }
+dt.whole { grid-column: 1; }
+dd.whole { grid-column: 2 / -1; }
+pre { margin: 0; font-size: .9em; white-space: pre-wrap; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 .rows { width: 100%; font-size: 12px; }

@@ -3,7 +3,7 @@ import { canonicalJson } from "../../base/canonical-json.ts";
 import { Problem } from "../../base/errors.ts";
 import { minorDigits } from "../../crm/currency.ts";
 import { cellText, withEscapes } from "./cell-text.ts";
-import { headerFacts } from "./header-facts.ts";
+import { factValue, knownFacts } from "./header-facts.ts";
 import type { Exact } from "./exact.ts";
 import { cellOf, currencyOf, isList, minorOf } from "./rows.ts";
 import type { Column, ColumnType, Part, Row } from "./shape.ts";
@@ -55,9 +55,7 @@ class PartFile {
     this.#part = part;
     this.#file = fileOfPart(shape, part);
     this.#metadata = [
-      ...headerFacts(header).flatMap(({ name, value }) => {
-        return value === null ? [] : [{ key: `crm-sync.${name}`, value: cellText(String(value)) }];
-      }),
+      ...knownFacts(header).map((fact) => ({ key: `crm-sync.${fact.name}`, value: factValue(fact) })),
       { key: "crm-sync.part", value: part.name },
     ];
     this.#parquet = new ParquetWriter({

@@ -119,6 +119,14 @@ export interface StatementRequest {
   tolerances?: Tolerances | undefined;
 }
 
+/** The head of the audit record that a statement stands on: the last entry, and the Merkle tree that ends with it. */
+export interface StatementHead extends TreeHeadFacts {
+  /** When that entry was written. */
+  at: string;
+  /** The same as a checkpoint, signed; undefined where nothing signed it. */
+  checkpoint?: string | undefined;
+}
+
 /** What a statement was made from. It holds no time of its making: the same ledger gives the same bytes. */
 export interface StatementHeader {
   kind: string;
@@ -132,8 +140,7 @@ export interface StatementHeader {
   /** The period was not over then. */
   provisional: boolean;
   ledger: string | null;
-  /** The head of the audit record that it stands on. */
-  auditHead: TreeHeadFacts | null;
+  auditHead: StatementHead | null;
   /** What was tolerated, where what it says depends on that. */
   tolerances?: Tolerances | undefined;
   /** Version of the program. */

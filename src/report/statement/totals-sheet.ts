@@ -1,6 +1,6 @@
 import { minorDigits } from "../../crm/currency.ts";
 import { cellText } from "./cell-text.ts";
-import { factText, knownFacts } from "./header-facts.ts";
+import { factLines, knownFacts } from "./header-facts.ts";
 import type { LocalTime } from "./local-time.ts";
 import type { Part, StatementShape } from "./shape.ts";
 import { styles } from "./sheet-styles.ts";
@@ -37,8 +37,14 @@ export function summarySheet(
   const lines = [
     row((at) => textCell(at("A"), styles.title, header.title)),
     row(() => ""),
-    ...knownFacts(header).map((fact) =>
-      row((at) => textCell(at("A"), styles.label, fact.title) + textCell(at("B"), styles.text, factText(fact, time))),
+    ...knownFacts(header).flatMap((fact) =>
+      // A line stands in a cell of its own: copied out of the sheet, the cells are the lines again.
+      factLines(fact, time).map((line, index) =>
+        row(
+          (at) =>
+            (index === 0 ? textCell(at("A"), styles.label, fact.title) : "") + textCell(at("B"), styles.text, line),
+        ),
+      ),
     ),
     row(() => ""),
     row((at) =>

@@ -63,7 +63,14 @@ export const sampleHeader: StatementHeader = {
   asOf: "2026-11-02T08:00:00.000Z",
   provisional: false,
   ledger: "ledger-1",
-  auditHead: { sequence: 41, hash: "a".repeat(64), size: 41, root: "b".repeat(64) },
+  auditHead: {
+    sequence: 41,
+    at: "2026-11-01T23:30:00.000Z",
+    hash: "a".repeat(64),
+    size: 41,
+    root: "b".repeat(64),
+    checkpoint: "crm-sync/ledger-1\n41\n\n— crm-sync/ledger-1 c2lnbmVk\n",
+  },
   program: "0.1.0",
 };
 

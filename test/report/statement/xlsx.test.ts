@@ -116,7 +116,7 @@ describe("a statement as XLSX", () => {
     expect(formulas).toHaveLength(expectedTotals.length - 2);
     expect(totalsIn(summary?.rows ?? [])).toEqual(expectedTotals);
     expect(formulas.map(({ formula }) => formula)).toContain(
-      "ROUND(SUMIFS('Orders'!$J$2:$J$29,'Orders'!$I$2:$I$29,$D28,'Orders'!$B$2:$B$29,$B28),2)",
+      "ROUND(SUMIFS('Orders'!$J$2:$J$29,'Orders'!$I$2:$I$29,$D33,'Orders'!$B$2:$B$29,$B33),2)",
     );
   });
 

@@ -221,4 +221,12 @@ export const books: Breaks = {
     test: "app/same-figures.test.ts",
     title: "two statements > differ in the first line that says something else, that of what they were made from too",
   },
+  "books are closed without the signature of the head that they stand on": {
+    file: "src/app/books.ts",
+    within: "freeze",
+    find: "headSigner($application)",
+    replace: "() => undefined",
+    test: "app/signed-books.test.ts",
+    title: "closed books hold the signed head of their cut-off, and are the same whichever key is there by now",
+  },
 };
