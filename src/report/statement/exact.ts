@@ -11,6 +11,12 @@ export function minus(one: Exact, other: Exact): Exact {
   return exact(BigInt(one) - BigInt(other));
 }
 
+/** A whole number as JSON has it: a text of its digits where not every reader would take the number exactly. */
+export function exactJson(value: Exact): number | string {
+  const known = typeof value === "bigint" ? exact(value) : value;
+  return typeof known === "bigint" ? String(known) : known;
+}
+
 /** Whether a cell holds a whole number. */
 export function isExact(value: unknown): value is Exact {
   return typeof value === "number" || typeof value === "bigint";

@@ -4,7 +4,20 @@ import type { Column, ColumnType, Part, StatementShape } from "./shape.ts";
 const text: JsonObject = { type: "string" };
 const count: JsonObject = { type: "integer", minimum: 0 };
 const decimal: JsonObject = { type: "string", pattern: "^-?[0-9]+(\\.[0-9]+)?$" };
+const whole: JsonObject = { $ref: "#/$defs/whole" };
 const instantInUtc: JsonObject = { type: "string", format: "date-time" };
+
+/** What is referred to, by its name. */
+const definitions: JsonObject = {
+  whole: {
+    description:
+      "A whole number; beyond 2^53 - 1, where not every reader takes a number exactly, a string of its digits.",
+    anyOf: [
+      { type: "integer", minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
+      { type: "string", pattern: "^-?[1-9][0-9]{15,}$" },
+    ],
+  },
+};
 
 /** Books that an earlier program closed have no time of the head; a checkpoint stands where a key signed it. */
 const printedHead: JsonObject = {
@@ -22,7 +35,7 @@ const tolerances: JsonObject = members({
 const cells: Record<ColumnType, JsonObject> = {
   text,
   list: { type: "array", items: text },
-  integer: { type: "integer" },
+  integer: whole,
   boolean: { type: "boolean" },
   money: decimal,
   date: { type: "string", format: "date" },
@@ -40,6 +53,7 @@ export function statementJsonSchema(shape: StatementShape): JsonObject {
       header: headerSchema(shape),
       parts: members(Object.fromEntries(shape.parts.map((part) => [part.name, partSchema(part)]))),
     }),
+    $defs: definitions,
   };
 }
 
@@ -48,7 +62,7 @@ function members(properties: JsonObject): JsonObject {
   return { type: "object", properties, required: Object.keys(properties), additionalProperties: false };
 }
 
-/** An object with these members and maybe more of it, and no other. */
+/** An object with these members, all of them, maybe `more`, and no other. */
 function withMore(properties: JsonObject, more: JsonObject): JsonObject {
   return { ...members(properties), properties: { ...properties, ...more } };
 }
@@ -87,7 +101,7 @@ function partSchema(part: Part): JsonObject {
     required: ["name", "type", "title"],
     additionalProperties: false,
   };
-  const whole = {
+  const all = {
     description: part.about,
     ...members({
       columns: { type: "array", items: column },
@@ -95,7 +109,7 @@ function partSchema(part: Part): JsonObject {
       totals: totalsSchema(part),
     }),
   };
-  return { title: part.title, ...whole };
+  return { title: part.title, ...all };
 }
 
 function rowSchema(part: Part): JsonObject {
@@ -111,11 +125,9 @@ function totalsSchema(part: Part): JsonObject {
   const money = { type: "object", propertyNames: { pattern: "^[A-Z]{3}$" }, additionalProperties: decimal };
   const summed = part.columns.filter(({ total }) => total === true);
   const columns = members(
-    Object.fromEntries(
-      summed.map(({ name, type }): [string, Json] => [name, type === "money" ? money : { type: "integer" }]),
-    ),
+    Object.fromEntries(summed.map(({ name, type }): [string, Json] => [name, type === "money" ? money : whole])),
   );
-  const whole = { rows: count, columns };
-  if (part.groupBy === undefined) return members(whole);
-  return members({ ...whole, groups: { type: "array", items: members({ value: orNull(text), ...whole }) } });
+  const all = { rows: count, columns };
+  if (part.groupBy === undefined) return members(all);
+  return members({ ...all, groups: { type: "array", items: members({ value: orNull(text), ...all }) } });
 }

@@ -2,6 +2,7 @@ import { canonicalJson } from "../../base/canonical-json.ts";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { decimalText } from "../../crm/currency.ts";
 import { withEscapes } from "./cell-text.ts";
+import { exactJson, isExact } from "./exact.ts";
 import { headerJson } from "./header-facts.ts";
 import { localTime } from "./local-time.ts";
 import type { LocalTime } from "./local-time.ts";
@@ -60,7 +61,6 @@ function cellJson(row: Row, column: Column, time: LocalTime): Json {
   if (cell === null) return null;
   if (isList(cell)) return [...cell];
   if (column.type === "money") return decimalText(minorOf(cell), currencyOf(row, column));
-  // JSON has no number of so many digits that every reader takes exactly.
-  if (typeof cell === "bigint") return String(cell);
+  if (isExact(cell)) return exactJson(cell);
   return column.type === "instant" ? time.text(String(cell)) : cell;
 }

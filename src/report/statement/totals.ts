@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { decimalText } from "../../crm/currency.ts";
-import { isExact, plus } from "./exact.ts";
+import { exactJson, isExact, plus } from "./exact.ts";
 import type { Exact } from "./exact.ts";
 import { currencyOf } from "./rows.ts";
 import type { Column, Part, Row } from "./shape.ts";
@@ -98,22 +98,17 @@ export function sumText({ currency, total }: Sum): string {
   return currency === null ? String(total) : decimalText(total, currency);
 }
 
-/** Totals as JSON: integers as numbers, money as decimal texts by currency. */
+/** Totals as JSON: integers as in the rows, money as decimal texts by currency. */
 export function totalsJson(part: Part, totals: PartTotals): JsonObject {
   const groups = totals.groups.map(({ value, ...group }) => ({ value, ...plain(part, group) }));
   return part.groupBy === undefined ? plain(part, totals) : { ...plain(part, totals), groups };
-}
-
-/** JSON has no number of so many digits that every reader takes exactly. */
-function jsonOf(total: Exact): Json {
-  return typeof total === "bigint" ? String(total) : total;
 }
 
 function plain(part: Part, { rows, sums }: Totals): { rows: number; columns: JsonObject } {
   const summed = part.columns.filter(({ total }) => total === true);
   const columns = summed.map((column): [string, Json] => {
     const found = sums.filter((sum) => sum.column === column);
-    if (column.type !== "money") return [column.name, jsonOf(found[0]?.total ?? 0)];
+    if (column.type !== "money") return [column.name, exactJson(found[0]?.total ?? 0)];
     return [column.name, Object.fromEntries(found.map((sum) => [sum.currency ?? "", sumText(sum)]))];
   });
   return { rows, columns: Object.fromEntries(columns) };

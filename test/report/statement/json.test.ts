@@ -70,6 +70,36 @@ describe("a statement as JSON", async () => {
     expect(validator().safeParse(broken).success).toBe(false);
   });
 
+  it.each([
+    ["has more digits than a number holds", 2n ** 53n, "9007199254740992"],
+    ["has as many as one holds", 2n ** 53n - 1n, 9_007_199_254_740_991],
+    ["is below what a number holds", -(2n ** 53n), "-9007199254740992"],
+    ["is few, however it is held", 5n, 5],
+    ["is very many", 10n ** 30n, `1${"0".repeat(30)}`],
+  ])("is valid by it, in a row and in its totals, where a whole number %s", async (_what, seats, written) => {
+    const rows = [{ part: "orders", row: { order: "1", verdict: "matched", seats } }];
+    const made = JSON.parse(textOf(await filesOf("json", { rows }), ""));
+    expect(made.parts.orders.rows[0].seats).toBe(written);
+    expect(made.parts.orders.totals.columns.seats).toBe(written);
+    expect(made.parts.orders.totals.groups[0].columns.seats).toBe(written);
+    expect(validator().safeParse(made).error).toBeUndefined();
+  });
+
+  it.each([5.5, "5", "", "9007199254740992.0", "09007199254740992", "1e20", 9_007_199_254_740_992, -1e16])(
+    "is not valid by it with %j as a whole number, in a row or in its totals",
+    (wrong) => {
+      const [inRow, inTotals, inGroup] = [
+        structuredClone(statement),
+        structuredClone(statement),
+        structuredClone(statement),
+      ];
+      inRow.parts.orders.rows[0].seats = wrong;
+      inTotals.parts.orders.totals.columns.seats = wrong;
+      inGroup.parts.orders.totals.groups[0].columns.seats = wrong;
+      for (const broken of [inRow, inTotals, inGroup]) expect(validator().safeParse(broken).success).toBe(false);
+    },
+  );
+
   it("has the same bytes when it is made again", async () => {
     expect(textOf(await filesOf("json"), "")).toBe(text);
   });
