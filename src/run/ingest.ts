@@ -340,5 +340,6 @@ function mapItem(
   const customer = customerKeyOf(stream, record);
   const fault = validate(mapped.value, settings);
   if (fault !== undefined) return { rejection: { rawHash, place: raw.place, key, customer, ...fault, raw: kept } };
-  return { record: { rawHash, place: raw.place, key, customer, record: { ...record }, raw: kept } };
+  const { zones } = mapped.value;
+  return { record: { rawHash, place: raw.place, key, customer, record: { ...record }, zones, raw: kept } };
 }

@@ -21,6 +21,8 @@ const emptyContext = (): MappingContext => ({
   mistakes: [],
   reads: [],
   fault: undefined,
+  localIn: undefined,
+  zones: new Map(),
 });
 
 function evaluated(expression: Json, record: JsonObject): { gives?: Json; refused?: string } {
@@ -70,7 +72,8 @@ describe("the reference of the mapping", () => {
   it.each(streams)("shows a whole mapping of %s", (stream) => {
     const { mapping, record, gives } = recordExamples[stream];
     const mapped = compileMapping(stream, mapping, { tables: exampleTables })(record);
-    expect(mapped).toEqual({ ok: true, value: { stream, record: gives } });
+    const zones = stream === "orders" ? { zones: { placedAt: "Europe/Berlin" } } : {};
+    expect(mapped).toEqual({ ok: true, value: { stream, record: gives, ...zones } });
   });
 
   it("describes every target field and names every code of a refusal", () => {

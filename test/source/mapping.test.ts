@@ -606,3 +606,58 @@ describe("an object in a record", () => {
     ]);
   });
 });
+
+describe("the zone of a local date", () => {
+  const product = {
+    id: "id",
+    parentId: { value: "A" },
+    name: "id",
+    gmsPid: "id",
+    type: { value: "tool" },
+    nodes: { value: 1 },
+    timeUnit: { value: "YEAR" },
+    timeUnitQuantity: { value: 1 },
+    term: { value: "1-0-0" },
+    limitEnd: { date: "end", zone: "Asia/Shanghai" },
+  };
+  const dated = (placedAt: JsonObject | string, ends: readonly string[] = []): unknown => {
+    const instances = [asset, { kind: "product", each: "products", fields: product }];
+    const products = ends.map((end, index) => ({ id: `P${index}`, end }));
+    const result = compileMapping("orders", { ...order, placedAt, instances })({
+      products,
+      on: "2026-10-01",
+      at: "2026-10-01T00:00:00+08:00",
+      ms: 1_790_784_000_000,
+    });
+    if (!result.ok) throw new Error(JSON.stringify(result.error));
+    return result.value.zones;
+  };
+  const zone = "Asia/Shanghai";
+
+  it("stands beside the record, and nowhere in it", () => {
+    expect(dated({ date: "on", zone })).toEqual({ placedAt: zone });
+    const [local, instant] = [{ date: "on", zone }, "at"].map((placedAt) =>
+      map("orders", { ...order, placedAt }, { on: "2026-10-01", at: "2026-10-01T00:00:00+08:00" }),
+    );
+    expect(local).toEqual(instant);
+  });
+
+  it.each([
+    ["a moment", "at"],
+    ["a moment where there may be local dates", { date: "at", zone }],
+    ["a number", { date: "ms", format: "epoch_ms", zone }],
+    ["nothing", { date: "none", zone }],
+    ["a constant in the place of nothing", { date: "none", zone, default: "2026-10-01T00:00:00.000Z" }],
+  ])("is none of %s", (_, placedAt) => {
+    expect(dated(placedAt)).toBeUndefined();
+  });
+
+  it("is that of a field of many items where they agree, and of no record before", () => {
+    expect(dated("at", ["2027-10-01", "2027-11-01"])).toEqual({ "product.limitEnd": zone });
+    expect(dated("at", ["2027-10-01", "2027-10-01T00:00:00Z", "2027-10-01"])).toBeUndefined();
+    expect(dated({ date: "on", zone }, ["2027-10-01T00:00:00Z", "2027-10-01"])).toEqual({ placedAt: zone });
+    const run = compileMapping("orders", { ...order, placedAt: { date: "on", zone } });
+    expect(run({ on: "2026-10-01" })).toMatchObject({ value: { zones: { placedAt: zone } } });
+    expect(run({ on: "2026-10-01T00:00:00Z" })).not.toHaveProperty("value.zones");
+  });
+});

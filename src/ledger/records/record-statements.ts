@@ -106,8 +106,8 @@ export function recordStatements(database: Sqlite) {
       ),
     insertVersion: () =>
       database.prepare(
-        `insert into record_version (stream, namespace, id, version, from_at, source, place, body)
-          values (?, ?, ?, ?, ?, ?, ?, ?)`,
+        `insert into record_version (stream, namespace, id, version, from_at, source, place, body, date_zones)
+          values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       ),
     insertPrivate: () =>
       database.prepare(

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../base/canonical-json.ts";
 import { toInstant } from "../../base/clock.ts";
+import type { DateZones } from "../../crm/date-zones.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import { AbsenceTables } from "./absence.ts";
 import type { AbsenceRule, Met } from "./absence.ts";
@@ -21,6 +22,8 @@ export interface IngestedRecord {
   key: RecordKey;
   customer: RecordKey;
   record: JsonObject;
+  /** The zones of its local dates. */
+  zones?: DateZones | undefined;
   /** The raw form with secrets blanked. */
   raw: string;
 }
@@ -213,7 +216,8 @@ export class RecordTables {
       return quarantined;
     }
     if (existing !== undefined) this.#statements.endVersion.run(now, stream, namespace, id);
-    this.#statements.insertVersion.run(stream, namespace, id, version, now, source, item.place, split.body);
+    const zones = item.zones === undefined ? null : JSON.stringify(item.zones);
+    this.#statements.insertVersion.run(stream, namespace, id, version, now, source, item.place, split.body, zones);
     this.#statements.insertPrivate.run(
       ref,
       version,

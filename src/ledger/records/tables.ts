@@ -41,6 +41,8 @@ export interface RecordVersionTable {
   source: string;
   place: string;
   body: string;
+  /** JSON: the zones of its local dates, by field; null where it has none, or none was known when it was read. */
+  date_zones: string | null;
 }
 
 export interface SourceReadTable {

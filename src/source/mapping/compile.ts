@@ -4,6 +4,7 @@ import { exitCodes, failed, ok, Problem } from "../../base/errors.ts";
 import type { Result } from "../../base/errors.ts";
 import { recordSchemas, secretFields } from "../../crm/model.ts";
 import type { CanonicalRecord, Stream } from "../../crm/model.ts";
+import type { DateZones } from "../../crm/date-zones.ts";
 import { describeValue } from "./context.ts";
 import type { Evaluate, Fault, MappingContext, MappingMistake, ReadPath } from "./context.ts";
 import { createExpressionCompiler } from "./expression.ts";
@@ -42,7 +43,10 @@ export interface MappingOptions {
 }
 
 /** Turns one raw record into a canonical one, or says why it cannot be used. Never throws for a record. */
-export type MapRecord = (raw: JsonObject) => Result<CanonicalRecord, Rejection>;
+export type MapRecord = (raw: JsonObject) => Result<MappedRecord, Rejection>;
+
+/** A canonical record, with the zones of its local dates beside it where it has any. */
+type MappedRecord = CanonicalRecord & { zones?: DateZones };
 
 /** Fields that are read by themselves where the rest of a record cannot be used: which record it is, and whose. */
 const identityFields = ["namespace", "id", "customerNamespace", "customerId"] as const;
@@ -60,6 +64,8 @@ function compile(stream: Stream, spec: MappingSpec, options: MappingOptions): Co
     mistakes: [],
     reads: [],
     fault: undefined,
+    localIn: undefined,
+    zones: new Map(),
   };
   const compiler = createExpressionCompiler(context, { steps: [], parent: undefined });
   const fields: JsonObject =
@@ -144,12 +150,13 @@ export function compileMapping(stream: Stream, spec: MappingSpec, options: Mappi
   const validate = validatorOf(stream);
   return (raw) => {
     context.fault = undefined;
+    context.zones.clear();
     const scope = { item: raw, parent: undefined };
     const mapped = evaluate(scope);
     const fault = takeFault(context);
     if (fault === undefined) {
       const result = validate(mapped);
-      if (result.ok) return result;
+      if (result.ok) return withZones(result.value, context);
       return failed({ ...identityOf(identity, raw, context), ...rejectionOf(result.error, mapped) });
     }
     return failed({
@@ -160,6 +167,11 @@ export function compileMapping(stream: Stream, spec: MappingSpec, options: Mappi
       expected: fault.expected,
     });
   };
+}
+
+function withZones(record: CanonicalRecord, { zones }: MappingContext): Result<MappedRecord, never> {
+  const local = [...zones].flatMap(([field, zone]) => (zone === null ? [] : [[field, zone] as const]));
+  return ok(local.length === 0 ? record : { ...record, zones: Object.fromEntries(local) });
 }
 
 function takeFault(context: MappingContext): Fault | undefined {

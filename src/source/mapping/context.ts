@@ -42,6 +42,10 @@ export interface MappingContext {
   readonly reads: ReadPath[];
   /** Set by the first expression that cannot use what it found; everything above it stops. */
   fault: Fault | undefined;
+  /** Set by an expression that read a local time: the zone in which it read it. */
+  localIn: string | undefined;
+  /** The zone of each date of the record being mapped, by field; null where that is none, or not one throughout. */
+  readonly zones: Map<string, string | null>;
 }
 
 /** Stands for "every element" in the steps of a `ReadPath`. A symbol-like number that no path can hold. */

@@ -96,7 +96,9 @@ export function compileDate(
     if (zone === undefined)
       return refuse(context, "no-zone", value, "a time with an offset; a time without one needs a zone");
     try {
-      return toInstant(time.toZonedDateTime(zone, { disambiguation: clockChange }).epochMilliseconds);
+      const instant = toInstant(time.toZonedDateTime(zone, { disambiguation: clockChange }).epochMilliseconds);
+      context.localIn = zone;
+      return instant;
     } catch {
       return refuse(context, "clock-change", value, `a local time that happens exactly once in ${zone}`);
     }

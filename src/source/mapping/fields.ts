@@ -2,7 +2,7 @@ import { isJsonObject } from "../../base/canonical-json.ts";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { coercionTo } from "./coerce.ts";
 import { mistake, refuse } from "./context.ts";
-import type { Evaluate, KeyPath, ExpressionCompiler } from "./context.ts";
+import type { Evaluate, KeyPath, ExpressionCompiler, MappingContext } from "./context.ts";
 import { compileList } from "./lists.ts";
 import type { FieldTarget, ObjectTarget, Target } from "./target.ts";
 
@@ -33,7 +33,10 @@ export function compileFields(
       continue;
     }
     const fieldName = name === "" ? field : `${name}.${field}`;
-    fields.set(field, compileField(expression, fieldTarget, field, [...at, field], fieldName, secrets, compiler));
+    const evaluate = compileField(expression, fieldTarget, field, [...at, field], fieldName, secrets, compiler);
+    const isDate = fieldTarget.target.kind === "instant";
+    const dateName = target.kind === undefined ? fieldName : `${target.kind}.${field}`;
+    fields.set(field, isDate ? notingZone(evaluate, dateName, context) : evaluate);
   }
   for (const [field, { required }] of target.fields) {
     if (required && !fields.has(field)) mistake(context, [...at, field], "missing; the field is required");
@@ -50,6 +53,19 @@ export function compileFields(
       }
       return built;
     },
+  };
+}
+
+/** Notes in which zone a date was local; one field may be of many items, which have to agree. */
+function notingZone(evaluate: Evaluate, name: string, context: MappingContext): Evaluate {
+  const { zones } = context;
+  return (scope) => {
+    context.localIn = undefined;
+    const value = evaluate(scope);
+    if (value === undefined) return value;
+    const [zone, known] = [context.localIn ?? null, zones.get(name)];
+    zones.set(name, known === undefined || known === zone ? zone : null);
+    return value;
   };
 }
 

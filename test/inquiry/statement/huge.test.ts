@@ -99,7 +99,15 @@ it.each([
   [1e21, "EUR"],
   [Number.NaN, "EUR"],
 ] as const)("the amount %.20s %s of a CRM goes into quarantine by its name", (value, currency) => {
-  const context = { nullTexts: new Set<string>(), tables: new Map(), mistakes: [], reads: [], fault: undefined };
+  const context = {
+    nullTexts: new Set<string>(),
+    tables: new Map(),
+    mistakes: [],
+    reads: [],
+    fault: undefined,
+    localIn: undefined,
+    zones: new Map(),
+  };
   const read = compileAmount({ decimals: undefined, decimalMark: ".", groupMark: undefined }, context);
   expect(read(value, currency)).toBeUndefined();
   expect(context.fault).toMatchObject({ code: "not-an-amount" });

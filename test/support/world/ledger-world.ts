@@ -1,6 +1,7 @@
 import { onTestFinished } from "vitest";
 import type { Json, JsonObject } from "../../../src/base/canonical-json.ts";
 import { sha256 } from "../../../src/base/canonical-json.ts";
+import type { DateZones } from "../../../src/crm/date-zones.ts";
 import type { Customer, Order, RecordKey, Staff, Stream } from "../../../src/crm/model.ts";
 import { openInquiry } from "../../../src/inquiry/inquiry.ts";
 import type { Inquiry } from "../../../src/inquiry/inquiry.ts";
@@ -65,11 +66,11 @@ export class LedgerWorld {
     return inquiry;
   }
 
-  /** One whole, complete reading of a stream with these records. */
+  /** One whole, complete reading of a stream with these records; `zones` are those of their local dates. */
   async read(
     stream: Stream,
     records: readonly AnyRecord[],
-    options: { complete?: boolean; close?: boolean } = {},
+    options: { complete?: boolean; close?: boolean; zones?: DateZones } = {},
   ): Promise<void> {
     const read = await this.ledger.records.startRead(this.run, "erp", stream);
     const items = records.flatMap((item, index) =>
@@ -77,7 +78,9 @@ export class LedgerWorld {
         readRecord(stream, record, `${stream}.csv:${index + 2}`),
       ),
     );
-    await this.ledger.records.ingest("erp", stream, read, this.run, items);
+    const { zones } = options;
+    const dated = items.map(({ record }) => ({ record: { ...record, zones } }));
+    await this.ledger.records.ingest("erp", stream, read, this.run, dated);
     await this.ledger.records.finishRead(read, {
       complete: options.complete !== false,
       whole: true,

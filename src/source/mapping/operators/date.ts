@@ -15,7 +15,9 @@ export const date: Operator = {
     gives: "an instant, such as 2026-03-01T08:00:00.000Z",
     options: {
       format: "How the time is written; `iso` by default.",
-      zone: "Time zone of times without an offset, such as Europe/Berlin. Required where there may be such times.",
+      zone:
+        "Time zone of times without an offset, such as Europe/Berlin. Required where there may be such times. " +
+        "Statements have the local date of such a time there, whatever their own zone.",
       clockChange:
         "A local time that happens twice or never when clocks change: `reject` (by default), `earlier` or `later`.",
     },
