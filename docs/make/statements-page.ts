@@ -48,6 +48,20 @@ function periods(): string[] {
   ];
 }
 
+const datesOfCrm = [
+  "## Dates of the CRM",
+  "What the CRM gave as a local date, in a format without an offset and with a `zone` of the mapping " +
+    "([mapping](mapping.md)), stays that date: an order of 1 October in Shanghai is of 1 October, and of October, in " +
+    "a statement of Berlin. What it gave as a moment, with an offset or as a number, is shown as its date in the " +
+    "configured zone.",
+  "The ledger keeps the zone with each form of an order that it reads, so that a date stays what it is where the " +
+    "mapping has another zone later. Two kinds of dates are shown in the configured zone: those of forms that were " +
+    "read by a program that kept no zones; and those of a field, such as the end of products, that one order gives " +
+    "in several ways.",
+  "A correction is a change of the moment, because that is what is sent. Where both sides are the same local time, " +
+    "of two zones, the statement shows the two moments.",
+];
+
 const asOf = [
   "## As of a moment in the past",
   "`--as-of 2026-10-31T18:00` (local in the configured zone), `--as-of 2026-10-31T18:00+01:00` or `--as-of " +
@@ -105,6 +119,7 @@ export function statementsPage(): string {
       all.map(({ shape }) => [code(shape.kind), String(shape.version), shape.about]),
     ),
     ...periods(),
+    ...datesOfCrm,
     ...asOf,
     "## Types",
     table(

@@ -123,7 +123,7 @@ export function composeSchema<
           "Who speaks in alerts, where several instances report to one place; default: the name of this machine.",
         examples: ["production"],
       }),
-    zone: zoneSchema.default("UTC").describe("Time zone of schedules, months and dates without one."),
+    zone: zoneSchema.default("UTC").describe("Time zone of schedules, months, and of moments that are shown as dates."),
     namespace: name.default("crm").describe("Namespace of records whose mapping names none."),
     log: logSettings.describe("The log on standard error."),
     orderService: parts.orderService,

@@ -25,7 +25,7 @@ const stepRows = ofEachCustomer(({ db }, customer) =>
         .onRef("v.version", "=", "s.version"),
     )
     .selectAll("s")
-    .select(["o.payload", "v.body"])
+    .select(["o.payload", "v.body", "v.date_zones"])
     .where("s.customer_namespace", "=", customer.namespace)
     .where("s.customer_id", "=", customer.id)
     .orderBy("s.number"),

@@ -22,6 +22,8 @@ import type {
 } from "../report/reconciliation/case.ts";
 import { amendedSides, stepsOf } from "./amended-orders.ts";
 import type { StepRow } from "./amended-orders.ts";
+import { crmDate } from "../report/crm-date.ts";
+import { zonesIn } from "./statement/crm-dates.ts";
 import { ofEachCustomer } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { renewedUnits } from "./renewed-numbers.ts";
@@ -77,6 +79,7 @@ export function customerCase(ledger: ReadOnlyLedger, key: RecordKey): CustomerCa
 
 type RecordRow = Pick<RecordTable, "stream" | "namespace" | "id" | "state" | "deferred_code" | "deferred_reason"> & {
   body: RecordVersionTable["body"] | null;
+  date_zones: RecordVersionTable["date_zones"];
   /** 1: an order that moved away, of which something may stand here still. */
   away: number;
 };
@@ -105,15 +108,8 @@ const recordsOf = ofEachCustomer<RecordRow>(({ db }, customer) => {
         .onRef("v.id", "=", "r.id")
         .onRef("v.version", "=", "r.version"),
     )
-    .select([
-      "r.stream as stream",
-      "r.namespace as namespace",
-      "r.id as id",
-      "r.state",
-      "r.deferred_code",
-      "r.deferred_reason",
-      "v.body",
-    ]);
+    .select(["r.stream as stream", "r.namespace as namespace", "r.id as id", "r.state"])
+    .select(["r.deferred_code", "r.deferred_reason", "v.body", "v.date_zones"]);
   const away = records
     .where("r.stream", "=", sql.lit("orders"))
     .where(
@@ -215,7 +211,7 @@ function orderCase(
     crm: standing(row),
     // Nobody wants here what moved away.
     cancelled: body.cancelled || row.away === 1,
-    crmDate: body.placedAt ?? null,
+    crmDate: crmDate(body.placedAt, zonesIn(row.date_zones), "placedAt"),
     placed: known?.placed ?? null,
     numbers: [
       ...(known === undefined ? [] : [known.placed.channelOrderId]),

@@ -5,6 +5,7 @@ import { databaseProblem, isFatal } from "../ledger/database/damage.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Sqlite } from "../ledger/database/database.ts";
 import type { LedgerTables } from "../ledger/tables.ts";
+import { localDates } from "../report/statement/local-date.ts";
 
 const mostPrepared = 200;
 
@@ -20,6 +21,8 @@ export class ReadOnlyLedger {
   constructor(path: string, database: Sqlite) {
     this.path = path;
     this.#database = database;
+    const dates = localDates("UTC");
+    database.function("crm_sync_local_date", { deterministic: true }, (at, zone) => dates(String(at), String(zone)));
     this.db = new Kysely<LedgerTables>({ dialect: new SqliteDialect({ database: remembering(database) }) });
   }
 

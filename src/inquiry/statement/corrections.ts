@@ -4,6 +4,7 @@ import { stored } from "../../ledger/database/stored.ts";
 import type { RecordTable, RecordVersionTable } from "../../ledger/records/tables.ts";
 import type { PlacedOrderTable } from "../../ledger/state/placed-orders.ts";
 import type { DesiredOrder } from "../../operation/desired.ts";
+import type { CrmDate } from "../../report/crm-date.ts";
 import { becameOf } from "../../report/statement/became.ts";
 import type { Answers, AnsweringStep, Became, OpenOperation } from "../../report/statement/became.ts";
 import { correctionRow } from "../../report/statement/corrections.ts";
@@ -15,15 +16,17 @@ import type { OrderForm } from "../../report/statement/order-form.ts";
 import type { Filters, PartRow, StatementRequest } from "../../report/statement/shape.ts";
 import { ofEachCustomer } from "../read-only-ledger.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
+import { isWithin, zonesIn } from "./crm-dates.ts";
 import { newestEntryOf, readingAt } from "./proof.ts";
 import { branchThen, ofCustomer, ofSource } from "./filtered.ts";
 
 type FormRow = Pick<RecordVersionTable, "namespace" | "id" | "version" | "from_at" | "to_at" | "source" | "place"> &
-  Pick<RecordVersionTable, "body"> &
+  Pick<RecordVersionTable, "body" | "date_zones"> &
   Pick<RecordTable, "customer_namespace" | "customer_id" | "deferred_code"> &
   Pick<PlacedOrderTable, "channel_order_id"> & {
     before_version: number;
     before_body: string;
+    before_zones: string | null;
     newest: number;
     placed_at: string;
     branch: string | null;
@@ -33,7 +36,7 @@ type FormRow = Pick<RecordVersionTable, "namespace" | "id" | "version" | "from_a
 export function* correctionRows(ledger: ReadOnlyLedger, request: StatementRequest): Generator<PartRow, void, void> {
   let answers: { of: string; value: Answers } | undefined;
   for (const row of ledger.rows(laterForms(ledger, request))) {
-    const [before, after] = [formIn(row.before_body), formIn(row.body)];
+    const [before, after] = [formIn(row.before_body, row.before_zones), formIn(row.body, row.date_zones)];
     const changes = orderChanges(before, after).filter((change) => isAsked(change, { before, after }, request.filters));
     if (changes.length === 0) continue;
     const of = JSON.stringify([row.namespace, row.id]);
@@ -68,7 +71,7 @@ function correctionOf(
 export function changedOrder(
   row: Pick<FormRow, "namespace" | "id" | "customer_namespace" | "customer_id" | "branch" | "placed_at"> &
     Pick<FormRow, "channel_order_id">,
-  crmDate: string | null,
+  crmDate: CrmDate | null,
 ): ChangedOrder {
   return {
     order: { namespace: row.namespace, id: row.id },
@@ -80,9 +83,9 @@ export function changedOrder(
   };
 }
 
-/** A form of an order as it is kept. */
-export function formIn(body: string): OrderForm {
-  return orderForm(stored<DesiredOrder>(body));
+/** A form of an order as it is kept, with the zones of its dates. */
+export function formIn(body: string, zones: string | null): OrderForm {
+  return orderForm(stored<DesiredOrder>(body), zonesIn(zones));
 }
 
 /** Whether a change is of the product that is asked for: of an order, where one of its forms has that product. */
@@ -109,10 +112,10 @@ function laterForms({ db }: ReadOnlyLedger, { period, by, filters }: StatementRe
     id: sql`v.body ->> '$.customerId'`,
   };
   const branch = branchThen(customer, sql`v.from_at`);
-  const crmDate = sql`coalesce(strftime('%Y-%m-%dT%H:%M:%fZ', v.body ->> '$.placedAt'), v.from_at)`;
-  const at = by === "happened" ? sql`v.from_at` : crmDate;
+  const isIn = isWithin(period, by, sql`v.from_at`);
   const query = sql<FormRow>`select v.namespace, v.id, v.version, v.from_at, v.to_at, v.source, v.place, v.body,
-      b.version as before_version, b.body as before_body, r.version as newest, r.deferred_code,
+      v.date_zones, b.version as before_version, b.body as before_body, b.date_zones as before_zones,
+      r.version as newest, r.deferred_code,
       ${customer.namespace} as customer_namespace, ${customer.id} as customer_id, ${branch} as branch,
       p.channel_order_id, p.from_at as placed_at
     from placed_order p
@@ -122,7 +125,7 @@ function laterForms({ db }: ReadOnlyLedger, { period, by, filters }: StatementRe
     cross join record_version b on b.stream = v.stream and b.namespace = v.namespace and b.id = v.id
       and b.version = (select max(o.version) from record_version o where o.stream = v.stream
         and o.namespace = v.namespace and o.id = v.id and o.version < v.version)
-    where p.to_at is null and ${at} >= ${period.from} and ${at} < ${period.to}
+    where p.to_at is null and ${isIn}
       and ${ofCustomer(filters, customer, branch)} and ${ofSource(filters, sql`v.source`)}
     order by p.namespace, p.order_id, v.version`;
   return { compile: () => query.compile(db) };

@@ -13,11 +13,13 @@ import { formIn } from "./corrections.ts";
 
 type RecordFactRow = Pick<RecordTable, "stream" | "namespace" | "id" | "source" | "first_seen" | "version"> & {
   body: string | null;
+  date_zones: string | null;
   branch: string | null;
   changed_at: string;
   channel_order_id: string | null;
   placed_version: number | null;
   placed_body: string | null;
+  placed_zones: string | null;
   /** 1: an order that was placed for another customer, from whom it moved. */
   elsewhere: number | null;
 };
@@ -27,10 +29,10 @@ const recordRows = ofEachCustomer<RecordFactRow>(({ db }, { namespace, id }) => 
   const of = (
     where: ReturnType<typeof sql>,
   ) => sql`select r.stream, r.namespace, r.id, r.source, r.first_seen, r.version,
-      iif(r.stream = 'orders', v.body, null) as body,
+      iif(r.stream = 'orders', v.body, null) as body, v.date_zones,
       iif(r.stream = 'customers', v.body ->> '$.branchCode', null) as branch,
       coalesce(v.from_at, r.changed_at) as changed_at, p.channel_order_id, p.version as placed_version,
-      iif(p.version = r.version, null, b.body) as placed_body,
+      iif(p.version = r.version, null, b.body) as placed_body, b.date_zones as placed_zones,
       (coalesce(p.placed_for_namespace, p.customer_namespace), coalesce(p.placed_for_id, p.customer_id))
         <> (${namespace}, ${id}) as elsewhere
     from record r
@@ -82,9 +84,10 @@ export function customerFacts(ledger: ReadOnlyLedger, customer: RecordKey): Cust
 
 /** The newest form of an order, and those that something of it was bought from. */
 function formsOf(row: RecordFactRow, steps: readonly StepRow[]): OrderForms {
-  const now = row.body === null ? undefined : formIn(row.body);
+  const now = row.body === null ? undefined : formIn(row.body, row.date_zones);
   const sent = new Map<string, OrderForm>();
-  const own = row.placed_version === row.version ? now : row.placed_body === null ? undefined : formIn(row.placed_body);
+  const first = row.placed_body === null ? undefined : formIn(row.placed_body, row.placed_zones);
+  const own = row.placed_version === row.version ? now : first;
   const placed = row.elsewhere === 1 ? undefined : own;
   if (row.channel_order_id !== null && placed !== undefined) sent.set(row.channel_order_id, placed);
   let lastSent = placed;
@@ -98,5 +101,6 @@ function formsOf(row: RecordFactRow, steps: readonly StepRow[]): OrderForms {
 }
 
 function boughtFrom(step: StepRow): OrderForm | undefined {
-  return step.kind !== "bought" || step.body === null || step.origin === "found" ? undefined : formIn(step.body);
+  if (step.kind !== "bought" || step.body === null || step.origin === "found") return undefined;
+  return formIn(step.body, step.date_zones);
 }

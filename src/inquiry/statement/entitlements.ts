@@ -1,6 +1,8 @@
 import { parseKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { isSameKey } from "../../operation/state/same-key.ts";
+import { crmDate } from "../../report/crm-date.ts";
+import { instantBeside } from "../../report/statement/period.ts";
 import type { PartRow, StatementRequest } from "../../report/statement/shape.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
 import { asked } from "./asked.ts";
@@ -74,10 +76,10 @@ class Count {
   }
 
   order(ledger: ReadOnlyLedger, key: RecordKey): void {
-    const { by, filters, period } = this.#request;
+    const { filters, period } = this.#request;
     const history = orderHistory(ledger, key);
     if (history === undefined) return;
-    const at = placedBy(by, history.placing);
+    const at = placedBy(this.#request, history.placing);
     let held: ReadonlyMap<string, readonly Assignment[]> = new Map();
     const isOfSource = filters.source === undefined || history.source === filters.source;
     const movements = movementsOf(history, at, (owners) => (held = assignmentsOf(ledger, owners)));

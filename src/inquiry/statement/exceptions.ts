@@ -16,6 +16,8 @@ import { asOf } from "../audit.ts";
 import { exceptions } from "../exceptions.ts";
 import { ofEachCustomer } from "../read-only-ledger.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
+import { crmDate } from "../../report/crm-date.ts";
+import { zonesIn } from "./crm-dates.ts";
 import { asked } from "./asked.ts";
 import { requireBalanced } from "./balanced.ts";
 import { branchOf } from "./filtered.ts";
@@ -139,12 +141,13 @@ const branchOfCustomer = ofEachCustomer<{ branch: string | null }>(({ db }, { na
 
 interface OrderRow extends RecordKey {
   body: string;
+  date_zones: string | null;
 }
 
 /** An order with its newest usable form. */
 const theOrder = ofEachCustomer<OrderRow>(({ db }, { namespace, id }) => ({
   compile: () =>
-    sql<OrderRow>`select r.namespace, r.id, v.body from record r
+    sql<OrderRow>`select r.namespace, r.id, v.body, v.date_zones from record r
       join record_version v on v.stream = r.stream and v.namespace = r.namespace and v.id = r.id
         and v.version = r.version
       where r.stream = 'orders' and r.namespace = ${namespace} and r.id = ${id}`.compile(db),
@@ -155,7 +158,7 @@ const theOrder = ofEachCustomer<OrderRow>(({ db }, { namespace, id }) => ({
  * customer, and not by going through all orders.
  */
 const notPlacedOf = asked<RecordKey & { to: string }, OrderRow>(
-  `select r.namespace, r.id, v.body from record r
+  `select r.namespace, r.id, v.body, v.date_zones from record r
      join record_version v on v.stream = r.stream and v.namespace = r.namespace and v.id = r.id
        and v.version = r.version
    where r.customer_namespace = @namespace and r.customer_id = @id and +r.stream = 'orders' and r.first_seen < @to
@@ -206,9 +209,9 @@ function ofRecord(ledger: ReadOnlyLedger, stream: Stream, key: RecordKey, to: st
   return stream === "orders" ? theOrder(ledger, key) : notPlacedOf(ledger, { ...key, to });
 }
 
-function concernedOrder({ namespace, id, body }: OrderRow): ConcernedOrder {
+function concernedOrder({ namespace, id, body, date_zones: zones }: OrderRow): ConcernedOrder {
   const { placedAt, amount } = stored<DesiredOrder>(body);
-  return { key: { namespace, id }, crmDate: placedAt ?? null, amount };
+  return { key: { namespace, id }, crmDate: crmDate(placedAt, zonesIn(zones), "placedAt"), amount };
 }
 
 function isOfProduct({ body }: OrderRow, { product = "" }: Filters): boolean {

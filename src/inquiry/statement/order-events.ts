@@ -3,22 +3,13 @@ import type { RawBuilder } from "kysely";
 import { parseKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { Filters, StatementRequest } from "../../report/statement/shape.ts";
+import { isWithin } from "./crm-dates.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
 
 /** An event of an order: `number` is that of its step, and 0 for its placing. */
 type EventRow = RecordKey & { at: string; number: number };
 
 type Wanted = Pick<StatementRequest, "period" | "by" | "filters">;
-
-/**
- * When an order was placed or found, as a statement counts it: when it happened, or by the CRM's date, where the CRM
- * gives one. `p` is the placed order and `v` the form that it was placed with.
- */
-export function placedIn({ by }: Pick<Wanted, "by">): RawBuilder<string> {
-  return by === "happened"
-    ? sql`p.from_at`
-    : sql`coalesce(strftime('%Y-%m-%dT%H:%M:%fZ', json_extract(v.body, '$.placedAt')), p.from_at)`;
-}
 
 /** For whom an order was placed, whoever it stands for since it moved. */
 const placedFor = sql`coalesce(p.placed_for_namespace, p.customer_namespace) as customerNamespace,
@@ -39,13 +30,13 @@ function within(filters: Filters): RawBuilder<unknown> {
 }
 
 /** The sign keeps SQLite from going through all orders by an index on something else. */
-function eventsIn({ period: { from, to }, by }: Wanted): RawBuilder<unknown> {
-  const at = placedIn({ by });
+function eventsIn({ period, by }: Wanted): RawBuilder<unknown> {
+  const { from, to } = period;
   const form = sql`left join record_version v on v.stream = 'orders' and v.namespace = p.namespace
     and v.id = p.order_id and v.version = p.version`;
   return sql`select p.from_at as at, p.namespace as namespace, p.order_id as id, 0 as number, ${placedFor}
     from placed_order p ${by === "happened" ? sql`` : form}
-    where +p.to_at is null and ${at} >= ${from} and ${at} < ${to}
+    where +p.to_at is null and ${isWithin(period, by, sql`p.from_at`)}
     union all
     select s.at, s.namespace, s.order_id, s.number, s.customer_namespace, s.customer_id from order_step s
     where s.at >= ${from} and s.at < ${to} and ${isEvent}`;

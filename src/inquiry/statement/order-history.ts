@@ -7,6 +7,8 @@ import { isSameKey } from "../../operation/state/same-key.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
 import { shownProducts } from "../shown-products.ts";
 import { asked } from "./asked.ts";
+import { zonesIn } from "./crm-dates.ts";
+import type { DatedOrder } from "./crm-dates.ts";
 import type { HistoryStep, OrderHistory } from "./order-lines.ts";
 
 /** An order that was placed, as one row has it. */
@@ -21,12 +23,14 @@ interface PlacedRow {
   channelOrderId: string;
   operationId: string | null;
   body: string | null;
+  zones: string | null;
   source: string | null;
   hasSteps: 0 | 1;
   licenceOrders: string;
 }
 
-type StepRow = Parameters<typeof stepOf>[0] & { at: string; operation_id: string | null; body: string | null };
+type StepRow = Parameters<typeof stepOf>[0] &
+  Pick<PlacedRow, "body" | "zones"> & { at: string; operation_id: string | null };
 
 interface NumberRow {
   number: string;
@@ -40,7 +44,8 @@ interface NumberRow {
 const placedOrder = asked<RecordKey, PlacedRow>(`select p.namespace, p.order_id as id, p.from_at as at,
     coalesce(p.placed_for_namespace, p.customer_namespace) as customerNamespace,
     coalesce(p.placed_for_id, p.customer_id) as customerId, p.version, p.origin,
-    p.channel_order_id as channelOrderId, p.operation_id as operationId, v.body, r.source as source,
+    p.channel_order_id as channelOrderId, p.operation_id as operationId, v.body, v.date_zones as zones,
+    r.source as source,
     exists (select 1 from order_step s where s.namespace = p.namespace and s.order_id = p.order_id) as hasSteps,
     (select json_group_array(json_object('sequence', l.sequence, 'licenseType', l.license_type,
         'platformCustomerId', l.platform_customer_id, 'licenseOrderId', l.license_order_id))
@@ -52,7 +57,7 @@ const placedOrder = asked<RecordKey, PlacedRow>(`select p.namespace, p.order_id 
     and v.version = p.version
   where p.namespace = @namespace and p.order_id = @id and p.to_at is null`);
 
-const stepsOfOrder = asked<RecordKey, StepRow>(`select s.*, v.body from order_step s
+const stepsOfOrder = asked<RecordKey, StepRow>(`select s.*, v.body, v.date_zones as zones from order_step s
   left join record_version v on v.stream = 'orders' and v.namespace = s.namespace and v.id = s.order_id
     and v.version = coalesce(s.version, (
       select max(f.version) from record_version f
@@ -87,7 +92,7 @@ function historyOf(ledger: ReadOnlyLedger, row: PlacedRow): OrderHistory {
       origin: row.origin,
       channelOrderId: row.channelOrderId,
       version: row.version,
-      form: formOf(row.body),
+      form: formOf(row),
       licenceOrders: stored<LicenceOrder[]>(row.licenceOrders),
       operationId: row.operationId,
     },
@@ -95,14 +100,14 @@ function historyOf(ledger: ReadOnlyLedger, row: PlacedRow): OrderHistory {
       ...stepOf(step),
       at: step.at,
       operationId: step.operation_id,
-      form: formOf(step.body),
+      form: formOf(step),
     })),
     numberOf: numbers(ledger, order, row),
   };
 }
 
-function formOf(body: string | null): DesiredOrder | undefined {
-  return body === null ? undefined : stored<DesiredOrder>(body);
+function formOf({ body, zones }: Pick<PlacedRow, "body" | "zones">): DatedOrder | undefined {
+  return body === null ? undefined : { ...stored<DesiredOrder>(body), zones: zonesIn(zones) };
 }
 
 /**

@@ -14,6 +14,7 @@ import type {
 import { minus } from "../../report/statement/exact.ts";
 import type { Exact } from "../../report/statement/exact.ts";
 import { shareOf } from "../../report/statement/order-form.ts";
+import type { DatedOrder } from "./crm-dates.ts";
 
 /** Everything that happened to one order, oldest first. */
 export interface OrderHistory {
@@ -28,7 +29,7 @@ export interface OrderHistory {
     channelOrderId: string;
     version: number;
     /** The form that it was placed with; undefined where that is not kept any more. */
-    form: DesiredOrder | undefined;
+    form: DatedOrder | undefined;
     licenceOrders: readonly LicenceOrder[];
     operationId: string | null;
   };
@@ -38,7 +39,7 @@ export interface OrderHistory {
 }
 
 /** A step with its time, its operation and the form that it was made from, or else the CRM's form at that time. */
-export type HistoryStep = OrderStep & { at: string; operationId: string | null; form: DesiredOrder | undefined };
+export type HistoryStep = OrderStep & { at: string; operationId: string | null; form: DatedOrder | undefined };
 
 /** One unit of an asset of an order. Its number may become known by a later step. */
 interface Unit {
@@ -52,6 +53,7 @@ export interface UnitProduct {
   unit: Unit;
   asset: Asset<PrivateMarker>;
   product: Product<PrivateMarker>;
+  zones: DatedOrder["zones"];
   /** The packages that it stands in, the outermost first. */
   packages: readonly Package<PrivateMarker>[];
   channelOrderId: string;
@@ -99,6 +101,9 @@ interface Standing {
   units: Map<string, { unit: Unit; products: UnitProduct[] }>;
   ended: UnitProduct[];
 }
+
+/** Under which number something was bought, and the licence orders that came of it. */
+type Purchase = Pick<OrderHistory["placing"], "channelOrderId" | "licenceOrders">;
 
 /** Follows an order through its history. Between two changes it says what stands. */
 export class OrderLines {
@@ -205,19 +210,13 @@ export class OrderLines {
 
   #buy(
     customer: RecordKey,
-    form: DesiredOrder | undefined,
-    {
-      items,
-      ...purchase
-    }: {
-      channelOrderId: string;
-      items: readonly BoughtItem[] | undefined;
-      licenceOrders: readonly LicenceOrder[];
-    },
+    form: DatedOrder | undefined,
+    { items, ...bought }: Purchase & { items: readonly BoughtItem[] | undefined },
   ): Moved[] {
     const standing = this.#standingOf(customer);
     standing.amount ??= form?.amount;
     const moved: Moved[] = [];
+    const purchase = { ...bought, zones: form?.zones };
     const byInstance = items === undefined ? undefined : Map.groupBy(items, ({ instanceId }) => instanceId);
     for (const asset of form === undefined ? [] : buildAssets<PrivateMarker>(form.instances).assets) {
       const inside = contentsOf(asset);
@@ -240,7 +239,7 @@ export class OrderLines {
     asset: Asset<PrivateMarker>,
     item: Unit,
     inside: readonly Inside[],
-    { channelOrderId, licenceOrders }: { channelOrderId: string; licenceOrders: readonly LicenceOrder[] },
+    { channelOrderId, licenceOrders, zones }: Purchase & Pick<DatedOrder, "zones">,
   ): Moved[] {
     const { units } = this.#standingOf(customer);
     const { instanceId, unit: index } = item;
@@ -257,7 +256,7 @@ export class OrderLines {
     const bought = inside.map(({ product, packages }): UnitProduct => {
       const line = { amount: product.amount, units: asset.quantity };
       const amount = partOf(line.amount, index, line.units);
-      return { unit, asset, product, packages, channelOrderId, licenceOrderId, line, amount };
+      return { unit, asset, product, zones, packages, channelOrderId, licenceOrderId, line, amount };
     });
     stood.products.push(...bought);
     return bought.map((of) => ({ of, units: 1, amounts: of.amount === undefined ? [] : [of.amount] }));

@@ -1,5 +1,7 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { Money, RecordKey } from "../../crm/model.ts";
+import { crmDate } from "../../report/crm-date.ts";
+import type { CrmDate } from "../../report/crm-date.ts";
 import { isSameKey } from "../../operation/state/same-key.ts";
 import { plus } from "../../report/statement/exact.ts";
 import type { Exact } from "../../report/statement/exact.ts";
@@ -12,6 +14,7 @@ import type { ClosedTime } from "../closed-times.ts";
 import { assignmentsOf } from "./assignments.ts";
 import { customersThen } from "./customers-then.ts";
 import type { CustomersThen } from "./customers-then.ts";
+import type { DatedOrder } from "./crm-dates.ts";
 import { licenceRows } from "./licences.ts";
 import { orderEventsIn, ordersWithEventsIn } from "./order-events.ts";
 import { orderHistory } from "./order-history.ts";
@@ -37,13 +40,24 @@ export function wordsOf(ledger: ReadOnlyLedger, { period }: StatementRequest): W
 /** The statement of orders, part by part. Of an order no more is held than its own history. */
 export function* ordersRows(ledger: ReadOnlyLedger, request: StatementRequest): Generator<PartRow, void, void> {
   const words = wordsOf(ledger, request);
-  for (const row of lineRows(ledger, request, words)) yield { part: "lines", row };
+  for (const { row } of orderLines(ledger, request, words)) yield { part: "lines", row };
   for (const row of orderRows(ledger, request, words)) yield { part: "orders", row };
   for (const row of licenceRows(ledger, request, words)) yield { part: "licences", row };
 }
 
+/** A line, when it happened, and by which date of the CRM it is counted: that of its order, where that was placed. */
+interface StatedLine {
+  row: Row;
+  at: string;
+  dated: CrmDate | null;
+}
+
 /** Lines by the time of their event. */
-export function* lineRows(ledger: ReadOnlyLedger, request: StatementRequest, words: Words): Generator<Row, void, void> {
+export function* orderLines(
+  ledger: ReadOnlyLedger,
+  request: StatementRequest,
+  words: Words,
+): Generator<StatedLine, void, void> {
   const { filters } = request;
   const closed = closedTimes(ledger);
   const followed = new Recent<Followed | undefined>(mostFollowed);
@@ -62,7 +76,10 @@ export function* lineRows(ledger: ReadOnlyLedger, request: StatementRequest, wor
       ...adjustedCells(ledger, history, change, closed),
       ...proofCells(ledger, change),
     };
-    for (const line of lines) yield { ...own, ...lineCells(line, known.seats, words.dates) };
+    const { form } = history.placing;
+    const dated = number === 0 ? crmDate(form?.placedAt, form?.zones, "placedAt") : null;
+    const cellsOf = (line: Line): Row => ({ ...own, ...lineCells(line, known.seats, words.dates) });
+    for (const line of lines) yield { row: cellsOf(line), at: change.at, dated };
   }
 }
 
@@ -79,7 +96,7 @@ function* orderRows(ledger: ReadOnlyLedger, request: StatementRequest, words: Wo
     const after = sums.amounts.length === 0 ? undefined : sums.after;
     yield {
       crm_order: formatKey(order),
-      crm_date: words.dates(history.placing.form?.placedAt),
+      crm_date: dateOfOrder(history.placing.form, words.dates),
       customer: formatKey(customer),
       branch,
       source: history.source,
@@ -130,10 +147,11 @@ function followedOf(
 function seatsAtEnd(
   ledger: ReadOnlyLedger,
   { history, changes }: { history: OrderHistory; changes: readonly OrderChange[] },
-  { by, period: { to } }: StatementRequest,
+  request: StatementRequest,
 ): Seats {
+  const { to } = request.period;
   const seats = new Map<Moved, number>();
-  const lives = livesOf(changes, placedBy(by, history.placing));
+  const lives = livesOf(changes, placedBy(request, history.placing));
   for (const { life, begun, ended } of seatsOf(lives, (owners) => assignmentsOf(ledger, owners)))
     if (begun.at < to && (ended === undefined || ended.at >= to)) seats.set(life.came, (seats.get(life.came) ?? 0) + 1);
   return seats;
@@ -220,13 +238,18 @@ function eventCells(
     at: change.at,
     origin: change.origin,
     crm_order: formatKey(order),
-    crm_date: dates(form?.placedAt),
+    crm_date: dateOfOrder(form, dates),
     customer: formatKey(change.customer),
     source,
     channel_order_id: placing.channelOrderId,
     enterprise_global_id: customers.enterpriseAt(change.customer, change.at),
     operation: change.operationId,
   };
+}
+
+/** The date that the CRM gives an order. */
+function dateOfOrder(form: DatedOrder | undefined, dates: Dates): string | null {
+  return dates(form?.placedAt, form?.zones?.["placedAt"]);
 }
 
 function proofCells(ledger: ReadOnlyLedger, change: OrderChange): Row {
@@ -241,14 +264,11 @@ function adjustedCells(
   { number, at }: OrderChange,
   closed: readonly ClosedTime[],
 ): Row {
-  const placedAt = placing.form?.placedAt ?? null;
-  const within = (instant: string | null): ClosedTime | undefined => {
-    const then = instant === null ? Number.NaN : Date.parse(instant);
-    return closed.find(({ from, to }) => then >= from && then < to);
-  };
-  const own = within(at);
-  const placed = number === 0 ? undefined : within(placing.at);
-  const adjusted = placed ?? within(placedAt);
+  const within = (date: CrmDate | null): ClosedTime | undefined =>
+    date === null ? undefined : closed.find((period) => period.has(date));
+  const own = within({ at, zone: undefined });
+  const placed = number === 0 ? undefined : within({ at: placing.at, zone: undefined });
+  const adjusted = placed ?? within(crmDate(placing.form?.placedAt, placing.form?.zones, "placedAt"));
   if (adjusted === undefined || adjusted === own) return {};
   return {
     adjusts: adjusted.period,
@@ -259,7 +279,9 @@ function adjustedCells(
 function lineCells({ of, moved, amount }: Line, seats: Seats, dates: Dates): Row {
   const money = { amount: amount?.minor ?? null, currency: amount?.currency ?? null };
   if (of === undefined) return money;
-  const { asset, product, packages } = of;
+  const { asset, product, zones, packages } = of;
+  const dateOf = (field: "limitStart" | "limitEnd"): string | null =>
+    dates(product[field] ?? asset[field], zones?.[`${product[field] === undefined ? "asset" : "product"}.${field}`]);
   const units = moved.reduce((sum, one) => sum + one.units, 0);
   const numbers = new Set(moved.flatMap((one) => one.of.unit.number ?? []));
   return {
@@ -278,8 +300,8 @@ function lineCells({ of, moved, amount }: Line, seats: Seats, dates: Dates): Row
     nodes_per_unit: product.nodes,
     nodes: units * product.nodes,
     seats: moved.reduce((sum, one) => sum + (seats.get(one) ?? 0), 0),
-    term_from: dates(product.limitStart ?? asset.limitStart),
-    term_to: dates(product.limitEnd ?? asset.limitEnd),
+    term_from: dateOf("limitStart"),
+    term_to: dateOf("limitEnd"),
     term: product.term,
     trial: product.trial,
     ...money,

@@ -1,7 +1,9 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { isSameKey } from "../../operation/state/same-key.ts";
-import type { PeriodBy } from "../../report/statement/shape.ts";
+import { crmDate } from "../../report/crm-date.ts";
+import { instantBeside } from "../../report/statement/period.ts";
+import type { StatementRequest } from "../../report/statement/shape.ts";
 import type { Moved, OrderChange, OrderHistory, UnitProduct } from "./order-lines.ts";
 
 /** An assignment of an asset number, from its beginning to its end. */
@@ -43,8 +45,9 @@ export type AssignmentsOf = (
 ) => ReadonlyMap<string, readonly Assignment[]>;
 
 /** When the placing of an order counts: when it happened, or by the CRM's date, where the CRM gives one. */
-export function placedBy(by: PeriodBy, { at, form }: OrderHistory["placing"]): string {
-  return by === "happened" || form?.placedAt === undefined ? at : new Date(form.placedAt).toISOString();
+export function placedBy({ by, period }: StatementRequest, { at, form }: OrderHistory["placing"]): string {
+  const dated = by === "happened" ? null : crmDate(form?.placedAt, form?.zones, "placedAt");
+  return dated === null ? at : instantBeside(dated, period);
 }
 
 /** When an event of an order counts that counts as placed at `placedAt`: nothing of it happens before. */

@@ -74,6 +74,7 @@ function* reconciled(
   view: ReconciliationView,
 ): Generator<Reconciled, void, void> {
   const knownAt = asOf ?? view.asOf;
+  const isIn = inPeriod(period, by);
   const customers = ledger.db
     .selectFrom(everyCustomer(ledger).as("c"))
     .select(["c.namespace", "c.id"])
@@ -83,8 +84,12 @@ function* reconciled(
   for (const key of ledger.rows(customers)) {
     const item = inCodes(customerCase(ledger, key));
     const facts = customerFacts(ledger, key);
-    const all = reconciledItems(item, compareCustomer(item, view), facts, { ...tolerances, knownAt });
-    const items = asked(all, facts, filters).filter(({ comparison }) => inPeriod(comparison, period, by));
+    const all = reconciledItems(item, compareCustomer(item, view), facts, {
+      ...tolerances,
+      knownAt,
+      zone: period.zone,
+    });
+    const items = asked(all, facts, filters).filter(({ comparison }) => isIn(comparison));
     if (items.length > 0) yield { item, facts, items };
   }
 }
@@ -122,17 +127,19 @@ interface CorrectedRow extends RecordKey {
   source: string;
   place: string;
   placed_body: string;
+  placed_zones: string | null;
   body: string;
+  date_zones: string | null;
 }
 
 /** What the CRM has otherwise now than an order was placed with; it stands in the period in which it was placed. */
 function* correctedRows(ledger: ReadOnlyLedger, request: StatementRequest): Generator<PartRow, void, void> {
   const { period, by, filters } = request;
+  const isIn = inPeriod(period, by);
   for (const row of ledger.rows(changedOrders(ledger, filters))) {
-    const [before, after] = [formIn(row.placed_body), formIn(row.body)];
+    const [before, after] = [formIn(row.placed_body, row.placed_zones), formIn(row.body, row.date_zones)];
     const order = changedOrder(row, after.placedAt);
-    const placed = { at: row.placed_at, crmDate: after.placedAt };
-    if (!inPeriod(placed, period, by)) continue;
+    if (!isIn({ at: row.placed_at, crmDate: after.placedAt })) continue;
     const { changed_at: changedAt, source, place } = row;
     for (const change of orderChanges(before, after))
       if (isAsked(change, { before, after }, filters))
@@ -144,7 +151,7 @@ function changedOrders({ db }: ReadOnlyLedger, filters: Filters) {
   const customer = { namespace: sql`r.customer_namespace`, id: sql`r.customer_id` };
   const query = sql<CorrectedRow>`select p.namespace, p.order_id as id, r.customer_namespace, r.customer_id,
       ${branchOf(customer)} as branch, p.channel_order_id, p.from_at as placed_at, v.from_at as changed_at, v.source,
-      v.place, b.body as placed_body, v.body
+      v.place, b.body as placed_body, b.date_zones as placed_zones, v.body, v.date_zones
     from placed_order p
     cross join record r on r.stream = 'orders' and r.namespace = p.namespace and r.id = p.order_id
       and r.version > p.version

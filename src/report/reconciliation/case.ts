@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../base/canonical-json.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { NumberedItem } from "../../crm/order-items.ts";
+import type { CrmDate } from "../crm-date.ts";
 
 /** How a record stands in the CRM, with the reason for which it waits. */
 export interface CrmStanding {
@@ -49,7 +50,7 @@ export interface OrderCase {
   key: RecordKey;
   crm: CrmStanding | null;
   cancelled: boolean;
-  crmDate: string | null;
+  crmDate: CrmDate | null;
   placed: PlacedCase | null;
   /** Channel order numbers under which this ledger bought for it, or took it over, whatever stands of that. */
   numbers: readonly string[];
@@ -165,7 +166,7 @@ export interface Comparison {
   level: Level;
   verdict: Agreement;
   order?: RecordKey | undefined;
-  crmDate?: string | null | undefined;
+  crmDate?: CrmDate | null | undefined;
   channelOrderId?: string | undefined;
   licenseOrderId?: string | undefined;
   licenseType?: string | undefined;

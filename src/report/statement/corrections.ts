@@ -1,9 +1,10 @@
 import { readWithOtherDecimals } from "../../crm/currency.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { Money, RecordKey } from "../../crm/model.ts";
+import { bothDates, crmDay } from "../crm-date.ts";
+import type { CrmDate } from "../crm-date.ts";
 import { minus } from "./exact.ts";
 import type { Exact } from "./exact.ts";
-import { localDate, localTime } from "./local-date.ts";
 import { closedDeferral } from "./closed-words.ts";
 import { outcomesOfChange } from "./became.ts";
 import type { Became } from "./became.ts";
@@ -17,7 +18,7 @@ export interface ChangedOrder {
   order: RecordKey;
   customer: RecordKey;
   branch: string | null;
-  crmDate: string | null;
+  crmDate: CrmDate | null;
   channelOrderId: string;
   placedAt: string;
 }
@@ -40,12 +41,12 @@ export const changedOrderColumns: readonly Column[] = [
   column("text", "customer", "Customer", "Key of the customer that the order belongs to."),
   column("text", "branch", "Branch", "Code of the branch that looks after the customer."),
   column("text", "crm_order", "CRM order", "Key of the order in the CRM."),
-  column("date", "crm_date", "CRM date", "Date that the CRM gives the order, in the zone of the statement."),
+  column("date", "crm_date", "CRM date", "Date that the CRM gives the order."),
   column("text", "channel_order_id", "Channel order", "Number under which it was placed."),
   column("instant", "placed_at", "Placed", "When it was placed or taken over."),
 ];
 
-const datesOf = "A date is that of the zone of the statement, with the time where only that changed.";
+const datesOf = "A date is as the CRM gave it, with the time where only that changed.";
 
 /** The columns that say what changed, from what to what. */
 export const changeColumns: readonly Column[] = [
@@ -144,7 +145,7 @@ export function changedOrderCells(order: ChangedOrder, zone: string): Row {
     customer: formatKey(order.customer),
     branch: order.branch,
     crm_order: formatKey(order.order),
-    crm_date: localDate(order.crmDate, zone),
+    crm_date: crmDay(order.crmDate, zone),
     channel_order_id: order.channelOrderId,
     placed_at: order.placedAt,
   };
@@ -175,13 +176,10 @@ export function changeCells(change: OrderChange, zone: string): Row {
   };
 }
 
-/** Both sides as text: an instant as its local date, with the time where the date is the same. */
-function textsOf({ field, before, after }: OrderChange, zone: string): Record<"before" | "after", string | null> {
-  const texts = { before: before.text, after: after.text };
-  if (field !== "term_start" && field !== "term_end" && field !== "trial_end") return texts;
-  const dates = { before: localDate(texts.before, zone), after: localDate(texts.after, zone) };
-  if (dates.before !== dates.after) return dates;
-  return { before: localTime(texts.before, zone), after: localTime(texts.after, zone) };
+/** Both sides as text. */
+function textsOf({ before, after }: OrderChange, zone: string): Record<"before" | "after", string | null> {
+  if (before.date === undefined || after.date === undefined) return { before: before.text, after: after.text };
+  return bothDates(before.date, after.date, zone);
 }
 
 /** Words of the services may name people: closed books have the code in their place. */

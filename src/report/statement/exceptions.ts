@@ -1,12 +1,13 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { Money, RecordKey } from "../../crm/model.ts";
+import { crmDay } from "../crm-date.ts";
+import type { CrmDate } from "../crm-date.ts";
 import { plus } from "./exact.ts";
 import type { Exact } from "./exact.ts";
 import { exceptionRow } from "./exception-row.ts";
 import type { FoundException } from "./exception-row.ts";
 import { ageAt, ageBuckets } from "./ageing.ts";
 import { amountColumns, column } from "./column.ts";
-import { localDate } from "./local-date.ts";
 import type { Column, PartRow, Row, StatementShape } from "./shape.ts";
 import { signOffsPart } from "./sign-offs.ts";
 
@@ -33,7 +34,7 @@ export type Actor = (typeof actors)[number];
 /** An order that an exception concerns, as the CRM has it. */
 export interface ConcernedOrder {
   key: RecordKey;
-  crmDate: string | null;
+  crmDate: CrmDate | null;
   amount: Money | undefined;
 }
 
@@ -168,7 +169,7 @@ export const exceptionsStatement: StatementShape = {
         column("text", "operation", "Operation", "Its operation."),
         column("text", "hold", "Hold", "Its hold."),
         column("text", "crm_order", "CRM order", "Key of the order concerned."),
-        column("date", "crm_date", "CRM date", "Date that the CRM gives the order, in the zone of the statement."),
+        column("date", "crm_date", "CRM date", "Date that the CRM gives the order."),
         ...amountColumns("amount", "Amount", "Amount of the order, as the CRM has it."),
       ],
     },
@@ -254,7 +255,7 @@ export function concernedRows(exception: StatedException, known: Known, zone: st
     row: {
       ...of,
       crm_order: formatKey(key),
-      crm_date: localDate(crmDate, zone),
+      crm_date: crmDay(crmDate, zone),
       amount: amount?.minor ?? null,
       amount_currency: amount?.currency ?? null,
     },

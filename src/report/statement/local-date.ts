@@ -12,16 +12,17 @@ export function localTime(instant: string | null, zone: string): string | null {
 /** Most dates of a statement are of the same few instants, such as the end of a year. */
 const kept = 1000;
 
-/** The same for many instants of one zone. */
-export function localDates(zone: string): (instant: string | null | undefined) => string | null {
+/** The same for many instants, of one zone where none of its own is given. */
+export function localDates(zone: string): (instant: string | null | undefined, own?: string) => string | null {
   const known = new Map<string, string | null>();
-  return (instant) => {
+  return (instant, own = zone) => {
     if (instant === null || instant === undefined) return null;
-    let date = known.get(instant);
+    const of = `${instant} ${own}`;
+    let date = known.get(of);
     if (date === undefined) {
-      date = localDate(instant, zone);
+      date = localDate(instant, own);
       if (known.size >= kept) known.clear();
-      known.set(instant, date);
+      known.set(of, date);
     }
     return date;
   };

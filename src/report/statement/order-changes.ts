@@ -1,4 +1,5 @@
 import type { Money } from "../../crm/model.ts";
+import type { CrmDate } from "../crm-date.ts";
 import type { FormProduct, OrderForm } from "./order-form.ts";
 
 /** What of an order can change in the CRM after it was placed. */
@@ -20,6 +21,8 @@ export type ChangedField = (typeof changedFields)[number];
 /** One side of a change; an amount or a count beside the text where it is one. */
 export interface ChangedValue {
   text: string | null;
+  /** The date whose instant the text is. */
+  date?: CrmDate | null | undefined;
   amount?: Money | undefined;
   count?: number | undefined;
 }
@@ -62,8 +65,8 @@ function assetChanges(before: OrderForm, after: OrderForm): OrderChange[] {
     const about: About = { level: "asset", item: id, asset: id, name: null, number: null, licenseType };
     return [
       ...change(about, "quantity", count(old.quantity), count(asset.quantity)),
-      ...change(about, "term_start", text(old.limitStart), text(asset.limitStart)),
-      ...change(about, "term_end", text(old.limitEnd), text(asset.limitEnd)),
+      ...change(about, "term_start", date(old.limitStart), date(asset.limitStart)),
+      ...change(about, "term_end", date(old.limitEnd), date(asset.limitEnd)),
     ];
   });
 }
@@ -94,9 +97,9 @@ function productChanges(before: OrderForm, after: OrderForm): OrderChange[] {
       ...amountChange(about, old.amount, now.amount),
       ...change(about, "nodes", count(old.nodes), count(now.nodes)),
       ...change(about, "term", text(old.term), text(now.term)),
-      ...change(about, "term_start", text(old.limitStart), text(now.limitStart)),
-      ...change(about, "term_end", text(old.limitEnd), text(now.limitEnd)),
-      ...change(about, "trial_end", text(old.trialEnd), text(now.trialEnd)),
+      ...change(about, "term_start", date(old.limitStart), date(now.limitStart)),
+      ...change(about, "term_end", date(old.limitEnd), date(now.limitEnd)),
+      ...change(about, "trial_end", date(old.trialEnd), date(now.trialEnd)),
       ...change(about, "product_number", text(old.number), text(now.number)),
     ];
   });
@@ -120,6 +123,11 @@ function change(about: About, field: ChangedField, before: ChangedValue, after: 
 
 function text(value: string | null): ChangedValue {
   return { text: value };
+}
+
+/** Dates are the same where their instants are: those are what is sent. */
+function date(value: CrmDate | null): ChangedValue {
+  return { text: value?.at ?? null, date: value };
 }
 
 function count(value: number): ChangedValue {

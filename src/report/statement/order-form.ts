@@ -1,5 +1,8 @@
 import type { Asset, InstanceWith, Money, Package } from "../../crm/model.ts";
+import type { DateZones } from "../../crm/date-zones.ts";
 import { buildAssets } from "../../crm/tree.ts";
+import { crmDate } from "../crm-date.ts";
+import type { CrmDate } from "../crm-date.ts";
 
 /** A product in one form of an order, with the asset that it belongs to. Licence passwords are left out. */
 export interface FormProduct {
@@ -15,9 +18,9 @@ export interface FormProduct {
   quantity: number;
   nodes: number;
   term: string;
-  limitStart: string | null;
-  limitEnd: string | null;
-  trialEnd: string | null;
+  limitStart: CrmDate | null;
+  limitEnd: CrmDate | null;
+  trialEnd: CrmDate | null;
   /** What it costs in all its assets together. */
   amount: Money | undefined;
 }
@@ -28,8 +31,8 @@ interface FormAsset {
   quantity: number;
   /** Those that the CRM gives. */
   assetNumbers: readonly string[];
-  limitStart: string | null;
-  limitEnd: string | null;
+  limitStart: CrmDate | null;
+  limitEnd: CrmDate | null;
 }
 
 interface FormPackage {
@@ -43,7 +46,7 @@ interface FormPackage {
 
 /** One form of an order as the CRM gave it: what can be compared and added up of it, by the ids of its instances. */
 export interface OrderForm {
-  placedAt: string | null;
+  placedAt: CrmDate | null;
   cancelled: boolean;
   amount: Money | undefined;
   assets: ReadonlyMap<string, FormAsset>;
@@ -59,23 +62,30 @@ interface KeptOrder {
   instances: readonly InstanceWith<unknown>[];
 }
 
-/** Reads a form of an order. */
-export function orderForm(order: KeptOrder): OrderForm {
+/** Reads a form of an order, with the zones of its local dates. */
+export function orderForm(order: KeptOrder, zones?: DateZones): OrderForm {
   const { assets } = buildAssets<unknown>(order.instances);
   const packages = new Map<string, FormPackage>();
   const products = new Map<string, FormProduct>();
   for (const asset of assets) {
-    takeProducts(products, asset, asset.products);
-    takePackages({ packages, products }, asset, asset.packages);
+    takeProducts({ products, zones }, asset, asset.products);
+    takePackages({ packages, products, zones }, asset, asset.packages);
   }
   return {
-    placedAt: order.placedAt ?? null,
+    placedAt: crmDate(order.placedAt, zones, "placedAt"),
     cancelled: order.cancelled,
     amount: order.amount,
     assets: new Map(
-      assets.map(({ id, licenseType, quantity, assetNumbers, limitStart = null, limitEnd = null }) => [
+      assets.map(({ id, licenseType, quantity, assetNumbers, ...asset }) => [
         id,
-        { id, licenseType, quantity, assetNumbers, limitStart, limitEnd },
+        {
+          id,
+          licenseType,
+          quantity,
+          assetNumbers,
+          limitStart: crmDate(asset.limitStart, zones, "asset.limitStart"),
+          limitEnd: crmDate(asset.limitEnd, zones, "asset.limitEnd"),
+        },
       ]),
     ),
     packages,
@@ -83,27 +93,38 @@ export function orderForm(order: KeptOrder): OrderForm {
   };
 }
 
+/** The products of a form that are taken so far. */
+interface Taken {
+  products: Map<string, FormProduct>;
+  zones: DateZones | undefined;
+}
+
 function takePackages(
-  form: { packages: Map<string, FormPackage>; products: Map<string, FormProduct> },
+  form: Taken & { packages: Map<string, FormPackage> },
   asset: Asset<unknown>,
   packages: readonly Package<unknown>[],
 ): void {
   for (const { id, number, name, term, products, children } of packages) {
     form.packages.set(id, { id, number, name, term, assetId: asset.id, licenseType: asset.licenseType });
-    takeProducts(form.products, asset, products);
+    takeProducts(form, asset, products);
     takePackages(form, asset, children);
   }
 }
 
 function takeProducts(
-  into: Map<string, FormProduct>,
+  { products: into, zones }: Taken,
   { id: assetId, licenseType, quantity }: Asset<unknown>,
   products: Package<unknown>["products"],
 ): void {
   for (const product of products) {
-    const { id, name, gmsPid, appKey, nodes, term, limitStart = null, limitEnd = null, trialEnd = null } = product;
+    const { id, name, gmsPid, appKey, nodes, term } = product;
     const of = { assetId, licenseType, quantity, number: gmsPid ?? appKey ?? null, gmsPid, appKey };
-    into.set(id, { ...of, id, name, nodes, term, limitStart, limitEnd, trialEnd, amount: product.amount });
+    const dates = {
+      limitStart: crmDate(product.limitStart, zones, "product.limitStart"),
+      limitEnd: crmDate(product.limitEnd, zones, "product.limitEnd"),
+      trialEnd: crmDate(product.trialEnd, zones, "product.trialEnd"),
+    };
+    into.set(id, { ...of, id, name, nodes, term, ...dates, amount: product.amount });
   }
 }
 

@@ -1,4 +1,6 @@
 import { exitCodes, Problem, usage } from "../../base/errors.ts";
+import type { CrmDate } from "../crm-date.ts";
+import { localDate } from "./local-date.ts";
 import type { Period, PeriodBy } from "./shape.ts";
 
 /** What is said to whom writes a period that cannot be read. */
@@ -88,14 +90,53 @@ export function isOver({ to }: Period, at: string): boolean {
  * no such date (never sent, or not ours) belongs to every period, so that nothing is left out of all of them.
  */
 export function inPeriod(
-  of: { at?: string | null | undefined; crmDate?: string | null | undefined },
-  period: Pick<Period, "from" | "to">,
+  period: Period,
   by: PeriodBy,
-): boolean {
-  const date = by === "crm-date" ? (of.crmDate ?? of.at ?? null) : (of.at ?? null);
-  if (date === null) return true;
-  const at = Date.parse(date);
-  return at >= Date.parse(period.from) && at < Date.parse(period.to);
+): (of: { at?: string | null | undefined; crmDate?: CrmDate | null | undefined }) => boolean {
+  const sideOf = sidesOf(period);
+  return ({ at, crmDate }) => {
+    if (by === "crm-date" && crmDate !== null && crmDate !== undefined) return sideOf(crmDate) === 0;
+    return at === null || at === undefined || sideOf({ at, zone: undefined }) === 0;
+  };
+}
+
+/** The local days of a period as texts: `first` belongs to it and `after` does not. */
+export function periodDays({ label }: Pick<Period, "label">): Record<"first" | "after", string> {
+  const [begin = "", end = begin] = label.split("..");
+  return { first: daysOf(begin, label).first.toString(), after: daysOf(end, label).after.toString() };
+}
+
+/**
+ * Says of dates whether they are before a period (-1), in it (0) or after it (1). A local date is where its day is,
+ * whatever its zone and that of the period: 1 October is in October everywhere.
+ */
+export function sidesOf(period: Period): (date: CrmDate) => -1 | 0 | 1 {
+  const [from, to] = [Date.parse(period.from), Date.parse(period.to)];
+  let days: ReturnType<typeof periodDays> | undefined;
+  return ({ at, zone }) => {
+    if (zone === undefined) return sideOf(Date.parse(at), from, to);
+    days ??= periodDays(period);
+    return sideOf(localDate(at, zone) ?? "", days.first, days.after);
+  };
+}
+
+function sideOf<Moment extends number | string>(at: Moment, from: Moment, to: Moment): -1 | 0 | 1 {
+  return at < from ? -1 : at < to ? 0 : 1;
+}
+
+/** The instant of a date; of one that is on another side of the period as a local date, the nearest on that side. */
+export function instantBeside(date: CrmDate, period: Period): string {
+  const sides = sidesOf(period);
+  const [own, asInstant] = [sides(date), sides({ at: date.at, zone: undefined })];
+  const at = new Date(date.at).toISOString();
+  if (own === asInstant) return at;
+  if (own === 1) return period.to;
+  if (own === 0) return asInstant < 0 ? period.from : lastBefore(period.to);
+  return lastBefore(period.from);
+}
+
+function lastBefore(instant: string): string {
+  return new Date(Date.parse(instant) - 1).toISOString();
 }
 
 /** The first instant of a local day: not midnight where the clock skips it. */

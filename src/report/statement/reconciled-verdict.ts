@@ -1,5 +1,6 @@
 import type { Money } from "../../crm/model.ts";
 import type { Agreement } from "../reconciliation/case.ts";
+import { bothDates } from "../crm-date.ts";
 import { isWithin } from "../reconciliation/tolerance.ts";
 import type { FormProduct } from "./order-form.ts";
 import type { Tolerances } from "./shape.ts";
@@ -41,10 +42,20 @@ function absolute(value: bigint): bigint {
   return value < 0n ? -value : value;
 }
 
-/** What the CRM has otherwise now than it was when the product was sent. */
-export function changesOf(sent: FormProduct, crm: FormProduct, { seconds }: Tolerances): string[] {
-  const names = ["nodes", "term", "limitStart", "limitEnd", "trialEnd"] as const;
-  return names
-    .filter((name) => sent[name] !== crm[name] && !isWithin(name, sent[name], crm[name], seconds))
-    .map((name) => `CRM ${name}: sent with ${sent[name] ?? "nothing"}, now ${crm[name] ?? "nothing"}`);
+/** What the CRM has otherwise now than it was when the product was sent, field by field. */
+export function changesOf(
+  sent: FormProduct,
+  crm: FormProduct,
+  { seconds, zone }: Tolerances & { zone: string },
+): ReadonlyMap<string, string> {
+  const changes = new Map<string, string>();
+  for (const name of ["nodes", "term"] as const)
+    if (sent[name] !== crm[name]) changes.set(name, `CRM ${name}: sent with ${sent[name]}, now ${crm[name]}`);
+  for (const name of ["limitStart", "limitEnd", "trialEnd"] as const) {
+    const [was, is] = [sent[name], crm[name]];
+    if (was?.at === is?.at || isWithin(name, was?.at, is?.at, seconds)) continue;
+    const { before, after } = bothDates(was, is, zone);
+    changes.set(name, `CRM ${name}: sent with ${before ?? "nothing"}, now ${after ?? "nothing"}`);
+  }
+  return changes;
 }

@@ -7,7 +7,7 @@ import type { Agreement, Comparison, CustomerCase } from "../reconciliation/case
 import { shownForms } from "../reconciliation/compare-orders.ts";
 import { instantOf } from "../reconciliation/tolerance.ts";
 import { openSince, recordOf } from "./open-since.ts";
-import type { OrderForm } from "./order-form.ts";
+import type { FormProduct, OrderForm } from "./order-form.ts";
 import { shareOf } from "./order-form.ts";
 import type { CustomerFacts, Figures, OrderForms, ReconciledItem } from "./reconciled-case.ts";
 import { amountsOf, changesOf, linesOf, worstOf } from "./reconciled-verdict.ts";
@@ -23,7 +23,7 @@ export function reconciledItems(
   item: CustomerCase,
   rows: readonly Comparison[],
   facts: CustomerFacts,
-  { knownAt, ...tolerances }: Tolerances & { knownAt: string | null },
+  { knownAt, ...tolerances }: Tolerances & { knownAt: string | null; zone: string },
 ): ReconciledItem[] {
   const before = transitFrom(tolerances, knownAt);
   const items: ReconciledItem[] = [];
@@ -62,11 +62,12 @@ function onItsWay(row: Comparison, since: string | undefined): Comparison {
 
 function orderItems(
   item: CustomerCase,
-  { row, parts, before }: { row: Comparison; parts: readonly Comparison[]; before: string | undefined },
+  { row, parts: compared, before }: { row: Comparison; parts: readonly Comparison[]; before: string | undefined },
   facts: CustomerFacts,
-  tolerances: Tolerances,
+  tolerances: Tolerances & { zone: string },
 ): ReconciledItem[] {
   const forms = facts.orders.get(row.order === undefined ? "" : formatKey(row.order)) ?? noForms;
+  const parts = compared.map((part) => withDates(part, changesIn(part, forms, tolerances)));
   const units = fitted(
     parts.map((part) => onItsWay(part, before)),
     forms.now,
@@ -178,7 +179,7 @@ function sharesOf(units: readonly Fitted[], forms: OrderForms): ReadonlyMap<Fitt
 function productItem(
   item: CustomerCase,
   { comparison: row, units }: Fitted,
-  { forms, share, tolerances }: { forms: OrderForms; share: Share; tolerances: Tolerances },
+  { forms, share, tolerances }: { forms: OrderForms; share: Share; tolerances: Tolerances & { zone: string } },
   facts: CustomerFacts,
 ): ReconciledItem {
   const id = row.item ?? "";
@@ -188,7 +189,7 @@ function productItem(
   const crm: Figures = wanted === undefined ? none : { ...figuresOf(wanted, units), amount: share.crm };
   const sent: Figures = bought === undefined ? none : { ...figuresOf(bought, 1), amount: share.sent };
   const amounts = wanted === undefined || bought === undefined ? "equal" : linesOf(wanted, bought, tolerances);
-  const changes = wanted === undefined || bought === undefined ? [] : changesOf(bought, wanted, tolerances);
+  const changes = changesIn(row, forms, tolerances);
   const comparison = judged(row, amounts, { changes, noted: otherAmounts(wanted?.amount, bought?.amount) });
   const named = wanted ?? bought ?? forms.lastSent?.products.get(id);
   return {
@@ -203,22 +204,42 @@ function productItem(
   };
 }
 
+/** What the CRM has otherwise now of a product than in the form that it was bought from. */
+function changesIn(
+  { inCrm, sent, item = "", channelOrderId = "" }: Comparison,
+  forms: OrderForms,
+  tolerances: Tolerances & { zone: string },
+): ReadonlyMap<string, string> {
+  const wanted = inCrm ? forms.now?.products.get(item) : undefined;
+  const bought = sent ? forms.sent.get(channelOrderId)?.products.get(item) : undefined;
+  return wanted === undefined || bought === undefined ? new Map() : changesOf(bought, wanted, tolerances);
+}
+
 /** What the platform shows as it was sent, and the CRM has otherwise now, is different. */
 function judged(
   row: Comparison,
   amounts: ReturnType<typeof amountsOf>,
-  { changes, noted }: { changes: readonly string[]; noted: readonly string[] },
+  { changes, noted }: { changes: ReadonlyMap<string, string>; noted: readonly string[] },
 ): Comparison {
   const notes = amounts === "different" ? noted : [];
   const isJudged = row.verdict === "matched" || row.verdict === "different";
-  const details = [...(isJudged ? [] : changes), ...notes];
+  const details = [...(isJudged ? [] : changes.values()), ...notes];
   if (details.length === 0) return row;
   const isLesser = row.verdict === "matched" || row.verdict === "not-observable" || row.verdict === "in-transit";
   return { ...row, verdict: isLesser ? "different" : row.verdict, details: [...row.details, ...details] };
 }
 
-function figuresOf(product: { nodes: number; term: string; limitEnd: string | null }, units: number): Figures {
-  const termEnd = product.limitEnd === null ? null : isoOf(Date.parse(product.limitEnd));
+const changedDate = /^CRM (?<field>limitStart|limitEnd|trialEnd): /u;
+
+/** What was found to have changed in the CRM, with dates as a statement has them. */
+function withDates(row: Comparison, changes: ReadonlyMap<string, string>): Comparison {
+  if (changes.size === 0 || !row.details.some((detail) => changedDate.test(detail))) return row;
+  const dated = (detail: string): string => changes.get(changedDate.exec(detail)?.groups?.["field"] ?? "") ?? detail;
+  return { ...row, details: row.details.map((detail) => dated(detail)) };
+}
+
+function figuresOf(product: Pick<FormProduct, "nodes" | "term" | "limitEnd">, units: number): Figures {
+  const termEnd = product.limitEnd === null ? null : isoOf(Date.parse(product.limitEnd.at));
   return { ...none, units, nodes: product.nodes * units, term: product.term, termEnd };
 }
 

@@ -1,5 +1,6 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { Money } from "../../crm/model.ts";
+import { crmDay } from "../crm-date.ts";
 import { levels } from "../reconciliation/case.ts";
 import type { CustomerCase } from "../reconciliation/case.ts";
 import { minus } from "./exact.ts";
@@ -12,7 +13,6 @@ import type { ChangedOrder } from "./corrections.ts";
 import type { OrderChange } from "./order-changes.ts";
 import type { Figures, ReconciledItem } from "./reconciled-case.ts";
 import { sides, summaryColumns } from "./reconciliation-totals.ts";
-import { localDate } from "./local-date.ts";
 import type { Column, Part, PartRow, Row, StatementShape } from "./shape.ts";
 
 const noMoney =
@@ -48,7 +48,7 @@ const about: readonly Column[] = [
   column("text", "source", "Source", "The source that gives the record."),
   column("text", "enterprise_global_id", "Enterprise", "The enterprise that the customer is linked with."),
   column("text", "crm_order", "CRM order", "Key of the order in the CRM."),
-  column("date", "crm_date", "CRM date", "Date that the CRM gives the order, in the zone of the statement."),
+  column("date", "crm_date", "CRM date", "Date that the CRM gives the order."),
   column("text", "channel_order_id", "Channel order", "Number under which it was bought."),
   column("text", "license_order_id", "Licence order", "Number that the platform gave."),
   column("text", "license_type", "Licence type", "Licence type of the asset."),
@@ -179,7 +179,7 @@ export function itemRow(item: CustomerCase, one: ReconciledItem, { branch, known
       source: one.source,
       enterprise_global_id: item.link?.enterpriseGlobalId ?? null,
       crm_order: row.order === undefined ? null : formatKey(row.order),
-      crm_date: localDate(row.crmDate, zone),
+      crm_date: crmDay(row.crmDate, zone),
       channel_order_id: row.channelOrderId ?? null,
       license_order_id: row.licenseOrderId ?? null,
       license_type: row.licenseType ?? null,

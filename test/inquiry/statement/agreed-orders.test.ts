@@ -9,7 +9,7 @@ describe("the statement of orders", () => {
   it("has the first moment of a period in it, and not the one after its last", async () => {
     const { world } = await agreedWorld();
     const ordersIn = async (from: string, to: string): Promise<unknown[]> => {
-      const period = { label: "x", zone: "UTC", from, to };
+      const period = { label: "2026-09-28", zone: "UTC", from, to };
       const { lines = [] } = await stated(world.path, "orders", { period, by: "crm-date" });
       return [...new Set(lines.map((row) => row["crm_order"]))];
     };

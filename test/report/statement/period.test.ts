@@ -1,6 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { Problem } from "../../../src/base/errors.ts";
-import { isOver, monthBefore, parsePeriod, periodLike } from "../../../src/report/statement/period.ts";
+import {
+  closedPeriod,
+  instantBeside,
+  isOver,
+  monthBefore,
+  parsePeriod,
+  periodLike,
+  sidesOf,
+} from "../../../src/report/statement/period.ts";
 
 const times = (label: string, zone: string): string[] => {
   const { from, to } = parsePeriod(label, zone);
@@ -95,5 +103,51 @@ describe("a period", () => {
     expect(monthBefore(Date.parse("2026-11-01T05:00:00Z"), "UTC")).toBe("2026-10");
     expect(monthBefore(Date.parse("2026-10-31T16:30:00Z"), "Asia/Shanghai")).toBe("2026-10");
     expect(monthBefore(Date.parse("2026-01-01T00:00:00Z"), "UTC")).toBe("2025-12");
+  });
+});
+
+describe("a date of the CRM", () => {
+  const zones = ["Pacific/Kiritimati", "Asia/Shanghai", "Europe/Berlin", "UTC", "America/New_York", "Etc/GMT+12"];
+  const startIn = (day: string, zone: string): string =>
+    new Date(Temporal.PlainDate.from(day).toZonedDateTime(zone).epochMilliseconds).toISOString();
+  const days = ["2026-09-30", "2026-10-01", "2026-10-31", "2026-11-01"];
+
+  it.each(zones)("is in the months of %s by its day where it is local, and by its instant where it is none", (of) => {
+    const october = parsePeriod("2026-10", of);
+    const sideOf = sidesOf(october);
+    for (const zone of zones)
+      expect(days.map((day) => sideOf({ at: startIn(day, zone), zone }))).toEqual([-1, 0, 0, 1]);
+    const instants = [october.from, october.to].flatMap((at) => [new Date(Date.parse(at) - 1).toISOString(), at]);
+    expect(instants.map((at) => sideOf({ at, zone: undefined }))).toEqual([-1, 0, 0, 1]);
+  });
+
+  it("is in one month of two that were closed in different zones", () => {
+    for (const zone of zones) {
+      for (const other of zones) {
+        const { to } = parsePeriod("2026-09", zone);
+        const after = closedPeriod({ ...parsePeriod("2026-10", other), from: to });
+        const sides = (day: string): number[] =>
+          [parsePeriod("2026-09", zone), after].map((period) =>
+            sidesOf(period)({ at: startIn(day, other), zone: other }),
+          );
+        expect([sides("2026-09-30"), sides("2026-10-01")]).toEqual([
+          [0, -1],
+          [1, 0],
+        ]);
+      }
+    }
+  });
+
+  it("has an instant on its own side of a period", () => {
+    const october = parsePeriod("2026-10", "Europe/Berlin");
+    const sideOf = sidesOf(october);
+    for (const zone of zones) {
+      for (const day of days) {
+        const date = { at: startIn(day, zone), zone };
+        const at = instantBeside(date, october);
+        expect(sideOf({ at, zone: undefined })).toBe(sideOf(date));
+        if (zone === "Europe/Berlin") expect(at).toBe(date.at);
+      }
+    }
   });
 });

@@ -26,4 +26,28 @@ export const figures: Breaks = {
     test: "inquiry/statement/money.test.ts",
     title: "what is observed of an order's money > is all but that of the lines that are not shown",
   },
+  "an order is of the month of the moment that its local date begins at": {
+    file: "src/report/statement/period.ts",
+    within: "sidesOf",
+    find: "$zone === undefined",
+    replace: "$zone !== null",
+    test: "report/statement/period.test.ts",
+    title: "a date of the CRM > is in one month of two that were closed in different zones",
+  },
+  "the zone of a date is lost when its order is taken up": {
+    file: "src/ledger/records/record-tables.ts",
+    within: "RecordTables.ingest",
+    find: "item.zones === undefined ? null : JSON.stringify(item.zones)",
+    replace: "null",
+    test: "scenarios/zones-of-sources.test.ts",
+    title: "a date that a CRM gave is that date in every statement, wherever the CRM is",
+  },
+  "dates that one order gives as days and as moments all count as days": {
+    file: "src/source/mapping/fields.ts",
+    within: "notingZone",
+    find: "$known === undefined || $known === $zone ? $zone : null",
+    replace: "$zone",
+    test: "source/mapping.test.ts",
+    title: "the zone of a local date > is that of a field of many items where they agree, and of no record before",
+  },
 };
