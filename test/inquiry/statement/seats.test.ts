@@ -96,7 +96,7 @@ describe("the seats of an order's lines", () => {
     ["2026-10-31T23:00:00.000Z", { by: "crm-date" }],
   ])("add up, from the beginning until %s, to the closing seats of entitlements: %j", async (to, fields) => {
     const { path } = await shownAgain();
-    const period = { label: "all", zone: "Europe/Berlin", from: "2026-08-31T22:00:00.000Z", to };
+    const period = { label: "2026-09-01..2026-10-31", zone: "Europe/Berlin", from: "2026-08-31T22:00:00.000Z", to };
     const { lines } = await statementOf(path, "orders", period, fields);
     const { entitlements } = await statementOf(path, "entitlements", period, fields);
     expect(added(lines, "seats")).toEqual(added(entitlements, "seats_closing"));
