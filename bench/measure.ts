@@ -31,11 +31,13 @@ export interface Subject {
   args: readonly string[];
   nodeOptions?: readonly string[];
   environment?: Readonly<Record<string, string>>;
+  /** The exit code that it is to end with; 0 where it is left out. */
+  exit?: number;
 }
 
 /** Runs a process to its end. Rejects when it fails, or when its last line is not what `schema` wants. */
 export async function measure<Result>(subject: Subject, schema: z.ZodType<Result>): Promise<Measured<Result>> {
-  const { script, args, nodeOptions = [], environment = {} } = subject;
+  const { script, args, nodeOptions = [], environment = {}, exit = 0 } = subject;
   const started = performance.now();
   const child = spawn(process.execPath, [...nodeOptions, "--require", benchPath("usage.cjs"), script, ...args], {
     stdio: ["ignore", "pipe", "inherit", "pipe"],
@@ -51,7 +53,7 @@ export async function measure<Result>(subject: Subject, schema: z.ZodType<Result
     child.once("close", resolve);
   });
   const words = `${script} ${args.join(" ")}`;
-  if (code !== 0) throw new Error(`${words} ended with exit code ${String(code)}: ${said.output.slice(-2_000)}`);
+  if (code !== exit) throw new Error(`${words} ended with exit code ${String(code)}: ${said.output.slice(-2_000)}`);
   const line = said.output.trimEnd().split("\n").at(-1) ?? "";
   return {
     wallSeconds: (ended - started) / 1_000,

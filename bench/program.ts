@@ -11,6 +11,8 @@ export interface Program {
   /** What its launcher runs, and what it tells Node besides. */
   script: string;
   nodeOptions: readonly string[];
+  /** What its launcher sets in the environment where nobody else did. */
+  environment: Readonly<Record<string, string>>;
   /** The commit that is checked out, with a + where files differ from it. */
   commit: string;
 }
@@ -20,10 +22,12 @@ export function programIn(root: string): Program {
   execFileSync(join(root, "bin/crm-sync"), ["--version"], { stdio: ["ignore", "ignore", "inherit"] });
   const stamp = join(root, "dist/current");
   const script = existsSync(stamp) ? join(root, "dist", readFileSync(stamp, "utf8").trim(), "main.cjs") : "";
+  const launcher = readFileSync(join(root, "bin/crm-sync"), "utf8");
   return {
     root,
     script: existsSync(script) ? script : join(root, "src/main.ts"),
-    nodeOptions: launchedWith(readFileSync(join(root, "bin/crm-sync"), "utf8")),
+    nodeOptions: launchedWith(launcher),
+    environment: launchedIn(launcher),
     commit: commitOf(root),
   };
 }
@@ -34,6 +38,12 @@ export function launchedWith(launcher: string): string[] {
   const words = line.exec(launcher)?.groups?.["options"];
   if (words === undefined) throw new Error("the launcher does not say how it starts the program");
   return words.split(" ").filter((word) => word !== "");
+}
+
+/** What a launcher sets in the environment of the program where nobody else did. */
+export function launchedIn(launcher: string): Record<string, string> {
+  const set = launcher.matchAll(/^export (?<name>\w+)="\$\{\k<name>:-(?<value>\w+)\}"$/gmu);
+  return Object.fromEntries([...set].map(({ groups = {} }) => [groups["name"] ?? "", groups["value"] ?? ""]));
 }
 
 /** The program that this bench belongs to. */
@@ -58,12 +68,18 @@ export async function crmSync<Result>(
   configuration: string,
   command: readonly string[],
   schema: z.ZodType<Result>,
-  measured: Pick<Subject, "nodeOptions" | "environment"> = {},
+  measured: Pick<Subject, "nodeOptions" | "environment" | "exit"> = {},
 ): Promise<Measured<Result>> {
   const args = ["--config", configuration, "--json", ...command];
-  const { script, nodeOptions } = program;
+  const { script, nodeOptions, environment } = program;
   return await measure(
-    { script, args, ...measured, nodeOptions: [...nodeOptions, ...(measured.nodeOptions ?? [])] },
+    {
+      script,
+      args,
+      ...measured,
+      nodeOptions: [...nodeOptions, ...(measured.nodeOptions ?? [])],
+      environment: { ...environment, ...measured.environment },
+    },
     schema,
   );
 }

@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { exitCodes } from "../../src/base/errors.ts";
 import type { Cost } from "../measure.ts";
 import { costSchema, measure, words } from "../measure.ts";
 import type { Measuring } from "../measuring.ts";
@@ -43,6 +44,9 @@ export async function measureStatements(measuring: Measuring, lines: number) {
       const few = await printed(program, ledgers.few, kind, format);
       statements.push({ kind, format, few, many: await printed(program, ledgers.many, kind, format) });
     }
+    tell("closing a month");
+    const few = await closed(program, ledgers.few);
+    statements.push({ kind: "close", format: "all", few, many: await closed(program, ledgers.many) });
     rmSync(work, { recursive: true });
     return { lines: ledgers.lines, statements };
   });
@@ -75,6 +79,23 @@ export async function makeLedgers(
   };
   const few = await copied("few", Math.max(1, Math.round(copies / 10)));
   return { lines: copies * linesOfCopy, few, many: await copied("many", copies) };
+}
+
+const blockersSchema = z.looseObject({ blockers: z.array(z.looseObject({ id: z.string() })) });
+
+/** Closes the last month, with every statement in every format of the configuration, once all blockers are signed off. */
+async function closed(program: Program, configuration: string): Promise<Cost> {
+  const report = async <Result>(words: readonly string[], schema: z.ZodType<Result>, exit = 0) =>
+    await crmSync(program, configuration, ["--sandbox=http://127.0.0.1:9", "report", ...words], schema, {
+      environment,
+      exit,
+    });
+  // The export is not read again: what was not read since the month was over stands in the way.
+  const { result } = await report(["blockers", period.last], blockersSchema, exitCodes.held);
+  const ids = result.blockers.map(({ id }) => id);
+  const whose = ["--by", "bench", "--reason", "measured"];
+  if (ids.length > 0) await report(["sign-off", period.last, ...ids, ...whose], z.unknown());
+  return costSchema.parse(await report(["close", period.last, ...whose], z.unknown()));
 }
 
 /** Prints one statement to files beside the ledger, which go again. */

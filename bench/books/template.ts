@@ -12,7 +12,7 @@ import { source, writeExport } from "./export.ts";
 export const environment = { BENCH_SEAL_KEY: "bench-sealing-key-0123456789abcdef" };
 
 /** The time over which the orders of a large ledger are spread, as statements are asked for it. */
-export const period = { label: "2026-08..2026-10", from: "2026-08-01", days: 92 };
+export const period = { label: "2026-08..2026-10", from: "2026-08-01", days: 92, last: "2026-10" };
 
 /** No limit stops what the export takes away. */
 const anything = { floor: 1_000_000 };
