@@ -92,7 +92,7 @@ function isSame(one: Money | undefined, other: Money | undefined): boolean {
 
 /** A step follows the form that brought the change or a later one, and names what changed. */
 function answersTo(step: AnsweringStep, change: OrderChange, form: { version: number; since: string }): boolean {
-  const { item, asset, field } = change;
+  const { item, asset, outermost, field } = change;
   switch (step.kind) {
     case "priced":
       if ((step.version ?? 0) < form.version || field !== "amount") return false;
@@ -103,7 +103,10 @@ function answersTo(step: AnsweringStep, change: OrderChange, form: { version: nu
       if ((step.version ?? 0) < form.version || item === null) return false;
       return step.items.some(
         ({ instanceId, products = [], packages = [] }) =>
-          products.includes(item) || packages.includes(item) || (change.level === "asset" && instanceId === item),
+          // A package is bought with all that stands in it, and named alone.
+          products.includes(item) ||
+          (outermost !== null && packages.includes(outermost)) ||
+          (change.level === "asset" && instanceId === item),
       );
     case "removed":
       if (step.at < form.since) return false;

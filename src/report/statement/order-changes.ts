@@ -34,6 +34,8 @@ export interface OrderChange {
   item: string | null;
   /** The asset that it belongs to. */
   asset: string | null;
+  /** The outermost package that it stands in, or that it is. */
+  outermost: string | null;
   name: string | null;
   number: string | null;
   licenseType: string | null;
@@ -42,9 +44,10 @@ export interface OrderChange {
   after: ChangedValue;
 }
 
-type About = Pick<OrderChange, "level" | "item" | "asset" | "name" | "number" | "licenseType">;
+type About = Pick<OrderChange, "level" | "item" | "asset" | "outermost" | "name" | "number" | "licenseType">;
 
-const theOrder: About = { level: "order", item: null, asset: null, name: null, number: null, licenseType: null };
+const unnamed = { outermost: null, name: null, number: null };
+const theOrder: About = { ...unnamed, level: "order", item: null, asset: null, licenseType: null };
 
 /** Everything of amount, quantity, term, nodes and products that differs between two forms of an order. */
 export function orderChanges(before: OrderForm, after: OrderForm): OrderChange[] {
@@ -62,7 +65,7 @@ function assetChanges(before: OrderForm, after: OrderForm): OrderChange[] {
     const old = before.assets.get(asset.id);
     if (old === undefined) return [];
     const { id, licenseType } = asset;
-    const about: About = { level: "asset", item: id, asset: id, name: null, number: null, licenseType };
+    const about: About = { ...unnamed, level: "asset", item: id, asset: id, licenseType };
     return [
       ...change(about, "quantity", count(old.quantity), count(asset.quantity)),
       ...change(about, "term_start", date(old.limitStart), date(asset.limitStart)),
@@ -76,8 +79,8 @@ function packageChanges(before: OrderForm, after: OrderForm): OrderChange[] {
     const [old, now] = [before.packages.get(id), after.packages.get(id)];
     const one = now ?? old;
     if (one === undefined) return [];
-    const { assetId: asset, name, number, licenseType } = one;
-    const about: About = { level: "package", item: id, asset, name, number, licenseType };
+    const { assetId: asset, outermost, name, number, licenseType } = one;
+    const about: About = { level: "package", item: id, asset, outermost, name, number, licenseType };
     if (old === undefined || now === undefined) {
       return change(about, "package", text(old?.number ?? null), text(now?.number ?? null));
     }
@@ -90,8 +93,8 @@ function productChanges(before: OrderForm, after: OrderForm): OrderChange[] {
     const [old, now] = [before.products.get(id), after.products.get(id)];
     const one = now ?? old;
     if (one === undefined) return [];
-    const { assetId: asset, name, number, licenseType } = one;
-    const about: About = { level: "product", item: id, asset, name, number, licenseType };
+    const { assetId: asset, outermost, name, number, licenseType } = one;
+    const about: About = { level: "product", item: id, asset, outermost, name, number, licenseType };
     if (old === undefined || now === undefined) return change(about, "product", whole(old, before), whole(now, after));
     return [
       ...amountChange(about, old.amount, now.amount),

@@ -23,6 +23,8 @@ export interface FormProduct {
   trialEnd: CrmDate | null;
   /** What it costs in all its assets together. */
   amount: Money | undefined;
+  /** The outermost package that it stands in: it is bought with that. */
+  outermost: string | null;
 }
 
 interface FormAsset {
@@ -42,6 +44,8 @@ interface FormPackage {
   assetId: string;
   licenseType: string;
   term: string;
+  /** The outermost package that it stands in, or itself: it is bought with that. */
+  outermost: string;
 }
 
 /** One form of an order as the CRM gave it: what can be compared and added up of it, by the ids of its instances. */
@@ -103,11 +107,13 @@ function takePackages(
   form: Taken & { packages: Map<string, FormPackage> },
   asset: Asset<unknown>,
   packages: readonly Package<unknown>[],
+  around: string | null = null,
 ): void {
   for (const { id, number, name, term, products, children } of packages) {
-    form.packages.set(id, { id, number, name, term, assetId: asset.id, licenseType: asset.licenseType });
-    takeProducts(form, asset, products);
-    takePackages(form, asset, children);
+    const outermost = around ?? id;
+    form.packages.set(id, { id, number, name, term, assetId: asset.id, licenseType: asset.licenseType, outermost });
+    takeProducts(form, asset, products, outermost);
+    takePackages(form, asset, children, outermost);
   }
 }
 
@@ -115,10 +121,11 @@ function takeProducts(
   { products: into, zones }: Taken,
   { id: assetId, licenseType, quantity }: Asset<unknown>,
   products: Package<unknown>["products"],
+  outermost: string | null = null,
 ): void {
   for (const product of products) {
     const { id, name, gmsPid, appKey, nodes, term } = product;
-    const of = { assetId, licenseType, quantity, number: gmsPid ?? appKey ?? null, gmsPid, appKey };
+    const of = { assetId, licenseType, quantity, number: gmsPid ?? appKey ?? null, gmsPid, appKey, outermost };
     const dates = {
       limitStart: crmDate(product.limitStart, zones, "product.limitStart"),
       limitEnd: crmDate(product.limitEnd, zones, "product.limitEnd"),
