@@ -39,7 +39,7 @@ export function stepsOf(ledger: ReadOnlyLedger, customer: RecordKey): ReadonlyMa
   return Map.groupBy(stepRows(ledger, customer), (row) => formatKey({ namespace: row.namespace, id: row.order_id }));
 }
 
-type Sides = Pick<OrderCase, "products" | "packages" | "units">;
+type Sides = Pick<OrderCase, "products" | "packages" | "units" | "isOver">;
 
 /** What stands of an amended order: what was bought of it and by which purchase, without what is gone since. */
 export function amendedSides(
@@ -86,7 +86,8 @@ export function amendedSides(
     ),
   });
   const units = standing.units.flatMap(({ number, unit }) => (number === undefined ? [] : [[number, unit] as const]));
-  return { ...sides, units: new Map(units) };
+  const isOver = standing.units.every(({ products }) => products.length === 0);
+  return { ...sides, units: new Map(units), isOver };
 }
 
 /** A step that only says under which numbers units go on is of the purchase before it. */

@@ -56,6 +56,8 @@ export interface OrderCase {
   numbers: readonly string[];
   /** Which unit of its asset each asset number is of, where it was fixed to one. */
   units?: ReadonlyMap<string, number> | undefined;
+  /** By what this ledger knows nothing stands any more of what was bought of it. */
+  isOver?: boolean | undefined;
   products: { wanted: readonly NumberedItem[]; placed: readonly PlacedItem[]; sent: readonly SentItem[] };
   packages: { wanted: readonly NumberedItem[]; placed: readonly PlacedItem[]; sent: readonly SentItem[] };
 }

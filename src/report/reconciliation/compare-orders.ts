@@ -48,10 +48,13 @@ export function orderRows(item: CustomerCase, view: ReconciliationView): Compari
   return rows;
 }
 
-/** An order is as meant when everything in it is. One that nobody wants and nobody placed is no row at all. */
+/**
+ * An order is as meant when everything in it is. One that nobody wants, and that nobody placed or of which nothing
+ * stands any more, is no row at all.
+ */
 function orderSummary(order: OrderCase, parts: readonly Comparison[]): Comparison | undefined {
   const wanted = isWanted(order);
-  if (!wanted && order.placed === null) return undefined;
+  if (!wanted && (order.placed === null || (order.isOver === true && parts.length === 0))) return undefined;
   const worst = (["missing", "different", "extra", "in-transit", "not-observable"] as const).find((verdict) =>
     parts.some((part) => part.verdict === verdict),
   );

@@ -39,7 +39,27 @@ export function reconciledItems(
     for (; isPart(rows[at]); at += 1) parts.push(...rows.slice(at, at + 1));
     items.push(...orderItems(item, { row, parts, before }, facts, tolerances));
   }
-  return items.map((one) => ({ ...one, openSince: openSince(one.comparison, facts) }));
+  return openedItems(items, facts);
+}
+
+/** Since when each is not as meant: an order since the first of its parts is not, or since its own amount is not. */
+function openedItems(items: readonly ReconciledItem[], facts: CustomerFacts): ReconciledItem[] {
+  const opened: ReconciledItem[] = [];
+  let parts: string | null = null;
+  // From the last to the first: the parts of an order stand behind it.
+  for (const one of items.toReversed()) {
+    const own = openSince(one.comparison, facts);
+    if (one.comparison.level === "order") {
+      const isOwn = parts === null || one.isOtherMoney;
+      opened.push({ ...one, openSince: isOwn ? earlier(own, parts) : parts });
+    } else opened.push({ ...one, openSince: own });
+    parts = isPart(one.comparison) ? earlier(own, parts) : null;
+  }
+  return opened.toReversed();
+}
+
+function earlier(one: string | null, other: string | null): string | null {
+  return one === null || (other !== null && other < one) ? other : one;
 }
 
 /** A product or package of the order that it stands behind. */
