@@ -41,8 +41,8 @@ function formsOf(told: readonly ToldRun[], id: string): Form[] {
 
 /** What became of a change, by what the platform shows since: null columns where nothing did. */
 export type BecameOf = (of: {
-  order: string;
   edit: Edit;
+  edits: readonly Edit[];
   run: ToldRun;
 }) => Record<"became" | "became_at" | "reason", string | null>;
 
@@ -52,7 +52,7 @@ export function correctionsOf(told: readonly ToldRun[], becameOf: BecameOf): (Co
   return ids.flatMap((id) => {
     const forms = formsOf(told, id);
     return forms.slice(1).flatMap((form, index) =>
-      editsOf(forms[index]?.row ?? form.row, form.row).map((edit) => ({
+      editsOf(forms[index]?.row ?? form.row, form.row).map((edit, _, edits) => ({
         changed_at: form.run.at,
         changed_until: forms[index + 2]?.run.at ?? null,
         ...orderCells(forms, form),
@@ -61,9 +61,28 @@ export function correctionsOf(told: readonly ToldRun[], becameOf: BecameOf): (Co
         version_after: index + 2,
         source: "crm",
         place: `orders.ndjson:${form.line}`,
-        ...becameOf({ order: id, edit, run: form.run }),
+        ...becameOf({ edit, edits, run: form.run }),
       })),
     );
+  });
+}
+
+/** What the last form says otherwise than the one that an order was placed from, as a row. */
+export function correctedOf(told: readonly ToldRun[]): Computed[] {
+  const ids = [...new Set(told.flatMap(({ orders }) => orders.map(({ id }) => id)))];
+  return ids.flatMap((id) => {
+    const forms = formsOf(told, id);
+    const [first, last] = [forms[0], forms.at(-1)];
+    const end = told.at(-1);
+    if (first === undefined || last === undefined || end === undefined) return [];
+    return editsOf(first.row, last.row).map((edit) => ({
+      ...orderCells(forms, last),
+      branch: branchOf(end, last.row.customer),
+      ...editCells(edit, last.row.currency),
+      changed_at: last.run.at,
+      source: "crm",
+      place: `orders.ndjson:${last.line}`,
+    }));
   });
 }
 
@@ -118,6 +137,24 @@ function editsOf(before: BookOrder, after: BookOrder): Edit[] {
       edits.push({ ...about, field: "quantity", ...counted(was.quantity, asset.quantity) });
     if (was.until?.instant !== asset.until?.instant)
       edits.push({ ...about, field: "term_end", before: was.until?.date ?? null, after: asset.until?.date ?? null });
+  }
+  for (const id of new Set([...before.packages, ...after.packages].map((one) => one.id))) {
+    const [was, is] = [before, after].map(({ packages }) => packages.find((one) => one.id === id));
+    const named = {
+      product: (is ?? was)?.name ?? null,
+      product_number: id,
+      license_type: after.assets[0]?.type ?? null,
+    };
+    if ((was === undefined) !== (is === undefined))
+      edits.push({
+        ...nothing,
+        ...named,
+        level: "package",
+        item: id,
+        field: "package",
+        before: was?.id ?? null,
+        after: is?.id ?? null,
+      });
   }
   const ids = new Set([...before.products, ...after.products].map(({ id }) => id));
   for (const id of ids) edits.push(...productEdits(before, after, id));

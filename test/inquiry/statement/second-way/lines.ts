@@ -77,20 +77,20 @@ function eventsOf(
   if (stood !== undefined && repriced.length > 0)
     tell(
       "repriced",
-      repriced.flatMap((product) => shared(units, row, product, true)),
+      repriced.flatMap((product) => shared(units, row, product, () => true)),
       cost.before,
     );
   const from = stood === undefined ? null : events.length > 0 ? whole : cost.before;
   if (came.length > 0) {
     units = [...units, ...came];
-    const changes = row.products.flatMap((product) => shared(units, row, product, false));
+    const changes = row.products.flatMap((product) => shared(units, row, product, (unit) => came.includes(unit)));
     for (const change of changes) if (came.includes(change.unit)) change.came = 1;
     tell(stood === undefined ? "placed" : "amended", changes, from);
   }
   if (went.length > 0) {
     units = units.filter((unit) => !went.includes(unit));
     const gone = went.map((unit): Change => ({ unit, came: -1, amount: -unit.share }));
-    tell("ended", [...gone, ...row.products.flatMap((product) => shared(units, row, product, false))], from);
+    tell("ended", [...gone, ...row.products.flatMap((product) => shared(units, row, product, () => false))], from);
   }
   return events;
 }
@@ -114,8 +114,13 @@ function shownOf({ shown }: ToldRun, row: BookOrder): Unit[] {
   );
 }
 
-/** Shares what a product costs among its units anew, to the cent; `all`: also those whose share stays are told. */
-function shared(units: readonly Unit[], row: BookOrder, { id, price }: BookProduct, all: boolean): Change[] {
+/** Shares what a product costs among its units anew, to the cent; `always`: told also where the share stays. */
+function shared(
+  units: readonly Unit[],
+  row: BookOrder,
+  { id, price }: BookProduct,
+  always: (unit: Unit) => boolean,
+): Change[] {
   const own = units.filter(({ product }) => product === id);
   const wanted = BigInt(assetOf(row, id).quantity);
   const count = wanted > BigInt(own.length) ? wanted : BigInt(own.length);
@@ -124,7 +129,7 @@ function shared(units: readonly Unit[], row: BookOrder, { id, price }: BookProdu
     const share = (minor * BigInt(index + 1)) / count - (minor * BigInt(index)) / count;
     const amount = share - unit.share;
     unit.share = share;
-    return amount === 0n && !all ? [] : [{ unit, came: 0, amount }];
+    return amount === 0n && !always(unit) ? [] : [{ unit, came: 0, amount }];
   });
 }
 

@@ -46,14 +46,18 @@ const second: BookOrder = {
 };
 
 /** An order of one product in one asset. */
-function small(id: string, customer: string, more: Partial<BookOrder> & Pick<BookOrder, "date" | "placedAt">) {
+export function small(
+  id: string,
+  customer: string,
+  more: Partial<BookOrder> & Pick<BookOrder, "date" | "placedAt">,
+): BookOrder {
   return {
     id,
     customer,
     total: "70.07",
     currency: "EUR",
     cancelled: false,
-    assets: [{ id: `A-${id}`, type: "cloud_account" as const, quantity: 1 }],
+    assets: [{ id: `A-${id}`, type: "cloud_account", quantity: 1 }],
     packages: [],
     products: [{ id: `P-${id}`, parent: `A-${id}`, nodes: 3, price: "70.07", ...draw }],
     ...more,
@@ -94,7 +98,10 @@ export async function threeMonthsOfBooks(books: CrmBooks): Promise<void> {
     for (const product of order.products) if (product.id === "P3") product.price = "900.01";
   });
   for (const person of books.staff) if (person.id === "S2") person.holds = [];
-  books.orders.push(small("O4", "C2", { date: "2026-11-02", placedAt: "2026-11-01T23:30:00Z", currency: "USD" }));
+  const early = small("O4", "C2", { date: "2026-11-02", placedAt: "2026-11-01T23:30:00Z", currency: "USD" });
+  early.packages.push({ id: "K4", parent: "A-O4", name: "Suite" });
+  early.products.push({ id: "Q4", parent: "K4", nodes: 2, price: "0.00", ...plot });
+  books.orders.push(early);
   await books.runs("2026-10-20T10:00:00.000Z");
 
   books.orders.push(
@@ -119,7 +126,7 @@ export async function threeMonthsOfBooks(books: CrmBooks): Promise<void> {
 }
 
 /** Changes an order in the CRM; what stood in the export before is kept by the runs. */
-function edit(books: CrmBooks, id: string, change: (order: BookOrder) => unknown): void {
+export function edit(books: CrmBooks, id: string, change: (order: BookOrder) => unknown): void {
   books.orders = structuredClone(books.orders);
   for (const order of books.orders) if (order.id === id) change(order);
 }
