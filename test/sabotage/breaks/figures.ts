@@ -50,4 +50,28 @@ export const figures: Breaks = {
     test: "source/mapping.test.ts",
     title: "the zone of a local date > is that of a field of many items where they agree, and of no record before",
   },
+  "what is bought in a package is found by its own id alone": {
+    file: "src/report/statement/became.ts",
+    within: "answersTo",
+    find: "(outermost !== null && packages.includes(outermost)) ||",
+    replace: "packages.includes(item) ||",
+    test: "inquiry/statement/troubled-second-way.test.ts",
+    title: "corrections of prices, nodes, terms, products and packages are the edits of the export, one by one",
+  },
+  "an order whose line is lost is open since it was placed": {
+    file: "src/report/statement/reconciled.ts",
+    within: "openedItems",
+    find: "isOwn ? earlier(own, parts) : parts",
+    replace: "isOwn ? earlier(own, parts) : own",
+    test: "inquiry/statement/troubled-second-way.test.ts",
+    title: "what is compared is what the CRM wants, the sandbox was sent and the platform shows, with its age",
+  },
+  "an order that is over is compared for ever": {
+    file: "src/report/reconciliation/compare-orders.ts",
+    within: "orderSummary",
+    find: "order.isOver === true && parts.length === 0",
+    replace: "order.isOver === true && parts.length < 0",
+    test: "inquiry/statement/troubled-second-way.test.ts",
+    title: "what is compared is what the CRM wants, the sandbox was sent and the platform shows, with its age",
+  },
 };
