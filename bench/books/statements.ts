@@ -83,7 +83,7 @@ export async function makeLedgers(
 
 const blockersSchema = z.looseObject({ blockers: z.array(z.looseObject({ id: z.string() })) });
 
-/** Closes the last month, with every statement in every format of the configuration, once all blockers are signed off. */
+/** Closes the last month: every statement in every format of the configuration, once all blockers are signed off. */
 async function closed(program: Program, configuration: string): Promise<Cost> {
   const report = async <Result>(words: readonly string[], schema: z.ZodType<Result>, exit = 0) =>
     await crmSync(program, configuration, ["--sandbox=http://127.0.0.1:9", "report", ...words], schema, {

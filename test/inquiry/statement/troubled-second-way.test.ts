@@ -22,6 +22,7 @@ const words = {
   operation: made.operation,
   hold: made.operation,
   next: "words for people, held by the tests of next steps",
+  sign_off_id: "an id of the ledger, held by the tests of signing off",
 };
 
 let books: CrmBooks;

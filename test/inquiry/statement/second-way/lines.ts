@@ -163,8 +163,8 @@ const named = ({ run, row }: OrderEvent) => ({
   source: "crm",
 });
 
-/** The lines of events: a row for each product of each purchase. */
-export function linesOf(events: readonly OrderEvent[]): Computed[] {
+/** The lines of events: a row for each product of each purchase, with its seats after the run `last`. */
+export function linesOf(events: readonly OrderEvent[], last: ToldRun | undefined): Computed[] {
   return events.flatMap((event) => {
     const groups = Map.groupBy(event.changes, ({ unit }) => `${unit.product} ${unit.channelOrder}`);
     return [...groups.values()].flatMap((changes) => {
@@ -172,14 +172,27 @@ export function linesOf(events: readonly OrderEvent[]): Computed[] {
       const product = event.row.products.find(({ id }) => id === first?.unit.product);
       return first === undefined || product === undefined
         ? []
-        : [lineOf(event, { unit: first.unit, product, changes })];
+        : [lineOf(event, { unit: first.unit, product, changes }, last)];
     });
   });
+}
+
+/** Whether a member holds a unit that came, after a run. */
+function isSeat({ shown }: ToldRun, { number, product, channelOrder }: Unit): boolean {
+  return shown.some(
+    (one) =>
+      one.number === number &&
+      one.holder !== null &&
+      one.products.some(
+        ({ crmProductId, channelOrderId }) => crmProductId === product && channelOrderId === channelOrder,
+      ),
+  );
 }
 
 function lineOf(
   event: OrderEvent,
   { unit, product, changes }: { unit: Unit; product: BookProduct; changes: readonly Change[] },
+  last: ToldRun | undefined,
 ): Computed {
   const units = changes.reduce((sum, { came }) => sum + came, 0);
   const { packages } = around(event.row, product.id);
@@ -204,6 +217,7 @@ function lineOf(
     units,
     nodes_per_unit: unit.nodes,
     nodes: units * unit.nodes,
+    seats: changes.filter(({ unit: one, came }) => came === 1 && last !== undefined && isSeat(last, one)).length,
     term_from: null,
     term_to: product.until?.date ?? assetOf(event.row, product.id).until?.date ?? null,
     term: `${product.years}-0-0`,
