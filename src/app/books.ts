@@ -267,7 +267,7 @@ function byText(one: Json, other: Json): number {
 }
 
 /** Statements that say what waited and what was read: known only since the ledger keeps that. */
-const standingKinds: readonly string[] = ["reconciliation", "exceptions"];
+const standingKinds: readonly string[] = ["reconciliation", "exceptions", "corrections"];
 
 /** The figures of a closing from the ledger as it stood then, beside the frozen ones. */
 async function computedAnew(

@@ -206,12 +206,16 @@ function orderCase(
   known: PlacedOrder | undefined,
   steps: readonly Pick<StepRow, "channel_order_id">[] = [],
 ): Omit<OrderCase, "products" | "packages" | "units"> {
+  const now = crmDate(body.placedAt, zonesIn(row.date_zones), "placedAt");
+  const form = typeof known?.body === "string" ? stored<DesiredOrder>(known.body) : body;
+  const placed = crmDate(form.placedAt, zonesIn(known?.zones ?? null), "placedAt");
   return {
     key: { namespace: row.namespace, id: row.id },
     crm: standing(row),
     // Nobody wants here what moved away.
     cancelled: body.cancelled || row.away === 1,
-    crmDate: crmDate(body.placedAt, zonesIn(row.date_zones), "placedAt"),
+    // An order is of the date that it was placed with; the same date may have been read with its zone since.
+    crmDate: placed?.at === now?.at ? now : placed,
     placed: known?.placed ?? null,
     numbers: [
       ...(known === undefined ? [] : [known.placed.channelOrderId]),

@@ -15,6 +15,8 @@ export interface PlacedOrder {
   placedFor: RecordKey | undefined;
   /** The body of the version that was placed, and the payload it was placed with. */
   body: string | null;
+  /** The zones of its dates. */
+  zones: string | null;
   payload: string | null;
   /** For an adopted order, whose numbers the ledger did not fix: those under which each of its products is shown. */
   shownNumbers: ReadonlyMap<string, readonly string[]>;
@@ -36,7 +38,7 @@ const placedRows = ofEachCustomer(({ db }, { namespace, id }) => {
         .onRef("v.version", "=", "p.version"),
     )
     .select(["p.namespace", "p.order_id as id", "p.from_at", "p.origin", "p.channel_order_id", "p.operation_id"])
-    .select(["o.payload", "v.body"])
+    .select(["o.payload", "v.body", "v.date_zones"])
     .select((of) => of.fn.coalesce("p.placed_for_namespace", "p.customer_namespace").as("placedForNamespace"))
     .select((of) => of.fn.coalesce("p.placed_for_id", "p.customer_id").as("placedForId"))
     .where("p.to_at", "is", null);
@@ -81,6 +83,7 @@ export function placedOrdersOf(ledger: ReadOnlyLedger, customer: RecordKey): Rea
         licenceOrders: byType(isSameKey(placedFor, customer) ? (licencesOf.get(formatKey(row)) ?? []) : []),
       },
       body,
+      zones: row.date_zones,
       payload,
       shownNumbers: new Map([...byProduct].map(([id, products]) => [id, products.map(({ number }) => number)])),
     });

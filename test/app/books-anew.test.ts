@@ -108,7 +108,7 @@ describe("every statement of closed books", () => {
     changeFile(world.path, `insert into meta (key, value) values ('stood since', '${entry?.at ?? ""}')`);
     await expect(anew(place, "2026-11")).resolves.toEqual({
       different: [],
-      notCompared: ["exceptions", "reconciliation"].map((kind) => ({
+      notCompared: ["corrections", "exceptions", "reconciliation"].map((kind) => ({
         kind,
         why: `what waited, and what was read when, is not known before ${entry?.at ?? ""}`,
       })),

@@ -98,9 +98,8 @@ describe("a ledger that an earlier program wrote", () => {
     // What was read by an earlier moment, and waited then, is refused by name.
     const early = "2026-10-05T10:00:00.000Z";
     const reconciled = { period: month("2026-10"), by: "happened", filters: {}, asOf: early } as const;
-    await expect(rowsOf(reading(path, early), "reconciliation", reconciled)).rejects.toThrow(
-      `not known before ${since}`,
-    );
+    for (const kind of ["reconciliation", "corrections"] as const)
+      await expect(rowsOf(reading(path, early), kind, reconciled)).rejects.toThrow(`not known before ${since}`);
     // From there on nothing is lost any more.
     time.at = Date.parse("2026-10-20T10:00:00Z");
     await ledger.records.setOutcomes("run_2", [{ stream: "orders", key: key("O-C2"), outcome: "planned" }]);

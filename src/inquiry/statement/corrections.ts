@@ -6,7 +6,7 @@ import type { PlacedOrderTable } from "../../ledger/state/placed-orders.ts";
 import type { DesiredOrder } from "../../operation/desired.ts";
 import type { CrmDate } from "../../report/crm-date.ts";
 import { becameOf } from "../../report/statement/became.ts";
-import type { Answers, AnsweringStep, Became, OpenOperation } from "../../report/statement/became.ts";
+import type { Answers, AnsweringStep, Became, ChangingForm, OpenOperation } from "../../report/statement/became.ts";
 import { correctionRow } from "../../report/statement/corrections.ts";
 import type { ChangedOrder, Correction } from "../../report/statement/corrections.ts";
 import { orderChanges } from "../../report/statement/order-changes.ts";
@@ -14,6 +14,7 @@ import type { OrderChange } from "../../report/statement/order-changes.ts";
 import { isProduct, orderForm } from "../../report/statement/order-form.ts";
 import type { OrderForm } from "../../report/statement/order-form.ts";
 import type { Filters, PartRow, StatementRequest } from "../../report/statement/shape.ts";
+import { requireStood } from "../as-of/as-of.ts";
 import { ofEachCustomer } from "../read-only-ledger.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
 import { isWithin, zonesIn } from "./crm-dates.ts";
@@ -34,16 +35,21 @@ type FormRow = Pick<RecordVersionTable, "namespace" | "id" | "version" | "from_a
 
 /** Rows of the statement: orders in the order of their keys, each form after the one before it. */
 export function* correctionRows(ledger: ReadOnlyLedger, request: StatementRequest): Generator<PartRow, void, void> {
-  let answers: { of: string; value: Answers } | undefined;
+  requireStood(ledger, request.asOf);
+  let known: { of: string; answers: Answers; again: ChangedAgain } | undefined;
   for (const row of ledger.rows(laterForms(ledger, request))) {
     const [before, after] = [formIn(row.before_body, row.before_zones), formIn(row.body, row.date_zones)];
     const changes = orderChanges(before, after).filter((change) => isAsked(change, { before, after }, request.filters));
     if (changes.length === 0) continue;
     const of = JSON.stringify([row.namespace, row.id]);
     // The forms of an order come one after another, and what became of it is read once.
-    if (answers?.of !== of) answers = { of, value: answersOf(ledger, { namespace: row.namespace, id: row.id }, row) };
+    if (known?.of !== of) {
+      const order = { namespace: row.namespace, id: row.id };
+      known = { of, answers: answersOf(ledger, order, row), again: changedAgain(ledger, order) };
+    }
     for (const change of changes) {
-      const became = becameOf(change, { version: row.version, since: row.from_at }, answers.value);
+      const form = { version: row.version, since: row.from_at, again: known.again(change, row.version) };
+      const became = becameOf(change, form, known.answers);
       yield correctionRow(correctionOf(ledger, row, { change, became, after }), request.period.zone);
     }
   }
@@ -65,6 +71,34 @@ function correctionOf(
     became,
     auditSequence: auditSequenceOf(ledger, row, became),
   };
+}
+
+/** The first form after a version that says the same thing of an order otherwise again. */
+type ChangedAgain = (change: OrderChange, version: number) => ChangingForm["again"];
+
+const formsOfOrder = ofEachCustomer(({ db }, order) =>
+  db
+    .selectFrom("record_version")
+    .select(["version", "from_at", "body", "date_zones"])
+    .where("stream", "=", sql.lit("orders"))
+    .where("namespace", "=", order.namespace)
+    .where("id", "=", order.id)
+    .orderBy("version"),
+);
+
+function changedAgain(ledger: ReadOnlyLedger, order: RecordKey): ChangedAgain {
+  const named = ({ level, item, field }: OrderChange): string => JSON.stringify([level, item, field]);
+  const changes = new Map<string, { version: number; since: string }[]>();
+  let before: OrderForm | undefined;
+  for (const { version, from_at: since, body, date_zones: zones } of formsOfOrder(ledger, order)) {
+    const form = formIn(body, zones);
+    for (const change of before === undefined ? [] : orderChanges(before, form)) {
+      const name = named(change);
+      changes.set(name, [...(changes.get(name) ?? []), { version, since }]);
+    }
+    before = form;
+  }
+  return (change, version) => changes.get(named(change))?.find((one) => one.version > version);
 }
 
 /** The order of a row, as a statement names it. */

@@ -1,4 +1,5 @@
 import type { Money } from "../../crm/model.ts";
+import { flagText } from "./order-changes.ts";
 import type { OrderChange } from "./order-changes.ts";
 
 /** Something that happened to a placed order, as far as it answers a change. */
@@ -67,8 +68,15 @@ export const outcomesOfChange = [
   "nothing",
 ] as const;
 
+/** A form of an order that brought a change, and the later one that said the same thing otherwise again. */
+export interface ChangingForm {
+  version: number;
+  since: string;
+  again: { version: number; since: string } | undefined;
+}
+
 /** What became of a change that a form of the order brought. */
-export function becameOf(change: OrderChange, form: { version: number; since: string }, answers: Answers): Became {
+export function becameOf(change: OrderChange, form: ChangingForm, answers: Answers): Became {
   const step = answers.steps.find((one) => answersTo(one, change, form));
   if (step !== undefined) {
     const became = { priced: "repriced", bought: "amended", removed: "taken-away" } as const;
@@ -90,17 +98,16 @@ function isSame(one: Money | undefined, other: Money | undefined): boolean {
   return one?.currency === other?.currency && one?.minor === other?.minor;
 }
 
-/** A step follows the form that brought the change or a later one, and names what changed. */
-function answersTo(step: AnsweringStep, change: OrderChange, form: { version: number; since: string }): boolean {
-  const { item, asset, outermost, field } = change;
+/** A step follows the form that brought the change, or a later one that leaves it so, and names what changed. */
+function answersTo(step: AnsweringStep, change: OrderChange, { version, since, again }: ChangingForm): boolean {
+  const { item, asset, outermost, inside, field, after } = change;
+  const follows = (step.version ?? 0) >= version && (again === undefined || (step.version ?? 0) < again.version);
   switch (step.kind) {
     case "priced":
-      if ((step.version ?? 0) < form.version || field !== "amount") return false;
-      return step.items.some(
-        ({ product = null, to }) => product === item && isSame(to ?? undefined, change.after.amount),
-      );
+      if (!follows || field !== "amount") return false;
+      return step.items.some(({ product = null, to }) => product === item && isSame(to ?? undefined, after.amount));
     case "bought":
-      if ((step.version ?? 0) < form.version || item === null) return false;
+      if (!follows || item === null) return false;
       return step.items.some(
         ({ instanceId, products = [], packages = [] }) =>
           // A package is bought with all that stands in it, and named alone.
@@ -109,12 +116,14 @@ function answersTo(step: AnsweringStep, change: OrderChange, form: { version: nu
           (change.level === "asset" && instanceId === item),
       );
     case "removed":
-      if (step.at < form.since) return false;
+      if (step.at < since || (again !== undefined && step.at >= again.since)) return false;
       // Nothing of a cancelled order stays.
-      if (item === null) return field === "cancelled";
-      return step.items.some(
-        ({ product, instanceId }) =>
-          product === item || ((product ?? null) === null && instanceId !== undefined && instanceId === asset),
+      if (item === null) return field === "cancelled" && after.text === flagText(true);
+      return step.items.some(({ product = null, instanceId }) =>
+        product === null
+          ? instanceId !== undefined && instanceId === asset
+          : // A package goes with what stands in it.
+            product === item || inside.includes(product),
       );
   }
 }

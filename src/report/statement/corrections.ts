@@ -73,11 +73,11 @@ export const changeColumns: readonly Column[] = [
 /** Every amount, quantity or term that changed after placement. */
 export const correctionsStatement: StatementShape = {
   kind: "corrections",
-  version: 1,
+  version: 2,
   title: "Corrections",
   about:
-    "Every amount, quantity, term, number of nodes and product that the CRM changed in an order after it was placed, " +
-    "form by form: when, in which row of the source, from what to what, and what became of it.",
+    "Every amount, date, quantity, term, number of nodes and product that the CRM changed in an order after it was " +
+    "placed, form by form: when, in which row of the source, from what to what, and what became of it.",
   parts: [
     {
       name: "corrections",

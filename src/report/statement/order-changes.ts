@@ -15,6 +15,7 @@ export const changedFields = [
   "product_number",
   "package",
   "cancelled",
+  "crm_date",
 ] as const;
 export type ChangedField = (typeof changedFields)[number];
 
@@ -36,6 +37,8 @@ export interface OrderChange {
   asset: string | null;
   /** The outermost package that it stands in, or that it is. */
   outermost: string | null;
+  /** Ids of the products in a package that is gone, also of those in packages in it. */
+  inside: readonly string[];
   name: string | null;
   number: string | null;
   licenseType: string | null;
@@ -44,16 +47,17 @@ export interface OrderChange {
   after: ChangedValue;
 }
 
-type About = Pick<OrderChange, "level" | "item" | "asset" | "outermost" | "name" | "number" | "licenseType">;
+type About = Omit<OrderChange, "field" | "before" | "after">;
 
-const unnamed = { outermost: null, name: null, number: null };
+const unnamed = { outermost: null, inside: [], name: null, number: null };
 const theOrder: About = { ...unnamed, level: "order", item: null, asset: null, licenseType: null };
 
-/** Everything of amount, quantity, term, nodes and products that differs between two forms of an order. */
+/** Everything of amount, date, quantity, term, nodes and products that differs between two forms of an order. */
 export function orderChanges(before: OrderForm, after: OrderForm): OrderChange[] {
   return [
     ...amountChange(theOrder, before.amount, after.amount),
     ...change(theOrder, "cancelled", flag(before.cancelled), flag(after.cancelled)),
+    ...change(theOrder, "crm_date", date(before.placedAt), date(after.placedAt)),
     ...assetChanges(before, after),
     ...packageChanges(before, after),
     ...productChanges(before, after),
@@ -79,8 +83,10 @@ function packageChanges(before: OrderForm, after: OrderForm): OrderChange[] {
     const [old, now] = [before.packages.get(id), after.packages.get(id)];
     const one = now ?? old;
     if (one === undefined) return [];
-    const { assetId: asset, outermost, name, number, licenseType } = one;
-    const about: About = { level: "package", item: id, asset, outermost, name, number, licenseType };
+    const { assetId: asset, name, number, licenseType } = one;
+    const [outermost = id] = one.packages;
+    const inside = now === undefined ? productsIn(before, id) : [];
+    const about: About = { level: "package", item: id, asset, outermost, inside, name, number, licenseType };
     if (old === undefined || now === undefined) {
       return change(about, "package", text(old?.number ?? null), text(now?.number ?? null));
     }
@@ -93,8 +99,9 @@ function productChanges(before: OrderForm, after: OrderForm): OrderChange[] {
     const [old, now] = [before.products.get(id), after.products.get(id)];
     const one = now ?? old;
     if (one === undefined) return [];
-    const { assetId: asset, outermost, name, number, licenseType } = one;
-    const about: About = { level: "product", item: id, asset, outermost, name, number, licenseType };
+    const { assetId: asset, name, number, licenseType } = one;
+    const [outermost = null] = one.packages;
+    const about: About = { level: "product", item: id, asset, outermost, inside: [], name, number, licenseType };
     if (old === undefined || now === undefined) return change(about, "product", whole(old, before), whole(now, after));
     return [
       ...amountChange(about, old.amount, now.amount),
@@ -106,6 +113,11 @@ function productChanges(before: OrderForm, after: OrderForm): OrderChange[] {
       ...change(about, "product_number", text(old.number), text(now.number)),
     ];
   });
+}
+
+/** Ids of the products that stand in a package, also of those in packages in it. */
+function productsIn({ products }: OrderForm, id: string): string[] {
+  return [...products.values()].filter(({ packages }) => packages.includes(id)).map((product) => product.id);
 }
 
 /** A product that came or went, with what it costs and how many assets have it. */
@@ -137,8 +149,13 @@ function count(value: number): ChangedValue {
   return { text: String(value), count: value };
 }
 
+/** What is so or not, as text. */
+export function flagText(value: boolean): string {
+  return value ? "yes" : "no";
+}
+
 function flag(value: boolean): ChangedValue {
-  return { text: value ? "yes" : "no" };
+  return { text: flagText(value) };
 }
 
 /** An amount stands in its own column, where it is shown as its currency is. */

@@ -23,8 +23,8 @@ export interface FormProduct {
   trialEnd: CrmDate | null;
   /** What it costs in all its assets together. */
   amount: Money | undefined;
-  /** The outermost package that it stands in: it is bought with that. */
-  outermost: string | null;
+  /** Ids of the packages that it stands in, the outermost first: it is bought with that one. */
+  packages: readonly string[];
 }
 
 interface FormAsset {
@@ -44,8 +44,8 @@ interface FormPackage {
   assetId: string;
   licenseType: string;
   term: string;
-  /** The outermost package that it stands in, or itself: it is bought with that. */
-  outermost: string;
+  /** Ids of the packages that it stands in, the outermost first, and its own. */
+  packages: readonly string[];
 }
 
 /** One form of an order as the CRM gave it: what can be compared and added up of it, by the ids of its instances. */
@@ -107,13 +107,14 @@ function takePackages(
   form: Taken & { packages: Map<string, FormPackage> },
   asset: Asset<unknown>,
   packages: readonly Package<unknown>[],
-  around: string | null = null,
+  around: readonly string[] = [],
 ): void {
   for (const { id, number, name, term, products, children } of packages) {
-    const outermost = around ?? id;
-    form.packages.set(id, { id, number, name, term, assetId: asset.id, licenseType: asset.licenseType, outermost });
-    takeProducts(form, asset, products, outermost);
-    takePackages(form, asset, children, outermost);
+    const { id: assetId, licenseType } = asset;
+    const inside = [...around, id];
+    form.packages.set(id, { id, number, name, term, assetId, licenseType, packages: inside });
+    takeProducts(form, asset, products, inside);
+    takePackages(form, asset, children, inside);
   }
 }
 
@@ -121,11 +122,11 @@ function takeProducts(
   { products: into, zones }: Taken,
   { id: assetId, licenseType, quantity }: Asset<unknown>,
   products: Package<unknown>["products"],
-  outermost: string | null = null,
+  around: readonly string[] = [],
 ): void {
   for (const product of products) {
     const { id, name, gmsPid, appKey, nodes, term } = product;
-    const of = { assetId, licenseType, quantity, number: gmsPid ?? appKey ?? null, gmsPid, appKey, outermost };
+    const of = { assetId, licenseType, quantity, number: gmsPid ?? appKey ?? null, gmsPid, appKey, packages: around };
     const dates = {
       limitStart: crmDate(product.limitStart, zones, "product.limitStart"),
       limitEnd: crmDate(product.limitEnd, zones, "product.limitEnd"),

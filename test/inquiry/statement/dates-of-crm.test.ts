@@ -100,6 +100,7 @@ describe("the dates of a form of an order", () => {
     await reads(world, order(100, { zone: "Asia/Tokyo" }), zonesOf("Asia/Tokyo"));
     const { corrections } = await statementOf(world.path, "corrections", october);
     expect(cells(corrections, ...changes)).toEqual([
+      ["2026-10-01", "crm_date", "2026-09-30T16:00:00.000Z", "2026-09-30T15:00:00.000Z"],
       ["2026-10-01", "term_start", "2026-09-30T16:00:00.000Z", "2026-09-30T15:00:00.000Z"],
       ["2026-10-01", "term_end", "2027-09-30T16:00:00.000Z", "2027-09-30T15:00:00.000Z"],
     ]);
