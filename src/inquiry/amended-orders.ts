@@ -1,13 +1,15 @@
 import type { JsonObject } from "../base/canonical-json.ts";
 import { formatKey } from "../crm/keys.ts";
-import type { RecordKey } from "../crm/model.ts";
+import type { Package, RecordKey } from "../crm/model.ts";
 import { numberedItems } from "../crm/order-items.ts";
 import { stored } from "../ledger/database/stored.ts";
 import { stepOf } from "../ledger/state/order-steps.ts";
 import type { DesiredOrder } from "../operation/desired.ts";
-import { standingOf } from "../operation/order-standing.ts";
+import { productsUnder, standingOf } from "../operation/order-standing.ts";
 import type { OrderStanding, StandingParts } from "../operation/order-standing.ts";
+import type { PrivateMarker } from "../operation/references.ts";
 import { sentItems } from "../operation/sent-order.ts";
+import type { SentPackage } from "../operation/sent-order.ts";
 import type { PlacedOrder } from "../operation/state/placed-orders.ts";
 import type { OrderCase, PlacedItem, Purchase, SentItem } from "../report/reconciliation/case.ts";
 import { ofEachCustomer } from "./read-only-ledger.ts";
@@ -60,30 +62,25 @@ export function amendedSides(
       products.map((item) => keyOf(item.channelOrderId, number ?? "", item.product.id)),
     ),
   );
+  const standingNumbers = new Set(standing.units.map(({ number }) => number));
   const unsent = notSent(rows);
-  for (const key of unsent.keys()) stands.delete(key);
   const numberOf = unitNumbers(standing);
   const sent = [
     sentBy(placed.payload, numberOf, undefined),
     ...rows.flatMap((row) => (isPurchase(row) ? [sentBy(row.payload, numberOf, purchaseOf(row))] : [])),
   ];
-  const whole = (items: SentItem[], isProduct: boolean): SentItem[] =>
-    // What was bought last stands for what is shown while an old form stands beside it.
-    items
-      .toReversed()
-      .filter(
-        ({ id, assetNumber, purchase }) =>
-          !isProduct || stands.has(keyOf(purchase?.channelOrderId ?? placed.channelOrderId, assetNumber, id)),
-      );
+  const keyIn = ({ purchase, assetNumber }: SentItem, product: string): string =>
+    keyOf(purchase?.channelOrderId ?? placed.channelOrderId, assetNumber, product);
+  const isSent = (item: SentItem): boolean => stands.has(keyIn(item, item.id)) && !unsent.has(keyIn(item, item.id));
+  // The platform drops a package with the last product in it; one that never had any goes with its unit.
+  const isSentPackage = (item: SentPackage): boolean =>
+    item.inside.length === 0
+      ? standingNumbers.has(item.assetNumber)
+      : item.inside.some((product) => stands.has(keyIn(item, product)));
+  // What was bought last stands for what is shown while an old form stands beside it.
   const sides = sidesOf(wanted, standingItems(standing, unsent), {
-    products: whole(
-      sent.flatMap((one) => one.products),
-      true,
-    ),
-    packages: whole(
-      sent.flatMap((one) => one.packages),
-      false,
-    ),
+    products: sent.flatMap((one) => one.products.filter(isSent)).toReversed(),
+    packages: sent.flatMap((one) => one.packages.filter(isSentPackage)).toReversed(),
   });
   const units = standing.units.flatMap(({ number, unit }) => (number === undefined ? [] : [[number, unit] as const]));
   const isOver = standing.units.every(({ products }) => products.length === 0);
@@ -137,8 +134,11 @@ function standingItems(
           ...unit.asset,
           assetNumbers: [],
           quantity: 1,
-          products: unit.products.filter(({ packageId }) => packageId === undefined).map(({ product }) => product),
-          packages: unit.packages.map(({ item }) => item),
+          products: unit.products.map(({ product }) => product),
+          packages: unit.packages.map(({ item, channelOrderId }) => {
+            const own = unit.products.filter((one) => one.channelOrderId === channelOrderId);
+            return standingPackage(item, new Set(own.map(({ product }) => product.id)));
+          }),
         },
       ],
       () => (unit.number === undefined ? [] : [unit.number]),
@@ -162,6 +162,15 @@ function standingItems(
   };
 }
 
+/** A package with those lower ones alone of which something stands, or that never had any product. */
+function standingPackage(item: Package<PrivateMarker>, stands: ReadonlySet<string>): Package<PrivateMarker> {
+  const children = item.children.filter((child) => {
+    const inside = productsUnder(child);
+    return inside.length === 0 || inside.some(({ id }) => stands.has(id));
+  });
+  return { ...item, products: [], children: children.map((child) => standingPackage(child, stands)) };
+}
+
 function purchaseOf(row: StepRow): Purchase {
   const licences = stored<{ licenseType: string; licenseOrderId: string }[]>(row.licence_orders);
   return {
@@ -179,7 +188,7 @@ function sentBy(
 ): ReturnType<typeof sentItems> {
   if (payload === null) return { products: [], packages: [] };
   const { products, packages } = sentItems(stored<JsonObject>(payload), numberOf);
-  const marked = (items: SentItem[]): SentItem[] => items.map((item) => ({ ...item, purchase }));
+  const marked = <Item extends SentItem>(items: Item[]): Item[] => items.map((item) => ({ ...item, purchase }));
   return { products: marked(products), packages: marked(packages) };
 }
 

@@ -3,10 +3,16 @@ import { isReference } from "./references.ts";
 import type { SentItem } from "../report/reconciliation/case.ts";
 import { isJsonObject } from "../base/canonical-json.ts";
 
+/** A package as it was sent in an E5. */
+export interface SentPackage extends SentItem {
+  /** Ids of the products in it and in all lower ones; where there are none, of those in the package around it. */
+  inside: readonly string[];
+}
+
 /** What an E5 carried, flat: each product and each package under each of its asset numbers. */
 interface SentOrder {
   products: SentItem[];
-  packages: SentItem[];
+  packages: SentPackage[];
 }
 
 /**
@@ -24,23 +30,33 @@ export function sentItems(payload: JsonObject, numberOf: (unit: string) => strin
           package: packageInto(sent.packages, assetNumber, licenseType),
         };
         for (const product of objects(asset["products"])) add.product(product);
-        visitPackages(objects(asset["merchandises"]), add, true);
+        visitPackages(objects(asset["merchandises"]), add);
       }
     }
   }
   return sent;
 }
 
-function visitPackages(
-  packages: readonly JsonObject[],
-  add: { product: (item: JsonObject) => void; package: (item: JsonObject, root: boolean) => void },
-  root: boolean,
-): void {
+interface Add {
+  product: (item: JsonObject) => void;
+  package: (item: JsonObject, of: { root: boolean; inside: readonly string[] }) => void;
+}
+
+function visitPackages(packages: readonly JsonObject[], add: Add, around?: readonly string[]): void {
   for (const item of packages) {
-    add.package(item, root);
+    const own = productsUnder(item);
+    const inside = own.length > 0 ? own : (around ?? []);
+    add.package(item, { root: around === undefined, inside });
     for (const product of objects(item["licenseOrderProductList"])) add.product(product);
-    visitPackages(objects(item["children"]), add, false);
+    visitPackages(objects(item["children"]), add, inside);
   }
+}
+
+function productsUnder(item: JsonObject): string[] {
+  return [
+    ...objects(item["licenseOrderProductList"]).map((product) => textOf(product["crmProductId"])),
+    ...objects(item["children"]).flatMap((child) => productsUnder(child)),
+  ];
 }
 
 function productInto(items: SentItem[], assetNumber: string, licenseType: string): (product: JsonObject) => void {
@@ -50,14 +66,11 @@ function productInto(items: SentItem[], assetNumber: string, licenseType: string
   };
 }
 
-function packageInto(
-  items: SentItem[],
-  assetNumber: string,
-  licenseType: string,
-): (item: JsonObject, root: boolean) => void {
-  return (item, root) => {
+function packageInto(items: SentPackage[], assetNumber: string, licenseType: string): Add["package"] {
+  return (item, { root, inside }) => {
     const { children: _children, licenseOrderProductList: _products, ...fields } = item;
-    items.push({ id: textOf(item["merchandiseNum"]), assetNumber, licenseType, fields: { ...fields, root } });
+    const id = textOf(item["merchandiseNum"]);
+    items.push({ id, assetNumber, licenseType, fields: { ...fields, root }, inside });
   };
 }
 
