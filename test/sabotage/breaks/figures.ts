@@ -74,4 +74,12 @@ export const figures: Breaks = {
     test: "inquiry/statement/troubled-second-way.test.ts",
     title: "what is compared is what the CRM wants, the sandbox was sent and the platform shows, with its age",
   },
+  "a package that went with its last product counts as sent for ever": {
+    file: "src/inquiry/amended-orders.ts",
+    within: "amendedSides",
+    find: "item.inside.some((product) => stands.has(keyIn(item, product)))",
+    replace: "item.inside.some((product) => product !== keyIn(item, product))",
+    test: "inquiry/packages-taken-away.test.ts",
+    title: "a lower package goes with its last product, and an upper one with the last of all that is in it",
+  },
 };

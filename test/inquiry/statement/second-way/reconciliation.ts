@@ -80,11 +80,11 @@ function orderItems(stand: Stand, row: BookOrder): Computed[] {
       ranks.set(one.product, index + 1);
       return productItem(stand, row, { one, index });
     });
-  const standing = new Set(sent.map(({ number }) => number));
-  const packages = boughtOf(stand.books).packages.filter(
-    ({ order, number }) => order === row.id && standing.has(number),
+  // A package is there as long as anything that was bought in it is.
+  const packages = boughtOf(stand.books).packages.filter(({ number, channelOrder, inside }) =>
+    sent.some((one) => one.number === number && one.channelOrder === channelOrder && inside.includes(one.product)),
   );
-  const inside = packages.map(({ item, number, channelOrder, licenceType, run }): Computed => ({
+  const inPackages = packages.map(({ item, number, channelOrder, licenceType, run }): Computed => ({
     ...blank(stand, row.customer),
     level: "package",
     verdict: "matched",
@@ -101,7 +101,7 @@ function orderItems(stand: Stand, row: BookOrder): Computed[] {
     shown: true,
     sent_at: run.at,
   }));
-  return [wholeOrder(stand, row, { sent, products }), ...products, ...inside];
+  return [wholeOrder(stand, row, { sent, products }), ...products, ...inPackages];
 }
 
 const orderCells = (row: BookOrder): Computed => ({ crm_order: `crm/${row.id}`, crm_date: row.date });

@@ -45,6 +45,8 @@ export interface SentProduct {
 /** A package under a number, as the sandbox was sent it. */
 export type SentPackage = Pick<SentProduct, "number" | "order" | "channelOrder" | "licenceType" | "run"> & {
   item: string;
+  /** What was bought in it, and in what stands in it. */
+  inside: string[];
 };
 
 /** Everything that the sandbox was ever sent to buy, from the bodies that it kept, the oldest first. */
@@ -71,7 +73,10 @@ export function boughtOf(books: CrmBooks): { products: SentProduct[]; packages: 
                 term: one.timeDurationExpression,
                 end: one.limitEndDate === undefined ? null : new Date(one.limitEndDate).toISOString(),
               });
-            packages.push(...inside.map((item) => ({ ...of, item: item.crmProductId })));
+            for (const item of inside) {
+              const all = within(item).flatMap((one) => one.licenseOrderProductList ?? []);
+              packages.push({ ...of, item: item.crmProductId, inside: all.map((one) => one.crmProductId) });
+            }
           }
     }
   return { products, packages };
