@@ -1,6 +1,7 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { customerRecord, key, orderRecord, staffRecord } from "../support/world/records.ts";
 import { LedgerWorld } from "../support/world/ledger-world.ts";
+import { rowsOf } from "../support/world/start.ts";
 
 const acme = { name: "Zelda Works", adminMobile: "+4917655501234", adminEmail: "zelda@example.org" };
 
@@ -66,4 +67,59 @@ it("who decides may be a person whom the CRM knows where it is about nobody, and
     { blocker: "sum:bridge" },
     { blocker: "source:hr" },
   ]);
+});
+
+/** Rows in quarantine of which no good record ever came: one of C1, and one of nobody; their ids. */
+async function neverUsable(made: LedgerWorld): Promise<{ ofCustomer: string; ofNobody: string }> {
+  const heike = {
+    id: "S-1704",
+    customer: "CUSTOMER-9",
+    person: { name: "Heike Böhm", phones: ["0171 5550199"] },
+    street: "Lindenallee 101",
+    hired: "2026-11-01",
+    fee: "5.94",
+    currency: "EUR",
+  };
+  await made.reject("staff", key("S-1704"), { customer: key("CUSTOMER-9"), form: heike });
+  await made.reject("customers", undefined, { form: "17;Jörg Ahrens;Am Deich 5,26123 Oldenburg;5.94" });
+  const all = rowsOf<{ id: string; stream: string }>(made.path, "select id, stream from quarantine");
+  const idOf = (stream: string): string => all.find((row) => row.stream === stream)?.id ?? "";
+  return { ofCustomer: idOf("staff"), ofNobody: idOf("customers") };
+}
+
+describe("a reason about a row in quarantine that was never usable", () => {
+  it("is refused where it repeats values of that row, or of any such row where it is about nobody", async () => {
+    const made = await world();
+    const { ofCustomer, ofNobody } = await neverUsable(made);
+    const signed = async (blocker: object & { id: string }, reason: string, by = "anna"): Promise<void> =>
+      await made.ledger.books.signOff("2026-09", [{ facts: "f", ...blocker }], { by, reason });
+    const row = { id: `quarantined:${ofCustomer}`, customer: "crm/CUSTOMER-9" };
+    for (const [blocker, reason] of [
+      [row, "HEIKE BÖHM will call back"],
+      [row, "asked in Lindenallee 101"],
+      [row, "0171 5550199 said so"],
+      [{ id: row.id }, "heike böhm will call back"],
+      [{ id: `quarantined:${ofNobody}` }, "Jörg Ahrens was asked"],
+      [{ id: `quarantined:${ofNobody}` }, "wrote to Am Deich 5"],
+      [{ id: "sum:bridge" }, "Heike Böhm will call back"],
+      [{ id: "sum:bridge" }, "0171 5550199 said so"],
+      [{ id: "sum:bridge" }, "asked in Lindenallee 101"],
+    ] as const)
+      await expect.soft(signed(blocker, reason), reason).rejects.toMatchObject({ code: "reason.names", exitCode: 64 });
+    await expect(signed(row, "will call back", "Heike Böhm")).rejects.toMatchObject({
+      code: "reason.names",
+      message: expect.stringContaining(`of the row ${ofCustomer} in quarantine`),
+    });
+    expect([...made.ledger.audit.rows()].filter(({ kind }) => kind === "signed-off")).toEqual([]);
+  });
+
+  it("is taken with ids, days and money of the row", async () => {
+    const made = await world();
+    const { ofCustomer } = await neverUsable(made);
+    const known = { by: "anna", reason: "S-1704 of CUSTOMER-9: 5.94 EUR, left out until 2026-11-01" };
+    const row = { id: `quarantined:${ofCustomer}`, customer: "crm/CUSTOMER-9", facts: "f" };
+    await made.ledger.books.signOff("2026-09", [row], known);
+    await made.ledger.books.signOff("2026-09", [{ id: "sum:bridge", facts: "f" }], known);
+    expect([...made.ledger.audit.rows()].filter(({ kind }) => kind === "signed-off")).toHaveLength(2);
+  });
 });

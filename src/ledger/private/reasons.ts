@@ -1,4 +1,4 @@
-import { isJsonObject } from "../../base/canonical-json.ts";
+import { isJsonObject, parseJson } from "../../base/canonical-json.ts";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { exitCodes, Problem } from "../../base/errors.ts";
 import { formatKey, parseKey } from "../../crm/keys.ts";
@@ -29,15 +29,29 @@ const mostOfAll = 100_000;
 const shortest = 3;
 /** Of everybody's values, those that are no word of every day: of several words, or with digits. */
 const isTelling = /^(?=.*[^\p{L}]).{6,}$/su;
+/** Of the values of all rows in quarantine, whose fields nobody knows: several words, e-mail and phone numbers. */
+const isTellingInRow = /^(?:.*\p{L}.*\s.*|.*\s.*\p{L}.*|.*@.*|[+(0][\d\s()/-]{5,})$/su;
+/** What a row in quarantine says of no person: days and instants, amounts, and figures too short for a phone number. */
+const isFigure = /^(?:\d{4}-\d\d-\d\d.*|[-+]?[\d.,' ]+[.,]\d{1,4}|\P{L}{0,5})$/su;
+const currencies: ReadonlySet<string> = new Set(Intl.supportedValuesOf("currency"));
+
+/** A row in quarantine as it came, and the ids that it is known by. */
+interface QuarantinedForm {
+  body: string;
+  id: string | null;
+  customer: string | null;
+}
 
 /**
  * Refuses reasons that hold a private value: they stand in the audit record for good, and values where they can be
- * erased. Values are those of the customer that is concerned and of its people; of everybody where it is nobody in
- * particular.
+ * erased. Values are those of the customer that is concerned and of its people, and of the row in quarantine that is;
+ * of everybody where it is nobody in particular.
  */
 export class ReasonGuard {
   readonly #ofCustomer;
   readonly #ofAll;
+  readonly #ofRow;
+  readonly #ofAllRows;
   readonly #customerOf;
 
   constructor(database: Sqlite) {
@@ -53,6 +67,10 @@ export class ReasonGuard {
         `select body from private_value where (ref > 'customers/' and ref < 'customers0'
            or ref > 'staff/' and ref < 'staff0') and body is not null limit ?`,
       );
+    const forms = `select p.body, q.record_id as id, q.customer_id as customer from quarantine q
+      join private_value p on p.ref = q.raw_ref and p.version = 1 where p.body is not null`;
+    this.#ofRow = () => database.prepare<[string], QuarantinedForm>(`${forms} and q.id = +?`);
+    this.#ofAllRows = () => database.prepare<[number], QuarantinedForm>(`${forms} limit ?`);
     const customer = "select customer_namespace as namespace, customer_id as id from";
     const isIt = "namespace = +@namespace and id = +@id";
     const isNamed = "id = @namespace || @id";
@@ -71,25 +89,19 @@ export class ReasonGuard {
     const { by, reason } = body;
     if (!decided.has(kind) && typeof body["decision"] !== "string") return;
     if (typeof by !== "string" || typeof reason !== "string") return;
+    const row = quarantinedIn(body);
+    if (row !== undefined && repeats(`${reason}\n${by}`, formTexts(this.#ofRow().iterate(row))))
+      throw refused("--reason or --by", ` of the row ${row} in quarantine`);
     const customer = this.#concerned(subject, body);
-    const rows = customer === undefined ? this.#ofAll().iterate(mostOfAll) : this.#ofCustomer().iterate(customer);
-    const texts = textsOf(rows);
+    if (customer !== undefined) {
+      if (repeats(`${reason}\n${by}`, textsOf(this.#ofCustomer().iterate(customer))))
+        throw refused("--reason or --by", ` of the customer ${formatKey(customer)}`);
+      return;
+    }
     // Among everybody there may be who decides: the login of a person is no reason to refuse that person.
-    const words = customer === undefined ? reason : `${reason}\n${by}`;
-    const folded = words.toLowerCase();
-    const near = texts.filter(
-      (text) => (customer !== undefined || isTelling.test(text)) && folded.includes(text.toLowerCase()),
-    );
-    if (near.length === 0 || replacing(near)(words) === words) return;
-    const whose = customer === undefined ? "" : ` of the customer ${formatKey(customer)}`;
-    throw new Problem({
-      code: "reason.names",
-      message:
-        `${customer === undefined ? "--reason" : "--reason or --by"} repeats personal data${whose}; it ` +
-        "would stand in the audit record and in closed books for good, so it is refused, and nothing is decided",
-      cure: "name people and customers by their ids, and say it again",
-      exitCode: exitCodes.usage,
-    });
+    const texts = textsOf(this.#ofAll().iterate(mostOfAll)).filter((text) => isTelling.test(text));
+    const inRows = formTexts(this.#ofAllRows().iterate(mostOfAll)).filter((text) => isTellingInRow.test(text));
+    if (repeats(reason, [...texts, ...inRows])) throw refused("--reason", "");
   }
 
   /** The customer whom a decision is about; undefined where it is about none, or about many. */
@@ -104,13 +116,61 @@ export class ReasonGuard {
   }
 }
 
+/** The id of the row in quarantine that is signed off. */
+function quarantinedIn({ blocker }: JsonObject): string | undefined {
+  const start = "quarantined:";
+  return typeof blocker === "string" && blocker.startsWith(start) ? blocker.slice(start.length) : undefined;
+}
+
+function repeats(words: string, texts: readonly string[]): boolean {
+  const folded = words.toLowerCase();
+  const near = texts.filter((text) => folded.includes(text.toLowerCase()));
+  return near.length > 0 && replacing(near)(words) !== words;
+}
+
+function refused(options: string, whose: string): Problem {
+  return new Problem({
+    code: "reason.names",
+    message:
+      `${options} repeats personal data${whose}; it would stand in the audit record and in closed books for good, ` +
+      "so it is refused, and nothing is decided",
+    cure: "name people and customers by their ids, and say it again",
+    exitCode: exitCodes.usage,
+  });
+}
+
 function textsOf(rows: Iterable<{ body: string }>): string[] {
   const texts = new Set<string>();
-  const add = (value: Json | undefined): void => {
-    if (typeof value === "string" && value.trim().length >= shortest) texts.add(value.trim());
-    else if (Array.isArray(value)) value.forEach(add);
-    else if (isJsonObject(value)) Object.values(value).forEach(add);
-  };
-  for (const { body } of rows) add(stored<Json>(body));
+  for (const { body } of rows) addTexts(stored<Json>(body), texts);
   return [...texts];
+}
+
+/** What rows in quarantine say that may be of a person: each value, and each part of one that is a list or a line. */
+function formTexts(rows: Iterable<QuarantinedForm>): string[] {
+  const all = new Set<string>();
+  for (const { body, id, customer } of rows) {
+    const texts = new Set<string>();
+    addTexts(readForm(body), texts);
+    for (const text of texts)
+      for (const part of text.split(/[;,:=|<>"\p{Cc}]/u)) if (part.trim().length >= shortest) texts.add(part.trim());
+    for (const text of texts)
+      if (text !== id && text !== customer && !isFigure.test(text) && !currencies.has(text)) all.add(text);
+  }
+  return [...all];
+}
+
+/** A row as it came: what could not be taken apart is one text. */
+function readForm(body: string): Json {
+  try {
+    return parseJson(body);
+  } catch {
+    return body;
+  }
+}
+
+/** Takes every text of a value, and of what it holds. */
+function addTexts(value: Json | undefined, into: Set<string>): void {
+  if (typeof value === "string" && value.trim().length >= shortest) into.add(value.trim());
+  else if (Array.isArray(value)) for (const item of value) addTexts(item, into);
+  else if (isJsonObject(value)) for (const item of Object.values(value)) addTexts(item, into);
 }

@@ -94,7 +94,7 @@ export class LedgerWorld {
   async reject(
     stream: Stream,
     key: RecordKey | undefined,
-    fields: { code?: string; customer?: RecordKey; raw?: string } = {},
+    fields: { code?: string; customer?: RecordKey; raw?: string; form?: Json } = {},
   ): Promise<void> {
     const read = await this.ledger.records.startRead(this.run, "erp", stream);
     await this.ledger.records.ingest("erp", stream, read, this.run, [
@@ -108,7 +108,7 @@ export class LedgerWorld {
           code: fields.code ?? "missing",
           message: "the field branchCode is missing",
           expected: "a text",
-          raw: JSON.stringify({ name: `${canary} raw` }),
+          raw: typeof fields.form === "string" ? fields.form : JSON.stringify(fields.form ?? { name: `${canary} raw` }),
         },
       },
     ]);
