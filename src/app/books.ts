@@ -17,6 +17,7 @@ import type { StatementFormat } from "../report/statement/render.ts";
 import type { Period } from "../report/statement/shape.ts";
 import { fileNameOf } from "../report/statement/writer.ts";
 import type { Application } from "./application.ts";
+import { cutOffOf } from "./cut-off.ts";
 import { FrozenFiles } from "./frozen-files.ts";
 import { firstDifference, toleratedIn } from "./same-figures.ts";
 import { headSigner } from "./sign-head.ts";
@@ -106,16 +107,10 @@ export async function closeBooks(application: BooksPlace, label: string, whose: 
   ledger.runs.takeLock();
   try {
     const period = await periodOf(application, label);
-    // Everything that was written up to the millisecond before this one is there, what was signed off just now too.
-    await application.clock.sleep(2);
-    const asOf = toInstant(application.clock.now() - 1);
-    ledger.books.requireClosable(period, asOf);
     const inquiry = await application.inquiry();
-    const tolerances = tolerancesOf(application.config.reports.tolerances);
-    await requireClockAhead(inquiry, asOf, label);
+    const { asOf, blockers } = await cutOffOf(application, { ledger, inquiry }, period);
     const frozen = frozenFiles(application);
     frozen.tidy(await inquiry.frozenDigests());
-    const blockers = await inquiry.blockers(period, tolerances);
     if (blockers.some(({ signedOff }) => signedOff === null)) return { closed: undefined, blockers };
     const { files, head } = await rendered(application, frozen, period, asOf);
     if (head === undefined) throw nothingWritten(label);
@@ -340,20 +335,6 @@ async function lateWords(application: BooksPlace, { entry, asOf }: ClosingFacts)
   const { first, count } = late;
   const which = count === 1 ? `entry ${first} of the audit record was` : `${count} entries from ${first} on were`;
   return `${which} written after the closing (entry ${entry}) and bear an earlier time: the clock was set back`;
-}
-
-/** Nothing in the ledger may be of a later moment than its figures are to stand on. */
-async function requireClockAhead(inquiry: Inquiry, asOf: string, label: string): Promise<void> {
-  const newest = await inquiry.auditHead();
-  if (newest === undefined || newest.at <= asOf) return;
-  throw new Problem({
-    code: "books.clock-behind",
-    message: `${label} cannot be closed now: the ledger has an entry of ${newest.at}, which the clock has not reached`,
-    cure:
-      "correct the clock of this machine; where it was ahead when that entry was written, nothing can be closed " +
-      "before that time",
-    exitCode: exitCodes.usage,
-  });
 }
 
 function nothingWritten(label: string): Problem {

@@ -3,10 +3,12 @@ import { dirname, join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { blockersOf, closeBooks, printBooks, signOff } from "../../src/app/books.ts";
 import type { BooksPlace } from "../../src/app/books.ts";
+import { FrozenFiles } from "../../src/app/frozen-files.ts";
+import type { Inquiry } from "../../src/inquiry/inquiry.ts";
 import type { LedgerWorld } from "../support/world/ledger-world.ts";
 import { key } from "../support/world/records.ts";
 import { changeFile, folder, openLedger } from "../support/world/start.ts";
-import { threeMonths } from "../inquiry/statement/statement-world.ts";
+import { month, threeMonths } from "../inquiry/statement/statement-world.ts";
 import { anna, placeOf } from "./book-world.ts";
 
 const known = { by: "anna", reason: "known" };
@@ -32,6 +34,26 @@ async function ready(): Promise<{ world: LedgerWorld; place: BooksPlace }> {
 }
 
 const books = (world: LedgerWorld): string => join(dirname(world.path), "books");
+
+/** A clock that goes on while it is waited for. */
+function ticking(world: LedgerWorld, inquiry: Inquiry): BooksPlace {
+  const sleep = async (ms: number): Promise<void> => {
+    world.now += ms;
+  };
+  return placeOf(world, {
+    clock: { now: () => world.now, monotonic: () => world.now, sleep },
+    inquiry: async () => inquiry,
+  });
+}
+
+/** Somebody writes each time just before it is asked what stands in the way. */
+function writeWhileAsked(inquiry: Inquiry, write: () => Promise<void>): void {
+  const ask = inquiry.blockers.bind(inquiry);
+  vi.spyOn(inquiry, "blockers").mockImplementation(async (...asked) => {
+    await write();
+    return await ask(...asked);
+  });
+}
 
 describe("a period is not closed", () => {
   it("while one of several things that stand in the way is not signed off", async () => {
@@ -90,15 +112,15 @@ describe("a period is not closed", () => {
 describe("closed books", () => {
   it("stand on the head at their cut-off: what is written while they are closed is after it", async () => {
     const { world, place } = await ready();
-    const inquiry = await world.inquiry();
-    const before = await inquiry.auditHead();
-    const ask = inquiry.blockers.bind(inquiry);
-    vi.spyOn(inquiry, "blockers").mockImplementation(async (period) => {
-      const found = await ask(period);
+    const before = await (await world.inquiry()).auditHead();
+    // oxlint-disable-next-line typescript/unbound-method -- it is called with the folder that was asked
+    const { keep } = FrozenFiles.prototype;
+    const spy = vi.spyOn(FrozenFiles.prototype, "keep").mockImplementation(async function (this: FrozenFiles, chunks) {
       await world.ledger.books.signOff("2026-11", [{ id: "hold:h1", facts: "f" }], known);
-      return found;
+      return await keep.call(this, chunks);
     });
-    await closeBooks({ ...place, inquiry: async () => inquiry }, "2026-10", anna);
+    await closeBooks(place, "2026-10", anna);
+    spy.mockRestore();
     expect(await (await world.inquiry()).closings()).toMatchObject([{ entry: before?.sequence, root: before?.root }]);
     const out = folder();
     expect(await printBooks(place, "2026-10", { folder: out })).toMatchObject({ different: [] });
@@ -107,6 +129,40 @@ describe("closed books", () => {
     };
     expect(header.auditHead).toMatchObject({ sequence: before?.sequence, root: before?.root, size: before?.size });
     expect((await (await world.inquiry()).auditHead())?.sequence).toBe((before?.sequence ?? 0) + 2);
+  });
+
+  it("say what was signed off in the last moment before them: the cut-off is after it", async () => {
+    const { world, place } = await open();
+    const inquiry = await world.inquiry();
+    const ids = (await inquiry.blockers(await inquiry.joinedPeriod(month("2026-10")))).map(({ id }) => id);
+    expect(ids).not.toEqual([]);
+    writeWhileAsked(inquiry, async () => {
+      await signOff(place, "2026-10", ids, known);
+    });
+    expect(await closeBooks(ticking(world, inquiry), "2026-10", anna)).toMatchObject({ closed: { closing: 1 } });
+    const out = folder();
+    expect(await printBooks(place, "2026-10", { folder: out })).toMatchObject({ different: [] });
+    const { parts } = JSON.parse(readFileSync(join(out, "exceptions-2026-10.json"), "utf8")) as {
+      parts: { sign_offs: { rows: { blocker: string }[] } };
+    };
+    expect(new Set(parts.sign_offs.rows.map(({ blocker }) => blocker))).toEqual(new Set(ids));
+  });
+
+  it("are not made while somebody else writes again and again", async () => {
+    const { world } = await ready();
+    const inquiry = await world.inquiry();
+    let count = 0;
+    writeWhileAsked(inquiry, async () => {
+      count += 1;
+      await world.ledger.books.signOff("2026-11", [{ id: `hold:h${count}`, facts: "f" }], known);
+    });
+    await expect(closeBooks(ticking(world, inquiry), "2026-10", anna)).rejects.toMatchObject({
+      code: "books.written-meanwhile",
+      exitCode: 75,
+    });
+    expect(existsSync(books(world))).toBe(false);
+    vi.restoreAllMocks();
+    expect(await closeBooks(ticking(world, inquiry), "2026-10", anna)).toMatchObject({ closed: { closing: 1 } });
   });
 
   it.each(["as_of = '2026-11-24T00:00:00.000Z'", "entry = entry - 1", "entry_hash = 'f'"])(
