@@ -7,10 +7,10 @@ import { programVersion } from "../base/program-version.ts";
 import { openInquiry } from "../inquiry/inquiry.ts";
 import type { Inquiry } from "../inquiry/inquiry.ts";
 import type { StatementKind } from "../inquiry/statement/statements.ts";
-import type { ClosedAs } from "../ledger/books/books.ts";
+import type { ClosedAs, SignedAs } from "../ledger/books/books.ts";
 import type { Blocker, ClosedFileFacts, ClosingFacts, Signable } from "../report/books.ts";
 import type { AuditHeadFacts } from "../report/facts.ts";
-import { closedPeriod, parsePeriod } from "../report/statement/period.ts";
+import { closedPeriod, parsePeriod, requireBegun } from "../report/statement/period.ts";
 import { tolerancesOf } from "../report/statement/tolerances.ts";
 import { requireStatementFormat } from "../report/statement/render.ts";
 import type { StatementFormat } from "../report/statement/render.ts";
@@ -64,19 +64,22 @@ export async function blockersOf(application: BooksPlace, label: string): Promis
 
 /**
  * Signs off by their ids what stands in the way of closing a period, and exceptions that were open at the end of it.
- * Throws a usage Problem for an id that stands for neither.
+ * Answers who signed off each: where that was done before, it stands, and nothing is written. Throws a usage Problem
+ * for an id that stands for neither, and for a period that has not begun.
  */
 export async function signOff(
   application: BooksPlace,
   label: string,
   ids: readonly string[],
   whose: { by: string; reason: string },
-): Promise<Signable[]> {
+): Promise<SignedAs[]> {
   const ledger = await application.existingLedger();
+  const period = await periodOf(application, label);
+  requireBegun(period, toInstant(application.clock.now()));
   const standing: Signable[] = await blockersOf(application, label);
   const inquiry = await application.inquiry();
-  const accepted = await inquiry.acceptable(await periodOf(application, label), ids);
-  const chosen = ids.flatMap((id) => {
+  const accepted = await inquiry.acceptable(period, ids);
+  const chosen = [...new Set(ids)].flatMap((id) => {
     const found = [...standing, ...accepted].filter((one) => one.id === id);
     if (found.length > 0) return found;
     throw new Problem({
@@ -88,8 +91,7 @@ export async function signOff(
       exitCode: exitCodes.usage,
     });
   });
-  await ledger.books.signOff(label, chosen, whose);
-  return chosen;
+  return await ledger.books.signOff(label, chosen, whose);
 }
 
 /** What closing came to: the closing, or what stands in its way. */

@@ -162,8 +162,18 @@ async function signOffCommand(
     const whose = { reason: requireReason(words.reason), by: deciderOf(words.by) };
     const { signOff } = await import("../app/books.ts");
     const signed = await signOff(application, period, ids, whose);
-    if (options.json) output.json({ period, signedOff: signed.map(({ id }) => id), by: whose.by });
-    else for (const { id } of signed) output.line(`${id} is signed off by ${whose.by}, as it is now`);
+    if (options.json) {
+      output.json(toJson({ period, signedOff: signed }));
+      return ok;
+    }
+    const { instantText } = await import("../report/text.ts");
+    const view = viewOf(output, application.config.zone);
+    for (const { id, by, at, already } of signed)
+      output.line(
+        already
+          ? `${id} was signed off by ${by} already (${instantText(at, view)}), as it is now; nothing was written`
+          : `${id} is signed off by ${by}, as it is now`,
+      );
     return ok;
   });
 }

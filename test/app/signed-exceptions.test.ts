@@ -238,6 +238,22 @@ describe("an exception that stood open at the end of a period", () => {
     expect((await signers(world, "2026-10"))[id]).toBe("anna");
   });
 
+  it("is not accepted for a period that has not begun, and is from its first moment on", async () => {
+    const { world } = await troubled();
+    const place = placeOf(world);
+    const first = await idOf(world, "2026-10", "record", "order crm/O1");
+    world.now = Date.parse(month("2026-12").from) - 1;
+    for (const id of [first, ...(await blockersOf(place, "2026-12")).map((one) => one.id)])
+      await expect(signOff(place, "2026-12", [id], accepts)).rejects.toMatchObject({
+        code: "books.not-begun",
+        exitCode: 64,
+        message: expect.stringContaining("2026-12 has not begun"),
+      });
+    expect([...world.ledger.audit.rows()].filter(({ kind }) => kind === "signed-off")).toEqual([]);
+    world.now += 1;
+    expect(await signOff(place, "2026-12", [first, first], accepts)).toMatchObject([{ id: first, already: false }]);
+  });
+
   it("is named where an id stands for nothing: where such ids are found", async () => {
     const { world } = await troubled();
     const refused = signOff(placeOf(world), "2026-10", ["quarantined:q-0000000000"], accepts);

@@ -112,6 +112,17 @@ it("a row in quarantine is signed off by the id that its row of the statement ha
     exitCode: 0,
     stdout: `${id} is signed off by anna, as it is now\n`,
   });
+  const again = ["report", "sign-off", month, id, "--by", "bob", "--reason", "me too"];
+  expect(await w.run(...again)).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringMatching(
+      /^quarantined:q-\w+ was signed off by anna already \(\d{4}-.*\), as it is now; nothing was written\n$/u,
+    ),
+  });
+  expect(JSON.parse((await w.run(...again, "--json")).stdout)).toEqual({
+    period: month,
+    signedOff: [{ id, by: "anna", at: expect.stringMatching(/Z$/u), already: true }],
+  });
   expect(await rows()).toMatchObject([{ sign_off_id: id, signed_off_by: "anna", sign_off_reason: accept[3] }]);
   expect((await w.run("audit", "verify")).exitCode).toBe(0);
 });

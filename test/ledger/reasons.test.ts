@@ -91,7 +91,7 @@ describe("a reason about a row in quarantine that was never usable", () => {
   it("is refused where it repeats values of that row, or of any such row where it is about nobody", async () => {
     const made = await world();
     const { ofCustomer, ofNobody } = await neverUsable(made);
-    const signed = async (blocker: object & { id: string }, reason: string, by = "anna"): Promise<void> =>
+    const signed = async (blocker: object & { id: string }, reason: string, by = "anna"): Promise<unknown> =>
       await made.ledger.books.signOff("2026-09", [{ facts: "f", ...blocker }], { by, reason });
     const row = { id: `quarantined:${ofCustomer}`, customer: "crm/CUSTOMER-9" };
     for (const [blocker, reason] of [

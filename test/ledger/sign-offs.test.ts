@@ -88,6 +88,26 @@ it("a signature is of one period, says by whom and why in the audit record, and 
   expect(await blockers(world, firstDay), "what came after it").toEqual([]);
 });
 
+it("who signs off what stands signed off already is told by whom and when, and nothing is written", async () => {
+  const { world, first, second } = await heldWorld();
+  world.now = Date.parse("2026-11-02T10:00:00Z");
+  const [one, other] = [first, second].map((hold) => ({ id: `hold:${hold}`, facts: "f" }));
+  if (one === undefined || other === undefined) throw new Error("nothing is held");
+  const { books, audit } = world.ledger;
+  const by = { by: "anna", at: "2026-11-02T10:00:00.000Z" };
+  expect(await books.signOff("2026-10", [one], anna)).toEqual([{ id: one.id, ...by, already: false }]);
+  world.now += 60_000;
+  const before = [...audit.rows()].length;
+  expect(await books.signOff("2026-10", [one, other], { by: "ben", reason: "me too" })).toEqual([
+    { id: one.id, ...by, already: true },
+    { id: other.id, by: "ben", at: "2026-11-02T10:01:00.000Z", already: false },
+  ]);
+  expect([...audit.rows()]).toHaveLength(before + 1);
+  expect(await books.signOff("2026-10", [{ ...one, facts: "g" }], { by: "ben", reason: "as it is now" })).toMatchObject(
+    [{ by: "ben", already: false }],
+  );
+});
+
 it("orders whose money does not agree are named one by one, and where they are very many the others by one more", async () => {
   const world = await LedgerWorld.open();
   world.now = Date.parse("2026-10-05T10:00:00Z");

@@ -39,6 +39,14 @@ export interface ClosedAs {
   closing: number;
 }
 
+/** Who signed something off as it is, and when; `already`: before this was asked, which wrote nothing then. */
+export interface SignedAs {
+  id: string;
+  by: string;
+  at: string;
+  already: boolean;
+}
+
 /** Periods that are closed, what was frozen of them, and what was signed off for it. */
 export class Books {
   readonly #context: LedgerContext;
@@ -142,19 +150,21 @@ export class Books {
 
   /**
    * Signs off what stands in the way of a closing, or an exception that does not, with an audit entry. Saying it twice
-   * says nothing more.
+   * says nothing more: who signed it off first stands, and is answered.
    */
   async signOff(
     period: string,
     signed: readonly (Signed & { what?: string; customer?: string })[],
     whose: Whose,
-  ): Promise<void> {
+  ): Promise<SignedAs[]> {
     const { by, reason } = whose;
-    await this.#context.write(() => {
+    return await this.#context.write(() => {
       const at = this.#context.now;
       if (this.#statements().live.get(period) !== undefined) throw alreadyClosed(period);
-      for (const { id: blocker, facts, what, customer } of signed) {
-        if (this.#statements().signOff.run({ period, blocker, facts, at, by, reason }).changes === 0) continue;
+      return signed.map(({ id: blocker, facts, what, customer }) => {
+        const before = this.#statements().signed.get({ period, blocker, facts });
+        if (before !== undefined) return { id: blocker, ...before, already: true };
+        this.#statements().signOff.run({ period, blocker, facts, at, by, reason });
         this.#context.audit.append({
           at,
           kind: "signed-off",
@@ -168,7 +178,8 @@ export class Books {
             reason,
           },
         });
-      }
+        return { id: blocker, by, at, already: false };
+      });
     });
   }
 
@@ -244,8 +255,8 @@ export class Books {
         "select max(as_of) as at from closed_period where reopened_at is null",
       ),
       entry: database.prepare<[number], { hash: string }>("select hash from audit where sequence = ?"),
-      signed: database.prepare<[{ period: string; blocker: string; facts: string }], { at: string }>(
-        "select at from sign_off where period = @period and blocker = @blocker and facts = @facts",
+      signed: database.prepare<[Omit<SignOffTable, "at" | "by" | "reason">], Pick<SignOffTable, "at" | "by">>(
+        "select at, by from sign_off where period = @period and blocker = @blocker and facts = @facts",
       ),
       insert: database.prepare<[ClosedPeriodTable]>(
         `insert into closed_period values (@period, @closing, @zone, @from_at, @to_at, @closed_at, @closed_by, @reason,
@@ -259,7 +270,7 @@ export class Books {
          where period = @period and closing = @closing`,
       ),
       signOff: database.prepare<[SignOffTable]>(
-        `insert into sign_off values (@period, @blocker, @facts, @at, @by, @reason) on conflict do nothing`,
+        `insert into sign_off values (@period, @blocker, @facts, @at, @by, @reason)`,
       ),
     };
   }

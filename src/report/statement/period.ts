@@ -74,6 +74,19 @@ export function requireObserved({ label, zone, to }: Omit<Period, "joined">, beg
   });
 }
 
+/** Throws a usage Problem for a period that has not begun at an instant: what stands open in it is not known yet. */
+export function requireBegun({ label, from }: Period, at: string): void {
+  if (from <= at) return;
+  throw new Problem({
+    code: "books.not-begun",
+    message:
+      `${label} has not begun, it begins at ${from}: what stands open in it is not known yet, so nothing is signed ` +
+      "off for it",
+    cure: `name a period that has begun, or wait: \`crm-sync report blockers ${label}\` lists what is open then`,
+    exitCode: exitCodes.usage,
+  });
+}
+
 /** The month before the one in which an instant lies in a zone, as `2026-09`. */
 export function monthBefore(epochMs: number, zone: string): string {
   const date = Temporal.Instant.fromEpochMilliseconds(epochMs).toZonedDateTimeISO(zone).toPlainDate();
