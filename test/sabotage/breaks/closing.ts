@@ -72,4 +72,30 @@ export const closing: Breaks = {
     test: "ledger/reasons.test.ts",
     title: "a reason that repeats personal data of the customer it is about is refused, and nothing is decided",
   },
+  "a reason may repeat what a row in quarantine says": {
+    file: "src/ledger/private/reasons.ts",
+    within: "quarantinedIn",
+    find: '"quarantined:"',
+    replace: '"in-quarantine:"',
+    test: "ledger/reasons.test.ts",
+    title:
+      "a reason about a row in quarantine that was never usable > is refused where it repeats values of that row, or of " +
+      "any such row where it is about nobody",
+  },
+  "what is signed off just before a closing counts for it and does not stand in it": {
+    file: "src/app/cut-off.ts",
+    within: "cutOffOf",
+    find: "if ((await newestAfter($inquiry, $asOf)) === undefined) return",
+    replace: "return",
+    test: "app/closing-guards.test.ts",
+    title: "closed books > say what was signed off in the last moment before them: the cut-off is after it",
+  },
+  "who signs off what stands signed off is told that they did": {
+    file: "src/ledger/books/books.ts",
+    within: "Books.signOff",
+    find: "if ($before !== undefined) return { id: $blocker, ...$before, already: true };",
+    replace: "if ($before !== undefined) return { id: $blocker, at, by, already: false };",
+    test: "ledger/sign-offs.test.ts",
+    title: "who signs off what stands signed off already is told by whom and when, and nothing is written",
+  },
 };
