@@ -126,6 +126,7 @@ function cannotWrite(path: string, what: string, error: Error): Problem {
       ? `make the folder (\`mkdir -p ${folder}\`), or name a file in one that is there`
       : "check that the folder can be written to and has room",
     exitCode: isMissing ? exitCodes.usage : exitCodes.other,
+    place: isMissing ? folder : path,
     cause: error,
   });
 }

@@ -126,11 +126,12 @@ export function safeLines(text: string): string {
     .join("\n");
 }
 
-/** A problem as a person reads it: where, what happened, what to do; with times in a zone. */
+/** A problem as a person reads it: where, what happened, what to do; with times in a zone, and its place as it is. */
 export function describeProblem(problem: Problem, zone = plainView.zone): string {
+  const given = printable(problem.place ?? "");
   const place = problem.place === undefined || problem.message.includes(problem.place) ? "" : `${problem.place}: `;
-  const message = withLocalInstants(printable(`${place}${problem.message}`), { zone });
-  return `${message}\n  → ${withInstantsToWrite(printable(problem.cure), { zone })}`;
+  const message = withLocalInstants(printable(`${place}${problem.message}`), { zone }, given);
+  return `${message}\n  → ${withInstantsToWrite(printable(problem.cure), { zone }, given)}`;
 }
 
 export function problemJson(problem: Problem): Json {

@@ -79,21 +79,36 @@ export function instantText(instant: string, { zone }: Pick<View, "zone">): stri
   return `${time} ${zone === "UTC" ? "UTC" : at.offset}`;
 }
 
-/** Instants in a text. In quotation marks stands what somebody wrote, and that stays as it is. */
-const instants = /(?<!")\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z\b/g;
+/**
+ * Instants that stand as words of their own. What stands in quotation marks or backticks, in a path or another word, or
+ * after the name of an option is what somebody wrote or is to write, and stays as it is.
+ */
+const instants = new RegExp(
+  [
+    /"[^"]*"|`[^`]*`/,
+    /(?<![^\s(]|(?:^|\s)--[\w-]+\s)\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z(?![^\s),;:.]|[:.]\S)/,
+  ]
+    .map((part) => part.source)
+    .join("|"),
+  "g",
+);
 
-/** A text for people with each instant in it as `instantText` has it. */
-export function withLocalInstants(text: string, view: Pick<View, "zone">): string {
-  return text.replaceAll(instants, (found) => (isInstant(found) ? instantText(found, view) : found));
+/** A text for people with each instant in it as `instantText` has it; what was `given` stays as it is. */
+export function withLocalInstants(text: string, view: Pick<View, "zone">, given = ""): string {
+  return withInstants(text, given, (found) => instantText(found, view));
 }
 
 /** The same for what a person is to write: nothing is left out of an instant, and it can be given to an option. */
-export function withInstantsToWrite(text: string, { zone }: Pick<View, "zone">): string {
-  return text.replaceAll(instants, (found) =>
-    isInstant(found)
-      ? Temporal.Instant.from(found).toZonedDateTimeISO(zone).toString({ timeZoneName: "never" })
-      : found,
+export function withInstantsToWrite(text: string, { zone }: Pick<View, "zone">, given = ""): string {
+  if (zone === "UTC") return text;
+  return withInstants(text, given, (found) =>
+    Temporal.Instant.from(found).toZonedDateTimeISO(zone).toString({ timeZoneName: "never" }),
   );
+}
+
+function withInstants(text: string, given: string, shown: (instant: string) => string): string {
+  const searched = given === "" ? instants : new RegExp(`${RegExp.escape(given)}|${instants.source}`, "g");
+  return text.replaceAll(searched, (found) => (found !== given && isInstant(found) ? shown(found) : found));
 }
 
 /** Whether there is such a day and such a time: a text from outside may only look like one. */

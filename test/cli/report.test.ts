@@ -123,6 +123,18 @@ it("refuses a moment in the past with times in the configured zone, and names on
   expect((await w.run(...asked, "2999-01-01T10:00:00Z")).stderr).toContain('"2999-01-01T10:00:00Z" lies in the future');
 });
 
+it("names the folder of a file as it was given, also where there is an instant in it", async () => {
+  const w = await synchronised();
+  w.environment["CRM_SYNC__zone"] = "Europe/Berlin";
+  for (const name of ["2026-10-01T00:00:00Z", "of 2026-10-01T00:00:00Z here"]) {
+    const folder = w.path(name);
+    const refused = await w.run("report", "orders", "--period", thisMonth, "--out", `${folder}/x.csv`);
+    expect(refused).toMatchObject({ exitCode: 64, stdout: "" });
+    expect.soft(refused.stderr).toContain(`cannot be written to ${folder}/x.csv: there is no folder ${folder}\n`);
+    expect.soft(refused.stderr).toContain(`make the folder (\`mkdir -p ${folder}\`)`);
+  }
+});
+
 const refusals: [words: string[], why: string][] = [
   [["run", "--period", "2026-13"], '"2026-13" is no period'],
   [["run", "--period", "2026-11..2026-10"], "ends before it begins"],

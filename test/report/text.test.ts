@@ -53,6 +53,28 @@ describe("words for people", () => {
     expect(withInstantsToWrite(text, { zone })).toBe(`at 2026-10-06T01:30:00.12+05:30, ${rest}`);
   });
 
+  it("leave an instant as it is in a path, a quoted command, another word or after an option", () => {
+    const zone = "Europe/Berlin";
+    const at = "2026-10-01T00:00:00Z";
+    const kept = [`/tmp/${at}/x.csv`, `${at}/x.csv`, `C:\\${at}`, `${at}.csv`, `${at}-2`, `x-${at}`, `'${at}'`];
+    kept.push(`crm/${at}`, `"of ${at} by hand"`, `\`mkdir -p '/tmp/of ${at} by hand'\``, `--since ${at}`, `a:${at}`);
+    for (const text of kept) {
+      expect.soft(withLocalInstants(`it is ${text}, and`, { zone })).toBe(`it is ${text}, and`);
+      expect.soft(withInstantsToWrite(`it is ${text}, and`, { zone })).toBe(`it is ${text}, and`);
+    }
+    const local = "2026-10-01 02:00:00 +02:00";
+    for (const [before, after] of [
+      ["", ""],
+      ["from ", " on"],
+      ["(", ")"],
+      ["at ", ", after"],
+      ["at ", ": a"],
+      ["at ", "."],
+    ])
+      expect.soft(withLocalInstants(`${before}${at}${after}`, { zone })).toBe(`${before}${local}${after}`);
+    expect(withInstantsToWrite(`from ${at} on`, { zone: "UTC" })).toBe(`from ${at} on`);
+  });
+
   it("breaks long lines on a terminal and nowhere else", () => {
     const line = `  ${"word ".repeat(20).trim()}`;
     expect(wrapped([line], { zone: "UTC", terminal: false })).toEqual([line]);
