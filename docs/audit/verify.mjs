@@ -11,6 +11,14 @@ import { createReadStream, readFileSync } from "node:fs";
 
 const form = "crm-sync audit record 2";
 
+const usage = `usage: node verify.mjs FILE [--key VERIFIER] ... [--heads FILE ...]
+
+  FILE            what \`crm-sync audit export\` or \`crm-sync audit prove\` wrote
+  --key VERIFIER  the key that signed the heads, as \`crm-sync audit head\` prints it; once for each key
+  --heads FILE    heads that were kept outside: a copy of ledger.db.heads, or a checkpoint; it takes all that follows
+
+Ends with 0 where everything fits, with 1 where something does not, and with 2 where it cannot be judged.`;
+
 class Wrong extends Error {}
 class Unclear extends Error {}
 
@@ -475,7 +483,7 @@ async function main(words) {
   while (rest[0] === "--key") verifiers.push(rest.splice(0, 2)[1] ?? "");
   const [option, ...copies] = rest;
   if (path === undefined || (option !== undefined && (option !== "--heads" || copies.length === 0)))
-    throw new Unclear("usage: node verify.mjs audit.ndjson|proof.json [--key VERIFIER] ... [--heads FILE ...]");
+    throw new Unclear(`the arguments are not as they have to be\n${usage}`);
   const heads = headsIn(copies, verifiers);
   const checked = new Export(heads);
   let number = 0;
@@ -488,7 +496,10 @@ async function main(words) {
 }
 
 try {
-  for (const line of await main(process.argv.slice(2))) console.log(line);
+  const words = process.argv.slice(2);
+  if (words.length === 0) process.exitCode = 2;
+  const isAsked = words.length === 0 || words.includes("--help");
+  for (const line of isAsked ? [usage] : await main(words)) console.log(line);
 } catch (error) {
   console.log(error instanceof Wrong ? `BAD ${error.message}` : `cannot be judged: ${error.message}`);
   process.exitCode = error instanceof Wrong ? 1 : 2;

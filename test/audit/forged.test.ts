@@ -9,7 +9,7 @@ import { Frontier } from "../../src/ledger/audit/merkle-log.ts";
 import { RecordTree } from "../../src/ledger/audit/record-tree.ts";
 import { exportOf, lived, verifierAlone } from "../support/audit-record.ts";
 import type { World } from "../support/cli.ts";
-import { openLedger, sqlite } from "../support/world/start.ts";
+import { HandTime, openLedger, sqlite } from "../support/world/start.ts";
 
 /** What the stand-alone verifier and `audit verify` say of the same heads. */
 async function both(w: World, path: string, heads: string): Promise<unknown[]> {
@@ -172,7 +172,9 @@ describe("a database that somebody can write to", () => {
   });
 
   it("is stale where the last entry says that it is still to come", async () => {
-    const { ledger, path } = await openLedger();
+    const time = new HandTime();
+    time.at = Date.parse("2999-01-01T00:00:00.120Z");
+    const { ledger, path } = await openLedger({ time });
     await ledger.audit.append({ kind: "k", subject: "s", body: {} });
     ledger.close();
     const w = await lived();
@@ -180,6 +182,14 @@ describe("a database that somebody can write to", () => {
     for (const suffix of ["-wal", "-shm"]) writeFileSync(w.path(`ledger.db${suffix}`), "");
     writeFileSync(w.path("ledger.db.heads"), readFileSync(`${path}.heads`));
     expect((await w.run("audit", "verify")).stdout).toMatch(/^freshness +STALE/mu);
+    const { at } = JSON.parse((await w.run("audit", "head", "--json")).stdout) as { at: string };
+    const local = new Date(Date.parse(at) + 330 * 60_000).toISOString();
+    w.environment["CRM_SYNC__zone"] = "Asia/Kolkata";
+    const said = (await w.run("audit", "verify")).stdout;
+    expect(said).toContain(`is of ${local.slice(0, 10)} ${local.slice(11, 19)} +05:30, which is still to come`);
+    expect((await w.run("audit", "verify", "--json")).stdout).toContain(`is of ${at}, which`);
+    const shown = /^at (\S+\+05:30)$/mu.exec((await w.run("audit", "head")).stdout)?.[1] ?? "";
+    expect(Date.parse(shown), "one word, and the same moment").toBe(Date.parse(at));
   });
 });
 
@@ -234,4 +244,13 @@ describe("a ledger from before the tree", () => {
     expect(() => sqlite(path).exec(old)).toThrow(/are written no more/u);
     expect(ledger.audit.verify()).toMatchObject({ good: true, entries: 33 });
   });
+});
+
+it("the verifier that stands alone says how it is called", () => {
+  const verify = verifierAlone();
+  const said = expect.stringMatching(/^usage: node verify\.mjs FILE [^]*--key [^]*--heads [^]*Ends with 0 /u);
+  expect(verify("--help")).toEqual({ code: 0, said });
+  expect(verify("a.ndjson", "--help")).toEqual({ code: 0, said });
+  expect(verify()).toEqual({ code: 2, said });
+  expect(verify("a.ndjson", "--other")).toEqual({ code: 2, said: expect.stringContaining("usage: node verify.mjs") });
 });

@@ -2,6 +2,7 @@ import type { AuditAnswer } from "../../app/audit-record.ts";
 import { toJson } from "../../base/canonical-json.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { exitCodes, usage } from "../../base/errors.ts";
+import { withInstantsToWrite, withLocalInstants } from "../../report/text.ts";
 import { parseKey } from "../keys.ts";
 import { ok, withReader } from "../command.ts";
 import type { Invocation } from "../command.ts";
@@ -81,7 +82,7 @@ async function auditVerifyCommand(
     const { verifyAudit } = await import("../../app/audit-record.ts");
     const answer = await verifyAudit(application, { copies: heads, within, verifiers: key });
     if (options.json) output.json(toJson({ ...answer, head: answer.head ?? null }));
-    else for (const line of verdictLines(answer)) output.line(line);
+    else for (const line of verdictLines(answer)) output.line(withLocalInstants(line, application.config));
     if (!answer.good) return exitCodes.ledgerRefused;
     // A record that no head is kept of may be cut off anywhere, and nobody would know.
     const isUnproven = answer.completeness.good === null && answer.entries > 0;
@@ -142,7 +143,9 @@ async function auditHeadCommand(invocation: Invocation): Promise<ExitCode> {
       output.json({ ...head, ...signed });
       return ok;
     }
-    for (const line of [`${head.sequence} ${head.hash}`, `tree ${head.size} ${head.root}`, `at ${head.at}`])
+    // One word, and to the millisecond: what reads these lines splits them at spaces.
+    const at = withInstantsToWrite(head.at, application.config);
+    for (const line of [`${head.sequence} ${head.hash}`, `tree ${head.size} ${head.root}`, `at ${at}`])
       output.line(line);
     if (unsigned !== undefined) output.note(`not signed: ${unsigned}`);
     if (signed === undefined) return ok;
