@@ -5,7 +5,8 @@ import type { Printed } from "../app/books.ts";
 import type { Blocker } from "../report/books.ts";
 import { toJson } from "../base/canonical-json.ts";
 import type { ExitCode } from "../base/errors.ts";
-import { exitCodes } from "../base/errors.ts";
+import { exitCodes, usage } from "../base/errors.ts";
+import { withLocalInstants } from "../report/text.ts";
 import { ok, withLedger, withReader } from "./command.ts";
 import type { Invocation } from "./command.ts";
 import { byWhom, example, wholeNumber } from "./command-line.ts";
@@ -20,6 +21,7 @@ const why = "why; kept for good, so without names, phone numbers and e-mail addr
 export function addBooks(report: CommandUnknownOpts, carryOut: CarryOut): void {
   // `report` has options of the same names, and takes them wherever they stand.
   const given = (own: Words): Words => ({ ...shared.parse(report.opts()), ...own });
+  report.hook("preAction", refuseOthers);
   report
     .command("close")
     .description("freeze the statements of a period, with the head of the audit record that they stand on")
@@ -74,6 +76,18 @@ export function addBooks(report: CommandUnknownOpts, carryOut: CarryOut): void {
     .action((period, options) =>
       carryOut((invocation) => printCommand(invocation, period, { ...options, ...given(options) })),
     );
+}
+
+/** What `report` takes and the command below it does not would be left out of account without a word. */
+function refuseOthers(report: CommandUnknownOpts, command: CommandUnknownOpts): void {
+  const own = new Set(command.options.map((option) => option.attributeName()));
+  const other = report.options.find((option) => {
+    const name = option.attributeName();
+    return report.getOptionValueSource(name) !== undefined && !own.has(name);
+  });
+  if (other === undefined) return;
+  const name = `crm-sync report ${command.name()}`;
+  throw usage(`\`${name}\` has no option ${other.long}`, `leave it out; \`${name} --help\` shows what it takes`);
 }
 
 interface Words {
@@ -211,7 +225,9 @@ async function printCommand(
       const anew = printed.files.some(({ kind, format }) => format === "json" && isComputed(printed, kind));
       if (printed.different.length === 0 && anew)
         output.line("computed anew from the ledger, the figures are the same");
-      for (const { kind, why } of printed.notCompared) output.line(`${kind} was not computed anew: ${why}`);
+      const { zone } = application.config;
+      for (const { kind, why } of printed.notCompared)
+        output.line(withLocalInstants(`${kind} was not computed anew: ${why}`, { zone }));
       for (const { kind, line, frozen, now } of printed.different) {
         output.line(`BAD: ${kind}, computed anew, is not what was frozen; line ${line} of its JSON is the first`);
         output.line(`  frozen  ${frozen}`);

@@ -37,6 +37,12 @@ it("a month is closed by hand, once what stands in the way is signed off, printe
   expect(reopened.exitCode).toBe(0);
   expect((await w.run("report", "closings")).stdout).toContain("an amount was wrong");
   expect((await w.run("report", "print", lastMonth, "--out", folder)).exitCode, "the closing stays").toBe(0);
+  w.tamper("insert into meta (key, value) values ('stood since', '2999-01-01T00:00:00.000Z')");
+  w.environment["CRM_SYNC__zone"] = "Asia/Kolkata";
+  const partly = await w.run("report", "print", lastMonth, "--out", folder);
+  expect(partly.stdout).toMatch(/was not computed anew: .* 2999-01-01 05:30:00 \+05:30/u);
+  const forMachines = await w.run("report", "print", lastMonth, "--out", folder, "--json");
+  expect(forMachines.stdout).toContain("2999-01-01T00:00:00.000Z");
 });
 
 it("who is shown the names of customers stands in the audit record", async () => {
@@ -125,4 +131,27 @@ it("a row in quarantine is signed off by the id that its row of the statement ha
   });
   expect(await rows()).toMatchObject([{ sign_off_id: id, signed_off_by: "anna", sign_off_reason: accept[3] }]);
   expect((await w.run("audit", "verify")).exitCode).toBe(0);
+});
+
+it("an option of `report` that a command below it does not take is refused, wherever it stands", async () => {
+  const w = await world();
+  await beganLastMonth(w);
+  for (const [command, option, ...words] of [
+    ["close", "--customer", lastMonth, "--customer", "C-1", "--by", "anna"],
+    ["close", "--out", lastMonth, "--out", "x"],
+    ["reopen", "--source", lastMonth, "--source", "crm", "--reason", "wrong"],
+    ["blockers", "--as-of", lastMonth, "--as-of", "2020-01-01"],
+    ["blockers", "--by", lastMonth, "--by", "anna"],
+    ["sign-off", "--period", lastMonth, "run:run_1", "--period", lastMonth, "--by", "anna", "--reason", "known"],
+    ["closings", "--format", "--format", "nonsense"],
+    ["print", "--part", lastMonth, "--out", w.folder, "--part", "x"],
+  ] as const) {
+    const ended = await w.run("report", command, ...words);
+    expect.soft([ended.exitCode, ended.stdout], command).toEqual([64, ""]);
+    expect.soft(ended.stderr).toContain(`\`crm-sync report ${command}\` has no option ${option}\n`);
+    expect.soft(ended.stderr).toContain(`\`crm-sync report ${command} --help\``);
+  }
+  expect((await w.run("report", "--customer", "C-1", "closings")).exitCode, "before it").toBe(64);
+  expect((await w.run("report", "--by", "anna", "close", lastMonth)).exitCode, "its own, before it").toBe(0);
+  expect((await w.run("report", "closings")).stdout).toContain("anna");
 });
