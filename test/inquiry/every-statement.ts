@@ -74,7 +74,7 @@ async function closing(world: LedgerWorld): Promise<void> {
   await (await world.inquiry()).blockers(october);
   const file = { name: "f", kind: "orders", format: "csv", sha256: "a".repeat(64), bytes: 1 };
   world.now = Date.parse(october.to) + 1;
-  for (const id of ["b", "money:crm/O1", "hold:h"])
+  for (const id of ["b", "money:crm/O1", "hold:h", "quarantined:q"])
     await ledger.books.signOff(october.label, [{ id, facts: "f" }], whose);
   const of = { program: "0", configuration: "c", files: [file], signedOff: [{ id: "b", facts: "f" }] };
   await ledger.books.close({ period: october, asOf: new Date(world.now).toISOString(), head, ...of }, whose);

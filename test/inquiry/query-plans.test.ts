@@ -95,6 +95,10 @@ const allowed: Record<string, { statement: RegExp; why: string }> = {
     statement: /^select p\.ref, p\.version from record_version v join private_value p on p\.ref = 'raw:'/u,
     why: "a person erases somebody, and nothing of them may be left",
   },
+  "reasons: what rows in quarantine say": {
+    statement: /^select p\.body, q\.record_id as id, q\.customer_id as customer from quarantine q join .* limit \?$/u,
+    why: "a person decides about nobody in particular, and the reason may repeat nobody's data",
+  },
   "books: what was signed off": {
     statement: /from "?sign_off"?/u,
     why: "a person asks for one period",
