@@ -61,6 +61,16 @@ export interface ReadOptions {
   /** Largest number of items in one batch; 500 by default. */
   batchSize?: number;
   /**
+   * Told how far a reading has come, each time the batch before was taken: what `resume` of a later reading begins at,
+   * should this one be cut. It holds neither secrets nor personal data. A reader that can only begin anew never calls it.
+   */
+  reached?: (position: string) => void;
+  /**
+   * A position that `reached` was told by a reading with the same settings that was cut. A reading that goes on from
+   * there is `full` only where its records have an order in which none of them moves.
+   */
+  resume?: string;
+  /**
    * Says why so few rows are not believed. Asked before the first joined record is yielded, because a record whose
    * detail rows were lost looks like one that was changed.
    */
