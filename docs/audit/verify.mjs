@@ -102,6 +102,7 @@ function rootBy(leaf, index, size, path) {
 
 /** RFC 9162, 2.1.4.2: the roots of the earlier and the later tree that a path leads to. */
 function rootsBy(before, size, earlier, given) {
+  if (before === size) return given.length === 0 ? [earlier, earlier] : [];
   const isPower = Number.isInteger(Math.log2(before));
   const path = (isPower ? [earlier, ...given] : given).map((text) => Buffer.from(text, "hex"));
   if (before < 1 || before > size || path.length === 0) return [];
@@ -156,12 +157,13 @@ function headsIn(paths, verifiers) {
   const heads = new Heads();
   for (const path of paths) {
     const text = readFileSync(path, "utf8").replaceAll("\r\n", "\n");
-    const found = [...linesOf(text, path), ...checkpointsIn(text).map((head) => ({ head, checkpoint: head }))];
+    const found = [...linesOf(text, path), ...checkpointsIn(text, path).map((head) => ({ head, checkpoint: head }))];
     if (!found.some(({ head }) => head.sequence > 0)) throw new Unclear(`no head stands in ${path}`);
     for (const { head, checkpoint } of found) {
       const isWhole = () =>
         verifiers.some((verifier) => checkpoint?.isSigned(verifier) === true) &&
-        ["sequence", "hash", "root"].every((name) => checkpoint[name] === head[name]);
+        ["sequence", "hash", "root"].every((name) => checkpoint[name] === head[name]) &&
+        (head.size === undefined || checkpoint.size === head.size);
       if (verifiers.length > 0 && !isWhole())
         wrong("head-signature", `the head of entry ${head.sequence} in ${path} is not as the key signed it`);
       heads.isUnchecked ||= verifiers.length === 0 && checkpoint !== undefined;
@@ -187,14 +189,14 @@ function linesOf(text, path) {
     const isHead = isCount(sequence) && (sequence === 0 ? hash === "" : isHash(hash));
     if (!isHead || !(root === undefined || isHash(root)) || !(size === undefined || isCount(size)))
       throw new Unclear(`line ${index + 1} of ${path} is no head`);
-    const signed = typeof checkpoint === "string" ? checkpointsIn(checkpoint)[0] : undefined;
+    const signed = typeof checkpoint === "string" ? checkpointsIn(checkpoint, path)[0] : undefined;
     found.push({ head: { sequence, hash, root, size }, checkpoint: signed });
   }
   return found;
 }
 
-/** Checkpoints as signed notes (C2SP), whatever stands before each. */
-function checkpointsIn(text) {
+/** Checkpoints as signed notes (C2SP), whatever stands before each; one that somebody changed is refused. */
+function checkpointsIn(text, path) {
   return text.split(/^(?=crm-sync\/)/m).flatMap((note) => {
     const [said, signatures = ""] = note.split("\n\n", 2);
     const [origin, size, root = "", entry = "", hash = "", ...rest] = said.split("\n");
@@ -206,6 +208,8 @@ function checkpointsIn(text) {
       /^entry \d{1,15}$/.test(entry) &&
       isHash(hash.slice(5)) &&
       hash.startsWith("hash ");
+    if (!isIt && /^crm-sync\/[^\s+]+$/.test(origin))
+      throw new Unclear(`a checkpoint of ${origin} in ${path} cannot be read: somebody changed it, or it breaks off`);
     if (!isIt) return [];
     return [
       {
@@ -276,13 +280,9 @@ class Export {
   }
 
   take(line, number) {
-    let item;
-    try {
-      item = JSON.parse(line);
-    } catch {
-      this.wrong("line-broken", `line ${number} is no JSON`);
-    }
-    if (item === null || typeof item !== "object") this.wrong("line-broken", `line ${number} is no JSON object`);
+    if (line === undefined) this.wrong("line-broken", `line ${number} is no UTF-8`);
+    const item = jsonOf(line);
+    if (item === undefined) this.wrong("line-broken", `line ${number} is no JSON object`);
     if (this.end !== undefined) this.wrong("line-after-end", `line ${number} stands after the end`);
     const whole = (written) => {
       if (written === undefined || JSON.stringify(written) !== line)
@@ -406,8 +406,12 @@ function proofOf({ about, tree, since, entriesBeforeTheTree, entries }) {
   };
 }
 
-function checkProof(text, heads) {
-  const given = JSON.parse(text);
+function checkProof(bytes, heads) {
+  const text = textOf(bytes);
+  if (text === undefined) wrong("line-broken", "it is no UTF-8");
+  if (!text.endsWith("\n}\n")) wrong("cut-off", "it breaks off before its end");
+  const given = jsonOf(text);
+  if (given === undefined) wrong("line-broken", "it is no JSON object");
   if (given.proof !== form) throw new Unclear(`it is no proof of the form "${form}"`);
   const proof = proofOf(given);
   if (proof === undefined || `${JSON.stringify(proof, undefined, 2)}\n` !== text)
@@ -417,6 +421,11 @@ function checkProof(text, heads) {
   const sizeAt = (sequence) => (before === 0 ? sequence : sequence - before + 1);
   if (tree.chain !== undefined && rootBy(chainLeaf(tree.chain), 0, tree.size, tree.chain.path) !== tree.root)
     wrong("entry-not-proven", `the ${before} entries before the tree are not its first leaf`);
+  if (entriesBeforeTheTree > before)
+    wrong(
+      "entry-not-proven",
+      `it says that ${entriesBeforeTheTree} entries are from before the tree, which has ${before}`,
+    );
   if (entries.length === 0) throw new Unclear("it proves no entry");
   let last = before;
   for (const entry of entries) {
@@ -436,8 +445,7 @@ function checkProof(text, heads) {
   if (since !== undefined) {
     if (since.size !== sizeAt(since.sequence))
       wrong("entry-moved", `the tree that ends with entry ${since.sequence} has no ${since.size} leaves`);
-    const roots =
-      since.size === tree.size ? [since.root, since.root] : rootsBy(since.size, tree.size, since.root, since.path);
+    const roots = rootsBy(since.size, tree.size, since.root, since.path);
     if (roots[0] !== since.root || roots[1] !== tree.root)
       wrong("record-rewritten", `the record did not grow from the root ${since.root} of entry ${since.sequence}`);
     requireKept(heads, since.sequence, since);
@@ -464,17 +472,39 @@ function requireKept(heads, sequence, tree) {
     throw new Unclear(`no head with the root of entry ${sequence} was given`);
 }
 
-/** The lines of a file, of which each ends with a line feed and with nothing else. */
-async function* linesIn(path) {
-  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-  let rest = "";
-  for await (const chunk of createReadStream(path)) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
-    rest = lines.pop();
-    yield* lines;
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** The text that bytes are, or undefined where they are no UTF-8. */
+function textOf(bytes) {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return undefined;
   }
-  rest += decoder.decode();
-  if (rest !== "") wrong("cut-off", "its last line does not end: it was cut off there");
+}
+
+/** The object or array that a text is as JSON, or undefined. */
+function jsonOf(text) {
+  try {
+    const value = JSON.parse(text);
+    return value === null || typeof value !== "object" ? undefined : value;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The lines of a file, of which each ends with a line feed and with nothing else; undefined for one that is no text. */
+async function* linesIn(path) {
+  const parts = [];
+  for await (const chunk of createReadStream(path)) {
+    let from = 0;
+    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
+      yield textOf(Buffer.concat([...parts.splice(0), chunk.subarray(from, end)]));
+      from = end + 1;
+    }
+    if (from < chunk.length) parts.push(chunk.subarray(from));
+  }
+  if (parts.length > 0) wrong("cut-off", "its last line does not end: it was cut off there");
 }
 
 async function main(words) {
@@ -489,7 +519,7 @@ async function main(words) {
   let number = 0;
   for await (const line of linesIn(path)) {
     number += 1;
-    if (number === 1 && line === "{") return checkProof(readFileSync(path, "utf8"), heads);
+    if (number === 1 && line === "{") return checkProof(readFileSync(path), heads);
     checked.take(line, number);
   }
   return checked.lines();

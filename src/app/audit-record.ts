@@ -5,7 +5,7 @@ import type { RecordKey } from "../crm/model.ts";
 import { subjectOf } from "../crm/keys.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { headsPath, readCopiedMarks, readMarks, spoiledLine } from "../ledger/audit/audit-heads.ts";
-import type { AuditHead } from "../ledger/audit/audit-log.ts";
+import type { KeptHead } from "../ledger/audit/audit-log.ts";
 import { readNotes, signedNote, verifierKey } from "../ledger/audit/checkpoint.ts";
 import type { KeptCheckpoint } from "../ledger/audit/checkpoint.ts";
 import type { AuditFinding, AuditVerdicts } from "../ledger/audit/verify-log.ts";
@@ -54,7 +54,7 @@ const mostAheadMs = 300_000;
 /** Whether the record is of now; null where it has no entry. */
 export type Freshness = { good: boolean; why: string } | { good: null; why: string };
 
-type AuditMark = AuditHead & { at: string; ledger?: string | null | undefined };
+type AuditMark = KeptHead & { at: string; ledger?: string | null | undefined };
 
 export interface AuditAnswer extends AuditVerdicts {
   freshness: Freshness;
@@ -198,9 +198,14 @@ function signedHeadsIn(path: string): (AuditMark & { note: KeptCheckpoint | unde
   );
 }
 
-function isWhole({ sequence, hash, root }: AuditMark, note: KeptCheckpoint, verifiers: readonly string[]): boolean {
+function isWhole(
+  { sequence, hash, root, size }: AuditMark,
+  note: KeptCheckpoint,
+  verifiers: readonly string[],
+): boolean {
   const isSigned = verifiers.some((verifier) => note.isSigned(verifier));
-  return isSigned && note.sequence === sequence && note.hash === hash && note.root === root;
+  const isSize = size === undefined || note.size === size;
+  return isSigned && isSize && note.sequence === sequence && note.hash === hash && note.root === root;
 }
 
 /** The record as lines of JSON: what it is, each entry, how the tree stands now and then, and at the end. */

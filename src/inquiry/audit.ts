@@ -1,11 +1,11 @@
 import { subjectOf } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import { exportedEntry } from "../ledger/audit/audit-log.ts";
-import type { AuditHead, AuditRow } from "../ledger/audit/audit-log.ts";
-import { unreadableRow } from "../ledger/database/damage.ts";
+import { auditHash, chainLeaf, exportedEntry } from "../ledger/audit/audit-log.ts";
+import type { AuditRow, KeptHead } from "../ledger/audit/audit-log.ts";
+import { refused, unreadableRow } from "../ledger/database/damage.ts";
 import { entriesOf } from "../ledger/audit/entries.ts";
 import { keptOf, provenTree } from "../ledger/audit/kept-tree.ts";
-import { consistencyPath, inclusionPath } from "../ledger/audit/merkle-log.ts";
+import { consistencyPath, inclusionPath, isGrown, rootBy } from "../ledger/audit/merkle-log.ts";
 import { RecordTree } from "../ledger/audit/record-tree.ts";
 import { verifyRecord } from "../ledger/audit/verify-log.ts";
 import type { AuditVerdicts } from "../ledger/audit/verify-log.ts";
@@ -48,7 +48,7 @@ export async function ledgerName({ db }: ReadOnlyLedger): Promise<string | null>
  * Walks the whole record, with the tree and the guards that the database keeps and the heads that stand outside it, and
  * compares the tables of closed books with what it says of them.
  */
-export async function auditVerdicts(ledger: ReadOnlyLedger, heads: readonly AuditHead[]): Promise<AuditVerdicts> {
+export async function auditVerdicts(ledger: ReadOnlyLedger, heads: readonly KeptHead[]): Promise<AuditVerdicts> {
   const verdicts = ledger.reading((database) =>
     verifyRecord({ rows: entriesOf(database), heads, ...keptOf(database) }),
   );
@@ -61,7 +61,8 @@ export async function auditVerdicts(ledger: ReadOnlyLedger, heads: readonly Audi
 
 /**
  * The entries about an order, each with what proves that it is in the record, and nothing of any other one; `since`: an
- * entry of which the head was kept, from which on the record is to have grown alone.
+ * entry of which the head was kept, from which on the record is to have grown alone. Throws a Problem with exit code 65
+ * where the ledger is not such that anybody would believe it.
  */
 export async function auditProof(
   ledger: ReadOnlyLedger,
@@ -97,8 +98,29 @@ export async function auditProof(
       chainEntries === 0
         ? {}
         : { chain: { entries: chainEntries, hash: chainHash, path: inclusionPath(0, size, rootOf) } };
-    return { size, root, ...chain, entries, before: rows.length - entries.length, ...grown };
+    const proof = { size, root, ...chain, entries, before: rows.length - entries.length, ...grown };
+    requireProven(subject, proof);
+    return proof;
   });
+}
+
+/** A proof that its reader would refuse is not handed out. */
+function requireProven(subject: string, { size, root, chain, entries, since }: AuditProofFacts): void {
+  const unproven = entries.find(
+    (entry) =>
+      auditHash({ salt: "", ...entry }) !== entry.hash ||
+      rootBy(entry.hash, { leaf: entry.leaf, size }, entry.path) !== root,
+  );
+  const isChain = chain === undefined || rootBy(chainLeaf(chain), { leaf: 0, size }, chain.path) === root;
+  if (unproven === undefined && isChain && (since === undefined || isGrown(since, { size, root }, since.path))) return;
+  const what = unproven === undefined ? "the Merkle tree" : `entry ${unproven.sequence}`;
+  throw refused(
+    "audit.not-proven",
+    subject,
+    `${what} is not as it was written, so that nobody would believe a proof about ${subject}: somebody changed the ` +
+      "audit record. Nothing was handed out",
+    "`crm-sync audit verify` says what is wrong first; keep the file as it is, and compare it with a backup",
+  );
 }
 
 /** The newest instant at which the ledger learned something; null in one that never did. */

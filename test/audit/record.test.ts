@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import { createPrivateKey, generateKeyPairSync } from "node:crypto";
 import { appendFileSync, copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,21 +11,12 @@ import { AuditLog, auditHash, auditText, chainLeaf, exportedEntry } from "../../
 import { readNotes, signedNote, verifierKey } from "../../src/ledger/audit/checkpoint.ts";
 import { consistencyPath, Frontier, inclusionPath } from "../../src/ledger/audit/merkle-log.ts";
 import { RecordTree } from "../../src/ledger/audit/record-tree.ts";
-import { auditPages, exportOf, lived, verifierAlone } from "../support/audit-record.ts";
+import { auditPages, byPython, exportOf, hasPython, lived, verifierAlone } from "../support/audit-record.ts";
 import { documents } from "../support/cli.ts";
 import { folder, openLedger, sqlite } from "../support/world/start.ts";
 
 /** A digit that is another one. */
 const another = (digit: string): string => (digit === "a" ? "b" : "a");
-
-const hasPython = spawnSync("python3", ["--version"]).status === 0;
-
-function byPython(path: string): { code: number | null; said: string } {
-  const { status, stdout, stderr } = spawnSync("python3", [join(import.meta.dirname, "verify.py"), path], {
-    encoding: "utf8",
-  });
-  return { code: status, said: stdout + stderr };
-}
 
 const entry = z.strictObject({
   format: z.int(),

@@ -168,12 +168,16 @@ def check_proof(text):
     proof = json.loads(text)
     assert proof["proof"] == FORM, "form"
     assert json.dumps(proof, indent=2, ensure_ascii=False) + "\n" == text, "form"
+    wanted = ["proof", "about", "tree", "since", "entriesBeforeTheTree", "entries"]
+    assert list(proof) == [name for name in wanted if name in proof or name != "since"], "members"
     tree = proof["tree"]
     size, root, old = tree["size"], bytes.fromhex(tree["root"]), 0
     if "chain" in tree:
         old = tree["chain"]["entries"]
         first = chain_leaf(old, tree["chain"]["hash"])
         assert included(0, size, unhex(tree["chain"]["path"]), first) == root, "chain"
+    assert 0 <= proof["entriesBeforeTheTree"] <= old, "entries before the tree"
+    assert proof["entries"], "it proves no entry"
     place = (lambda sequence: sequence - old) if old else (lambda sequence: sequence - 1)
     if "since" in proof:
         since = proof["since"]
@@ -181,6 +185,7 @@ def check_proof(text):
         assert grown(since["size"], size, unhex(since["path"]), bytes.fromhex(since["root"]), root), "since"
     last = old
     for entry in proof["entries"]:
+        assert list(entry) == [*MEMBERS, "leaf", "path"], "members"
         assert entry["subject"] == proof["about"] and entry["format"] == 2, "entry"
         assert entry["sequence"] > last and hash_of(entry).hex() == entry["hash"], "entry"
         last = entry["sequence"]
@@ -194,6 +199,6 @@ if __name__ == "__main__":
             content = file.read()
         (check_proof if content.startswith("{\n") else check_export)(content)
         print("good")
-    except (AssertionError, KeyError, ValueError, StopIteration, TypeError) as error:
+    except (AssertionError, KeyError, ValueError, StopIteration, TypeError, RecursionError) as error:
         print(f"BAD {error}")
         sys.exit(1)

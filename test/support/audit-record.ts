@@ -23,6 +23,16 @@ export function verifierAlone(): (...words: string[]) => { code: number | null; 
   };
 }
 
+export const hasPython = spawnSync("python3", ["--version"]).status === 0;
+
+/** What the second verifier says, which is written from the page alone. */
+export function byPython(path: string): { code: number | null; said: string } {
+  const { status, stdout, stderr } = spawnSync("python3", [join(import.meta.dirname, "../audit/verify.py"), path], {
+    encoding: "utf8",
+  });
+  return { code: status, said: stdout + stderr };
+}
+
 /** Two customers, of whom each has an order and people; two runs, so that there are heads of two moments. */
 export async function lived(): Promise<World> {
   const w = await world({ records: company(2, 2) });

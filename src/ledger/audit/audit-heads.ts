@@ -17,14 +17,14 @@ import type { Stats } from "node:fs";
 import { dirname } from "node:path";
 import { z } from "zod";
 import { messageOf } from "../../base/errors.ts";
-import type { AuditHead } from "./audit-log.ts";
+import type { AuditHead, KeptHead } from "./audit-log.ts";
 import { refused } from "../database/damage.ts";
 
 /**
  * How far a ledger is: how many groups of work it has committed, and the last entry of its audit chain (0 and "" before
  * the first).
  */
-export interface LedgerMark extends AuditHead {
+export interface LedgerMark extends KeptHead {
   commit: number;
   /** Whose record it is, where the head was kept at a configured place. */
   ledger?: string | null | undefined;

@@ -17,6 +17,11 @@ export interface AuditHead {
   root?: string | undefined;
 }
 
+/** A head as it was kept outside the database: at a configured place, and in a checkpoint, with the size of the tree. */
+export interface KeptHead extends AuditHead {
+  size?: number | undefined;
+}
+
 /** The formats of entries, oldest first; a later entry is never of an earlier format. */
 export const formats = [1, 2] as const;
 const format = 2;

@@ -19,6 +19,8 @@ export interface Checkpoint {
 }
 
 const ed25519 = 1;
+/** How a checkpoint begins; a verifier key has a `+` behind it. */
+const originLine = /^crm-sync\/[^\s+]+$/u;
 const signatureLine = /^— (\S+) ([A-Za-z0-9+/=]+)$/u;
 
 /** The text of a checkpoint, which a signature covers. */
@@ -57,10 +59,20 @@ export interface KeptCheckpoint extends Checkpoint {
   isSigned: (verifier: string) => boolean;
 }
 
-/** Reads the checkpoints in a text, whatever stands before each. */
+/**
+ * Reads the checkpoints in a text, whatever stands before each. Throws a TypeError for one that somebody changed, or
+ * that breaks off.
+ */
 export function readNotes(kept: string): KeptCheckpoint[] {
   const notes = kept.replaceAll("\r\n", "\n").split(/^(?=crm-sync\/)/mu);
-  return notes.flatMap((note) => (note.startsWith("crm-sync/") ? (readNote(note) ?? []) : []));
+  return notes.flatMap((note) => {
+    const [origin = ""] = note.split("\n", 1);
+    if (!originLine.test(origin)) return [];
+    const read = readNote(note);
+    if (read === undefined)
+      throw new TypeError(`a checkpoint of ${origin} in it cannot be read: somebody changed it, or it breaks off`);
+    return [read];
+  });
 }
 
 function readNote(note: string): KeptCheckpoint | undefined {
@@ -70,7 +82,8 @@ function readNote(note: string): KeptCheckpoint | undefined {
     more.find((line) => line.startsWith(`${name} `))?.slice(name.length + 1) ?? "";
   const bytes = Buffer.from(root, "base64");
   const sequence = member("entry");
-  if (!/^\d{1,15}$/u.test(size) || !/^\d{1,15}$/u.test(sequence) || bytes.length !== 32) return undefined;
+  const areNumbers = [size, sequence].every((number) => /^\d{1,15}$/u.test(number));
+  if (!areNumbers || bytes.length !== 32 || !/^[0-9a-f]{64}$/u.test(member("hash"))) return undefined;
   return {
     origin,
     size: Number(size),

@@ -114,3 +114,47 @@ export function consistencyPath(before: number, size: number, rootOf: SubtreeRoo
   if (from !== 0) path.push(rootOf(from, to));
   return path.reverse();
 }
+
+/** The root that the inclusion path of a leaf leads to; undefined where it leads to none (RFC 9162, 2.1.3.2). */
+export function rootBy(leaf: string, at: { leaf: number; size: number }, path: readonly string[]): string | undefined {
+  if (at.leaf >= at.size) return undefined;
+  return climbed({ left: leaf, right: leaf, index: at.leaf, last: at.size - 1 }, path)?.right;
+}
+
+/** Whether a consistency path proves that a tree begins with an earlier one (RFC 9162, 2.1.4.2). */
+export function isGrown(
+  before: { size: number; root: string },
+  now: { size: number; root: string },
+  given: readonly string[],
+): boolean {
+  if (before.size === now.size) return given.length === 0 && before.root === now.root;
+  const [first, ...path] = leftHalf(before.size + 1) === before.size ? [before.root, ...given] : given;
+  if (first === undefined || before.size < 1 || before.size > now.size) return false;
+  let index = before.size - 1;
+  let last = now.size - 1;
+  while (index % 2 === 1) {
+    index = (index - 1) / 2;
+    last = Math.floor(last / 2);
+  }
+  const roots = climbed({ left: first, right: first, index, last }, path);
+  return roots?.left === before.root && roots.right === now.root;
+}
+
+/** What the siblings on the way up make of a node: the root of the tree that ends with it, and that of the whole one. */
+function climbed(
+  from: { left: string; right: string; index: number; last: number },
+  path: readonly string[],
+): { left: string; right: string } | undefined {
+  let { left, right, index, last } = from;
+  for (const sibling of path) {
+    if (last === 0) return undefined;
+    if (index % 2 === 1 || index === last) {
+      left = nodeHash(sibling, left);
+      right = nodeHash(sibling, right);
+      for (; index % 2 === 0 && index > 0; index /= 2) last = Math.floor(last / 2);
+    } else right = nodeHash(right, sibling);
+    index = Math.floor(index / 2);
+    last = Math.floor(last / 2);
+  }
+  return last === 0 ? { left, right } : undefined;
+}

@@ -1,5 +1,5 @@
 import { auditHash, lastEntryOf, formats, tileLeaves } from "./audit-log.ts";
-import type { AuditHead, AuditRow } from "./audit-log.ts";
+import type { AuditHead, AuditRow, KeptHead } from "./audit-log.ts";
 import { RecordTree } from "./record-tree.ts";
 import type { AuditTreeTable } from "./tables.ts";
 
@@ -47,7 +47,7 @@ export interface AuditVerdicts {
 /** What is verified: rows in the order of their sequence, and what the database and others keep of them. */
 export interface AuditRecord {
   rows: Iterable<AuditRow>;
-  heads: readonly AuditHead[];
+  heads: readonly KeptHead[];
   tree?:
     | {
         row: Pick<AuditTreeTable, "chain_entries" | "chain_hash" | "size" | "roots">;
@@ -103,7 +103,7 @@ class Walk {
   head: AuditHead | undefined;
   lastAt: string | undefined;
   readonly tree = new RecordTree();
-  readonly #kept: ReadonlyMap<number, readonly AuditHead[]>;
+  readonly #kept: ReadonlyMap<number, readonly KeptHead[]>;
   #format: number = formats[0];
   #wrong: AuditFinding | undefined;
   #unlike: number | undefined;
@@ -138,8 +138,10 @@ class Walk {
     this.lastAt = row.at;
     const kept = this.#kept.get(sequence);
     if (kept === undefined) return;
+    const { size } = this.tree.leaves;
     const root = this.tree.leaves.root();
-    const fits = (of: AuditHead): boolean => of.hash === hash && (of.root ?? root) === root;
+    const fits = (of: KeptHead): boolean =>
+      of.hash === hash && (of.root ?? root) === root && (of.size ?? size) === size;
     if (!kept.every(fits)) this.#unlike ??= sequence;
     if (kept.some(fits)) this.#lastFitting = sequence;
   }
