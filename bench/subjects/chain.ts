@@ -1,4 +1,6 @@
 import { hash } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { systemClock, toInstant } from "../../src/base/clock.ts";
@@ -15,14 +17,22 @@ import { auditEntry } from "./journal-work.ts";
 /**
  * T7: makes a ledger with `--entries` audit entries and, `--rounds` times in turns, verifies the whole record with its
  * Merkle tree and reads the same rows in a bare loop that takes the sha-256 of each. In seconds of the processor, so
- * that what others take of the machine meanwhile does not count.
+ * that what others take of the machine meanwhile does not count. By hand:
+ *
+ *     node bench/subjects/chain.ts --entries 200000 --rounds 3
  */
 
 const { values } = parseArgs({
   options: { directory: { type: "string" }, entries: { type: "string" }, rounds: { type: "string" } },
   strict: false,
 });
-const path = join(text(values["directory"], "directory"), "ledger.db");
+/** Entries of one commit: few, as where a run has little to do at once. Each of them has the tree grow. */
+const group = 8;
+
+const folder = mkdtempSync(
+  join(values["directory"] === undefined ? tmpdir() : text(values["directory"], "directory"), "chain-"),
+);
+const path = join(folder, "ledger.db");
 const entries = Number(text(values["entries"], "entries"));
 const rounds = Number(text(values["rounds"], "rounds"));
 
@@ -36,7 +46,7 @@ const appendMany = database.transaction((from: number, to: number) => {
   log.grow();
 });
 const append = seconds(() => {
-  for (let from = 0; from < entries; from += 1_000) appendMany(from, Math.min(from + 1_000, entries));
+  for (let from = 0; from < entries; from += group) appendMany(from, Math.min(from + group, entries));
 });
 
 const columns = "sequence, format, at, kind, subject, body, previous, hash, salt";
@@ -66,4 +76,5 @@ function bare(): void {
 
 const taken = Array.from({ length: rounds }, () => ({ bare: seconds(bare), verify: seconds(verify) }));
 database.close();
+rmSync(folder, { recursive: true });
 process.stdout.write(`${JSON.stringify({ entries, append, rounds: taken })}\n`);

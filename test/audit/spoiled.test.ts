@@ -1,8 +1,12 @@
 import { generateKeyPairSync } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { auditProof } from "../../src/inquiry/audit.ts";
+import { ReadOnlyLedger } from "../../src/inquiry/read-only-ledger.ts";
+import { openReadOnly } from "../../src/ledger/database/database.ts";
 import { byPython, exportOf, hasPython, lived, verifierAlone } from "../support/audit-record.ts";
 import type { World } from "../support/cli.ts";
+import { openLedger, sqlite } from "../support/world/start.ts";
 
 /** What `audit verify` and the verifier that stands alone say of heads, and how they end. */
 async function both(w: World, path: string, ...words: string[]): Promise<unknown[]> {
@@ -116,6 +120,23 @@ describe("a proof", () => {
     expect([proven.exitCode, proven.stderr]).toEqual([65, expect.stringContaining("crm-sync audit verify")]);
     expect(() => readFileSync(w.path("proof.json"))).toThrow(/ENOENT/u);
   });
+});
+
+it("that the record has grown is not proven where somebody changed an entry before it", async () => {
+  const { ledger, path } = await openLedger();
+  for (let more = 1; more <= 300; more += 1)
+    await ledger.audit.append({ kind: "k", subject: more === 280 ? "order:crm/1" : "s", body: { more } });
+  ledger.close();
+  const reader = new ReadOnlyLedger(path, openReadOnly(path));
+  const order = { namespace: "crm", id: "1" };
+  // What the ledger keeps of the first 256 leaves proves the entry, also where one of them is another now.
+  expect(await auditProof(reader, order, 7)).toMatchObject({ size: 300, since: { size: 7 } });
+  sqlite(path).exec(
+    "drop trigger audit_refuses_update; update audit set hash = replace(hash, 'a', 'b') where sequence = 5",
+  );
+  expect(await auditProof(reader, order, undefined)).toMatchObject({ size: 300 });
+  await expect(auditProof(reader, order, 7)).rejects.toThrow("the Merkle tree is not as it was written");
+  reader.close();
 });
 
 it("an export with a byte that is no text is bad, and the line is named, and an earlier one that is wrong before it", async () => {
