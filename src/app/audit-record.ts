@@ -221,7 +221,7 @@ export async function orderProof(
   application: Application,
   order: RecordKey,
   since: number | undefined,
-): Promise<JsonObject> {
+): Promise<JsonObject & { entriesBeforeTheTree: number }> {
   const inquiry = await application.inquiry();
   const { entries, before, since: grown, chain, size, root } = await inquiry.auditProof(order, since);
   if (since !== undefined && grown === undefined)

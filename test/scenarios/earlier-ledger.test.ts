@@ -3,6 +3,7 @@ import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { expect, it } from "vitest";
+import { byPython, hasPython, verifierAlone } from "../support/audit-record.ts";
 import { canary, company } from "../support/world/crm.ts";
 import type { Crm } from "../support/world/crm.ts";
 import { expectDecent, world } from "../support/cli.ts";
@@ -130,6 +131,21 @@ it("a ledger that an earlier version was killed with is migrated unchanged, sett
   expect([checked.status, checked.stdout], checked.stderr).toEqual([
     0,
     expect.stringContaining(`tree: ${entries - 33 + 1} leaves`),
+  ]);
+  await does(0, "audit", "prove", "--order", "O2", "--since", "40", "--out", w.path("proof.json"));
+  expect(JSON.parse(readFileSync(w.path("proof.json"), "utf8"))).toMatchObject({
+    tree: { chain: { entries: 33 } },
+    since: { sequence: 40, size: 8 },
+  });
+  const mixed = verifierAlone()(w.path("proof.json"));
+  expect(mixed).toMatchObject({ code: 0, said: expect.stringMatching(/^grown: .* of entry 40, /mu) });
+  for (const path of hasPython ? [w.path("proof.json"), w.path("audit.ndjson")] : [])
+    expect(byPython(path), path).toEqual({ code: 0, said: "good\n" });
+  const proven = await w.run("audit", "prove", "--order", "O1");
+  expect([proven.exitCode, JSON.parse(proven.stdout).entriesBeforeTheTree, proven.stderr]).toEqual([
+    0,
+    1,
+    expect.stringContaining("from before the Merkle tree: 1. This does not prove them; crm-sync audit export does"),
   ]);
   // A password that the first format sealed is handed out.
   expect((await w.run("staff", "password", "S1-1")).stdout).toMatch(/^[\w-]{16}\n/u);
