@@ -17,7 +17,7 @@ export interface AuditHead {
   root?: string | undefined;
 }
 
-/** A head as it was kept outside the database: at a configured place, and in a checkpoint, with the size of the tree. */
+/** A head as it was kept outside the database: with the size of its tree at a configured place and in a checkpoint. */
 export interface KeptHead extends AuditHead {
   size?: number | undefined;
 }

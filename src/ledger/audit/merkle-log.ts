@@ -140,7 +140,7 @@ export function isGrown(
   return roots?.left === before.root && roots.right === now.root;
 }
 
-/** What the siblings on the way up make of a node: the root of the tree that ends with it, and that of the whole one. */
+/** What the siblings on the way up make of a node: the root of the tree that ends with it, and of the whole one. */
 function climbed(
   from: { left: string; right: string; index: number; last: number },
   path: readonly string[],
