@@ -117,8 +117,8 @@ function requireProven(subject: string, { size, root, chain, entries, since }: A
   throw refused(
     "audit.not-proven",
     subject,
-    `${what} is not as it was written, so that nobody would believe a proof about ${subject}: somebody changed the ` +
-      "audit record. Nothing was handed out",
+    `${what} does not lead to the root of the record, so that nobody would believe a proof about ${subject}: ` +
+      "somebody changed the audit record. Nothing was handed out",
     "`crm-sync audit verify` says what is wrong first; keep the file as it is, and compare it with a backup",
   );
 }
