@@ -61,8 +61,8 @@ export interface ReadOptions {
   /** Largest number of items in one batch; 500 by default. */
   batchSize?: number;
   /**
-   * Told how far a reading has come, each time the batch before was taken: what `resume` of a later reading begins at,
-   * should this one be cut. It holds neither secrets nor personal data. A reader that can only begin anew never calls it.
+   * Told how far a reading has come each time the batch before was taken: what `resume` of a later reading begins at,
+   * should this one be cut. It holds neither secrets nor personal data. A reader that only begins anew never calls it.
    */
   reached?: (position: string) => void;
   /**
