@@ -1,6 +1,11 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { standAsOf } from "../../../src/inquiry/as-of/as-of.ts";
+import { ReadOnlyLedger } from "../../../src/inquiry/read-only-ledger.ts";
+import { openReadOnly } from "../../../src/ledger/database/database.ts";
 import { CrmBooks } from "./second-way/crm-books.ts";
 import { edit, small } from "./second-way/story.ts";
+import { rowsOf } from "./stated.ts";
+import { cells, month } from "./statement-world.ts";
 
 const kinds = ["orders", "entitlements", "reconciliation", "corrections", "exceptions", "activity", "run", "bridge"];
 const period = "2026-09..2026-12";
@@ -54,4 +59,17 @@ it("an order that moved stands, as of each moment, for whom it stood then, in ev
     const [moment = "", kind = ""] = name.split(" ");
     expect.soft(await printed(kind, "--as-of", moment), name).toBe(then);
   }
+});
+
+it("what stands of an order at the customer that it left is said to be so, and not to be cancelled", async () => {
+  const asOf = "2026-11-10T10:00:00.000Z";
+  const ledger = new ReadOnlyLedger(books.ledger, openReadOnly(books.ledger));
+  onTestFinished(() => ledger.close());
+  standAsOf(ledger, asOf);
+  const request = { period: month("2026-10"), by: "happened", filters: {}, asOf } as const;
+  const { items = [] } = await rowsOf(ledger, "reconciliation", request);
+  const units = items.filter((row) => row["item"] === "P-M1");
+  expect(cells(units, "customer", "in_crm", "verdict", "details")).toEqual([
+    ["crm/C1", false, "extra", ["the order moved to another customer in the CRM, and what was placed here stands"]],
+  ]);
 });

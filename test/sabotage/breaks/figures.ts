@@ -98,4 +98,12 @@ export const figures: Breaks = {
     test: "inquiry/statement/exceptions-then.test.ts",
     title: "exceptions of a month have the customer, the branch and the amounts of its end, whatever came later",
   },
+  "what moved to another customer is said to be cancelled": {
+    file: "src/report/reconciliation/compare-orders.ts",
+    within: "goneNote",
+    find: "order.isAway === true",
+    replace: "false",
+    test: "inquiry/statement/moved-then.test.ts",
+    title: "what stands of an order at the customer that it left is said to be so, and not to be cancelled",
+  },
 };
