@@ -186,6 +186,25 @@ const stoodFor = (column: "customer_namespace" | "customer_id", of: "namespace" 
   `iif(t.placed_for_id is null, t.${column}, coalesce(${moveSaid(`customer.${of}`, "a.sequence <= :head", "desc")},
     ${moveSaid(`from.${of}`, "a.sequence > :head", "asc")}, t.${column}))`;
 
+const ofOrder = "f.stream = 'orders' and f.namespace = t.namespace and f.id = t.order_id and f.from_at <= :at";
+
+/** When an order had left the customer of `t` in the CRM by then, whom it left again since; null where it had not. */
+const leftBefore = `(select min(f.from_at) from main.record_version f where ${ofOrder} and f.version > (
+  select max(f.version) from main.record_version f where ${ofOrder} and json_extract(f.body, '$.customerId') =
+    t.customer_id and coalesce(json_extract(f.body, '$.customerNamespace'), f.namespace) = t.customer_namespace))`;
+
+/** A customer that an order left: one whom it left again since is there where something of it stood by then. */
+const movedOrder: Stood = {
+  as: "copy",
+  rows: `t.since <= :at or ${leftBefore} is not null and not exists (
+    select 1 from main.audit a, json_each(a.body, '$.changes') c
+    where a.subject = 'customer:' || t.customer_namespace || '/' || t.customer_id and a.sequence <= :head
+      and a.kind = 'learned' and a.at >= ${leftBefore} and json_extract(c.value, '$.type') = 'order-left'
+      and json_extract(c.value, '$.order.namespace') = t.namespace
+      and json_extract(c.value, '$.order.id') = t.order_id)`,
+  columns: { since: `iif(t.since > :at, ${leftBefore}, t.since)`, ended_at: later("ended_at") },
+};
+
 /** Every table of the ledger. `now`: what stands in it is not of a time, or is known only as it is now. */
 export const tablesAsOf: Readonly<Record<string, Known>> = {
   acknowledged: versions("from_at", "to_at"),
@@ -247,8 +266,7 @@ export const tablesAsOf: Readonly<Record<string, Known>> = {
     due: "iif(t.answered_at > :at or (t.to_at > :at and t.answered_at is null), 1, t.due)",
   }),
   meta: "now",
-  // An order that left the same customer again counts from the last time.
-  moved_order: versions("since", "ended_at"),
+  moved_order: movedOrder,
   // A whole reading shows all that stands.
   observation: versions("from_at", "to_at", {
     seen_at: `iif(t.seen_at > :at, max(t.from_at, coalesce(${ofCustomer("shown_at")}, '')), t.seen_at)`,

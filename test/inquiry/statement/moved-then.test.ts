@@ -26,7 +26,7 @@ async function runs(instant: string, exitCode = 0): Promise<void> {
   for (const kind of kinds) told.set(`${instant} ${kind}`, await printed(kind));
 }
 
-/** An order moves to another customer and back, another one stays. */
+/** An order moves to another customer, back, and there again; another one stays. */
 beforeAll(async () => {
   books = await CrmBooks.open();
   books.extra = {
@@ -51,6 +51,9 @@ beforeAll(async () => {
   edit(books, "M1", (order) => (order.customer = "C1"));
   await runs("2026-12-05T10:00:00.000Z", 3);
   await runs("2026-12-05T11:00:00.000Z");
+  edit(books, "M1", (order) => (order.customer = "C2"));
+  await runs("2026-12-10T10:00:00.000Z", 3);
+  await runs("2026-12-10T11:00:00.000Z");
 }, 60_000);
 afterAll(async () => await books.close());
 

@@ -54,4 +54,12 @@ export const standing: Breaks = {
     test: "inquiry/statement/moved-then.test.ts",
     title: "an order that moved stands, as of each moment, for whom it stood then, in every statement",
   },
+  "whom an order left again since it had not left before": {
+    file: "src/inquiry/as-of/tables.ts",
+    within: "leftBefore",
+    find: "f.version > (",
+    replace: "f.version < (",
+    test: "inquiry/statement/moved-then.test.ts",
+    title: "an order that moved stands, as of each moment, for whom it stood then, in every statement",
+  },
 };
