@@ -49,9 +49,9 @@ export interface StatedException extends FoundException {
 
 const stake =
   "At stake is the amount of the orders concerned, as the CRM had it at the end of the period: of an order that " +
-  "waits, or an operation for it, its own; of a customer that waits those of its orders that were not placed at the end of the period. It is " +
-  "empty where no usable form of the order had come by then, or the CRM gives no amount. What two exceptions concern is at " +
-  "stake in each of them.";
+  "waits, or an operation for it, its own; of a customer that waits those of its orders that were not placed by " +
+  "then. It is empty where no usable form of the order had come by then, or the CRM gives no amount. What two " +
+  "exceptions concern is at stake in each of them.";
 
 const naming: readonly Column[] = [
   column("text", "kind", "Kind", `What it is: ${kinds.map((kind) => `\`${kind}\``).join(", ")}.`),
