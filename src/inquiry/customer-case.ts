@@ -214,6 +214,7 @@ function orderCase(
     crm: standing(row),
     // Nobody wants here what moved away.
     cancelled: body.cancelled || row.away === 1,
+    isAway: row.away === 1 && !body.cancelled,
     // An order is of the date that it was placed with; the same date may have been read with its zone since.
     crmDate: placed?.at === now?.at ? now : placed,
     placed: known?.placed ?? null,

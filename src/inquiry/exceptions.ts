@@ -89,13 +89,21 @@ interface DeferredRow extends RecordKey {
 function* deferred(ledger: ReadOnlyLedger, time: Time): Generator<FoundException, void, void> {
   const isSame = sql`w.stream = s.stream and w.namespace = s.namespace and w.id = s.id
     and w.deferred_code = s.deferred_code and w.deferred_since is s.deferred_since`;
+  // Of a record that moved to another customer since, the form of then says whose it was.
+  const isOwnNow = sql`(v.version is null or v.version = r.version or s.stream = 'customers')`;
   const query = sql<DeferredRow>`
     select * from (
-      select s.stream, s.namespace, s.id, r.customer_namespace, r.customer_id, s.deferred_code, s.deferred_reason,
+      select s.stream, s.namespace, s.id,
+        iif(${isOwnNow}, r.customer_namespace, coalesce(v.body ->> '$.customerNamespace', v.namespace))
+          as customer_namespace,
+        iif(${isOwnNow}, r.customer_id, v.body ->> '$.customerId') as customer_id, s.deferred_code, s.deferred_reason,
         coalesce(s.deferred_since, s.from_at) as since,
         iif(exists (select 1 from record_stood w where ${isSame} and w.to_at is null), null,
           (select max(w.to_at) from record_stood w where ${isSame})) as ended_at
       from record_stood s join record r on r.stream = s.stream and r.namespace = s.namespace and r.id = s.id
+      left join record_version v on v.stream = s.stream and v.namespace = s.namespace and v.id = s.id
+        and v.version = (select max(f.version) from record_version f where f.stream = s.stream
+          and f.namespace = s.namespace and f.id = s.id and f.from_at < ${time.to})
       where s.deferred_code is not null and s.from_at < ${time.to} and (s.to_at is null or s.to_at > s.from_at)
         and not exists (select 1 from record_stood w where ${isSame} and w.from_at > s.from_at
           and w.from_at < ${time.to} and (w.to_at is null or w.to_at > w.from_at)))

@@ -163,6 +163,48 @@ const assetNumber = versions("taken_at", undefined, {
   ended_at: `(select iif(said.ended > :at, null, said.ended) from (select ${fixedThen("ended_at")} as ended) said)`,
 });
 
+/** The customers who may have said for whom an order that moved stands: each as the subject of its audit entries. */
+const sayers = `(select 'customer:' || t.customer_namespace || '/' || t.customer_id
+  union select 'customer:' || t.placed_for_namespace || '/' || t.placed_for_id
+  union select 'customer:' || m.customer_namespace || '/' || m.customer_id from main.moved_order m
+    where m.namespace = t.namespace and m.order_id = t.order_id
+  union select 'customer:' || coalesce(json_extract(f.body, '$.customerNamespace'), f.namespace) || '/' ||
+      json_extract(f.body, '$.customerId')
+    from main.record_version f where f.stream = 'orders' and f.namespace = t.namespace and f.id = t.order_id)`;
+
+/** What the record says of a move of the order `t`: the last one by then, or the first one after it. */
+const moveSaid = (what: string, entries: string, order: "asc" | "desc"): string =>
+  `(select json_extract(c.value, '$.${what}') from main.audit a, json_each(a.body, '$.changes') c
+     where a.subject in ${sayers} and ${entries} and a.kind = 'learned'
+       and json_extract(c.value, '$.type') = 'order-moved'
+       and json_extract(c.value, '$.order.namespace') = t.namespace
+       and json_extract(c.value, '$.order.id') = t.order_id
+     order by a.sequence ${order}, c.key ${order} limit 1)`;
+
+/** For whom an order stood then: to whom it moved last, or else whom it left first after that. */
+const stoodFor = (column: "customer_namespace" | "customer_id", of: "namespace" | "id"): string =>
+  `iif(t.placed_for_id is null, t.${column}, coalesce(${moveSaid(`customer.${of}`, "a.sequence <= :head", "desc")},
+    ${moveSaid(`from.${of}`, "a.sequence > :head", "asc")}, t.${column}))`;
+
+const ofOrder = "f.stream = 'orders' and f.namespace = t.namespace and f.id = t.order_id and f.from_at <= :at";
+
+/** When an order had left the customer of `t` in the CRM by then, whom it left again since; null where it had not. */
+const leftBefore = `(select min(f.from_at) from main.record_version f where ${ofOrder} and f.version > (
+  select max(f.version) from main.record_version f where ${ofOrder} and json_extract(f.body, '$.customerId') =
+    t.customer_id and coalesce(json_extract(f.body, '$.customerNamespace'), f.namespace) = t.customer_namespace))`;
+
+/** A customer that an order left: one whom it left again since is there where something of it stood by then. */
+const movedOrder: Stood = {
+  as: "copy",
+  rows: `t.since <= :at or ${leftBefore} is not null and not exists (
+    select 1 from main.audit a, json_each(a.body, '$.changes') c
+    where a.subject = 'customer:' || t.customer_namespace || '/' || t.customer_id and a.sequence <= :head
+      and a.kind = 'learned' and a.at >= ${leftBefore} and json_extract(c.value, '$.type') = 'order-left'
+      and json_extract(c.value, '$.order.namespace') = t.namespace
+      and json_extract(c.value, '$.order.id') = t.order_id)`,
+  columns: { since: `iif(t.since > :at, ${leftBefore}, t.since)`, ended_at: later("ended_at") },
+};
+
 /** Every table of the ledger. `now`: what stands in it is not of a time, or is known only as it is now. */
 export const tablesAsOf: Readonly<Record<string, Known>> = {
   acknowledged: versions("from_at", "to_at"),
@@ -224,8 +266,7 @@ export const tablesAsOf: Readonly<Record<string, Known>> = {
     due: "iif(t.answered_at > :at or (t.to_at > :at and t.answered_at is null), 1, t.due)",
   }),
   meta: "now",
-  // An order that left the same customer again counts from the last time.
-  moved_order: versions("since", "ended_at"),
+  moved_order: movedOrder,
   // A whole reading shows all that stands.
   observation: versions("from_at", "to_at", {
     seen_at: `iif(t.seen_at > :at, max(t.from_at, coalesce(${ofCustomer("shown_at")}, '')), t.seen_at)`,
@@ -249,7 +290,10 @@ export const tablesAsOf: Readonly<Record<string, Known>> = {
     rows: "(select o.created_at from main.operation o where o.id = t.operation_id) <= :at",
   },
   order_step: added("at"),
-  placed_order: versions("from_at", "to_at"),
+  placed_order: versions("from_at", "to_at", {
+    customer_namespace: stoodFor("customer_namespace", "namespace"),
+    customer_id: stoodFor("customer_id", "id"),
+  }),
   plan: added("created_at"),
   platform_customer: "now",
   // What was erased or thinned since is gone.

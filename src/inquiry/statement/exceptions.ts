@@ -20,7 +20,7 @@ import { crmDate } from "../../report/crm-date.ts";
 import { zonesIn } from "./crm-dates.ts";
 import { asked } from "./asked.ts";
 import { requireBalanced } from "./balanced.ts";
-import { branchOf } from "./filtered.ts";
+import { customersThen } from "./customers-then.ts";
 import { signOffRows } from "./sign-offs.ts";
 
 /** Rows of the statement: what there is is asked for three times, for the summary, the exceptions and the orders. */
@@ -50,12 +50,12 @@ async function* stated(
   ledger: ReadOnlyLedger,
   { period, filters }: StatementRequest,
 ): AsyncGenerator<StatedException, void, void> {
+  const then = customersThen(ledger);
   for await (const { facts, ended } of exceptions(ledger, period)) {
     const open = ended === null || ended.at >= period.to;
     const customer = customerOf(facts);
     if (filters.customer !== undefined && (customer === null || formatKey(customer) !== filters.customer)) continue;
-    const [of] = customer === null ? [] : branchOfCustomer(ledger, customer);
-    const branch = of?.branch ?? null;
+    const branch = customer === null ? null : then.branchBefore(customer, period.to);
     if (filters.branch !== undefined && branch !== filters.branch) continue;
     if (!isOfSource(ledger, facts, filters)) continue;
     const orders = concerned(ledger, facts, period.to);
@@ -132,35 +132,28 @@ function actorOf(facts: ExceptionFacts): Actor | null {
   }
 }
 
-const branchOfCustomer = ofEachCustomer<{ branch: string | null }>(({ db }, { namespace, id }) => ({
-  compile: () =>
-    sql<{
-      branch: string | null;
-    }>`select ${branchOf({ namespace: sql`${namespace}`, id: sql`${id}` })} as branch`.compile(db),
-}));
-
 interface OrderRow extends RecordKey {
   body: string;
   date_zones: string | null;
 }
 
-/** An order with its newest usable form. */
-const theOrder = ofEachCustomer<OrderRow>(({ db }, { namespace, id }) => ({
-  compile: () =>
-    sql<OrderRow>`select r.namespace, r.id, v.body, v.date_zones from record r
-      join record_version v on v.stream = r.stream and v.namespace = r.namespace and v.id = r.id
-        and v.version = r.version
-      where r.stream = 'orders' and r.namespace = ${namespace} and r.id = ${id}`.compile(db),
-}));
+/** The newest usable form of an order `r` that was there before a moment. */
+const formThen = `v.stream = r.stream and v.namespace = r.namespace and v.id = r.id
+  and v.version = (select max(f.version) from record_version f where f.stream = r.stream and f.namespace = r.namespace
+    and f.id = r.id and f.from_at < @to)`;
+
+/** An order with that form. */
+const theOrder = asked<RecordKey & { to: string }, OrderRow>(
+  `select r.namespace, r.id, v.body, v.date_zones from record r join record_version v on ${formThen}
+   where r.stream = 'orders' and r.namespace = @namespace and r.id = @id`,
+);
 
 /**
  * What waits where its customer does: its orders that were there at a moment and not placed. They are found by the
  * customer, and not by going through all orders.
  */
 const notPlacedOf = asked<RecordKey & { to: string }, OrderRow>(
-  `select r.namespace, r.id, v.body, v.date_zones from record r
-     join record_version v on v.stream = r.stream and v.namespace = r.namespace and v.id = r.id
-       and v.version = r.version
+  `select r.namespace, r.id, v.body, v.date_zones from record r join record_version v on ${formThen}
    where r.customer_namespace = @namespace and r.customer_id = @id and +r.stream = 'orders' and r.first_seen < @to
      and v.body ->> '$.cancelled' = 0
      and not exists (select 1 from record_stood s where s.stream = r.stream and s.namespace = r.namespace
@@ -189,7 +182,7 @@ function concerned(ledger: ReadOnlyLedger, facts: ExceptionFacts, to: string): O
     case "by-hand":
       return ofRecord(ledger, facts.stream, facts.key, to);
     case "held":
-      return heldOrders(ledger, { namespace: "", id: facts.row.id }).flatMap((key) => theOrder(ledger, key));
+      return heldOrders(ledger, { namespace: "", id: facts.row.id }).flatMap((key) => theOrder(ledger, { ...key, to }));
     case "not-known":
     case "source-incomplete":
     case "run":
@@ -198,7 +191,7 @@ function concerned(ledger: ReadOnlyLedger, facts: ExceptionFacts, to: string): O
       const { records } = facts.row;
       const orders = records.filter(({ stream }) => stream === "orders");
       const customer = records.find(({ stream }) => stream === "customers");
-      if (orders.length > 0) return orders.flatMap(({ key }) => theOrder(ledger, key));
+      if (orders.length > 0) return orders.flatMap(({ key }) => theOrder(ledger, { ...key, to }));
       return customer === undefined || facts.kind === "settled" ? [] : ofRecord(ledger, "customers", customer.key, to);
     }
   }
@@ -206,7 +199,7 @@ function concerned(ledger: ReadOnlyLedger, facts: ExceptionFacts, to: string): O
 
 function ofRecord(ledger: ReadOnlyLedger, stream: Stream, key: RecordKey, to: string): OrderRow[] {
   if (stream === "staff") return [];
-  return stream === "orders" ? theOrder(ledger, key) : notPlacedOf(ledger, { ...key, to });
+  return stream === "orders" ? theOrder(ledger, { ...key, to }) : notPlacedOf(ledger, { ...key, to });
 }
 
 function concernedOrder({ namespace, id, body, date_zones: zones }: OrderRow): ConcernedOrder {

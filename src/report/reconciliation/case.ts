@@ -49,7 +49,10 @@ export interface PlacedCase {
 export interface OrderCase {
   key: RecordKey;
   crm: CrmStanding | null;
+  /** Nobody wants it here any more: it was cancelled, or moved away. */
   cancelled: boolean;
+  /** It moved to another customer in the CRM. */
+  isAway?: boolean | undefined;
   crmDate: CrmDate | null;
   placed: PlacedCase | null;
   /** Channel order numbers under which this ledger bought for it, or took it over, whatever stands of that. */

@@ -245,6 +245,7 @@ function judgeUnshown(
 }
 
 function goneNote(order: OrderCase): string {
+  if (order.isAway === true) return "the order moved to another customer in the CRM, and what was placed here stands";
   if (order.cancelled) return "the order was cancelled in the CRM and stays placed";
   if (order.crm === null || order.crm.state === "absent") return "the order is gone from the CRM and stays placed";
   return "the CRM no longer has it in the order, which stays as it was placed";

@@ -40,6 +40,7 @@ const details = [
   "the CRM no longer (?:has the customer; its enterprise stays|has this person; the account stays)",
   "the CRM no longer (?:gives it to this person|has it in the order, which stays as it was placed)",
   "the order (?:was cancelled in the CRM|is gone from the CRM) and stays placed",
+  "the order moved to another customer in the CRM, and what was placed here stands",
   "the platform has shown no \\w{1,40} yet \\(A43\\)",
   "the platform shows it, and (?:this ledger does not know that it was sent|it belongs to no order of this customer)",
   "the platform shows it under a number of this customer's orders, and by what this ledger knows it is gone",

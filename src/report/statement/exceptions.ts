@@ -48,10 +48,10 @@ export interface StatedException extends FoundException {
 }
 
 const stake =
-  "At stake is the amount of the orders concerned, as the CRM has it: of an order that waits, or an operation for " +
-  "it, its own; of a customer that waits those of its orders that were not placed at the end of the period. It is " +
-  "empty where no usable form of the order ever came, or the CRM gives no amount. What two exceptions concern is at " +
-  "stake in each of them.";
+  "At stake is the amount of the orders concerned, as the CRM had it at the end of the period: of an order that " +
+  "waits, or an operation for it, its own; of a customer that waits those of its orders that were not placed by " +
+  "then. It is empty where no usable form of the order had come by then, or the CRM gives no amount. What two " +
+  "exceptions concern is at stake in each of them.";
 
 const naming: readonly Column[] = [
   column("text", "kind", "Kind", `What it is: ${kinds.map((kind) => `\`${kind}\``).join(", ")}.`),
@@ -75,7 +75,7 @@ const naming: readonly Column[] = [
 /** What did not go its way. */
 export const exceptionsStatement: StatementShape = {
   kind: "exceptions",
-  version: 3,
+  version: 4,
   tolerates: true,
   title: "Exceptions",
   about:
@@ -124,7 +124,7 @@ export const exceptionsStatement: StatementShape = {
         column("instant", "since", "Since", "When it began."),
         column("instant", "until", "Until", "When it ended, also where that was after the period."),
         column("text", "customer", "Customer", "Key of the customer."),
-        column("text", "branch", "Branch", "Code of the branch that looks after the customer."),
+        column("text", "branch", "Branch", "Code of the branch that looked after the customer then."),
         column("text", "record", "Record", "The record or the subject that it is about."),
         column("text", "source", "Source", "The source that gave it."),
         column("text", "place", "Place", "Where in the source it stands."),
@@ -170,7 +170,7 @@ export const exceptionsStatement: StatementShape = {
         column("text", "hold", "Hold", "Its hold."),
         column("text", "crm_order", "CRM order", "Key of the order concerned."),
         column("date", "crm_date", "CRM date", "Date that the CRM gives the order."),
-        ...amountColumns("amount", "Amount", "Amount of the order, as the CRM has it."),
+        ...amountColumns("amount", "Amount", "Amount of the order, as the CRM had it then."),
       ],
     },
     signOffsPart,

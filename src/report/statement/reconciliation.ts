@@ -131,7 +131,7 @@ const corrected: Part = {
 /** What the CRM says, what was sent and what the platform shows, compared. */
 export const reconciliationStatement: StatementShape = {
   kind: "reconciliation",
-  version: 2,
+  version: 3,
   tolerates: true,
   title: "Reconciliation",
   about: `What the CRM says, what was sent and what the platform shows, compared thing by thing. ${noMoney}`,

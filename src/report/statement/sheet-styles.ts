@@ -12,6 +12,8 @@ export const styles = {
   title: 6,
   label: 7,
   numberHeading: 8,
+  /** An instant between two seconds: rounded, the last one of a month would be shown in the next. */
+  fineInstant: 9,
 } as const;
 
 /** Number format, font, fill, and whether it stands at the right; in the order of `styles`. */
@@ -25,9 +27,12 @@ const fixedStyles = [
   [49, 2, 0],
   [49, 1, 0],
   [49, 1, 2, 1],
+  [166, 0, 0],
 ];
 
-const firstOfMoney = 166;
+const timeFormats = ["yyyy\\-mm\\-dd", "yyyy\\-mm\\-dd\\ hh:mm:ss", "yyyy\\-mm\\-dd\\ hh:mm:ss.000"];
+const firstOfTimes = 164;
+const firstOfMoney = firstOfTimes + timeFormats.length;
 /** Spreadsheet programs refuse a workbook with more than about 200 formats of its own. */
 const mostFormats = 150;
 
@@ -63,8 +68,8 @@ export function sheetStyles(): SheetStyles {
 }
 
 function stylesXml(moneyFormats: readonly string[]): string {
-  const formats = ["yyyy\\-mm\\-dd", "yyyy\\-mm\\-dd\\ hh:mm:ss", ...moneyFormats].map(
-    (code, index) => `<numFmt numFmtId="${firstOfMoney - 2 + index}" formatCode="${xmlText(code)}"/>`,
+  const formats = [...timeFormats, ...moneyFormats].map(
+    (code, index) => `<numFmt numFmtId="${firstOfTimes + index}" formatCode="${xmlText(code)}"/>`,
   );
   const cells = [...fixedStyles, ...moneyFormats.map((_format, index) => [firstOfMoney + index, 0, 0])].map(
     ([format, font, fill, right]) =>

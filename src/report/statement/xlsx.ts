@@ -144,7 +144,7 @@ const columnWidths: Record<ColumnType, number> = {
   boolean: 9,
   money: 18,
   date: 12,
-  instant: 20,
+  instant: 24,
 };
 
 type CellWriter = (row: Row, number: number) => string;
@@ -183,5 +183,6 @@ function timeCell(at: string, { type }: Column, cell: string, time: LocalTime): 
   const ahead = type === "instant" ? time.offset(instant) : 0;
   const serial = (instant + ahead) / day + daysBefore1970;
   if (serial < firstCertainDay) return textCell(at, styles.text, type === "instant" ? time.shown(cell) : cell);
-  return numberCell(at, type === "instant" ? styles.instant : styles.date, serial);
+  const ofInstant = instant % 1000 === 0 ? styles.instant : styles.fineInstant;
+  return numberCell(at, type === "instant" ? ofInstant : styles.date, serial);
 }

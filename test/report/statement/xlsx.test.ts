@@ -81,6 +81,9 @@ describe("a statement as XLSX", () => {
     expect(orders?.rows[2]?.[7]).toEqual(new Date("2026-10-25T02:30:00.250Z"));
     const formats = [1, 3, 4].map((row) => orders?.cells?.get(`${row},9`)?.style?.numFmt);
     expect(formats).toEqual(["#,##0.00\\ [$EUR]", "#,##0\\ [$JPY]", "#,##0.000\\ [$KWD]"]);
+    // Without its milliseconds the last moment of a month is shown as the first of the next.
+    const times = [1, 2].map((row) => orders?.cells?.get(`${row},7`)?.style?.numFmt);
+    expect(times).toEqual(["yyyy\\-mm\\-dd\\ hh:mm:ss", "yyyy\\-mm\\-dd\\ hh:mm:ss.000"]);
     for (const [index] of hostileTexts.entries()) {
       const cell = orders?.cells?.get(`${7 + index},3`);
       expect(cell, `note ${index}`).toMatchObject({ style: { numFmt: "@" } });

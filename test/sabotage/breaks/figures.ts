@@ -82,4 +82,28 @@ export const figures: Breaks = {
     test: "inquiry/packages-taken-away.test.ts",
     title: "a lower package goes with its last product, and an upper one with the last of all that is in it",
   },
+  "what was at stake in a month is what the CRM says of it by now": {
+    file: "src/inquiry/statement/exceptions.ts",
+    within: "formThen",
+    find: "f.from_at < @to",
+    replace: "@to is not null",
+    test: "inquiry/statement/exceptions-then.test.ts",
+    title: "exceptions of a month have the customer, the branch and the amounts of its end, whatever came later",
+  },
+  "who looked after a customer in a month is who does so by now": {
+    file: "src/inquiry/statement/exceptions.ts",
+    within: "stated",
+    find: "then.branchBefore(customer, period.to)",
+    replace: 'then.branchBefore(customer, "9999")',
+    test: "inquiry/statement/exceptions-then.test.ts",
+    title: "exceptions of a month have the customer, the branch and the amounts of its end, whatever came later",
+  },
+  "what moved to another customer is said to be cancelled": {
+    file: "src/report/reconciliation/compare-orders.ts",
+    within: "goneNote",
+    find: "order.isAway === true",
+    replace: "false",
+    test: "inquiry/statement/moved-then.test.ts",
+    title: "what stands of an order at the customer that it left is said to be so, and not to be cancelled",
+  },
 };

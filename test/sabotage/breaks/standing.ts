@@ -46,4 +46,20 @@ export const standing: Breaks = {
     title:
       "a ledger that an earlier program wrote > says from when on it knows what waited, and guesses nothing of before",
   },
+  "an order that moved stood then for whom it stands now": {
+    file: "src/inquiry/as-of/tables.ts",
+    within: "stoodFor",
+    find: "t.placed_for_id is null",
+    replace: "true",
+    test: "inquiry/statement/moved-then.test.ts",
+    title: "an order that moved stands, as of each moment, for whom it stood then, in every statement",
+  },
+  "whom an order left again since it had not left before": {
+    file: "src/inquiry/as-of/tables.ts",
+    within: "leftBefore",
+    find: "f.version > (",
+    replace: "f.version < (",
+    test: "inquiry/statement/moved-then.test.ts",
+    title: "an order that moved stands, as of each moment, for whom it stood then, in every statement",
+  },
 };
