@@ -134,6 +134,22 @@ describe("closed books", () => {
     expect([...world.ledger.audit.rows()].filter(({ kind }) => kind === "period-reopened")).toHaveLength(2);
   });
 
+  it("go on where they began: no month is closed while one before it is open again", async () => {
+    const { world, close } = await bookWorld("2027-01-03T09:00:00.000Z");
+    const again = { by: "ben", reason: "an amount was wrong" };
+    const months = ["2026-10", "2026-11", "2026-12"] as const;
+    for (const month of months) await close(month);
+    for (const month of months.toReversed()) await world.ledger.books.reopen(month, again);
+    for (const month of ["2026-11", "2026-12"] as const)
+      await expect(close(month)).rejects.toMatchObject({
+        code: "books.gap",
+        exitCode: 64,
+        message: expect.stringContaining("2026-10"),
+        cure: expect.stringContaining("crm-sync report close 2026-10"),
+      });
+    for (const month of months) expect(await close(month)).toEqual({ period: month, closing: 2 });
+  });
+
   it("are changed by nobody, whoever writes to the file", async () => {
     const { world, close } = await bookWorld("2026-12-03T09:00:00.000Z");
     await world.ledger.books.signOff("2026-10", [{ id: "hold:h1", facts: "f" }], { by: "anna", reason: "known" });

@@ -210,6 +210,14 @@ export class Books {
         cure: `close what lies between first, beginning with the period after ${gap.period}`,
         exitCode: exitCodes.usage,
       });
+    const opened = gap === undefined ? this.#statements().openedBefore.get({ from }) : undefined;
+    if (opened !== undefined)
+      throw new Problem({
+        code: "books.gap",
+        message: `${opened.period}, which lies before ${label}, was closed once and is open again`,
+        cure: `close it first: \`crm-sync report close ${opened.period}\``,
+        exitCode: exitCodes.usage,
+      });
     const next = this.#statements().following.get({ from: to });
     if (next !== undefined)
       throw new Problem({
@@ -247,6 +255,10 @@ export class Books {
       ),
       before: database.prepare<[{ from: string }], ClosedPeriodTable>(
         `${live} and to_at <= @from order by to_at desc limit 1`,
+      ),
+      // The first of them: the books go on where they began.
+      openedBefore: database.prepare<[{ from: string }], ClosedPeriodTable>(
+        "select * from closed_period where reopened_at is not null and to_at <= @from order by from_at limit 1",
       ),
       following: database.prepare<[{ from: string }], ClosedPeriodTable>(
         `${live} and from_at >= @from order by from_at limit 1`,
