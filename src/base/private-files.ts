@@ -1,6 +1,6 @@
 import { chmodSync, chownSync, closeSync, mkdirSync, openSync, readFileSync, statSync } from "node:fs";
 import { spawnSync } from "node:child_process";
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import { exitCodes, Problem } from "./errors.ts";
 
 /** The group that may read what the program writes, beside the owner. */
@@ -56,9 +56,23 @@ function idIn(text: string, name: string): number | undefined {
  * they are.
  */
 export function makePrivateFolder(path: string, group: ReadingGroup | undefined): void {
-  const first = mkdirSync(path, { recursive: true, mode: ownerFolder });
-  if (first === undefined || group === undefined) return;
-  for (let made = path; made.length >= first.length; made = dirname(made)) giveTo(made, group, groupFolder);
+  // One by one: where a file system makes none, as that of /proc, making all of them at once never comes to an end.
+  const missing: string[] = [];
+  for (let folder = resolve(path); !isFolder(folder); folder = dirname(folder)) missing.unshift(folder);
+  for (const folder of missing) {
+    try {
+      mkdirSync(folder, { mode: ownerFolder });
+    } catch (error) {
+      // Somebody else made it meanwhile, or it is no folder.
+      if (!isFolder(folder)) throw error;
+      continue;
+    }
+    if (group !== undefined) giveTo(folder, group, groupFolder);
+  }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 /** Lets the owner, and the group if there is one, into a folder of the program's own, and nobody else. */

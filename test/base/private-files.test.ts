@@ -1,4 +1,5 @@
-import { chmodSync, existsSync, statSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { chmodSync, existsSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { createPrivateFile, keepPrivate, makePrivateFolder } from "../../src/base/private-files.ts";
@@ -40,5 +41,25 @@ describe("a private folder", () => {
   it("is made for its owner alone, with those above it that are missing", () => {
     makePrivateFolder(join(folder.path, "one", "two"), undefined);
     expect([modeOf(join(folder.path, "one")), modeOf(join(folder.path, "one", "two"))]).toEqual(["700", "700"]);
+  });
+
+  it("is refused, and not waited for, where none can be made: in a file, behind a link to nowhere, in /proc", () => {
+    const file = join(folder.path, "a-file");
+    writeFileSync(file, "");
+    const link = join(folder.path, "a-link");
+    symlinkSync(join(folder.path, "nowhere"), link);
+    const made = `const { makePrivateFolder } = await import(process.argv[1]); makePrivateFolder(process.argv[2]);`;
+    const module = join(import.meta.dirname, "../../src/base/private-files.ts");
+    for (const path of [file, join(file, "x"), link, join(link, "x"), "/proc/nowhere", "/proc/nowhere/x"]) {
+      const { status, signal, stderr } = spawnSync(
+        process.execPath,
+        ["--input-type=module", "-e", made, module, path],
+        { encoding: "utf8", timeout: 30_000 },
+      );
+      expect([status, signal], path).toEqual([1, null]);
+      expect(stderr).toMatch(/E(?:EXIST|NOENT|NOTDIR|ACCES)/u);
+    }
+    makePrivateFolder(join(folder.path, "one"), undefined);
+    expect(modeOf(join(folder.path, "one"))).toBe("700");
   });
 });
