@@ -62,3 +62,18 @@ it("a person is handed everything that is kept about them, nothing of anybody el
   expect(after.stdout).toMatch(/version 1\n.*\n {2}erased .*\n {2}as it came: not kept/u);
   expect(after.stdout).toMatch(/^ {2}\d+ .* erased$/mu);
 });
+
+it("a customer is told which cover sheets may have named it, and its people are named on none", async () => {
+  const w = await livedWithGone();
+  const cover = ["report", "cover", "--period", "2026"];
+  for (const filter of [[], ["--customer", "C1"], ["--customer", "C2"], ["--branch", "B1"]])
+    expect((await crmSync(w.place, ...cover, ...filter)).exitCode).toBe(0);
+  const shownTo = async (...whose: string[]): Promise<number> => {
+    const [facts] = documents(await crmSync(w.place, "--json", "audit", "subject", "--by", "anna.lee", ...whose));
+    // One of them is this asking itself.
+    return facts.audit.filter(({ kind }: { kind: string }) => kind === "private-shown").length - 1;
+  };
+  expect(await shownTo("--person", "S1-1")).toBe(0);
+  expect(await shownTo("--customer", "C1")).toBe(3);
+  expect(await shownTo("--customer", "C2")).toBe(3);
+});
