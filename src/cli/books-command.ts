@@ -234,7 +234,10 @@ async function printCommand(
         output.line(`  now     ${now}`);
       }
       if (printed.different.length > 0)
-        output.line("  → `crm-sync audit verify` says whether the record was changed; keep the ledger as it is");
+        output.line(
+          "  → what is printed is what was frozen; keep the ledger as it is, and compare it with a backup: " +
+            "`crm-sync audit verify` says whether its record was changed too",
+        );
     }
     return printed.different.length === 0 ? ok : exitCodes.ledgerRefused;
   });
