@@ -38,12 +38,16 @@ it("a reason that repeats personal data of the customer it is about is refused, 
     await expect(ledger.approvals.decide(hold, "approved", reason, "anna")).rejects.toMatchObject({
       code: "reason.names",
     });
+    const byHand = { kind: "done-by-hand", subject: "order:crm/O1", body: { bodyHash: "b", by: "anna", reason } };
+    await expect(ledger.state.record(key("C1"), [], byHand)).rejects.toMatchObject({ code: "reason.names" });
     // Of the whole ledger.
     await expect(
       ledger.books.signOff("2026-09", [{ id: "sum:bridge", facts: "f" }], { by: "anna", reason }),
     ).rejects.toMatchObject({ code: "reason.names", message: expect.not.stringContaining("crm/C1") });
   }
-  expect([...ledger.audit.rows()].filter(({ kind }) => kind === "signed-off" || kind === "hold-approved")).toEqual([]);
+  expect(
+    [...ledger.audit.rows()].filter(({ kind }) => ["signed-off", "hold-approved", "done-by-hand"].includes(kind)),
+  ).toEqual([]);
   expect(await (await made.inquiry()).holds({ id: hold })).toMatchObject([{ state: "open" }]);
 });
 

@@ -18,6 +18,8 @@ const decided: ReadonlySet<string> = new Set([
   "request-made",
   "request-withdrawn",
   "assumption-accepted",
+  "done-by-hand",
+  "erased",
   "period-closed",
   "period-reopened",
   "signed-off",
@@ -92,7 +94,8 @@ export class ReasonGuard {
     const row = quarantinedIn(body);
     if (row !== undefined && repeats(`${reason}\n${by}`, formTexts(this.#ofRow().iterate(row))))
       throw refused("--reason or --by", ` of the row ${row} in quarantine`);
-    const customer = this.#concerned(subject, body);
+    // Of whom it is about nothing is left: an erasure looks for that itself.
+    const customer = kind === "erased" ? undefined : this.#concerned(subject, body);
     if (customer !== undefined) {
       if (repeats(`${reason}\n${by}`, textsOf(this.#ofCustomer().iterate(customer))))
         throw refused("--reason or --by", ` of the customer ${formatKey(customer)}`);

@@ -98,4 +98,20 @@ export const closing: Breaks = {
     test: "ledger/sign-offs.test.ts",
     title: "who signs off what stands signed off already is told by whom and when, and nothing is written",
   },
+  "a month is closed while one before it is open again": {
+    file: "src/ledger/books/books.ts",
+    within: "Books.#requireInOrder",
+    find: "this.#statements().openedBefore.get({ from })",
+    replace: "undefined",
+    test: "ledger/books.test.ts",
+    title: "closed books > go on where they began: no month is closed while one before it is open again",
+  },
+  "the reason of an erasure may name others": {
+    file: "src/ledger/private/reasons.ts",
+    within: "decided",
+    find: '"erased",',
+    replace: '"was-erased",',
+    test: "audit/erase.test.ts",
+    title: "nothing is erased that the CRM still gives, or while anything waits, and the message says what to do",
+  },
 };
