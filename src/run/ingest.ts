@@ -1,4 +1,5 @@
 import { canonicalJson, sha256 } from "../base/canonical-json.ts";
+import type { Clock } from "../base/clock.ts";
 import { messageOf, Problem } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
@@ -14,6 +15,8 @@ import { blankSecrets } from "../source/mapping/secrets.ts";
 import { headerRows } from "../source/reader.ts";
 import type { RawRecord, SourceItem } from "../source/reader.ts";
 import type { Source, StreamMapping } from "../source/source.ts";
+import { ReadPart } from "./read-parts.ts";
+import type { Asked } from "./read-question.ts";
 
 /** How reading one stream of one source ended, in records. */
 export interface StreamTally {
@@ -58,6 +61,16 @@ export interface IngestDependencies {
   /** A person said that this source has really lost its records: believed once. */
   acceptShrink: boolean;
   progress: (done: number) => void;
+  clock: Pick<Clock, "now">;
+}
+
+/** How a reading is asked for. */
+export interface ReadingAsked {
+  /** What it asks its source for, given the fingerprint of its question; everything, where nobody says. */
+  asked?: (question: string) => Promise<Asked>;
+  /** Where it is cut, the next run goes on with it: a reading by a run. */
+  keeps?: boolean;
+  signal?: AbortSignal | undefined;
 }
 
 /**
@@ -70,10 +83,14 @@ export async function ingestStream(
   source: Source,
   stream: Stream,
   run: string,
-  options: { since?: string | undefined; signal?: AbortSignal | undefined },
+  options: ReadingAsked,
 ): Promise<StreamTally> {
   const { ledger } = deps;
-  const read = await ledger.records.startRead(run, source.name, stream);
+  const begun = await beginReading(source, stream, options);
+  const { mapping, asked = {} } = begun;
+  const before = asked.resume;
+  const made = { question: mapping?.question, mapping: mapping?.fingerprint, continues: before?.first };
+  const read = await ledger.records.startRead(run, source.name, stream, made);
   const tally: StreamTally = {
     source: source.name,
     stream,
@@ -86,12 +103,17 @@ export async function ingestStream(
     shrunk: undefined,
     problem: undefined,
   };
+  let part: ReadPart | undefined;
   try {
-    const mapping = await source.mapping(stream, options.signal);
+    if (mapping === undefined) throw begun.failure;
     const salt = await ledger.private.rawSalt();
     const earlier = await ledger.records.readsToCompare(source.name, stream);
+    const keeps = options.keeps === true && asked.since === undefined;
+    const partOf = { read, source: source.name, stream, question: mapping.question, before, keeps };
+    part = new ReadPart(ledger, partOf, deps.clock.now(), () => ({ rows: tally.extracted, bad: tally.quarantined }));
     const reading = source.read(stream, {
-      ...(options.since === undefined ? {} : { since: options.since }),
+      ...part.options,
+      ...(asked.since === undefined ? {} : { since: asked.since }),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
       batchSize: 500,
       distrust: (details) =>
@@ -102,10 +124,12 @@ export async function ingestStream(
       `${source.name}\` believes it once`;
     for (;;) {
       const next = await reading.next();
+      await part.kept();
       if (next.done === true) {
-        const outcome = next.value;
-        if (!outcome.complete && options.signal?.aborted === true)
+        if (!next.value.complete && options.signal?.aborted === true)
           return { ...tally, problem: stoppedReading(source.name, stream) };
+        const outcome = part.judged(next.value);
+        const rows = tally.extracted + part.rowsBefore;
         tally.complete = outcome.complete;
         tally.problem = outcome.problem;
         const shrunk =
@@ -113,7 +137,7 @@ export async function ingestStream(
           (outcome.complete && outcome.full && !deps.acceptShrink
             ? firstOf(earlier, (row) =>
                 outcome.details === undefined || row.details === null
-                  ? shrinkage(tally.extracted, row.rows, deps.limits.sourceShrink, "records", row)
+                  ? shrinkage(rows, row.rows, deps.limits.sourceShrink, "records", row)
                   : undefined,
               )
             : undefined);
@@ -121,8 +145,8 @@ export async function ingestStream(
         await ledger.records.finishRead(read, {
           complete: outcome.complete && tally.shrunk === undefined,
           whole: outcome.full,
-          rows: tally.extracted,
-          bad: tally.quarantined,
+          rows,
+          bad: tally.quarantined + part.badBefore,
           cursor: outcome.cursor,
           details: outcome.details,
           problem: tally.shrunk ?? outcome.problem?.message,
@@ -134,6 +158,7 @@ export async function ingestStream(
           tally.quarantined -= closed.released;
           tally.changed += closed.released;
         }
+        await part.end(outcome);
         return tally;
       }
       await ingestBatch(deps, source.name, stream, read, run, mapping, salt, next.value, tally);
@@ -155,14 +180,31 @@ export async function ingestStream(
     await ledger.records.finishRead(read, {
       complete: false,
       whole: false,
-      rows: tally.extracted,
-      bad: tally.quarantined,
+      rows: tally.extracted + (part?.rowsBefore ?? 0),
+      bad: tally.quarantined + (part?.badBefore ?? 0),
       problem: tally.problem.message,
     });
+    await part?.end(tally);
     return tally;
   } finally {
+    await part?.settled();
     ledger.records.endReading(read);
   }
+}
+
+/** What a reading begins with; or why it cannot begin, which is told of it as of any other reading. */
+async function beginReading(
+  source: Source,
+  stream: Stream,
+  { asked, signal }: ReadingAsked,
+): Promise<{ mapping?: StreamMapping; asked?: Asked | undefined; failure?: unknown }> {
+  let mapping: StreamMapping;
+  try {
+    mapping = await source.mapping(stream, signal);
+  } catch (failure) {
+    return { failure };
+  }
+  return { mapping, asked: await asked?.(mapping.question) };
 }
 
 /**

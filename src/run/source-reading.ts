@@ -6,6 +6,7 @@ import type { Source } from "../source/source.ts";
 import { ingestStream, logTally } from "./ingest.ts";
 import type { StreamTally } from "./ingest.ts";
 import { takingBlockedBy } from "./read-doubts.ts";
+import { askedOf } from "./read-question.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 
 /** The first phase of a run and of a plan: everything that its sources say now comes into the ledger. */
@@ -41,6 +42,11 @@ export class SourceReading {
 
   async #readStreams(): Promise<void> {
     const { ledger, settings, logger, progress } = this.#deps;
+    const asking = {
+      isRun: this.#countsAbsence,
+      scope: this.#request.scope,
+      resumeWithinMs: durationMs(this.#request.limits.resumeWithin),
+    };
     for (const stream of allStreams.filter((name) => this.#request.streams.includes(name))) {
       for (const source of this.#deps.sources.filter((item) => item.streams.includes(stream))) {
         if (this.#request.scope?.source !== undefined && source.name !== this.#request.scope.source) continue;
@@ -56,35 +62,21 @@ export class SourceReading {
             job: this.#jobReading(source.name, stream),
             acceptShrink: this.#request.acceptShrink?.includes(source.name) === true,
             progress: (done) => progress(`reading ${source.name}/${stream}`, done, undefined),
+            clock: this.#deps.clock,
           },
           source,
           stream,
           this.#run,
-          { since: await this.#sinceOf(source, stream), signal: this.#request.signal },
+          {
+            asked: (question) => askedOf(this.#deps, source, stream, question, asking),
+            keeps: this.#countsAbsence,
+            signal: this.#request.signal,
+          },
         );
         this.tallies.push(tally);
         logTally(logger, this.#run, tally);
       }
     }
-  }
-
-  /**
-   * From when on changes are asked for; undefined: for everything. A run asks for everything when no run did for the
-   * time that the source says. What a person asks for reaches back at least to where the last reading ended: what lies
-   * between would never be read.
-   */
-  async #sinceOf(source: Source, stream: Stream): Promise<string | undefined> {
-    const { ledger, clock } = this.#deps;
-    const cursor = (await ledger.records.lastCompleteRead(source.name, stream))?.cursor ?? undefined;
-    const wholeEvery = source.wholeEveryMs(stream);
-    if (cursor === undefined || wholeEvery === undefined) return undefined;
-    if (this.#countsAbsence) {
-      const whole = await ledger.records.lastWholeRead(source.name, stream);
-      const age = whole === undefined ? Number.NaN : clock.now() - Date.parse(whole.started_at);
-      if (!(age >= 0 && age < wholeEvery)) return undefined;
-    }
-    const asked = this.#request.scope?.since;
-    return asked !== undefined && asked < cursor ? asked : cursor;
   }
 
   #jobReading(source: string, stream: Stream): string | undefined {
