@@ -17,9 +17,7 @@ export function questionOf(settings: SourceSettings, stream: Stream, mapping: st
     .filter(([name]) => name !== stream)
     .map(([name, other]) => [name, without(other, /^(?:mapping|nullTexts)$/u)]);
   const { streams: _streams, ...ofSource } = settings;
-  return hashOf(
-    toJson({ mapping, own, others: Object.fromEntries(others), source: without(ofSource, patience) }),
-  );
+  return hashOf(toJson({ mapping, own, others: Object.fromEntries(others), source: without(ofSource, patience) }));
 }
 
 function without(settings: object | undefined, names: RegExp): Record<string, unknown> {

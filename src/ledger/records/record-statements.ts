@@ -97,8 +97,7 @@ export function recordStatements(database: Sqlite) {
          where stream = +? and namespace = +? and id = +?`,
       ),
     // A form that maps to the same may differ in what no mapping used until now. What was erased stays so.
-    keepRaw: () =>
-      database.prepare("update private_value set body = ? where ref = +? and version = +? and body <> ?"),
+    keepRaw: () => database.prepare("update private_value set body = ? where ref = +? and version = +? and body <> ?"),
     sealAgain: () =>
       database.prepare(
         "update private_value set sealed = ?, wiped_at = null where ref = +? and version = +? and sealed is null",

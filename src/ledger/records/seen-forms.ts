@@ -40,7 +40,9 @@ export class SeenForms {
     const width = 32;
     for (let from = 0; from < hashes.length; from += width * page) {
       const some = hashes.subarray(from, from + width * page);
-      this.add(Array.from({ length: some.length / width }, (_, at) => some.toString("hex", at * width, (at + 1) * width)));
+      this.add(
+        Array.from({ length: some.length / width }, (_, at) => some.toString("hex", at * width, (at + 1) * width)),
+      );
     }
     this.#earlier = this.#last();
   }
@@ -65,7 +67,9 @@ export class SeenForms {
   since(place: number): { hashes: Buffer; upTo: number } {
     return this.#kept(() => {
       const upTo = this.#last();
-      const rows = this.#database.prepare<[number, number], Buffer>("select hash from seen where rowid > ? and rowid <= ?");
+      const rows = this.#database.prepare<[number, number], Buffer>(
+        "select hash from seen where rowid > ? and rowid <= ?",
+      );
       return { hashes: Buffer.concat(rows.pluck().all(place, upTo)), upTo };
     });
   }
