@@ -1,4 +1,5 @@
 import { canonicalJson, sha256 } from "../base/canonical-json.ts";
+import type { JsonObject } from "../base/canonical-json.ts";
 import type { Clock } from "../base/clock.ts";
 import { messageOf, Problem } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
@@ -6,15 +7,14 @@ import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { customerKeyOf } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { AbsenceRule } from "../ledger/records/absence.ts";
-import type { EarlierRead } from "../ledger/records/records.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { IngestedRecord, IngestedRejection } from "../ledger/records/record-tables.ts";
 import { validate } from "../plan/validate.ts";
 import type { Rejection } from "../source/mapping/compile.ts";
 import { blankSecrets } from "../source/mapping/secrets.ts";
-import { headerRows } from "../source/reader.ts";
 import type { RawRecord, SourceItem } from "../source/reader.ts";
 import type { Source, StreamMapping } from "../source/source.ts";
+import { detailShrinkage, firstOf, shrinkage } from "./shrinkage.ts";
 import { ReadPart } from "./read-parts.ts";
 import type { Asked } from "./read-question.ts";
 
@@ -207,69 +207,12 @@ async function beginReading(
   return { mapping, asked: await asked?.(mapping.question) };
 }
 
-/**
- * A source with fewer rows than `few` may lose `believedOfFew` of them whatever their share: of five, one is 20 %. It
- * never may lose all.
- */
-const few = 20;
-const believedOfFew = 2;
 function stoppedReading(source: string, stream: Stream): Problem {
   return new Problem({
     code: "run.stopped",
     message: `the reading of ${source} (${stream}) was stopped with the run`,
     cure: "nothing: the next run reads it again",
   });
-}
-
-/** The first doubt that one of these rows raises. */
-function firstOf<Row>(rows: readonly Row[], doubt: (row: Row) => string | undefined): string | undefined {
-  for (const row of rows) {
-    const found = doubt(row);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-/** Why a complete read is not believed about what is gone: it lost too large a share of its records. */
-function shrinkage(
-  rows: number,
-  before: number,
-  share: number,
-  what: string,
-  earlier: EarlierRead,
-): string | undefined {
-  if (before === 0) return undefined;
-  const lost = before - rows;
-  if (rows > 0 && (lost < before * share || (before < few && lost <= believedOfFew))) return undefined;
-  const most = before < few ? `${believedOfFew} of fewer than ${few}` : `less than ${share * 100} %`;
-  return (
-    `the source lost ${lost} of ${before} ${what} (${((lost / before) * 100).toFixed(1)} %) since ` +
-    `${earlier.name}; ${most} is believed`
-  );
-}
-
-/**
- * The same for rows that are joined, each set of files for itself: without its detail rows a record looks shorter, and
- * without header rows they are records that nobody can use.
- */
-function detailShrinkage(
-  details: Readonly<Record<string, number>>,
-  earlier: EarlierRead,
-  limits: IngestDependencies["limits"],
-): string | undefined {
-  const known: unknown = JSON.parse(earlier.details ?? "{}");
-  for (const [name, rows] of Object.entries(known ?? {})) {
-    if (typeof rows !== "number") continue;
-    const lost = shrinkage(
-      details[name] ?? rows,
-      rows,
-      limits.sourceShrink,
-      name === headerRows ? "header rows" : `rows of ${name}`,
-      earlier,
-    );
-    if (lost !== undefined) return lost;
-  }
-  return undefined;
 }
 
 async function ingestBatch(
@@ -313,6 +256,11 @@ function hashOfItem(item: SourceItem, fingerprint: string): string {
   return sha256(
     `${fingerprint}\nbad\n${item.bad.key ?? item.bad.place}\n${item.bad.code}\n${item.bad.text ?? item.bad.message}`,
   );
+}
+
+/** The hash by which a raw record is known again that was mapped with the mapping of this fingerprint. */
+export function hashOfRaw(value: JsonObject, salt: string, fingerprint: string): string {
+  return hashOfItem({ raw: { place: "", value } }, salt + fingerprint);
 }
 
 /** The customer that a raw order or person names, although the record cannot be used. */

@@ -7,6 +7,7 @@ import { ingestStream, logTally } from "./ingest.ts";
 import type { StreamTally } from "./ingest.ts";
 import { takingBlockedBy } from "./read-doubts.ts";
 import { askedOf } from "./read-question.ts";
+import { leftOf, remapStream } from "./remap.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 
 /** The first phase of a run and of a plan: everything that its sources say now comes into the ledger. */
@@ -75,8 +76,19 @@ export class SourceReading {
         );
         this.tallies.push(tally);
         logTally(logger, this.#run, tally);
+        if (this.#countsAbsence && tally.complete && tally.shrunk === undefined)
+          await this.#remapMissing(source, stream);
       }
     }
+  }
+
+  /** What whole readings lack and is not gone yet is mapped as everything else is, from its stored form. */
+  async #remapMissing(source: Source, stream: Stream): Promise<void> {
+    const { ledger, settings, logger } = this.#deps;
+    const remapped = await remapStream({ ledger, settings }, source, stream, { missing: true });
+    const { current: _current, ...counts } = remapped;
+    if (remapped.changed + remapped.quarantined + leftOf(remapped) === 0) return;
+    logger.warn({ run: this.#run, ...counts }, "records that are missing were mapped anew, or left as they were");
   }
 
   #jobReading(source: string, stream: Stream): string | undefined {

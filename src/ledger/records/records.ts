@@ -10,6 +10,7 @@ import type { OpenScope } from "./open-records.ts";
 import { QuarantineRetry } from "./quarantine-retry.ts";
 import type { WaitingRow } from "./quarantine-retry.ts";
 import { RecordTables } from "./record-tables.ts";
+import { Remapping } from "./remapping.ts";
 import { OpenReadings } from "./open-readings.ts";
 import type { Reading } from "./open-readings.ts";
 import { Checkpoints } from "./checkpoints.ts";
@@ -45,6 +46,7 @@ export class Records {
   readonly #readings: OpenReadings;
   /** How far readings have come that are not at their end. */
   readonly checkpoints: Checkpoints;
+  readonly remapping: Remapping;
 
   constructor(context: LedgerContext, tables: { work: WorkTables; holds: HoldTables }) {
     this.#context = context;
@@ -61,6 +63,7 @@ export class Records {
     this.#holds = tables.holds;
     this.#readings = new OpenReadings((source, stream, read) => this.#records.expected(source, stream, read));
     this.checkpoints = new Checkpoints(context, this.#readings);
+    this.remapping = new Remapping(context, this.#records, this.#reads);
   }
 
   async startRead(run: string | null, source: string, stream: Stream, made?: MadeWith): Promise<number> {
@@ -361,14 +364,18 @@ export class Records {
     return this.#context.read(() => this.#records.orderNow(order));
   }
 
-  /** The raw forms of one stream of a source, in key order, `limit` of them after `after`. */
+  /**
+   * The raw forms of one stream of a source, in key order, `limit` of them after `after`. `missing`: those of records
+   * that the last whole reads lacked.
+   */
   async storedForms(
     source: string,
     stream: Stream,
     after: RecordKey | undefined,
     limit: number,
+    { missing } = { missing: false },
   ): Promise<StoredForm[]> {
-    return this.#context.read(() => this.#stored.of(source, stream, after, limit));
+    return this.#context.read(() => this.#stored.of(source, stream, after, limit, { missing }));
   }
 
   /** Records that got another form in a run, in the order of their keys. */
