@@ -10,18 +10,24 @@ import { askedOf } from "./read-question.ts";
 import { leftOf, remapStream } from "./remap.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 
+type ReadingDependencies = Pick<
+  RunDependencies,
+  "ledger" | "sources" | "streams" | "settings" | "logger" | "clock" | "progress"
+>;
+type ReadingRequest = Pick<RunRequest, "streams" | "read" | "scope" | "limits" | "acceptShrink" | "signal">;
+
 /** The first phase of a run and of a plan: everything that its sources say now comes into the ledger. */
 export class SourceReading {
   readonly tallies: StreamTally[] = [];
   /** Why nothing may be taken away in this run. */
   takingBlocked: Block | undefined;
-  readonly #deps: RunDependencies;
-  readonly #request: RunRequest;
+  readonly #deps: ReadingDependencies;
+  readonly #request: ReadingRequest;
   readonly #run: string;
   readonly #countsAbsence: boolean;
 
   /** A plan passes `countsAbsence: false`: what its reads lack is not missed. */
-  constructor(deps: RunDependencies, request: RunRequest, run: string, options: { countsAbsence: boolean }) {
+  constructor(deps: ReadingDependencies, request: ReadingRequest, run: string, options: { countsAbsence: boolean }) {
     this.#deps = deps;
     this.#request = request;
     this.#run = run;

@@ -22,7 +22,7 @@ const settings = (more: Partial<SinceSettings> = {}): SinceSettings => ({
 interface Page {
   took?: number;
   date?: number | undefined;
-  changed?: unknown[];
+  changed?: (string | null)[];
 }
 
 /** What the next reading asks for after these pages, in minutes; undefined: everything. */
@@ -36,7 +36,7 @@ function cursorOf(
     passed = took * minute;
     newest.see({
       items: changed.map((value) => ({
-        row: { place: "1", value: { changed: value === undefined ? null : String(value) } },
+        row: { place: "1", value: { changed: value } },
       })),
       answer: { date: date === undefined ? undefined : at(date) },
     });
@@ -66,9 +66,9 @@ it.each<[what: string, pages: Page[], asked: number | undefined, expected: numbe
   ["begins where it began when nothing was changed", [{ date: 90 }], 5, 5],
   ["reaches back by the whole overlap, also behind what it was asked for", [{ date: 90, changed: [iso(6)] }], 5, 1],
   ["is whole once the clock of the service was set back", [{ date: 3, changed: [iso(9)] }], 5, undefined],
-  ["goes by the clock of the service where no record tells", [{ date: 30, changed: [undefined, "2026-10-01"] }], 5, 25],
-  ["stays where it was where nothing tells", [{ changed: [undefined] }], 5, 5],
-  ["is whole where nothing tells and nothing was asked for", [{ changed: [undefined] }], undefined, undefined],
+  ["goes by the clock of the service where no record tells", [{ date: 30, changed: [null, "2026-10-01"] }], 5, 25],
+  ["stays where it was where nothing tells", [{ changed: [null] }], 5, 5],
+  ["is whole where nothing tells and nothing was asked for", [{ changed: [null] }], undefined, undefined],
 ])("the next reading of changes %s", (_what, pages, asked, expected) => {
   expect(cursorOf(pages, asked === undefined ? {} : { asked }).minutes).toBe(expected);
 });
