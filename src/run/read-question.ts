@@ -41,7 +41,8 @@ export async function askedOf(
   if (cut === undefined) return {};
   const age = deps.clock.now() - Date.parse(cut.beganAt);
   const isOf = cut.question === question && age >= 0 && age < resumeWithinMs;
-  if (isOf && !wantsAll) return { resume: cut };
+  const isSame = isOf && !(await records.wasAskedOtherwise(source.name, stream, cut.first, question));
+  if (isSame && !wantsAll) return { resume: cut };
   await records.checkpoints.drop(source.name, stream);
   return {};
 }
@@ -56,13 +57,14 @@ async function sinceOf(
 ): Promise<string | undefined> {
   const wholeEvery = source.wholeEveryMs(stream);
   if (wholeEvery === undefined) return undefined;
-  const last = await ledger.records.lastCompleteRead(source.name, stream);
-  if (last?.question !== question) return undefined;
+  const { records } = ledger;
+  const whole = await records.lastWholeRead(source.name, stream, { ofRun: isRun });
+  if (whole?.question !== question) return undefined;
+  // What a reading with other settings took, also one that was cut, stands as it says until it is read again.
+  if (await records.wasAskedOtherwise(source.name, stream, whole.number, question)) return undefined;
   if (isRun) {
-    const whole = await ledger.records.lastWholeRead(source.name, stream);
-    if (whole?.question !== question) return undefined;
     const age = clock.now() - Date.parse(whole.started_at);
     if (!(age >= 0 && age < wholeEvery)) return undefined;
   }
-  return last.cursor ?? undefined;
+  return (await records.lastCompleteRead(source.name, stream))?.cursor ?? undefined;
 }

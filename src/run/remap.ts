@@ -71,6 +71,8 @@ export async function remapStream(
       else mapped.push({ key: form.key, item });
     }
     if (mapped.length === 0) continue;
+    if (!missing && result.changed + result.unchanged + result.quarantined === 0)
+      await ledger.records.remapping.forgetReadings(source.name, stream);
     const taken = await ledger.records.remapping.take(source.name, stream, mapped);
     result.changed += taken.changed;
     result.unchanged += taken.unchanged;

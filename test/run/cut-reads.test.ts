@@ -171,6 +171,26 @@ describe("everything is read", () => {
     expect(w.asked[0]?.since).toBeDefined();
   });
 
+  it.each<[string, (w: ReadingWorld) => Promise<unknown>]>([
+    ["a reading that was cut", (w) => w.read()],
+    ["a plan", (w) => w.read({ isPlan: true })],
+    ["a person who mapped what is kept anew", (w) => w.remap()],
+  ])("where %s used other settings meanwhile, which are as they were by now", async (_who, work) => {
+    const w = await ReadingWorld.open(10);
+    w.wholeEveryMs = 24 * hour;
+    w.add(40);
+    await w.read();
+    w.branch = "office";
+    w.cut = { how: "down", after: 2 };
+    await work(w);
+    w.cut = undefined;
+    expect(w.desired().get("C0001")).toBe("O1");
+    w.branch = "branch";
+    await w.read();
+    expect(w.asked[0]).toMatchObject({ since: undefined, offset: 0 });
+    expect(w.desired()).toEqual(w.listed());
+  });
+
   it("by a run also where only a plan has read everything with the settings of now", async () => {
     const w = await ReadingWorld.open(10);
     w.wholeEveryMs = 24 * hour;

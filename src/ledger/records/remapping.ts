@@ -1,5 +1,6 @@
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { LedgerContext } from "../context.ts";
+import type { Checkpoints } from "./checkpoints.ts";
 import { statements } from "../database/statements.ts";
 import type { Row } from "../tables.ts";
 import type { IngestedRecord, IngestedRejection, RecordTables } from "./record-tables.ts";
@@ -18,10 +19,16 @@ export class Remapping {
   readonly #context: LedgerContext;
   readonly #records: RecordTables;
   readonly #reads: SourceReadTables;
+  readonly #checkpoints: Checkpoints;
   readonly #statements;
 
-  constructor(context: LedgerContext, records: RecordTables, reads: SourceReadTables) {
+  constructor(
+    context: LedgerContext,
+    parts: { records: RecordTables; reads: SourceReadTables; checkpoints: Checkpoints },
+  ) {
+    const { records, reads, checkpoints } = parts;
     this.#context = context;
+    this.#checkpoints = checkpoints;
     this.#records = records;
     this.#reads = reads;
     this.#statements = statements.onUse({
@@ -37,6 +44,15 @@ export class Remapping {
   /** The fingerprints of mappings that readings of a stream were made with, the newest first. */
   async mappingsOf(source: string, stream: Stream): Promise<string[]> {
     return this.#context.read(() => this.#reads.mappingsOf(source, stream));
+  }
+
+  /**
+   * Before stored forms are taken up: what stands then is no more what the readings left, so the next one reads
+   * everything, whatever the settings are by then.
+   */
+  async forgetReadings(source: string, stream: Stream): Promise<void> {
+    await this.#context.write(() => this.#reads.forgetQuestions(source, stream));
+    await this.#checkpoints.drop(source, stream);
   }
 
   /** Takes these up in one transaction, and counts what became of them. */

@@ -109,6 +109,16 @@ export class SourceReadTables {
     return this.#statements.newestWhole.get(source, stream);
   }
 
+  /** Whether a read after that one, however far it came, was made with other settings than these. */
+  wasAskedOtherwise(source: string, stream: Stream, after: number, question: string): boolean {
+    return this.#statements.askedOtherwise.get(source, stream, after, question) !== undefined;
+  }
+
+  /** From now on no read of this stream counts as made with the settings of now. */
+  forgetQuestions(source: string, stream: Stream): void {
+    this.#statements.forgetQuestions.run(source, stream);
+  }
+
   /** The newest read of a stream, whatever became of it, also where its process died. */
   lastRead(source: string, stream: Stream): SourceReadRow | undefined {
     return this.#statements.lastRead.get(source, stream);
@@ -144,6 +154,14 @@ function prepareStatements(database: Sqlite) {
           values (?, ?, ?, ?, ?, ?, ?)`,
       ),
     beginsAnew: () => database.prepare("update source_read set continues = null where number = +?"),
+    askedOtherwise: () =>
+      database.prepare<[string, string, number, string], { number: number }>(
+        `select number from source_read where source = +? and stream = +? and number > ? and question <> ? limit 1`,
+      ),
+    forgetQuestions: () =>
+      database.prepare(
+        "update source_read set question = null where source = +? and stream = +? and question is not null",
+      ),
     mappings: () =>
       database
         .prepare<[string, string], string>(
