@@ -1,14 +1,16 @@
 import { toJson } from "../base/canonical-json.ts";
 import { usage } from "../base/errors.ts";
 import type { Stream } from "../crm/model.ts";
-import { remapStream } from "../run/remap.ts";
+import { leftOf, remapStream } from "../run/remap.ts";
 import type { Remapped } from "../run/remap.ts";
 import { QuarantineRetries } from "../run/retry.ts";
 import type { Retried } from "../run/retry.ts";
 import type { Application } from "./application.ts";
 
 /** What became of the stored forms of one stream, and of its rows in quarantine. */
-export interface RemappedStream extends Remapped {
+export interface RemappedStream extends Omit<Remapped, "left"> {
+  /** How many records stand as they were mapped last, and why. */
+  left: { why: string; count: number }[];
   retried: Retried[];
 }
 
@@ -38,7 +40,7 @@ export async function remap(
       const { source: _source, stream: _stream, ...counts } = remapped;
       const subject = `stream:${source.name}/${stream}`;
       await ledger.audit.append({ kind: "mapped-anew", subject, body: { by, ...counts, left: toJson(counts.left) } });
-      results.push({ ...remapped, retried: retried.filter(({ kind }) => kind !== "unknown") });
+      results.push({ ...remapped, left: leftOf(remapped), retried: retried.filter(({ kind }) => kind !== "unknown") });
     }
     return results;
   } finally {

@@ -95,8 +95,8 @@ export class ReadPart {
   }
 
   /**
-   * What a reading says that has gone on in a list whose records may have moved meanwhile: something of it may have been
-   * passed over, so it counts as incomplete, and the next run reads everything.
+   * What a reading says that has gone on in a list whose records may have moved meanwhile: something of it may have
+   * been passed over, so it counts as incomplete, and the next run reads everything.
    */
   judged(outcome: ReadOutcome): ReadOutcome {
     if (this.#before === undefined || !outcome.complete || outcome.full) return outcome;

@@ -41,7 +41,7 @@ export async function askedOf(
   if (cut === undefined) return {};
   const age = deps.clock.now() - Date.parse(cut.beganAt);
   const isOf = cut.question === question && age >= 0 && age < resumeWithinMs;
-  const isSame = isOf && !(await records.wasAskedOtherwise(source.name, stream, cut.first, question));
+  const isSame = isOf && !(await records.checkpoints.wasAskedOtherwise(source.name, stream, cut.first, question));
   if (isSame && !wantsAll) return { resume: cut };
   await records.checkpoints.drop(source.name, stream);
   return {};
@@ -58,10 +58,10 @@ async function sinceOf(
   const wholeEvery = source.wholeEveryMs(stream);
   if (wholeEvery === undefined) return undefined;
   const { records } = ledger;
-  const whole = await records.lastWholeRead(source.name, stream, { ofRun: isRun });
+  const whole = await records.lastWholeRead(source.name, stream, isRun);
   if (whole?.question !== question) return undefined;
   // What a reading with other settings took, also one that was cut, stands as it says until it is read again.
-  if (await records.wasAskedOtherwise(source.name, stream, whole.number, question)) return undefined;
+  if (await records.checkpoints.wasAskedOtherwise(source.name, stream, whole.number, question)) return undefined;
   if (isRun) {
     const age = clock.now() - Date.parse(whole.started_at);
     if (!(age >= 0 && age < wholeEvery)) return undefined;

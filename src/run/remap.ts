@@ -14,13 +14,13 @@ import { hashOfRaw, mapRaw } from "./ingest.ts";
 const page = 500;
 
 /** Why a stored form is not mapped anew, each with what people read. */
-export const leftReasons = {
+const leftReasons = {
   erased: "the raw form was erased",
   secrets: "the raw form is kept without its secrets",
   older: "the raw form is not known to be the one that came last",
   otherId: "the mapping gives it another id, or none, which only a reading of everything can tell of",
 } as const;
-export type LeftReason = keyof typeof leftReasons;
+type LeftReason = keyof typeof leftReasons;
 
 /** What became of the stored forms of one stream of a source. */
 export interface Remapped {
@@ -72,7 +72,7 @@ export async function remapStream(
     }
     if (mapped.length === 0) continue;
     if (!missing && result.changed + result.unchanged + result.quarantined === 0)
-      await ledger.records.remapping.forgetReadings(source.name, stream);
+      await ledger.records.checkpoints.forgetReadings(source.name, stream);
     const taken = await ledger.records.remapping.take(source.name, stream, mapped);
     result.changed += taken.changed;
     result.unchanged += taken.unchanged;
@@ -80,9 +80,15 @@ export async function remapStream(
   }
 }
 
-/** How many records stand as they were mapped last. */
-export function leftOf({ left }: Remapped): number {
-  return Object.values(left).reduce((sum, count) => sum + count, 0);
+/** How many records stand as they were mapped last, and why. */
+export function leftOf({ left }: Remapped): { why: string; count: number }[] {
+  const { erased, secrets, older, otherId } = left;
+  return [
+    { why: leftReasons.erased, count: erased },
+    { why: leftReasons.secrets, count: secrets },
+    { why: leftReasons.older, count: older },
+    { why: leftReasons.otherId, count: otherId },
+  ].filter(({ count }) => count > 0);
 }
 
 interface Mapper {

@@ -93,7 +93,7 @@ export class SourceReading {
     const { ledger, settings, logger } = this.#deps;
     const remapped = await remapStream({ ledger, settings }, source, stream, { missing: true });
     const { current: _current, ...counts } = remapped;
-    if (remapped.changed + remapped.quarantined + leftOf(remapped) === 0) return;
+    if (remapped.changed + remapped.quarantined + leftOf(remapped).length === 0) return;
     logger.warn({ run: this.#run, ...counts }, "records that are missing were mapped anew, or left as they were");
   }
 

@@ -30,12 +30,11 @@ export async function remapCommand(
   const { output, options, signal } = invocation;
   return await withLedger(invocation, async (application) => {
     const { remap } = await import("../../app/remap.ts");
-    const { leftOf, leftReasons } = await import("../../run/remap.ts");
     const results = await remap(application, only, { by: deciderOf(by), signal });
     if (options.json) output.json({ streams: toJson(results) });
-    else for (const result of results) output.line(safeLines(remappedText(result, leftReasons)));
+    else for (const result of results) output.line(safeLines(remappedText(result)));
     const isDone = results.every(
-      (result) => leftOf(result) === 0 && result.quarantined === 0 && result.retried.every(isTakenUp),
+      (result) => result.left.length === 0 && result.quarantined === 0 && result.retried.every(isTakenUp),
     );
     return isDone ? ok : exitCodes.recordsRejected;
   });
@@ -43,7 +42,7 @@ export async function remapCommand(
 
 const isTakenUp = ({ kind }: RemappedStream["retried"][number]): boolean => kind === "taken-up";
 
-function remappedText(result: RemappedStream, reasons: Readonly<Record<string, string>>): string {
+function remappedText(result: RemappedStream): string {
   const { source, stream, current, changed, unchanged, quarantined, left, retried } = result;
   const lines = [
     `${source}, ${stream}: ${changed} changed, ${unchanged} mapped to what they were, ` +
@@ -53,11 +52,7 @@ function remappedText(result: RemappedStream, reasons: Readonly<Record<string, s
   if (quarantined > 0) lines.push("  → `crm-sync quarantine list` says why; correct the mapping, then remap again");
   const used = retried.filter(isTakenUp).length;
   if (retried.length > 0) lines.push(`  of ${retried.length} in quarantine: ${used} usable now`);
-  for (const [reason, count] of Object.entries(left))
-    if (count > 0)
-      lines.push(
-        `  ${count} left as mapped before: ${reasons[reason]}`,
-        `  → \`crm-sync resync --source ${source}\` reads them from the source`,
-      );
+  for (const { why, count } of left) lines.push(`  ${count} left as mapped before: ${why}`);
+  if (left.length > 0) lines.push(`  → \`crm-sync resync --source ${source}\` reads them from the source`);
   return lines.join("\n");
 }

@@ -94,6 +94,19 @@ export class Checkpoints {
     await this.#context.write(() => this.#forget(source, stream));
   }
 
+  /** Whether a read after that one, however far it came, was made with other settings than these. */
+  async wasAskedOtherwise(source: string, stream: Stream, after: number, question: string): Promise<boolean> {
+    return this.#context.read(() => this.#reads.wasAskedOtherwise(source, stream, after, question));
+  }
+
+  /** What stands is no more what the readings left: the next one reads everything, from its start. */
+  async forgetReadings(source: string, stream: Stream): Promise<void> {
+    await this.#context.write(() => {
+      this.#reads.forgetQuestions(source, stream);
+      this.#forget(source, stream);
+    });
+  }
+
   /** Lets go of what is remembered of a reading that has ended or was cut. */
   end(read: number): void {
     this.#keptUpTo.delete(read);

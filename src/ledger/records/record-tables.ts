@@ -369,8 +369,8 @@ export class RecordTables {
   /**
    * After a whole, complete read that met what `met` says, all its parts together: what was not in it is missed, and
    * absent where `rule` says so; a claim of another source to it is then looked at again. Quarantine rows that were not
-   * seen again are resolved, and a record they blocked goes on. Returns how many records became absent now, and how many
-   * that came in its last part as blocked ones are released: `run` has changed them.
+   * seen again are resolved, and a record they blocked goes on. Returns how many records became absent now, and how
+   * many that came in its last part as blocked ones are released: `run` has changed them.
    */
   closeWholeRead(
     source: string,

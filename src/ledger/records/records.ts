@@ -63,11 +63,7 @@ export class Records {
     this.#holds = tables.holds;
     this.#readings = new OpenReadings((source, stream, read) => this.#records.expected(source, stream, read));
     this.checkpoints = new Checkpoints(context, this.#readings);
-    this.remapping = new Remapping(context, {
-      records: this.#records,
-      reads: this.#reads,
-      checkpoints: this.checkpoints,
-    });
+    this.remapping = new Remapping(context, this.#records);
   }
 
   async startRead(run: string | null, source: string, stream: Stream, made?: MadeWith): Promise<number> {
@@ -178,20 +174,8 @@ export class Records {
   }
 
   /** The newest whole, complete read of a stream: of a run, or of whoever. */
-  async lastWholeRead(
-    source: string,
-    stream: Stream,
-    { ofRun }: { ofRun: boolean },
-  ): Promise<SourceReadRow | undefined> {
-    const reads = this.#reads;
-    return this.#context.read(() =>
-      ofRun ? reads.lastWholeRead(source, stream) : reads.newestWholeRead(source, stream),
-    );
-  }
-
-  /** Whether a read after that one, however far it came, was made with other settings than these. */
-  async wasAskedOtherwise(source: string, stream: Stream, after: number, question: string): Promise<boolean> {
-    return this.#context.read(() => this.#reads.wasAskedOtherwise(source, stream, after, question));
+  async lastWholeRead(source: string, stream: Stream, ofRun: boolean): Promise<SourceReadRow | undefined> {
+    return this.#context.read(() => this.#reads[ofRun ? "lastWholeRead" : "newestWholeRead"](source, stream));
   }
 
   /**

@@ -1,10 +1,9 @@
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { LedgerContext } from "../context.ts";
-import type { Checkpoints } from "./checkpoints.ts";
 import { statements } from "../database/statements.ts";
 import type { Row } from "../tables.ts";
 import type { IngestedRecord, IngestedRejection, RecordTables } from "./record-tables.ts";
-import type { SourceReadTables } from "./source-reads.ts";
+import { SourceReadTables } from "./source-reads.ts";
 
 /** A stored raw form with what it maps to now. */
 export interface MappedForm {
@@ -19,18 +18,12 @@ export class Remapping {
   readonly #context: LedgerContext;
   readonly #records: RecordTables;
   readonly #reads: SourceReadTables;
-  readonly #checkpoints: Checkpoints;
   readonly #statements;
 
-  constructor(
-    context: LedgerContext,
-    parts: { records: RecordTables; reads: SourceReadTables; checkpoints: Checkpoints },
-  ) {
-    const { records, reads, checkpoints } = parts;
+  constructor(context: LedgerContext, records: RecordTables) {
     this.#context = context;
-    this.#checkpoints = checkpoints;
     this.#records = records;
-    this.#reads = reads;
+    this.#reads = new SourceReadTables(context.database);
     this.#statements = statements.onUse({
       seenLast: () =>
         context.database.prepare<[string, string, string], Row<"record", "last_read" | "missed">>(
@@ -44,15 +37,6 @@ export class Remapping {
   /** The fingerprints of mappings that readings of a stream were made with, the newest first. */
   async mappingsOf(source: string, stream: Stream): Promise<string[]> {
     return this.#context.read(() => this.#reads.mappingsOf(source, stream));
-  }
-
-  /**
-   * Before stored forms are taken up: what stands then is no more what the readings left, so the next one reads
-   * everything, whatever the settings are by then.
-   */
-  async forgetReadings(source: string, stream: Stream): Promise<void> {
-    await this.#context.write(() => this.#reads.forgetQuestions(source, stream));
-    await this.#checkpoints.drop(source, stream);
   }
 
   /** Takes these up in one transaction, and counts what became of them. */

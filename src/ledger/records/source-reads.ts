@@ -146,6 +146,7 @@ export class SourceReadTables {
   }
 }
 
+/** In one piece: a table of statements. */
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
     startRead: () =>
@@ -165,7 +166,8 @@ function prepareStatements(database: Sqlite) {
     mappings: () =>
       database
         .prepare<[string, string], string>(
-          `select mapping from source_read where source = +? and stream = +? and mapping is not null
+          `select mapping from (select mapping, number from source_read
+             where source = +? and stream = +? and mapping is not null order by number desc limit 1000)
            group by mapping order by max(number) desc`,
         )
         .pluck(),

@@ -42,7 +42,7 @@ export class NewestChange {
   #serviceTime: number | undefined;
   #pages = 0;
 
-  /** `elapsed`: milliseconds of a clock that nobody sets. `before`: what the part has seen that this one goes on with. */
+  /** `elapsed`: milliseconds of a clock that nobody sets. `before`: what the part saw that this one goes on with. */
   constructor(since: SinceSettings, asked: string | undefined, elapsed: () => number, before?: ChangesSeen) {
     this.#since = since;
     this.#path = since.changedAt === undefined ? undefined : pathOf(since.changedAt);
