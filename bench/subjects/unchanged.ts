@@ -48,6 +48,7 @@ async function ingest(dependencies: RunDependencies): Promise<{ records: number;
       job: "bench",
       acceptShrink: false,
       progress: () => {},
+      clock: dependencies.clock,
     },
     source,
     "customers",

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { lastReadNumbers } from "../ledger/records/source-reads.ts";
 import type { SourceReadTable } from "../ledger/records/tables.ts";
 import { runFromRow } from "../ledger/runs/run-tables.ts";
-import type { ReadFacts, RunFacts, RunStory } from "../report/facts.ts";
+import type { CutReadFacts, ReadFacts, RunFacts, RunStory } from "../report/facts.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
 /** Runs, newest first; `before` goes on from the last one of a page. */
@@ -38,6 +38,7 @@ export function readFacts(row: SourceReadTable): ReadFacts {
     problem: row.problem,
     shrunk: row.shrunk === 1,
     absence: row.absence,
+    continues: row.continues,
   };
 }
 
@@ -94,4 +95,15 @@ export async function lastReads(ledger: ReadOnlyLedger): Promise<ReadFacts[]> {
     .orderBy("stream")
     .execute();
   return rows.map(readFacts);
+}
+
+/** The readings that are in part done, each with how far it came. */
+export async function cutReads(ledger: ReadOnlyLedger): Promise<CutReadFacts[]> {
+  return await ledger.db
+    .selectFrom("read_checkpoint")
+    .select(["source", "stream", "rows", "began_at as beganAt", "reached_at as reachedAt"])
+    .where(stillConfigured)
+    .orderBy("source")
+    .orderBy("stream")
+    .execute();
 }

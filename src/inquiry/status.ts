@@ -16,7 +16,7 @@ import { openStates, operations } from "./operations.ts";
 import { spelled } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { isRequestOf, requestKindOf } from "../operation/requests.ts";
-import { lastReads } from "./runs.ts";
+import { cutReads, lastReads } from "./runs.ts";
 import { runFromRow } from "../ledger/runs/run-tables.ts";
 
 const shownOperations = 20;
@@ -53,6 +53,7 @@ export async function status(ledger: ReadOnlyLedger): Promise<StatusFacts> {
     lastRuns: lastRuns.map(runFromRow),
     slots: await lastFireTimes(ledger),
     reads: await lastReads(ledger),
+    cutReads: await cutReads(ledger),
     absence: await absence(ledger),
     holds: await holds(ledger, { states: ["open", "approved"] }),
     operations: await unfinished(ledger),

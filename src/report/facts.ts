@@ -183,6 +183,17 @@ export interface ReadFacts {
   shrunk: boolean;
   /** What it said about what is gone: `judged`, or why not; null where it was not complete and whole. */
   absence: string | null;
+  /** The read that it went on with, where that was cut. */
+  continues: number | null;
+}
+
+/** A read that was cut, as far as it came: the next run goes on with it. */
+export interface CutReadFacts {
+  source: string;
+  stream: Stream;
+  rows: number;
+  beganAt: string;
+  reachedAt: string;
 }
 
 /** A run with what it read and how its operations and records ended. */

@@ -52,12 +52,19 @@ export function readsTable(reads: readonly ReadFacts[], now: string | undefined,
       read.stream,
       read.rows,
       read.bad,
-      read.finishedAt === null ? "not ended" : read.complete ? (read.whole ? "whole" : "changes only") : "incomplete",
+      readWord(read),
       now === undefined ? instantText(read.startedAt, view) : ageOf(read.startedAt, now),
       read.problem,
     ]),
     view,
   );
+}
+
+function readWord({ finishedAt, complete, whole, continues }: ReadFacts): string {
+  const parts = continues === null ? "" : ", went on";
+  if (finishedAt === null) return `not ended${parts}`;
+  if (!complete) return `incomplete${parts}`;
+  return whole ? `whole${continues === null ? "" : ", in parts"}` : "changes only";
 }
 
 /** The balance of a run as it is kept in the ledger. */

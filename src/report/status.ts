@@ -5,6 +5,7 @@ import type { AbsenceFacts } from "./absence.ts";
 import { absenceTable } from "./absence.ts";
 import type {
   AuditHeadFacts,
+  CutReadFacts,
   HeadPlaceFacts,
   HoldFacts,
   OperationFacts,
@@ -34,6 +35,8 @@ export interface StatusFacts {
   slots: { job: string; lastSlot: string; firedAt: string }[];
   /** The newest reading of each stream of each source. */
   reads: ReadFacts[];
+  /** Readings that are in part done: one that is on, or was cut. */
+  cutReads?: CutReadFacts[];
   /** For each configured stream: whether it is judged what is gone. */
   absence: AbsenceFacts[];
   /** Open and approved. */
@@ -159,6 +162,15 @@ export function attentionOf(facts: StatusFacts, now: string, view: View = plainV
   return items;
 }
 
+/** What is in part read, and what becomes of it. */
+function cutReadLines({ cutReads = [] }: StatusFacts, now: string): string[] {
+  return cutReads.map(
+    ({ source, stream, rows, beganAt, reachedAt }) =>
+      `${printable(source)}, ${stream}: ${counted(rows, "row")} so far, begun ${ageOf(beganAt, now)} ago, the last ` +
+      `${ageOf(reachedAt, now)} ago; where it was cut, the next run goes on there (\`limits.resumeWithin\`)`,
+  );
+}
+
 /** The status for people. `now` gives the ages. */
 export function statusText(facts: StatusFacts, now: string, view: View = plainView): string {
   const lines: string[] = [];
@@ -186,6 +198,7 @@ export function statusText(facts: StatusFacts, now: string, view: View = plainVi
   }
   lines.push(...section("last runs", tableLines(lastRunsTable(facts, now, view))));
   lines.push(...section("sources", tableLines(readsTable(facts.reads, now, view))));
+  lines.push(...section("read in part", cutReadLines(facts, now)));
   lines.push(...section("what the sources no longer have", tableLines(absenceTable(facts.absence, now, view))));
   lines.push(...section("records", tableLines(recordsTable(facts, view))));
   for (const standing of ["quarantined", "rejected", "deferred"] as const)

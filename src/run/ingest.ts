@@ -1,19 +1,22 @@
 import { canonicalJson, sha256 } from "../base/canonical-json.ts";
+import type { JsonObject } from "../base/canonical-json.ts";
+import type { Clock } from "../base/clock.ts";
 import { messageOf, Problem } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { customerKeyOf } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { AbsenceRule } from "../ledger/records/absence.ts";
-import type { EarlierRead } from "../ledger/records/records.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { IngestedRecord, IngestedRejection } from "../ledger/records/record-tables.ts";
 import { validate } from "../plan/validate.ts";
 import type { Rejection } from "../source/mapping/compile.ts";
 import { blankSecrets } from "../source/mapping/secrets.ts";
-import { headerRows } from "../source/reader.ts";
 import type { RawRecord, SourceItem } from "../source/reader.ts";
 import type { Source, StreamMapping } from "../source/source.ts";
+import { detailShrinkage, firstOf, shrinkage } from "./shrinkage.ts";
+import { ReadPart } from "./read-parts.ts";
+import type { Asked } from "./read-question.ts";
 
 /** How reading one stream of one source ended, in records. */
 export interface StreamTally {
@@ -58,6 +61,16 @@ export interface IngestDependencies {
   /** A person said that this source has really lost its records: believed once. */
   acceptShrink: boolean;
   progress: (done: number) => void;
+  clock: Pick<Clock, "now">;
+}
+
+/** How a reading is asked for. */
+export interface ReadingAsked {
+  /** What it asks its source for, given the fingerprint of its question; everything, where nobody says. */
+  asked?: (question: string) => Promise<Asked>;
+  /** Where it is cut, the next run goes on with it: a reading by a run. */
+  keeps?: boolean;
+  signal?: AbortSignal | undefined;
 }
 
 /**
@@ -70,10 +83,14 @@ export async function ingestStream(
   source: Source,
   stream: Stream,
   run: string,
-  options: { since?: string | undefined; signal?: AbortSignal | undefined },
+  options: ReadingAsked,
 ): Promise<StreamTally> {
   const { ledger } = deps;
-  const read = await ledger.records.startRead(run, source.name, stream);
+  const begun = await beginReading(source, stream, options);
+  const { mapping, asked = {} } = begun;
+  const before = asked.resume;
+  const made = { question: mapping?.question, mapping: mapping?.fingerprint, continues: before?.first };
+  const read = await ledger.records.startRead(run, source.name, stream, made);
   const tally: StreamTally = {
     source: source.name,
     stream,
@@ -86,12 +103,17 @@ export async function ingestStream(
     shrunk: undefined,
     problem: undefined,
   };
+  let part: ReadPart | undefined;
   try {
-    const mapping = await source.mapping(stream, options.signal);
+    if (mapping === undefined) throw begun.failure;
     const salt = await ledger.private.rawSalt();
     const earlier = await ledger.records.readsToCompare(source.name, stream);
+    const keeps = options.keeps === true && asked.since === undefined;
+    const partOf = { read, source: source.name, stream, question: mapping.question, before, keeps };
+    part = new ReadPart(ledger, partOf, deps.clock.now(), () => ({ rows: tally.extracted, bad: tally.quarantined }));
     const reading = source.read(stream, {
-      ...(options.since === undefined ? {} : { since: options.since }),
+      ...part.options,
+      ...(asked.since === undefined ? {} : { since: asked.since }),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
       batchSize: 500,
       distrust: (details) =>
@@ -102,10 +124,12 @@ export async function ingestStream(
       `${source.name}\` believes it once`;
     for (;;) {
       const next = await reading.next();
+      await part.kept();
       if (next.done === true) {
-        const outcome = next.value;
-        if (!outcome.complete && options.signal?.aborted === true)
+        if (!next.value.complete && options.signal?.aborted === true)
           return { ...tally, problem: stoppedReading(source.name, stream) };
+        const outcome = part.judged(next.value);
+        const rows = tally.extracted + part.rowsBefore;
         tally.complete = outcome.complete;
         tally.problem = outcome.problem;
         const shrunk =
@@ -113,7 +137,7 @@ export async function ingestStream(
           (outcome.complete && outcome.full && !deps.acceptShrink
             ? firstOf(earlier, (row) =>
                 outcome.details === undefined || row.details === null
-                  ? shrinkage(tally.extracted, row.rows, deps.limits.sourceShrink, "records", row)
+                  ? shrinkage(rows, row.rows, deps.limits.sourceShrink, "records", row)
                   : undefined,
               )
             : undefined);
@@ -121,8 +145,8 @@ export async function ingestStream(
         await ledger.records.finishRead(read, {
           complete: outcome.complete && tally.shrunk === undefined,
           whole: outcome.full,
-          rows: tally.extracted,
-          bad: tally.quarantined,
+          rows,
+          bad: tally.quarantined + part.badBefore,
           cursor: outcome.cursor,
           details: outcome.details,
           problem: tally.shrunk ?? outcome.problem?.message,
@@ -134,6 +158,7 @@ export async function ingestStream(
           tally.quarantined -= closed.released;
           tally.changed += closed.released;
         }
+        await part.end(outcome);
         return tally;
       }
       await ingestBatch(deps, source.name, stream, read, run, mapping, salt, next.value, tally);
@@ -155,79 +180,39 @@ export async function ingestStream(
     await ledger.records.finishRead(read, {
       complete: false,
       whole: false,
-      rows: tally.extracted,
-      bad: tally.quarantined,
+      rows: tally.extracted + (part?.rowsBefore ?? 0),
+      bad: tally.quarantined + (part?.badBefore ?? 0),
       problem: tally.problem.message,
     });
+    await part?.end(tally);
     return tally;
   } finally {
+    await part?.settled();
     ledger.records.endReading(read);
   }
 }
 
-/**
- * A source with fewer rows than `few` may lose `believedOfFew` of them whatever their share: of five, one is 20 %. It
- * never may lose all.
- */
-const few = 20;
-const believedOfFew = 2;
+/** What a reading begins with; or why it cannot begin, which is told of it as of any other reading. */
+async function beginReading(
+  source: Source,
+  stream: Stream,
+  { asked, signal }: ReadingAsked,
+): Promise<{ mapping?: StreamMapping; asked?: Asked | undefined; failure?: unknown }> {
+  let mapping: StreamMapping;
+  try {
+    mapping = await source.mapping(stream, signal);
+  } catch (failure) {
+    return { failure };
+  }
+  return { mapping, asked: await asked?.(mapping.question) };
+}
+
 function stoppedReading(source: string, stream: Stream): Problem {
   return new Problem({
     code: "run.stopped",
     message: `the reading of ${source} (${stream}) was stopped with the run`,
     cure: "nothing: the next run reads it again",
   });
-}
-
-/** The first doubt that one of these rows raises. */
-function firstOf<Row>(rows: readonly Row[], doubt: (row: Row) => string | undefined): string | undefined {
-  for (const row of rows) {
-    const found = doubt(row);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-/** Why a complete read is not believed about what is gone: it lost too large a share of its records. */
-function shrinkage(
-  rows: number,
-  before: number,
-  share: number,
-  what: string,
-  earlier: EarlierRead,
-): string | undefined {
-  if (before === 0) return undefined;
-  const lost = before - rows;
-  if (rows > 0 && (lost < before * share || (before < few && lost <= believedOfFew))) return undefined;
-  const most = before < few ? `${believedOfFew} of fewer than ${few}` : `less than ${share * 100} %`;
-  return (
-    `the source lost ${lost} of ${before} ${what} (${((lost / before) * 100).toFixed(1)} %) since ` +
-    `${earlier.name}; ${most} is believed`
-  );
-}
-
-/**
- * The same for rows that are joined, each set of files for itself: without its detail rows a record looks shorter, and
- * without header rows they are records that nobody can use.
- */
-function detailShrinkage(
-  details: Readonly<Record<string, number>>,
-  earlier: EarlierRead,
-  limits: IngestDependencies["limits"],
-): string | undefined {
-  const known: unknown = JSON.parse(earlier.details ?? "{}");
-  for (const [name, rows] of Object.entries(known ?? {})) {
-    if (typeof rows !== "number") continue;
-    const lost = shrinkage(
-      details[name] ?? rows,
-      rows,
-      limits.sourceShrink,
-      name === headerRows ? "header rows" : `rows of ${name}`,
-      earlier,
-    );
-    if (lost !== undefined) return lost;
-  }
-  return undefined;
 }
 
 async function ingestBatch(
@@ -271,6 +256,11 @@ function hashOfItem(item: SourceItem, fingerprint: string): string {
   return sha256(
     `${fingerprint}\nbad\n${item.bad.key ?? item.bad.place}\n${item.bad.code}\n${item.bad.text ?? item.bad.message}`,
   );
+}
+
+/** The hash by which a raw record is known again that was mapped with the mapping of this fingerprint. */
+export function hashOfRaw(value: JsonObject, salt: string, fingerprint: string): string {
+  return hashOfItem({ raw: { place: "", value } }, salt + fingerprint);
 }
 
 /** The customer that a raw order or person names, although the record cannot be used. */

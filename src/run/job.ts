@@ -216,6 +216,7 @@ function limitsWith(limits: LimitsSettings, own: LimitsOfJob | undefined): Limit
     sourceShrink: own?.sourceShrink ?? limits.sourceShrink,
     absenceReads: own?.absenceReads ?? limits.absenceReads,
     absenceTime: own?.absenceTime ?? limits.absenceTime,
+    resumeWithin: own?.resumeWithin ?? limits.resumeWithin,
   };
 }
 

@@ -49,6 +49,10 @@ export const usualSpread = "7d";
 const absenceTime = durationSchema.describe(
   "How long a record must be missing before it counts as gone, however often its source is read: 90m, 24h, 2d.",
 );
+const resumeWithin = durationSchema.describe(
+  "A read that was cut goes on where it was in the next run, where its source can do that, as long as it began no " +
+    "longer ago than this; after that it begins anew.",
+);
 const withinEnterprise = "Within one enterprise: the larger of floor and share, of each kind of thing by itself.";
 const withinRun = "Within one run: the larger of floor and share.";
 const withinDay = "Within any 24 hours: the larger of floor and share, of what is live and what was taken in them.";
@@ -88,6 +92,7 @@ export const limitsSettingsSchema = z
     sourceShrink: sourceShrink.default(0.2),
     absenceReads: absenceReads.default(3),
     absenceTime: absenceTime.default("24h"),
+    resumeWithin: resumeWithin.default("24h"),
   })
   .superRefine(oneName)
   .transform(({ taking, revokes = {}, ...others }) => ({
@@ -107,6 +112,7 @@ const limitsOfJobSchema = z
     sourceShrink: sourceShrink.optional(),
     absenceReads: absenceReads.optional(),
     absenceTime: absenceTime.optional(),
+    resumeWithin: resumeWithin.optional(),
   })
   .superRefine(oneName);
 export type LimitsOfJob = z.infer<typeof limitsOfJobSchema>;

@@ -6,20 +6,28 @@ import type { Source } from "../source/source.ts";
 import { ingestStream, logTally } from "./ingest.ts";
 import type { StreamTally } from "./ingest.ts";
 import { takingBlockedBy } from "./read-doubts.ts";
+import { askedOf } from "./read-question.ts";
+import { leftOf, remapStream } from "./remap.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
+
+type ReadingDependencies = Pick<
+  RunDependencies,
+  "ledger" | "sources" | "streams" | "settings" | "logger" | "clock" | "progress"
+>;
+type ReadingRequest = Pick<RunRequest, "streams" | "read" | "scope" | "limits" | "acceptShrink" | "signal">;
 
 /** The first phase of a run and of a plan: everything that its sources say now comes into the ledger. */
 export class SourceReading {
   readonly tallies: StreamTally[] = [];
   /** Why nothing may be taken away in this run. */
   takingBlocked: Block | undefined;
-  readonly #deps: RunDependencies;
-  readonly #request: RunRequest;
+  readonly #deps: ReadingDependencies;
+  readonly #request: ReadingRequest;
   readonly #run: string;
   readonly #countsAbsence: boolean;
 
   /** A plan passes `countsAbsence: false`: what its reads lack is not missed. */
-  constructor(deps: RunDependencies, request: RunRequest, run: string, options: { countsAbsence: boolean }) {
+  constructor(deps: ReadingDependencies, request: ReadingRequest, run: string, options: { countsAbsence: boolean }) {
     this.#deps = deps;
     this.#request = request;
     this.#run = run;
@@ -41,6 +49,11 @@ export class SourceReading {
 
   async #readStreams(): Promise<void> {
     const { ledger, settings, logger, progress } = this.#deps;
+    const asking = {
+      isRun: this.#countsAbsence,
+      scope: this.#request.scope,
+      resumeWithinMs: durationMs(this.#request.limits.resumeWithin),
+    };
     for (const stream of allStreams.filter((name) => this.#request.streams.includes(name))) {
       for (const source of this.#deps.sources.filter((item) => item.streams.includes(stream))) {
         if (this.#request.scope?.source !== undefined && source.name !== this.#request.scope.source) continue;
@@ -56,35 +69,32 @@ export class SourceReading {
             job: this.#jobReading(source.name, stream),
             acceptShrink: this.#request.acceptShrink?.includes(source.name) === true,
             progress: (done) => progress(`reading ${source.name}/${stream}`, done, undefined),
+            clock: this.#deps.clock,
           },
           source,
           stream,
           this.#run,
-          { since: await this.#sinceOf(source, stream), signal: this.#request.signal },
+          {
+            asked: (question) => askedOf(this.#deps, source, stream, question, asking),
+            keeps: this.#countsAbsence,
+            signal: this.#request.signal,
+          },
         );
         this.tallies.push(tally);
         logTally(logger, this.#run, tally);
+        if (this.#countsAbsence && tally.complete && tally.shrunk === undefined)
+          await this.#remapMissing(source, stream);
       }
     }
   }
 
-  /**
-   * From when on changes are asked for; undefined: for everything. A run asks for everything when no run did for the
-   * time that the source says. What a person asks for reaches back at least to where the last reading ended: what lies
-   * between would never be read.
-   */
-  async #sinceOf(source: Source, stream: Stream): Promise<string | undefined> {
-    const { ledger, clock } = this.#deps;
-    const cursor = (await ledger.records.lastCompleteRead(source.name, stream))?.cursor ?? undefined;
-    const wholeEvery = source.wholeEveryMs(stream);
-    if (cursor === undefined || wholeEvery === undefined) return undefined;
-    if (this.#countsAbsence) {
-      const whole = await ledger.records.lastWholeRead(source.name, stream);
-      const age = whole === undefined ? Number.NaN : clock.now() - Date.parse(whole.started_at);
-      if (!(age >= 0 && age < wholeEvery)) return undefined;
-    }
-    const asked = this.#request.scope?.since;
-    return asked !== undefined && asked < cursor ? asked : cursor;
+  /** What whole readings lack and is not gone yet is mapped as everything else is, from its stored form. */
+  async #remapMissing(source: Source, stream: Stream): Promise<void> {
+    const { ledger, settings, logger } = this.#deps;
+    const remapped = await remapStream({ ledger, settings }, source, stream, { missing: true });
+    const { current: _current, ...counts } = remapped;
+    if (remapped.changed + remapped.quarantined + leftOf(remapped).length === 0) return;
+    logger.warn({ run: this.#run, ...counts }, "records that are missing were mapped anew, or left as they were");
   }
 
   #jobReading(source: string, stream: Stream): string | undefined {

@@ -7,6 +7,7 @@ export type SourceProblemCode =
   | "source.half-written"
   | "source.half-read"
   | "source.changed-while-read"
+  | "source.read-in-parts"
   | "source.wrong-encoding"
   | "source.wrong-shape"
   | "source.not-json"

@@ -70,6 +70,8 @@ export interface ReadOptions {
    * there is `full` only where its records have an order in which none of them moves.
    */
   resume?: string;
+  /** Called before the first batch by a reader that cannot go on from `resume` and reads everything from the start. */
+  beginsAnew?: () => void;
   /**
    * Says why so few rows are not believed. Asked before the first joined record is yielded, because a record whose
    * detail rows were lost looks like one that was changed.

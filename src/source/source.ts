@@ -13,6 +13,7 @@ import { recordLimitsSchema } from "./limits.ts";
 import { compileMapping } from "./mapping/compile.ts";
 import type { MapRecord } from "./mapping/compile.ts";
 import { secretPaths } from "./mapping/secrets.ts";
+import { questionOf } from "./question.ts";
 import type { SourceItem, SourceReader, Staging } from "./reader.ts";
 import type { SourceSettings } from "./source-settings.ts";
 
@@ -26,6 +27,8 @@ export interface StreamMapping {
    * same.
    */
   fingerprint: string;
+  /** Changes when anything does that says what is asked for, or what becomes of it: see `questionOf`. */
+  question: string;
 }
 
 /** A configured source: one place CRM data comes from. */
@@ -96,15 +99,17 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
       const nullTexts = streamSettings?.nullTexts ?? [];
       const tables = await readTables(settings, from, signal);
       const options = { place: `${place}.streams.${stream}.mapping`, namespace: settings.namespace, nullTexts, tables };
+      const fingerprint = hashOf({
+        mapping,
+        nullTexts,
+        namespace: settings.namespace,
+        tables: Object.fromEntries([...tables].map(([table, entries]) => [table, Object.fromEntries(entries)])),
+      });
       return {
         map: compileMapping(stream, mapping, options),
         secretPaths: secretsOf.get(stream) ?? [],
-        fingerprint: hashOf({
-          mapping,
-          nullTexts,
-          namespace: settings.namespace,
-          tables: Object.fromEntries([...tables].map(([table, entries]) => [table, Object.fromEntries(entries)])),
-        }),
+        fingerprint,
+        question: questionOf(settings, stream, fingerprint),
       };
     },
     wholeEveryMs(stream) {

@@ -20,6 +20,7 @@ describe("a configuration", () => {
       sourceShrink: 0.2,
       absenceReads: 3,
       absenceTime: "24h",
+      resumeWithin: "24h",
     });
     expect(config.settle.maxWaitMs).toBe(30_000);
     expect(config.orders.unseen).toBe("ask");

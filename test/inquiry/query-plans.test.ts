@@ -16,6 +16,7 @@ const small = [
   "tally",
   "record_tally",
   "assumption_met",
+  "read_checkpoint",
   "kysely_migration",
 ];
 
@@ -73,6 +74,19 @@ const allowed: Record<string, { statement: RegExp; why: string }> = {
     statement:
       /^select number, source, .* from source_read where source = \+\? and stream = \+\? .*order by number desc limit/u,
     why: "from the newest on, and it ends at the first that fits",
+  },
+  "the mappings of a stream": {
+    statement:
+      /^select mapping from \(select mapping, number from source_read where .* order by number desc limit 1000\)/u,
+    why: "of the newest thousand readings, where something is mapped anew from what is kept",
+  },
+  "what readings asked for": {
+    statement: /^update source_read set question = null where source = \+\? and stream = \+\?/u,
+    why: "a person has mapped what is kept anew",
+  },
+  "what a reading that was cut has met": {
+    statement: /read_checkpoint_seen/u,
+    why: "of one reading, and gone when that ends",
   },
   "the last reading of each stream": {
     statement: /^select .* from "?source_read"? where number in \(with recursive each_source/u,

@@ -36,6 +36,7 @@ export function job(id: string, schedule: string, more: { zone?: string; misfire
       sourceShrink: 0.2,
       absenceReads: 3,
       absenceTime: "24h",
+      resumeWithin: "24h",
     },
     reports: [],
   };

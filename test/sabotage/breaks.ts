@@ -21,6 +21,7 @@ import { lifeDrift } from "./breaks/life-drift.ts";
 import { lifeVerify } from "./breaks/life-verify.ts";
 import { locking } from "./breaks/locking.ts";
 import { planning } from "./breaks/planning.ts";
+import { reading } from "./breaks/reading.ts";
 import { rejecting } from "./breaks/rejecting.ts";
 import { running } from "./breaks/running.ts";
 import { sending } from "./breaks/sending.ts";
@@ -40,6 +41,7 @@ const groups = [
   figures,
   books,
   running,
+  reading,
   locking,
   lifeAsync,
   lifeLocks,

@@ -301,6 +301,9 @@ export const tablesAsOf: Readonly<Record<string, Known>> = {
   protected_member: added("seen_at"),
   quarantine,
   quarantine_stood: versions("from_at", "to_at"),
+  // One that went on or ended since is not known any more.
+  read_checkpoint: versions("reached_at"),
+  read_checkpoint_seen: "now",
   record,
   record_stood: versions("from_at", "to_at"),
   record_tally: "now",

@@ -15,6 +15,12 @@ export interface Met {
   records: number;
 }
 
+/** The numbers of the first and the last part of a read; the same where it was never cut. */
+export interface ReadParts {
+  first: number;
+  last: number;
+}
+
 /** When a record that is missing counts as gone: after so many whole reads in a row, over so long a time. */
 export interface AbsenceRule {
   reads: number;
@@ -32,28 +38,28 @@ export class AbsenceTables {
   /**
    * What a whole, complete read lacks was missed once more, and is absent once it was missed so often and so long as
    * `rule` says. Without a rule (a plan) nothing counts, nor while a row of the read has no readable id: it may be any
-   * record that is missing. The read says which it was. `met` says what the read met; what it took up itself carries
-   * its number.
+   * record that is missing. The read says which it was. `met` says what the read met; what its parts took up themselves
+   * carries the number of the first one or a later one.
    */
   judge(
     source: string,
     stream: Stream,
-    read: number,
+    { first, last }: ReadParts,
     rule: AbsenceRule | undefined,
     at: number,
     met?: Met,
   ): { missed: number; absent: number } {
     const now = toInstant(at);
-    const nameless = this.#statements.nameless.get(source, stream, read);
+    const nameless = this.#statements.nameless.get(source, stream, first);
     const why = whyNot(nameless?.count ?? 0, nameless?.codes ?? "", rule);
-    this.#statements.say.run(why ?? "judged", read);
+    this.#statements.say.run(why ?? "judged", last);
     if (rule === undefined || why !== undefined) return { missed: 0, absent: 0 };
     let missed = 0;
     if (!this.#isEveryRecordMet(stream, met?.records ?? 0))
       for (const hashes of this.#unseen(source, stream, met?.seen))
-        missed += this.#statements.miss.run(now, now, source, stream, JSON.stringify(hashes), read).changes;
+        missed += this.#statements.miss.run(now, now, source, stream, JSON.stringify(hashes), first).changes;
     const since = toInstant(at - rule.ms);
-    return { missed, absent: this.#statements.makeAbsent.run(now, source, stream, read, rule.reads, since).changes };
+    return { missed, absent: this.#statements.makeAbsent.run(now, source, stream, first, rule.reads, since).changes };
   }
 
   /** Whether a read has met so many records as there are in the stream, of whichever source: then none is missing. */
@@ -98,7 +104,7 @@ function prepareStatements(database: Sqlite) {
     nameless: () =>
       database.prepare<[string, string, number], { count: number; codes: string | null }>(
         `select count(*) as count, group_concat(distinct code) as codes from quarantine
-       where source = +? and stream = +? and last_read = +? and record_id is null and state <> 'resolved'`,
+       where source = +? and stream = +? and last_read >= +? and record_id is null and state <> 'resolved'`,
       ),
     say: () => database.prepare("update source_read set absence = ? where number = +?"),
     there: () =>

@@ -96,6 +96,8 @@ export function recordStatements(database: Sqlite) {
          flips = flips + (state = 'absent'), changed_run = coalesce(?, changed_run)
          where stream = +? and namespace = +? and id = +?`,
       ),
+    // A form that maps to the same may differ in what no mapping used until now. What was erased stays so.
+    keepRaw: () => database.prepare("update private_value set body = ? where ref = +? and version = +? and body <> ?"),
     sealAgain: () =>
       database.prepare(
         "update private_value set sealed = ?, wiped_at = null where ref = +? and version = +? and sealed is null",

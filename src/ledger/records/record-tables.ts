@@ -3,7 +3,7 @@ import { toInstant } from "../../base/clock.ts";
 import type { DateZones } from "../../crm/date-zones.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import { AbsenceTables } from "./absence.ts";
-import type { AbsenceRule, Met } from "./absence.ts";
+import type { AbsenceRule, Met, ReadParts } from "./absence.ts";
 import type { Sqlite } from "../database/database.ts";
 import type { SealingKey } from "../private/private.ts";
 import { privatise } from "../private/private.ts";
@@ -183,6 +183,7 @@ export class RecordTables {
     }
     const blocked = !isQuarantineEmpty && this.#blocked(stream, item.key);
     if (existing !== undefined && existing.body_hash === split.bodyHash) {
+      this.#statements.keepRaw.run(item.raw, `raw:${ref}`, existing.version, item.raw);
       if (blocked) {
         this.#statements.touch.run(item.rawHash, source, read, 0, "quarantined", null, stream, namespace, id);
         return quarantined;
@@ -366,24 +367,24 @@ export class RecordTables {
   }
 
   /**
-   * After a whole, complete read that met what `met` says: what was not in it is missed, and absent where
-   * `rule` says so; a claim of another source to it is then looked at again. Quarantine rows that were not seen
-   * again are resolved, and a record they blocked goes on. Returns how many records became absent now, and how many
-   * that came in this read as blocked ones are released: `run` has changed them.
+   * After a whole, complete read that met what `met` says, all its parts together: what was not in it is missed, and
+   * absent where `rule` says so; a claim of another source to it is then looked at again. Quarantine rows that were not
+   * seen again are resolved, and a record they blocked goes on. Returns how many records became absent now, and how
+   * many that came in its last part as blocked ones are released: `run` has changed them.
    */
   closeWholeRead(
     source: string,
     stream: Stream,
-    read: number,
+    parts: ReadParts,
     rule: AbsenceRule | undefined,
     run: string | null = null,
     met?: Met,
   ): { absent: number; missed: number; released: number } {
     const now = toInstant(this.#now());
-    const { missed, absent } = this.#absence.judge(source, stream, read, rule, this.#now(), met);
+    const { missed, absent } = this.#absence.judge(source, stream, parts, rule, this.#now(), met);
     if (absent > 0) this.#statements.wakeClaims.run(stream, source, stream, source);
-    this.#statements.releaseQuarantine.run(now, source, stream, read);
-    const released = run === null ? 0 : this.#statements.release.run(run, source, stream, read).changes;
+    this.#statements.releaseQuarantine.run(now, source, stream, parts.first);
+    const released = run === null ? 0 : this.#statements.release.run(run, source, stream, parts.last).changes;
     this.#statements.unblock.run(stream);
     return { absent, missed, released };
   }

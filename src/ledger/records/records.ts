@@ -10,10 +10,12 @@ import type { OpenScope } from "./open-records.ts";
 import { QuarantineRetry } from "./quarantine-retry.ts";
 import type { WaitingRow } from "./quarantine-retry.ts";
 import { RecordTables } from "./record-tables.ts";
-import type { ExpectedForms } from "./expected-forms.ts";
-import { SeenForms } from "./seen-forms.ts";
+import { Remapping } from "./remapping.ts";
+import { OpenReadings } from "./open-readings.ts";
+import type { Reading } from "./open-readings.ts";
+import { Checkpoints } from "./checkpoints.ts";
 import { SourceReadTables } from "./source-reads.ts";
-import type { ConfiguredStream, SourceReadRow } from "./source-reads.ts";
+import type { ConfiguredStream, MadeWith, SourceReadRow } from "./source-reads.ts";
 import type { RecordOutcome } from "../../plan/records.ts";
 import { StoredForms } from "./stored-forms.ts";
 import type { ChangedForm, StoredForm } from "./stored-forms.ts";
@@ -23,16 +25,6 @@ interface IngestResult {
   changed: number;
   unchanged: number;
   quarantined: number;
-}
-
-/** A reading that goes on: the forms that it has met as they were, and those that it will most likely meet. */
-interface Reading {
-  source: string;
-  stream: Stream;
-  seen: SeenForms;
-  expected: ExpectedForms;
-  /** Records that it has taken up itself, each counted once. */
-  taken: number;
 }
 
 /** An earlier reading that a new one must not have lost too much of. */
@@ -51,7 +43,10 @@ export class Records {
   readonly #work: WorkTables;
   readonly #reads: SourceReadTables;
   readonly #holds: HoldTables;
-  readonly #readings = new Map<number, Reading>();
+  readonly #readings: OpenReadings;
+  /** How far readings have come that are not at their end. */
+  readonly checkpoints: Checkpoints;
+  readonly remapping: Remapping;
 
   constructor(context: LedgerContext, tables: { work: WorkTables; holds: HoldTables }) {
     this.#context = context;
@@ -66,10 +61,13 @@ export class Records {
     this.#work = tables.work;
     this.#reads = new SourceReadTables(context.database);
     this.#holds = tables.holds;
+    this.#readings = new OpenReadings((source, stream, read) => this.#records.expected(source, stream, read));
+    this.checkpoints = new Checkpoints(context, this.#readings);
+    this.remapping = new Remapping(context, this.#records);
   }
 
-  async startRead(run: string | null, source: string, stream: Stream): Promise<number> {
-    return await this.#context.write(() => this.#reads.startRead(run, source, stream, this.#context.now));
+  async startRead(run: string | null, source: string, stream: Stream, made?: MadeWith): Promise<number> {
+    return await this.#context.write(() => this.#reads.startRead(run, source, stream, this.#context.now, made));
   }
 
   /** Ends a read. After a whole, complete one that is believed, `closeWholeRead` says what it lacks. */
@@ -94,8 +92,8 @@ export class Records {
 
   /** Lets go of what a read has met, also of one that was stopped: that one says nothing of its source. */
   endReading(read: number): void {
-    this.#readings.get(read)?.seen.close();
-    this.#readings.delete(read);
+    this.checkpoints.end(read);
+    this.#readings.end(read);
   }
 
   /**
@@ -108,7 +106,7 @@ export class Records {
     read: number,
     hashes: readonly string[],
   ): Promise<{ unchanged: Set<string>; quarantined: Set<string> }> {
-    const { seen, expected } = this.#readingOf(read, source, stream);
+    const { seen, expected } = this.#readings.of(read, source, stream);
     const known = this.#context.read(() => this.#records.known(source, stream, hashes, expected));
     seen.add(known.unchanged);
     const unchanged = new Set(known.unchanged);
@@ -118,15 +116,6 @@ export class Records {
       const quarantined = this.#records.markQuarantineSeen(source, stream, read, known.quarantined);
       return { unchanged, quarantined: new Set(quarantined) };
     });
-  }
-
-  #readingOf(read: number, source: string, stream: Stream): Reading {
-    const found = this.#readings.get(read);
-    if (found !== undefined) return found;
-    const expected = this.#records.expected(source, stream, read);
-    const reading = { source, stream, seen: new SeenForms(), expected, taken: 0 };
-    this.#readings.set(read, reading);
-    return reading;
   }
 
   /** Takes a batch of mapped records and rejections up, in one transaction. */
@@ -172,8 +161,9 @@ export class Records {
     const reading = this.#readings.get(read);
     const met =
       reading === undefined ? undefined : { seen: reading.seen, records: reading.expected.met + reading.taken };
+    const parts = { first: reading?.first ?? read, last: read };
     try {
-      return await this.#context.write(() => this.#records.closeWholeRead(source, stream, read, rule, run, met));
+      return await this.#context.write(() => this.#records.closeWholeRead(source, stream, parts, rule, run, met));
     } finally {
       this.endReading(read);
     }
@@ -183,8 +173,9 @@ export class Records {
     return this.#context.read(() => this.#reads.lastCompleteRead(source, stream));
   }
 
-  async lastWholeRead(source: string, stream: Stream): Promise<SourceReadRow | undefined> {
-    return this.#context.read(() => this.#reads.lastWholeRead(source, stream));
+  /** The newest whole, complete read of a stream: of a run, or of whoever. */
+  async lastWholeRead(source: string, stream: Stream, ofRun: boolean): Promise<SourceReadRow | undefined> {
+    return this.#context.read(() => this.#reads[ofRun ? "lastWholeRead" : "newestWholeRead"](source, stream));
   }
 
   /**
@@ -374,14 +365,18 @@ export class Records {
     return this.#context.read(() => this.#records.orderNow(order));
   }
 
-  /** The raw forms of one stream of a source, in key order, `limit` of them after `after`. */
+  /**
+   * The raw forms of one stream of a source, in key order, `limit` of them after `after`. `missing`: those of records
+   * that the last whole reads lacked.
+   */
   async storedForms(
     source: string,
     stream: Stream,
     after: RecordKey | undefined,
     limit: number,
+    { missing } = { missing: false },
   ): Promise<StoredForm[]> {
-    return this.#context.read(() => this.#stored.of(source, stream, after, limit));
+    return this.#context.read(() => this.#stored.of(source, stream, after, limit, { missing }));
   }
 
   /** Records that got another form in a run, in the order of their keys. */

@@ -12,8 +12,10 @@ const page = 2_000;
 export class SeenForms {
   readonly #database: Database.Database;
   readonly #insert: Database.Statement<[string]>;
-  #find: Database.Statement<[string], 1> | undefined;
+  #find: Database.Statement<[string, number], 1> | undefined;
   #failure: Problem | undefined;
+  /** Forms up to this one were met by an earlier part of the reading. */
+  #earlier = 0;
 
   /** `mostPages`: what the file may grow to, in pages of 4,096 bytes; else what the disk has. */
   constructor({ mostPages }: { mostPages?: number } = {}) {
@@ -33,15 +35,47 @@ export class SeenForms {
     if (hashes.length > 0) this.#kept(() => this.#insert.run(JSON.stringify(hashes)));
   }
 
-  /** Whether a form was met. Asked only for records that have changed, so the order is made when it is first asked. */
+  /** Takes over what an earlier part of the reading has met: hashes of 32 bytes, one behind the other. */
+  takeOver(hashes: Buffer): void {
+    const width = 32;
+    for (let from = 0; from < hashes.length; from += width * page) {
+      const some = hashes.subarray(from, from + width * page);
+      this.add(
+        Array.from({ length: some.length / width }, (_, at) => some.toString("hex", at * width, (at + 1) * width)),
+      );
+    }
+    this.#earlier = this.#last();
+  }
+
+  /**
+   * Whether this part of the reading has met a form: one that an earlier part met is an older form, and no second one.
+   * Asked only for records that have changed, so the order is made when it is first asked.
+   */
   has(hash: string): boolean {
     return this.#kept(() => {
       if (this.#find === undefined) {
         this.#sort();
-        this.#find = this.#database.prepare<[string], 1>("select 1 from seen where hash = unhex(?)").pluck();
+        this.#find = this.#database
+          .prepare<[string, number], 1>("select 1 from seen where hash = unhex(?) and rowid > ?")
+          .pluck();
       }
-      return this.#find.get(hash) !== undefined;
+      return this.#find.get(hash, this.#earlier) !== undefined;
     });
+  }
+
+  /** What was met after the place that `upTo` gave before, as `takeOver` takes it. */
+  since(place: number): { hashes: Buffer; upTo: number } {
+    return this.#kept(() => {
+      const upTo = this.#last();
+      const rows = this.#database.prepare<[number, number], Buffer>(
+        "select hash from seen where rowid > ? and rowid <= ?",
+      );
+      return { hashes: Buffer.concat(rows.pluck().all(place, upTo)), upTo };
+    });
+  }
+
+  #last(): number {
+    return this.#database.prepare<[], number>("select coalesce(max(rowid), 0) from seen").pluck().get() ?? 0;
   }
 
   /** Every form that was met, in the order of the hashes. */

@@ -5,6 +5,13 @@ import type { SourceReadTable, SourceStreamTable } from "./tables.ts";
 
 export type SourceReadRow = Omit<SourceReadTable, "run_id" | "absence">;
 
+/** Fingerprints of the settings that a read is made with, and the read that it goes on with. */
+export interface MadeWith {
+  question?: string | undefined;
+  mapping?: string | undefined;
+  continues?: number | undefined;
+}
+
 /** A stream of a source as the configuration has it, with the job that reads it. */
 export interface ConfiguredStream {
   source: string;
@@ -13,7 +20,8 @@ export interface ConfiguredStream {
 }
 
 const readColumns =
-  "number, source, stream, started_at, finished_at, complete, whole, rows, bad, cursor, problem, details, shrunk";
+  "number, source, stream, started_at, finished_at, complete, whole, rows, bad, cursor, problem, details, shrunk, " +
+  "question, mapping, continues";
 
 /**
  * The numbers of the last reading of each stream of each source, of those for which `condition` holds: a step for each
@@ -43,8 +51,20 @@ export class SourceReadTables {
     this.#statements = prepareStatements(database);
   }
 
-  startRead(run: string | null, source: string, stream: Stream, at: string): number {
-    return Number(this.#statements.startRead.run(run, source, stream, at).lastInsertRowid);
+  startRead(run: string | null, source: string, stream: Stream, at: string, made: MadeWith = {}): number {
+    const { question = null, mapping = null, continues = null } = made;
+    const { startRead } = this.#statements;
+    return Number(startRead.run(run, source, stream, at, question, mapping, continues).lastInsertRowid);
+  }
+
+  /** The read went on with no other one after all. */
+  beginsAnew(number: number): void {
+    this.#statements.beginsAnew.run(number);
+  }
+
+  /** The fingerprints of mappings that reads of a stream were made with, the newest first. */
+  mappingsOf(source: string, stream: Stream): string[] {
+    return this.#statements.mappings.all(source, stream);
   }
 
   finishRead(
@@ -89,6 +109,16 @@ export class SourceReadTables {
     return this.#statements.newestWhole.get(source, stream);
   }
 
+  /** Whether a read after that one, however far it came, was made with other settings than these. */
+  wasAskedOtherwise(source: string, stream: Stream, after: number, question: string): boolean {
+    return this.#statements.askedOtherwise.get(source, stream, after, question) !== undefined;
+  }
+
+  /** From now on no read of this stream counts as made with the settings of now. */
+  forgetQuestions(source: string, stream: Stream): void {
+    this.#statements.forgetQuestions.run(source, stream);
+  }
+
   /** The newest read of a stream, whatever became of it, also where its process died. */
   lastRead(source: string, stream: Stream): SourceReadRow | undefined {
     return this.#statements.lastRead.get(source, stream);
@@ -116,10 +146,31 @@ export class SourceReadTables {
   }
 }
 
+/** In one piece: a table of statements. */
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
     startRead: () =>
-      database.prepare("insert into source_read (run_id, source, stream, started_at) values (?, ?, ?, ?)"),
+      database.prepare(
+        `insert into source_read (run_id, source, stream, started_at, question, mapping, continues)
+          values (?, ?, ?, ?, ?, ?, ?)`,
+      ),
+    beginsAnew: () => database.prepare("update source_read set continues = null where number = +?"),
+    askedOtherwise: () =>
+      database.prepare<[string, string, number, string], { number: number }>(
+        `select number from source_read where source = +? and stream = +? and number > ? and question <> ? limit 1`,
+      ),
+    forgetQuestions: () =>
+      database.prepare(
+        "update source_read set question = null where source = +? and stream = +? and question is not null",
+      ),
+    mappings: () =>
+      database
+        .prepare<[string, string], string>(
+          `select mapping from (select mapping, number from source_read
+             where source = +? and stream = +? and mapping is not null order by number desc limit 1000)
+           group by mapping order by max(number) desc`,
+        )
+        .pluck(),
     finishRead: () =>
       database.prepare(
         `update source_read set finished_at = ?, complete = ?, whole = ?, rows = ?, bad = ?, cursor = ?, problem = ?,

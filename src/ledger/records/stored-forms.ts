@@ -8,6 +8,8 @@ import { stored } from "../database/stored.ts";
 export interface StoredForm {
   key: RecordKey;
   raw: string | null;
+  /** The hash by which it is known again, with the mapping that it was mapped with. */
+  rawHash: string;
 }
 
 /** A record that a run gave another form. */
@@ -27,11 +29,20 @@ export class StoredForms {
     this.#statements = statements.onUse({
       of: () =>
         database.prepare<[{ source: string; stream: Stream; namespace: string; id: string; limit: number }], RawRow>(
-          `select r.namespace, r.id, p.body as raw from record r
+          `select r.namespace, r.id, r.raw_hash as rawHash, p.body as raw from record r
            left join private_value p on p.ref = 'raw:' || r.stream || '/' || r.namespace || '/' || r.id
              and p.version = r.version
            where r.stream = @stream and r.source = @source and r.state = 'current'
              and (r.namespace, r.id) > (@namespace, @id) order by r.namespace, r.id limit @limit`,
+        ),
+      missing: () =>
+        database.prepare<[{ source: string; stream: Stream; namespace: string; id: string; limit: number }], RawRow>(
+          `select r.namespace, r.id, r.raw_hash as rawHash, p.body as raw from record r indexed by record_missing
+           left join private_value p on p.ref = 'raw:' || r.stream || '/' || r.namespace || '/' || r.id
+             and p.version = r.version
+           where r.stream = @stream and r.source = @source and r.missed > 0 and r.state <> 'absent'
+             and r.state = 'current' and (r.namespace, r.id) > (@namespace, @id)
+           order by r.namespace, r.id limit @limit`,
         ),
       changedIn: () =>
         database.prepare<[string], ChangedRow>(
@@ -45,11 +56,21 @@ export class StoredForms {
     });
   }
 
-  /** The current records of one stream of a source, in key order, `limit` at a time after `after`. */
-  of(source: string, stream: Stream, after: RecordKey | undefined, limit: number): StoredForm[] {
+  /**
+   * The current records of one stream of a source, in key order, `limit` at a time after `after`. `missing`: those that
+   * the last whole reads lacked.
+   */
+  of(
+    source: string,
+    stream: Stream,
+    after: RecordKey | undefined,
+    limit: number,
+    { missing }: { missing: boolean },
+  ): StoredForm[] {
     const { namespace = "", id = "" } = after ?? {};
-    const rows = this.#statements.of.all({ source, stream, namespace, id, limit });
-    return rows.map(({ raw, ...key }) => ({ key, raw }));
+    const statement = missing ? this.#statements.missing : this.#statements.of;
+    const rows = statement.all({ source, stream, namespace, id, limit });
+    return rows.map(({ raw, rawHash, ...key }) => ({ key, raw, rawHash }));
   }
 
   /** Records that got another form in a run, in the order of their keys. */
@@ -63,5 +84,5 @@ export class StoredForms {
   }
 }
 
-type RawRow = RecordKey & { raw: string | null };
+type RawRow = RecordKey & { raw: string | null; rawHash: string };
 type ChangedRow = RecordKey & { stream: Stream; before: string | null; after: string };

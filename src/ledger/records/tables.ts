@@ -64,6 +64,34 @@ export interface SourceReadTable {
   shrunk: number;
   /** What it said about what is gone: `judged`, or why not. */
   absence: string | null;
+  /** Fingerprints of the settings it was made with; null where it was made before they were kept. */
+  question: string | null;
+  mapping: string | null;
+  /** The read that it went on with, where that was cut. */
+  continues: number | null;
+}
+
+/** How far a read has come that is not at its end: see the migration that made it. */
+export interface ReadCheckpointTable {
+  source: string;
+  stream: Stream;
+  question: string;
+  /** Text of the reader's own. */
+  position: string;
+  /** The number of its first part. */
+  first_read: number;
+  /** Rows that were read until there, and how many of them were bad. */
+  rows: number;
+  bad: number;
+  began_at: string;
+  reached_at: string;
+}
+
+interface ReadCheckpointSeenTable {
+  source: string;
+  stream: Stream;
+  part: number;
+  hashes: Buffer;
 }
 
 export interface QuarantineTable {
@@ -136,6 +164,8 @@ export const recordTables = {
   record_version: table<RecordVersionTable>(),
   source_read: table<SourceReadTable>(),
   source_stream: table<SourceStreamTable>(),
+  read_checkpoint: table<ReadCheckpointTable>(),
+  read_checkpoint_seen: table<ReadCheckpointSeenTable>(),
   quarantine: table<QuarantineTable>(),
   record_tally: table<RecordTallyTable>(),
   record_stood: table<RecordStoodTable>(),

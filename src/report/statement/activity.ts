@@ -11,6 +11,7 @@ const whatByKind: Readonly<Record<string, string>> = {
   "request-made": "requested",
   "request-withdrawn": "request withdrawn",
   "quarantine-retry": "retried",
+  "mapped-anew": "mapped anew",
   "done-by-hand": "noted as done",
   "by-hand-read-back": "noted as done",
   "assumption-accepted": "accepted",

@@ -7,56 +7,93 @@ import { pathOf } from "./page.ts";
 import type { SinceSettings } from "./http-source-settings.ts";
 
 /**
- * Changes of one instant may become visible one after the other: the next reading begins at least this much before the
- * newest.
+ * Changes of one instant may become visible one after the other, and a Date header has no fractions of a second: the
+ * next reading begins at least this much before the time that it goes by.
  */
 const leastOverlapMs = 1_000;
 
+/** What the first part of a reading has seen, for one that goes on with it. Instants in epoch milliseconds. */
+export interface ChangesSeen {
+  /** The clock of the service at its first answer. */
+  serviceTime?: number;
+  /** The clock of the service then, at the latest, by the records: see `NewestChange`. */
+  began?: number;
+  rows: number;
+}
+
 /**
- * Where the next reading of changes begins: at the newest change that was read, or by the clock of the service as its
- * first answer shows it, whichever is earlier, less the overlap. Our own clock has no part in it: it may be wrong in
- * either direction.
+ * Where the next reading of changes begins: at the time of the service when its first answer was made, less the
+ * overlap. What changed after that may have been passed by already when a later page showed something newer. That time
+ * is taken from the first answer (its Date header) and from the records, whichever is earlier: a record that was
+ * changed at a time was read no earlier, so the reading began no earlier than that time less the time that it had taken
+ * until then. Our own clock has no part in it: it may be wrong in either direction. How long something takes is
+ * measured by `elapsed`, which nobody sets.
  */
 export class NewestChange {
   readonly #since: SinceSettings;
   readonly #path: Path | undefined;
   readonly #asked: number | undefined;
-  #newest: number | undefined;
-  #rows = 0;
+  readonly #elapsed: () => number;
+  readonly #begunAt: number;
+  readonly #isResumed: boolean;
+  /** The latest time at which the reading began, by its records. */
+  #began: number | undefined;
+  #rows: number;
   #serviceTime: number | undefined;
   #pages = 0;
 
-  constructor(since: SinceSettings, asked: string | undefined) {
+  /** `elapsed`: milliseconds of a clock that nobody sets. `before`: what the part saw that this one goes on with. */
+  constructor(since: SinceSettings, asked: string | undefined, elapsed: () => number, before?: ChangesSeen) {
     this.#since = since;
     this.#path = since.changedAt === undefined ? undefined : pathOf(since.changedAt);
     this.#asked = asked === undefined ? undefined : Date.parse(asked);
+    this.#elapsed = elapsed;
+    this.#begunAt = elapsed();
+    this.#isResumed = before !== undefined;
+    this.#serviceTime = before?.serviceTime;
+    this.#began = before?.began;
+    this.#rows = before?.rows ?? 0;
   }
 
-  /** Takes a page into account. The first one tells the time at which everything before it was visible. */
+  /** What was seen until now. */
+  get seen(): ChangesSeen {
+    return {
+      ...(this.#serviceTime === undefined ? {} : { serviceTime: this.#serviceTime }),
+      ...(this.#began === undefined ? {} : { began: this.#began }),
+      rows: this.#rows,
+    };
+  }
+
+  /** Takes a page into account, when it has come. */
   see(page: { items: readonly FileItem[]; answer: { date: number | undefined } }): void {
-    if (this.#pages === 0) this.#serviceTime = page.answer.date;
+    // Of a part that goes on nobody knows how long ago the reading began: what the first part saw stands.
+    if (this.#pages === 0 && !this.#isResumed) this.#serviceTime = page.answer.date;
     this.#pages += 1;
     this.#rows += page.items.length;
-    if (this.#path === undefined) return;
+    if (this.#path === undefined || this.#isResumed) return;
+    const took = this.#elapsed() - this.#begunAt;
     for (const item of page.items) {
       if ("bad" in item) continue;
       const time = changeTime(valueAt({ item: item.row.value, parent: undefined }, this.#path), this.#since.format);
-      if (time !== undefined && (this.#newest === undefined || time > this.#newest)) this.#newest = time;
+      if (time !== undefined && (this.#began === undefined || time - took > this.#began)) this.#began = time - took;
     }
   }
 
   /** What to ask for next time; undefined where nothing tells: then everything is read. */
   cursor(): string | undefined {
     const overlap = Math.max(this.#since.overlapMs, leastOverlapMs);
+    // The clock of the service was set back: what it changes now bears times before those that were asked for.
+    if (this.#asked !== undefined && this.#serviceTime !== undefined && this.#serviceTime < this.#asked)
+      return undefined;
     const service = this.#serviceTime === undefined ? undefined : this.#serviceTime - overlap;
     const read = this.#read(overlap) ?? service ?? this.#asked;
-    return read === undefined ? undefined : toInstant(Math.min(read, service ?? read));
+    return read === undefined ? undefined : toInstant(Math.floor(Math.min(read, service ?? read)));
   }
 
   /** Undefined: the records do not tell, the clock of the service has to. */
   #read(overlap: number): number | undefined {
     if (this.#path === undefined) return undefined;
-    if (this.#newest !== undefined) return Math.max(this.#newest - overlap, this.#asked ?? Number.NEGATIVE_INFINITY);
+    if (this.#began !== undefined) return this.#began - overlap;
     return this.#rows === 0 ? this.#asked : undefined;
   }
 }

@@ -107,7 +107,8 @@ class StreamReader {
 
   async *read(options: ReadOptions): AsyncGenerator<SourceItem[], ReadOutcome, void> {
     const { since, paging: pagingSettings, key } = this.#stream;
-    const newest = since === undefined ? undefined : new NewestChange(since, options.since);
+    const newest =
+      since === undefined ? undefined : new NewestChange(since, options.since, () => this.#request.clock.monotonic());
     const asked =
       options.since === undefined || since === undefined
         ? undefined

@@ -93,7 +93,7 @@ export const running: Breaks = {
     title: "a source > that broke off takes nothing away, however often it is read",
   },
   "a source that shrank is believed": {
-    file: "src/run/ingest.ts",
+    file: "src/run/shrinkage.ts",
     within: "shrinkage",
     find: "if ($before === 0) return undefined;",
     replace: "if ($before >= 0) return undefined;",
@@ -238,8 +238,8 @@ export const running: Breaks = {
       "a source of changes loses nothing to a clock of ours that is an hour ahead of it, by its Date header, and who is gone is noticed by whole reads",
   },
   "a source that gives changes is never read whole again": {
-    file: "src/run/source-reading.ts",
-    within: "SourceReading.#sinceOf",
+    file: "src/run/read-question.ts",
+    within: "sinceOf",
     find: "if (!($age >= 0 && $age < $wholeEvery)) return undefined;",
     replace: "",
     test: "cli/incremental.test.ts",

@@ -1,0 +1,157 @@
+import type { Stream } from "../../crm/model.ts";
+import type { LedgerContext } from "../context.ts";
+import type { Sqlite } from "../database/database.ts";
+import { statements } from "../database/statements.ts";
+import type { OpenReadings } from "./open-readings.ts";
+import { SourceReadTables } from "./source-reads.ts";
+import type { ReadCheckpointTable } from "./tables.ts";
+
+/** How far a reading had come that was cut, and what stands of it. */
+export interface Checkpoint {
+  question: string;
+  position: string;
+  /** The number of its first part. */
+  first: number;
+  rows: number;
+  bad: number;
+  beganAt: string;
+}
+
+/** How far a reading has come, all of its parts together. */
+interface Reached {
+  question: string;
+  position: string;
+  rows: number;
+  bad: number;
+  beganAt: string;
+}
+
+/**
+ * How far readings have come, so that one that is cut goes on where it was. A position is kept after the batch that it
+ * stands for, together with the forms that were met as they were until there: the ledger is not written for those, and
+ * a whole reading has to know them when it says what is gone.
+ */
+export class Checkpoints {
+  readonly #context: LedgerContext;
+  readonly #readings: OpenReadings;
+  readonly #reads: SourceReadTables;
+  readonly #statements;
+  /** Of each reading, the place up to which the forms that it met are kept. */
+  readonly #keptUpTo = new Map<number, number>();
+
+  constructor(context: LedgerContext, readings: OpenReadings) {
+    this.#context = context;
+    this.#readings = readings;
+    this.#reads = new SourceReadTables(context.database);
+    this.#statements = prepareStatements(context.database);
+  }
+
+  async of(source: string, stream: Stream): Promise<Checkpoint | undefined> {
+    return this.#context.read(() => {
+      const row = this.#statements.find.get(source, stream);
+      if (row === undefined) return undefined;
+      const { question, position, first_read: first, rows, bad, began_at: beganAt } = row;
+      return { question, position, first, rows, bad, beganAt };
+    });
+  }
+
+  /** Has a reading go on with what stands of another one: what that has met counts as met. */
+  goOn(read: number, source: string, stream: Stream, { first }: Checkpoint): void {
+    const reading = this.#readings.of(read, source, stream);
+    reading.first = first;
+    this.#context.read(() => {
+      for (const hashes of this.#statements.seen.iterate(source, stream)) reading.seen.takeOver(hashes);
+    });
+    this.#keptUpTo.set(read, reading.seen.since(Number.MAX_SAFE_INTEGER).upTo);
+  }
+
+  /** A reading that was to go on begins anew: what stands of the other one is forgotten. */
+  async beginAnew(read: number, source: string, stream: Stream): Promise<void> {
+    this.#readings.end(read);
+    this.#keptUpTo.delete(read);
+    await this.#context.write(() => {
+      this.#reads.beginsAnew(read);
+      this.#forget(source, stream);
+    });
+  }
+
+  /** Keeps how far a reading has come. Everything up to there is committed already. */
+  async keep(read: number, source: string, stream: Stream, reached: Reached): Promise<void> {
+    const { seen, first } = this.#readings.of(read, source, stream);
+    const { hashes, upTo } = seen.since(this.#keptUpTo.get(read) ?? 0);
+    await this.#context.write(() => {
+      // What stands of another reading is not of this one.
+      if (this.#statements.find.get(source, stream)?.first_read !== first) this.#forget(source, stream);
+      if (hashes.length > 0) this.#statements.addSeen.run({ source, stream, hashes });
+      this.#statements.keep.run({ source, stream, first, at: this.#context.now, ...reached });
+    });
+    this.#keptUpTo.set(read, upTo);
+  }
+
+  /** Forgets how far a reading of this stream had come: none goes on there. */
+  async drop(source: string, stream: Stream): Promise<void> {
+    if (this.#context.read(() => this.#statements.find.get(source, stream)) === undefined) return;
+    await this.#context.write(() => this.#forget(source, stream));
+  }
+
+  /** Whether a read after that one, however far it came, was made with other settings than these. */
+  async wasAskedOtherwise(source: string, stream: Stream, after: number, question: string): Promise<boolean> {
+    return this.#context.read(() => this.#reads.wasAskedOtherwise(source, stream, after, question));
+  }
+
+  /** What stands is no more what the readings left: the next one reads everything, from its start. */
+  async forgetReadings(source: string, stream: Stream): Promise<void> {
+    await this.#context.write(() => {
+      this.#reads.forgetQuestions(source, stream);
+      this.#forget(source, stream);
+    });
+  }
+
+  /** Lets go of what is remembered of a reading that has ended or was cut. */
+  end(read: number): void {
+    this.#keptUpTo.delete(read);
+  }
+
+  #forget(source: string, stream: Stream): void {
+    this.#statements.drop.run(source, stream);
+    this.#statements.dropSeen.run(source, stream);
+  }
+}
+
+interface KeptParameters extends Reached {
+  source: string;
+  stream: Stream;
+  first: number;
+  at: string;
+}
+
+function prepareStatements(database: Sqlite) {
+  return statements.onUse({
+    find: () =>
+      database.prepare<[string, string], ReadCheckpointTable>(
+        "select * from read_checkpoint where source = +? and stream = +?",
+      ),
+    seen: () =>
+      database
+        .prepare<[string, string], Buffer>(
+          "select hashes from read_checkpoint_seen where source = +? and stream = +? order by part",
+        )
+        .pluck(),
+    addSeen: () =>
+      database.prepare<[{ source: string; stream: Stream; hashes: Buffer }]>(
+        `insert into read_checkpoint_seen (source, stream, part, hashes)
+          select @source, @stream, coalesce(max(part), 0) + 1, @hashes from read_checkpoint_seen
+            where source = @source and stream = @stream`,
+      ),
+    keep: () =>
+      database.prepare<[KeptParameters]>(
+        `insert into read_checkpoint (source, stream, question, position, first_read, rows, bad, began_at, reached_at)
+         values (@source, @stream, @question, @position, @first, @rows, @bad, @beganAt, @at)
+         on conflict (source, stream) do update set question = excluded.question, position = excluded.position,
+           first_read = excluded.first_read, rows = excluded.rows, bad = excluded.bad, began_at = excluded.began_at,
+           reached_at = excluded.reached_at`,
+      ),
+    drop: () => database.prepare("delete from read_checkpoint where source = +? and stream = +?"),
+    dropSeen: () => database.prepare("delete from read_checkpoint_seen where source = +? and stream = +?"),
+  });
+}

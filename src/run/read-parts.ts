@@ -1,0 +1,129 @@
+import { toInstant } from "../base/clock.ts";
+import type { Problem } from "../base/errors.ts";
+import type { Stream } from "../crm/model.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Checkpoint } from "../ledger/records/checkpoints.ts";
+import { sourceProblem } from "../source/problems.ts";
+import type { ReadOptions, ReadOutcome } from "../source/reader.ts";
+
+/** What a reading is: its number, what it asks, and whether it may be gone on with. */
+export interface PartOf {
+  read: number;
+  source: string;
+  stream: Stream;
+  question: string;
+  /** The reading that it goes on with. */
+  before: Checkpoint | undefined;
+  /** A reading of everything by a run: should it be cut, the next run goes on with it. */
+  keeps: boolean;
+}
+
+/** After these a list is read from its start: what was read of it does not fit together. */
+const doesNotFit: ReadonlySet<string> = new Set([
+  "source.count-differs",
+  "source.page-loop",
+  "source.too-many-pages",
+  "source.changed-while-read",
+]);
+/** These say nothing of the place where a reading was to go on. */
+const sourceAway: ReadonlySet<string> = new Set(["source.down", "source.wrong-password"]);
+
+/**
+ * One part of a reading of a stream: what the parts before it took, and how far this one has come. It keeps where the
+ * next run goes on, and forgets that when the reading ends.
+ */
+export class ReadPart {
+  readonly #ledger: Ledger;
+  readonly #of: PartOf;
+  readonly #taken: () => { rows: number; bad: number };
+  readonly #now: string;
+  #before: Checkpoint | undefined;
+  #isFurther = false;
+  /** What is being written of it. */
+  #writing: Promise<void> = Promise.resolve();
+  #failure: { error: unknown } | undefined;
+
+  /** `taken` says what this part has read until now. */
+  constructor(ledger: Ledger, of: PartOf, now: number, taken: () => { rows: number; bad: number }) {
+    this.#ledger = ledger;
+    this.#of = of;
+    this.#taken = taken;
+    this.#before = of.before;
+    this.#now = toInstant(now);
+    if (of.before !== undefined) ledger.records.checkpoints.goOn(of.read, of.source, of.stream, of.before);
+  }
+
+  /** Rows that the parts before it have read. */
+  get rowsBefore(): number {
+    return this.#before?.rows ?? 0;
+  }
+
+  get badBefore(): number {
+    return this.#before?.bad ?? 0;
+  }
+
+  /** What the reader is told, and what it tells. */
+  get options(): Pick<ReadOptions, "resume" | "reached" | "beginsAnew"> {
+    const { read, source, stream, question, before, keeps } = this.#of;
+    if (!keeps) return {};
+    const { checkpoints } = this.#ledger.records;
+    return {
+      ...(before === undefined ? {} : { resume: before.position }),
+      beginsAnew: () => {
+        this.#before = undefined;
+        this.#write(() => checkpoints.beginAnew(read, source, stream));
+      },
+      reached: (position) => {
+        this.#isFurther = true;
+        const { rows, bad } = this.#taken();
+        const all = { rows: rows + this.rowsBefore, bad: bad + this.badBefore };
+        const beganAt = this.#before?.beganAt ?? this.#now;
+        this.#write(() => checkpoints.keep(read, source, stream, { question, position, ...all, beganAt }));
+      },
+    };
+  }
+
+  /** Resolves when everything that was told is kept; rejects where the ledger could not. */
+  async kept(): Promise<void> {
+    await this.#writing;
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  /** Resolves when nothing is being written any more, also where it failed. */
+  async settled(): Promise<void> {
+    await this.#writing;
+  }
+
+  /**
+   * What a reading says that has gone on in a list whose records may have moved meanwhile: something of it may have
+   * been passed over, so it counts as incomplete, and the next run reads everything.
+   */
+  judged(outcome: ReadOutcome): ReadOutcome {
+    if (this.#before === undefined || !outcome.complete || outcome.full) return outcome;
+    const { cursor: _cursor, ...rest } = outcome;
+    const { source, stream } = this.#of;
+    const problem = sourceProblem(
+      "source.read-in-parts",
+      `${source}/${stream}`,
+      `${source} (${stream}) was read in parts, and its list may have moved between them`,
+      "nothing: what came is taken, and the next run reads everything",
+    );
+    return { ...rest, complete: false, problem };
+  }
+
+  /** A reading that has ended is gone on with no more; one that was cut is, where that makes sense. */
+  async end(outcome: { complete: boolean; problem?: Problem | undefined }): Promise<void> {
+    await this.settled();
+    const code = outcome.problem?.code ?? "";
+    const isStuck = this.#before !== undefined && !this.#isFurther && !sourceAway.has(code);
+    const isOver = outcome.complete || code === "source.read-in-parts" || doesNotFit.has(code);
+    if (!this.#of.keeps || !(isOver || isStuck)) return;
+    await this.#ledger.records.checkpoints.drop(this.#of.source, this.#of.stream);
+  }
+
+  #write(work: () => Promise<void>): void {
+    this.#writing = this.#writing.then(work).catch((error: unknown) => {
+      this.#failure ??= { error };
+    });
+  }
+}

@@ -1,0 +1,60 @@
+import type { EarlierRead } from "../ledger/records/records.ts";
+import { headerRows } from "../source/reader.ts";
+
+/**
+ * A source with fewer rows than `few` may lose `believedOfFew` of them whatever their share: of five, one is 20 %. It
+ * never may lose all.
+ */
+const few = 20;
+const believedOfFew = 2;
+
+/** The first doubt that one of these rows raises. */
+export function firstOf<Row>(rows: readonly Row[], doubt: (row: Row) => string | undefined): string | undefined {
+  for (const row of rows) {
+    const found = doubt(row);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Why a complete read is not believed about what is gone: it lost too large a share of its records. */
+export function shrinkage(
+  rows: number,
+  before: number,
+  share: number,
+  what: string,
+  earlier: EarlierRead,
+): string | undefined {
+  if (before === 0) return undefined;
+  const lost = before - rows;
+  if (rows > 0 && (lost < before * share || (before < few && lost <= believedOfFew))) return undefined;
+  const most = before < few ? `${believedOfFew} of fewer than ${few}` : `less than ${share * 100} %`;
+  return (
+    `the source lost ${lost} of ${before} ${what} (${((lost / before) * 100).toFixed(1)} %) since ` +
+    `${earlier.name}; ${most} is believed`
+  );
+}
+
+/**
+ * The same for rows that are joined, each set of files for itself: without its detail rows a record looks shorter, and
+ * without header rows they are records that nobody can use.
+ */
+export function detailShrinkage(
+  details: Readonly<Record<string, number>>,
+  earlier: EarlierRead,
+  limits: { sourceShrink: number },
+): string | undefined {
+  const known: unknown = JSON.parse(earlier.details ?? "{}");
+  for (const [name, rows] of Object.entries(known ?? {})) {
+    if (typeof rows !== "number") continue;
+    const lost = shrinkage(
+      details[name] ?? rows,
+      rows,
+      limits.sourceShrink,
+      name === headerRows ? "header rows" : `rows of ${name}`,
+      earlier,
+    );
+    if (lost !== undefined) return lost;
+  }
+  return undefined;
+}

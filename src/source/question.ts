@@ -1,0 +1,25 @@
+import { hashOf, toJson } from "../base/canonical-json.ts";
+import type { Stream } from "../crm/model.ts";
+import type { SourceSettings } from "./source-settings.ts";
+
+/** How long something is waited for and how often it is tried says nothing of what is asked for. */
+const patience =
+  /^(?:connectTimeoutMs|headersTimeoutMs|bodyTimeoutMs|maxPageBytes|retries|retryBaseMs|retryMaxMs|maxRetryAfterMs)$/u;
+
+/**
+ * The fingerprint of the question that a stream asks its source: every setting of the stream and of its source, and
+ * what its tables hold. A stream may be asked for by records of another one, so that one's settings are part of it, but
+ * for how it is mapped. As long as it stays, a reading of changes has missed nothing, and one that was cut may go on.
+ */
+export function questionOf(settings: SourceSettings, stream: Stream, mapping: string): string {
+  const own = settings.streams[stream];
+  const others = Object.entries(settings.streams)
+    .filter(([name]) => name !== stream)
+    .map(([name, other]) => [name, without(other, /^(?:mapping|nullTexts)$/u)]);
+  const { streams: _streams, ...ofSource } = settings;
+  return hashOf(toJson({ mapping, own, others: Object.fromEntries(others), source: without(ofSource, patience) }));
+}
+
+function without(settings: object | undefined, names: RegExp): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(settings ?? {}).filter(([name]) => !names.test(name)));
+}

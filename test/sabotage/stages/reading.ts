@@ -1,0 +1,4 @@
+import { reading } from "../breaks/reading.ts";
+import { stage } from "../stage.ts";
+
+stage(reading);
