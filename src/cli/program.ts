@@ -14,6 +14,7 @@ import { register as explain } from "./commands/explain.ts";
 import { register as init } from "./commands/init.ts";
 import { register as link } from "./commands/link.ts";
 import { register as lock } from "./commands/lock.ts";
+import { register as map } from "./commands/map.ts";
 import { register as migrate } from "./commands/migrate.ts";
 import { register as plan } from "./commands/plan.ts";
 import { register as quarantine } from "./commands/quarantine.ts";
@@ -38,6 +39,7 @@ import { listenForSignals, outliveReaders } from "./signals.ts";
 /** Every command, in the order in which the help shows them. */
 const commands: readonly Register[] = [
   check,
+  map,
   plan,
   apply,
   undo,

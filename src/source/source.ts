@@ -13,6 +13,8 @@ import { recordLimitsSchema } from "./limits.ts";
 import { compileMapping } from "./mapping/compile.ts";
 import type { MapRecord } from "./mapping/compile.ts";
 import { secretPaths } from "./mapping/secrets.ts";
+import { waysOf } from "./mapping/ways.ts";
+import type { Way } from "./mapping/ways.ts";
 import type { SourceItem, SourceReader, Staging } from "./reader.ts";
 import type { SourceSettings } from "./source-settings.ts";
 
@@ -21,6 +23,8 @@ export interface StreamMapping {
   map: MapRecord;
   /** Places of a raw record that hold secrets; blank them with `blankSecrets` in everything that is kept. */
   secretPaths: readonly string[];
+  /** How each target field comes to its value. */
+  ways: () => readonly Way[];
   /**
    * Changes when the mapping or one of its tables does: as long as it stays, a raw record that is the same maps to the
    * same.
@@ -81,10 +85,17 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
     async *read(stream, options) {
       const reading = reader.read(stream, options);
       const hasSecrets = (secretsOf.get(stream) ?? []).length > 0;
-      for (;;) {
-        const next = await reading.next();
-        if (next.done === true) return next.value;
-        yield hasSecrets ? next.value.map(withoutText) : next.value;
+      let rows = 0;
+      try {
+        for (;;) {
+          const next = await reading.next();
+          if (next.done === true) return next.value;
+          rows += next.value.length;
+          yield hasSecrets ? next.value.map(withoutText) : next.value;
+        }
+      } finally {
+        // Whoever has read enough stops here: what the reader holds open is closed with it.
+        await reading.return({ complete: false, full: false, rows });
       }
     },
     async check(signal) {
@@ -99,6 +110,7 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
       return {
         map: compileMapping(stream, mapping, options),
         secretPaths: secretsOf.get(stream) ?? [],
+        ways: () => waysOf(stream, mapping),
         fingerprint: hashOf({
           mapping,
           nullTexts,

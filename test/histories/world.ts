@@ -333,7 +333,8 @@ class History {
       check: () => Promise.resolve(undefined),
       wholeEveryMs: () => undefined,
       close: () => Promise.resolve(),
-      mapping: (stream) => Promise.resolve({ map: maps[stream], secretPaths: [], fingerprint: hashOf([stream]) }),
+      mapping: (stream) =>
+        Promise.resolve({ map: maps[stream], secretPaths: [], ways: () => [], fingerprint: hashOf([stream]) }),
       async *read(stream) {
         const items = crm.rows(stream).map((given) => {
           const value: JsonObject = JSON.parse(JSON.stringify(given));

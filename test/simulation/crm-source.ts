@@ -39,7 +39,8 @@ export function companySource(
     check: () => Promise.resolve(undefined),
     wholeEveryMs: () => undefined,
     close: () => Promise.resolve(),
-    mapping: (stream) => Promise.resolve({ map: maps[stream], secretPaths: [], fingerprint: hashOf([stream]) }),
+    mapping: (stream) =>
+      Promise.resolve({ map: maps[stream], secretPaths: [], ways: () => [], fingerprint: hashOf([stream]) }),
     async *read(stream) {
       const all = company.records(stream).map((row): SourceItem => {
         const { customer, ...rest } = asJson(row.value);
