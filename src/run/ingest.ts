@@ -14,6 +14,7 @@ import { blankSecrets } from "../source/mapping/secrets.ts";
 import { headerRows } from "../source/reader.ts";
 import type { RawRecord, SourceItem } from "../source/reader.ts";
 import type { Source, StreamMapping } from "../source/source.ts";
+import { DriftWatch } from "./source-drift.ts";
 
 /** How reading one stream of one source ended, in records. */
 export interface StreamTally {
@@ -57,6 +58,8 @@ export interface IngestDependencies {
   job: string | undefined;
   /** A person said that this source has really lost its records: believed once. */
   acceptShrink: boolean;
+  /** A person said that this source really looks otherwise than before: believed once. */
+  acceptDrift: boolean;
   progress: (done: number) => void;
 }
 
@@ -90,13 +93,17 @@ export async function ingestStream(
     const mapping = await source.mapping(stream, options.signal);
     const salt = await ledger.private.rawSalt();
     const earlier = await ledger.records.readsToCompare(source.name, stream);
-    const reading = source.read(stream, {
+    const isWhole = options.since === undefined;
+    const before = isWhole && !deps.acceptDrift ? await ledger.records.shapeBefore(source.name, stream) : undefined;
+    const watch = new DriftWatch({ source: source.name, stream, mapping, before, job: deps.job });
+    const rawReading = source.read(stream, {
       ...(options.since === undefined ? {} : { since: options.since }),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
       batchSize: 500,
       distrust: (details) =>
         deps.acceptShrink ? undefined : firstOf(earlier, (row) => detailShrinkage(details, row, deps.limits)),
     });
+    const reading = isWhole ? watch.watch(rawReading) : rawReading;
     const believed =
       `where so many are really gone, \`crm-sync run ${deps.job ?? "JOB"} --accept-shrink ` +
       `${source.name}\` believes it once`;
@@ -127,6 +134,7 @@ export async function ingestStream(
           details: outcome.details,
           problem: tally.shrunk ?? outcome.problem?.message,
           shrunk: tally.shrunk !== undefined,
+          shape: isWhole && outcome.complete && tally.shrunk === undefined ? watch.shape : undefined,
         });
         if (outcome.complete && outcome.full && tally.shrunk === undefined) {
           const closed = await ledger.records.closeWholeRead(source.name, stream, read, deps.absence, run);

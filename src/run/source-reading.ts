@@ -55,6 +55,7 @@ export class SourceReading {
               : undefined,
             job: this.#jobReading(source.name, stream),
             acceptShrink: this.#request.acceptShrink?.includes(source.name) === true,
+            acceptDrift: this.#request.acceptDrift?.includes(source.name) === true,
             progress: (done) => progress(`reading ${source.name}/${stream}`, done, undefined),
           },
           source,

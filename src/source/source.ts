@@ -25,6 +25,8 @@ export interface StreamMapping {
   secretPaths: readonly string[];
   /** How each target field comes to its value. */
   ways: () => readonly Way[];
+  /** Texts that stand for nothing. */
+  nullTexts: readonly string[];
   /**
    * Changes when the mapping or one of its tables does: as long as it stays, a raw record that is the same maps to the
    * same.
@@ -111,6 +113,7 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
         map: compileMapping(stream, mapping, options),
         secretPaths: secretsOf.get(stream) ?? [],
         ways: () => waysOf(stream, mapping),
+        nullTexts,
         fingerprint: hashOf({
           mapping,
           nullTexts,

@@ -334,7 +334,13 @@ class History {
       wholeEveryMs: () => undefined,
       close: () => Promise.resolve(),
       mapping: (stream) =>
-        Promise.resolve({ map: maps[stream], secretPaths: [], ways: () => [], fingerprint: hashOf([stream]) }),
+        Promise.resolve({
+          map: maps[stream],
+          secretPaths: [],
+          ways: () => [],
+          nullTexts: [],
+          fingerprint: hashOf([stream]),
+        }),
       async *read(stream) {
         const items = crm.rows(stream).map((given) => {
           const value: JsonObject = JSON.parse(JSON.stringify(given));

@@ -40,7 +40,13 @@ export function companySource(
     wholeEveryMs: () => undefined,
     close: () => Promise.resolve(),
     mapping: (stream) =>
-      Promise.resolve({ map: maps[stream], secretPaths: [], ways: () => [], fingerprint: hashOf([stream]) }),
+      Promise.resolve({
+        map: maps[stream],
+        secretPaths: [],
+        ways: () => [],
+        nullTexts: [],
+        fingerprint: hashOf([stream]),
+      }),
     async *read(stream) {
       const all = company.records(stream).map((row): SourceItem => {
         const { customer, ...rest } = asJson(row.value);

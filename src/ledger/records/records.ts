@@ -5,6 +5,8 @@ import type { LedgerContext } from "../context.ts";
 import type { Sequence } from "../database/sequence.ts";
 import type { HoldTables } from "../approvals/holds.ts";
 import type { OrderNow, IngestedRecord, IngestedRejection } from "./record-tables.ts";
+import { rowShapeSchema } from "../../source/shape.ts";
+import type { RowShape } from "../../source/shape.ts";
 import { OpenTables } from "./open-records.ts";
 import type { OpenScope } from "./open-records.ts";
 import { QuarantineRetry } from "./quarantine-retry.ts";
@@ -185,6 +187,12 @@ export class Records {
 
   async lastWholeRead(source: string, stream: Stream): Promise<SourceReadRow | undefined> {
     return this.#context.read(() => this.#reads.lastWholeRead(source, stream));
+  }
+
+  /** What the rows of the last whole reading of a run looked like, where that is known. */
+  async shapeBefore(source: string, stream: Stream): Promise<RowShape | undefined> {
+    const shape = this.#context.read(() => this.#reads.lastWholeRead(source, stream))?.shape ?? undefined;
+    return shape === undefined ? undefined : rowShapeSchema.parse(JSON.parse(shape));
   }
 
   /**

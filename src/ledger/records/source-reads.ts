@@ -1,6 +1,7 @@
 import type { Stream } from "../../crm/model.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
+import type { RowShape } from "../../source/shape.ts";
 import type { SourceReadTable, SourceStreamTable } from "./tables.ts";
 
 export type SourceReadRow = Omit<SourceReadTable, "run_id" | "absence">;
@@ -13,7 +14,7 @@ export interface ConfiguredStream {
 }
 
 const readColumns =
-  "number, source, stream, started_at, finished_at, complete, whole, rows, bad, cursor, problem, details, shrunk";
+  "number, source, stream, started_at, finished_at, complete, whole, rows, bad, cursor, problem, details, shrunk, shape";
 
 /**
  * The numbers of the last reading of each stream of each source, of those for which `condition` holds: a step for each
@@ -58,6 +59,7 @@ export class SourceReadTables {
       problem?: string | undefined;
       details?: Readonly<Record<string, number>> | undefined;
       shrunk?: boolean | undefined;
+      shape?: RowShape | undefined;
       at: string;
     },
   ): void {
@@ -71,6 +73,7 @@ export class SourceReadTables {
       fields.problem ?? null,
       fields.details === undefined ? null : JSON.stringify(fields.details),
       fields.shrunk === true ? 1 : 0,
+      fields.shape === undefined ? null : JSON.stringify(fields.shape),
       number,
     );
   }
@@ -123,7 +126,7 @@ function prepareStatements(database: Sqlite) {
     finishRead: () =>
       database.prepare(
         `update source_read set finished_at = ?, complete = ?, whole = ?, rows = ?, bad = ?, cursor = ?, problem = ?,
-         details = ?, shrunk = ?
+         details = ?, shrunk = ?, shape = ?
        where number = +?`,
       ),
     lastComplete: () =>

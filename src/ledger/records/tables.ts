@@ -64,6 +64,8 @@ export interface SourceReadTable {
   shrunk: number;
   /** What it said about what is gone: `judged`, or why not. */
   absence: string | null;
+  /** JSON: what the first rows of a whole, complete read looked like. */
+  shape: string | null;
 }
 
 export interface QuarantineTable {
