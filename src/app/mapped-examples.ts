@@ -5,6 +5,7 @@ import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { privateFields, secretFields } from "../crm/model.ts";
 import type { Stream } from "../crm/model.ts";
 import { describeValue, everyElement } from "../source/mapping/context.ts";
+import { openPlaces } from "../source/mapping/open-places.ts";
 import { formatRawPath } from "../source/mapping/raw-path.ts";
 import { blankSecrets } from "../source/mapping/secrets.ts";
 import { givenBy, valuesAt } from "../source/mapping/ways.ts";
@@ -63,8 +64,6 @@ function isOf(item: SourceItem, key: string, mapping: StreamMapping): boolean {
   return (mapped.ok ? mapped.value.record.id : mapped.error.id) === key;
 }
 
-const idFields: ReadonlySet<string> = new Set(["namespace", "id", "customerNamespace", "customerId"]);
-
 interface ShownValues {
   ofRaw: (raw: JsonObject) => Json;
   ofRecord: (record: JsonObject) => Json;
@@ -72,13 +71,7 @@ interface ShownValues {
 
 function shownValues(stream: Stream, ways: readonly Way[], showPrivate: boolean): ShownValues {
   if (showPrivate) return { ofRaw: (raw) => raw, ofRecord: (record) => record };
-  const fields = new Set(privateFields[stream]);
-  const placesOf = (wanted: (field: string) => boolean): string[] =>
-    ways.filter(({ at }) => wanted(String(at[0]))).flatMap(({ reads }) => reads.map(formatRawPath));
-  const open = new Set(placesOf((field) => !fields.has(field)));
-  for (const place of placesOf((field) => fields.has(field))) open.delete(place);
-  // Ids stand in every message: what they are made of is shown, whatever else is made of it.
-  for (const place of placesOf((field) => idFields.has(field))) open.add(place);
+  const open = openPlaces(stream, ways, formatRawPath);
   return {
     ofRaw: (raw) => describeExcept(raw, [], open),
     ofRecord: (record) =>

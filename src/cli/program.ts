@@ -25,6 +25,7 @@ import { register as resync } from "./commands/resync.ts";
 import { register as run } from "./commands/run.ts";
 import { register as runs } from "./commands/runs.ts";
 import { register as sandbox } from "./commands/sandbox.ts";
+import { register as schema } from "./commands/schema.ts";
 import { register as serve } from "./commands/serve.ts";
 import { register as settle } from "./commands/settle.ts";
 import { register as staff } from "./commands/staff.ts";
@@ -40,6 +41,7 @@ import { listenForSignals, outliveReaders } from "./signals.ts";
 const commands: readonly Register[] = [
   check,
   map,
+  schema,
   plan,
   apply,
   undo,

@@ -12,7 +12,7 @@ type ValueType = z.infer<typeof valueType>;
  * and the stream's `nullTexts` are nothing.
  */
 const placeShapeSchema = z.strictObject({ filled: z.int(), types: z.array(valueType) });
-type PlaceShape = z.infer<typeof placeShapeSchema>;
+export type PlaceShape = z.infer<typeof placeShapeSchema>;
 
 /** What the first rows of a stream look like, by place: `lines.product`. Positions in lists are left out. */
 export const rowShapeSchema = z.strictObject({ rows: z.int(), places: z.record(z.string(), placeShapeSchema) });

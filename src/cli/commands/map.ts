@@ -1,15 +1,13 @@
 import { toJson } from "../../base/canonical-json.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { exitCodes, usage } from "../../base/errors.ts";
-import { streams } from "../../crm/model.ts";
 import type { Stream } from "../../crm/model.ts";
-import type { Source } from "../../source/source.ts";
-import type { Application } from "../../app/application.ts";
 import { withApplication } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { example, wholeNumber } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
 import { describeProblem, viewOf } from "../output.ts";
+import { sourceAndStream } from "../stream.ts";
 
 export const register: Register = (program, carryOut) => {
   program
@@ -76,26 +74,4 @@ function nothingFound(source: string, stream: Stream, key: string | undefined): 
   return key === undefined
     ? `source ${source} has no record in ${stream}`
     : `source ${source} has no record in ${stream} whose key or id is ${JSON.stringify(key)}`;
-}
-
-/** The source and the stream that a person named; throws a Problem that lists what there is. */
-export function sourceAndStream(
-  application: Application,
-  sourceName: string,
-  streamName: string,
-): { source: Source; stream: Stream } {
-  const sources = application.sources();
-  const source = sources.find(({ name }) => name === sourceName);
-  if (source === undefined)
-    throw usage(
-      `there is no source ${JSON.stringify(sourceName)}`,
-      `use one of ${sources.map(({ name }) => name).join(", ") || "none: the configuration has no sources"}`,
-    );
-  const stream = streams.find((name) => name === streamName);
-  if (stream === undefined || !source.streams.includes(stream))
-    throw usage(
-      `the source ${sourceName} has no stream ${JSON.stringify(streamName)}`,
-      `use one of ${source.streams.join(", ")}`,
-    );
-  return { source, stream };
 }
