@@ -31,6 +31,7 @@ import { register as settle } from "./commands/settle.ts";
 import { register as staff } from "./commands/staff.ts";
 import { register as status } from "./commands/status.ts";
 import { register as undo } from "./commands/undo.ts";
+import { register as watch } from "./commands/watch.ts";
 import { createProgram } from "./command-line.ts";
 import type { Register } from "./command-line.ts";
 import type { Invocation } from "./command.ts";
@@ -41,6 +42,7 @@ import { listenForSignals, outliveReaders } from "./signals.ts";
 const commands: readonly Register[] = [
   check,
   map,
+  watch,
   schema,
   plan,
   apply,

@@ -1,8 +1,8 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { company } from "../support/world/crm.ts";
 import { crmSync } from "../support/program.ts";
-import { document, documents, expectDecent, world } from "../support/cli.ts";
+import { document, documents, expectDecent, until, world } from "../support/cli.ts";
 
 describe("map", () => {
   it("shows records raw and mapped with the way of each field, and nothing private", async () => {
@@ -93,5 +93,29 @@ describe("schema", () => {
     expect(ended.stdout).toMatch(/^customer +text +100 % +customerId +C1$/mu);
     const [only] = documents(await w.run("--json", "schema", "hr", "staff"));
     expect(only.fields.find(({ place }: { place: string }) => place === "numbers")).toMatchObject({ types: ["list"] });
+  });
+});
+
+describe("watch", () => {
+  it("shows the record again after each save, tells a mistake and waits, and ends when it is stopped", async () => {
+    const w = await world({ records: company(1, 1), isNew: true });
+    const stop = new AbortController();
+    const file = w.path("crm-sync.yaml");
+    let said = "";
+    const ended = crmSync(
+      { ...w.place, signal: stop.signal, stdout: { write: (text, done) => ((said += String(text)), done?.(), true) } },
+      "watch",
+      "hr",
+      "staff",
+    );
+    await until("it shows the record", () => said.includes("can be used"));
+    const text = readFileSync(file, "utf8");
+    writeFileSync(file, text.replace("userName: login", "userName: { value: not a login }"));
+    await until("it shows the change", () => said.includes("would be quarantined"));
+    writeFileSync(file, text.replace("userName: login", "userNam: login"));
+    writeFileSync(file, text);
+    await until("it shows the first again", () => said.match(/can be used/gu)?.length === 2);
+    stop.abort();
+    expect((await ended).exitCode).toBe(0);
   });
 });

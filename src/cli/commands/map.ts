@@ -1,4 +1,5 @@
 import { toJson } from "../../base/canonical-json.ts";
+import type { Application } from "../../app/application.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { exitCodes, usage } from "../../base/errors.ts";
 import type { Stream } from "../../crm/model.ts";
@@ -22,52 +23,51 @@ export const register: Register = (program, carryOut) => {
     .action((source, stream, options) => carryOut((invocation) => mapCommand(invocation, source, stream, options)));
 };
 
-interface MapOptions {
+export interface MapOptions {
   limit: number;
   record?: string | undefined;
   showPrivate: boolean;
 }
 
 /** `map`: ends with 3 where a record that it shows would be quarantined, with 7 where the source cannot be read. */
-async function mapCommand(
+export async function mapCommand(
   invocation: Invocation,
   sourceName: string,
   streamName: string,
   options: MapOptions,
 ): Promise<ExitCode> {
-  const { output, signal } = invocation;
   return await withApplication(
     invocation,
     async (application) => {
-      const { source, stream } = sourceAndStream(application, sourceName, streamName);
-      const { mappedExamples } = await import("../../app/mapped-examples.ts");
-      const { mappedText } = await import("../../report/mapped-text.ts");
-      const { limit, record: key, showPrivate } = options;
-      if (limit === 0) throw usage("--limit 0 shows nothing", "give at least 1");
-      const { assumptions, zone } = application.config;
-      const { examples, problem } = await mappedExamples(source, stream, assumptions, {
-        limit,
-        key,
-        showPrivate,
-        signal,
-      });
-      if (invocation.options.json) {
-        output.json(toJson({ source: source.name, stream, records: examples, problem: problem?.message ?? null }));
-      } else {
-        const view = viewOf(output, zone);
-        for (const [index, row] of examples.entries()) {
-          if (index > 0) output.line("");
-          output.line(mappedText(row, view));
-        }
-        if (examples.length === 0 && problem === undefined) output.line(nothingFound(source.name, stream, key));
-        if (problem !== undefined) output.note(describeProblem(problem, zone));
-      }
-      if (problem !== undefined) return exitCodes.sourceDown;
-      if (examples.length === 0 && key !== undefined) return exitCodes.usage;
-      return examples.some(({ fault }) => fault !== undefined) ? exitCodes.recordsRejected : exitCodes.ok;
+      if (options.limit === 0) throw usage("--limit 0 shows nothing", "give at least 1");
+      return await showMapped(invocation, application, sourceName, streamName, options);
     },
     { services: false },
   );
+}
+
+async function showMapped(
+  { output, signal, options: { json } }: Invocation,
+  application: Application,
+  sourceName: string,
+  streamName: string,
+  { limit, record: key, showPrivate }: MapOptions,
+): Promise<ExitCode> {
+  const { source, stream } = sourceAndStream(application, sourceName, streamName);
+  const { mappedExamples } = await import("../../app/mapped-examples.ts");
+  const { mappedText } = await import("../../report/mapped-text.ts");
+  const { assumptions, zone } = application.config;
+  const { examples, problem } = await mappedExamples(source, stream, assumptions, { limit, key, showPrivate, signal });
+  if (json) {
+    output.json(toJson({ source: source.name, stream, records: examples, problem: problem?.message ?? null }));
+  } else {
+    const view = viewOf(output, zone);
+    output.line(examples.map((row) => mappedText(row, view)).join("\n\n") || nothingFound(source.name, stream, key));
+    if (problem !== undefined) output.note(describeProblem(problem, zone));
+  }
+  if (problem !== undefined) return exitCodes.sourceDown;
+  if (examples.length === 0 && key !== undefined) return exitCodes.usage;
+  return examples.some(({ fault }) => fault !== undefined) ? exitCodes.recordsRejected : exitCodes.ok;
 }
 
 function nothingFound(source: string, stream: Stream, key: string | undefined): string {
