@@ -15,7 +15,7 @@ import type { MapRecord } from "./mapping/compile.ts";
 import { secretPaths } from "./mapping/secrets.ts";
 import { waysOf } from "./mapping/ways.ts";
 import type { Way } from "./mapping/ways.ts";
-import type { SourceItem, SourceReader, Staging } from "./reader.ts";
+import type { ReadOutcome, SourceItem, SourceReader, Staging } from "./reader.ts";
 import type { SourceSettings } from "./source-settings.ts";
 
 /** The compiled mapping of one stream, with its look-up tables as they are now. */
@@ -84,22 +84,7 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
   return {
     name,
     streams: declared,
-    async *read(stream, options) {
-      const reading = reader.read(stream, options);
-      const hasSecrets = (secretsOf.get(stream) ?? []).length > 0;
-      let rows = 0;
-      try {
-        for (;;) {
-          const next = await reading.next();
-          if (next.done === true) return next.value;
-          rows += next.value.length;
-          yield hasSecrets ? next.value.map(withoutText) : next.value;
-        }
-      } finally {
-        // Whoever has read enough stops here: what the reader holds open is closed with it.
-        await reading.return({ complete: false, full: false, rows });
-      }
-    },
+    read: (stream, options) => passOn(reader.read(stream, options), (secretsOf.get(stream) ?? []).length > 0),
     async check(signal) {
       return (await tablesProblem(settings, from, signal)) ?? reader.check(signal);
     },
@@ -166,6 +151,24 @@ function openReader(name: string, settings: SourceSettings, deps: SourceDeps & {
       return { ...createFileSource(settings, deps), close: () => Promise.resolve() };
     case "http":
       return createHttpSource(name, settings, deps);
+  }
+}
+
+/** A reading that ends with who reads it: whoever has read enough stops, and what the reader holds open is closed. */
+async function* passOn(
+  reading: AsyncGenerator<SourceItem[], ReadOutcome, void>,
+  hasSecrets: boolean,
+): AsyncGenerator<SourceItem[], ReadOutcome, void> {
+  let rows = 0;
+  try {
+    for (;;) {
+      const next = await reading.next();
+      if (next.done === true) return next.value;
+      rows += next.value.length;
+      yield hasSecrets ? next.value.map(withoutText) : next.value;
+    }
+  } finally {
+    await reading.return({ complete: false, full: false, rows });
   }
 }
 

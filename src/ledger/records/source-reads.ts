@@ -14,7 +14,8 @@ export interface ConfiguredStream {
 }
 
 const readColumns =
-  "number, source, stream, started_at, finished_at, complete, whole, rows, bad, cursor, problem, details, shrunk, shape";
+  "number, source, stream, started_at, finished_at, complete, whole, rows, bad, cursor, problem, details, shrunk, " +
+  "shape";
 
 /**
  * The numbers of the last reading of each stream of each source, of those for which `condition` holds: a step for each
