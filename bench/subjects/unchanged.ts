@@ -47,6 +47,7 @@ async function ingest(dependencies: RunDependencies): Promise<{ records: number;
       absence: { reads: 3, ms: 0 },
       job: "bench",
       acceptShrink: false,
+      acceptDrift: false,
       progress: () => {},
       clock: dependencies.clock,
     },

@@ -3,13 +3,19 @@ import type { EndpointId } from "../contract/endpoints.ts";
 import { missingAssumptions } from "../contract/assumptions/missing.ts";
 import { signingKey } from "../ledger/audit/checkpoint.ts";
 import { ReadFailure } from "../platform/call.ts";
+import { counted } from "../report/text.ts";
 import type { Application } from "./application.ts";
+import type { SampleFault } from "./sample-fault.ts";
+import { lookAtStream } from "./stream-sample.ts";
+import type { StreamSample } from "./stream-sample.ts";
 
 /** What was looked at, and whether it is as it should be. */
 export interface Finding {
   what: string;
   good: boolean;
-  kind: "configuration" | "source" | "service" | "setting";
+  /** Good, and worth a look: nothing is stopped by it. */
+  warning?: true;
+  kind: "configuration" | "source" | "records" | "service" | "setting";
   detail: string;
   cure?: string;
 }
@@ -75,19 +81,70 @@ function settingFindings(application: Application): Finding[] {
 async function sourceFindings(application: Application, signal: AbortSignal): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const source of application.sources()) {
+    const what = `source ${source.name}`;
     const problem = await source.check(signal);
-    findings.push(
-      problem === undefined
-        ? {
-            what: `source ${source.name}`,
-            good: true,
-            kind: "source",
-            detail: `can be read: ${source.streams.join(", ")}`,
-          }
-        : { what: `source ${source.name}`, good: false, kind: "source", detail: problem.message, cure: problem.cure },
-    );
+    if (problem !== undefined) {
+      findings.push(unreadable(what, problem));
+      continue;
+    }
+    findings.push({ what, good: true, kind: "source", detail: `can be read: ${source.streams.join(", ")}` });
+    for (const stream of source.streams) {
+      const sample = await lookAtStream(source, stream, application.config.assumptions, signal);
+      findings.push(...streamFindings(source.name, sample));
+    }
   }
   return findings;
+}
+
+function unreadable(what: string, problem: Problem): Finding {
+  return { what, good: false, kind: "source", detail: problem.message, cure: problem.cure };
+}
+
+/** From this share of a sample on, it is the mapping that is wrong and not some records. */
+const mappingIsWrong = 0.5;
+
+/** What the first rows of a stream say of its mapping, before a run quarantines all of them. */
+function streamFindings(source: string, sample: StreamSample): Finding[] {
+  const { stream, rows, isAll, mapped, faults, emptyPlaces, problem } = sample;
+  const what = `source ${source}, ${stream}`;
+  if (problem !== undefined) return [unreadable(what, problem)];
+  const cure = `\`crm-sync map ${source} ${stream}\` shows records, raw and mapped`;
+  if (rows === 0) {
+    const detail = "has no record at all";
+    return [{ what, good: true, warning: true, kind: "records", detail, cure: "see that it is the right list" }];
+  }
+  const read = isAll ? `all ${rows} rows were read` : `the first ${rows} rows were read`;
+  const unusable = rows - mapped;
+  const shown = faults.slice(0, mostFaults).map(faultText).join("; ");
+  const more = faults.length > mostFaults ? `; and ${faults.length - mostFaults} more reasons` : "";
+  const records: Finding =
+    unusable === 0
+      ? { what, good: true, kind: "records", detail: `${read}, and all can be used` }
+      : {
+          what,
+          good: unusable < rows * mappingIsWrong,
+          ...(unusable < rows * mappingIsWrong ? { warning: true as const } : {}),
+          kind: "records",
+          detail: `${read}, and ${unusable} would be quarantined: ${shown}${more}`,
+          cure,
+        };
+  const empty = emptyPlaces.map(({ place, fields }): Finding => ({
+    what,
+    good: true,
+    warning: true,
+    kind: "records",
+    detail: `${place} holds nothing in any of ${rows} rows; the mapping of ${fields.join(", ")} reads it`,
+    cure: "correct the path, or leave it where the CRM may fill it later",
+  }));
+  return [records, ...empty];
+}
+
+/** Most reasons of one stream that are told. */
+const mostFaults = 5;
+
+function faultText({ records, field, code, message, expected, place }: SampleFault): string {
+  const where = field === "" || message.startsWith(field) ? "" : `${field}: `;
+  return `${counted(records, "row")} (${code}: ${where}${message}; expected ${expected}; first at ${place})`;
 }
 
 async function serviceFindings(application: Application, signal: AbortSignal): Promise<Finding[]> {

@@ -30,6 +30,8 @@ export interface JobRequest {
   fireTime?: string;
   /** Sources that a person says have really lost their records, and who says so. */
   acceptShrink?: readonly string[];
+  /** Sources that a person says really look otherwise than before. */
+  acceptDrift?: readonly string[];
   by?: string;
   /** The most calls that reading back may make, in place of what the job says. */
   calls?: number;
@@ -61,21 +63,20 @@ const executions = { sync: executeSync, verify: executeVerify, report: executeRe
  * this.
  */
 export async function executeJob(application: Application, job: BoundJob, request: JobRequest): Promise<ExitCode> {
-  const { fireTime, acceptShrink, by, signal } = request;
+  const { fireTime, acceptShrink, acceptDrift, by, signal } = request;
   const dependencies = await application.runDependencies();
   const { ledger } = dependencies;
   const header = {
     ...application.runHeader(),
     ...(acceptShrink === undefined ? {} : { acceptShrink: [...acceptShrink] }),
+    ...(acceptDrift === undefined ? {} : { acceptDrift: [...acceptDrift] }),
     ...(by === undefined ? {} : { by }),
   };
   const work = async (): Promise<ExitCode> => {
-    for (const source of acceptShrink ?? [])
-      await ledger.audit.append({
-        kind: "shrink-accepted",
-        subject: `source:${source}`,
-        body: { job: job.id, by: by ?? "" },
-      });
+    const accepted = { "shrink-accepted": acceptShrink, "drift-accepted": acceptDrift };
+    for (const [kind, sources] of Object.entries(accepted))
+      for (const source of sources ?? [])
+        await ledger.audit.append({ kind, subject: `source:${source}`, body: { job: job.id, by: by ?? "" } });
     const execution = { application, dependencies, job, request, header };
     const { ended, exitCode, state } = await executions[job.kind](execution);
     await request.show?.(ended);
@@ -109,6 +110,7 @@ async function executeSync({ application, dependencies, job, request, header }: 
       limits: job.limits,
       read: true,
       acceptShrink: request.acceptShrink,
+      acceptDrift: request.acceptDrift,
       canary: shares === undefined ? undefined : { shares, differences: (since) => differencesIn(application, since) },
       signal: request.signal,
       header: shares === undefined ? header : { ...header, canary: [...shares] },

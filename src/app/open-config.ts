@@ -1,4 +1,4 @@
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { systemClock } from "../base/clock.ts";
 import { Problems } from "../base/errors.ts";
@@ -33,12 +33,17 @@ export interface OpenConfig extends Loaded<Config> {
 
 const defaultFile = "crm-sync.yaml";
 
+/** The configuration file that a person means. */
+export function configFile({ config }: Pick<ConfigChoice, "config">, environment: Environment): string {
+  return resolve(config ?? environment["CRM_SYNC_CONFIG"] ?? defaultFile);
+}
+
 /**
  * Loads the configuration; throws all its problems at once. Where it asks for a sandbox without a URL, one is started
  * whose state lies beside the ledger; whoever asked closes it.
  */
 export async function openConfig(choice: ConfigChoice, environment: Environment, needs: Needs): Promise<OpenConfig> {
-  const path = choice.config ?? environment["CRM_SYNC_CONFIG"] ?? defaultFile;
+  const path = configFile(choice, environment);
   const load = (sandboxUrl?: string): Loaded<Config> => {
     const loaded = loadConfig({
       path,

@@ -14,6 +14,7 @@ import { register as explain } from "./commands/explain.ts";
 import { register as init } from "./commands/init.ts";
 import { register as link } from "./commands/link.ts";
 import { register as lock } from "./commands/lock.ts";
+import { register as map } from "./commands/map.ts";
 import { register as migrate } from "./commands/migrate.ts";
 import { register as plan } from "./commands/plan.ts";
 import { register as quarantine } from "./commands/quarantine.ts";
@@ -25,11 +26,13 @@ import { register as resync } from "./commands/resync.ts";
 import { register as run } from "./commands/run.ts";
 import { register as runs } from "./commands/runs.ts";
 import { register as sandbox } from "./commands/sandbox.ts";
+import { register as schema } from "./commands/schema.ts";
 import { register as serve } from "./commands/serve.ts";
 import { register as settle } from "./commands/settle.ts";
 import { register as staff } from "./commands/staff.ts";
 import { register as status } from "./commands/status.ts";
 import { register as undo } from "./commands/undo.ts";
+import { register as watch } from "./commands/watch.ts";
 import { createProgram } from "./command-line.ts";
 import type { Register } from "./command-line.ts";
 import type { Invocation } from "./command.ts";
@@ -39,6 +42,9 @@ import { listenForSignals, outliveReaders } from "./signals.ts";
 /** Every command, in the order in which the help shows them. */
 const commands: readonly Register[] = [
   check,
+  map,
+  watch,
+  schema,
   plan,
   apply,
   undo,

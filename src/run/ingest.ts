@@ -17,6 +17,7 @@ import type { Source, StreamMapping } from "../source/source.ts";
 import { detailShrinkage, firstOf, shrinkage } from "./shrinkage.ts";
 import { ReadPart } from "./read-parts.ts";
 import type { Asked } from "./read-question.ts";
+import { DriftWatch } from "./source-drift.ts";
 
 /** How reading one stream of one source ended, in records. */
 export interface StreamTally {
@@ -60,6 +61,8 @@ export interface IngestDependencies {
   job: string | undefined;
   /** A person said that this source has really lost its records: believed once. */
   acceptShrink: boolean;
+  /** A person said that this source really looks otherwise than before: believed once. */
+  acceptDrift: boolean;
   progress: (done: number) => void;
   clock: Pick<Clock, "now">;
 }
@@ -111,7 +114,10 @@ export async function ingestStream(
     const keeps = options.keeps === true && asked.since === undefined;
     const partOf = { read, source: source.name, stream, question: mapping.question, before, keeps };
     part = new ReadPart(ledger, partOf, deps.clock.now(), () => ({ rows: tally.extracted, bad: tally.quarantined }));
-    const reading = source.read(stream, {
+    const isWhole = asked.since === undefined && before === undefined;
+    const shape = isWhole && !deps.acceptDrift ? await ledger.records.shapeBefore(source.name, stream) : undefined;
+    const watch = new DriftWatch({ source: source.name, stream, mapping, before: shape, job: deps.job });
+    const rawReading = source.read(stream, {
       ...part.options,
       ...(asked.since === undefined ? {} : { since: asked.since }),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
@@ -119,6 +125,7 @@ export async function ingestStream(
       distrust: (details) =>
         deps.acceptShrink ? undefined : firstOf(earlier, (row) => detailShrinkage(details, row, deps.limits)),
     });
+    const reading = isWhole ? watch.watch(rawReading) : rawReading;
     const believed =
       `where so many are really gone, \`crm-sync run ${deps.job ?? "JOB"} --accept-shrink ` +
       `${source.name}\` believes it once`;
@@ -151,6 +158,7 @@ export async function ingestStream(
           details: outcome.details,
           problem: tally.shrunk ?? outcome.problem?.message,
           shrunk: tally.shrunk !== undefined,
+          shape: isWhole && outcome.complete && tally.shrunk === undefined ? watch.shape : undefined,
         });
         if (outcome.complete && outcome.full && tally.shrunk === undefined) {
           const closed = await ledger.records.closeWholeRead(source.name, stream, read, deps.absence, run);

@@ -46,6 +46,8 @@ export interface RunRequest {
   read: boolean;
   /** Sources that a person says have really lost their records; believed for this run only. */
   acceptShrink?: readonly string[] | undefined;
+  /** Sources that a person says really look otherwise than before; believed for this run only. */
+  acceptDrift?: readonly string[] | undefined;
   /** Shares of the enterprises, in per cent and rising, that go first; what was done of each is read back. */
   canary?:
     | {

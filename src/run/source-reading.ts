@@ -14,7 +14,10 @@ type ReadingDependencies = Pick<
   RunDependencies,
   "ledger" | "sources" | "streams" | "settings" | "logger" | "clock" | "progress"
 >;
-type ReadingRequest = Pick<RunRequest, "streams" | "read" | "scope" | "limits" | "acceptShrink" | "signal">;
+type ReadingRequest = Pick<
+  RunRequest,
+  "streams" | "read" | "scope" | "limits" | "acceptShrink" | "acceptDrift" | "signal"
+>;
 
 /** The first phase of a run and of a plan: everything that its sources say now comes into the ledger. */
 export class SourceReading {
@@ -68,6 +71,7 @@ export class SourceReading {
               : undefined,
             job: this.#jobReading(source.name, stream),
             acceptShrink: this.#request.acceptShrink?.includes(source.name) === true,
+            acceptDrift: this.#request.acceptDrift?.includes(source.name) === true,
             progress: (done) => progress(`reading ${source.name}/${stream}`, done, undefined),
             clock: this.#deps.clock,
           },

@@ -17,7 +17,8 @@ export type SourceProblemCode =
   | "source.too-large"
   | "source.too-many-pages"
   | "source.page-loop"
-  | "source.count-differs";
+  | "source.count-differs"
+  | "source.drifted";
 
 /** A source that was not read whole: it is named, other sources go on, the run ends with exit code 7. */
 export function sourceProblem(

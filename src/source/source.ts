@@ -13,8 +13,10 @@ import { recordLimitsSchema } from "./limits.ts";
 import { compileMapping } from "./mapping/compile.ts";
 import type { MapRecord } from "./mapping/compile.ts";
 import { secretPaths } from "./mapping/secrets.ts";
+import { waysOf } from "./mapping/ways.ts";
+import type { Way } from "./mapping/ways.ts";
 import { questionOf } from "./question.ts";
-import type { SourceItem, SourceReader, Staging } from "./reader.ts";
+import type { ReadOutcome, SourceItem, SourceReader, Staging } from "./reader.ts";
 import type { SourceSettings } from "./source-settings.ts";
 
 /** The compiled mapping of one stream, with its look-up tables as they are now. */
@@ -22,6 +24,10 @@ export interface StreamMapping {
   map: MapRecord;
   /** Places of a raw record that hold secrets; blank them with `blankSecrets` in everything that is kept. */
   secretPaths: readonly string[];
+  /** How each target field comes to its value. */
+  ways: () => readonly Way[];
+  /** Texts that stand for nothing. */
+  nullTexts: readonly string[];
   /**
    * Changes when the mapping or one of its tables does: as long as it stays, a raw record that is the same maps to the
    * same.
@@ -81,15 +87,7 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
   return {
     name,
     streams: declared,
-    async *read(stream, options) {
-      const reading = reader.read(stream, options);
-      const hasSecrets = (secretsOf.get(stream) ?? []).length > 0;
-      for (;;) {
-        const next = await reading.next();
-        if (next.done === true) return next.value;
-        yield hasSecrets ? next.value.map(withoutText) : next.value;
-      }
-    },
+    read: (stream, options) => passOn(reader.read(stream, options), (secretsOf.get(stream) ?? []).length > 0),
     async check(signal) {
       return (await tablesProblem(settings, from, signal)) ?? reader.check(signal);
     },
@@ -108,6 +106,8 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
       return {
         map: compileMapping(stream, mapping, options),
         secretPaths: secretsOf.get(stream) ?? [],
+        ways: () => waysOf(stream, mapping),
+        nullTexts,
         fingerprint,
         question: questionOf(settings, stream, fingerprint),
       };
@@ -156,6 +156,24 @@ function openReader(name: string, settings: SourceSettings, deps: SourceDeps & {
       return { ...createFileSource(settings, deps), close: () => Promise.resolve() };
     case "http":
       return createHttpSource(name, settings, deps);
+  }
+}
+
+/** A reading that ends with who reads it: whoever has read enough stops, and what the reader holds open is closed. */
+async function* passOn(
+  reading: AsyncGenerator<SourceItem[], ReadOutcome, void>,
+  hasSecrets: boolean,
+): AsyncGenerator<SourceItem[], ReadOutcome, void> {
+  let rows = 0;
+  try {
+    for (;;) {
+      const next = await reading.next();
+      if (next.done === true) return next.value;
+      rows += next.value.length;
+      yield hasSecrets ? next.value.map(withoutText) : next.value;
+    }
+  } finally {
+    await reading.return({ complete: false, full: false, rows });
   }
 }
 

@@ -333,7 +333,15 @@ class History {
       check: () => Promise.resolve(undefined),
       wholeEveryMs: () => undefined,
       close: () => Promise.resolve(),
-      mapping: (stream) => Promise.resolve({ map: maps[stream], secretPaths: [], fingerprint: hashOf([stream]), question: stream }),
+      mapping: (stream) =>
+        Promise.resolve({
+          map: maps[stream],
+          secretPaths: [],
+          ways: () => [],
+          nullTexts: [],
+          fingerprint: hashOf([stream]),
+          question: stream,
+        }),
       async *read(stream) {
         const items = crm.rows(stream).map((given) => {
           const value: JsonObject = JSON.parse(JSON.stringify(given));

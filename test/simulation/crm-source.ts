@@ -39,7 +39,15 @@ export function companySource(
     check: () => Promise.resolve(undefined),
     wholeEveryMs: () => undefined,
     close: () => Promise.resolve(),
-    mapping: (stream) => Promise.resolve({ map: maps[stream], secretPaths: [], fingerprint: hashOf([stream]), question: stream }),
+    mapping: (stream) =>
+      Promise.resolve({
+        map: maps[stream],
+        secretPaths: [],
+        ways: () => [],
+        nullTexts: [],
+        fingerprint: hashOf([stream]),
+        question: stream,
+      }),
     async *read(stream) {
       const all = company.records(stream).map((row): SourceItem => {
         const { customer, ...rest } = asJson(row.value);

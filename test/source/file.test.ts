@@ -128,6 +128,32 @@ describe("a CSV file", () => {
     expect(optional.outcome).toMatchObject({ complete: true, rows: 1 });
   });
 
+  it("without a column that only a look-up reads gives no rows", async () => {
+    const directory = directoryWith({ "c.csv": "id\n1\n", "t.csv": "code,name\nA,Alpha\n" });
+    const source = openSource(
+      {
+        kind: "file",
+        tables: { products: { files: "t.csv", key: "code", value: "name" } },
+        streams: {
+          staff: {
+            files: "c.csv",
+            mapping: {
+              id: "id",
+              customerId: { value: "C1" },
+              userName: { value: "u" },
+              name: { value: "n" },
+              remark: { lookup: { table: "products", key: "product" } },
+            },
+          },
+        },
+      },
+      directory,
+    );
+    const { outcome } = await readAll(source, "staff");
+    expect(outcome).toMatchObject({ complete: false, rows: 0, problem: { code: "source.wrong-shape" } });
+    expect(outcome.problem?.message).toContain('no column "product"');
+  });
+
   it("comes in batches that are not larger than was asked for by much, and all of it", async () => {
     const rows = Array.from({ length: 1_000 }, (_, index) => `${index},n\n`).join("");
     const reading = await read({ "c.csv": `id,name\n${rows}` }, { files: "c.csv" }, 100);

@@ -58,7 +58,14 @@ export function pagedSource(settings: Settings): Source {
     mapping: () => {
       const fingerprint = hashOf(mapping());
       const question = hashOf({ fingerprint, query: settings.query?.() ?? "" });
-      return Promise.resolve({ map: compileMapping("customers", mapping()), secretPaths: [], fingerprint, question });
+      return Promise.resolve({
+        map: compileMapping("customers", mapping()),
+        secretPaths: [],
+        ways: () => [],
+        nullTexts: [],
+        fingerprint,
+        question,
+      });
     },
     read: (_stream, options) => readPages(settings, options),
   };

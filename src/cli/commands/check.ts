@@ -22,15 +22,23 @@ export async function checkCommand(invocation: Invocation): Promise<ExitCode> {
     const { check } = await import("../../app/check.ts");
     const findings = await check(application, signal);
     if (options.json) {
-      output.json(findings.map((finding): Json => ({ ...finding, cure: finding.cure ?? null })));
+      output.json(
+        findings.map((finding): Json => ({
+          ...finding,
+          warning: finding.warning ?? false,
+          cure: finding.cure ?? null,
+        })),
+      );
     } else {
       for (const finding of findings) {
-        output.line(safeLines(`${finding.good ? "good" : "BAD "}  ${finding.what}: ${finding.detail}`));
+        const verdict = !finding.good ? "BAD " : finding.warning === true ? "warn" : "good";
+        output.line(safeLines(`${verdict}  ${finding.what}: ${finding.detail}`));
         if (finding.cure !== undefined) output.line(safeLines(`      → ${finding.cure}`));
       }
     }
     const bad = findings.filter((finding) => !finding.good);
     if (bad.some((finding) => finding.kind === "setting")) return exitCodes.configuration;
-    return bad.length > 0 ? exitCodes.sourceDown : exitCodes.ok;
+    if (bad.some((finding) => finding.kind !== "records")) return exitCodes.sourceDown;
+    return bad.length > 0 ? exitCodes.recordsRejected : exitCodes.ok;
   });
 }

@@ -1,24 +1,37 @@
-import { chmodSync, copyFileSync, existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { chmodSync, copyFileSync, existsSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import type { ExitCode } from "../../base/errors.ts";
 import { projectFolder } from "../../base/project-folder.ts";
 import { exitCodes, messageOf, Problem } from "../../base/errors.ts";
 import { ok } from "../command.ts";
 import type { Invocation } from "../command.ts";
-import { example } from "../command-line.ts";
+import { counted } from "../../report/text.ts";
+import { example, repeated } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
-import { reportFailure } from "../output.ts";
+import { reportFailure, safeLines } from "../output.ts";
 
 export const register: Register = (program, carryOut) => {
   program
     .command("init")
     .description("make a configuration to start from, with every key explained")
-    .addHelpText("after", example("crm-sync --config crm-sync.yaml init"))
-    .action(() => carryOut(initCommand));
+    .option(
+      "--from <file or url>",
+      "look at this list and propose how to read it: CSV, JSON or lines of JSON (may be repeated)",
+      repeated,
+      [] as string[],
+    )
+    .addHelpText(
+      "after",
+      example("crm-sync --config crm-sync.yaml init", "crm-sync init --from customers.csv --from orders.csv"),
+    )
+    .action(({ from }) => carryOut((invocation) => initCommand(invocation, from)));
 };
 
-/** `init`: a configuration to start from, with every key explained. Never writes over a file. */
-async function initCommand(invocation: Invocation): Promise<ExitCode> {
+/**
+ * `init`: a configuration to start from, with every key explained, or one that is proposed from lists of the CRM. Never
+ * writes over a file.
+ */
+async function initCommand(invocation: Invocation, from: readonly string[]): Promise<ExitCode> {
   const { output, options } = invocation;
   const path = resolve(options.config ?? "crm-sync.yaml");
   try {
@@ -30,18 +43,13 @@ async function initCommand(invocation: Invocation): Promise<ExitCode> {
         exitCode: exitCodes.usage,
       });
     }
+    if (from.length > 0) return await proposeConfiguration(invocation, path, from);
     try {
       copyFileSync(join(projectFolder, "config/production.example.yaml"), path);
       // It holds no secret, and whoever may read the ledger asks with it.
       chmodSync(path, 0o644);
     } catch (error) {
-      throw new Problem({
-        code: "init.cannot-write",
-        message: `${path} cannot be written: ${messageOf(error)}`,
-        cure: "check that the folder exists and that this user may write there",
-        exitCode: exitCodes.usage,
-        cause: error,
-      });
+      throw cannotWrite(path, error);
     }
     output.line(`${path} was made; every key is explained in it.`);
     output.line(
@@ -52,4 +60,46 @@ async function initCommand(invocation: Invocation): Promise<ExitCode> {
   } catch (error) {
     return reportFailure(output, error, options.json);
   }
+}
+
+function cannotWrite(path: string, error: unknown): Problem {
+  return new Problem({
+    code: "init.cannot-write",
+    message: `${path} cannot be written: ${messageOf(error)}`,
+    cure: "check that the folder exists and that this user may write there",
+    exitCode: exitCodes.usage,
+    cause: error,
+  });
+}
+
+async function proposeConfiguration(
+  { output, signal, options }: Invocation,
+  path: string,
+  from: readonly string[],
+): Promise<ExitCode> {
+  const { proposeFrom } = await import("../../app/init-from.ts");
+  const { proposalText } = await import("../../app/proposal-text.ts");
+  const zone = Temporal.Now.timeZoneId();
+  const proposal = await proposeFrom(from, { folder: dirname(path), zone, signal });
+  const { text, doubts } = proposalText(proposal, zone);
+  try {
+    writeFileSync(path, text, { flag: "wx", mode: 0o644 });
+  } catch (error) {
+    throw cannotWrite(path, error);
+  }
+  const read = proposal.streams.map(({ source, stream, from: lists }) => ({ source, stream, from: [...lists] }));
+  if (options.json) output.json({ file: path, streams: read, doubts });
+  else {
+    output.line(`${path} was made; it reads`);
+    for (const { source, stream, from: lists } of read)
+      output.line(safeLines(`  ${source}, ${stream}: ${lists.join(", ")}`));
+    output.line(`${counted(doubts, "guess", "guesses")} in it are marked DOUBT.`);
+    const named = options.config === undefined ? "" : `--config ${options.config} `;
+    const [first] = read;
+    output.line("Next, against the sandbox of both services, which asks for no secret:");
+    output.line(`  crm-sync ${named}--sandbox check`);
+    if (first !== undefined) output.line(`  crm-sync ${named}--sandbox map ${first.source} ${first.stream}`);
+    output.line(`  crm-sync ${named}--sandbox plan`);
+  }
+  return ok;
 }

@@ -23,9 +23,18 @@ export const register: Register = (program, carryOut) => {
       repeated,
       [] as string[],
     )
+    .option(
+      "--accept-drift <source>",
+      "believe once that this source really looks otherwise than before (may be repeated)",
+      repeated,
+      [] as string[],
+    )
     .option("--calls <number>", "with a job of kind verify: make at most so many calls, the oldest readings first")
     .option("--canary <shares>", "with a job of kind sync: apply to these shares of the enterprises first, in per cent")
-    .option("--by <name>", "with --accept-shrink: who decides (default: the user of the operating system)")
+    .option(
+      "--by <name>",
+      "with --accept-shrink and --accept-drift: who decides (default: the user of the operating system)",
+    )
     .addHelpText("after", example("crm-sync run customers-and-orders", "crm-sync run show RUN"))
     .action((job, options) =>
       carryOut(async (invocation) => {
@@ -44,6 +53,7 @@ export const register: Register = (program, carryOut) => {
 
 interface RunWords {
   acceptShrink: readonly string[];
+  acceptDrift: readonly string[];
   by?: string | undefined;
   calls?: string | undefined;
   canary?: string | undefined;
@@ -62,7 +72,7 @@ function callsOf(text: string, { id, kind }: Pick<BoundJob, "id" | "kind">): num
 export async function runCommand(
   invocation: Invocation,
   id: string,
-  { acceptShrink, by, calls: most, canary }: RunWords,
+  { acceptShrink, acceptDrift, by, calls: most, canary }: RunWords,
 ): Promise<ExitCode> {
   return await withApplication(invocation, async (application) => {
     const { jobNamed, sharesOf } = await import("../../app/jobs.ts");
@@ -70,7 +80,7 @@ export async function runCommand(
     const who = deciderOf(by);
     const job = jobNamed(application.jobs(), id);
     const calls = most === undefined ? undefined : callsOf(most, job);
-    const unknown = acceptShrink.find((name) => !job.sources.includes(name));
+    const unknown = [...acceptShrink, ...acceptDrift].find((name) => !job.sources.includes(name));
     if (unknown !== undefined)
       throw usage(`the job ${id} reads no source ${unknown}`, `use one of: ${job.sources.join(", ")}`);
     return await executeJob(application, job, {
@@ -80,6 +90,7 @@ export async function runCommand(
       ...(calls === undefined ? {} : { calls }),
       ...(canary === undefined ? {} : { canary: sharesOf(canary, job) }),
       ...(acceptShrink.length === 0 ? {} : { acceptShrink, by: who }),
+      ...(acceptDrift.length === 0 ? {} : { acceptDrift, by: who }),
     });
   });
 }

@@ -318,7 +318,7 @@ export const tablesAsOf: Readonly<Record<string, Known>> = {
   shown_licence_type: added("shown_at"),
   sign_off: added("at"),
   source_read: versions("started_at", undefined, {
-    ...writtenWith("finished_at", "cursor", "problem", "details", "absence"),
+    ...writtenWith("finished_at", "cursor", "problem", "details", "absence", "shape"),
     ...Object.fromEntries(
       ["complete", "whole", "rows", "bad", "shrunk"].map((name) => [name, `iif(t.finished_at > :at, 0, t.${name})`]),
     ),

@@ -178,6 +178,11 @@ export class Records {
     return this.#context.read(() => this.#reads[ofRun ? "lastWholeRead" : "newestWholeRead"](source, stream));
   }
 
+  /** What the rows of the last whole reading of a run looked like, where that is known. */
+  async shapeBefore(source: string, stream: Stream): Promise<ReturnType<SourceReadTables["lastShape"]>> {
+    return this.#context.read(() => this.#reads.lastShape(source, stream));
+  }
+
   /**
    * What a reading must not have lost too much of: the last whole read of a run, and the newest of all where that is a
    * plan's: what it has read stands in the ledger too, but by itself it makes nothing smaller. Where none was ever

@@ -1,6 +1,8 @@
 import type { Stream } from "../../crm/model.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
+import { rowShapeSchema } from "../../source/shape.ts";
+import type { RowShape } from "../../source/shape.ts";
 import type { SourceReadTable, SourceStreamTable } from "./tables.ts";
 
 export type SourceReadRow = Omit<SourceReadTable, "run_id" | "absence">;
@@ -21,7 +23,7 @@ export interface ConfiguredStream {
 
 const readColumns =
   "number, source, stream, started_at, finished_at, complete, whole, rows, bad, cursor, problem, details, shrunk, " +
-  "question, mapping, continues";
+  "question, mapping, continues, shape";
 
 /**
  * The numbers of the last reading of each stream of each source, of those for which `condition` holds: a step for each
@@ -78,6 +80,7 @@ export class SourceReadTables {
       problem?: string | undefined;
       details?: Readonly<Record<string, number>> | undefined;
       shrunk?: boolean | undefined;
+      shape?: RowShape | undefined;
       at: string;
     },
   ): void {
@@ -91,6 +94,7 @@ export class SourceReadTables {
       fields.problem ?? null,
       fields.details === undefined ? null : JSON.stringify(fields.details),
       fields.shrunk === true ? 1 : 0,
+      fields.shape === undefined ? null : JSON.stringify(fields.shape),
       number,
     );
   }
@@ -102,6 +106,12 @@ export class SourceReadTables {
   /** The newest whole, complete read of a stream that a run made: a plan's read judges nothing. */
   lastWholeRead(source: string, stream: Stream): SourceReadRow | undefined {
     return this.#statements.lastWhole.get(source, stream);
+  }
+
+  /** What the rows of the newest whole, complete read of a run looked like, of those of which it is kept. */
+  lastShape(source: string, stream: Stream): RowShape | undefined {
+    const row = this.#statements.lastShape.get(source, stream);
+    return row === undefined ? undefined : rowShapeSchema.parse(JSON.parse(row.shape));
   }
 
   /** The newest whole, complete read of a stream, also where a plan made it. */
@@ -174,7 +184,7 @@ function prepareStatements(database: Sqlite) {
     finishRead: () =>
       database.prepare(
         `update source_read set finished_at = ?, complete = ?, whole = ?, rows = ?, bad = ?, cursor = ?, problem = ?,
-         details = ?, shrunk = ?
+         details = ?, shrunk = ?, shape = ?
        where number = +?`,
       ),
     lastComplete: () =>
@@ -185,6 +195,13 @@ function prepareStatements(database: Sqlite) {
     lastWhole: () =>
       database.prepare<[string, string], SourceReadRow>(
         `select ${readColumns} from source_read where source = +? and stream = +? and complete = 1 and whole = 1
+         and not exists (select 1 from run where run.id = source_read.run_id and run.kind = 'plan')
+           order by number desc limit 1`,
+      ),
+    lastShape: () =>
+      database.prepare<[string, string], { shape: string }>(
+        `select shape from source_read where source = +? and stream = +? and complete = 1 and whole = 1
+         and shape is not null
          and not exists (select 1 from run where run.id = source_read.run_id and run.kind = 'plan')
            order by number desc limit 1`,
       ),

@@ -69,6 +69,8 @@ export interface SourceReadTable {
   mapping: string | null;
   /** The read that it went on with, where that was cut. */
   continues: number | null;
+  /** JSON: what the first rows of a whole, complete read looked like. */
+  shape: string | null;
 }
 
 /** How far a read has come that is not at its end: see the migration that made it. */

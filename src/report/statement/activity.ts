@@ -16,6 +16,7 @@ const whatByKind: Readonly<Record<string, string>> = {
   "by-hand-read-back": "noted as done",
   "assumption-accepted": "accepted",
   "shrink-accepted": "overrode a limit",
+  "drift-accepted": "overrode a limit",
   "password-handed-out": "saw a password",
   "private-shown": "saw personal data",
   erased: "erased",

@@ -63,6 +63,8 @@ export const lookup: Operator = {
       if (!["table", "key", "default"].includes(key))
         mistake(context, [...at, key], "unknown; expected table, key, default");
     }
+    // What it reads is known without its table: a file that lacks that column is not read.
+    const key = compiler.expression(operand["key"], [...at, "key"]);
     const name = operand["table"];
     const table = isText(name) ? context.tables.get(name) : undefined;
     if (table === undefined) {
@@ -73,7 +75,6 @@ export const lookup: Operator = {
         `no such table: ${JSON.stringify(name) ?? "missing"}; known tables: ${known}`,
       );
     }
-    const key = compiler.expression(operand["key"], [...at, "key"]);
     const expected = `a key of the table ${isText(name) ? name : ""}`;
     const fallback = operand["default"];
     return (scope) => {

@@ -1,0 +1,285 @@
+import { openSync, readSync, closeSync, existsSync, readFileSync, statSync } from "node:fs";
+import { basename, dirname, extname, relative, resolve } from "node:path";
+import { isJsonObject, parseJson } from "../base/canonical-json.ts";
+import type { Json, JsonObject } from "../base/canonical-json.ts";
+import { systemClock } from "../base/clock.ts";
+import { messageOf, usage } from "../base/errors.ts";
+import { systemRandomness } from "../base/ids.ts";
+import type { Stream } from "../crm/model.ts";
+import { createStaging } from "../ledger/records/staging.ts";
+import { columnsOfRows, listsOfRows, plainText } from "../source/proposal/columns.ts";
+import type { ColumnFacts } from "../source/proposal/columns.ts";
+import { csvSettings, listIn, moreBeyond } from "../source/proposal/look.ts";
+import type { MoreBeyond } from "../source/proposal/look.ts";
+import { listNames } from "../source/proposal/names.ts";
+import type { ListKind } from "../source/proposal/names.ts";
+import { keyOfList, kindOfList, proposeMapping } from "../source/proposal/propose.ts";
+import type { ProposedField } from "../source/proposal/propose.ts";
+import { readDocument } from "../source/http/document.ts";
+import { readSample } from "../source/sample.ts";
+import { sourceSettingsSchema } from "../source/source-settings.ts";
+import { createSource } from "../source/source.ts";
+
+/** A list that was looked at, and what it most likely holds. */
+interface LookedAt {
+  /** As the person named it. */
+  from: string;
+  kind: ListKind;
+  /** Settings of a stream that read it. */
+  settings: JsonObject;
+  rows: readonly JsonObject[];
+  columns: readonly ColumnFacts[];
+  nullTexts: readonly string[];
+  /** Origin of an HTTP service; undefined: a file. */
+  origin: string | undefined;
+  doubts: string[];
+}
+
+/** A stream as it is proposed. */
+export interface ProposedStream {
+  source: string;
+  stream: Stream;
+  from: readonly string[];
+  settings: JsonObject;
+  fields: readonly ProposedField[];
+  doubts: readonly string[];
+}
+
+/** A proposed configuration: its sources without their streams, and those. */
+export interface Proposal {
+  sources: Record<string, JsonObject>;
+  streams: ProposedStream[];
+}
+
+const sampleRows = 500;
+
+/**
+ * Looks at files and addresses and proposes how to read them. `folder` is where the configuration will be: files are
+ * named relative to it. Throws a Problem that names what cannot be read, or what nobody can tell the kind of.
+ */
+export async function proposeFrom(
+  inputs: readonly string[],
+  { folder, zone, signal }: { folder: string; zone: string; signal: AbortSignal },
+): Promise<Proposal> {
+  const looked: LookedAt[] = [];
+  for (const input of inputs)
+    looked.push(/^https?:\/\//u.test(input) ? await lookAtAddress(input, signal) : await lookAtFile(input, signal));
+  const lines = looked.filter(({ kind }) => kind === "lines");
+  const sources: Record<string, JsonObject> = {};
+  const streams: ProposedStream[] = [];
+  for (const list of looked) {
+    const { kind } = list;
+    if (kind === "lines") continue;
+    if (streams.some(({ stream }) => stream === kind))
+      throw usage(
+        `two lists look like ${kind}: ${list.from} is one of them`,
+        "give one for each kind, or write it by hand",
+      );
+    const source = list.origin === undefined ? "files" : sourceName(list.origin);
+    sources[source] ??=
+      list.origin === undefined
+        ? { kind: "file", directory: relative(folder, directoryOf(inputs)) || "." }
+        : { kind: "http", baseUrl: list.origin, auth: { kind: "none" } };
+    streams.push(proposeStream(source, kind, list, kind === "orders" ? lines : [], zone));
+  }
+  if (streams.length === 0)
+    throw usage("lines of orders alone make no stream", "give the list of orders too: --from ORDERS --from LINES");
+  return { sources, streams };
+}
+
+/** All files are named relative to one folder. */
+function directoryOf(inputs: readonly string[]): string {
+  const folders = inputs.filter((input) => !/^https?:\/\//u.test(input)).map((input) => dirname(resolve(input)));
+  let [common = "."] = folders;
+  while (!folders.every((folder) => folder === common || folder.startsWith(`${common === "/" ? "" : common}/`)))
+    common = dirname(common);
+  return common;
+}
+
+function sourceName(origin: string): string {
+  return plainText(new URL(origin).hostname.split(".").at(-2) ?? "api") || "api";
+}
+
+function proposeStream(
+  source: string,
+  stream: Stream,
+  list: LookedAt,
+  lines: readonly LookedAt[],
+  zone: string,
+): ProposedStream {
+  const doubts = [...list.doubts];
+  const [detail, ...others] = lines;
+  for (const { from } of others) doubts.push(`${from} is left out: one list of lines is joined`);
+  const within = listsOfRows(list.rows)[0];
+  const key = keyOfList(stream, list.columns);
+  const orderIds: readonly string[] = (listNames.orders.fields["id"] ?? []).filter((name) => name.includes("order"));
+  const detailKey = detail?.columns.find(({ plain }) => orderIds.includes(plain))?.path;
+  const isJoined =
+    detail !== undefined && detailKey !== undefined && detail.origin === undefined && list.origin === undefined;
+  if (detail !== undefined && !isJoined) doubts.push(`how the lines of ${detail.from} belong to orders`);
+  const proposedLines = isJoined
+    ? { name: "lines", columns: detail.columns }
+    : stream === "orders" && within !== undefined
+      ? { name: within.path, columns: columnsOfRows(within.rows).columns }
+      : undefined;
+  const nullTexts = [...new Set([...list.nullTexts, ...(isJoined ? detail.nullTexts : [])])].sort();
+  return {
+    source,
+    stream,
+    from: [list.from, ...(isJoined ? [detail.from] : [])],
+    settings: {
+      ...list.settings,
+      ...(key === undefined ? {} : { key }),
+      ...(nullTexts.length === 0 ? {} : { nullTexts }),
+      ...(isJoined ? { details: { lines: { ...detail.settings, key: detailKey } } } : {}),
+    },
+    fields: proposeMapping(stream, list.columns, { zone, lines: proposedLines }),
+    doubts,
+  };
+}
+
+function kindOf(from: string, name: string, columns: readonly ColumnFacts[]): ListKind {
+  const kind = kindOfList(name, columns);
+  if (kind !== undefined) return kind;
+  throw usage(
+    `${from}: nobody can tell whether these are customers, orders, lines of orders or staff`,
+    "rename the file so that its name says it, such as customers.csv",
+  );
+}
+
+async function lookAtFile(from: string, signal: AbortSignal): Promise<LookedAt> {
+  const file = resolve(from);
+  if (!existsSync(file) || !statSync(file).isFile())
+    throw usage(`there is no file ${from}`, "name a file that is there");
+  const isCsv = /\.(?:csv|tsv|txt)$/iu.test(file);
+  const list = /\.json$/iu.test(file) ? listIn(jsonOf(from, readFileSync(file))) : undefined;
+  const settings: JsonObject = {
+    files: basename(file),
+    ...(extname(file).toLowerCase() === ".txt" ? { format: "csv" } : {}),
+    ...(isCsv ? csvSettings(beginningOf(file)) : {}),
+    ...(list?.path === undefined ? {} : { records: list.path }),
+  };
+  let { rows, doubts, isTooWide } = await rowsOf(dirname(file), settings, signal);
+  let { columns, nullTexts } = columnsOfRows(rows);
+  const surplusInto = isTooWide ? columns.find(({ plain }) => mayHoldDelimiters.test(plain))?.path : undefined;
+  if (surplusInto !== undefined) {
+    settings["csv"] = { ...csvOf(settings), surplusInto };
+    ({ rows, doubts, isTooWide } = await rowsOf(dirname(file), settings, signal));
+    ({ columns, nullTexts } = columnsOfRows(rows));
+    doubts.push(`that what is too much in a row belongs into ${surplusInto}: nothing quotes it`);
+  }
+  return {
+    from,
+    kind: kindOf(from, basename(file), columns),
+    settings,
+    rows,
+    columns,
+    nullTexts,
+    origin: undefined,
+    doubts,
+  };
+}
+
+/** Columns of free text, in which unquoted delimiters stand where there are any. */
+const mayHoldDelimiters = /address|street|remark|comment|note|description|text/u;
+
+function csvOf({ csv }: JsonObject): JsonObject {
+  return csv !== undefined && isJsonObject(csv) ? csv : {};
+}
+
+function beginningOf(file: string): Buffer {
+  const descriptor = openSync(file, "r");
+  try {
+    const buffer = Buffer.alloc(65_536);
+    return buffer.subarray(0, readSync(descriptor, buffer, 0, buffer.length, 0));
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function jsonOf(from: string, bytes: Buffer): Json {
+  try {
+    return parseJson(bytes.toString("utf8").replace(/^\uFEFF/u, ""));
+  } catch (error) {
+    throw usage(`${from} is no JSON: ${messageOf(error)}`, "name a file of CSV, JSON or lines of JSON");
+  }
+}
+
+/** What a stream needs to be read, whatever it holds: the proposal is made of its rows. */
+const anyMapping = {
+  id: { value: "1" },
+  name: { value: "1" },
+  customerType: { value: "company" },
+  branchCode: { value: "1" },
+  branchName: { value: "1" },
+};
+
+/** The first rows of a file, read as a run reads them. */
+async function rowsOf(
+  directory: string,
+  settings: JsonObject,
+  signal: AbortSignal,
+): Promise<{ rows: JsonObject[]; doubts: string[]; isTooWide: boolean }> {
+  const read = { kind: "file", directory, streams: { customers: { ...settings, mapping: anyMapping } } };
+  const source = createSource("sample", sourceSettingsSchema.parse(read), {
+    clock: systemClock,
+    random: systemRandomness,
+    secrets: (reference) => reference,
+    staging: createStaging(),
+    baseDirectory: directory,
+  });
+  try {
+    const { items, outcome } = await readSample(source, "customers", { limit: sampleRows, signal });
+    if (outcome?.problem !== undefined && items.length === 0) throw outcome.problem;
+    const bad = items.flatMap((item) => ("bad" in item ? [item.bad] : []));
+    const [first] = bad;
+    const doubts =
+      first === undefined ? [] : [`${bad.length} rows cannot be read (first: ${first.place}, ${first.code})`];
+    const isTooWide = bad.some(({ code }) => code === "column-count");
+    return { isTooWide, doubts, rows: items.flatMap((item) => ("raw" in item ? [item.raw.value] : [])) };
+  } finally {
+    await source.close();
+  }
+}
+
+async function lookAtAddress(from: string, signal: AbortSignal): Promise<LookedAt> {
+  const url = new URL(from);
+  const document = await readDocument(url, signal);
+  const list = listIn(document);
+  if (list === undefined)
+    throw usage(
+      `${url.origin}${url.pathname} answers with JSON that holds no list of objects`,
+      "give the address of a list",
+    );
+  const { columns, nullTexts } = columnsOfRows(list.rows.slice(0, sampleRows));
+  const more = moreBeyond(document, list.path, list.rows.length);
+  return {
+    from: `${url.origin}${url.pathname}`,
+    kind: kindOf(from, url.pathname, columns),
+    settings: {
+      url: `${url.pathname}${url.search}`,
+      ...(list.path === undefined ? {} : { records: list.path }),
+      ...pagingOf(more),
+    },
+    rows: list.rows,
+    columns,
+    nullTexts,
+    origin: url.origin,
+    doubts: pagingDoubts(more, list.rows.length),
+  };
+}
+
+function pagingOf(more: readonly MoreBeyond[]): JsonObject {
+  const next = more.find(({ what, value }) => what === "next" && /^(?:https?:\/)?\//u.test(value));
+  const total = more.find(({ what }) => what === "total");
+  return {
+    ...(next === undefined ? {} : { paging: { kind: "nextLink", next: next.place } }),
+    ...(total === undefined ? {} : { total: total.place }),
+  };
+}
+
+function pagingDoubts(more: readonly MoreBeyond[], records: number): string[] {
+  if (more.length === 0) return [`whether the ${records} records of this answer are all; it names no next page`];
+  if (isJsonObject(pagingOf(more)["paging"] ?? null)) return [];
+  return [`how to come to the next page: ${more.map(({ place }) => place).join(", ")} speaks of more; set \`paging\``];
+}

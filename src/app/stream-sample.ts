@@ -1,0 +1,88 @@
+import type { Json } from "../base/canonical-json.ts";
+import type { Problem } from "../base/errors.ts";
+import type { AssumptionSettings } from "../contract/assumption-settings.ts";
+import type { Stream } from "../crm/model.ts";
+import { formatRawPath } from "../source/mapping/raw-path.ts";
+import { valuesAt } from "../source/mapping/ways.ts";
+import type { Way } from "../source/mapping/ways.ts";
+import type { SourceItem } from "../source/reader.ts";
+import { readSample } from "../source/sample.ts";
+import type { Source } from "../source/source.ts";
+import { faultOf } from "./sample-fault.ts";
+import type { SampleFault } from "./sample-fault.ts";
+
+/** What the first rows of a stream show of it and of its mapping. */
+export interface StreamSample {
+  stream: Stream;
+  rows: number;
+  /** All of the list was read: it is no longer than the sample. */
+  isAll: boolean;
+  mapped: number;
+  faults: SampleFault[];
+  /** Raw places that the mapping reads and that hold nothing in any row, with the target fields that read them. */
+  emptyPlaces: { place: string; fields: string[] }[];
+  problem: Problem | undefined;
+}
+
+/** How many rows `check` looks at. */
+const sampleRows = 1_000;
+
+/** Reads the first thousand rows of a stream and maps them. Nothing is kept. */
+export async function lookAtStream(
+  source: Source,
+  stream: Stream,
+  settings: AssumptionSettings,
+  signal: AbortSignal,
+): Promise<StreamSample> {
+  const mapping = await source.mapping(stream, signal);
+  const ways = mapping.ways();
+  const { items, outcome } = await readSample(source, stream, { limit: sampleRows, signal });
+  const finding: StreamSample = {
+    stream,
+    rows: items.length,
+    isAll: outcome !== undefined,
+    mapped: 0,
+    faults: [],
+    emptyPlaces: [],
+    problem: outcome?.problem,
+  };
+  const faults = new Map<string, SampleFault>();
+  for (const item of items) {
+    const fault = faultOf(item, mapping, settings);
+    if (fault === undefined) {
+      finding.mapped += 1;
+      continue;
+    }
+    const known = faults.get(`${fault.field}\n${fault.code}`);
+    if (known === undefined) faults.set(`${fault.field}\n${fault.code}`, fault);
+    else known.records += 1;
+  }
+  finding.faults = [...faults.values()].sort((one, other) => other.records - one.records);
+  finding.emptyPlaces = items.length === 0 ? [] : emptyPlaces(items, ways);
+  return finding;
+}
+
+function emptyPlaces(items: readonly SourceItem[], ways: readonly Way[]): StreamSample["emptyPlaces"] {
+  const fields = new Map<string, { steps: Way["reads"][number]; fields: Set<string> }>();
+  for (const { field, reads } of ways) {
+    for (const steps of reads) {
+      const place = formatRawPath(steps);
+      const known = fields.get(place) ?? { steps, fields: new Set<string>() };
+      known.fields.add(field);
+      fields.set(place, known);
+    }
+  }
+  for (const item of items) {
+    if (!("raw" in item)) continue;
+    for (const [place, { steps }] of fields) {
+      if (valuesAt(item.raw.value, steps).some(isThere)) fields.delete(place);
+    }
+    if (fields.size === 0) return [];
+  }
+  return [...fields].map(([place, found]) => ({ place: place === "" ? "." : place, fields: [...found.fields] }));
+}
+
+/** An empty list is there: it says that the record has none. */
+function isThere(value: Json): boolean {
+  return value !== null && value !== "" && !(typeof value === "string" && value.trim() === "");
+}

@@ -1,0 +1,77 @@
+import { toJson } from "../../base/canonical-json.ts";
+import type { Application } from "../../app/application.ts";
+import type { ExitCode } from "../../base/errors.ts";
+import { exitCodes, usage } from "../../base/errors.ts";
+import type { Stream } from "../../crm/model.ts";
+import { withApplication } from "../command.ts";
+import type { Invocation } from "../command.ts";
+import { example, wholeNumber } from "../command-line.ts";
+import type { Register } from "../command-line.ts";
+import { describeProblem, viewOf } from "../output.ts";
+import { sourceAndStream } from "../stream.ts";
+
+export const register: Register = (program, carryOut) => {
+  program
+    .command("map")
+    .description("show records of a source, raw and mapped, and how each field comes about; nothing is kept")
+    .argument("<source>", "name of the source in the configuration")
+    .argument("<stream>", "customers, orders or staff")
+    .option("--limit <n>", "how many records", wholeNumber, 3)
+    .option("--record <key>", "only the record with this key or id")
+    .option("--show-private", "with personal data; secrets are never shown", false)
+    .addHelpText("after", example("crm-sync map erp orders --limit 1", "crm-sync map erp customers --record 4711"))
+    .action((source, stream, options) => carryOut((invocation) => mapCommand(invocation, source, stream, options)));
+};
+
+export interface MapOptions {
+  limit: number;
+  record?: string | undefined;
+  showPrivate: boolean;
+}
+
+/** `map`: ends with 3 where a record that it shows would be quarantined, with 7 where the source cannot be read. */
+export async function mapCommand(
+  invocation: Invocation,
+  sourceName: string,
+  streamName: string,
+  options: MapOptions,
+): Promise<ExitCode> {
+  return await withApplication(
+    invocation,
+    async (application) => {
+      if (options.limit === 0) throw usage("--limit 0 shows nothing", "give at least 1");
+      return await showMapped(invocation, application, sourceName, streamName, options);
+    },
+    { services: false },
+  );
+}
+
+async function showMapped(
+  { output, signal, options: { json } }: Invocation,
+  application: Application,
+  sourceName: string,
+  streamName: string,
+  { limit, record: key, showPrivate }: MapOptions,
+): Promise<ExitCode> {
+  const { source, stream } = sourceAndStream(application, sourceName, streamName);
+  const { mappedExamples } = await import("../../app/mapped-examples.ts");
+  const { mappedText } = await import("../../report/mapped-text.ts");
+  const { assumptions, zone } = application.config;
+  const { examples, problem } = await mappedExamples(source, stream, assumptions, { limit, key, showPrivate, signal });
+  if (json) {
+    output.json(toJson({ source: source.name, stream, records: examples, problem: problem?.message ?? null }));
+  } else {
+    const view = viewOf(output, zone);
+    output.line(examples.map((row) => mappedText(row, view)).join("\n\n") || nothingFound(source.name, stream, key));
+    if (problem !== undefined) output.note(describeProblem(problem, zone));
+  }
+  if (problem !== undefined) return exitCodes.sourceDown;
+  if (examples.length === 0 && key !== undefined) return exitCodes.usage;
+  return examples.some(({ fault }) => fault !== undefined) ? exitCodes.recordsRejected : exitCodes.ok;
+}
+
+function nothingFound(source: string, stream: Stream, key: string | undefined): string {
+  return key === undefined
+    ? `source ${source} has no record in ${stream}`
+    : `source ${source} has no record in ${stream} whose key or id is ${JSON.stringify(key)}`;
+}

@@ -1,0 +1,74 @@
+import { isJsonObject } from "../base/canonical-json.ts";
+import type { Json } from "../base/canonical-json.ts";
+import { renderTable } from "./table.ts";
+import type { View } from "./text.ts";
+import { printable } from "./text.ts";
+
+/** A record of a source, raw and mapped, with the way of each field. */
+interface MappedRow {
+  place: string;
+  key: string | undefined;
+  raw: Json | undefined;
+  record: Json | undefined;
+  fault: { field: string; code: string; message: string; expected: string } | undefined;
+  ways: {
+    field: string;
+    kind: string | undefined;
+    expression: Json;
+    reads: { place: string; values: Json[] }[];
+    gives: Json[];
+  }[];
+}
+
+/** One record for people: what is raw beside what is mapped, then how each field came about. */
+export function mappedText(row: MappedRow, view: View): string {
+  const { place, key, raw, record, fault, ways } = row;
+  const head = `${printable(place)}${key === undefined ? "" : `, key ${printable(key)}`}`;
+  const said =
+    fault === undefined
+      ? `${head}: can be used`
+      : `${head}: would be quarantined (${fault.code})\n` +
+        `  ${printable(fault.message)}; expected ${printable(fault.expected)}`;
+  if (raw === undefined) return said;
+  const [left, right] = [linesOf(raw, 0), record === undefined ? [] : linesOf(record, 0)];
+  const beside = Array.from({ length: Math.max(left.length, right.length) }, (_, index) => [
+    left[index] ?? "",
+    right[index] ?? "",
+  ]);
+  const table = renderTable([{ title: "raw" }, { title: "mapped" }], beside, view);
+  const way = renderTable(
+    [{ title: "field" }, { title: "gives" }, { title: "finds" }, { title: "by" }],
+    ways.map(({ field, kind, expression, reads, gives }) => [
+      kind === undefined ? field : `${field} (${kind})`,
+      gives.map(short).join(", ") || "nothing",
+      reads.map((read) => `${read.place} = ${read.values.map(short).join(", ") || "nothing"}`).join("; "),
+      short(expression),
+    ]),
+    view,
+  );
+  return [said, table, way].join("\n\n");
+}
+
+/** JSON as indented lines without its punctuation, so that two of them fit beside each other. */
+function linesOf(value: Json, depth: number): string[] {
+  const indent = "  ".repeat(depth);
+  const members: [string, Json | undefined][] = Array.isArray(value)
+    ? value.map((item, index) => [`[${index}]`, item])
+    : isJsonObject(value)
+      ? Object.entries(value)
+      : [];
+  return members.flatMap(([name, member]) => {
+    const isNested = typeof member === "object" && member !== null && Object.keys(member).length > 0;
+    return isNested
+      ? [`${indent}${name}:`, ...linesOf(member, depth + 1)]
+      : [`${indent}${name}: ${short(member ?? null)}`];
+  });
+}
+
+/** Longest text of one value that is shown. */
+const longest = 80;
+
+function short(value: Json): string {
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return text.length <= longest ? text : `${text.slice(0, longest).toWellFormed()}…`;
+}

@@ -1,0 +1,80 @@
+import type { Problem } from "../base/errors.ts";
+import type { Stream } from "../crm/model.ts";
+import { sourceProblem } from "../source/problems.ts";
+import type { ReadOutcome, SourceItem } from "../source/reader.ts";
+import { driftOf, driftText, placeOf, ShapeOfRows } from "../source/shape.ts";
+import type { RowShape } from "../source/shape.ts";
+import type { StreamMapping } from "../source/source.ts";
+
+/** The rows of a reading whose shape is looked at. */
+const watchedRows = 1_000;
+
+interface WatchedStream {
+  source: string;
+  stream: Stream;
+  mapping: Pick<StreamMapping, "ways" | "nullTexts">;
+  /** What the last whole reading of a run looked like; undefined: there is nothing to compare with. */
+  before: RowShape | undefined;
+  /** A job that reads the stream: the command that believes the difference names it. */
+  job: string | undefined;
+}
+
+/**
+ * Looks at the first rows of a whole reading, at the places that the mapping reads. Where one of them is suddenly empty
+ * or of another type the reading ends before those rows are taken: the CRM renamed a field, and each record would read
+ * as if it had lost it.
+ */
+export class DriftWatch {
+  readonly #watched: WatchedStream;
+  readonly #seen: ShapeOfRows;
+
+  constructor(watched: WatchedStream) {
+    this.#watched = watched;
+    const places = watched.mapping.ways().flatMap(({ reads }) => reads.map(placeOf));
+    this.#seen = new ShapeOfRows(watched.mapping.nullTexts, new Set(places));
+  }
+
+  /** What this reading looks like. */
+  get shape(): RowShape {
+    return this.#seen.shape();
+  }
+
+  async *watch(
+    reading: AsyncGenerator<SourceItem[], ReadOutcome, void>,
+  ): AsyncGenerator<SourceItem[], ReadOutcome, void> {
+    let rows = 0;
+    try {
+      for (;;) {
+        const next = await reading.next();
+        if (next.done === true) return next.value;
+        rows += next.value.length;
+        if (this.#seen.rows < watchedRows) {
+          for (const item of next.value) if ("raw" in item) this.#seen.see(item.raw.value);
+          const problem = this.#problem();
+          if (problem !== undefined) return { complete: false, full: false, rows: 0, problem };
+        }
+        yield next.value;
+      }
+    } finally {
+      await reading.return({ complete: false, full: false, rows });
+    }
+  }
+
+  #problem(): Problem | undefined {
+    const { source, stream, before, job } = this.#watched;
+    if (before === undefined) return undefined;
+    const now = this.shape;
+    const drifts = driftOf(before, now);
+    if (drifts.length === 0) return undefined;
+    const rows = { before: before.rows, now: now.rows };
+    return sourceProblem(
+      "source.drifted",
+      `sources.${source}.streams.${stream}`,
+      `The source ${source} looks otherwise than in its last complete read (${stream}): ` +
+        `${drifts.map((drift) => driftText(drift, rows)).join("; ")}. Nothing more was taken from it.`,
+      "See what the CRM changed with `crm-sync schema " +
+        `${source} ${stream}\` and correct the mapping; where it is right, \`crm-sync run ${job ?? "JOB"} ` +
+        `--accept-drift ${source}\` believes it once.`,
+    );
+  }
+}

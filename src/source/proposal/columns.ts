@@ -1,0 +1,81 @@
+import { isJsonObject } from "../../base/canonical-json.ts";
+import type { JsonObject } from "../../base/canonical-json.ts";
+import { valuesAt } from "../mapping/ways.ts";
+import { parsePath } from "../mapping/path.ts";
+import { placeOf, ShapeOfRows } from "../shape.ts";
+
+/** A field of a list as its first rows show it. */
+export interface ColumnFacts {
+  /** Its place as a mapping writes it. */
+  path: string;
+  /** Its name without case, blanks and signs: `customernumber`. */
+  plain: string;
+  /** Different values as text, a few of them. */
+  examples: readonly string[];
+  /** Whether no two rows have the same value. */
+  isUnique: boolean;
+  /** Whether each row has a value. */
+  isFilled: boolean;
+}
+
+/** Texts that exports write where there is nothing. */
+export const usualNullTexts: readonly string[] = ["NULL", "null", "N/A", "n/a", "\\N"];
+
+const mostExamples = 20;
+
+/** The scalar fields of rows, outside of lists; `nullTexts` are those of the usual ones that stand in them. */
+export function columnsOfRows(rows: readonly JsonObject[]): { columns: ColumnFacts[]; nullTexts: string[] } {
+  const found = new Set<string>();
+  const seen = new ShapeOfRows([]);
+  for (const row of rows) seen.see(row);
+  const columns = Object.entries(seen.shape().places).flatMap(([place, { types }]): ColumnFacts[] => {
+    if (types.includes("list") || types.includes("object")) return [];
+    const parsed = parsePath(place);
+    if (!parsed.ok) return [];
+    const texts = rows.flatMap((row) =>
+      valuesAt(row, parsed.value.steps)
+        .filter((value) => value !== null)
+        .map(String),
+    );
+    for (const text of texts) if (usualNullTexts.includes(text)) found.add(text);
+    const there = texts.filter((text) => text.trim() !== "" && !usualNullTexts.includes(text));
+    const different = new Set(there);
+    return [
+      {
+        path: place,
+        plain: plainName(parsed.value.steps),
+        examples: [...different].slice(0, mostExamples),
+        isUnique: different.size === there.length,
+        isFilled: there.length === rows.length,
+      },
+    ];
+  });
+  return { columns, nullTexts: [...found].sort() };
+}
+
+/** The lists of objects in rows, by their place. */
+export function listsOfRows(rows: readonly JsonObject[]): { path: string; rows: JsonObject[] }[] {
+  const lists = new Map<string, JsonObject[]>();
+  for (const row of rows) {
+    for (const [name, member] of Object.entries(row)) {
+      if (!Array.isArray(member)) continue;
+      const items = member.filter((item): item is JsonObject => isJsonObject(item));
+      if (items.length === 0) continue;
+      const place = placeOf([name]);
+      lists.set(place, [...(lists.get(place) ?? []), ...items]);
+    }
+  }
+  return [...lists].map(([path, items]) => ({ path, rows: items }));
+}
+
+function plainName(steps: readonly (string | number)[]): string {
+  return plainText(steps.filter((step) => typeof step === "string").join(""));
+}
+
+/** A name without case, blanks and signs. */
+export function plainText(name: string): string {
+  return name
+    .normalize("NFKD")
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]/gu, "");
+}

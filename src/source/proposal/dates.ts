@@ -1,0 +1,38 @@
+import type { JsonObject } from "../../base/canonical-json.ts";
+
+/** How times are written in a column: what the operator `date` takes beside it, and what nobody can tell. */
+export interface DateGuess {
+  options: JsonObject;
+  doubt: string | undefined;
+}
+
+const zoneDoubt = "the zone in which these times are local";
+
+const forms: readonly { shape: RegExp; format: string; doubt?: string; isLocal: boolean }[] = [
+  { shape: /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d)$/u, format: "iso", isLocal: false },
+  { shape: /^\d{4}-\d\d-\d\dT[\d:.]+$/u, format: "iso", isLocal: true },
+  { shape: /^\d{4}-\d\d-\d\d$/u, format: "yyyy-MM-dd", isLocal: true },
+  { shape: /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/u, format: "yyyy-MM-dd HH:mm:ss.SSS", isLocal: true },
+  { shape: /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/u, format: "yyyy-MM-dd HH:mm:ss", isLocal: true },
+  { shape: /^\d{4}-\d\d-\d\d \d\d:\d\d$/u, format: "yyyy-MM-dd HH:mm", isLocal: true },
+  { shape: /^\d\d\.\d\d\.\d{4}$/u, format: "dd.MM.yyyy", isLocal: true },
+  { shape: /^\d\d\.\d\d\.\d{4} \d\d:\d\d$/u, format: "dd.MM.yyyy HH:mm", isLocal: true },
+  { shape: /^\d{8}$/u, format: "yyyyMMdd", isLocal: true },
+  { shape: /^1\d{9}$/u, format: "epoch_s", isLocal: false },
+  { shape: /^1\d{12}$/u, format: "epoch_ms", isLocal: false },
+];
+
+/** The form of all these texts; undefined where they have none that is known. */
+export function dateForm(examples: readonly string[], zone: string): DateGuess | undefined {
+  if (examples.length === 0) return undefined;
+  const form = forms.find(({ shape }) => examples.every((text) => shape.test(text)));
+  if (form !== undefined) {
+    const options = { ...(form.format === "iso" ? {} : { format: form.format }), ...(form.isLocal ? { zone } : {}) };
+    return { options, doubt: form.isLocal ? zoneDoubt : undefined };
+  }
+  if (!examples.every((text) => /^\d{1,2}\/\d{1,2}\/\d{4}$/u.test(text))) return undefined;
+  const isDayFirst = examples.some((text) => Number(text.split("/")[0]) > 12);
+  const isMonthFirst = examples.some((text) => Number(text.split("/")[1]) > 12);
+  const doubt = isDayFirst || isMonthFirst ? zoneDoubt : `whether day or month stands first, and ${zoneDoubt}`;
+  return { options: { format: isMonthFirst ? "M/d/yyyy" : "d/M/yyyy", zone }, doubt };
+}

@@ -1,0 +1,130 @@
+import { z } from "zod";
+import { isJsonObject } from "../base/canonical-json.ts";
+import type { Json, JsonObject } from "../base/canonical-json.ts";
+import { formatRawPath } from "./mapping/raw-path.ts";
+
+/** What kind of value stands somewhere in a raw record. */
+const valueType = z.enum(["text", "number", "boolean", "object", "list"]);
+type ValueType = z.infer<typeof valueType>;
+
+/**
+ * What stands at one place of the rows of a stream. `filled`: in how many rows there is something; null, blank texts
+ * and the stream's `nullTexts` are nothing.
+ */
+const placeShapeSchema = z.strictObject({ filled: z.int(), types: z.array(valueType) });
+export type PlaceShape = z.infer<typeof placeShapeSchema>;
+
+/** What the first rows of a stream look like, by place: `lines.product`. Positions in lists are left out. */
+export const rowShapeSchema = z.strictObject({ rows: z.int(), places: z.record(z.string(), placeShapeSchema) });
+export type RowShape = z.infer<typeof rowShapeSchema>;
+
+/** Most places of a stream that are told apart, and how deep they are looked for. */
+const mostPlaces = 500;
+const deepest = 8;
+
+/** The place of a path whatever list it goes through: one object in place of a list is read the same. */
+export function placeOf(steps: readonly (string | number)[]): string {
+  return formatRawPath(steps.filter((step) => typeof step === "string"));
+}
+
+/** Gathers the shape of rows, one by one. Holds places and types, never a value. */
+export class ShapeOfRows {
+  readonly #nullTexts: ReadonlySet<string>;
+  readonly #wanted: ReadonlySet<string> | undefined;
+  readonly #places = new Map<string, { filled: number; types: Set<ValueType> }>();
+  #rows = 0;
+
+  /** `wanted`: the only places that are of interest; all of them by default. */
+  constructor(nullTexts: readonly string[], wanted?: ReadonlySet<string>) {
+    this.#nullTexts = new Set(nullTexts);
+    this.#wanted = wanted;
+  }
+
+  get rows(): number {
+    return this.#rows;
+  }
+
+  see(row: JsonObject): void {
+    this.#rows += 1;
+    const found = new Map<string, Set<ValueType>>();
+    this.#walk(row, [], 0, found);
+    for (const [place, types] of found) {
+      const known = this.#places.get(place);
+      if (known === undefined) {
+        if (this.#places.size < mostPlaces) this.#places.set(place, { filled: 1, types });
+        continue;
+      }
+      known.filled += 1;
+      for (const type of types) known.types.add(type);
+    }
+  }
+
+  shape(): RowShape {
+    const places = [...this.#places].map(([place, { filled, types }]): [string, PlaceShape] => [
+      place,
+      { filled, types: [...types].sort() },
+    ]);
+    return { rows: this.#rows, places: Object.fromEntries(places) };
+  }
+
+  #walk(value: Json, steps: readonly string[], depth: number, found: Map<string, Set<ValueType>>): void {
+    const type = this.#typeOf(value);
+    if (type === undefined) return;
+    const place = placeOf(steps);
+    if (steps.length > 0 && (this.#wanted === undefined || this.#wanted.has(place))) {
+      const types = found.get(place) ?? new Set();
+      types.add(type);
+      found.set(place, types);
+    }
+    if (depth >= deepest) return;
+    if (Array.isArray(value)) for (const item of value) this.#walk(item, steps, depth + 1, found);
+    else if (isJsonObject(value)) {
+      for (const [name, member] of Object.entries(value)) {
+        if (member !== undefined) this.#walk(member, [...steps, name], depth + 1, found);
+      }
+    }
+  }
+
+  #typeOf(value: Json): ValueType | undefined {
+    if (value === null) return undefined;
+    if (typeof value === "number") return "number";
+    if (typeof value === "boolean") return "boolean";
+    if (typeof value === "string") return value.trim() === "" || this.#nullTexts.has(value) ? undefined : "text";
+    return Array.isArray(value) ? "list" : "object";
+  }
+}
+
+/** How the rows of a stream differ from those of its last whole reading, at a place that the mapping reads. */
+export interface Drift {
+  place: string;
+  /** `empty`: it was filled in most rows and is in none now; `type`: no value is of a type that it had. */
+  what: "empty" | "type";
+  before: PlaceShape;
+  now: PlaceShape | undefined;
+}
+
+/** Rows that are needed before anything is said of all of them. */
+const leastRows = 10;
+
+/** A place that this share of the rows had filled is not empty by chance. */
+const mostlyFilled = 0.5;
+
+/** What is suddenly empty or of another type in `now`. Nothing is said of few rows. */
+export function driftOf(before: RowShape, now: RowShape): Drift[] {
+  if (before.rows < leastRows || now.rows < leastRows) return [];
+  return Object.entries(before.places).flatMap(([place, was]): Drift[] => {
+    const is = now.places[place];
+    if (is === undefined) {
+      return was.filled >= before.rows * mostlyFilled ? [{ place, what: "empty", before: was, now: undefined }] : [];
+    }
+    if (is.filled < leastRows || was.filled < leastRows) return [];
+    return is.types.some((type) => was.types.includes(type)) ? [] : [{ place, what: "type", before: was, now: is }];
+  });
+}
+
+/** One difference in words: `the field licences was filled in 40 of 41 rows and is empty in all of 39`. */
+export function driftText({ place, what, before, now }: Drift, rows: { before: number; now: number }): string {
+  return what === "empty"
+    ? `${place} was filled in ${before.filled} of ${rows.before} rows and is in none of ${rows.now}`
+    : `${place} was ${before.types.join(" or ")} and is ${now?.types.join(" or ") ?? "nothing"}`;
+}

@@ -1,0 +1,68 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { company } from "../support/world/crm.ts";
+import { world } from "../support/cli.ts";
+import type { World } from "../support/cli.ts";
+
+/** Rewrites each row of staff as the CRM exports it. */
+function rewrite(w: World, change: (row: Record<string, unknown>) => Record<string, unknown>): void {
+  w.write();
+  const file = w.path("data/staff.ndjson");
+  const rows = readFileSync(file, "utf8").trimEnd().split("\n");
+  writeFileSync(file, `${rows.map((row) => JSON.stringify(change(JSON.parse(row)))).join("\n")}\n`);
+}
+
+async function companyOfTwelve(): Promise<World> {
+  const w = await world({ records: company(6, 2) });
+  expect(w.staff.length).toBeGreaterThanOrEqual(12);
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  return w;
+}
+
+it("a field that is suddenly empty everywhere takes nothing away, and the printed command believes it once", async () => {
+  const w = await companyOfTwelve();
+  rewrite(w, ({ numbers: _numbers, ...row }) => ({ ...row, holdings: [] }));
+  let printed = "";
+  for (let run = 0; run < 3; run += 1) {
+    const ended = await w.does("run", "everything");
+    expect(ended.exitCode, ended.stdout + ended.stderr).toBe(7);
+    expect(ended.calls).toEqual({});
+    expect(ended.stdout).toMatch(/numbers was filled in 12 of 12 rows and is in none of 12/u);
+    [, printed = ""] = /`crm-sync (run \S+ --accept-drift hr)`/u.exec(ended.stdout) ?? [];
+  }
+  expect((await w.run("status")).stdout).toMatch(/hr/u);
+  const believed = await w.run(...printed.split(" "));
+  expect(believed.stdout).not.toContain("source.drifted");
+  expect([0, 4]).toContain(believed.exitCode);
+  const activity = await w.run("report", "activity", "--period", new Date().toISOString().slice(0, 7));
+  expect(activity.stdout.match(/,overrode a limit,drift-accepted,/gu)).toHaveLength(1);
+  expect((await w.run("run", "everything")).stdout).not.toContain("is in none of");
+});
+
+it("a field that changes its type is told of before its rows are quarantined", async () => {
+  const w = await companyOfTwelve();
+  rewrite(w, (row) => ({ ...row, login: { name: row["login"] } }));
+  const ended = await w.run("run", "everything");
+  expect(ended.exitCode).toBe(7);
+  expect(ended.stdout).toMatch(/login was text and is object/u);
+  expect(w.rows("select 1 from quarantine")).toEqual([]);
+});
+
+it("a field that the mapping does not read may come and go", async () => {
+  const w = await companyOfTwelve();
+  rewrite(w, (row) => ({ ...row, remarkOfTheCrm: "x" }));
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  rewrite(w, (row) => row);
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+});
+
+it("another source is read while one has drifted", async () => {
+  const w = await companyOfTwelve();
+  const [first] = w.customers;
+  if (first === undefined) throw new Error("there is no customer");
+  first.name = "Zqcanary Renamed";
+  rewrite(w, ({ numbers: _numbers, ...row }) => row);
+  const ended = await w.does("run", "everything");
+  expect(ended.exitCode).toBe(7);
+  expect(ended.calls).toEqual({ E4: 1 });
+});

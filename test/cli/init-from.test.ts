@@ -1,0 +1,91 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { northwindDirectory } from "../support/northwind.ts";
+import { startServer } from "../support/http-server.ts";
+import { crmSync } from "../support/program.ts";
+import { folder as newFolder } from "../support/world/start.ts";
+
+const sandboxed = { environment: { SEAL_KEY: "a key of this test that seals passwords" } };
+
+describe("init --from", () => {
+  it("proposes a configuration for a stranger's files that reads all of their records", async () => {
+    const config = join(newFolder(), "crm-sync.yaml");
+    const lists = ["customers.csv", "orders.csv", "order-details.csv"].map((name) => join(northwindDirectory, name));
+    const made = await crmSync({ config }, "init", ...lists.flatMap((list) => ["--from", list]));
+    expect(made.exitCode, made.stderr).toBe(0);
+    const text = readFileSync(config, "utf8");
+    expect(text).toMatch(/^# yaml-language-server: \$schema=/u);
+    expect(text).toMatch(/DOUBT: adminEmail: no column looks like it/u);
+    const checked = await crmSync({ config, ...sandboxed }, "--sandbox", "check");
+    expect(checked.exitCode, checked.stdout + checked.stderr).toBe(0);
+    expect(checked.stdout).toContain("customers: all 91 rows were read, and all can be used");
+    expect(checked.stdout).toContain("orders: all 830 rows were read, and all can be used");
+  });
+
+  it("reads what a spreadsheet of another country writes, and leads to a plan with all of its orders", async () => {
+    const place = newFolder();
+    const exports = join(place, "exports");
+    mkdirSync(exports);
+    const latin = (name: string, text: string): void => writeFileSync(join(exports, name), Buffer.from(text, "latin1"));
+    latin(
+      "Kunden.csv",
+      "Kundennummer;Firma;Strasse;PLZ;Ort;Ansprechpartner;E-Mail;Mobile\r\n" +
+        "1;Mühle GmbH;Weg 1;53111;Bonn;Frau Ä;a@example.com;+4915100000001\r\n" +
+        "2;Öl AG;Gasse 2;50667;Köln;Herr B;b@example.com;+4915100000002\r\n",
+    );
+    latin(
+      "Bestellungen-orders.csv",
+      "OrderID;Kundennummer;Bestelldatum;Betrag\r\n70;1;01.07.2026;1.234,50\r\n71;2;15.08.2026;99,00\r\n",
+    );
+    latin("order-lines.csv", "OrderID;SKU;Bezeichnung;Menge\r\n70;CAD;CAD Programm;3\r\n71;BIM;BIM Programm;1\r\n");
+    const config = join(place, "crm-sync.yaml");
+    const lists = ["Kunden.csv", "Bestellungen-orders.csv", "order-lines.csv"].map((name) => join(exports, name));
+    const made = await crmSync({ config }, "init", ...lists.flatMap((list) => ["--from", list]));
+    expect(made.exitCode, made.stderr).toBe(0);
+    const text = readFileSync(config, "utf8");
+    expect(text).toContain("encoding: windows-1252");
+    expect(text).toContain("format: dd.MM.yyyy");
+    expect(text).toContain('decimalMark: ","');
+    expect(text).toContain("directory: exports");
+    const planned = await crmSync({ config, ...sandboxed }, "--sandbox", "plan");
+    expect(planned.exitCode, planned.stdout + planned.stderr).toBe(2);
+    expect(planned.stdout.match(/\+ E2 /gu)).toHaveLength(2);
+    expect(planned.stdout.match(/\+ E5 /gu)).toHaveLength(2);
+  });
+
+  it("finds the list, the next page and the total in the answer of a service", async () => {
+    const people = Array.from({ length: 3 }, (_, index) => ({
+      id: `P${index}`,
+      companyId: "C1",
+      login: `person${index}`,
+      firstName: "Ann",
+      lastName: `Lee ${index}`,
+    }));
+    const url = await startServer((_request, response) => {
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify({ data: { items: people }, meta: { total: 31, next: "/employees?page=2" } }));
+    });
+    const config = join(newFolder(), "crm-sync.yaml");
+    const made = await crmSync({ config }, "init", "--from", `${url}/employees`);
+    expect(made.exitCode, made.stderr).toBe(0);
+    const text = readFileSync(config, "utf8");
+    expect(text).toMatch(/records: data\.items/u);
+    expect(text).toMatch(/total: meta\.total/u);
+    expect(text).toMatch(/kind: nextLink\s+next: meta\.next/u);
+    expect(text).toMatch(/staff:/u);
+  });
+
+  it("says which list it cannot tell the kind of, and writes nothing over what is there", async () => {
+    const place = newFolder();
+    writeFileSync(join(place, "x.csv"), "a,b\n1,2\n");
+    const config = join(place, "crm-sync.yaml");
+    const unknown = await crmSync({ config }, "init", "--from", join(place, "x.csv"));
+    expect(unknown).toMatchObject({ exitCode: 64, stderr: expect.stringMatching(/x\.csv: nobody can tell/u) });
+    const gone = await crmSync({ config }, "init", "--from", join(place, "gone.csv"));
+    expect(gone).toMatchObject({ exitCode: 64, stderr: expect.stringMatching(/no file .*gone\.csv/u) });
+    writeFileSync(config, "mine");
+    expect((await crmSync({ config }, "init", "--from", join(place, "x.csv"))).exitCode).toBe(64);
+    expect(readFileSync(config, "utf8")).toBe("mine");
+  });
+});
