@@ -105,7 +105,7 @@ it.each([
     mistakes: [],
     reads: [],
     fault: undefined,
-    localIn: undefined,
+    localIn: undefined, visited: 0,
     zones: new Map(),
   };
   const read = compileAmount({ decimals: undefined, decimalMark: ".", groupMark: undefined }, context);
