@@ -72,6 +72,7 @@ const balanceSchema = z.object({
       quarantined: z.int(),
       deferred: z.int(),
       rejected: z.int().default(0),
+      skipped: z.int().default(0),
       adds: z.boolean(),
     }),
   ),
@@ -121,6 +122,7 @@ export function balanceText(balance: BalanceFigures, view: View = plainView): st
       { title: "quarantined", ...number },
       { title: "deferred", ...number },
       { title: "rejected", ...number },
+      { title: "skipped", ...number },
       { title: "" },
     ],
     balance.streams.map((row) => [
@@ -133,6 +135,7 @@ export function balanceText(balance: BalanceFigures, view: View = plainView): st
       row.quarantined,
       row.deferred,
       row.rejected,
+      row.skipped,
       row.adds ? "adds up" : "DOES NOT ADD UP",
     ]),
     view,

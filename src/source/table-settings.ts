@@ -11,7 +11,8 @@ export const tableFields = {
     .record(columnName, pathSchema)
     .optional()
     .meta({
-      description: "Instead of `value`, several fields that are found, by the names that `lookup` has for them (`column`)",
+      description:
+        "Instead of `value`, several fields that are found, by the names that `lookup` has for them (`column`)",
       examples: [{ product: "product", seats: "seats_per_unit" }],
     }),
   nullTexts: z

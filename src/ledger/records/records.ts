@@ -10,8 +10,9 @@ import type { OpenScope } from "./open-records.ts";
 import { QuarantineRetry } from "./quarantine-retry.ts";
 import type { WaitingRow } from "./quarantine-retry.ts";
 import { RecordTables } from "./record-tables.ts";
-import type { ExpectedForms } from "./expected-forms.ts";
-import { SeenForms } from "./seen-forms.ts";
+import { Reading } from "./reading.ts";
+import { SkippedTables } from "./skipped.ts";
+import type { SkippedRecord } from "./skipped.ts";
 import { SourceReadTables } from "./source-reads.ts";
 import type { ConfiguredStream, SourceReadRow } from "./source-reads.ts";
 import type { RecordOutcome } from "../../plan/records.ts";
@@ -23,16 +24,6 @@ interface IngestResult {
   changed: number;
   unchanged: number;
   quarantined: number;
-}
-
-/** A reading that goes on: the forms that it has met as they were, and those that it will most likely meet. */
-interface Reading {
-  source: string;
-  stream: Stream;
-  seen: SeenForms;
-  expected: ExpectedForms;
-  /** Records that it has taken up itself, each counted once. */
-  taken: number;
 }
 
 /** An earlier reading that a new one must not have lost too much of. */
@@ -51,6 +42,7 @@ export class Records {
   readonly #work: WorkTables;
   readonly #reads: SourceReadTables;
   readonly #holds: HoldTables;
+  readonly #skipped: SkippedTables;
   readonly #readings = new Map<number, Reading>();
 
   constructor(context: LedgerContext, tables: { work: WorkTables; holds: HoldTables }) {
@@ -60,7 +52,8 @@ export class Records {
       randomHex: () => context.random.hex(16),
       seal: context.sealing,
     });
-    this.#retry = new QuarantineRetry(context.database, this.#records);
+    this.#skipped = new SkippedTables(context.database, () => context.wallClock);
+    this.#retry = new QuarantineRetry(context.database, this.#records, this.#skipped);
     this.#open = new OpenTables(context.database);
     this.#stored = new StoredForms(context.database);
     this.#work = tables.work;
@@ -94,7 +87,7 @@ export class Records {
 
   /** Lets go of what a read has met, also of one that was stopped: that one says nothing of its source. */
   endReading(read: number): void {
-    this.#readings.get(read)?.seen.close();
+    this.#readings.get(read)?.close();
     this.#readings.delete(read);
   }
 
@@ -123,8 +116,7 @@ export class Records {
   #readingOf(read: number, source: string, stream: Stream): Reading {
     const found = this.#readings.get(read);
     if (found !== undefined) return found;
-    const expected = this.#records.expected(source, stream, read);
-    const reading = { source, stream, seen: new SeenForms(), expected, taken: 0 };
+    const reading = new Reading(source, stream, this.#records.expected(source, stream, read));
     this.#readings.set(read, reading);
     return reading;
   }
@@ -161,6 +153,16 @@ export class Records {
     return result;
   }
 
+  /** Keeps that a read has met records which their stream leaves out: they are not missed, and stay as they are. */
+  async skip(source: string, stream: Stream, read: number, items: readonly SkippedRecord[]): Promise<void> {
+    const reading = this.#readingOf(read, source, stream);
+    const touched = this.#context.read(() => reading.skip(this.#skipped, items));
+    if (touched.length === 0) return;
+    await this.#context.write(() => {
+      for (const key of touched) this.#skipped.leave(source, stream, read, key);
+    });
+  }
+
   /** Closes a whole, complete read. Without a `rule` nothing that is missing counts: a plan's read. */
   async closeWholeRead(
     source: string,
@@ -169,9 +171,7 @@ export class Records {
     rule: AbsenceRule | undefined,
     run: string | null = null,
   ): Promise<{ absent: number; missed: number; released: number }> {
-    const reading = this.#readings.get(read);
-    const met =
-      reading === undefined ? undefined : { seen: reading.seen, records: reading.expected.met + reading.taken };
+    const met = this.#readings.get(read)?.met;
     try {
       return await this.#context.write(() => this.#records.closeWholeRead(source, stream, read, rule, run, met));
     } finally {
@@ -239,7 +239,7 @@ export class Records {
    */
   async ingestRetried(
     id: string,
-    item: { record: IngestedRecord } | { rejection: IngestedRejection },
+    item: { record: IngestedRecord } | { rejection: IngestedRejection } | { skipped: SkippedRecord },
     by: string,
   ): Promise<boolean> {
     return await this.#context.write(() => {

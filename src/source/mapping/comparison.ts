@@ -93,7 +93,11 @@ export const comparisonReference = [
     key: "notAfter",
     holds: "The instant is this one or earlier.",
     examples: [
-      { condition: { path: "at", notAfter: "2026-01-01T00:00:00Z" }, record: { at: "2026-01-01T00:00:00Z" }, holds: true },
+      {
+        condition: { path: "at", notAfter: "2026-01-01T00:00:00Z" },
+        record: { at: "2026-01-01T00:00:00Z" },
+        holds: true,
+      },
     ],
   },
 ];
@@ -115,7 +119,11 @@ export function compileComparison(
   else {
     const constant = ofNumbers ? operand : operand === undefined ? undefined : instantOf(operand, context);
     if ((ofNumbers && typeof constant !== "number") || constant === undefined) {
-      mistake(context, at, `found ${JSON.stringify(operand)}; expected ${ofNumbers ? "a number" : "an instant"}, or an expression`);
+      mistake(
+        context,
+        at,
+        `found ${JSON.stringify(operand)}; expected ${ofNumbers ? "a number" : "an instant"}, or an expression`,
+      );
     }
     context.fault = undefined;
     other = () => constant;

@@ -119,7 +119,11 @@ export function compileCondition(spec: Json | undefined, at: KeyPath, compiler: 
   }
   for (const key of keys) {
     if (key !== "path" && !tests.includes(key))
-      mistake(context, [...at, key], `unknown; expected path, ${tests.join(", ")}, or one of ${compositions.join(", ")}`);
+      mistake(
+        context,
+        [...at, key],
+        `unknown; expected path, ${tests.join(", ")}, or one of ${compositions.join(", ")}`,
+      );
   }
   const [test, ...others] = keys.filter((key) => tests.includes(key));
   if (test === undefined || others.length > 0) return wrong(at, `expected exactly one of ${tests.join(", ")}`);

@@ -31,7 +31,9 @@ function epoch(perMillisecond: number, unit: string): NamedFormat {
     isInstant: true,
     read: (value) => {
       const number = whole(value);
-      return number === undefined ? undefined : within(perMillisecond < 1 ? number * 1_000 : Math.floor(number / perMillisecond));
+      return number === undefined
+        ? undefined
+        : within(perMillisecond < 1 ? number * 1_000 : Math.floor(number / perMillisecond));
     },
   };
 }

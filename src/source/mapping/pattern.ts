@@ -10,17 +10,15 @@ const most = { characters: 500, steps: 1_000, repeats: 200, text: 10_000 };
  * Compiles a regular expression (RE2: linear time, without backreferences and look-arounds). Undefined, with a mistake,
  * where it cannot be held to that.
  */
-export function compilePattern(
-  written: Json | undefined,
-  at: KeyPath,
-  context: MappingContext,
-): RE2JS | undefined {
+export function compilePattern(written: Json | undefined, at: KeyPath, context: MappingContext): RE2JS | undefined {
   const wrong = (message: string): undefined => {
     mistake(context, at, message);
     return undefined;
   };
   if (typeof written !== "string" || written === "")
-    return wrong(`${written === undefined ? "missing" : `found ${JSON.stringify(written)}`}; expected a pattern as text`);
+    return wrong(
+      `${written === undefined ? "missing" : `found ${JSON.stringify(written)}`}; expected a pattern as text`,
+    );
   if (written.length > most.characters || !written.isWellFormed())
     return wrong(`the pattern has ${written.length} characters; expected at most ${most.characters}`);
   const tooOften = [...written.matchAll(/\{(\d*),?(\d*)\}/g)].find((found) =>

@@ -105,7 +105,8 @@ it.each([
     mistakes: [],
     reads: [],
     fault: undefined,
-    localIn: undefined, visited: 0,
+    localIn: undefined,
+    visited: 0,
     zones: new Map(),
   };
   const read = compileAmount({ decimals: undefined, decimalMark: ".", groupMark: undefined }, context);

@@ -166,7 +166,9 @@ export const round: Operator = {
     return (scope) => {
       const found = inner(scope);
       const decimal = found === undefined ? undefined : decimalOf(found, context);
-      return decimal === undefined || rounding === undefined ? undefined : numberOf(shorten(decimal, decimals, rounding), context);
+      return decimal === undefined || rounding === undefined
+        ? undefined
+        : numberOf(shorten(decimal, decimals, rounding), context);
     };
   },
 };

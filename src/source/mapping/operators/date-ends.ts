@@ -47,7 +47,8 @@ function ending(
     const after = endOf(begin, scope);
     if (after === undefined) return undefined;
     const told = toldAs(after, as);
-    if (told.year < 1 || told.year > 9_999) return refuse(context, "out-of-range", found, "an end in the years to 9999");
+    if (told.year < 1 || told.year > 9_999)
+      return refuse(context, "out-of-range", found, "an end in the years to 9999");
     context.localIn = zone;
     return toInstant(told.epochMilliseconds);
   };
@@ -83,7 +84,9 @@ export const endOfDay: Operator = {
   },
   gives: ["instant"],
   compile: (operand, spec, at, compiler) =>
-    ending(operand, spec, at, compiler, (begin) => begin.toPlainDate().add({ days: 1 }).toZonedDateTime(begin.timeZoneId)),
+    ending(operand, spec, at, compiler, (begin) =>
+      begin.toPlainDate().add({ days: 1 }).toZonedDateTime(begin.timeZoneId),
+    ),
 };
 
 export const endOfMonth: Operator = {

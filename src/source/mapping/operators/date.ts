@@ -52,7 +52,11 @@ export const date: Operator = {
         record: { at: "2026-W05-3" },
         gives: "2026-01-28T00:00:00.000Z",
       },
-      { expression: { date: "at", format: "excel", zone: "UTC" }, record: { at: 46054.5 }, gives: "2026-02-01T12:00:00.000Z" },
+      {
+        expression: { date: "at", format: "excel", zone: "UTC" },
+        record: { at: 46054.5 },
+        gives: "2026-02-01T12:00:00.000Z",
+      },
       {
         expression: { date: "at", format: "rfc_2822" },
         record: { at: "Wed, 04 Feb 2026 09:05:00 +0100" },

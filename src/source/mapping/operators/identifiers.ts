@@ -36,8 +36,7 @@ export const digits: Operator = {
 export const phone: Operator = {
   reference: {
     form: "{phone: EXPRESSION, country: COUNTRY}",
-    does:
-      "A phone number in the form E.164, by the numbering plans of the countries (libphonenumber). An extension is left out.",
+    does: "A phone number in the form E.164, by the numbering plans of the countries (libphonenumber). An extension is left out.",
     takes: "text, or a number as the source writes it",
     gives: "text, such as +493012345678",
     options: {
@@ -189,7 +188,9 @@ export const login: Operator = {
       const parts = /^([^\s@]+)@[^\s@]+$/.exec(address);
       let name = parts?.[1] ?? "";
       for (const [letter, instead] of own) name = name.replaceAll(letter, instead);
-      const spelling = anyAscii(name).toLowerCase().replaceAll(/[^a-z0-9]/g, "");
+      const spelling = anyAscii(name)
+        .toLowerCase()
+        .replaceAll(/[^a-z0-9]/g, "");
       return spelling === "" ? refuse(context, "not-an-address", text, "an e-mail address") : spelling;
     };
   },

@@ -1,207 +1,20 @@
-import { canonicalJson } from "../../../base/canonical-json.ts";
-import type { Json, JsonObject } from "../../../base/canonical-json.ts";
 import { compileCondition } from "../condition.ts";
 import { refuse } from "../context.ts";
-import type { CompiledElements, Evaluate, ExpressionCompiler, KeyPath } from "../context.ts";
-import { instantOf } from "../date.ts";
-import { add, compare, decimalOf, numberOf } from "../decimal.ts";
+import { add, decimalOf, numberOf } from "../decimal.ts";
 import type { Decimal } from "../decimal.ts";
-import { numeric, ofInstant, plain, textual } from "../kinds.ts";
-import type { Scope } from "../path.ts";
-import { asText, beside, option, textRefusals, wordOption } from "./operator.ts";
-import type { Operator, OperatorReference } from "./operator.ts";
+import { numeric } from "../kinds.ts";
+import { eachOf, elementPaths, takesList, tooMany } from "./elements.ts";
+import { asText, beside, option, textRefusals } from "./operator.ts";
+import type { Operator } from "./operator.ts";
 
 /** Elements that lists put together may have. */
 const mostElements = 100_000;
-
-const takes = "a list; one object or value counts as a list of one, and elements that stand for nothing are left out";
-const tooMany = { "too-many": "the lists of a record are gone through for more than 2,000,000 elements" };
-const elementPaths = "Its paths start at the element, as inside `each`.";
-
-/** An operator that gives elements of a list as they are. */
-function onElements(
-  reference: Omit<OperatorReference, "takes" | "gives" | "refuses"> & { refuses?: Readonly<Record<string, string>> },
-  change: (
-    list: CompiledElements,
-    spec: JsonObject,
-    at: KeyPath,
-    compiler: ExpressionCompiler,
-  ) => (elements: readonly Json[], scope: Scope) => readonly Json[] | undefined,
-  /** Whether what it does reads the elements themselves. */
-  readsElements: (spec: JsonObject) => boolean = () => false,
-): Operator {
-  const elements: NonNullable<Operator["elements"]> = (operand, spec, at, compiler, goesThrough) => {
-    const list = compiler.elements(operand, at, goesThrough && !readsElements(spec));
-    const changed = change(list, spec, at, compiler);
-    return {
-      inside: list.inside,
-      read: (scope) => {
-        const found = list.read(scope);
-        const result = found === undefined ? undefined : changed(found, scope);
-        return compiler.context.fault === undefined ? result : undefined;
-      },
-    };
-  };
-  return {
-    reference: { ...reference, takes, gives: "a list", refuses: { ...tooMany, ...reference.refuses } },
-    gives: ["list"],
-    elements,
-    compile(operand, spec, at, compiler) {
-      const { read } = elements(operand, spec, at, compiler, false);
-      return (scope) => asList(read(scope));
-    },
-  };
-}
-
-const asList = (elements: readonly Json[] | undefined): Json[] | undefined =>
-  elements === undefined ? undefined : [...elements];
-
-/** The value of an expression for each element. Stops at the first fault. */
-function eachOf(elements: readonly Json[], scope: Scope, value: Evaluate, fault: () => boolean): (Json | undefined)[] {
-  const values: (Json | undefined)[] = [];
-  for (const item of elements) {
-    values.push(value({ item, parent: scope }));
-    if (fault()) return values;
-  }
-  return values;
-}
-
-export const filter = onElements(
-  {
-    form: "{filter: LIST, where: CONDITION}",
-    does: "The elements of a list for which a condition holds.",
-    options: { where: `The condition. ${elementPaths} Required.` },
-    examples: [
-      {
-        expression: { filter: "lines", where: { path: "type", equals: "licence" } },
-        record: {
-          lines: [
-            { id: 1, type: "licence" },
-            { id: 2, type: "service" },
-          ],
-        },
-        gives: [{ id: 1, type: "licence" }],
-      },
-      {
-        expression: { filter: "tags", where: { path: ".", matches: "^cad" } },
-        record: { tags: ["cad", "crm", null] },
-        gives: ["cad"],
-      },
-    ],
-  },
-  ({ inside }, spec, at) => {
-    const holds = compileCondition(spec["where"], beside(at, "where"), inside);
-    return (elements, scope) => elements.filter((item) => holds({ item, parent: scope }));
-  },
-);
-
-const orders = {
-  text: (one: Json, other: Json) => (String(one) < String(other) ? -1 : String(one) > String(other) ? 1 : 0),
-};
-const sortings = ["text", "number", "instant"] as const;
-
-export const sort = onElements(
-  {
-    form: "{sort: LIST, by: EXPRESSION, as: KIND, order: ORDER}",
-    does: "A list in another order. Elements that are the same stay as they stood; those without a value come last.",
-    options: {
-      by: `What decides. ${elementPaths} The element itself by default.`,
-      as: "How it is compared: as `text` (by default), `number` or `instant`.",
-      order: "`ascending` (by default) or `descending`.",
-    },
-    refuses: {
-      ...textRefusals,
-      "not-a-number": "something is no number, with `as: number`",
-      "not-exact": "a number beyond 40 digits",
-      "not-an-instant": "something is no instant, with `as: instant`",
-    },
-    examples: [
-      {
-        expression: { sort: "lines", by: "seats", as: "number", order: "descending" },
-        record: { lines: [{ seats: "9" }, { seats: 10 }, {}] },
-        gives: [{ seats: 10 }, { seats: "9" }, {}],
-      },
-      { expression: { sort: "tags" }, record: { tags: ["b", "a"] }, gives: ["a", "b"] },
-    ],
-  },
-  ({ inside }, spec, at, { context }) => {
-    const as = wordOption(spec, "as", at, context, sortings, "text") ?? "text";
-    const order = wordOption(spec, "order", at, context, ["ascending", "descending"], "ascending");
-    const kinds = { text: textual, number: numeric, instant: ofInstant }[as];
-    const by = inside.expression(spec["by"] ?? ".", beside(at, "by"), kinds);
-    const sign = order === "descending" ? -1 : 1;
-    const keyOf = (value: Json): Json | Decimal | undefined => {
-      if (as === "number") return decimalOf(value, context);
-      return as === "text" ? asText(value, context) : instantOf(value, context);
-    };
-    return (elements, scope) => {
-      const values = eachOf(elements, scope, by, () => context.fault !== undefined);
-      const keyed = elements.map((element, index) => {
-        const value = values[index];
-        return { element, key: value === undefined || context.fault !== undefined ? undefined : keyOf(value) };
-      });
-      if (context.fault !== undefined) return undefined;
-      const compared = (one: Json | Decimal, other: Json | Decimal): number =>
-        isDecimal(one) && isDecimal(other) ? compare(one, other) : isDecimal(one) || isDecimal(other) ? 0 : orders.text(one, other);
-      return keyed
-        .toSorted((one, other) => {
-          if (one.key === undefined || other.key === undefined)
-            return Number(one.key === undefined) - Number(other.key === undefined);
-          return sign * compared(one.key, other.key);
-        })
-        .map(({ element }) => element);
-    };
-  },
-  (spec) => spec["by"] === undefined,
-);
-
-function isDecimal(key: Json | Decimal): key is Decimal {
-  return typeof key === "object" && key !== null && "digits" in key && typeof key.digits === "bigint";
-}
-
-export const distinct = onElements(
-  {
-    form: "{distinct: LIST, by: EXPRESSION}",
-    does: "A list without repetitions: of elements that are the same, the first. One without a value stays.",
-    options: { by: `What tells elements apart, compared as text. ${elementPaths} The whole element by default.` },
-    refuses: textRefusals,
-    examples: [
-      { expression: { distinct: "tags" }, record: { tags: ["a", "b", "a"] }, gives: ["a", "b"] },
-      {
-        expression: { distinct: "lines", by: "sku" },
-        record: {
-          lines: [
-            { sku: 1, seats: 5 },
-            { sku: "1", seats: 7 },
-          ],
-        },
-        gives: [{ sku: 1, seats: 5 }],
-      },
-    ],
-  },
-  ({ inside }, spec, at, { context }) => {
-    const by = spec["by"] === undefined ? undefined : inside.expression(spec["by"], beside(at, "by"), plain);
-    return (elements, scope) => {
-      const seen = new Set<string>();
-      return elements.filter((item) => {
-        if (context.fault !== undefined) return false;
-        const value = by === undefined ? item : by({ item, parent: scope });
-        if (value === undefined) return true;
-        const key = by === undefined ? canonicalJson(value) : typeof value === "boolean" ? String(value) : asText(value, context);
-        if (key === undefined || seen.has(key)) return false;
-        seen.add(key);
-        return true;
-      });
-    };
-  },
-  (spec) => spec["by"] === undefined,
-);
 
 export const flatten: Operator = {
   reference: {
     form: "{flatten: LIST}",
     does: "The elements of the lists in a list, one after the other; an element that is no list stays.",
-    takes,
+    takes: takesList,
     gives: "a list",
     options: {},
     refuses: { "too-many": "the lists have more than 100,000 elements in all" },
@@ -233,7 +46,7 @@ export const collect: Operator = {
   reference: {
     form: "{collect: LIST, give: EXPRESSION}",
     does: "What an expression gives for each element; what gives nothing is left out.",
-    takes,
+    takes: takesList,
     gives: "a list",
     options: { give: `The expression. ${elementPaths} Required.` },
     refuses: tooMany,
@@ -262,7 +75,7 @@ export const firstWhere: Operator = {
   reference: {
     form: "{firstWhere: LIST, where: CONDITION, give: EXPRESSION}",
     does: "The first element of a list for which a condition holds, or what an expression gives for it.",
-    takes,
+    takes: takesList,
     gives: "the element, or what the expression gives",
     options: {
       where: `The condition. ${elementPaths} Required.`,
@@ -308,7 +121,7 @@ export const count: Operator = {
   reference: {
     form: "{count: LIST}",
     does: "How many elements a list has. No list gives nothing.",
-    takes,
+    takes: takesList,
     gives: "a number",
     options: {},
     refuses: tooMany,
@@ -332,9 +145,11 @@ export const sum: Operator = {
   reference: {
     form: "{sum: LIST, of: EXPRESSION}",
     does: "The sum of what an expression gives for each element, exact on decimals. No list gives nothing, an empty one 0.",
-    takes,
+    takes: takesList,
     gives: "a number",
-    options: { of: `What is added up. ${elementPaths} The element itself by default. What gives nothing adds nothing.` },
+    options: {
+      of: `What is added up. ${elementPaths} The element itself by default. What gives nothing adds nothing.`,
+    },
     refuses: {
       ...tooMany,
       "not-a-number": "something is no decimal number with a point",
@@ -376,13 +191,17 @@ export const join: Operator = {
   reference: {
     form: "{join: LIST, separator: TEXT}",
     does: "The texts of a list as one text. Gives nothing where none is there.",
-    takes: `${takes}. Its elements: text, or numbers`,
+    takes: `${takesList}. Its elements: text, or numbers`,
     gives: "text",
     options: { separator: "What stands between two texts; a comma and a blank by default." },
     refuses: { ...tooMany, ...textRefusals, "too-long": "the text is longer than 1,000,000 characters" },
     examples: [
       { expression: { join: "tags", separator: " " }, record: { tags: ["a", 1, null] }, gives: "a 1" },
-      { expression: { join: { collect: "lines", give: "sku" } }, record: { lines: [{ sku: "x" }, { sku: "y" }] }, gives: "x, y" },
+      {
+        expression: { join: { collect: "lines", give: "sku" } },
+        record: { lines: [{ sku: "x" }, { sku: "y" }] },
+        gives: "x, y",
+      },
     ],
   },
   gives: ["text"],

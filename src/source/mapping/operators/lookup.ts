@@ -80,7 +80,6 @@ export const lookup: Operator = {
   },
 };
 
-
 type Row = string | readonly (string | undefined)[];
 
 /** How the value is read from a row; undefined where the table has no such column. */

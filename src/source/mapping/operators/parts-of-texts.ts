@@ -48,7 +48,11 @@ export const replace: Operator = {
     },
     refuses: { ...textRefusals, ...tooLong },
     examples: [
-      { expression: { replace: "name", find: " GmbH", with: "" }, record: { name: "Nordwind GmbH" }, gives: "Nordwind" },
+      {
+        expression: { replace: "name", find: " GmbH", with: "" },
+        record: { name: "Nordwind GmbH" },
+        gives: "Nordwind",
+      },
       {
         expression: { replace: "code", pattern: "^([A-Z]+)-0*([0-9]+)$", with: "$2/$1" },
         record: { code: "DE-0042" },
@@ -218,7 +222,7 @@ export const substring: Operator = {
       const text = boundedText(inner(scope), context);
       if (text === undefined) return undefined;
       // By characters, so that none of two halves is cut apart.
-      const characters = [...text];
+      const characters = Array.from(text);
       const start = from < 0 ? Math.max(0, characters.length + from) : from;
       return nonEmpty(characters.slice(start, length === undefined ? undefined : start + length).join(""));
     };
@@ -250,13 +254,13 @@ export const pad: Operator = {
     if (length === undefined && spec["length"] === undefined)
       return mistake(context, beside(at, "length"), "missing; expected a whole number from 1 to 200");
     const filling = option(spec, "with", at, context) ?? "0";
-    if ([...filling].length !== 1 || !filling.isWellFormed() || filling === "\0")
+    if (Array.from(filling).length !== 1 || !filling.isWellFormed() || filling === "\0")
       return mistake(context, beside(at, "with"), `found ${JSON.stringify(filling)}; expected one character`);
     const side = wordOption(spec, "side", at, context, ["start", "end"], "start");
     return (scope) => {
       const text = boundedText(inner(scope), context);
       if (text === undefined) return undefined;
-      const missing = filling.repeat(Math.max(0, (length ?? 0) - [...text].length));
+      const missing = filling.repeat(Math.max(0, (length ?? 0) - Array.from(text).length));
       return side === "end" ? text + missing : missing + text;
     };
   },

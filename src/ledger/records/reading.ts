@@ -1,0 +1,46 @@
+import type { Stream } from "../../crm/model.ts";
+import type { Met } from "./absence.ts";
+import type { ExpectedForms } from "./expected-forms.ts";
+import { SeenForms } from "./seen-forms.ts";
+import type { SkippedRecord, SkippedTables } from "./skipped.ts";
+
+/** A reading that goes on: what it has met, and the forms that it will most likely meet. */
+export class Reading {
+  readonly source: string;
+  readonly stream: Stream;
+  readonly expected: ExpectedForms;
+  /** The forms that it has met as they were. */
+  readonly seen = new SeenForms();
+  /** Records that it has taken up itself, each counted once. */
+  taken = 0;
+  #skipped: SeenForms | undefined;
+  #nameless = 0;
+
+  constructor(source: string, stream: Stream, expected: ExpectedForms) {
+    this.source = source;
+    this.stream = stream;
+    this.expected = expected;
+  }
+
+  /** Remembers records that their stream leaves out. Returns those of whom something is to be written. */
+  skip(tables: SkippedTables, items: readonly SkippedRecord[]): NonNullable<SkippedRecord["key"]>[] {
+    this.#nameless += items.filter(({ isNameless }) => isNameless).length;
+    const keys = items.flatMap(({ key }) => key ?? []);
+    const { forms, touched } = tables.standing(this.source, this.stream, keys);
+    if (forms.length > 0) {
+      this.#skipped ??= new SeenForms();
+      this.#skipped.add(forms);
+    }
+    return touched;
+  }
+
+  get met(): Met {
+    const records = this.expected.met + this.taken;
+    return { seen: this.seen, records, skipped: this.#skipped, nameless: this.#nameless };
+  }
+
+  close(): void {
+    this.seen.close();
+    this.#skipped?.close();
+  }
+}
