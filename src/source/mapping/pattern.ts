@@ -38,7 +38,7 @@ export function compilePattern(written: Json | undefined, at: KeyPath, context: 
 
 function said(message: string): string {
   const [reason = ""] = /(?<=regexp: ).*/.exec(message) ?? [message];
-  return /invalid or unsupported Perl syntax: `\(\?/.test(reason) || /escape sequence: `\\\d/.test(reason)
+  return /`\(\?(?:[=!]|<[=!])/.test(reason) || /escape sequence: `\\\d/.test(reason)
     ? `${reason}; look-arounds and backreferences can run away and are not taken`
     : reason;
 }
