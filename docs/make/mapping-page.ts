@@ -130,9 +130,11 @@ function conditionPart(): string[] {
     "### Records that are skipped",
     "`skip: CONDITION` beside the `mapping` of a stream leaves records out: " +
       `${code("skip: {any: [{path: status, equals: draft}, {path: total, atMost: 0}]}")}. They count as skipped in ` +
-      "the run and its balance, and are neither in quarantine nor gone: a record that was known before stays as it was " +
+      "the run and its balance, and are neither in quarantine nor gone: a record that was known before stays as " +
+      "it was " +
       "last, and nothing of it is taken away. What ends an order is `cancelled`, never `skip`. Where the condition " +
-      "cannot be told (text that is no number, with `above`), the record goes into quarantine. One whose `id` cannot be " +
+      "cannot be told (text that is no number, with `above`), the record goes into quarantine. One whose `id` " +
+      "cannot be " +
       "read may be any record, so that nothing counts as gone in that reading; one that has none at all is no record.",
   ];
 }
@@ -181,7 +183,8 @@ export function mappingPage(): string {
       "too. Inside `each` of a list, `.` is the element and `^.` " +
       "goes to the item around it, as often as it stands.",
     "## Operators",
-    "The look-up table `regions` of the examples holds DE → EMEA and US → AMER; `packs` has the columns `product` and " +
+    "The look-up table `regions` of the examples holds DE → EMEA and US → AMER; `packs` has the columns " +
+      "`product` and " +
       "`seats`: CAD-10 → CAD, 10.",
     ...Object.entries(operators).flatMap(([name, operator]) => operatorPart(name, operator)),
     ...conditionPart(),

@@ -42,7 +42,8 @@ const streamFields = {
     .optional()
     .meta({
       description:
-        "The condition under which a record is left out: it counts as skipped, and stays as it was where it was known. " +
+        "The condition under which a record is left out: it counts as skipped, and stays as it was where it was " +
+        "known. " +
         "See the reference of the mapping",
       examples: [{ path: "status", in: ["draft", "quote"] }],
     }),

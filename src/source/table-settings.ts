@@ -1,18 +1,20 @@
 import { z } from "zod";
 import { fileFields, pathSchema } from "./file/file-source-settings.ts";
+import { valueColumn } from "./mapping/lookup-table.ts";
 
 const columnName = z.string().regex(/^[A-Za-z][A-Za-z0-9_]*$/);
 
 /** What every look-up table says of its rows, whatever kind of source they come from. */
 export const tableFields = {
   key: pathSchema.meta({ description: "Field that is looked up", examples: ["country"] }),
-  value: pathSchema.optional().meta({ description: "Field that is found", examples: ["region"] }),
+  value: pathSchema
+    .optional()
+    .meta({ description: "Field that is found where `lookup` names no column", examples: ["region"] }),
   columns: z
     .record(columnName, pathSchema)
     .optional()
     .meta({
-      description:
-        "Instead of `value`, several fields that are found, by the names that `lookup` has for them (`column`)",
+      description: "Other fields that are found, by the names that `lookup` has for them (`column`)",
       examples: [{ product: "product", seats: "seats_per_unit" }],
     }),
   nullTexts: z
@@ -26,11 +28,15 @@ export type TableColumns = z.infer<z.ZodObject<typeof tableFields>>;
 export function checkTable(table: TableColumns, context: z.RefinementCtx): void {
   const { value, columns } = table;
   if (value === undefined && columns === undefined)
-    context.addIssue({ code: "custom", path: ["value"], message: "missing; a table has either value or columns" });
-  else if (value !== undefined && columns !== undefined)
-    context.addIssue({ code: "custom", path: ["columns"], message: "stands beside value; a table has one of them" });
+    context.addIssue({ code: "custom", path: ["value"], message: "missing; a table has a value, or columns, or both" });
   else if (columns !== undefined && Object.keys(columns).length === 0)
     context.addIssue({ code: "custom", path: ["columns"], message: "empty; a table has one column at least" });
+}
+
+/** The columns of a table whose rows are read; undefined where a key has one value. */
+export function namedColumns({ value, columns }: TableColumns): readonly string[] | undefined {
+  if (columns === undefined) return undefined;
+  return value === undefined ? Object.keys(columns) : [valueColumn, ...Object.keys(columns)];
 }
 
 const fileTableSchema = z.strictObject({ ...fileFields, ...tableFields }).superRefine(checkTable);
@@ -63,7 +69,7 @@ export type TableSettings = z.infer<typeof tableSchema>;
 
 /** The columns of a table as its settings say it; undefined where a key has one value. */
 export function columnsOfTable(settings: TableSettings): readonly string[] | undefined {
-  if (!("inline" in settings)) return settings.columns === undefined ? undefined : Object.keys(settings.columns);
+  if (!("inline" in settings)) return namedColumns(settings);
   const names = new Set<string>();
   let hasColumns = false;
   for (const entry of Object.values(settings.inline)) {

@@ -4,7 +4,7 @@ import { keyReader } from "./keys.ts";
 import type { LookupTable } from "./mapping/lookup-table.ts";
 import { sourceProblem } from "./problems.ts";
 import type { SourceItem } from "./reader.ts";
-import { columnsOfTable } from "./table-settings.ts";
+import { columnsOfTable, namedColumns } from "./table-settings.ts";
 import type { InlineTableSettings, TableColumns } from "./table-settings.ts";
 
 /** Most entries of a look-up table, which is held in memory. */
@@ -14,8 +14,8 @@ const mostEntries = 1_000_000;
 export type TableRows = AsyncGenerator<SourceItem[], Problem | undefined, void>;
 
 /**
- * The look-up table that rows make. Throws a Problem when they cannot be read whole, one of them cannot be used, or a key
- * stands twice with different values: a table that is half there would change records that are right.
+ * The look-up table that rows make. Throws a Problem when they cannot be read whole, one of them cannot be used, or a
+ * key stands twice with different values: a table that is half there would change records that are right.
  */
 export async function tableOf(name: string, settings: TableColumns, rows: TableRows): Promise<LookupTable> {
   const keyOf = keyReader(settings.key);
@@ -33,7 +33,7 @@ export async function tableOf(name: string, settings: TableColumns, rows: TableR
       const next = await rows.next();
       if (next.done === true) {
         if (next.value !== undefined) throw next.value;
-        return { columns: settings.columns === undefined ? undefined : Object.keys(settings.columns), rows: table };
+        return { columns: namedColumns(settings), rows: table };
       }
       for (const item of next.value) {
         if ("bad" in item) throw wrong(item.bad.place, `has a row that cannot be used: ${item.bad.message}`);
@@ -64,7 +64,8 @@ function rowReader({ value, columns, nullTexts }: TableColumns): (row: JsonObjec
     const valueOf = keyReader(value ?? "");
     return (row) => present(valueOf(row));
   }
-  const readers = Object.values(columns).map((path) => keyReader(path));
+  const paths = value === undefined ? Object.values(columns) : [value, ...Object.values(columns)];
+  const readers = paths.map((path) => keyReader(path));
   return (row) => readers.map((readColumn) => present(readColumn(row)));
 }
 

@@ -102,7 +102,7 @@ export const comparisonReference = [
   },
 ];
 
-/** A comparison of what is found with a constant, or with what another expression gives. Nothing compares to nothing. */
+/** A comparison with a constant, or with what another expression gives. Nothing compares to nothing. */
 export function compileComparison(
   test: string,
   { subject, from }: { subject: Json | undefined; from: KeyPath },

@@ -20,7 +20,7 @@ import { targetOf } from "./target.ts";
 /** A mapping as the configuration writes it: target field → expression. */
 export type MappingSpec = JsonObject;
 
-/** The key of a stream beside its mapping: the condition under which a record is skipped. No target field has its name. */
+/** The key of a stream beside its mapping: when a record is skipped. No target field has its name. */
 const skipKey = "skip";
 
 /** Why a record cannot be used. Holds no value of the record but its key. */

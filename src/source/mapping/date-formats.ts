@@ -56,8 +56,11 @@ function serial(first: string, least: number, name: string): NamedFormat {
 
 const monthNames = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const dayNames = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
-const rfc2822 =
-  /^(?:([a-z]{3}), ?)?(\d{1,2}) ([a-z]{3}) (\d{4}) (\d{2}):(\d{2})(?::(\d{2}))? (?:([+-])(\d{2})([0-5]\d)|(gmt|ut|utc|z))$/i;
+const rfc2822 = new RegExp(
+  String.raw`^(?:([a-z]{3}), ?)?(\d{1,2}) ([a-z]{3}) (\d{4}) (\d{2}):(\d{2})(?::(\d{2}))? ` +
+    String.raw`(?:([+-])(\d{2})([0-5]\d)|(gmt|ut|utc|z))$`,
+  "i",
+);
 
 function readRfc2822(value: Json): ReadTime {
   const found = typeof value === "string" && value.length <= 60 ? rfc2822.exec(value) : null;

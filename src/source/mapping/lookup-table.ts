@@ -1,3 +1,6 @@
+/** The column of a table with several that is found where `lookup` names none. */
+export const valueColumn = "";
+
 /** A look-up table: what stands in its columns for each key. */
 export interface LookupTable {
   /** The names of its columns; undefined where a key has one value. */

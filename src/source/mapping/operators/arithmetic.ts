@@ -105,7 +105,8 @@ export const divide: Operator = {
   reference: {
     form: "{divide: [A, B], decimals: NUMBER, rounding: ROUNDING}",
     does:
-      "The first number divided by the second. Without `rounding` the quotient has to be exact. Gives nothing as soon as " +
+      "The first number divided by the second. Without `rounding` the quotient has to be exact. Gives nothing as " +
+      "soon as " +
       "one of them gives nothing.",
     takes: "numbers: expressions, or numbers as they stand",
     gives: "a number",

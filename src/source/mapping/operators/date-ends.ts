@@ -14,7 +14,8 @@ type End = (typeof ends)[number];
 const options = {
   zone: "The time zone whose days and months are meant, such as Europe/Berlin. Required.",
   as:
-    "How the end is told: `after`, the first moment that is no longer in it (by default); `lastMoment`, a millisecond " +
+    "How the end is told: `after`, the first moment that is no longer in it (by default); `lastMoment`, a " +
+    "millisecond " +
     "before that; `lastDay`, the beginning of its last day.",
 };
 const refuses = {
@@ -129,12 +130,15 @@ export const plusTerm: Operator = {
   reference: {
     form: "{plusTerm: EXPRESSION, term: TERM, zone: ZONE, as: END}",
     does:
-      "An instant and a term after it, on the calendar and the clock of a zone. A day that the month does not have is " +
+      "An instant and a term after it, on the calendar and the clock of a zone. A day that the month does not " +
+      "have is " +
       "its last one.",
     takes,
     gives: "an instant",
     options: {
-      term: "Years-months-days as fields of the canonical record have it (`1-0-0`), or an expression that finds it. Required.",
+      term:
+        "Years-months-days as fields of the canonical record have it (`1-0-0`), or an expression that finds " +
+        "it. Required.",
       ...options,
     },
     refuses: { ...textRefusals, ...refuses, "not-a-term": "the term is not of the form years-months-days" },

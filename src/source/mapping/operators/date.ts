@@ -8,11 +8,13 @@ export const date: Operator = {
   reference: {
     form: "{date: EXPRESSION, format: FORMAT, zone: ZONE, clockChange: POLICY}",
     does:
-      "A time, as an instant in UTC. Formats: `iso`; `iso_week` (2026-W05-3); `epoch_s`, `epoch_ms` and `epoch_us` (the " +
+      "A time, as an instant in UTC. Formats: `iso`; `iso_week` (2026-W05-3); `epoch_s`, `epoch_ms` and " +
+      "`epoch_us` (the " +
       "years 1900 to 2200); `excel` and `excel_1904`, the day numbers of spreadsheets; `rfc_2822`; `odata`, which is " +
       "/Date(milliseconds)/; or a pattern of `yyyy`, `yy` (2000 to 2099), `MM`, `M`, `MMM` (Jan), `MMMM` (January), " +
       "`dd`, `d`, `EEE` (Mon), `EEEE` (Monday), `HH`, `H`, `hh` or `h` with `a` (AM, PM), `mm`, `ss`, `S` to " +
-      "`SSSSSSSSS`, `XXX` (Z or +01:00) and `XX` (Z or +0100), with other letters in single quotes. Names are English; " +
+      "`SSSSSSSSS`, `XXX` (Z or +01:00) and `XX` (Z or +0100), with other letters in single quotes. Names are " +
+      "English; " +
       "what is finer than a millisecond is left out.",
     takes: "text, or a number for epochs, day numbers and patterns of digits alone",
     gives: "an instant, such as 2026-03-01T08:00:00.000Z",

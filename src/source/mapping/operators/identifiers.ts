@@ -36,12 +36,15 @@ export const digits: Operator = {
 export const phone: Operator = {
   reference: {
     form: "{phone: EXPRESSION, country: COUNTRY}",
-    does: "A phone number in the form E.164, by the numbering plans of the countries (libphonenumber). An extension is left out.",
+    does:
+      "A phone number in the form E.164, by the numbering plans of the countries (libphonenumber). An " +
+      "extension is left out.",
     takes: "text, or a number as the source writes it",
     gives: "text, such as +493012345678",
     options: {
       country:
-        "The country of numbers that do not begin with + or 00: two capital letters such as DE, or an expression that " +
+        "The country of numbers that do not begin with + or 00: two capital letters such as DE, or an expression " +
+        "that " +
         "finds them. Without it such numbers are refused.",
     },
     refuses: {

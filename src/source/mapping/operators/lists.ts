@@ -144,7 +144,9 @@ export const count: Operator = {
 export const sum: Operator = {
   reference: {
     form: "{sum: LIST, of: EXPRESSION}",
-    does: "The sum of what an expression gives for each element, exact on decimals. No list gives nothing, an empty one 0.",
+    does:
+      "The sum of what an expression gives for each element, exact on decimals. No list gives nothing, an " +
+      "empty one 0.",
     takes: takesList,
     gives: "a number",
     options: {

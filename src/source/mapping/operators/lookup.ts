@@ -2,6 +2,7 @@ import { isJsonObject } from "../../../base/canonical-json.ts";
 import { mistake, refuse } from "../context.ts";
 
 import { anyOf, kindsOfConstant } from "../kinds.ts";
+import { valueColumn } from "../lookup-table.ts";
 import type { LookupTable } from "../lookup-table.ts";
 import { asText, isText, ofText, textRefusals } from "./operator.ts";
 import type { Operator } from "./operator.ts";
@@ -66,7 +67,7 @@ export const lookup: Operator = {
       const message =
         table.columns === undefined
           ? "the table has one value a key and no columns"
-          : `expected one of the columns ${table.columns.join(", ")}`;
+          : `expected one of the columns ${table.columns.filter((one) => one !== valueColumn).join(", ")}`;
       return mistake(context, [...at, "column"], `found ${JSON.stringify(column) ?? "nothing"}; ${message}`);
     }
     return (scope) => {
@@ -86,6 +87,6 @@ type Row = string | readonly (string | undefined)[];
 function columnOf(table: LookupTable, column: string | undefined): ((row: Row) => string | undefined) | undefined {
   if (table.columns === undefined)
     return column === undefined ? (row) => (typeof row === "string" ? row : undefined) : undefined;
-  const index = column === undefined && table.columns.length === 1 ? 0 : table.columns.indexOf(column ?? "");
+  const index = table.columns.indexOf(column ?? valueColumn);
   return index < 0 ? undefined : (row) => (typeof row === "string" ? undefined : row[index]);
 }

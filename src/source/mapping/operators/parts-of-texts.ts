@@ -15,7 +15,8 @@ const tooLong = { "too-long": "the text is longer than 100,000 characters, or be
 const tooLongToSearch = { "too-long": "the text is longer than 10,000 characters" };
 const patternOption =
   "A regular expression of RE2, which takes time in proportion to the text: no backreferences, no look-arounds, at " +
-  "most 500 characters, and nothing repeated more than 200 times. `(?i)` in front: small and capital letters are the same.";
+  "most 500 characters, and nothing repeated more than 200 times. `(?i)` in front: small and capital letters are " +
+  "the same.";
 
 /** Text that was found, not longer than can be worked on. */
 function boundedText(found: Json | undefined, context: MappingContext): string | undefined {
@@ -37,7 +38,8 @@ export const replace: Operator = {
   reference: {
     form: "{replace: EXPRESSION, find: TEXT, with: TEXT} or {replace: EXPRESSION, pattern: PATTERN, with: TEXT}",
     does:
-      "Puts a text in place of every one that is found. In `with` of a pattern, `$1` and `$<name>` stand for its groups, " +
+      "Puts a text in place of every one that is found. In `with` of a pattern, `$1` and `$<name>` stand for its " +
+      "groups, " +
       "`$$` for the character. Where no text is left, it gives nothing.",
     takes: "text, or a number as the source writes it",
     gives: "text",
@@ -131,14 +133,16 @@ export const extract: Operator = {
   reference: {
     form: "{extract: EXPRESSION, pattern: PATTERN, group: GROUP}",
     does:
-      "The first part of the text that matches a pattern, or a group of it. Gives nothing where nothing matches, or the " +
+      "The first part of the text that matches a pattern, or a group of it. Gives nothing where nothing matches, " +
+      "or the " +
       "group is empty.",
     takes: "text, or a number as the source writes it",
     gives: "text",
     options: {
       pattern: `${patternOption} Required.`,
       group:
-        "The number or the name of a group, 0 for all that matches; by default the first group, where the pattern has one.",
+        "The number or the name of a group, 0 for all that matches; by default the first group, where the " +
+        "pattern has one.",
     },
     refuses: { ...textRefusals, ...tooLongToSearch },
     examples: [
