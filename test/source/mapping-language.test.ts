@@ -1,3 +1,4 @@
+/* oxlint-disable unicorn/no-thenable -- `then` is a word of the mapping here, never a function */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
@@ -41,10 +42,10 @@ describe("a pattern", () => {
     ["\ud800", "expected at most 500"],
   ])("%j is refused when it is read, with its key", (pattern, reason) => {
     for (const [key, expression] of [
-      ["match", { when: { path: { match: "x", pattern }, equals: true }, ["then"]: "x" }],
+      ["match", { when: { path: { match: "x", pattern }, equals: true }, then: "x" }],
       ["extract", { extract: "x", pattern }],
       ["replace", { replace: "x", pattern }],
-      ["matches", { when: { path: "x", matches: pattern }, ["then"]: "x" }],
+      ["matches", { when: { path: "x", matches: pattern }, then: "x" }],
     ] satisfies [string, Json][]) {
       const all = mistakes(expression);
       expect(all, key).toHaveLength(1);
@@ -260,8 +261,8 @@ describe("what fits where", () => {
     [{ split: "x" }, "address: gives a list; expected text or a number"],
     [{ match: "x", pattern: "a" }, "address: gives true or false; expected text or a number"],
     [{ money: "x", currency: "EUR" }, "address: gives an amount of money; expected text or a number"],
-    [{ when: { path: "x", present: true }, ["then"]: { split: "x" }, else: { list: ["x"] } }, "address: gives a list"],
-    [{ when: { path: "x", present: true }, ["then"]: { split: "x" }, else: "x" }, undefined],
+    [{ when: { path: "x", present: true }, then: { split: "x" }, else: { list: ["x"] } }, "address: gives a list"],
+    [{ when: { path: "x", present: true }, then: { split: "x" }, else: "x" }, undefined],
     [{ first: [{ boolean: "x" }, { list: ["x"] }] }, "address: gives true or false or a list; expected text"],
     [{ date: { number: "x" }, format: "epoch_s" }, undefined],
     [{ date: { boolean: "x" } }, "address.date: gives true or false; expected text or a number"],
@@ -274,19 +275,16 @@ describe("what fits where", () => {
     [{ join: { sort: "x", by: { split: "y" } } }, "address.join.by: gives a list; expected text or a number"],
     [{ text: { sum: "x", of: { list: ["y"] } } }, "address.text.of: gives a list"],
     [{ lookup: { table: "names", key: { split: "x" } } }, "address.lookup.key: gives a list"],
-    [{ when: { path: { split: "x" }, above: 3 }, ["then"]: "x" }, "address.when.path: gives a list; expected a number"],
+    [{ when: { path: { split: "x" }, above: 3 }, then: "x" }, "address.when.path: gives a list; expected a number"],
     [
-      { when: { path: { count: "x" }, before: "2026-01-01T00:00:00Z" }, ["then"]: "x" },
+      { when: { path: { count: "x" }, before: "2026-01-01T00:00:00Z" }, then: "x" },
       "gives a number; expected an instant",
     ],
-    [
-      { when: { path: "x", before: "2026-01-01" }, ["then"]: "x" },
-      'when.before: found "2026-01-01"; expected an instant',
-    ],
-    [{ when: { path: "x", above: "3" }, ["then"]: "x" }, 'when.above: found "3"; expected a number'],
-    [{ when: { all: [] }, ["then"]: "x" }, "address.when.all: expected a list of conditions"],
-    [{ when: { not: { path: "x" } }, ["then"]: "x" }, "address.when.not: expected exactly one of"],
-    [{ when: { all: [{ path: "x", present: true }], any: [] }, ["then"]: "x" }, "found all and any together"],
+    [{ when: { path: "x", before: "2026-01-01" }, then: "x" }, 'when.before: found "2026-01-01"; expected an instant'],
+    [{ when: { path: "x", above: "3" }, then: "x" }, 'when.above: found "3"; expected a number'],
+    [{ when: { all: [] }, then: "x" }, "address.when.all: expected a list of conditions"],
+    [{ when: { not: { path: "x" } }, then: "x" }, "address.when.not: expected exactly one of"],
+    [{ when: { all: [{ path: "x", present: true }], any: [] }, then: "x" }, "found all and any together"],
     [{ path: { upper: "x" } }, "address.path: expected a path as text"],
   ] satisfies [Json, string | undefined][])("%j: %s", (expression, expected) => {
     const all = mistakes(expression);
