@@ -54,6 +54,7 @@ const config: Members = [
   "src/source/limits.ts",
   "src/source/mapping/",
   "src/source/source-settings.ts",
+  "src/source/table-settings.ts",
 ];
 
 /** What `status` loads, most of it for other questions too: to find a file takes longer than to run it. */

@@ -10,13 +10,15 @@ const statements = [
   // How far a reading has come that is not at its end: one for each stream of a source, gone when a reading ends.
   `create table read_checkpoint (
      source text not null, stream text not null, question text not null, position text not null,
-     first_read integer not null, rows integer not null, bad integer not null,
+     first_read integer not null, rows integer not null, bad integer not null, nameless integer not null,
      began_at text not null, reached_at text not null,
      primary key (source, stream)
    ) strict, without rowid`,
-  // The raw forms that it has met as they were: hashes of 32 bytes, one behind the other.
+  // The raw forms that it has met as they were, and those that stand of records that it skipped: hashes of 32 bytes, one
+  // behind the other.
   `create table read_checkpoint_seen (
      source text not null, stream text not null, part integer not null, hashes blob not null,
+     skipped integer not null,
      primary key (source, stream, part)
    ) strict`,
 ];

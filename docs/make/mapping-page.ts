@@ -2,8 +2,11 @@ import type { Json } from "../../src/base/canonical-json.ts";
 import { privateFields, recordSchemas, secretFields, streams } from "../../src/crm/model.ts";
 import type { Stream } from "../../src/crm/model.ts";
 import { coercions } from "../../src/source/mapping/coerce.ts";
-import { conditionReference } from "../../src/source/mapping/condition.ts";
+import { compositionReference, conditionReference } from "../../src/source/mapping/condition.ts";
+import type { ConditionReference } from "../../src/source/mapping/condition.ts";
 import type { ExpressionExample } from "../../src/source/mapping/example.ts";
+import { valueTable } from "../../src/source/mapping/lookup-table.ts";
+import type { LookupTable } from "../../src/source/mapping/lookup-table.ts";
 import { listEntryReference } from "../../src/source/mapping/lists.ts";
 import { operators } from "../../src/source/mapping/operators.ts";
 import type { Operator } from "../../src/source/mapping/operators/operator.ts";
@@ -13,14 +16,9 @@ import { code, inline, page, table, yaml } from "./markdown.ts";
 import { fieldsOf } from "./target-fields.ts";
 
 /** The look-up tables that the examples use. */
-export const exampleTables: ReadonlyMap<string, ReadonlyMap<string, string>> = new Map([
-  [
-    "regions",
-    new Map([
-      ["DE", "EMEA"],
-      ["US", "AMER"],
-    ]),
-  ],
+export const exampleTables: ReadonlyMap<string, LookupTable> = new Map([
+  ["regions", valueTable({ DE: "EMEA", US: "AMER" })],
+  ["packs", { columns: ["product", "seats"], rows: new Map([["CAD-10", ["CAD", "10"]]]) }],
 ]);
 
 const result = (example: { gives?: Json; refused?: string }): string =>
@@ -105,24 +103,39 @@ function streamPart(stream: Stream): string[] {
   ];
 }
 
+function conditionTable(first: string, references: readonly ConditionReference[]): string {
+  return table(
+    [first, "Holds where", "Example", "Record", "Holds"],
+    references.flatMap(({ key, holds, examples }) =>
+      examples.map((example) => [
+        code(key),
+        holds,
+        code(inline(example.condition)),
+        code(inline(example.record)),
+        example.refused === undefined ? (example.holds === true ? "yes" : "no") : `refused: ${code(example.refused)}`,
+      ]),
+    ),
+  );
+}
+
 function conditionPart(): string[] {
   return [
     "## Conditions",
-    "`{path: EXPRESSION, TEST: …}` with exactly one of these " +
-      "tests. They stand in the operator `when` and in the entry " +
-      "of a list.",
-    table(
-      ["Test", "Holds where", "Example", "Record", "Holds"],
-      conditionReference.flatMap(({ key, holds, examples }) =>
-        examples.map((example) => [
-          code(key),
-          holds,
-          code(inline(example.condition)),
-          code(inline(example.record)),
-          example.holds ? "yes" : "no",
-        ]),
-      ),
-    ),
+    "`{path: EXPRESSION, TEST: …}` with exactly one of these tests. They stand in the operator `when`, in `where` of " +
+      "lists, in `when` of the entry of a list, and in `skip` of a stream. Where nothing is found, no test holds but " +
+      "`present: false`.",
+    conditionTable("Test", conditionReference),
+    "Conditions are put together with one of these keys:",
+    conditionTable("Key", compositionReference),
+    "### Records that are skipped",
+    "`skip: CONDITION` beside the `mapping` of a stream leaves records out: " +
+      `${code("skip: {any: [{path: status, equals: draft}, {path: total, atMost: 0}]}")}. They count as skipped in ` +
+      "the run and its balance, and are neither in quarantine nor gone: a record that was known before stays as " +
+      "it was " +
+      "last, and nothing of it is taken away. What ends an order is `cancelled`, never `skip`. Where the condition " +
+      "cannot be told (text that is no number, with `above`), the record goes into quarantine. One whose `id` " +
+      "cannot be " +
+      "read may be any record, so that nothing counts as gone in that reading; one that has none at all is no record.",
   ];
 }
 
@@ -170,7 +183,9 @@ export function mappingPage(): string {
       "too. Inside `each` of a list, `.` is the element and `^.` " +
       "goes to the item around it, as often as it stands.",
     "## Operators",
-    "The look-up table `regions` of the examples holds DE → EMEA and US → AMER.",
+    "The look-up table `regions` of the examples holds DE → EMEA and US → AMER; `packs` has the columns " +
+      "`product` and " +
+      "`seats`: CAD-10 → CAD, 10.",
     ...Object.entries(operators).flatMap(([name, operator]) => operatorPart(name, operator)),
     ...conditionPart(),
     ...listPart(),

@@ -79,6 +79,7 @@ const balanceSchema = z.object({
       quarantined: z.int(),
       deferred: z.int(),
       rejected: z.int().default(0),
+      skipped: z.int().default(0),
       adds: z.boolean(),
     }),
   ),
@@ -128,6 +129,7 @@ export function balanceText(balance: BalanceFigures, view: View = plainView): st
       { title: "quarantined", ...number },
       { title: "deferred", ...number },
       { title: "rejected", ...number },
+      { title: "skipped", ...number },
       { title: "" },
     ],
     balance.streams.map((row) => [
@@ -140,6 +142,7 @@ export function balanceText(balance: BalanceFigures, view: View = plainView): st
       row.quarantined,
       row.deferred,
       row.rejected,
+      row.skipped,
       row.adds ? "adds up" : "DOES NOT ADD UP",
     ]),
     view,

@@ -6,7 +6,7 @@ import type { StreamTally } from "./ingest.ts";
 
 /**
  * The balance of one stream in canonical records: extracted + carried in = unchanged + planned + quarantined +
- * deferred + rejected.
+ * deferred + rejected + skipped.
  */
 export interface StreamBalance {
   stream: Stream;
@@ -17,6 +17,7 @@ export interface StreamBalance {
   quarantined: number;
   deferred: number;
   rejected: number;
+  skipped: number;
   adds: boolean;
 }
 
@@ -61,6 +62,7 @@ export function balanceOf(
     const planned = count?.planned ?? 0;
     const deferred = count?.deferred ?? 0;
     const rejected = count?.rejected ?? 0;
+    const skipped = sum((tally) => tally.skipped);
     return [
       {
         stream,
@@ -71,8 +73,9 @@ export function balanceOf(
         quarantined,
         deferred,
         rejected,
+        skipped,
         adds:
-          extracted + takenUpAgain === unchanged + planned + quarantined + deferred + rejected &&
+          extracted + takenUpAgain === unchanged + planned + quarantined + deferred + rejected + skipped &&
           changed === (count?.changed ?? 0),
       },
     ];

@@ -9,6 +9,7 @@ import type { RecordKey, Stream } from "../crm/model.ts";
 import type { AbsenceRule } from "../ledger/records/absence.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { IngestedRecord, IngestedRejection } from "../ledger/records/record-tables.ts";
+import type { SkippedRecord } from "../ledger/records/skipped.ts";
 import { validate } from "../plan/validate.ts";
 import type { Rejection } from "../source/mapping/compile.ts";
 import { blankSecrets } from "../source/mapping/secrets.ts";
@@ -27,6 +28,8 @@ export interface StreamTally {
   unchanged: number;
   changed: number;
   quarantined: number;
+  /** Left out by the `skip` of the stream. */
+  skipped: number;
   absent: number;
   complete: boolean;
   /** The read was complete, but lost too many records to be believed about what is gone. */
@@ -36,8 +39,8 @@ export interface StreamTally {
 
 /** What a tally counts, and of which stream. */
 export function countsOf(tally: StreamTally): Omit<StreamTally, "complete" | "shrunk" | "problem"> {
-  const { source, stream, extracted, unchanged, changed, quarantined, absent } = tally;
-  return { source, stream, extracted, unchanged, changed, quarantined, absent };
+  const { source, stream, extracted, unchanged, changed, quarantined, skipped, absent } = tally;
+  return { source, stream, extracted, unchanged, changed, quarantined, skipped, absent };
 }
 
 /** Says in the log how reading one stream ended: what was found, or why it was not read or not believed. */
@@ -101,6 +104,7 @@ export async function ingestStream(
     unchanged: 0,
     changed: 0,
     quarantined: 0,
+    skipped: 0,
     absent: 0,
     complete: false,
     shrunk: undefined,
@@ -242,12 +246,19 @@ async function ingestBatch(
     hashed.map((entry) => entry.hash),
   );
   const fresh: ({ record: IngestedRecord } | { rejection: IngestedRejection })[] = [];
+  const skipped: SkippedRecord[] = [];
   for (const { item, hash } of hashed) {
     tally.extracted += 1;
     if (seen.unchanged.has(hash)) tally.unchanged += 1;
     else if (seen.quarantined.has(hash)) tally.quarantined += 1;
-    else fresh.push(mapItem(stream, item, hash, mapping, deps.settings));
+    else {
+      const mapped = mapItem(stream, item, hash, mapping, deps.settings);
+      if ("skipped" in mapped) skipped.push(mapped.skipped);
+      else fresh.push(mapped);
+    }
   }
+  tally.skipped += skipped.length;
+  if (skipped.length > 0) await deps.ledger.records.skip(source, stream, read, skipped);
   if (fresh.length === 0) return;
   const taken = await deps.ledger.records.ingest(source, stream, read, run, fresh);
   tally.changed += taken.changed;
@@ -277,6 +288,9 @@ function customerNamed(rejection: Rejection): RecordKey | undefined {
   return customerId === undefined ? undefined : { namespace: customerNamespace ?? namespace ?? "crm", id: customerId };
 }
 
+/** What a raw record comes to. */
+type MappedItem = { record: IngestedRecord } | { rejection: IngestedRejection } | { skipped: SkippedRecord };
+
 /** A raw record of a source as the ledger takes it up, with the hash by which it is known again. */
 export function mapRaw(
   stream: Stream,
@@ -284,7 +298,7 @@ export function mapRaw(
   mapping: StreamMapping,
   salt: string,
   settings: AssumptionSettings,
-): { record: IngestedRecord } | { rejection: IngestedRejection } {
+): MappedItem {
   return mapItem(stream, { raw }, hashOfItem({ raw }, salt + mapping.fingerprint), mapping, settings);
 }
 
@@ -294,7 +308,7 @@ function mapItem(
   rawHash: string,
   mapping: StreamMapping,
   settings: AssumptionSettings,
-): { record: IngestedRecord } | { rejection: IngestedRejection } {
+): MappedItem {
   if ("bad" in item) {
     const { bad } = item;
     return {
@@ -315,7 +329,9 @@ function mapItem(
   const kept = JSON.stringify(
     mapping.secretPaths.length === 0 ? raw.value : blankSecrets(raw.value, mapping.secretPaths),
   );
-  const mapped = mapping.map(raw.value);
+  const left = mapping.skip?.(raw.value);
+  if (left?.ok === true && left.value !== undefined) return { skipped: left.value };
+  const mapped = left?.ok === false ? left : mapping.map(raw.value);
   if (!mapped.ok) {
     const { namespace, id, field, code, message, expected } = mapped.error;
     const key: RecordKey | undefined = id === undefined ? undefined : { namespace: namespace ?? "crm", id };

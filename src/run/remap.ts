@@ -18,6 +18,7 @@ const leftReasons = {
   erased: "the raw form was erased",
   secrets: "the raw form is kept without its secrets",
   older: "the raw form is not known to be the one that came last",
+  skipped: "the stream leaves it out",
   otherId: "the mapping gives it another id, or none, which only a reading of everything can tell of",
 } as const;
 type LeftReason = keyof typeof leftReasons;
@@ -53,7 +54,7 @@ export async function remapStream(
   stream: Stream,
   { missing }: { missing: boolean } = { missing: false },
 ): Promise<Remapped> {
-  const left = { erased: 0, secrets: 0, older: 0, otherId: 0 };
+  const left = { erased: 0, secrets: 0, older: 0, skipped: 0, otherId: 0 };
   const result: Remapped = { source: source.name, stream, current: 0, changed: 0, unchanged: 0, quarantined: 0, left };
   let after: RecordKey | undefined;
   let mapper: Mapper | undefined;
@@ -82,11 +83,12 @@ export async function remapStream(
 
 /** How many records stand as they were mapped last, and why. */
 export function leftOf({ left }: Remapped): { why: string; count: number }[] {
-  const { erased, secrets, older, otherId } = left;
+  const { erased, secrets, older, skipped, otherId } = left;
   return [
     { why: leftReasons.erased, count: erased },
     { why: leftReasons.secrets, count: secrets },
     { why: leftReasons.older, count: older },
+    { why: leftReasons.skipped, count: skipped },
     { why: leftReasons.otherId, count: otherId },
   ].filter(({ count }) => count > 0);
 }
@@ -122,6 +124,7 @@ function mapAnew(
   if (hashOfRaw(value, salt, mapping.fingerprint) === rawHash) return "current";
   if (!earlier.some((fingerprint) => hashOfRaw(value, salt, fingerprint) === rawHash)) return "older";
   const item = mapRaw(stream, { place: `the stored form of ${formatKey(key)}`, value }, mapping, salt, settings);
+  if ("skipped" in item) return "skipped";
   const mappedKey = "record" in item ? item.record.key : item.rejection.key;
   return mappedKey?.namespace === key.namespace && mappedKey.id === key.id ? item : "otherId";
 }

@@ -12,6 +12,8 @@ import { mapRaw } from "./ingest.ts";
 /** What became of a row of the quarantine that a person asked to have mapped again. */
 export type Retried =
   | { kind: "taken-up"; id: string }
+  /** Its stream leaves it out now. */
+  | { kind: "skipped"; id: string }
   | { kind: "still-unusable"; id: string; message: string }
   /** It is mapped again when its source is read the next time, and `why` not now. */
   | { kind: "waits-for-source"; id: string; why: string }
@@ -58,6 +60,7 @@ export class QuarantineRetries {
       this.#settings,
     );
     if (!(await this.#ledger.records.ingestRetried(id, item, by))) return { kind: "unknown", id };
+    if ("skipped" in item) return { kind: "skipped", id };
     return "record" in item
       ? { kind: "taken-up", id }
       : { kind: "still-unusable", id, message: item.rejection.message };

@@ -1,4 +1,4 @@
-import type { EarlierRead } from "../ledger/records/records.ts";
+import type { EarlierRead } from "../ledger/records/source-reads.ts";
 import { headerRows } from "../source/reader.ts";
 
 /**

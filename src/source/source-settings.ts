@@ -1,12 +1,15 @@
 import { z } from "zod";
-import type { JsonObject } from "../base/canonical-json.ts";
+import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { streams } from "../crm/model.ts";
 import type { Stream } from "../crm/model.ts";
-import { fileStreamFields, pathSchema, tableSchema } from "./file/file-source-settings.ts";
+import { fileStreamFields, pathSchema } from "./file/file-source-settings.ts";
 import { checkPlainHttp } from "./http/plain.ts";
 import { checkHttpStream, httpSourceFields, httpStreamFields } from "./http/http-source-settings.ts";
 import { recordLimitsSchema } from "./limits.ts";
-import { findMistakes } from "./mapping/compile.ts";
+import { findMistakes, placeInStream } from "./mapping/compile.ts";
+import type { LookupTable } from "./mapping/lookup-table.ts";
+import { columnsOfTable, tableSchema } from "./table-settings.ts";
+import type { TableSettings } from "./table-settings.ts";
 
 const customerMapping = {
   id: "customerNumber",
@@ -34,6 +37,16 @@ const streamFields = {
     .default([])
     .meta({ description: 'Texts that stand for nothing, such as "NULL"', examples: [["NULL"]] }),
   limits: recordLimitsSchema.prefault({}).describe("What a single record may cost"),
+  skip: z
+    .json()
+    .optional()
+    .meta({
+      description:
+        "The condition under which a record is left out: it counts as skipped, and stays as it was where it was " +
+        "known. " +
+        "See the reference of the mapping",
+      examples: [{ path: "status", in: ["draft", "quote"] }],
+    }),
   mapping: mappingSchema,
 };
 
@@ -66,29 +79,43 @@ const commonFields = {
     .record(z.string(), tableSchema)
     .default({})
     .meta({
-      description: "Look-up tables for the mapping, each read from a file, held in memory",
-      examples: [{ regions: { files: "regions.csv", key: "country", value: "region" } }],
+      description: "Look-up tables for the mapping, each written here or read from files, held in memory",
+      examples: [
+        {
+          regions: { files: "regions.csv", key: "country", value: "region" },
+          packs: { inline: { "CAD-10": { product: "CAD", seats: 10 } } },
+        },
+      ],
     }),
 };
 
 interface MappedSource {
-  tables: Record<string, unknown>;
-  streams: Partial<Record<Stream, { key?: string | undefined; mapping: JsonObject } | undefined>>;
+  tables: Record<string, TableSettings>;
+  streams: Partial<
+    Record<Stream, { key?: string | undefined; skip?: Json | undefined; mapping: JsonObject } | undefined>
+  >;
+}
+
+/** The tables of a source as their settings say them, without their rows. */
+export function declaredTables(tables: Record<string, TableSettings>): ReadonlyMap<string, LookupTable> {
+  return new Map(
+    Object.entries(tables).map(([name, table]) => [name, { columns: columnsOfTable(table), rows: new Map() }]),
+  );
 }
 
 /** Makes every mistake in a mapping an issue with its own path, so that the configuration can name file and line. */
 function checkMappings(source: MappedSource, context: z.RefinementCtx): void {
-  const tables = Object.keys(source.tables);
+  const tables = declaredTables(source.tables);
   let count = 0;
   for (const stream of streams) {
     const settings = source.streams[stream];
     if (settings === undefined) continue;
     count += 1;
     const keys = settings.key === undefined ? [] : [settings.key];
-    for (const mistake of findMistakes(stream, settings.mapping, { tables, keys })) {
+    for (const mistake of findMistakes(stream, settings.mapping, { tables, keys, skip: settings.skip })) {
       context.addIssue({
         code: "custom",
-        path: ["streams", stream, "mapping", ...mistake.path],
+        path: ["streams", stream, ...placeInStream(mistake)],
         message: mistake.message,
       });
     }

@@ -2,26 +2,32 @@ import { isAbsolute, resolve } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { durationMs } from "../base/duration.ts";
 import { hashOf } from "../base/canonical-json.ts";
+import type { JsonObject } from "../base/canonical-json.ts";
 import { Problem } from "../base/errors.ts";
 import type { Randomness } from "../base/ids.ts";
 import { streams } from "../crm/model.ts";
 import type { Stream } from "../crm/model.ts";
 import { createFileSource } from "./file/source.ts";
-import { readTable } from "./file/table.ts";
+import { readFileTable } from "./file/table.ts";
 import { createHttpSource } from "./http/source.ts";
 import { recordLimitsSchema } from "./limits.ts";
-import { compileMapping } from "./mapping/compile.ts";
-import type { MapRecord } from "./mapping/compile.ts";
+import { compileStream } from "./mapping/compile.ts";
+import type { MapRecord, SkipRecord } from "./mapping/compile.ts";
+import type { LookupTable } from "./mapping/lookup-table.ts";
 import { secretPaths } from "./mapping/secrets.ts";
 import { waysOf } from "./mapping/ways.ts";
 import type { Way } from "./mapping/ways.ts";
 import { questionOf } from "./question.ts";
 import type { ReadOutcome, SourceItem, SourceReader, Staging } from "./reader.ts";
+import { declaredTables } from "./source-settings.ts";
 import type { SourceSettings } from "./source-settings.ts";
+import { inlineTable } from "./table.ts";
 
 /** The compiled mapping of one stream, with its look-up tables as they are now. */
 export interface StreamMapping {
   map: MapRecord;
+  /** Whether a raw record is left out; undefined where the stream leaves none out. */
+  skip?: SkipRecord | undefined;
   /** Places of a raw record that hold secrets; blank them with `blankSecrets` in everything that is kept. */
   secretPaths: readonly string[];
   /** How each target field comes to its value. */
@@ -72,14 +78,12 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
   const directory = settings.directory ?? ".";
   const from = isAbsolute(directory) ? directory : resolve(deps.baseDirectory, directory);
   const place = `sources.${name}`;
-  const known = new Map(
-    Object.keys(settings.tables).map((table): [string, ReadonlyMap<string, string>] => [table, new Map()]),
-  );
+  const known = declaredTables(settings.tables);
   const declared = streams.filter((stream) => settings.streams[stream] !== undefined);
   const secretsOf = new Map<Stream, readonly string[]>();
   for (const stream of declared) {
-    const mapping = settings.streams[stream]?.mapping ?? {};
-    compileMapping(stream, mapping, { place: `${place}.streams.${stream}.mapping`, tables: known });
+    const { mapping = {}, skip } = settings.streams[stream] ?? {};
+    compileStream(stream, mapping, { place: `${place}.streams.${stream}.mapping`, tables: known, skip });
     secretsOf.set(stream, secretPaths(stream, mapping));
   }
   const reader = openReader(name, settings, { ...deps, directory: from });
@@ -96,15 +100,18 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
       const mapping = streamSettings?.mapping ?? {};
       const nullTexts = streamSettings?.nullTexts ?? [];
       const tables = await readTables(settings, from, signal);
-      const options = { place: `${place}.streams.${stream}.mapping`, namespace: settings.namespace, nullTexts, tables };
+      const skip = streamSettings?.skip;
+      const mappingPlace = `${place}.streams.${stream}.mapping`;
+      const options = { place: mappingPlace, namespace: settings.namespace, nullTexts, tables, skip };
       const fingerprint = hashOf({
         mapping,
         nullTexts,
         namespace: settings.namespace,
-        tables: Object.fromEntries([...tables].map(([table, entries]) => [table, Object.fromEntries(entries)])),
+        tables: Object.fromEntries([...tables].map(([table, entries]) => [table, tableJson(entries)])),
+        ...(skip !== undefined && { skip }),
       });
       return {
-        map: compileMapping(stream, mapping, options),
+        ...compileStream(stream, mapping, options),
         secretPaths: secretsOf.get(stream) ?? [],
         ways: () => waysOf(stream, mapping),
         nullTexts,
@@ -120,13 +127,25 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
   };
 }
 
-type Tables = Map<string, ReadonlyMap<string, string>>;
+type Tables = Map<string, LookupTable>;
+
+/** A table as the fingerprint of a mapping has it. */
+function tableJson({ columns, rows }: LookupTable): JsonObject {
+  const entries = Object.fromEntries(
+    [...rows].map(([key, row]) => [key, typeof row === "string" ? row : row.map((text) => text ?? null)]),
+  );
+  return columns === undefined ? entries : { columns: [...columns], rows: entries };
+}
 
 async function readTables(settings: SourceSettings, directory: string, signal?: AbortSignal): Promise<Tables> {
   const limits = recordLimitsSchema.parse({});
   const tables: Tables = new Map();
   for (const [table, tableSettings] of Object.entries(settings.tables)) {
-    tables.set(table, await readTable(table, tableSettings, { directory, limits, signal }));
+    const read =
+      "inline" in tableSettings
+        ? inlineTable(tableSettings)
+        : await readFileTable(table, tableSettings, { directory, limits, signal });
+    tables.set(table, read);
   }
   return tables;
 }

@@ -74,7 +74,8 @@ export function sameSetting(key: string): string | undefined {
     .replace(/^(sources|jobs)\.[^.]+/, "$1.*")
     .replace(/\.(tables|details|userTokens)\.[^.]+/, ".$1.*")
     .replace(/\.streams\.(?:customers|orders|staff)\b/, ".streams.*");
-  if (/\.(?:mapping|query|headers|body|parameters|byLicenseType|timeUnits|money)\./.test(name)) return undefined;
+  if (/\.(?:mapping|skip|inline|columns|query|headers|body|parameters|byLicenseType|timeUnits|money)\./.test(name))
+    return undefined;
   return name
     .replace(/^\w+\.tokens\.(?:authorization|clientToken|userToken|userTokens\.\*)\./, "token.")
     .replace(/^jobs\.\*\.limits\b/, "limits")

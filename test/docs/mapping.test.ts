@@ -8,7 +8,7 @@ import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
 import { recordSchemas, streams } from "../../src/crm/model.ts";
 import { coercions, coercionTo } from "../../src/source/mapping/coerce.ts";
 import { compileMapping } from "../../src/source/mapping/compile.ts";
-import { conditionReference } from "../../src/source/mapping/condition.ts";
+import { compositionReference, conditionReference } from "../../src/source/mapping/condition.ts";
 import type { MappingContext } from "../../src/source/mapping/context.ts";
 import { createExpressionCompiler } from "../../src/source/mapping/expression.ts";
 import { operators } from "../../src/source/mapping/operators.ts";
@@ -22,6 +22,7 @@ const emptyContext = (): MappingContext => ({
   reads: [],
   fault: undefined,
   localIn: undefined,
+  visited: 0,
   zones: new Map(),
 });
 
@@ -51,12 +52,19 @@ describe("the reference of the mapping", () => {
     expect(Object.keys(reference.options).filter((key) => !written.includes(`"${key}":`))).toEqual([]);
   });
 
+  it("has no option that is called like an operator", () => {
+    const options = Object.values(operators).flatMap(({ reference }) => Object.keys(reference.options));
+    expect(options.filter((name) => Object.hasOwn(operators, name))).toEqual([]);
+  });
+
   it("shows what paths, conditions and the types of target fields do", () => {
     for (const example of pathExamples)
       expect(evaluated(example.expression, example.record), example.means).toEqual(outcome(example));
-    for (const { condition, record, holds } of conditionReference.flatMap(({ examples }) => examples)) {
+    const conditions = [...conditionReference, ...compositionReference];
+    for (const { condition, record, holds, refused } of conditions.flatMap(({ examples }) => examples)) {
       const when = { when: condition, then: { value: true }, else: { value: false } };
-      expect(evaluated(when, record), JSON.stringify(condition)).toEqual({ gives: holds });
+      const expected = refused === undefined ? { gives: holds } : { refused };
+      expect(evaluated(when, record), JSON.stringify(condition)).toEqual(expected);
     }
     for (const [kind, { examples }] of Object.entries(coercions)) {
       expect(examples.map(({ target }) => target.kind)).toEqual(examples.map(() => kind));

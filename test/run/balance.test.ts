@@ -10,6 +10,7 @@ const tally: StreamTally = {
   unchanged: 4,
   changed: 5,
   quarantined: 1,
+  skipped: 0,
   absent: 0,
   complete: true,
   shrunk: undefined,

@@ -26,6 +26,7 @@ import { rejecting } from "./breaks/rejecting.ts";
 import { running } from "./breaks/running.ts";
 import { sending } from "./breaks/sending.ts";
 import { settling } from "./breaks/settling.ts";
+import { skipping } from "./breaks/skipping.ts";
 import { standing } from "./breaks/standing.ts";
 
 const groups = [
@@ -35,6 +36,7 @@ const groups = [
   planning,
   rejecting,
   keeping,
+  skipping,
   standing,
   audit,
   closing,

@@ -5,6 +5,7 @@ import { Problem } from "../../src/base/errors.ts";
 import type { CanonicalRecord, Stream } from "../../src/crm/model.ts";
 import { compileMapping, findMistakes } from "../../src/source/mapping/compile.ts";
 import type { MappingOptions, Rejection } from "../../src/source/mapping/compile.ts";
+import { valueTable } from "../../src/source/mapping/lookup-table.ts";
 import { blankSecrets, secretPaths } from "../../src/source/mapping/secrets.ts";
 import { customerMapping } from "./support.ts";
 
@@ -94,7 +95,7 @@ describe("an expression", () => {
     [{ lookup: { table: "names", key: "none" } }, undefined],
     [{ text: "id" }, "7"],
   ] satisfies [JsonObject, string | undefined][])("%j finds %s", (expression, found) => {
-    expect(text(expression, raw, { tables: new Map([["names", new Map([["7", "seven"]])]]) })).toBe(found);
+    expect(text(expression, raw, { tables: new Map([["names", valueTable({ 7: "seven" })]]) })).toBe(found);
   });
 
   it("makes lists of texts from a text, a list or several places", () => {
@@ -465,7 +466,7 @@ describe("a mistake in a mapping", () => {
     ],
     [{ ...customer, customerType: { value: "firm" } }, "customerType", 'the constant "firm" does not fit'],
   ] satisfies [JsonObject, string, string][])("%j is named at %s: %s", (spec, path, message) => {
-    const mistakes = findMistakes("customers", spec, { tables: [] });
+    const mistakes = findMistakes("customers", spec, { tables: new Map() });
     expect(mistakes.map((found) => found.path.join("."))).toContain(path);
     expect(mistakes.map((found) => found.message).join("\n")).toContain(message);
     let thrown: unknown;
@@ -503,7 +504,7 @@ describe("a mistake in a mapping", () => {
       "goes above",
     ],
   ] satisfies [JsonObject, string, string][])("%j of an order is named at %s", (change, path, message) => {
-    const mistakes = findMistakes("orders", { ...order, ...change }, { tables: [] });
+    const mistakes = findMistakes("orders", { ...order, ...change }, { tables: new Map() });
     expect(mistakes.map((found) => [found.path.join("."), found.message])).toEqual([
       [path, expect.stringContaining(message)],
     ]);
@@ -550,7 +551,7 @@ describe("secrets", () => {
 
   it("are mapped from plain paths alone", () => {
     expect(map("staff", staff, { id: "a", c: "C", login: { password: "0012" } })).toMatchObject({ password: "0012" });
-    const [mistake] = findMistakes("staff", { ...staff, password: { template: "{id}!" } }, { tables: [] });
+    const [mistake] = findMistakes("staff", { ...staff, password: { template: "{id}!" } }, { tables: new Map() });
     expect(mistake).toMatchObject({ path: ["password"], message: "is a secret; expected a plain path" });
   });
 
@@ -562,14 +563,14 @@ describe("secrets", () => {
       ["remark", "when", "path"],
     ],
   ] satisfies [JsonObject, string[]][])("are read for nothing else: %j", (spec, path) => {
-    expect(findMistakes("staff", spec, { tables: [] })).toMatchObject([
+    expect(findMistakes("staff", spec, { tables: new Map() })).toMatchObject([
       { path, message: expect.stringContaining("holds a secret") },
     ]);
   });
 
   it("are no key of a stream", () => {
-    expect(findMistakes("staff", staff, { tables: [], keys: ["login.password"] })).toHaveLength(1);
-    expect(findMistakes("staff", staff, { tables: [], keys: ["id"] })).toHaveLength(0);
+    expect(findMistakes("staff", staff, { tables: new Map(), keys: ["login.password"] })).toHaveLength(1);
+    expect(findMistakes("staff", staff, { tables: new Map(), keys: ["id"] })).toHaveLength(0);
   });
 });
 
@@ -596,7 +597,7 @@ describe("an object in a record", () => {
 
   it("is a mistake of the mapping where a required field is missing or one is unknown", () => {
     const spec = { ...customer, mergedInto: { name: "into" } };
-    const messages = findMistakes("customers", spec, { tables: [] }).map(({ path, message }) => [
+    const messages = findMistakes("customers", spec, { tables: new Map() }).map(({ path, message }) => [
       path.join("."),
       message,
     ]);

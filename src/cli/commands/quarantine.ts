@@ -82,6 +82,8 @@ function retriedText(result: Retried): string {
   switch (result.kind) {
     case "taken-up":
       return `${result.id}: usable now; the next run takes it up`;
+    case "skipped":
+      return `${result.id}: its stream skips it now (\`skip\`); it waits no more, and what was known before stays`;
     case "still-unusable":
       return `${result.id}: still not usable: ${result.message}\n  → correct the record in the CRM, or the mapping`;
     case "waits-for-source":

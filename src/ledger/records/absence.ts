@@ -13,6 +13,10 @@ export interface Met {
   seen: SeenForms;
   /** At least so many records, each counted once: as expected, or taken up. */
   records: number;
+  /** The forms of records that it skipped. */
+  skipped?: SeenForms | undefined;
+  /** Records that it skipped and that may be any. */
+  nameless?: number;
 }
 
 /** The numbers of the first and the last part of a read; the same where it was never cut. */
@@ -51,12 +55,12 @@ export class AbsenceTables {
   ): { missed: number; absent: number } {
     const now = toInstant(at);
     const nameless = this.#statements.nameless.get(source, stream, first);
-    const why = whyNot(nameless?.count ?? 0, nameless?.codes ?? "", rule);
+    const why = whyNot(nameless?.count ?? 0, nameless?.codes ?? "", met?.nameless ?? 0, rule);
     this.#statements.say.run(why ?? "judged", last);
     if (rule === undefined || why !== undefined) return { missed: 0, absent: 0 };
     let missed = 0;
     if (!this.#isEveryRecordMet(stream, met?.records ?? 0))
-      for (const hashes of this.#unseen(source, stream, met?.seen))
+      for (const hashes of this.#unseen(source, stream, met))
         missed += this.#statements.miss.run(now, now, source, stream, JSON.stringify(hashes), first).changes;
     const since = toInstant(at - rule.ms);
     return { missed, absent: this.#statements.makeAbsent.run(now, source, stream, first, rule.reads, since).changes };
@@ -67,8 +71,11 @@ export class AbsenceTables {
     return met > 0 && met === this.#statements.there.get(stream);
   }
 
-  /** The forms of a stream that are not among those that were seen, in pages. Both come in order, and are merged. */
-  *#unseen(source: string, stream: Stream, seen: SeenForms | undefined): Generator<string[], void, void> {
+  /**
+   * The forms of a stream that are neither among those that were seen nor skipped, in pages. What there is and what was
+   * seen come in order, and are merged.
+   */
+  *#unseen(source: string, stream: Stream, { seen, skipped }: Partial<Met> = {}): Generator<string[], void, void> {
     const met = seen?.inOrder() ?? [].values();
     try {
       let next = met.next();
@@ -80,7 +87,7 @@ export class AbsenceTables {
         const unseen: string[] = [];
         for (const hash of rows) {
           while (next.done !== true && next.value < hash) next = met.next();
-          if (next.done === true || next.value !== hash) unseen.push(hash);
+          if ((next.done === true || next.value !== hash) && skipped?.has(hash) !== true) unseen.push(hash);
         }
         if (unseen.length > 0) yield unseen;
       }
@@ -91,10 +98,14 @@ export class AbsenceTables {
   }
 }
 
-function whyNot(nameless: number, codes: string, rule: AbsenceRule | undefined): string | undefined {
+function whyNot(nameless: number, codes: string, skipped: number, rule: AbsenceRule | undefined): string | undefined {
   if (nameless > 0) {
     const rows = nameless === 1 ? "1 row" : `${nameless} rows`;
     return `${rows} (${codes}) may be any record that is missing: \`crm-sync quarantine list\``;
+  }
+  if (skipped > 0) {
+    const rows = skipped === 1 ? "1 skipped row has an id" : `${skipped} skipped rows have ids`;
+    return `${rows} that cannot be read, and may be any record that is missing`;
   }
   return rule === undefined ? "a plan does not judge what is gone" : undefined;
 }

@@ -37,7 +37,7 @@ export class Checkpoints {
   readonly #reads: SourceReadTables;
   readonly #statements;
   /** Of each reading, the place up to which the forms that it met are kept. */
-  readonly #keptUpTo = new Map<number, number>();
+  readonly #keptUpTo = new Map<number, { seen: number; skipped: number }>();
 
   constructor(context: LedgerContext, readings: OpenReadings) {
     this.#context = context;
@@ -60,9 +60,15 @@ export class Checkpoints {
     const reading = this.#readings.of(read, source, stream);
     reading.first = first;
     this.#context.read(() => {
-      for (const hashes of this.#statements.seen.iterate(source, stream)) reading.seen.takeOver(hashes);
+      for (const { hashes, skipped } of this.#statements.seen.iterate(source, stream)) {
+        if (skipped === 1) reading.takeOverSkipped(hashes);
+        else reading.seen.takeOver(hashes);
+      }
+      reading.nameless = this.#statements.find.get(source, stream)?.nameless ?? 0;
     });
-    this.#keptUpTo.set(read, reading.seen.since(Number.MAX_SAFE_INTEGER).upTo);
+    const end = Number.MAX_SAFE_INTEGER;
+    const [seen, skipped] = [reading.seen.since(end).upTo, reading.skippedSince(end).upTo];
+    this.#keptUpTo.set(read, { seen, skipped: skipped === end ? 0 : skipped });
   }
 
   /** A reading that was to go on begins anew: what stands of the other one is forgotten. */
@@ -77,15 +83,19 @@ export class Checkpoints {
 
   /** Keeps how far a reading has come. Everything up to there is committed already. */
   async keep(read: number, source: string, stream: Stream, reached: Reached): Promise<void> {
-    const { seen, first } = this.#readings.of(read, source, stream);
-    const { hashes, upTo } = seen.since(this.#keptUpTo.get(read) ?? 0);
+    const reading = this.#readings.of(read, source, stream);
+    const { first, nameless } = reading;
+    const kept = this.#keptUpTo.get(read) ?? { seen: 0, skipped: 0 };
+    const seen = reading.seen.since(kept.seen);
+    const skipped = reading.skippedSince(kept.skipped);
     await this.#context.write(() => {
       // What stands of another reading is not of this one.
       if (this.#statements.find.get(source, stream)?.first_read !== first) this.#forget(source, stream);
-      if (hashes.length > 0) this.#statements.addSeen.run({ source, stream, hashes });
-      this.#statements.keep.run({ source, stream, first, at: this.#context.now, ...reached });
+      for (const [which, { hashes }] of [seen, skipped].entries())
+        if (hashes.length > 0) this.#statements.addSeen.run({ source, stream, hashes, skipped: which });
+      this.#statements.keep.run({ source, stream, first, nameless, at: this.#context.now, ...reached });
     });
-    this.#keptUpTo.set(read, upTo);
+    this.#keptUpTo.set(read, { seen: seen.upTo, skipped: skipped.upTo });
   }
 
   /** Forgets how far a reading of this stream had come: none goes on there. */
@@ -122,6 +132,7 @@ interface KeptParameters extends Reached {
   source: string;
   stream: Stream;
   first: number;
+  nameless: number;
   at: string;
 }
 
@@ -132,23 +143,22 @@ function prepareStatements(database: Sqlite) {
         "select * from read_checkpoint where source = +? and stream = +?",
       ),
     seen: () =>
-      database
-        .prepare<[string, string], Buffer>(
-          "select hashes from read_checkpoint_seen where source = +? and stream = +? order by part",
-        )
-        .pluck(),
+      database.prepare<[string, string], { hashes: Buffer; skipped: number }>(
+        "select hashes, skipped from read_checkpoint_seen where source = +? and stream = +? order by part",
+      ),
     addSeen: () =>
-      database.prepare<[{ source: string; stream: Stream; hashes: Buffer }]>(
-        `insert into read_checkpoint_seen (source, stream, part, hashes)
-          select @source, @stream, coalesce(max(part), 0) + 1, @hashes from read_checkpoint_seen
+      database.prepare<[{ source: string; stream: Stream; hashes: Buffer; skipped: number }]>(
+        `insert into read_checkpoint_seen (source, stream, part, hashes, skipped)
+          select @source, @stream, coalesce(max(part), 0) + 1, @hashes, @skipped from read_checkpoint_seen
             where source = @source and stream = @stream`,
       ),
     keep: () =>
       database.prepare<[KeptParameters]>(
-        `insert into read_checkpoint (source, stream, question, position, first_read, rows, bad, began_at, reached_at)
-         values (@source, @stream, @question, @position, @first, @rows, @bad, @beganAt, @at)
+        `insert into read_checkpoint (source, stream, question, position, first_read, rows, bad, nameless, began_at,
+           reached_at)
+         values (@source, @stream, @question, @position, @first, @rows, @bad, @nameless, @beganAt, @at)
          on conflict (source, stream) do update set question = excluded.question, position = excluded.position,
-           first_read = excluded.first_read, rows = excluded.rows, bad = excluded.bad, began_at = excluded.began_at,
+           first_read = excluded.first_read, rows = excluded.rows, bad = excluded.bad, nameless = excluded.nameless, began_at = excluded.began_at,
            reached_at = excluded.reached_at`,
       ),
     drop: () => database.prepare("delete from read_checkpoint where source = +? and stream = +?"),

@@ -1,6 +1,7 @@
 import type { Stream } from "../../crm/model.ts";
 import type { Sqlite } from "../database/database.ts";
 import type { RecordTables, IngestedRecord, IngestedRejection } from "./record-tables.ts";
+import type { SkippedRecord, SkippedTables } from "./skipped.ts";
 import { statements } from "../database/statements.ts";
 import type { Row } from "../tables.ts";
 
@@ -27,10 +28,12 @@ type QuarantineRow = Row<
 /** Maps a row of the quarantine anew without its source. Methods that write run inside the writer's transaction. */
 export class QuarantineRetry {
   readonly #records: RecordTables;
+  readonly #skipped: SkippedTables;
   readonly #statements;
 
-  constructor(database: Sqlite, records: RecordTables) {
+  constructor(database: Sqlite, records: RecordTables, skipped: SkippedTables) {
     this.#records = records;
+    this.#skipped = skipped;
     this.#statements = statements.onUse({
       find: () =>
         database.prepare<[string], QuarantineRow>(
@@ -60,9 +63,20 @@ export class QuarantineRetry {
   }
 
   /** Takes up what the row maps to now, as of the read that it came in. False: somebody resolved it meanwhile. */
-  settle(id: string, item: { record: IngestedRecord } | { rejection: IngestedRejection }, now: string): boolean {
+  settle(
+    id: string,
+    item: { record: IngestedRecord } | { rejection: IngestedRejection } | { skipped: SkippedRecord },
+    now: string,
+  ): boolean {
     const row = this.#statements.find.get(id);
     if (row === undefined) return false;
+    if ("skipped" in item) {
+      this.#statements.resolve.run(now, "the record is skipped now", id);
+      const { key } = item.skipped;
+      // No reading is under way: every bad form of it that waits is of an earlier one.
+      if (key !== undefined) this.#skipped.leave(row.source, row.stream, -1, key);
+      return true;
+    }
     if ("record" in item) {
       if (this.#records.readSince(row.stream, item.record.key, row.source, row.last_read)) {
         this.#statements.resolve.run(now, "a newer form of the record came", id);

@@ -12,10 +12,12 @@ import type { WaitingRow } from "./quarantine-retry.ts";
 import { RecordTables } from "./record-tables.ts";
 import { Remapping } from "./remapping.ts";
 import { OpenReadings } from "./open-readings.ts";
-import type { Reading } from "./open-readings.ts";
+import type { Reading } from "./reading.ts";
 import { Checkpoints } from "./checkpoints.ts";
+import { SkippedTables } from "./skipped.ts";
+import type { SkippedRecord } from "./skipped.ts";
 import { SourceReadTables } from "./source-reads.ts";
-import type { ConfiguredStream, MadeWith, SourceReadRow } from "./source-reads.ts";
+import type { ConfiguredStream, EarlierRead, MadeWith, SourceReadRow } from "./source-reads.ts";
 import type { RecordOutcome } from "../../plan/records.ts";
 import { StoredForms } from "./stored-forms.ts";
 import type { ChangedForm, StoredForm } from "./stored-forms.ts";
@@ -25,12 +27,6 @@ interface IngestResult {
   changed: number;
   unchanged: number;
   quarantined: number;
-}
-
-/** An earlier reading that a new one must not have lost too much of. */
-export interface EarlierRead extends Pick<SourceReadRow, "rows" | "details"> {
-  /** `the last complete read`, as a message names it. */
-  name: string;
 }
 
 /** What the CRM said: readings of its sources, records and the quarantine, and which customers are pending. */
@@ -47,6 +43,7 @@ export class Records {
   /** How far readings have come that are not at their end. */
   readonly checkpoints: Checkpoints;
   readonly remapping: Remapping;
+  readonly #skipped: SkippedTables;
 
   constructor(context: LedgerContext, tables: { work: WorkTables; holds: HoldTables }) {
     this.#context = context;
@@ -55,7 +52,8 @@ export class Records {
       randomHex: () => context.random.hex(16),
       seal: context.sealing,
     });
-    this.#retry = new QuarantineRetry(context.database, this.#records);
+    this.#skipped = new SkippedTables(context.database, () => context.wallClock);
+    this.#retry = new QuarantineRetry(context.database, this.#records, this.#skipped);
     this.#open = new OpenTables(context.database);
     this.#stored = new StoredForms(context.database);
     this.#work = tables.work;
@@ -150,6 +148,16 @@ export class Records {
     return result;
   }
 
+  /** Keeps that a read has met records which their stream leaves out: they are not missed, and stay as they are. */
+  async skip(source: string, stream: Stream, read: number, items: readonly SkippedRecord[]): Promise<void> {
+    const reading = this.#readings.of(read, source, stream);
+    const touched = this.#context.read(() => reading.skip(this.#skipped, items));
+    if (touched.length === 0) return;
+    await this.#context.write(() => {
+      for (const key of touched) this.#skipped.leave(source, stream, read, key);
+    });
+  }
+
   /** Closes a whole, complete read. Without a `rule` nothing that is missing counts: a plan's read. */
   async closeWholeRead(
     source: string,
@@ -159,8 +167,7 @@ export class Records {
     run: string | null = null,
   ): Promise<{ absent: number; missed: number; released: number }> {
     const reading = this.#readings.get(read);
-    const met =
-      reading === undefined ? undefined : { seen: reading.seen, records: reading.expected.met + reading.taken };
+    const met = reading?.met;
     const parts = { first: reading?.first ?? read, last: read };
     try {
       return await this.#context.write(() => this.#records.closeWholeRead(source, stream, parts, rule, run, met));
@@ -189,18 +196,8 @@ export class Records {
    * whole, what others have brought.
    */
   async readsToCompare(source: string, stream: Stream): Promise<EarlierRead[]> {
-    return this.#context.read(() => {
-      const reads = this.#reads;
-      const newest = reads.newestWholeRead(source, stream);
-      if (newest === undefined) {
-        const rows = this.#records.kept(source, stream);
-        return [{ rows, details: null, name: "earlier reads, none of which was complete" }];
-      }
-      const ofRun = reads.lastWholeRead(source, stream);
-      return [ofRun, newest.number === ofRun?.number ? undefined : newest]
-        .filter((row) => row !== undefined)
-        .map(({ rows, details }) => ({ rows, details, name: "the last complete read" }));
-    });
+    const kept = (): number => this.#records.kept(source, stream);
+    return this.#context.read(() => this.#reads.toCompare(source, stream, kept));
   }
 
   async lastRead(source: string, stream: Stream): Promise<SourceReadRow | undefined> {
@@ -235,7 +232,7 @@ export class Records {
    */
   async ingestRetried(
     id: string,
-    item: { record: IngestedRecord } | { rejection: IngestedRejection },
+    item: { record: IngestedRecord } | { rejection: IngestedRejection } | { skipped: SkippedRecord },
     by: string,
   ): Promise<boolean> {
     return await this.#context.write(() => {

@@ -35,8 +35,14 @@ export class SeenForms {
     if (hashes.length > 0) this.#kept(() => this.#insert.run(JSON.stringify(hashes)));
   }
 
-  /** Takes over what an earlier part of the reading has met: hashes of 32 bytes, one behind the other. */
+  /** Takes over what an earlier part of the reading has met, as `addBytes` takes it. */
   takeOver(hashes: Buffer): void {
+    this.addBytes(hashes);
+    this.#earlier = this.#last();
+  }
+
+  /** Adds hashes of 32 bytes, one behind the other. */
+  addBytes(hashes: Buffer): void {
     const width = 32;
     for (let from = 0; from < hashes.length; from += width * page) {
       const some = hashes.subarray(from, from + width * page);
@@ -44,7 +50,6 @@ export class SeenForms {
         Array.from({ length: some.length / width }, (_, at) => some.toString("hex", at * width, (at + 1) * width)),
       );
     }
-    this.#earlier = this.#last();
   }
 
   /**

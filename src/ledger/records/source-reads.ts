@@ -45,6 +45,12 @@ export function lastReadNumbers(condition = ""): string {
       order by r.number desc limit 1) from each_stream where stream is not null`;
 }
 
+/** An earlier reading that a new one must not have lost too much of. */
+export interface EarlierRead extends Pick<SourceReadRow, "rows" | "details"> {
+  /** `the last complete read`, as a message names it. */
+  name: string;
+}
+
 /** Reads of the streams of sources, and which streams are configured. Writes run inside the writer's transaction. */
 export class SourceReadTables {
   readonly #statements;
@@ -127,6 +133,17 @@ export class SourceReadTables {
   /** From now on no read of this stream counts as made with the settings of now. */
   forgetQuestions(source: string, stream: Stream): void {
     this.#statements.forgetQuestions.run(source, stream);
+  }
+
+  /** What a reading must not have lost too much of; `kept`: how many records others have brought. */
+  toCompare(source: string, stream: Stream, kept: () => number): EarlierRead[] {
+    const newest = this.newestWholeRead(source, stream);
+    if (newest === undefined)
+      return [{ rows: kept(), details: null, name: "earlier reads, none of which was complete" }];
+    const ofRun = this.lastWholeRead(source, stream);
+    return [ofRun, newest.number === ofRun?.number ? undefined : newest]
+      .filter((row) => row !== undefined)
+      .map(({ rows, details }) => ({ rows, details, name: "the last complete read" }));
   }
 
   /** The newest read of a stream, whatever became of it, also where its process died. */

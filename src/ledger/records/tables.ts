@@ -85,6 +85,8 @@ export interface ReadCheckpointTable {
   /** Rows that were read until there, and how many of them were bad. */
   rows: number;
   bad: number;
+  /** Records that it skipped and that may be any. */
+  nameless: number;
   began_at: string;
   reached_at: string;
 }
@@ -94,6 +96,7 @@ interface ReadCheckpointSeenTable {
   stream: Stream;
   part: number;
   hashes: Buffer;
+  skipped: number;
 }
 
 export interface QuarantineTable {

@@ -23,7 +23,7 @@ export function neededColumns(stream: Stream, settings: FileStream): NeededColum
   const sets = settings.details ?? {};
   const own = new Set(columnsOf(settings.key));
   const details = new Map(Object.entries(sets).map(([name, set]) => [name, new Set(columnsOf(set.key))]));
-  for (const { steps } of readsOf(stream, settings.mapping)) {
+  for (const { steps } of readsOf(stream, settings.mapping, settings.skip)) {
     const [first, , inside] = steps;
     if (typeof first !== "string") continue;
     const detail = details.get(first);

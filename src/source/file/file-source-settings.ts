@@ -84,7 +84,8 @@ const csvSettingsSchema = z
   });
 export type CsvSettings = z.infer<typeof csvSettingsSchema>;
 
-const fileFields = {
+/** What is said of any set of files. */
+export const fileFields = {
   files: z.union([text, z.array(text).min(1)]).meta({
     description:
       "File, glob, or a list of them, relative to the source's directory; several are read in order of their names",
@@ -133,18 +134,6 @@ const detailSchema = z.strictObject({
     examples: ["orderID"],
   }),
 });
-
-/** A file as a look-up table of the mapping. */
-export const tableSchema = z.strictObject({
-  ...fileFields,
-  key: pathSchema.meta({ description: "Field that is looked up", examples: ["country"] }),
-  value: pathSchema.meta({ description: "Field that is found", examples: ["region"] }),
-  nullTexts: z
-    .array(z.string())
-    .default([])
-    .meta({ description: "Texts that stand for nothing in this file", examples: [["NULL"]] }),
-});
-export type TableSettings = z.infer<typeof tableSchema>;
 
 export const fileStreamFields = {
   ...fileFields,

@@ -3,18 +3,25 @@ import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { exitCodes, failed, ok, Problem } from "../../base/errors.ts";
 import type { Result } from "../../base/errors.ts";
 import { recordSchemas, secretFields } from "../../crm/model.ts";
-import type { CanonicalRecord, Stream } from "../../crm/model.ts";
+import type { CanonicalRecord, RecordKey, Stream } from "../../crm/model.ts";
 import type { DateZones } from "../../crm/date-zones.ts";
+import { compileCondition } from "./condition.ts";
+import type { Holds } from "./condition.ts";
 import { describeValue } from "./context.ts";
-import type { Evaluate, Fault, MappingContext, MappingMistake, ReadPath } from "./context.ts";
+import type { Evaluate, Fault, KeyPath, MappingContext, MappingMistake, ReadPath } from "./context.ts";
 import { createExpressionCompiler } from "./expression.ts";
 import { compileFields } from "./fields.ts";
+import type { LookupTable } from "./lookup-table.ts";
 import { parsePath } from "./path.ts";
+import type { Scope } from "./path.ts";
 import { formatRawPath, overlaps } from "./raw-path.ts";
 import { targetOf } from "./target.ts";
 
 /** A mapping as the configuration writes it: target field → expression. */
 export type MappingSpec = JsonObject;
+
+/** The key of a stream beside its mapping: when a record is skipped. No target field has its name. */
+const skipKey = "skip";
 
 /** Why a record cannot be used. Holds no value of the record but its key. */
 export interface Rejection {
@@ -39,11 +46,24 @@ export interface MappingOptions {
   /** Texts that stand for nothing. */
   nullTexts?: readonly string[];
   /** Look-up tables by name. */
-  tables?: ReadonlyMap<string, ReadonlyMap<string, string>>;
+  tables?: ReadonlyMap<string, LookupTable>;
+  /** The condition under which a record is skipped. */
+  skip?: Json | undefined;
 }
 
 /** Turns one raw record into a canonical one, or says why it cannot be used. Never throws for a record. */
 export type MapRecord = (raw: JsonObject) => Result<MappedRecord, Rejection>;
+
+/** A record that is left out. */
+export interface Skipped {
+  /** Which record it is, where that can be read. */
+  key: RecordKey | undefined;
+  /** It names a record in a way that cannot be used, so that it may be any one. */
+  isNameless: boolean;
+}
+
+/** Whether a raw record is left out; a failure where that cannot be told. Undefined: it is not. */
+export type SkipRecord = (raw: JsonObject) => Result<Skipped | undefined, Rejection>;
 
 /** A canonical record, with the zones of its local dates beside it where it has any. */
 type MappedRecord = CanonicalRecord & { zones?: DateZones };
@@ -54,17 +74,19 @@ const identityFields = ["namespace", "id", "customerNamespace", "customerId"] as
 interface Compiled {
   evaluate: Evaluate;
   identity: Readonly<Record<(typeof identityFields)[number], Evaluate>>;
+  skips: Holds | undefined;
   context: MappingContext;
 }
 
 function compile(stream: Stream, spec: MappingSpec, options: MappingOptions): Compiled {
   const context: MappingContext = {
     nullTexts: new Set(options.nullTexts),
-    tables: options.tables ?? new Map<string, ReadonlyMap<string, string>>(),
+    tables: options.tables ?? new Map<string, LookupTable>(),
     mistakes: [],
     reads: [],
     fault: undefined,
     localIn: undefined,
+    visited: 0,
     zones: new Map(),
   };
   const compiler = createExpressionCompiler(context, { steps: [], parent: undefined });
@@ -73,6 +95,7 @@ function compile(stream: Stream, spec: MappingSpec, options: MappingOptions): Co
   const secrets = new Set(secretFields[stream]);
   const compiled = compileFields(fields, targetOf(stream), [], "", secrets, compiler);
   const absent: Evaluate = () => undefined;
+  const skips = options.skip === undefined ? undefined : compileCondition(options.skip, [skipKey], compiler);
   checkSecrets(context);
   return {
     evaluate: compiled.evaluate,
@@ -82,6 +105,7 @@ function compile(stream: Stream, spec: MappingSpec, options: MappingOptions): Co
       customerNamespace: compiled.fields.get("customerNamespace") ?? absent,
       customerId: compiled.fields.get("customerId") ?? absent,
     },
+    skips,
     context,
   };
 }
@@ -104,22 +128,24 @@ function checkSecrets(context: MappingContext): void {
 
 /** Going through a list or an object to reach the secret in it is not reading the secret. */
 function isContainer(read: ReadPath, secret: ReadPath): boolean {
-  return read.steps.length < secret.steps.length && read.at.at(-1) === "each";
+  return read.steps.length < secret.steps.length && read.goesThrough;
 }
 
-/** Every raw place that a mapping reads. */
-export function readsOf(stream: Stream, spec: MappingSpec): readonly ReadPath[] {
-  return compile(stream, spec, {}).context.reads;
+/** Every raw place that a mapping reads, and the condition under which a record is skipped. */
+export function readsOf(stream: Stream, spec: MappingSpec, skip?: Json): readonly ReadPath[] {
+  return compile(stream, spec, { skip }).context.reads;
 }
 
-/** All mistakes of a mapping itself, each with its key path inside the mapping; none when it can be compiled. */
+/**
+ * All mistakes of a mapping and of the condition beside it, each with its key path inside the mapping, or from
+ * `skip` on; none when they can be compiled. Of the tables only the columns count.
+ */
 export function findMistakes(
   stream: Stream,
   spec: MappingSpec,
-  known: { tables: readonly string[]; keys?: readonly string[] },
+  known: { tables: ReadonlyMap<string, LookupTable>; keys?: readonly string[]; skip?: Json | undefined },
 ): MappingMistake[] {
-  const tables = new Map(known.tables.map((name): [string, ReadonlyMap<string, string>] => [name, new Map()]));
-  const { context } = compile(stream, spec, { tables });
+  const { context } = compile(stream, spec, known);
   for (const key of known.keys ?? []) {
     const parsed = parsePath(key);
     const secret = parsed.ok && context.reads.find((read) => read.secret && overlaps(parsed.value.steps, read.steps));
@@ -129,44 +155,88 @@ export function findMistakes(
   return context.mistakes;
 }
 
+/** Where a mistake stands in the settings of its stream. */
+export function placeInStream({ path }: MappingMistake): KeyPath {
+  return path[0] === skipKey ? path : ["mapping", ...path];
+}
+
 /**
  * Compiles a declared mapping. Throws a Problem (`config.mapping`) that names the first mistake with its key path: an
  * unknown target field, a required one that is missing, an unknown expression, a path that cannot be read.
  */
 export function compileMapping(stream: Stream, spec: MappingSpec, options: MappingOptions = {}): MapRecord {
-  const { evaluate, identity, context } = compile(stream, spec, options);
-  const [wrong, ...others] = context.mistakes;
-  if (wrong !== undefined) {
-    const more = others.length === 0 ? "" : `, and ${others.length} more`;
-    const at = wrong.path.join(".") || "its top";
-    throw new Problem({
-      code: "config.mapping",
-      message: `The mapping of ${stream} has a mistake at ${at}: ${wrong.message}${more}`,
-      cure: "Correct the mapping in the configuration.",
-      place: [options.place ?? `${stream}.mapping`, ...wrong.path].join("."),
-      exitCode: exitCodes.configuration,
-    });
-  }
+  return compileStream(stream, spec, options).map;
+}
+
+/**
+ * Compiles a declared mapping and the condition under which a record is skipped. Throws a Problem (`config.mapping`) as
+ * `compileMapping` does.
+ */
+export function compileStream(
+  stream: Stream,
+  spec: MappingSpec,
+  options: MappingOptions = {},
+): { map: MapRecord; skip: SkipRecord | undefined } {
+  const { evaluate, identity, skips, context } = compile(stream, spec, options);
+  refuseMistakes(stream, context, options.place ?? `${stream}.mapping`);
   const validate = validatorOf(stream);
-  return (raw) => {
-    context.fault = undefined;
-    context.zones.clear();
-    const scope = { item: raw, parent: undefined };
-    const mapped = evaluate(scope);
-    const fault = takeFault(context);
-    if (fault === undefined) {
-      const result = validate(mapped);
-      if (result.ok) return withZones(result.value, context);
-      return failed({ ...identityOf(identity, raw, context), ...rejectionOf(result.error, mapped) });
-    }
-    return failed({
+  const rejected = (fault: Fault, raw: JsonObject): Result<never, Rejection> =>
+    failed({
       ...identityOf(identity, raw, context),
       field: fault.field,
       code: fault.code,
       message: `${fault.field === "" ? "the record" : fault.field}: found ${fault.found}`,
       expected: fault.expected,
     });
+  const begin = (raw: JsonObject): Scope => {
+    context.fault = undefined;
+    context.visited = 0;
+    context.zones.clear();
+    return { item: raw, parent: undefined };
   };
+  return {
+    map: (raw) => {
+      const mapped = evaluate(begin(raw));
+      const fault = takeFault(context);
+      if (fault !== undefined) return rejected(fault, raw);
+      const result = validate(mapped);
+      if (result.ok) return withZones(result.value, context);
+      return failed({ ...identityOf(identity, raw, context), ...rejectionOf(result.error, mapped) });
+    },
+    skip:
+      skips === undefined
+        ? undefined
+        : (raw) => {
+            const scope = begin(raw);
+            const isSkipped = skips(scope);
+            const fault = takeFault(context);
+            if (fault !== undefined) return rejected({ ...fault, field: skipKey }, raw);
+            return ok(isSkipped ? skippedRecord(identity, raw, context) : undefined);
+          },
+  };
+}
+
+/** Which record is skipped. One whose id gives nothing at all is none that was ever known. */
+function skippedRecord(identity: Compiled["identity"], raw: JsonObject, context: MappingContext): Skipped {
+  const { namespace, id } = identityOf(identity, raw, context);
+  if (id !== undefined && namespace !== undefined) return { key: { namespace, id }, isNameless: false };
+  const found = identity.id({ item: raw, parent: undefined });
+  const fault = takeFault(context);
+  return { key: undefined, isNameless: found !== undefined || (fault !== undefined && fault.code !== "missing") };
+}
+
+function refuseMistakes(stream: Stream, { mistakes }: MappingContext, place: string): void {
+  const [wrong, ...others] = mistakes;
+  if (wrong === undefined) return;
+  const more = others.length === 0 ? "" : `, and ${others.length} more`;
+  const at = wrong.path.join(".") || "its top";
+  throw new Problem({
+    code: "config.mapping",
+    message: `The mapping of ${stream} has a mistake at ${at}: ${wrong.message}${more}`,
+    cure: "Correct the mapping in the configuration.",
+    place: [place.replace(/\.mapping$/, ""), ...placeInStream(wrong)].join("."),
+    exitCode: exitCodes.configuration,
+  });
 }
 
 function withZones(record: CanonicalRecord, { zones }: MappingContext): Result<MappedRecord, never> {

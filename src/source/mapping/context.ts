@@ -1,4 +1,6 @@
 import type { Json } from "../../base/canonical-json.ts";
+import type { Kinds } from "./kinds.ts";
+import type { LookupTable } from "./lookup-table.ts";
 import type { Scope } from "./path.ts";
 
 /** Where something stands in the mapping: `["instances", 1, "fields", "term"]`. */
@@ -32,18 +34,22 @@ export interface ReadPath {
   steps: readonly (string | number)[];
   secret: boolean;
   at: KeyPath;
+  /** Only the members of its elements are looked at, each by a path of its own. */
+  goesThrough: boolean;
 }
 
 /** What the parts of one mapping share while it is compiled, and the fault of the record being mapped. */
 export interface MappingContext {
   readonly nullTexts: ReadonlySet<string>;
-  readonly tables: ReadonlyMap<string, ReadonlyMap<string, string>>;
+  readonly tables: ReadonlyMap<string, LookupTable>;
   readonly mistakes: MappingMistake[];
   readonly reads: ReadPath[];
   /** Set by the first expression that cannot use what it found; everything above it stops. */
   fault: Fault | undefined;
   /** Set by an expression that read a local time: the zone in which it read it. */
   localIn: string | undefined;
+  /** Elements that the lists of the record being mapped were gone through for. */
+  visited: number;
   /** The zone of each date of the record being mapped, by field; null where that is none, or not one throughout. */
   readonly zones: Map<string, string | null>;
 }
@@ -91,16 +97,33 @@ function shapeOf(text: string): string {
     .replaceAll(/[\p{C}]/gu, "?");
 }
 
+/** What a plain path reads, and where in the raw record it leads. */
+export interface CompiledPath {
+  read: Evaluate;
+  /** Undefined where it starts at something that was computed. */
+  steps: readonly (string | number)[] | undefined;
+}
+
+/** A list that an expression gives, and a compiler for what is asked of each of its elements. */
+export interface CompiledElements {
+  /** The elements; undefined where there is no list, or a fault. One object or value alone counts as a list of one. */
+  read: (scope: Scope) => readonly Json[] | undefined;
+  inside: ExpressionCompiler;
+}
+
 /** Compiles the expressions that stand in one scope of a mapping. */
 export interface ExpressionCompiler {
   readonly context: MappingContext;
   readonly origin: ScopeOrigin;
-  /** An expression of any kind. */
-  expression(spec: Json | undefined, at: KeyPath): Evaluate;
-  /** A plain path, and where in the raw record it leads; undefined, with a mistake, where the text is no path. */
-  path(
-    text: string,
-    at: KeyPath,
-    secret?: boolean,
-  ): { read: Evaluate; steps: readonly (string | number)[] | undefined } | undefined;
+  /** An expression of any kind. `takes`: what else it can give than that is a mistake, as far as it can be known. */
+  expression(spec: Json | undefined, at: KeyPath, takes?: Kinds): Evaluate;
+  /** What an expression can give, as far as it can be known. */
+  kinds(spec: Json | undefined): Kinds;
+  /**
+   * An expression that gives a list. `goesThrough`: of its elements nothing is used but what expressions of their own
+   * read of them.
+   */
+  elements(spec: Json | undefined, at: KeyPath, goesThrough: boolean): CompiledElements;
+  /** A plain path; undefined, with a mistake, where the text is no path. */
+  path(text: string, at: KeyPath, how?: { secret?: boolean; goesThrough?: boolean }): CompiledPath | undefined;
 }

@@ -1,10 +1,20 @@
 import { isJsonObject } from "../../base/canonical-json.ts";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
-import { everyElement, mistake } from "./context.ts";
-import type { Evaluate, ExpressionCompiler, KeyPath, MappingContext, ScopeOrigin } from "./context.ts";
+import { everyElement, mistake, refuse } from "./context.ts";
+import type { CompiledElements, Evaluate, ExpressionCompiler, KeyPath } from "./context.ts";
+import type { MappingContext, ScopeOrigin } from "./context.ts";
+import { anyOf, kindsOfConstant, misfit, ofList } from "./kinds.ts";
+import type { Kinds } from "./kinds.ts";
 import { operators } from "./operators.ts";
+import type { Operator } from "./operators/operator.ts";
 import { compilePath, parsePath } from "./path.ts";
 import type { Path } from "./path.ts";
+
+/** Expressions can stand in each other so deep. */
+const deepest = 60;
+
+/** Elements of lists that may be gone through for one record: a list inside a list is quickly a million. */
+const mostVisited = 2_000_000;
 
 /** Null, empty and blank texts and the texts that stand for nothing become nothing. */
 function presentValue(value: Json | undefined, nullTexts: ReadonlySet<string>): Json | undefined {
@@ -18,7 +28,7 @@ export function createExpressionCompiler(context: MappingContext, origin: ScopeO
   const compiler: ExpressionCompiler = {
     context,
     origin,
-    path(text, at, secret = false) {
+    path(text, at, { secret = false, goesThrough = false } = {}) {
       const parsed = parsePath(text);
       if (!parsed.ok) {
         mistake(context, at, parsed.error);
@@ -34,10 +44,10 @@ export function createExpressionCompiler(context: MappingContext, origin: ScopeO
         return undefined;
       }
       const steps = from.steps === undefined ? undefined : [...from.steps, ...parsed.value.steps];
-      if (steps !== undefined) context.reads.push({ steps, secret, at });
+      if (steps !== undefined) context.reads.push({ steps, secret, at, goesThrough });
       return { read: present(parsed.value, context), steps };
     },
-    expression(spec, at) {
+    expression(spec, at, takes) {
       if (typeof spec === "string") return compiler.path(spec, at)?.read ?? (() => undefined);
       if (!isJsonObject(spec)) {
         return mistake(
@@ -47,10 +57,51 @@ export function createExpressionCompiler(context: MappingContext, origin: ScopeO
             `or an object such as {value: ${JSON.stringify(spec) ?? "…"}}`,
         );
       }
-      return operator(spec, at, compiler);
+      if (at.length > deepest) return mistake(context, at, `expected at most ${deepest} expressions in each other`);
+      const wrong = misfit(kindsOf(spec), takes);
+      if (wrong !== undefined) return mistake(context, at, wrong);
+      const found = chosenOperator(spec, at, context);
+      if (found === undefined) return () => undefined;
+      const { chosen, operand, name } = found;
+      return withDefault(chosen.compile(operand, spec, [...at, name], compiler), spec, context);
+    },
+    kinds: kindsOf,
+    elements(spec, at, goesThrough) {
+      if (typeof spec === "string") {
+        const path = compiler.path(spec, at, { goesThrough });
+        return elementsOf(path?.read ?? (() => undefined), path?.steps, compiler);
+      }
+      const inner = isJsonObject(spec) ? operatorOf(spec) : undefined;
+      if (!isJsonObject(spec) || inner?.chosen.elements === undefined || spec["default"] !== undefined)
+        return elementsOf(compiler.expression(spec, at, ofList), undefined, compiler);
+      const found = chosenOperator(spec, at, context);
+      if (found === undefined || at.length > deepest) return elementsOf(() => undefined, undefined, compiler);
+      return inner.chosen.elements(found.operand, spec, [...at, found.name], compiler, goesThrough);
     },
   };
   return compiler;
+}
+
+function elementsOf(
+  read: Evaluate,
+  steps: readonly (string | number)[] | undefined,
+  compiler: ExpressionCompiler,
+): CompiledElements {
+  const { context } = compiler;
+  return {
+    inside: createExpressionCompiler(context, elementOrigin(compiler.origin, steps)),
+    read: (scope) => {
+      const found = read(scope);
+      if (found === undefined || context.fault !== undefined) return undefined;
+      const elements = (Array.isArray(found) ? found : [found]).filter(
+        (element) => presentValue(element, context.nullTexts) !== undefined,
+      );
+      context.visited += elements.length;
+      if (context.visited > mostVisited)
+        return refuse(context, "too-many", found, `lists of at most ${mostVisited} elements in all`);
+      return elements;
+    },
+  };
 }
 
 function present(path: Path, context: MappingContext): Evaluate {
@@ -71,20 +122,40 @@ function depthOf(origin: ScopeOrigin): number {
   return depth;
 }
 
-function operator(spec: JsonObject, at: KeyPath, compiler: ExpressionCompiler): Evaluate {
-  const { context } = compiler;
+/** The operator that an expression names, where it names exactly one. */
+function operatorOf(spec: JsonObject): { name: string; chosen: Operator } | undefined {
+  const [name, ...others] = Object.keys(spec).filter((key) => Object.hasOwn(operators, key));
+  const chosen = name === undefined ? undefined : operators[name];
+  return name === undefined || chosen === undefined || others.length > 0 ? undefined : { name, chosen };
+}
+
+function kindsOf(spec: Json | undefined): Kinds {
+  const found = isJsonObject(spec) ? operatorOf(spec) : undefined;
+  if (!isJsonObject(spec) || found === undefined) return undefined;
+  const { gives } = found.chosen;
+  const kinds = typeof gives === "function" ? gives(spec, kindsOf) : gives;
+  return spec["default"] === undefined ? kinds : anyOf([kinds, kindsOfConstant(spec["default"])]);
+}
+
+function chosenOperator(
+  spec: JsonObject,
+  at: KeyPath,
+  context: MappingContext,
+): { name: string; chosen: Operator; operand: Json } | undefined {
+  const wrong = (path: KeyPath, message: string): undefined => {
+    mistake(context, path, message);
+    return undefined;
+  };
   const keys = Object.keys(spec);
   const named = keys.filter((key) => Object.hasOwn(operators, key));
-  const [name] = named;
-  const chosen = name === undefined ? undefined : operators[name];
-  if (name === undefined || chosen === undefined) {
-    return mistake(
-      context,
+  if (named.length > 1) return wrong(at, `found ${named.join(" and ")} together; expected one of them`);
+  const found = operatorOf(spec);
+  if (found === undefined)
+    return wrong(
       at,
       `found the keys ${keys.join(", ") || "none"}; expected one of ${Object.keys(operators).join(", ")}`,
     );
-  }
-  if (named.length > 1) return mistake(context, at, `found ${named.join(" and ")} together; expected one of them`);
+  const { name, chosen } = found;
   const { options } = chosen.reference;
   for (const key of keys) {
     if (key === name || key === "default" || Object.hasOwn(options, key)) continue;
@@ -92,8 +163,10 @@ function operator(spec: JsonObject, at: KeyPath, compiler: ExpressionCompiler): 
     mistake(context, [...at, key], `unknown; beside ${name} there can be ${possible}`);
   }
   const operand = spec[name];
-  if (operand === undefined) return mistake(context, [...at, name], "missing");
-  const evaluate = chosen.compile(operand, spec, [...at, name], compiler);
+  return operand === undefined ? wrong([...at, name], "missing") : { name, chosen, operand };
+}
+
+function withDefault(evaluate: Evaluate, spec: JsonObject, context: MappingContext): Evaluate {
   const fallback = spec["default"];
   if (fallback === undefined) return evaluate;
   return (scope) => {

@@ -3,6 +3,7 @@ import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { coercionTo } from "./coerce.ts";
 import { mistake, refuse } from "./context.ts";
 import type { Evaluate, KeyPath, ExpressionCompiler, MappingContext } from "./context.ts";
+import { takenBy } from "./kinds.ts";
 import { compileList } from "./lists.ts";
 import type { FieldTarget, ObjectTarget, Target } from "./target.ts";
 
@@ -89,7 +90,7 @@ function compileField(
       ? compileList(spec, target.variants, at, name, secrets, compiler, compileFields)
       : target.kind === "object"
         ? compileObject(spec, target.object, at, name, secrets, compiler)
-        : compiler.expression(spec, at);
+        : compiler.expression(spec, at, isConstant(spec) ? undefined : takenBy(target));
   checkConstant(spec, target, at, compiler);
   const dated =
     target.kind === "instant" && isJsonObject(spec) && spec["date"] !== undefined && spec["default"] === undefined;
@@ -130,6 +131,11 @@ function compileObject(
   };
 }
 
+/** A constant is checked by its value, which says more. */
+function isConstant(spec: Json | undefined): boolean {
+  return isJsonObject(spec) && spec["value"] !== undefined;
+}
+
 /** A constant that no record could make fit is a mistake in the mapping. */
 function checkConstant(spec: Json | undefined, target: Target, at: KeyPath, compiler: ExpressionCompiler): void {
   const constant = isJsonObject(spec) ? (spec["value"] ?? spec["default"]) : undefined;
@@ -152,7 +158,7 @@ function isWhole({ kind }: Target): boolean {
  */
 function compileSecret(spec: Json | undefined, at: KeyPath, compiler: ExpressionCompiler): Evaluate {
   if (typeof spec !== "string") return mistake(compiler.context, at, "is a secret; expected a plain path");
-  const path = compiler.path(spec, at, true);
+  const path = compiler.path(spec, at, { secret: true });
   if (path === undefined) return () => undefined;
   if (path.steps === undefined || path.steps.length === 0) {
     return mistake(compiler.context, at, "is a secret; expected a path to a member of the raw record");

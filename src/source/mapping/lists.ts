@@ -1,9 +1,10 @@
 import { isJsonObject } from "../../base/canonical-json.ts";
 import type { Json } from "../../base/canonical-json.ts";
 import { mistake, refuse } from "./context.ts";
-import type { Evaluate, KeyPath, ExpressionCompiler, MappingContext } from "./context.ts";
+import type { CompiledElements, Evaluate, KeyPath, ExpressionCompiler, MappingContext } from "./context.ts";
 import { createExpressionCompiler, elementOrigin } from "./expression.ts";
 import { compileCondition } from "./condition.ts";
+import type { Holds } from "./condition.ts";
 import type { Scope } from "./path.ts";
 import type { ObjectTarget } from "./target.ts";
 
@@ -23,7 +24,10 @@ export type CompileObject = (
 /** The keys of an entry of a list of objects, for the reference. */
 export const listEntryReference: Readonly<Record<string, string>> = {
   one: "Fields of one object: target field → expression.",
-  each: "Path to a list; `fields` makes one object for every element. A single object counts as a list of one.",
+  each:
+    "Path to a list, or an expression that gives one, such as `filter`; `fields` makes one object for every " +
+    "element. A " +
+    "single object counts as a list of one.",
   fields: "Fields of such an object. Paths start at the element; `^.` goes to the item around it, `.` is the element.",
   kind: "Which kind of object it makes, where the list holds several (`instances`).",
   when: "A condition; where it does not hold, no object is made.",
@@ -31,7 +35,7 @@ export const listEntryReference: Readonly<Record<string, string>> = {
 
 /**
  * Compiles a list of objects. It is written as entries that follow each other: `{one: {fields}}` makes one object,
- * `{each: path, fields: {…}}` one for every element there (a single object counts as a list of one); `kind` chooses the
+ * `{each: LIST, fields: {…}}` one for every element there (a single object counts as a list of one); `kind` chooses the
  * variant, `when` leaves elements out. Inside `each` a path starts at the element, and `^.` goes to the item around it.
  */
 export function compileList(
@@ -94,42 +98,46 @@ function compileEntry(
     const holds = when === undefined ? undefined : compileCondition(when, [...at, "when"], compiler);
     const build = withKind(compileObject(written, variant, objectAt, name, secrets, compiler).evaluate, variant);
     return (scope, into) => {
-      if (holds !== undefined && !holds(scope)) return;
+      if ((holds !== undefined && !holds(scope)) || context.fault !== undefined) return;
       const value = build(scope);
       if (value !== undefined) into.push(value);
     };
   }
 
-  if (typeof each !== "string") {
-    mistake(context, [...at, "each"], "expected a path to a list");
-    return nothing;
-  }
-  const source = compiler.path(each, [...at, "each"]);
-  if (source === undefined) return nothing;
-  const inside = createExpressionCompiler(context, elementOrigin(compiler.origin, source.steps));
-  const holds = when === undefined ? undefined : compileCondition(when, [...at, "when"], inside);
-  const build = withKind(compileObject(written, variant, objectAt, name, secrets, inside).evaluate, variant);
-  return appendEach(source.read, holds, build, context);
+  const list = compileEach(each, [...at, "each"], compiler);
+  const holds = when === undefined ? undefined : compileCondition(when, [...at, "when"], list.inside);
+  const build = withKind(compileObject(written, variant, objectAt, name, secrets, list.inside).evaluate, variant);
+  return appendEach(list.read, holds, build, context);
 }
 
-/** One object for every element of a list; a single object counts as a list of one. */
+/** The elements at a path or of an expression; a single object counts as a list of one. */
+function compileEach(each: Json, at: KeyPath, compiler: ExpressionCompiler): CompiledElements {
+  if (typeof each !== "string") return compiler.elements(each, at, true);
+  const { context } = compiler;
+  const path = compiler.path(each, at, { goesThrough: true });
+  return {
+    inside: createExpressionCompiler(context, elementOrigin(compiler.origin, path?.steps)),
+    read: (scope) => {
+      const found = path?.read(scope);
+      if (found === undefined) return undefined;
+      if (typeof found !== "object" || found === null) return refuse(context, "not-a-list", found, "a list");
+      return Array.isArray(found) ? found : [found];
+    },
+  };
+}
+
+/** One object for every element of a list. */
 function appendEach(
-  read: Evaluate,
-  holds: ((scope: Scope) => boolean) | undefined,
+  read: CompiledElements["read"],
+  holds: Holds | undefined,
   build: Evaluate,
   context: MappingContext,
 ): Append {
   return (scope, into) => {
-    const found = read(scope);
-    if (found === undefined) return;
-    if (typeof found !== "object" || found === null) {
-      refuse(context, "not-a-list", found, "a list");
-      return;
-    }
-    for (const item of Array.isArray(found) ? found : [found]) {
+    for (const item of read(scope) ?? []) {
       const element = { item, parent: scope };
-      if (holds !== undefined && !holds(element)) continue;
-      const value = build(element);
+      const isMeant = holds === undefined || holds(element);
+      const value = isMeant ? build(element) : undefined;
       if (context.fault !== undefined) return;
       if (value !== undefined) into.push(value);
     }

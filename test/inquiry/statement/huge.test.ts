@@ -106,6 +106,7 @@ it.each([
     reads: [],
     fault: undefined,
     localIn: undefined,
+    visited: 0,
     zones: new Map(),
   };
   const read = compileAmount({ decimals: undefined, decimalMark: ".", groupMark: undefined }, context);

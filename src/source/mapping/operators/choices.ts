@@ -2,7 +2,8 @@
 import { isJsonObject } from "../../../base/canonical-json.ts";
 import { compileCondition } from "../condition.ts";
 import { mistake, refuse } from "../context.ts";
-import { asText, beside, each, isText, textRefusals } from "./operator.ts";
+import { anyOf, kindsOfConstant } from "../kinds.ts";
+import { asText, beside, each, ofText, textRefusals } from "./operator.ts";
 import type { Operator } from "./operator.ts";
 
 export const first: Operator = {
@@ -17,6 +18,7 @@ export const first: Operator = {
       { expression: { first: ["mobile", "phone"] }, record: { mobile: "", phone: "030 1234" }, gives: "030 1234" },
     ],
   },
+  gives: ({ first: parts }, kindsOf) => (Array.isArray(parts) ? anyOf(parts.map(kindsOf)) : undefined),
   compile(operand, _spec, at, compiler) {
     const choices = each(operand, at, compiler);
     return (scope) => {
@@ -25,64 +27,6 @@ export const first: Operator = {
         if (found !== undefined || compiler.context.fault !== undefined) return found;
       }
       return undefined;
-    };
-  },
-};
-
-export const lookup: Operator = {
-  reference: {
-    form: "{lookup: {table: NAME, key: EXPRESSION, default: CONSTANT}}",
-    does:
-      "Looks a text up in a table of the source (`tables`). " +
-      "Nothing to look up gives nothing. `default` inside `lookup` " +
-      "is for a key that the table lacks; `default` beside it for a record that has no key.",
-    takes: "text, or a number",
-    gives: "text",
-    options: {},
-    refuses: { ...textRefusals, "not-in-table": "the table does not have the key" },
-    examples: [
-      { expression: { lookup: { table: "regions", key: "country" } }, record: { country: "DE" }, gives: "EMEA" },
-      {
-        expression: { lookup: { table: "regions", key: "country" } },
-        record: { country: "XX" },
-        refused: "not-in-table",
-      },
-      {
-        expression: { lookup: { table: "regions", key: "country", default: "elsewhere" } },
-        record: { country: "XX" },
-        gives: "elsewhere",
-      },
-    ],
-  },
-  compile(operand, _spec, at, compiler) {
-    const { context } = compiler;
-    if (!isJsonObject(operand)) {
-      return mistake(context, at, "expected {table: …, key: …}");
-    }
-    for (const key of Object.keys(operand)) {
-      if (!["table", "key", "default"].includes(key))
-        mistake(context, [...at, key], "unknown; expected table, key, default");
-    }
-    // What it reads is known without its table: a file that lacks that column is not read.
-    const key = compiler.expression(operand["key"], [...at, "key"]);
-    const name = operand["table"];
-    const table = isText(name) ? context.tables.get(name) : undefined;
-    if (table === undefined) {
-      const known = [...context.tables.keys()].join(", ") || "none is declared";
-      return mistake(
-        context,
-        [...at, "table"],
-        `no such table: ${JSON.stringify(name) ?? "missing"}; known tables: ${known}`,
-      );
-    }
-    const expected = `a key of the table ${isText(name) ? name : ""}`;
-    const fallback = operand["default"];
-    return (scope) => {
-      const found = key(scope);
-      const text = asText(found, context);
-      if (text === undefined) return undefined;
-      const result = table.get(text) ?? fallback;
-      return result === undefined ? refuse(context, "not-in-table", found, expected) : result;
     };
   },
 };
@@ -106,9 +50,10 @@ export const map: Operator = {
       { expression: { map: "type", values: { P: "personal" } }, record: { type: "Q" }, refused: "unknown-word" },
     ],
   },
+  gives: ({ values }) => anyOf(isJsonObject(values) ? Object.values(values).map(kindsOfConstant) : []),
   compile(operand, spec, at, compiler) {
     const { context } = compiler;
-    const inner = compiler.expression(operand, at);
+    const inner = ofText(operand, at, compiler);
     const { values, default: fallback } = spec;
     if (!isJsonObject(values)) {
       return mistake(context, beside(at, "values"), "expected an object: found text → value");
@@ -144,11 +89,16 @@ export const when: Operator = {
       { expression: { when: { path: "company", present: true }, then: "company" }, record: { company: "" } },
     ],
   },
+  gives: ({ then: yes, else: no }, kindsOf) => anyOf([kindsOf(yes), no === undefined ? [] : kindsOf(no)]),
   compile(operand, spec, at, compiler) {
+    const { context } = compiler;
     const holds = compileCondition(operand, at, compiler);
     const { then: yes, else: no } = spec;
     const onTrue = compiler.expression(yes, beside(at, "then"));
     const onFalse = no === undefined ? () => undefined : compiler.expression(no, beside(at, "else"));
-    return (scope) => (holds(scope) ? onTrue(scope) : onFalse(scope));
+    return (scope) => {
+      const chosen = holds(scope) ? onTrue : onFalse;
+      return context.fault === undefined ? chosen(scope) : undefined;
+    };
   },
 };

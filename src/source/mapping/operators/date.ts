@@ -1,17 +1,22 @@
 import { mistake } from "../context.ts";
 import { clockChangePolicies, compileDate } from "../date.ts";
-import { beside, option } from "./operator.ts";
+import { textual } from "../kinds.ts";
+import { option, wordOption } from "./operator.ts";
 import type { Operator } from "./operator.ts";
 
 export const date: Operator = {
   reference: {
     form: "{date: EXPRESSION, format: FORMAT, zone: ZONE, clockChange: POLICY}",
     does:
-      "A time, as an instant in UTC. Formats: `iso`; `epoch_ms` " +
-      "and `epoch_s` (the years 1900 to 2200); or a pattern of " +
-      "`yyyy`, `MM`, `M`, `dd`, `d`, `HH`, `H`, `mm`, `ss`, `SSS`, " +
-      "`XXX` (Z or an offset), with other letters in single quotes.",
-    takes: "text, or a whole number for the two epoch formats",
+      "A time, as an instant in UTC. Formats: `iso`; `iso_week` (2026-W05-3); `epoch_s`, `epoch_ms` and " +
+      "`epoch_us` (the " +
+      "years 1900 to 2200); `excel` and `excel_1904`, the day numbers of spreadsheets; `rfc_2822`; `odata`, which is " +
+      "/Date(milliseconds)/; or a pattern of `yyyy`, `yy` (2000 to 2099), `MM`, `M`, `MMM` (Jan), `MMMM` (January), " +
+      "`dd`, `d`, `EEE` (Mon), `EEEE` (Monday), `HH`, `H`, `hh` or `h` with `a` (AM, PM), `mm`, `ss`, `S` to " +
+      "`SSSSSSSSS`, `XXX` (Z or +01:00) and `XX` (Z or +0100), with other letters in single quotes. Names are " +
+      "English; " +
+      "what is finer than a millisecond is left out.",
+    takes: "text, or a number for epochs, day numbers and patterns of digits alone",
     gives: "an instant, such as 2026-03-01T08:00:00.000Z",
     options: {
       format: "How the time is written; `iso` by default.",
@@ -34,6 +39,36 @@ export const date: Operator = {
         gives: "2026-07-01T08:30:00.000Z",
       },
       { expression: { date: "at", format: "epoch_s" }, record: { at: 1767225600 }, gives: "2026-01-01T00:00:00.000Z" },
+      {
+        expression: { date: "at", format: "EEE, d MMM yy h:mm a", zone: "UTC" },
+        record: { at: "Wed, 4 Feb 26 9:05 pm" },
+        gives: "2026-02-04T21:05:00.000Z",
+      },
+      {
+        expression: { date: "at", format: "yyyyMMdd", zone: "UTC" },
+        record: { at: 20260204 },
+        gives: "2026-02-04T00:00:00.000Z",
+      },
+      {
+        expression: { date: "at", format: "iso_week", zone: "UTC" },
+        record: { at: "2026-W05-3" },
+        gives: "2026-01-28T00:00:00.000Z",
+      },
+      {
+        expression: { date: "at", format: "excel", zone: "UTC" },
+        record: { at: 46054.5 },
+        gives: "2026-02-01T12:00:00.000Z",
+      },
+      {
+        expression: { date: "at", format: "rfc_2822" },
+        record: { at: "Wed, 04 Feb 2026 09:05:00 +0100" },
+        gives: "2026-02-04T08:05:00.000Z",
+      },
+      {
+        expression: { date: "at", format: "odata" },
+        record: { at: "/Date(1767225600000)/" },
+        gives: "2026-01-01T00:00:00.000Z",
+      },
       { expression: { date: "at" }, record: { at: "2026-02-01T10:00:00+02:00" }, gives: "2026-02-01T08:00:00.000Z" },
       { expression: { date: "at", zone: "UTC" }, record: { at: "2026-02-30" }, refused: "not-a-date" },
       { expression: { date: "at" }, record: { at: "2026-02-30T10:00:00Z" }, refused: "not-an-instant" },
@@ -50,18 +85,12 @@ export const date: Operator = {
       },
     ],
   },
+  gives: ["instant"],
   compile(operand, spec, at, compiler) {
     const { context } = compiler;
-    const inner = compiler.expression(operand, at);
-    const clockChange = option(spec, "clockChange", at, context) ?? "reject";
-    const policy = clockChangePolicies.find((known) => known === clockChange);
-    if (policy === undefined) {
-      return mistake(
-        context,
-        beside(at, "clockChange"),
-        `found ${clockChange}; expected ${clockChangePolicies.join(", ")}`,
-      );
-    }
+    const inner = compiler.expression(operand, at, textual);
+    const policy = wordOption(spec, "clockChange", at, context, clockChangePolicies, "reject");
+    if (policy === undefined) return () => undefined;
     const declared = {
       format: option(spec, "format", at, context) ?? "iso",
       zone: option(spec, "zone", at, context),

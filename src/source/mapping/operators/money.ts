@@ -2,6 +2,7 @@ import type { Json } from "../../../base/canonical-json.ts";
 import { mistake, refuse } from "../context.ts";
 import type { Evaluate } from "../context.ts";
 import { compileAmount } from "../money.ts";
+import { numeric } from "../kinds.ts";
 import { beside, isText, option } from "./operator.ts";
 import type { Operator } from "./operator.ts";
 
@@ -47,9 +48,10 @@ export const money: Operator = {
       },
     ],
   },
+  gives: ["money"],
   compile(operand, spec, at, compiler) {
     const { context } = compiler;
-    const inner = compiler.expression(operand, at);
+    const inner = compiler.expression(operand, at, numeric);
     const { decimals, currency } = spec;
     if (!isDigits(decimals)) {
       return mistake(
@@ -67,7 +69,7 @@ export const money: Operator = {
       );
     }
     const currencyOf: Evaluate =
-      constant === undefined ? compiler.expression(currency, beside(at, "currency")) : () => constant;
+      constant === undefined ? compiler.expression(currency, beside(at, "currency"), ["text"]) : () => constant;
     const amount = compileAmount(
       {
         decimals,

@@ -1,7 +1,8 @@
 import { mistake, refuse } from "../context.ts";
 import type { Evaluate } from "../context.ts";
 import type { ExpressionExample } from "../example.ts";
-import { asText, each, isText, option, textRefusals } from "./operator.ts";
+import { textual } from "../kinds.ts";
+import { asText, each, isText, ofText, option, textRefusals } from "./operator.ts";
 import type { Operator } from "./operator.ts";
 
 /** An operator on the text that another expression finds. */
@@ -16,8 +17,9 @@ function onText(name: string, does: string, examples: ExpressionExample[], chang
       refuses: textRefusals,
       examples,
     },
+    gives: ["text"],
     compile(operand, _spec, at, compiler) {
-      const inner = compiler.expression(operand, at);
+      const inner = ofText(operand, at, compiler);
       return (scope) => {
         const text = asText(inner(scope), compiler.context);
         if (text === undefined) return undefined;
@@ -78,6 +80,7 @@ export const template: Operator = {
       { expression: { template: "{{{code}}}" }, record: { code: "x" }, gives: "{x}" },
     ],
   },
+  gives: ["text"],
   compile(operand, _spec, at, compiler) {
     if (!isText(operand)) return mistake(compiler.context, at, 'expected text such as "A-{orderID}"');
     const parts: (string | Evaluate)[] = [];
@@ -120,8 +123,9 @@ export const concat: Operator = {
       },
     ],
   },
+  gives: ["text"],
   compile(operand, spec, at, compiler) {
-    const parts = each(operand, at, compiler);
+    const parts = each(operand, at, compiler, textual);
     const separator = option(spec, "separator", at, compiler.context) ?? "";
     return (scope) => {
       const texts: string[] = [];
@@ -147,8 +151,9 @@ export const split: Operator = {
       { expression: { split: "numbers", separator: ";" }, record: { numbers: "8001;8002" }, gives: ["8001", "8002"] },
     ],
   },
+  gives: ["list"],
   compile(operand, spec, at, compiler) {
-    const inner = compiler.expression(operand, at);
+    const inner = ofText(operand, at, compiler);
     const separator = option(spec, "separator", at, compiler.context) ?? ",";
     return (scope) => {
       const found = asText(inner(scope), compiler.context);

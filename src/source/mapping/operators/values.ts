@@ -1,6 +1,7 @@
 import type { Json } from "../../../base/canonical-json.ts";
 import { wordsOf } from "../condition.ts";
 import { mistake, refuse } from "../context.ts";
+import { kindsOfConstant, numeric, plain } from "../kinds.ts";
 import { beside, each, isText, option } from "./operator.ts";
 import type { Operator } from "./operator.ts";
 
@@ -14,6 +15,7 @@ export const value: Operator = {
     refuses: {},
     examples: [{ expression: { value: "company" }, record: {}, gives: "company" }],
   },
+  gives: ({ value: constant }) => kindsOfConstant(constant),
   compile: (operand) => () => operand,
 };
 
@@ -32,6 +34,7 @@ export const path: Operator = {
       { expression: { path: "address.city", default: "unknown" }, record: { address: null }, gives: "unknown" },
     ],
   },
+  gives: undefined,
   compile(operand, _spec, at, compiler) {
     if (!isText(operand)) return mistake(compiler.context, at, "expected a path as text");
     return compiler.expression(operand, at);
@@ -54,8 +57,9 @@ export const number: Operator = {
       { expression: { number: "seats" }, record: { seats: "1e3" }, refused: "not-a-number" },
     ],
   },
+  gives: ["number"],
   compile(operand, spec, at, compiler) {
-    const inner = compiler.expression(operand, at);
+    const inner = compiler.expression(operand, at, numeric);
     const mark = option(spec, "decimalMark", at, compiler.context) ?? ".";
     return (scope) => {
       const found = inner(scope);
@@ -83,9 +87,10 @@ export const boolean: Operator = {
       { expression: { boolean: "trial", true: "Y", false: "N" }, record: { trial: "maybe" }, refused: "not-a-boolean" },
     ],
   },
+  gives: ["boolean"],
   compile(operand, spec, at, compiler) {
     const { context } = compiler;
-    const inner = compiler.expression(operand, at);
+    const inner = compiler.expression(operand, at, plain);
     const yes = spec["true"] === undefined ? new Set(["true"]) : wordsOf(spec["true"], beside(at, "true"), context);
     const no = spec["false"] === undefined ? new Set(["false"]) : wordsOf(spec["false"], beside(at, "false"), context);
     const expected = `${[...yes].join(" or ")} for true, ${[...no].join(" or ")} for false`;
@@ -110,6 +115,7 @@ export const list: Operator = {
     refuses: {},
     examples: [{ expression: { list: ["first", "second"] }, record: { first: "8001", second: "" }, gives: ["8001"] }],
   },
+  gives: ["list"],
   compile(operand, _spec, at, compiler) {
     const parts = each(operand, at, compiler);
     return (scope) => {

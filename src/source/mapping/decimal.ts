@@ -1,0 +1,122 @@
+import type { Json } from "../../base/canonical-json.ts";
+import { refuse } from "./context.ts";
+import type { MappingContext } from "./context.ts";
+
+/** A decimal number, exactly: `digits` × 10^-`scale`. */
+export interface Decimal {
+  readonly digits: bigint;
+  readonly scale: number;
+}
+
+export const roundings = ["half-up", "half-even", "up", "down", "ceiling", "floor"] as const;
+export type Rounding = (typeof roundings)[number];
+
+/** Digits before and after the point of a number that is calculated with. */
+const mostDigits = 40;
+
+/** The decimal that a number or a text with a decimal point is. Refuses what is none, and what is too long. */
+export function decimalOf(value: Json, context: MappingContext): Decimal | undefined {
+  const text = typeof value === "number" ? String(value) : typeof value === "string" ? value.trim() : "";
+  const found = text.length > 2 * mostDigits ? null : /^([+-]?)(\d+)(?:\.(\d+))?(?:e([+-]\d{1,3}))?$/.exec(text);
+  // An exponent stands in numbers alone, as JavaScript writes them.
+  if (found === null || (found[4] !== undefined && typeof value !== "number"))
+    return refuse(context, "not-a-number", value, "a decimal number; others need {number: …, decimalMark: …}");
+  const [, sign, whole = "", fraction = "", exponent = "0"] = found;
+  const scale = fraction.length - Number(exponent);
+  if (Math.abs(scale) > mostDigits || whole.length > mostDigits || fraction.length > mostDigits)
+    return refuse(context, "not-exact", value, `a number of at most ${mostDigits} digits`);
+  const digits = BigInt(`${whole}${fraction}`) * (sign === "-" ? -1n : 1n);
+  return scale < 0 ? { digits: digits * 10n ** BigInt(-scale), scale: 0 } : { digits, scale };
+}
+
+/**
+ * The number that a decimal is. Refuses what a number does not hold digit by digit: more than 15 of them, unless it is
+ * a whole number below 2^53.
+ */
+export function numberOf(decimal: Decimal, context: MappingContext): number | undefined {
+  const { digits, scale } = shortest(decimal);
+  const size = String(digits < 0n ? -digits : digits).length;
+  const number = Number(digits);
+  if (scale === 0 && Number.isSafeInteger(number)) return number === 0 ? 0 : number;
+  if (size > 15 || scale > 30)
+    return refuse(context, "not-exact", textOfDecimal({ digits, scale }), "a number of at most 15 digits; round it");
+  return Number(textOfDecimal({ digits, scale }));
+}
+
+export function add(one: Decimal, other: Decimal): Decimal {
+  const scale = Math.max(one.scale, other.scale);
+  return { digits: atScale(one, scale) + atScale(other, scale), scale };
+}
+
+export function subtract(one: Decimal, other: Decimal): Decimal {
+  return add(one, { digits: -other.digits, scale: other.scale });
+}
+
+export function multiply(one: Decimal, other: Decimal): Decimal {
+  return { digits: one.digits * other.digits, scale: one.scale + other.scale };
+}
+
+/** Less than 0: the first one is smaller; 0: they are the same. */
+export function compare(one: Decimal, other: Decimal): number {
+  const { digits } = subtract(one, other);
+  return digits < 0n ? -1 : digits > 0n ? 1 : 0;
+}
+
+/** One number divided by another, rounded to so many decimals. */
+export function divide(one: Decimal, other: Decimal, decimals: number, rounding: Rounding): Decimal {
+  const scale = Math.max(one.scale, other.scale);
+  const [upper, lower] = [atScale(one, scale) * 10n ** BigInt(decimals), atScale(other, scale)];
+  return { digits: rounded(upper, lower, rounding), scale: decimals };
+}
+
+/** The quotient of two numbers, undefined where it has more decimals than a number holds. */
+export function divideExactly(one: Decimal, other: Decimal): Decimal | undefined {
+  const quotient = divide(one, other, mostDigits, "down");
+  return compare(multiply(quotient, other), one) === 0 ? shortest(quotient) : undefined;
+}
+
+export function round(decimal: Decimal, decimals: number, rounding: Rounding): Decimal {
+  if (decimal.scale <= decimals) return decimal;
+  return { digits: rounded(decimal.digits, 10n ** BigInt(decimal.scale - decimals), rounding), scale: decimals };
+}
+
+/** A quotient of whole numbers as a whole number. */
+function rounded(upper: bigint, lower: bigint, rounding: Rounding): bigint {
+  const isNegative = upper < 0n !== lower < 0n;
+  const [top, bottom] = [upper < 0n ? -upper : upper, lower < 0n ? -lower : lower];
+  const whole = top / bottom;
+  const rest = top % bottom;
+  if (rest === 0n) return isNegative ? -whole : whole;
+  const half = 2n * rest - bottom;
+  const isAway = {
+    "half-up": half >= 0n,
+    "half-even": half > 0n || (half === 0n && whole % 2n === 1n),
+    up: true,
+    down: false,
+    ceiling: !isNegative,
+    floor: isNegative,
+  }[rounding];
+  const size = isAway ? whole + 1n : whole;
+  return isNegative ? -size : size;
+}
+
+function atScale({ digits, scale }: Decimal, wanted: number): bigint {
+  return digits * 10n ** BigInt(wanted - scale);
+}
+
+/** Without zeros at the end of its decimals. */
+function shortest({ digits, scale }: Decimal): Decimal {
+  let [short, left] = [digits, scale];
+  while (left > 0 && short % 10n === 0n) {
+    short /= 10n;
+    left -= 1;
+  }
+  return { digits: short, scale: left };
+}
+
+function textOfDecimal({ digits, scale }: Decimal): string {
+  const text = String(digits < 0n ? -digits : digits).padStart(scale + 1, "0");
+  const point = text.length - scale;
+  const sign = digits < 0n ? "-" : "";
+  return scale === 0 ? `${sign}${text}` : `${sign}${text.slice(0, point)}.${text.slice(point)}`;
+}

@@ -1,0 +1,175 @@
+import type { Json } from "../../../base/canonical-json.ts";
+import { mistake, refuse } from "../context.ts";
+import type { Evaluate, ExpressionCompiler, KeyPath } from "../context.ts";
+import { add as plus, decimalOf, divide as ratio, divideExactly, multiply as times, numberOf } from "../decimal.ts";
+import { round as shorten, roundings, subtract as minus } from "../decimal.ts";
+import type { Decimal } from "../decimal.ts";
+import { numeric } from "../kinds.ts";
+import type { ExpressionExample } from "../example.ts";
+import { wholeOption, wordOption } from "./operator.ts";
+import type { Operator } from "./operator.ts";
+
+const refusals = {
+  "not-a-number": "what it finds is no decimal number with a point",
+  "not-exact": "a number beyond 40 digits, or a result of more than 15, which a number does not hold exactly",
+};
+const roundingOption =
+  "How: `half-up` (a half goes away from 0), `half-even`, `up` (away from 0), `down` (to 0), `ceiling` or `floor`.";
+const decimalsOption = "How many decimals are left, 0 to 15";
+
+/** An expression that gives a number, or a number as it stands. */
+function operandOf(spec: Json | undefined, at: KeyPath, compiler: ExpressionCompiler): Evaluate {
+  return typeof spec === "number" ? () => spec : compiler.expression(spec, at, numeric);
+}
+
+function operandsOf(operand: Json, at: KeyPath, compiler: ExpressionCompiler, count?: number): Evaluate[] {
+  const length = Array.isArray(operand) ? operand.length : 0;
+  if (!Array.isArray(operand) || (count === undefined ? length < 2 : length !== count)) {
+    const many = count === undefined ? "two or more" : String(count);
+    mistake(compiler.context, at, `expected a list of ${many} numbers or expressions`);
+    return [];
+  }
+  return operand.map((part, index) => operandOf(part, [...at, index], compiler));
+}
+
+function calculation(
+  name: string,
+  does: string,
+  examples: ExpressionExample[],
+  calculate: (one: Decimal, other: Decimal) => Decimal,
+  count?: number,
+): Operator {
+  const operands = count === 2 ? "[A, B]" : "[A, B, …]";
+  return {
+    reference: {
+      form: `{${name}: ${operands}}`,
+      does: `${does} Exact on decimals. Gives nothing as soon as one of them gives nothing.`,
+      takes: "numbers: expressions, or numbers as they stand",
+      gives: "a number",
+      options: {},
+      refuses: refusals,
+      examples,
+    },
+    gives: ["number"],
+    compile(operand, _spec, at, compiler) {
+      const { context } = compiler;
+      const parts = operandsOf(operand, at, compiler, count);
+      return (scope) => {
+        let result: Decimal | undefined;
+        for (const part of parts) {
+          const found = part(scope);
+          const decimal = found === undefined ? undefined : decimalOf(found, context);
+          if (decimal === undefined) return undefined;
+          result = result === undefined ? decimal : calculate(result, decimal);
+        }
+        return result === undefined ? undefined : numberOf(result, context);
+      };
+    },
+  };
+}
+
+export const add = calculation(
+  "add",
+  "The sum of numbers.",
+  [
+    { expression: { add: ["base", "extra", 1] }, record: { base: 0.1, extra: "0.2" }, gives: 1.3 },
+    { expression: { add: ["base", "extra"] }, record: { base: 1 } },
+  ],
+  plus,
+);
+
+export const subtract = calculation(
+  "subtract",
+  "The first number less the second.",
+  [{ expression: { subtract: ["ordered", "returned"] }, record: { ordered: 5, returned: "2" }, gives: 3 }],
+  minus,
+  2,
+);
+
+export const multiply = calculation(
+  "multiply",
+  "The product of numbers, such as seats: quantity × seats per unit.",
+  [
+    {
+      expression: { multiply: ["quantity", { lookup: { table: "packs", key: "sku", column: "seats" } }] },
+      record: { quantity: "3", sku: "CAD-10" },
+      gives: 30,
+    },
+    { expression: { multiply: ["price", 3] }, record: { price: "many" }, refused: "not-a-number" },
+    { expression: { multiply: ["a", "a"] }, record: { a: "123456789.123" }, refused: "not-exact" },
+  ],
+  times,
+);
+
+export const divide: Operator = {
+  reference: {
+    form: "{divide: [A, B], decimals: NUMBER, rounding: ROUNDING}",
+    does:
+      "The first number divided by the second. Without `rounding` the quotient has to be exact. Gives nothing as " +
+      "soon as " +
+      "one of them gives nothing.",
+    takes: "numbers: expressions, or numbers as they stand",
+    gives: "a number",
+    options: { decimals: `${decimalsOption}; 0 by default.`, rounding: roundingOption },
+    refuses: { ...refusals, "divided-by-zero": "the second number is 0" },
+    examples: [
+      { expression: { divide: ["total", 4] }, record: { total: "1" }, gives: 0.25 },
+      { expression: { divide: ["total", 3] }, record: { total: 1 }, refused: "not-exact" },
+      {
+        expression: { divide: ["total", 3], decimals: 2, rounding: "half-up" },
+        record: { total: 2 },
+        gives: 0.67,
+      },
+      { expression: { divide: ["total", "seats"] }, record: { total: 2, seats: 0 }, refused: "divided-by-zero" },
+    ],
+  },
+  gives: ["number"],
+  compile(operand, spec, at, compiler) {
+    const { context } = compiler;
+    const [upper, lower] = operandsOf(operand, at, compiler, 2);
+    const decimals = wholeOption(spec, "decimals", at, context, { least: 0, most: 15 }) ?? 0;
+    const isRounded = spec["rounding"] !== undefined || spec["decimals"] !== undefined;
+    const rounding = isRounded ? wordOption(spec, "rounding", at, context, roundings, undefined) : undefined;
+    return (scope) => {
+      const [above, below] = [upper?.(scope), lower?.(scope)];
+      if (above === undefined || below === undefined) return undefined;
+      const [one, other] = [decimalOf(above, context), decimalOf(below, context)];
+      if (one === undefined || other === undefined) return undefined;
+      if (other.digits === 0n) return refuse(context, "divided-by-zero", below, "a number that is not 0");
+      const quotient = rounding === undefined ? divideExactly(one, other) : ratio(one, other, decimals, rounding);
+      if (quotient === undefined) return refuse(context, "not-exact", above, "a quotient that is exact, or `rounding`");
+      return numberOf(quotient, context);
+    };
+  },
+};
+
+export const round: Operator = {
+  reference: {
+    form: "{round: EXPRESSION, decimals: NUMBER, rounding: ROUNDING}",
+    does: "A number with fewer decimals.",
+    takes: "a number, or text with a decimal point",
+    gives: "a number",
+    options: { decimals: `${decimalsOption}; 0 by default.`, rounding: `${roundingOption} Required.` },
+    refuses: refusals,
+    examples: [
+      { expression: { round: "seats", rounding: "ceiling" }, record: { seats: "2.1" }, gives: 3 },
+      { expression: { round: "rate", decimals: 2, rounding: "half-up" }, record: { rate: "1.005" }, gives: 1.01 },
+      { expression: { round: "rate", decimals: 2, rounding: "half-even" }, record: { rate: "1.005" }, gives: 1 },
+      { expression: { round: "rate", rounding: "down" }, record: { rate: -2.9 }, gives: -2 },
+    ],
+  },
+  gives: ["number"],
+  compile(operand, spec, at, compiler) {
+    const { context } = compiler;
+    const inner = operandOf(operand, at, compiler);
+    const decimals = wholeOption(spec, "decimals", at, context, { least: 0, most: 15 }) ?? 0;
+    const rounding = wordOption(spec, "rounding", at, context, roundings, undefined);
+    return (scope) => {
+      const found = inner(scope);
+      const decimal = found === undefined ? undefined : decimalOf(found, context);
+      return decimal === undefined || rounding === undefined
+        ? undefined
+        : numberOf(shorten(decimal, decimals, rounding), context);
+    };
+  },
+};

@@ -1,0 +1,200 @@
+import anyAscii from "any-ascii";
+import { isSupportedCountry, parsePhoneNumberFromString } from "libphonenumber-js/max";
+import { mistake, refuse } from "../context.ts";
+import type { Evaluate } from "../context.ts";
+import { searchable } from "../pattern.ts";
+import { asText, beside, isText, ofText, option, textRefusals } from "./operator.ts";
+import type { Operator, OperatorReference } from "./operator.ts";
+import { lettersOf } from "./parts-of-texts.ts";
+
+const tooLong = { "too-long": "the text is longer than 10,000 characters" };
+const letters = "Letters that are written otherwise than the library writes them: `{ä: ae, Ä: Ae}`.";
+
+export const digits: Operator = {
+  reference: {
+    form: "{digits: EXPRESSION}",
+    does: "The digits 0 to 9 of a text, without all else. Gives nothing where there is none.",
+    takes: "text, or a number as the source writes it",
+    gives: "text",
+    options: {},
+    refuses: { ...textRefusals, ...tooLong },
+    examples: [{ expression: { digits: "vat" }, record: { vat: "DE 123.456-789" }, gives: "123456789" }],
+  },
+  gives: ["text"],
+  compile(operand, _spec, at, compiler) {
+    const { context } = compiler;
+    const inner = ofText(operand, at, compiler);
+    return (scope) => {
+      const text = asText(inner(scope), context);
+      const searched = text === undefined ? undefined : searchable(text, context);
+      const found = searched?.replaceAll(/[^0-9]/g, "");
+      return found === "" ? undefined : found;
+    };
+  },
+};
+
+export const phone: Operator = {
+  reference: {
+    form: "{phone: EXPRESSION, country: COUNTRY}",
+    does:
+      "A phone number in the form E.164, by the numbering plans of the countries (libphonenumber). An " +
+      "extension is left out.",
+    takes: "text, or a number as the source writes it",
+    gives: "text, such as +493012345678",
+    options: {
+      country:
+        "The country of numbers that do not begin with + or 00: two capital letters such as DE, or an expression " +
+        "that " +
+        "finds them. Without it such numbers are refused.",
+    },
+    refuses: {
+      ...textRefusals,
+      "not-a-phone-number": "no number that the numbering plan of its country has, or one without a country",
+    },
+    examples: [
+      { expression: { phone: "phone", country: "DE" }, record: { phone: "(030) 1234-5678" }, gives: "+493012345678" },
+      {
+        expression: { phone: "phone", country: { path: "country" } },
+        record: { phone: "01 40 20 50 50", country: "FR" },
+        gives: "+33140205050",
+      },
+      { expression: { phone: "phone" }, record: { phone: "030 12345678" }, refused: "not-a-phone-number" },
+      { expression: { phone: "phone", country: "DE" }, record: { phone: "call Ann" }, refused: "not-a-phone-number" },
+    ],
+  },
+  gives: ["text"],
+  compile(operand, spec, at, compiler) {
+    const { context } = compiler;
+    const inner = ofText(operand, at, compiler);
+    const { country } = spec;
+    const where = beside(at, "country");
+    if (isText(country) && !isSupportedCountry(country))
+      return mistake(context, where, `found ${JSON.stringify(country)}; expected a country such as DE, or {path: …}`);
+    const countryOf: Evaluate =
+      country === undefined || isText(country) ? () => country : compiler.expression(country, where, ["text"]);
+    return (scope) => {
+      const text = asText(inner(scope), context);
+      if (text === undefined) return undefined;
+      const own = countryOf(scope);
+      const known = isText(own) && isSupportedCountry(own) ? own : undefined;
+      const number = text.length > 100 ? undefined : parsePhoneNumberFromString(international(text), known);
+      return number?.isValid() === true
+        ? number.number
+        : refuse(context, "not-a-phone-number", text, "a phone number that exists in its country");
+    };
+  },
+};
+
+/** Where a number begins with the two zeros that stand for +. */
+function international(text: string): string {
+  return text.replace(/^\s*00(?=[\s()./-]*[1-9])/, "+");
+}
+
+function spelled(
+  reference: Omit<OperatorReference, "takes" | "gives">,
+  change: (text: string, separator: string) => string,
+): Operator {
+  return {
+    reference: { ...reference, takes: "text, or a number as the source writes it", gives: "text" },
+    gives: ["text"],
+    compile(operand, spec, at, compiler) {
+      const { context } = compiler;
+      const inner = ofText(operand, at, compiler);
+      const own = lettersOf(spec["letters"], beside(at, "letters"), context);
+      const separator = option(spec, "separator", at, context) ?? "-";
+      return (scope) => {
+        const text = asText(inner(scope), context);
+        let spelling = text === undefined ? undefined : searchable(text, context)?.normalize("NFC");
+        for (const [letter, instead] of own) spelling = spelling?.replaceAll(letter, instead);
+        if (spelling === undefined) return undefined;
+        const changed = change(spelling, separator);
+        return changed === "" ? undefined : changed;
+      };
+    },
+  };
+}
+
+export const transliterate = spelled(
+  {
+    form: "{transliterate: EXPRESSION, letters: {LETTER: TEXT, …}}",
+    does: "A text of any script in letters of ASCII (any-ascii). Where no text is left, it gives nothing.",
+    options: { letters },
+    refuses: { ...textRefusals, ...tooLong },
+    examples: [
+      { expression: { transliterate: "name" }, record: { name: "Łódź Ωmega" }, gives: "Lodz Omega" },
+      {
+        expression: { transliterate: "name", letters: { ü: "ue", ß: "ss" } },
+        record: { name: "Müller & Groß" },
+        gives: "Mueller & Gross",
+      },
+    ],
+  },
+  (text) => anyAscii(text).trim(),
+);
+
+export const slug = spelled(
+  {
+    form: "{slug: EXPRESSION, separator: TEXT, letters: {LETTER: TEXT, …}}",
+    does: "A text in small letters of ASCII and digits, words put together. Where none is left, it gives nothing.",
+    options: { separator: "What stands between two words; a hyphen by default.", letters },
+    refuses: { ...textRefusals, ...tooLong },
+    examples: [
+      { expression: { slug: "name" }, record: { name: " Café “Zoë” Nº 5 " }, gives: "cafe-zoe-no-5" },
+      {
+        expression: { slug: "name", separator: "_", letters: { ö: "oe" } },
+        record: { name: "Möbel Nord" },
+        gives: "moebel_nord",
+      },
+    ],
+  },
+  (text, separator) =>
+    anyAscii(text)
+      .toLowerCase()
+      .split(/[^a-z0-9]+/)
+      .filter((word) => word !== "")
+      .join(separator),
+);
+
+export const login: Operator = {
+  reference: {
+    form: "{login: EXPRESSION, letters: {LETTER: TEXT, …}}",
+    does:
+      "The name before the @ of an e-mail address, in small letters and digits alone, as a `userName` has to be. Two " +
+      "addresses can give the same: ann.lee@ and annlee@.",
+    takes: "text",
+    gives: "text",
+    options: { letters },
+    refuses: {
+      ...textRefusals,
+      ...tooLong,
+      "not-an-address": "no e-mail address, or one without a letter or digit before the @",
+    },
+    examples: [
+      { expression: { login: "mail" }, record: { mail: "Zoë.Lee+crm@example.com" }, gives: "zoeleecrm" },
+      {
+        expression: { login: "mail", letters: { ü: "ue" } },
+        record: { mail: "j.müller@example.com" },
+        gives: "jmueller",
+      },
+      { expression: { login: "mail" }, record: { mail: "Ann Lee" }, refused: "not-an-address" },
+    ],
+  },
+  gives: ["text"],
+  compile(operand, spec, at, compiler) {
+    const { context } = compiler;
+    const inner = ofText(operand, at, compiler);
+    const own = lettersOf(spec["letters"], beside(at, "letters"), context);
+    return (scope) => {
+      const text = asText(inner(scope), context);
+      const address = text === undefined ? undefined : searchable(text, context)?.trim().normalize("NFC").toLowerCase();
+      if (address === undefined) return undefined;
+      const parts = /^([^\s@]+)@[^\s@]+$/.exec(address);
+      let name = parts?.[1] ?? "";
+      for (const [letter, instead] of own) name = name.replaceAll(letter, instead);
+      const spelling = anyAscii(name)
+        .toLowerCase()
+        .replaceAll(/[^a-z0-9]/g, "");
+      return spelling === "" ? refuse(context, "not-an-address", text, "an e-mail address") : spelling;
+    };
+  },
+};

@@ -1,0 +1,227 @@
+import { compileCondition } from "../condition.ts";
+import { refuse } from "../context.ts";
+import { add, decimalOf, numberOf } from "../decimal.ts";
+import type { Decimal } from "../decimal.ts";
+import { numeric } from "../kinds.ts";
+import { eachOf, elementPaths, takesList, tooMany } from "./elements.ts";
+import { asText, beside, option, textRefusals } from "./operator.ts";
+import type { Operator } from "./operator.ts";
+
+/** Elements that lists put together may have. */
+const mostElements = 100_000;
+
+export const flatten: Operator = {
+  reference: {
+    form: "{flatten: LIST}",
+    does: "The elements of the lists in a list, one after the other; an element that is no list stays.",
+    takes: takesList,
+    gives: "a list",
+    options: {},
+    refuses: { "too-many": "the lists have more than 100,000 elements in all" },
+    examples: [
+      {
+        expression: { flatten: { collect: "orders", give: "lines" } },
+        record: { orders: [{ lines: [1, 2] }, { lines: [3] }, {}] },
+        gives: [1, 2, 3],
+      },
+    ],
+  },
+  gives: ["list"],
+  compile(operand, _spec, at, compiler) {
+    const { context } = compiler;
+    const list = compiler.elements(operand, at, false);
+    return (scope) => {
+      const found = list.read(scope);
+      if (found === undefined) return undefined;
+      let count = 0;
+      for (const element of found) count += Array.isArray(element) ? element.length : 1;
+      if (count > mostElements)
+        return refuse(context, "too-many", [...found], `lists of at most ${mostElements} elements in all`);
+      return found.flat();
+    };
+  },
+};
+
+export const collect: Operator = {
+  reference: {
+    form: "{collect: LIST, give: EXPRESSION}",
+    does: "What an expression gives for each element; what gives nothing is left out.",
+    takes: takesList,
+    gives: "a list",
+    options: { give: `The expression. ${elementPaths} Required.` },
+    refuses: tooMany,
+    examples: [
+      {
+        expression: { collect: "lines", give: { upper: "sku" } },
+        record: { lines: [{ sku: "cad" }, { sku: "" }] },
+        gives: ["CAD"],
+      },
+    ],
+  },
+  gives: ["list"],
+  compile(operand, spec, at, compiler) {
+    const list = compiler.elements(operand, at, true);
+    const give = list.inside.expression(spec["give"], beside(at, "give"));
+    return (scope) => {
+      const found = list.read(scope);
+      if (found === undefined) return undefined;
+      const values = eachOf(found, scope, give, () => compiler.context.fault !== undefined);
+      return values.filter((value) => value !== undefined);
+    };
+  },
+};
+
+export const firstWhere: Operator = {
+  reference: {
+    form: "{firstWhere: LIST, where: CONDITION, give: EXPRESSION}",
+    does: "The first element of a list for which a condition holds, or what an expression gives for it.",
+    takes: takesList,
+    gives: "the element, or what the expression gives",
+    options: {
+      where: `The condition. ${elementPaths} Required.`,
+      give: `What it gives of that element. ${elementPaths} The element itself by default.`,
+    },
+    refuses: tooMany,
+    examples: [
+      {
+        expression: { firstWhere: "contacts", where: { path: "role", equals: "admin" }, give: "mail" },
+        record: {
+          contacts: [
+            { role: "sales", mail: "bob@example.com" },
+            { role: "admin", mail: "ann@example.com" },
+          ],
+        },
+        gives: "ann@example.com",
+      },
+      {
+        expression: { firstWhere: "contacts", where: { path: "role", equals: "admin" }, give: "mail" },
+        record: { contacts: [] },
+      },
+    ],
+  },
+  gives: ({ give }, kindsOf) => (give === undefined ? undefined : kindsOf(give)),
+  compile(operand, spec, at, compiler) {
+    const { context } = compiler;
+    const list = compiler.elements(operand, at, spec["give"] !== undefined);
+    const holds = compileCondition(spec["where"], beside(at, "where"), list.inside);
+    const give = spec["give"] === undefined ? undefined : list.inside.expression(spec["give"], beside(at, "give"));
+    return (scope) => {
+      for (const item of list.read(scope) ?? []) {
+        const element = { item, parent: scope };
+        const isIt = holds(element);
+        if (context.fault !== undefined) return undefined;
+        if (isIt) return give === undefined ? item : give(element);
+      }
+      return undefined;
+    };
+  },
+};
+
+export const count: Operator = {
+  reference: {
+    form: "{count: LIST}",
+    does: "How many elements a list has. No list gives nothing.",
+    takes: takesList,
+    gives: "a number",
+    options: {},
+    refuses: tooMany,
+    examples: [
+      {
+        expression: { count: { filter: "lines", where: { path: "seats", above: 0 } } },
+        record: { lines: [{ seats: 1 }, { seats: 0 }] },
+        gives: 1,
+      },
+      { expression: { count: "lines", default: 0 }, record: {}, gives: 0 },
+    ],
+  },
+  gives: ["number"],
+  compile(operand, _spec, at, compiler) {
+    const list = compiler.elements(operand, at, true);
+    return (scope) => list.read(scope)?.length;
+  },
+};
+
+export const sum: Operator = {
+  reference: {
+    form: "{sum: LIST, of: EXPRESSION}",
+    does:
+      "The sum of what an expression gives for each element, exact on decimals. No list gives nothing, an " +
+      "empty one 0.",
+    takes: takesList,
+    gives: "a number",
+    options: {
+      of: `What is added up. ${elementPaths} The element itself by default. What gives nothing adds nothing.`,
+    },
+    refuses: {
+      ...tooMany,
+      "not-a-number": "something is no decimal number with a point",
+      "not-exact": "a number beyond 40 digits, or a sum of more than 15",
+    },
+    examples: [
+      {
+        expression: { sum: "lines", of: { multiply: ["quantity", "seats"] } },
+        record: {
+          lines: [
+            { quantity: 2, seats: 5 },
+            { quantity: 1, seats: "0.5" },
+          ],
+        },
+        gives: 10.5,
+      },
+      { expression: { sum: "lines", of: "seats" }, record: { lines: [{ seats: "x" }] }, refused: "not-a-number" },
+    ],
+  },
+  gives: ["number"],
+  compile(operand, spec, at, compiler) {
+    const { context } = compiler;
+    const list = compiler.elements(operand, at, spec["of"] !== undefined);
+    const of = list.inside.expression(spec["of"] ?? ".", beside(at, "of"), numeric);
+    return (scope) => {
+      const found = list.read(scope);
+      if (found === undefined) return undefined;
+      let total: Decimal = { digits: 0n, scale: 0 };
+      for (const value of eachOf(found, scope, of, () => context.fault !== undefined)) {
+        const decimal = value === undefined ? undefined : decimalOf(value, context);
+        if (decimal !== undefined) total = add(total, decimal);
+      }
+      return context.fault === undefined ? numberOf(total, context) : undefined;
+    };
+  },
+};
+
+export const join: Operator = {
+  reference: {
+    form: "{join: LIST, separator: TEXT}",
+    does: "The texts of a list as one text. Gives nothing where none is there.",
+    takes: `${takesList}. Its elements: text, or numbers`,
+    gives: "text",
+    options: { separator: "What stands between two texts; a comma and a blank by default." },
+    refuses: { ...tooMany, ...textRefusals, "too-long": "the text is longer than 1,000,000 characters" },
+    examples: [
+      { expression: { join: "tags", separator: " " }, record: { tags: ["a", 1, null] }, gives: "a 1" },
+      {
+        expression: { join: { collect: "lines", give: "sku" } },
+        record: { lines: [{ sku: "x" }, { sku: "y" }] },
+        gives: "x, y",
+      },
+    ],
+  },
+  gives: ["text"],
+  compile(operand, spec, at, compiler) {
+    const { context } = compiler;
+    const list = compiler.elements(operand, at, false);
+    const separator = option(spec, "separator", at, context) ?? ", ";
+    return (scope) => {
+      const texts: string[] = [];
+      let length = 0;
+      for (const element of list.read(scope) ?? []) {
+        const text = asText(element, context);
+        if (text === undefined) return undefined;
+        texts.push(text);
+        length += text.length + separator.length;
+        if (length > 1_000_000) return refuse(context, "too-long", text, "a text of at most 1000000 characters");
+      }
+      return texts.length === 0 ? undefined : texts.join(separator);
+    };
+  },
+};

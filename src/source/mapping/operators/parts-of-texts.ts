@@ -1,0 +1,287 @@
+import { isJsonObject } from "../../../base/canonical-json.ts";
+import type { Json } from "../../../base/canonical-json.ts";
+import { mistake, refuse } from "../context.ts";
+import type { Evaluate, ExpressionCompiler, KeyPath, MappingContext } from "../context.ts";
+import { compilePattern, searchable } from "../pattern.ts";
+import { asText, beside, isText, ofText, option, textRefusals, wholeOption, wordOption } from "./operator.ts";
+import type { Operator } from "./operator.ts";
+
+/** What a text may hold that is changed, and what may come of it, in UTF-16 code units. */
+const mostText = 100_000;
+const mostResult = 1_000_000;
+const mostOption = 1_000;
+
+const tooLong = { "too-long": "the text is longer than 100,000 characters, or becomes longer than 1,000,000" };
+const tooLongToSearch = { "too-long": "the text is longer than 10,000 characters" };
+const patternOption =
+  "A regular expression of RE2, which takes time in proportion to the text: no backreferences, no look-arounds, at " +
+  "most 500 characters, and nothing repeated more than 200 times. `(?i)` in front: small and capital letters are " +
+  "the same.";
+
+/** Text that was found, not longer than can be worked on. */
+function boundedText(found: Json | undefined, context: MappingContext): string | undefined {
+  const text = asText(found, context);
+  if (text === undefined || text.length <= mostText) return text;
+  return refuse(context, "too-long", text, `text of at most ${mostText} characters`);
+}
+
+const nonEmpty = (text: string | undefined): string | undefined => (text === "" ? undefined : text);
+
+/** A text of the configuration that goes into texts of records. */
+function inserted(spec: Json | undefined, at: KeyPath, context: MappingContext): string {
+  if (isText(spec) && spec.length <= mostOption && spec.isWellFormed() && !spec.includes("\0")) return spec;
+  mistake(context, at, `expected text of at most ${mostOption} characters`);
+  return "";
+}
+
+export const replace: Operator = {
+  reference: {
+    form: "{replace: EXPRESSION, find: TEXT, with: TEXT} or {replace: EXPRESSION, pattern: PATTERN, with: TEXT}",
+    does:
+      "Puts a text in place of every one that is found. In `with` of a pattern, `$1` and `$<name>` stand for its " +
+      "groups, " +
+      "`$$` for the character. Where no text is left, it gives nothing.",
+    takes: "text, or a number as the source writes it",
+    gives: "text",
+    options: {
+      find: "The text to find, as it is.",
+      pattern: patternOption,
+      with: "The text to put in its place; nothing by default.",
+    },
+    refuses: { ...textRefusals, ...tooLong },
+    examples: [
+      {
+        expression: { replace: "name", find: " GmbH", with: "" },
+        record: { name: "Nordwind GmbH" },
+        gives: "Nordwind",
+      },
+      {
+        expression: { replace: "code", pattern: "^([A-Z]+)-0*([0-9]+)$", with: "$2/$1" },
+        record: { code: "DE-0042" },
+        gives: "42/DE",
+      },
+    ],
+  },
+  gives: ["text"],
+  compile(operand, spec, at, compiler) {
+    const { context } = compiler;
+    const inner = ofText(operand, at, compiler);
+    const { find, pattern: written } = spec;
+    const instead = spec["with"] === undefined ? "" : inserted(spec["with"], beside(at, "with"), context);
+    if ((find === undefined) === (written === undefined))
+      return mistake(context, at.slice(0, -1), "expected either find or pattern");
+    const fits = (length: number, found: string): boolean => {
+      if (length <= mostResult) return true;
+      refuse(context, "too-long", found, `a result of at most ${mostResult} characters`);
+      return false;
+    };
+    if (written === undefined) {
+      if (!isText(find) || find === "") return mistake(context, beside(at, "find"), "expected text to find");
+      return (scope) => {
+        const text = boundedText(inner(scope), context);
+        if (text === undefined) return undefined;
+        const pieces = text.split(find);
+        if (!fits(text.length + (pieces.length - 1) * instead.length, text)) return undefined;
+        return nonEmpty(pieces.join(instead));
+      };
+    }
+    const pattern = compilePattern(written, beside(at, "pattern"), context);
+    const unknown = unknownGroup(instead, pattern?.groupCount() ?? 0, pattern?.namedGroups() ?? {});
+    if (unknown !== undefined && pattern !== undefined)
+      return mistake(context, beside(at, "with"), `the pattern has no group ${unknown}; write $$ for the character $`);
+    return (scope) => {
+      const text = boundedText(inner(scope), context);
+      const searched = text === undefined ? undefined : searchable(text, context);
+      if (searched === undefined || pattern === undefined) return undefined;
+      const groups = instead.includes("$") ? instead.length * searched.length : 0;
+      if (!fits((searched.length + 1) * instead.length + searched.length + groups, searched)) return undefined;
+      return nonEmpty(pattern.matcher(searched).replaceAll(instead));
+    };
+  },
+};
+
+/** A group that a replacement names and its pattern has not. */
+function unknownGroup(text: string, count: number, names: Readonly<Record<string, number>>): string | undefined {
+  for (const [piece, number, name] of text.matchAll(/\$(?:\$|(\d+)|<([^>]*)>|)/g)) {
+    if (piece === "$$") continue;
+    if (number !== undefined && Number(number) <= count) continue;
+    if (name !== undefined && Object.hasOwn(names, name)) continue;
+    return piece;
+  }
+  return undefined;
+}
+
+export const match: Operator = {
+  reference: {
+    form: "{match: EXPRESSION, pattern: PATTERN}",
+    does: "Whether a part of the text matches a pattern; `^` and `$` stand for the ends of the text.",
+    takes: "text, or a number as the source writes it",
+    gives: "true or false",
+    options: { pattern: `${patternOption} Required.` },
+    refuses: { ...textRefusals, ...tooLongToSearch },
+    examples: [
+      { expression: { match: "type", pattern: "(?i)trial" }, record: { type: "30 day TRIAL" }, gives: true },
+      { expression: { match: "type", pattern: "^trial$" }, record: { type: "30 day trial" }, gives: false },
+    ],
+  },
+  gives: ["boolean"],
+  compile: (operand, spec, at, compiler) =>
+    withPattern(operand, spec["pattern"], at, compiler, (pattern) => (text) => pattern.matcher(text).find()),
+};
+
+export const extract: Operator = {
+  reference: {
+    form: "{extract: EXPRESSION, pattern: PATTERN, group: GROUP}",
+    does:
+      "The first part of the text that matches a pattern, or a group of it. Gives nothing where nothing matches, " +
+      "or the " +
+      "group is empty.",
+    takes: "text, or a number as the source writes it",
+    gives: "text",
+    options: {
+      pattern: `${patternOption} Required.`,
+      group:
+        "The number or the name of a group, 0 for all that matches; by default the first group, where the " +
+        "pattern has one.",
+    },
+    refuses: { ...textRefusals, ...tooLongToSearch },
+    examples: [
+      { expression: { extract: "remark", pattern: "PO ([0-9]+)" }, record: { remark: "see PO 4711!" }, gives: "4711" },
+      {
+        expression: { extract: "sku", pattern: "^(?<code>[A-Z]+)-(?<size>[0-9]+)$", group: "size" },
+        record: { sku: "CAD-25" },
+        gives: "25",
+      },
+      { expression: { extract: "remark", pattern: "PO ([0-9]+)" }, record: { remark: "none" } },
+    ],
+  },
+  gives: ["text"],
+  compile(operand, spec, at, compiler) {
+    const { group } = spec;
+    return withPattern(operand, spec["pattern"], at, compiler, (pattern) => {
+      const count = pattern.groupCount();
+      const names = pattern.namedGroups();
+      const chosen = group ?? Math.min(1, count);
+      const isKnown = isText(chosen)
+        ? Object.hasOwn(names, chosen)
+        : typeof chosen === "number" && Number.isInteger(chosen) && chosen >= 0 && chosen <= count;
+      if (!isKnown || (typeof chosen !== "number" && !isText(chosen))) {
+        const known = [...Object.keys(names), ...Array.from({ length: count + 1 }, (_, index) => index)].join(", ");
+        mistake(compiler.context, beside(at, "group"), `found ${JSON.stringify(group)}; expected one of ${known}`);
+        return () => undefined;
+      }
+      return (text) => {
+        const matcher = pattern.matcher(text);
+        return matcher.find() ? nonEmpty(matcher.group(chosen) ?? undefined) : undefined;
+      };
+    });
+  },
+};
+
+type Pattern = NonNullable<ReturnType<typeof compilePattern>>;
+
+function withPattern(
+  operand: Json,
+  written: Json | undefined,
+  at: KeyPath,
+  compiler: ExpressionCompiler,
+  use: (pattern: Pattern) => (text: string) => Json | undefined,
+): Evaluate {
+  const { context } = compiler;
+  const inner = ofText(operand, at, compiler);
+  const pattern = compilePattern(written, beside(at, "pattern"), context);
+  if (pattern === undefined) return () => undefined;
+  const answer = use(pattern);
+  return (scope) => {
+    const text = asText(inner(scope), context);
+    const searched = text === undefined ? undefined : searchable(text, context);
+    return searched === undefined ? undefined : answer(searched);
+  };
+}
+
+export const substring: Operator = {
+  reference: {
+    form: "{substring: EXPRESSION, from: NUMBER, length: NUMBER}",
+    does: "Some characters of a text. Gives nothing where there are none.",
+    takes: "text, or a number as the source writes it",
+    gives: "text",
+    options: {
+      from: "The first character, counted from 0; a negative number counts from the end. 0 by default.",
+      length: "How many characters; all that follow by default.",
+    },
+    refuses: { ...textRefusals, ...tooLong },
+    examples: [
+      { expression: { substring: "code", from: 3 }, record: { code: "DE-4711" }, gives: "4711" },
+      { expression: { substring: "code", from: 0, length: 2 }, record: { code: "DE-4711" }, gives: "DE" },
+      { expression: { substring: "code", from: -4 }, record: { code: "DE-4711" }, gives: "4711" },
+    ],
+  },
+  gives: ["text"],
+  compile(operand, spec, at, compiler) {
+    const { context } = compiler;
+    const inner = ofText(operand, at, compiler);
+    const from = wholeOption(spec, "from", at, context, { least: -mostText, most: mostText }) ?? 0;
+    const length = wholeOption(spec, "length", at, context, { least: 1, most: mostText });
+    return (scope) => {
+      const text = boundedText(inner(scope), context);
+      if (text === undefined) return undefined;
+      // By characters, so that none of two halves is cut apart.
+      const characters = Array.from(text);
+      const start = from < 0 ? Math.max(0, characters.length + from) : from;
+      return nonEmpty(characters.slice(start, length === undefined ? undefined : start + length).join(""));
+    };
+  },
+};
+
+export const pad: Operator = {
+  reference: {
+    form: "{pad: EXPRESSION, length: NUMBER, with: CHARACTER, side: SIDE}",
+    does: "Fills a text up to a length. A longer one stays as it is.",
+    takes: "text, or a number as the source writes it",
+    gives: "text",
+    options: {
+      length: "How long the text becomes, 1 to 200. Required.",
+      with: "The character that fills it; `0` by default.",
+      side: "Where it is put: `start` (by default) or `end`.",
+    },
+    refuses: { ...textRefusals, ...tooLong },
+    examples: [
+      { expression: { pad: "number", length: 6 }, record: { number: 4711 }, gives: "004711" },
+      { expression: { pad: "code", length: 4, with: "-", side: "end" }, record: { code: "A" }, gives: "A---" },
+    ],
+  },
+  gives: ["text"],
+  compile(operand, spec, at, compiler) {
+    const { context } = compiler;
+    const inner = ofText(operand, at, compiler);
+    const length = wholeOption(spec, "length", at, context, { least: 1, most: 200 });
+    if (length === undefined && spec["length"] === undefined)
+      return mistake(context, beside(at, "length"), "missing; expected a whole number from 1 to 200");
+    const filling = option(spec, "with", at, context) ?? "0";
+    if (Array.from(filling).length !== 1 || !filling.isWellFormed() || filling === "\0")
+      return mistake(context, beside(at, "with"), `found ${JSON.stringify(filling)}; expected one character`);
+    const side = wordOption(spec, "side", at, context, ["start", "end"], "start");
+    return (scope) => {
+      const text = boundedText(inner(scope), context);
+      if (text === undefined) return undefined;
+      const missing = filling.repeat(Math.max(0, (length ?? 0) - Array.from(text).length));
+      return side === "end" ? text + missing : missing + text;
+    };
+  },
+};
+
+/** The letters that an operator writes otherwise than the library does: `{ä: ae}`. */
+export function lettersOf(
+  written: Json | undefined,
+  at: KeyPath,
+  context: MappingContext,
+): readonly (readonly [string, string])[] {
+  if (written === undefined) return [];
+  const entries = isJsonObject(written) ? Object.entries(written) : [];
+  const letters = entries.flatMap(([letter, instead]) =>
+    isText(instead) && letter !== "" && letter.length <= 10 && instead.length <= 10 ? [[letter, instead] as const] : [],
+  );
+  if (letters.length === 0 || letters.length < entries.length || letters.length > 100)
+    mistake(context, at, "expected an object of at most 100 letters, each with what is written for it: {ä: ae}");
+  return letters;
+}

@@ -1,0 +1,81 @@
+import { z } from "zod";
+import { fileFields, pathSchema } from "./file/file-source-settings.ts";
+import { valueColumn } from "./mapping/lookup-table.ts";
+
+const columnName = z.string().regex(/^[A-Za-z][A-Za-z0-9_]*$/);
+
+/** What every look-up table says of its rows, whatever kind of source they come from. */
+export const tableFields = {
+  key: pathSchema.meta({ description: "Field that is looked up", examples: ["country"] }),
+  value: pathSchema
+    .optional()
+    .meta({ description: "Field that is found where `lookup` names no column", examples: ["region"] }),
+  columns: z
+    .record(columnName, pathSchema)
+    .optional()
+    .meta({
+      description: "Other fields that are found, by the names that `lookup` has for them (`column`)",
+      examples: [{ product: "product", seats: "seats_per_unit" }],
+    }),
+  nullTexts: z
+    .array(z.string())
+    .default([])
+    .meta({ description: "Texts that stand for nothing in this table", examples: [["NULL"]] }),
+};
+export type TableColumns = z.infer<z.ZodObject<typeof tableFields>>;
+
+/** What is wrong with what a table says of its rows. */
+export function checkTable(table: TableColumns, context: z.RefinementCtx): void {
+  const { value, columns } = table;
+  if (value === undefined && columns === undefined)
+    context.addIssue({ code: "custom", path: ["value"], message: "missing; a table has a value, or columns, or both" });
+  else if (columns !== undefined && Object.keys(columns).length === 0)
+    context.addIssue({ code: "custom", path: ["columns"], message: "empty; a table has one column at least" });
+}
+
+/** The columns of a table whose rows are read; undefined where a key has one value. */
+export function namedColumns({ value, columns }: TableColumns): readonly string[] | undefined {
+  if (columns === undefined) return undefined;
+  return value === undefined ? Object.keys(columns) : [valueColumn, ...Object.keys(columns)];
+}
+
+const fileTableSchema = z.strictObject({ ...fileFields, ...tableFields }).superRefine(checkTable);
+export type FileTableSettings = z.infer<typeof fileTableSchema>;
+
+const constant = z.union([z.string(), z.number(), z.boolean()]);
+const entries = z.record(z.string().min(1).max(200), z.union([constant, z.record(columnName, constant)]));
+
+const inlineTableSchema = z
+  .strictObject({
+    inline: entries.meta({
+      description: "The entries themselves: by key the value, or the values of its columns by their names",
+      examples: [{ "CAD-10": { product: "CAD", seats: 10 }, "CAD-25": { product: "CAD", seats: 25 } }],
+    }),
+  })
+  .superRefine(({ inline }, context) => {
+    const kinds = new Set(Object.values(inline).map((entry) => typeof entry === "object"));
+    if (kinds.size > 1)
+      context.addIssue({
+        code: "custom",
+        path: ["inline"],
+        message: "has entries with columns and entries without; every entry of a table has the same form",
+      });
+  });
+export type InlineTableSettings = z.infer<typeof inlineTableSchema>;
+
+/** A look-up table of the mapping. */
+export const tableSchema = z.union([inlineTableSchema, fileTableSchema]);
+export type TableSettings = z.infer<typeof tableSchema>;
+
+/** The columns of a table as its settings say it; undefined where a key has one value. */
+export function columnsOfTable(settings: TableSettings): readonly string[] | undefined {
+  if (!("inline" in settings)) return namedColumns(settings);
+  const names = new Set<string>();
+  let hasColumns = false;
+  for (const entry of Object.values(settings.inline)) {
+    if (typeof entry !== "object") continue;
+    hasColumns = true;
+    for (const name of Object.keys(entry)) names.add(name);
+  }
+  return hasColumns ? [...names].sort() : undefined;
+}

@@ -1,0 +1,4 @@
+import { skipping } from "../breaks/skipping.ts";
+import { stage } from "../stage.ts";
+
+stage(skipping);

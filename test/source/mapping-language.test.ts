@@ -1,0 +1,307 @@
+/* oxlint-disable unicorn/no-thenable -- `then` is a word of the mapping here, never a function */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
+import { compileMapping, findMistakes } from "../../src/source/mapping/compile.ts";
+import { valueTable } from "../../src/source/mapping/lookup-table.ts";
+import { operators } from "../../src/source/mapping/operators.ts";
+import { customerMapping } from "./support.ts";
+
+const customer = { ...customerMapping, id: { value: "1" }, name: { value: "n" } };
+const tables = new Map([
+  ["names", valueTable({ 7: "seven" })],
+  ["packs", { columns: ["seats"], rows: new Map([["CAD", ["10"]]]) }],
+]);
+
+/** What an expression gives for the optional text field `address`; the code of its refusal in brackets. */
+function found(expression: Json, record: JsonObject): unknown {
+  const result = compileMapping("customers", { ...customer, address: expression }, { tables })(record);
+  if (!result.ok) return [result.error.code];
+  return "address" in result.value.record ? result.value.record.address : undefined;
+}
+
+/** What is wrong with a mapping that has this expression for a field, by key path. */
+function mistakes(expression: Json, field = "address"): string[] {
+  return findMistakes("customers", { ...customer, [field]: expression }, { tables }).map(
+    ({ path, message }) => `${path.join(".")}: ${message}`,
+  );
+}
+
+describe("a pattern", () => {
+  it.each([
+    ["(a)\\1", "backreferences can run away"],
+    ["a(?=b)", "look-arounds and backreferences can run away"],
+    ["(?<!a)b", "look-arounds and backreferences can run away"],
+    ["a{201}", "repeats something {201} times; expected at most 200"],
+    ["a{1,5000}", "expected at most 200"],
+    ["(a{100}){100}", "invalid repeat count"],
+    ["((a{50}){50}b){2}", "invalid repeat count"],
+    ["(abcdefghijkl{90}){9}x{200}", "steps; expected at most"],
+    ["[a", "missing closing ]"],
+    ["a".repeat(501), "has 501 characters; expected at most 500"],
+    ["\ud800", "expected at most 500"],
+  ])("%j is refused when it is read, with its key", (pattern, reason) => {
+    for (const [key, expression] of [
+      ["match", { when: { path: { match: "x", pattern }, equals: true }, then: "x" }],
+      ["extract", { extract: "x", pattern }],
+      ["replace", { replace: "x", pattern }],
+      ["matches", { when: { path: "x", matches: pattern }, then: "x" }],
+    ] satisfies [string, Json][]) {
+      const all = mistakes(expression);
+      expect(all, key).toHaveLength(1);
+      expect(all[0]).toContain(reason);
+      expect(all[0]).toMatch(/^address\.(?:pattern|when\.matches|when\.path\.pattern): /u);
+    }
+  });
+
+  it.each(["^(a+)+$", "^(a|a)*$", "^(a|aa)+$", "^(.*)*y$", "(x+x+)+y"])(
+    "%s does not run away on any text, and one that is too long to search is refused",
+    (pattern) => {
+      const extract = { extract: "x", pattern };
+      expect(found(extract, { x: `${"a".repeat(9_998)}!` })).toBeUndefined();
+      expect(found(extract, { x: "x".repeat(9_999) })).toBeUndefined();
+      expect(found(extract, { x: "a".repeat(10_001) })).toEqual(["too-long"]);
+    },
+  );
+
+  it("replaces by groups of both kinds, and names one that is not there", () => {
+    const record = { x: "Lee, Ann" };
+    const pattern = "^(?<last>[^,]+), (.+)$";
+    expect(found({ replace: "x", pattern, with: "$2 $<last> $$1" }, record)).toBe("Ann Lee $1");
+    expect(mistakes({ replace: "x", pattern, with: "$3" })[0]).toContain("no group $3");
+    expect(mistakes({ replace: "x", pattern, with: "$<first>" })[0]).toContain("no group $<first>");
+    expect(mistakes({ extract: "x", pattern, group: "constructor" })[0]).toContain("expected one of last, 0, 1, 2");
+  });
+
+  it("makes no text larger than a record can be", () => {
+    const long = "a".repeat(10_000);
+    expect(found({ replace: "x", pattern: "a", with: "b".repeat(1_000) }, { x: long })).toEqual(["too-long"]);
+    expect(found({ replace: "x", pattern: "^(.*)$", with: "$1".repeat(400) }, { x: long })).toEqual(["too-long"]);
+    expect(found({ replace: "x", find: "a", with: "b".repeat(1_000) }, { x: long })).toEqual(["too-long"]);
+  });
+});
+
+describe("hostile values", () => {
+  const huge = "a,".repeat(32_000_000);
+
+  it.each(
+    Object.entries({
+      replace: { replace: "x", find: "a", with: "bb" },
+      match: { extract: "x", pattern: "a+" },
+      substring: { substring: "x", from: -5 },
+      pad: { pad: "x", length: 100 },
+      digits: { digits: "x" },
+      transliterate: { transliterate: "x" },
+      slug: { slug: "x" },
+      login: { login: "x" },
+    } satisfies Record<string, Json>),
+  )("a text of 64 MB is refused by %s", (_name, expression) => {
+    expect(found(expression, { x: huge })).toEqual(["too-long"]);
+  });
+
+  it("a text of 64 MB is no number, no date, no phone number and no word of a list", () => {
+    expect(found({ round: "x", rounding: "up" }, { x: "9".repeat(64_000_000) })).toEqual(["not-a-number"]);
+    expect(found({ date: "x", format: "dd.MM.yyyy", zone: "UTC" }, { x: huge })).toEqual(["not-a-date"]);
+    expect(found({ date: "x", format: "rfc_2822" }, { x: huge })).toEqual(["not-a-date"]);
+    expect(found({ phone: "x", country: "DE" }, { x: huge })).toEqual(["not-a-phone-number"]);
+  });
+
+  it.each(
+    Object.entries(operators)
+      .filter(([name, { reference }]) => "broken-text" in reference.refuses && name !== "match")
+      .map(([name]) => name),
+  )("half a surrogate pair never comes through %s", (name) => {
+    const [example] = operators[name]?.reference.examples ?? [];
+    if (example === undefined) throw new Error(`no example of ${name}`);
+    const broken = (value: Json): Json =>
+      typeof value === "string" || typeof value === "number"
+        ? "a\ud800b@x"
+        : Array.isArray(value)
+          ? value.map(broken)
+          : typeof value === "object" && value !== null
+            ? Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, broken(inner ?? null)]))
+            : value;
+    const address =
+      name === "split" || name === "sort" || name === "distinct" ? { join: example.expression } : example.expression;
+    const examples = new Map([...tables, ["regions", valueTable({ DE: "EMEA" })]]);
+    const mapped = compileMapping("customers", { ...customer, address }, { tables: examples });
+    const result = mapped(
+      Object.fromEntries(Object.entries(example.record).map(([key, value]) => [key, broken(value ?? null)])),
+    );
+    expect(JSON.stringify(result)).not.toMatch(/\\ud800/u);
+    expect(result).toMatchObject({ ok: false });
+  });
+
+  it("names such as __proto__ and constructor are keys like any other, and change nothing else", () => {
+    const record: JsonObject = JSON.parse(
+      '{"k":"__proto__","list":[{"__proto__":{"x":1},"k":"constructor"},{"k":"__proto__"}]}',
+    );
+    expect(found({ map: "k", values: { a: "b" } }, record)).toEqual(["unknown-word"]);
+    expect(found({ lookup: { table: "names", key: "k" } }, record)).toEqual(["not-in-table"]);
+    expect(found({ join: { distinct: { collect: "list", give: "k" } } }, record)).toBe("constructor, __proto__");
+    expect(found({ firstWhere: "list", where: { path: "x", present: true }, give: "x" }, record)).toBeUndefined();
+    expect(found({ date: "k", format: "iso" }, record)).toEqual(["not-a-date"]);
+    expect(mistakes({ date: "k", format: "__proto__" })[0]).toContain("expected");
+    expect(mistakes({ lookup: { table: "packs", key: "k", column: "__proto__" } })[0]).toContain("columns seats");
+    expect(mistakes({ constructor: "k" })[0]).toContain("expected one of");
+    expect(mistakes({ phone: "k", country: "__proto__" })[0]).toContain("expected a country");
+    expect(mistakes({ slug: "k", letters: JSON.parse('{"__proto__":"x"}') })).toEqual([]);
+    expect(Object.hasOwn(Object.prototype, "x")).toBe(false);
+  });
+
+  it("10,000 elements are worked on; lists that grow by each other are refused before they are made", () => {
+    const list = Array.from({ length: 10_000 }, (_, index) => ({ id: index % 5_000, seats: "0.1", tags: ["a"] }));
+    expect(found({ text: { sum: { distinct: "list", by: "id" }, of: "seats" } }, { list })).toBe("500");
+    expect(found({ text: { count: { filter: "list", where: { path: "id", below: 10 } } } }, { list })).toBe("20");
+    const last = {
+      firstWhere: { sort: "list", by: "id", as: "number", order: "descending" },
+      where: { path: "id", present: true },
+    };
+    expect(found({ text: { ...last, give: "id" } }, { list })).toBe("4999");
+    const all = {
+      collect: "list",
+      give: { count: { filter: "^.list", where: { path: "id", equals: { path: "^.id" } } } },
+    };
+    expect(found({ join: all }, { list })).toEqual(["too-many"]);
+    expect(found({ join: { flatten: { collect: "list", give: "^.list" } } }, { list: list.slice(0, 400) })).toEqual([
+      "too-many",
+    ]);
+  });
+
+  it("expressions in each other go only so deep", () => {
+    let expression: Json = "x";
+    for (let depth = 0; depth < 5_000; depth += 1) expression = { trim: expression };
+    expect(mistakes(expression)[0]).toContain("expected at most 60 expressions in each other");
+  });
+
+  it.each(["Mars/Olympus", "Europe/Berlin ", "+25:00", "__proto__", ""])(
+    "the zone %j is refused when it is read",
+    (zone) => {
+      for (const name of ["endOfDay", "endOfMonth"])
+        expect(mistakes({ [name]: { date: "x", zone: "UTC" }, zone })[0]).toMatch(/^address\.zone: the zone/u);
+      expect(mistakes({ plusTerm: "x", term: "1-0-0", zone })[0]).toMatch(/^address\.zone: the zone/u);
+      expect(mistakes({ date: "x", zone })[0]).toMatch(/the zone/u);
+    },
+  );
+});
+
+describe("arithmetic", () => {
+  const text = (scaled: bigint, scale: number): string => {
+    const digits = String(scaled < 0n ? -scaled : scaled).padStart(scale + 1, "0");
+    const sign = scaled < 0n ? "-" : "";
+    return scale === 0 ? `${sign}${digits}` : `${sign}${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
+  };
+  const scaled = fc.bigInt({ min: -99_999_999n, max: 99_999_999n });
+
+  it("on decimals is what whole numbers of their smallest unit say", () => {
+    fc.assert(
+      fc.property(scaled, scaled, fc.integer({ min: 0, max: 6 }), (one, other, scale) => {
+        const record = { a: text(one, scale), b: text(other, scale) };
+        const shortest = (value: bigint, digits: number): string =>
+          digits === 0
+            ? text(value, 0)
+            : text(value, digits)
+                .replace(/\.?0+$/u, "")
+                .replace(/^-0$/u, "0");
+        expect(found({ replace: { add: ["a", "b"] }, find: "e", with: "e" }, record)).toBe(
+          plainNumber(shortest(one + other, scale)),
+        );
+        expect(found({ text: { subtract: ["a", "b"] } }, record)).toBe(plainNumber(shortest(one - other, scale)));
+        const product = found({ text: { multiply: ["a", "b"] } }, record);
+        const exact = shortest(one * other, 2 * scale);
+        const digits = exact.replaceAll(/[-.]/gu, "").replace(/^0+/u, "").length;
+        if (digits <= 15) expect(product).toBe(plainNumber(exact));
+        else expect([plainNumber(exact), "not-exact"]).toContain(Array.isArray(product) ? product[0] : product);
+      }),
+    );
+  });
+
+  /** As a number is written, which is the same but for very small ones. */
+  function plainNumber(exact: string): string {
+    return String(Number(exact));
+  }
+
+  it.each([
+    [{ add: ["a", "b"] }, { a: 0.1, b: 0.2 }, "0.3"],
+    [{ multiply: ["a", 3] }, { a: 1.1 }, "3.3"],
+    [{ subtract: ["a", "b"] }, { a: "9007199254740991", b: 1 }, "9007199254740990"],
+    [{ add: ["a", 1] }, { a: "9007199254740991" }, ["not-exact"]],
+    [{ add: ["a", 1] }, { a: "1e400" }, ["not-a-number"]],
+    [{ add: ["a", 1] }, { a: 1e300 }, ["not-exact"]],
+    [{ add: ["a", 1] }, { a: 1e-300 }, ["not-exact"]],
+    [{ add: ["a", 1] }, { a: "Infinity" }, ["not-a-number"]],
+    [{ add: ["a", 1] }, { a: "0x10" }, ["not-a-number"]],
+    [{ add: ["a", 1] }, { a: "٣" }, ["not-a-number"]],
+    [{ add: ["a", 1] }, { a: "9".repeat(41) }, ["not-exact"]],
+    [{ divide: ["a", 7], decimals: 15, rounding: "half-up" }, { a: 1 }, "0.142857142857143"],
+    [{ divide: ["a", "b"] }, { a: "1", b: "0.000" }, ["divided-by-zero"]],
+    [{ round: "a", rounding: "half-up" }, { a: "-2.5" }, "-3"],
+    [{ round: "a", rounding: "half-even" }, { a: "-2.5" }, "-2"],
+    [{ round: "a", rounding: "ceiling" }, { a: "-2.5" }, "-2"],
+    [{ round: "a", rounding: "floor" }, { a: "-2.1" }, "-3"],
+    [{ round: "a", rounding: "up" }, { a: "-2.1" }, "-3"],
+    [{ round: "a", rounding: "down" }, { a: "-0.9" }, "0"],
+    [{ round: "a", decimals: 2, rounding: "half-up" }, { a: 2.675 }, "2.68"],
+  ] satisfies [Json, JsonObject, unknown][])("%j of %j is %j", (expression, record, expected) => {
+    expect(found({ text: expression }, record)).toEqual(expected);
+  });
+
+  it("wants its mode of rounding said", () => {
+    expect(mistakes({ text: { round: "a" } })[0]).toMatch(/^address\.text\.rounding: missing; expected half-up/u);
+    expect(mistakes({ text: { divide: ["a", 2], decimals: 2 } })[0]).toMatch(/^address\.text\.rounding: missing/u);
+    expect(mistakes({ text: { round: "a", rounding: "nearest" } })[0]).toContain('found "nearest"');
+    expect(mistakes({ text: { add: ["a"] } })[0]).toContain("two or more");
+  });
+});
+
+describe("what fits where", () => {
+  it.each([
+    [{ upper: { split: "x" } }, "address.upper: gives a list; expected text or a number"],
+    [{ count: "x" }, undefined],
+    [{ split: "x" }, "address: gives a list; expected text or a number"],
+    [{ match: "x", pattern: "a" }, "address: gives true or false; expected text or a number"],
+    [{ money: "x", currency: "EUR" }, "address: gives an amount of money; expected text or a number"],
+    [{ when: { path: "x", present: true }, then: { split: "x" }, else: { list: ["x"] } }, "address: gives a list"],
+    [{ when: { path: "x", present: true }, then: { split: "x" }, else: "x" }, undefined],
+    [{ first: [{ boolean: "x" }, { list: ["x"] }] }, "address: gives true or false or a list; expected text"],
+    [{ date: { number: "x" }, format: "epoch_s" }, undefined],
+    [{ date: { boolean: "x" } }, "address.date: gives true or false; expected text or a number"],
+    [{ endOfDay: { count: "x" }, zone: "UTC" }, "address.endOfDay: gives a number; expected an instant or text"],
+    [{ concat: ["x", { date: "y", zone: "UTC" }] }, undefined],
+    [{ concat: ["x", { list: ["y"] }] }, "address.concat.1: gives a list; expected text or a number"],
+    [{ text: { add: ["x", { split: "y" }] } }, "address.text.add.1: gives a list; expected a number or text"],
+    [{ join: { upper: "x" } }, "address.join: gives text; expected a list or an object"],
+    [{ join: { filter: { count: "x" }, where: { path: ".", present: true } } }, "address.join.filter: gives a number"],
+    [{ join: { sort: "x", by: { split: "y" } } }, "address.join.by: gives a list; expected text or a number"],
+    [{ text: { sum: "x", of: { list: ["y"] } } }, "address.text.of: gives a list"],
+    [{ lookup: { table: "names", key: { split: "x" } } }, "address.lookup.key: gives a list"],
+    [{ when: { path: { split: "x" }, above: 3 }, then: "x" }, "address.when.path: gives a list; expected a number"],
+    [
+      { when: { path: { count: "x" }, before: "2026-01-01T00:00:00Z" }, then: "x" },
+      "gives a number; expected an instant",
+    ],
+    [{ when: { path: "x", before: "2026-01-01" }, then: "x" }, 'when.before: found "2026-01-01"; expected an instant'],
+    [{ when: { path: "x", above: "3" }, then: "x" }, 'when.above: found "3"; expected a number'],
+    [{ when: { all: [] }, then: "x" }, "address.when.all: expected a list of conditions"],
+    [{ when: { not: { path: "x" } }, then: "x" }, "address.when.not: expected exactly one of"],
+    [{ when: { all: [{ path: "x", present: true }], any: [] }, then: "x" }, "found all and any together"],
+    [{ path: { upper: "x" } }, "address.path: expected a path as text"],
+  ] satisfies [Json, string | undefined][])("%j: %s", (expression, expected) => {
+    const all = mistakes(expression);
+    if (expected === undefined) expect(all).toEqual([]);
+    else expect(all.join("\n")).toContain(expected);
+  });
+
+  it("is checked against the field too", () => {
+    expect(mistakes({ count: "x" }, "customerType")[0]).toContain("gives a number; expected text");
+    expect(mistakes({ add: ["a", "b"] }, "customerType")[0]).toContain("customerType: gives a number; expected text");
+    const order = { id: "id", customerId: "c", instances: { kind: "asset", one: { id: "id", licenseType: "t" } } };
+    const of = (fields: JsonObject): string[] =>
+      findMistakes("orders", { ...order, ...fields }, { tables }).map(
+        ({ path, message }) => `${path.join(".")}: ${message}`,
+      );
+    expect(of({ placedAt: { count: "x" } })[0]).toContain("placedAt: gives a number; expected an instant or text");
+    expect(of({ cancelled: { count: "x" } })[0]).toContain("cancelled: gives a number; expected true or false or text");
+    expect(of({ cancelled: { match: "x", pattern: "^C" }, placedAt: { endOfMonth: "x", zone: "UTC" } })).toEqual([]);
+  });
+});
