@@ -71,11 +71,13 @@ export const lookup: Operator = {
           : `expected one of the columns ${table.columns.filter((one) => one !== valueColumn).join(", ")}`;
       return mistake(context, [...at, "column"], `found ${JSON.stringify(column) ?? "nothing"}; ${message}`);
     }
+    const { rows } = table;
     return (scope) => {
       const found = key(scope);
       const text = asText(found, context);
       if (text === undefined) return undefined;
-      const row = table.rows.get(text);
+      const row = rows.get(text);
+      if (typeof row === "string") return row;
       if (row !== undefined) return read(row);
       return fallback ?? refuse(context, "not-in-table", found, expected);
     };
