@@ -1,4 +1,5 @@
 import { hashOf, toJson } from "../base/canonical-json.ts";
+import { streams } from "../crm/model.ts";
 import type { Stream } from "../crm/model.ts";
 import type { SourceSettings } from "./source-settings.ts";
 
@@ -12,12 +13,11 @@ const patience =
  * for how it is mapped. As long as it stays, a reading of changes has missed nothing, and one that was cut may go on.
  */
 export function questionOf(settings: SourceSettings, stream: Stream, mapping: string): string {
-  const own = settings.streams[stream];
-  const others = Object.entries(settings.streams)
-    .filter(([name]) => name !== stream)
-    .map(([name, other]) => [name, without(other, /^(?:mapping|nullTexts)$/u)]);
-  const { streams: _streams, ...ofSource } = settings;
-  return hashOf(toJson({ mapping, own, others: Object.fromEntries(others), source: without(ofSource, patience) }));
+  const others: Record<string, unknown> = {};
+  for (const other of streams)
+    if (other !== stream) others[other] = without(settings.streams[other], /^(?:mapping|nullTexts)$/u);
+  const { streams: all, ...ofSource } = settings;
+  return hashOf(toJson({ mapping, own: all[stream], others, source: without(ofSource, patience) }));
 }
 
 function without(settings: object | undefined, names: RegExp): Record<string, unknown> {

@@ -42,7 +42,9 @@ class ReadHistory {
   /** Rows that were never removed since they came. */
   readonly #steady = new Set<string>();
   #numbers = 0;
-  #story: string[] = [];
+  readonly #story: string[] = [];
+  /** What did not hold. */
+  readonly wrong: string[] = [];
 
   constructor(w: ReadingWorld, history: History) {
     this.#w = w;
@@ -130,15 +132,17 @@ class ReadHistory {
 
   #everyRowIsThere(): void {
     const desired = this.#w.desired();
-    for (const [id, branch] of this.#w.listed()) expect(desired.get(id), this.#what(id)).toBe(branch);
+    for (const [id, branch] of this.#w.listed())
+      if (desired.get(id) !== branch) this.#isWrong(`${id} is ${desired.get(id)}, and not ${branch}`);
   }
 
   #nothingWasTakenAway(): void {
     const absent = new Set(
       this.#w.kept<{ id: string }>("select id from record where state = 'absent'").map(({ id }) => id),
     );
-    for (const id of this.#steady) expect(absent.has(id), this.#what(id)).toBe(false);
-    expect(this.#w.kept("select id from quarantine where state <> 'resolved'"), this.#what("quarantine")).toEqual([]);
+    for (const id of this.#steady) if (absent.has(id)) this.#isWrong(`${id} was taken away`);
+    const waiting = this.#w.kept("select id from quarantine where state <> 'resolved'");
+    if (waiting.length > 0) this.#isWrong("something waits in quarantine");
   }
 
   async #lastReads(): Promise<void> {
@@ -148,19 +152,20 @@ class ReadHistory {
       w.time.at += 25 * hour;
       w.serviceTime += 25 * hour;
       const tally = await w.read();
-      expect(tally?.complete === true || read === 1, this.#what("last")).toBe(true);
+      if (read === 2 && tally?.complete !== true) this.#isWrong("the last reading is not complete");
     }
-    expect(w.desired(), this.#what("desired")).toEqual(w.listed());
-    expect(w.checkpoint()).toBeUndefined();
+    this.#everyRowIsThere();
+    if (w.desired().size !== w.listed().size) this.#isWrong("what is gone is not taken away");
+    if (w.checkpoint() !== undefined) this.#isWrong("a reading that ended is gone on with");
   }
 
-  #what(id: string): string {
+  #isWrong(what: string): void {
     const { seed, by, jumps } = this.#history;
-    return `${id} (seed ${seed}, by ${by}${jumps ? ", jumping" : ""})\n${this.#story.slice(-12).join("\n")}`;
+    this.wrong.push(`${what} (seed ${seed}, by ${by}${jumps ? ", jumping" : ""})`, ...this.#story.slice(-12));
   }
 }
 
-const seeds = Number(process.env["READ_HISTORIES"] ?? 6);
+const seeds = Number(process.env["READ_HISTORIES"] ?? 4);
 
 it.each<Omit<History, "seed">>([
   { by: "key", jumps: false },
@@ -173,7 +178,9 @@ it.each<Omit<History, "seed">>([
   async (kind) => {
     for (let seed = 1; seed <= seeds; seed += 1) {
       const w = await ReadingWorld.open(4);
-      await new ReadHistory(w, { ...kind, seed }).goThrough(25);
+      const history = new ReadHistory(w, { ...kind, seed });
+      await history.goThrough(25);
+      expect(history.wrong).toEqual([]);
     }
   },
 );

@@ -51,8 +51,8 @@ import * as booksMigration from "../../../migrations/0031_books.ts";
 import * as whatStoodMigration from "../../../migrations/0032_what_stood.ts";
 import * as earlierNumbersMigration from "../../../migrations/0034_earlier_numbers.ts";
 import * as zonesOfDatesMigration from "../../../migrations/0035_zones_of_dates.ts";
-import * as cutReadsMigration from "../../../migrations/0037_cut_reads.ts";
-import * as shapesOfReadsMigration from "../../../migrations/0039_shapes_of_reads.ts";
+import * as cutReadsMigration from "../../../migrations/0036_cut_reads.ts";
+import * as shapesOfReadsMigration from "../../../migrations/0037_shapes_of_reads.ts";
 import * as rejectionsMigration from "../../../migrations/0004_rejections.ts";
 
 export type Sqlite = Database.Database;
@@ -98,8 +98,8 @@ export const migrations: Record<string, Migration> = {
   "0032_what_stood": whatStoodMigration,
   "0034_earlier_numbers": earlierNumbersMigration,
   "0035_zones_of_dates": zonesOfDatesMigration,
-  "0037_cut_reads": cutReadsMigration,
-  "0039_shapes_of_reads": shapesOfReadsMigration,
+  "0036_cut_reads": cutReadsMigration,
+  "0037_shapes_of_reads": shapesOfReadsMigration,
 };
 
 class TransactionalDdlAdapter extends SqliteAdapter {

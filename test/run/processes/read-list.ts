@@ -1,5 +1,6 @@
 // Reads the list of customers behind the address of the second argument into the ledger named by the first, as one run.
 import { pino } from "pino";
+import { fetch } from "undici";
 import { z } from "zod";
 import { systemClock } from "../../../src/base/clock.ts";
 import { Problem } from "../../../src/base/errors.ts";

@@ -61,11 +61,10 @@ export class ReadingWorld {
     this.#ledger = opened.ledger;
     this.#path = opened.path;
     this.pageSize = pageSize;
-    const world = this;
     this.source = {
       ...this.#source(),
-      wholeEveryMs: () => world.wholeEveryMs,
-      read: (stream, options) => world.#source().read(stream, options),
+      wholeEveryMs: () => this.wholeEveryMs,
+      read: (stream, options) => this.#source().read(stream, options),
     };
   }
 
