@@ -178,7 +178,8 @@ const sinceSchema = () =>
   });
 export type SinceSettings = z.infer<ReturnType<typeof sinceSchema>>;
 
-export const httpStreamFields = () => ({
+/** What one list is asked with and how its answers are read, whatever it is for. */
+export const httpListFields = () => ({
   url: z
     .string()
     .min(1)
@@ -222,6 +223,12 @@ export const httpStreamFields = () => ({
   }),
   paging: pagingSchema().default({ kind: "none" }).describe("How to come to the next page"),
   maxPages: z.int().min(1).max(1_000_000).default(10_000).describe("A reading that needs more pages is incomplete"),
+});
+const listSchema = () => z.strictObject(httpListFields());
+export type HttpListSettings = z.infer<ReturnType<typeof listSchema>>;
+
+export const httpStreamFields = () => ({
+  ...httpListFields(),
   since: sinceSchema().optional().describe("How to ask for what changed"),
 });
 
