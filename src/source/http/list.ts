@@ -1,21 +1,26 @@
-import { isJsonObject } from "../../base/canonical-json.ts";
-import type { Json, JsonObject } from "../../base/canonical-json.ts";
+import type { Json } from "../../base/canonical-json.ts";
 import { toInstant } from "../../base/clock.ts";
 import { exitCodes, Problem } from "../../base/errors.ts";
 import { toItem } from "../file/items.ts";
 import { keyReader } from "../keys.ts";
-import { valueAt } from "../mapping/path.ts";
-import { sourceProblem } from "../problems.ts";
-import type { ReadOptions, ReadOutcome, SourceItem, Staging } from "../reader.ts";
 import type { RecordLimits } from "../limits.ts";
-import { compileShape, pathOf, readPage } from "./page.ts";
-import type { Page } from "./page.ts";
+import { sourceProblem } from "../problems.ts";
+import type { ReadOptions, ReadOutcome, SourceItem, Staging, StagingArea } from "../reader.ts";
+import { acceptOf, readAnswer } from "./answer/answer.ts";
+import type { Page } from "./answer/page.ts";
+import type { CsvMemory } from "./answer/rows.ts";
+import type { HttpListSettings, SinceSettings } from "./http-source-settings.ts";
+import { filledAddress, runJob, sameServer } from "./job.ts";
+import type { JobValues } from "./job.ts";
 import { NewestChange } from "./newest-change.ts";
 import { createPaging } from "./paging.ts";
-import type { PagePosition } from "./paging.ts";
+import type { PagePosition, Paging } from "./paging.ts";
+import { valueIn } from "./path-of.ts";
+import type { Placement } from "./placement.ts";
+import { pageOf, positionOf, positionText } from "./position.ts";
+import type { Position } from "./position.ts";
 import { requestPage, shownUrl } from "./request.ts";
 import type { PageAnswer, RequestDeps } from "./request.ts";
-import type { HttpListSettings, SinceSettings } from "./http-source-settings.ts";
 
 /** What one list of a service is asked with and how its answers are read: of a stream, its details or a table. */
 export interface ListSettings extends HttpListSettings {
@@ -29,12 +34,21 @@ export interface ListDeps {
   request: RequestDeps;
   /** Where keys are kept to find those that stand twice; without it they are not looked for. */
   staging?: Staging | undefined;
+  /** What the addresses of a job are relative to. */
+  baseUrl?: string | undefined;
+  /** Columns without which a CSV answer is not read, since somebody reads them. */
+  columns?: readonly string[] | undefined;
+}
+
+export interface ListReadOptions extends ReadOptions {
+  /** Values that this reading is asked with, beside those of the settings: of the record that it is chained to. */
+  placed?: readonly Placement[] | undefined;
 }
 
 /** One list of a service. Making one costs nothing, so that a chain of requests may make one for each of them. */
 export interface List {
   /** The records in batches, page by page; the next page is asked for while the last one is worked on. */
-  read(options: ReadOptions): AsyncGenerator<SourceItem[], ReadOutcome, void>;
+  read(options: ListReadOptions): AsyncGenerator<SourceItem[], ReadOutcome, void>;
   /** Reads the first page and throws it away: what keeps it from being read, if anything does. */
   check(signal: AbortSignal | undefined): Promise<Problem | undefined>;
 }
@@ -54,110 +68,212 @@ type FetchResult = { page: Fetched } | { problem: Problem } | { thrown: unknown 
 /** Name under which keys are staged to find those that stand twice. */
 const seenPart = "#seen";
 
+/** What a service says of a page that it does not know any more: then an earlier position leads nowhere. */
+const forgotten: ReadonlySet<string> = new Set(["source.refused", "source.error-answer", "source.job-failed"]);
+
+/** One reading on its way through the list. */
+interface Reading {
+  options: ListReadOptions;
+  paging: Paging;
+  position: PagePosition;
+  /** Number of the page at that position. */
+  number: number;
+  /** Records of the pages before it, those of an earlier reading included, and those of this reading. */
+  sum: number;
+  yielded: number;
+  total: number | undefined;
+  newest: NewestChange | undefined;
+  asked: Placement | undefined;
+  memory: CsvMemory;
+  job: JobValues | undefined;
+  /** Whether it goes on where an earlier one was cut. */
+  resumed: boolean;
+}
+
 class PagedList implements List {
   readonly #who: string;
   readonly #settings: ListSettings;
   readonly #url: URL;
-  readonly #request: RequestDeps;
-  readonly #staging: Staging | undefined;
+  readonly #deps: ListDeps;
 
-  constructor(settings: ListSettings, url: URL, { request, staging }: ListDeps) {
-    this.#who = request.who;
+  constructor(settings: ListSettings, url: URL, deps: ListDeps) {
+    this.#who = deps.request.who;
     this.#settings = settings;
     this.#url = url;
-    this.#request = request;
-    this.#staging = staging;
+    this.#deps = deps;
   }
 
   async check(signal: AbortSignal | undefined): Promise<Problem | undefined> {
-    const { first } = createPaging(this.#settings.paging, this.#who);
-    const result = await this.#fetch(first, 1, undefined, signal);
+    const result = await this.#ask(this.#begin({}, undefined), signal);
     if ("thrown" in result) throw result.thrown;
     return "problem" in result ? result.problem : undefined;
   }
 
-  async *read(options: ReadOptions): AsyncGenerator<SourceItem[], ReadOutcome, void> {
-    const { since, paging: pagingSettings, key } = this.#settings;
-    const newest = since === undefined ? undefined : new NewestChange(since, options.since);
-    const asked =
-      options.since === undefined || since === undefined
-        ? undefined
-        : { [since.parameter]: sinceValue(options.since, since) };
-    const full = asked === undefined;
+  async *read(options: ListReadOptions): AsyncGenerator<SourceItem[], ReadOutcome, void> {
+    const keyOf = keyReader(this.#settings.key);
     const stop = new AbortController();
     const signal = options.signal === undefined ? stop.signal : AbortSignal.any([options.signal, stop.signal]);
-    const paging = createPaging(pagingSettings, this.#who);
-    const keyOf = keyReader(key);
-    const watched = full && keyOf !== undefined && pagingSettings.kind !== "none" ? this.#staging?.open() : undefined;
-    let sum = 0;
-    let total: number | undefined;
+    let reading = this.#begin(options, positionOf(options.resume, options.since));
+    let watched: StagingArea | undefined;
     try {
-      let position: PagePosition | undefined = paging.first;
-      let pending = this.#fetch(position, 1, asked, signal);
-      for (let number = 1; position !== undefined; number += 1) {
+      let pending = this.#ask(reading, signal);
+      if (reading.resumed) {
+        const first = await pending;
+        if ("problem" in first && forgotten.has(first.problem.code)) {
+          reading = this.#begin(options, undefined);
+          pending = this.#ask(reading, signal);
+        }
+      }
+      watched = this.#watch(reading);
+      const full = this.#isFull(reading);
+      for (;;) {
         const result = await pending;
         options.signal?.throwIfAborted();
         if ("thrown" in result) throw result.thrown;
-        if ("problem" in result) return { complete: false, full, rows: sum, problem: result.problem };
+        if ("problem" in result) return { complete: false, full, rows: reading.yielded, problem: result.problem };
         const { page } = result;
-        sum += page.items.length;
-        newest?.see(page);
-        let problem: Problem | undefined;
-        try {
-          total = this.#totalOf(page) ?? total;
-          if (total === undefined && this.#settings.total !== undefined) throw this.#noTotal(page.url);
-          position = paging.next({ ...page, records: page.items.length, sum, total });
-          if (position !== undefined && number >= this.#settings.maxPages) throw this.#tooManyPages();
-        } catch (thrown) {
-          if (!(thrown instanceof Problem)) throw thrown;
-          problem = thrown;
-          position = undefined;
-        }
-        if (position !== undefined) pending = this.#fetch(position, number + 1, asked, signal);
+        const { next, problem } = this.#take(reading, page);
+        if (next !== undefined) pending = this.#ask(reading, signal);
         const items = page.items.map((item) => ("bad" in item ? item : toItem(item.row, keyOf)));
         watched?.put(seenPart, items.flatMap(stagedKey));
+        const reached = next === undefined ? undefined : this.#reached(reading, page.answer.secrets);
         yield* batches(items, options.batchSize ?? 500);
         options.signal?.throwIfAborted();
-        if (position !== undefined) continue;
-        problem ??= this.#countProblem(sum, total) ?? this.#shiftProblem(watched?.duplicates(seenPart));
-        if (problem !== undefined) return { complete: false, full, rows: sum, problem };
+        if (reached !== undefined) options.reached?.(reached);
+        if (next !== undefined) continue;
+        const whole = problem ?? this.#countProblem(reading) ?? this.#shiftProblem(watched?.duplicates(seenPart));
+        if (whole !== undefined) return { complete: false, full, rows: reading.yielded, problem: whole };
+        const cursor = this.#mayMove(reading) ? undefined : reading.newest?.cursor();
+        return { complete: true, full, rows: reading.yielded, ...(cursor === undefined ? {} : { cursor }) };
       }
-      const cursor = newest?.cursor();
-      return { complete: true, full, rows: sum, ...(cursor === undefined ? {} : { cursor }) };
     } finally {
       stop.abort();
       watched?.close();
     }
   }
 
-  /** One page. Never rejects, so that it can run ahead of who waits for it. */
-  async #fetch(
-    position: PagePosition,
-    number: number,
-    asked: Record<string, string | number> | undefined,
-    signal: AbortSignal | undefined,
-  ): Promise<FetchResult> {
-    const { method, headers, query, body, parametersIn, since, records, limits } = this.#settings;
-    const inBody: Record<string, string | number> = {};
-    const url = new URL(position.url ?? this.#url);
-    if (position.url === undefined) {
-      for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
-    }
-    const place = (parameters: Record<string, string | number>, where: "query" | "body"): void => {
-      if (where === "body") Object.assign(inBody, parameters);
-      else for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, String(value));
+  #begin(options: ListReadOptions, from: Position | undefined): Reading {
+    const { since, paging: settings, key, csv } = this.#settings;
+    const paging = createPaging(settings, this.#who, key);
+    const newest = since === undefined ? undefined : new NewestChange(since, options.since);
+    const asked = options.since === undefined || since === undefined ? undefined : askedSince(options.since, since);
+    const anew: Reading = {
+      options,
+      paging,
+      position: paging.first,
+      number: 1,
+      sum: 0,
+      yielded: 0,
+      total: undefined,
+      newest,
+      asked,
+      memory: { header: csv?.header },
+      job: undefined,
+      resumed: false,
     };
-    place(position.parameters, parametersIn);
-    if (asked !== undefined && (position.url === undefined || since?.in === "body")) place(asked, since?.in ?? "query");
-    const shape = compileShape(records, limits);
-    const at = `${shownUrl(url)}#page=${number}`;
-    const text = bodyText(method, body, inBody);
-    const type = text === undefined ? {} : { "content-type": "application/json" };
+    const page = from === undefined ? undefined : pageOf(from);
+    if (from === undefined || page === undefined) return anew;
+    const position = page.url === undefined || page.url.origin === this.#url.origin ? paging.resume(page) : undefined;
+    const hasChanges = (from.changes === null) === (newest === undefined);
+    if (position === undefined || !hasChanges || (from.job === null) !== (this.#settings.job === undefined))
+      return anew;
+    if (from.changes !== null) newest?.begin(from.changes);
+    const { page: number, sum, total, header, job } = from;
+    return {
+      ...anew,
+      position,
+      number,
+      sum,
+      total: total ?? undefined,
+      memory: { header: header ?? undefined },
+      job: job ?? undefined,
+      resumed: true,
+    };
+  }
+
+  /** Takes a page into account and goes on to the next one, if there is one and nothing is wrong. */
+  #take(reading: Reading, page: Fetched): { next?: PagePosition | undefined; problem?: Problem } {
+    reading.sum += page.items.length;
+    reading.yielded += page.items.length;
+    reading.newest?.see(page);
     try {
+      reading.total = this.#totalOf(page) ?? reading.total;
+      const { total, totalHeader } = this.#settings;
+      if (reading.total === undefined && (total ?? totalHeader) !== undefined) throw this.#noTotal(page.url);
+      const next = reading.paging.next({ ...page, sum: reading.sum, total: reading.total });
+      if (next === undefined) return {};
+      if (reading.number >= this.#settings.maxPages) throw this.#tooManyPages();
+      reading.position = next;
+      reading.number += 1;
+      return { next };
+    } catch (thrown) {
+      if (!(thrown instanceof Problem)) throw thrown;
+      return { problem: thrown };
+    }
+  }
+
+  /** The question was everything, and nothing of it can have moved past us between two parts of the reading. */
+  #isFull(reading: Reading): boolean {
+    return reading.asked === undefined && !this.#mayMove(reading);
+  }
+
+  /** Records may have moved to pages that were read, while nobody read. */
+  #mayMove({ resumed }: Reading): boolean {
+    return resumed && this.#settings.paging.kind !== "keyset";
+  }
+
+  #watch(reading: Reading): StagingArea | undefined {
+    const { paging, key } = this.#settings;
+    const { staging } = this.#deps;
+    const isWatched = reading.asked === undefined && !reading.resumed && key !== undefined && paging.kind !== "none";
+    return isWatched ? staging?.open() : undefined;
+  }
+
+  #reached(
+    { position, number, sum, total, newest, memory, job, options }: Reading,
+    secrets: readonly string[],
+  ): string | undefined {
+    if (options.reached === undefined) return undefined;
+    const reached: Position = {
+      form: 1,
+      since: options.since ?? null,
+      page: number,
+      parameters: position.parameters,
+      url: position.url?.href ?? null,
+      sum,
+      total: total ?? null,
+      changes: newest?.seen() ?? null,
+      header: memory.header === undefined ? null : [...memory.header],
+      job: job ?? null,
+    };
+    return positionText(reached, secrets);
+  }
+
+  /** The page that a reading is at. Never rejects, so that it can run ahead of who waits for it. */
+  async #ask(reading: Reading, signal: AbortSignal | undefined): Promise<FetchResult> {
+    const { method, query, body, bodyAs, parametersIn, since, errors, answer: kind } = this.#settings;
+    const { position, number, asked, options, memory } = reading;
+    const { request, columns = [] } = this.#deps;
+    try {
+      const url = position.url === undefined ? await this.#address(reading, signal) : new URL(position.url);
+      const isOwn = position.url === undefined;
+      if (isOwn) for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
+      const placed: Placement[] = [
+        ...(options.placed ?? []),
+        ...(asked === undefined || since?.in === "job" ? [] : [asked]),
+      ].filter((one) => isOwn || one.in !== "query");
+      for (const [parameter, value] of Object.entries(position.parameters))
+        placed.push({ in: parametersIn, parameter, value });
+      const named = { place: `${shownUrl(url)}#page=${number}`, who: this.#who };
+      const headers = lowerCased(this.#settings.headers);
       const page = await requestPage(
-        { url, method, headers: { ...type, ...lowerCased(headers) }, body: text },
-        this.#request,
-        (answer): Fetched => ({ ...readPage(answer.bytes, shape, at, this.#who), answer, url }),
+        { url, method, headers, body, bodyAs, placed, accept: acceptOf[kind], errors },
+        request,
+        async (answer): Promise<Fetched> => ({
+          ...(await readAnswer(answer, { form: this.#settings, columns, memory }, named)),
+          answer,
+          url,
+        }),
         signal,
       );
       return { page };
@@ -166,24 +282,40 @@ class PagedList implements List {
     }
   }
 
+  /** The address of the list, once the export is there that it may be of. */
+  async #address(reading: Reading, signal: AbortSignal | undefined): Promise<URL> {
+    const { job, since, errors } = this.#settings;
+    if (job === undefined) return new URL(this.#url);
+    const { request, baseUrl } = this.#deps;
+    const jobDeps = { request, baseUrl, list: this.#url, errors };
+    const placed: Placement[] =
+      reading.asked !== undefined && since?.in === "job" ? [{ ...reading.asked, in: "body" }] : [];
+    reading.job ??= await runJob(job, placed, jobDeps, signal);
+    return sameServer(filledAddress(this.#url, reading.job, this.#who), jobDeps);
+  }
+
   /** Some services say the total on the first page only. */
   #totalOf(page: Fetched): number | undefined {
-    if (this.#settings.total === undefined) return undefined;
-    const found = valueAt({ item: page.document, parent: undefined }, pathOf(this.#settings.total));
-    const total = typeof found === "string" && /^\d{1,15}$/.test(found) ? Number(found) : found;
-    return typeof total === "number" && Number.isSafeInteger(total) && total >= 0 ? total : undefined;
+    const { total, totalHeader } = this.#settings;
+    if (total === undefined && totalHeader === undefined) return undefined;
+    const found: Json | undefined =
+      totalHeader === undefined ? valueIn(page.document, total ?? ".") : page.answer.headers[totalHeader.toLowerCase()];
+    const number = typeof found === "string" && /^\d{1,15}$/.test(found) ? Number(found) : found;
+    return typeof number === "number" && Number.isSafeInteger(number) && number >= 0 ? number : undefined;
   }
 
   #noTotal(url: URL): Problem {
+    const where =
+      this.#settings.totalHeader === undefined ? this.#settings.total : `the header ${this.#settings.totalHeader}`;
     return sourceProblem(
       "source.wrong-shape",
       shownUrl(url),
-      `The ${this.#who} has no number of all records at ${this.#settings.total}.`,
+      `The ${this.#who} has no number of all records at ${where}.`,
       "Correct `total`, or leave it out.",
     );
   }
 
-  #countProblem(sum: number, total: number | undefined): Problem | undefined {
+  #countProblem({ sum, total }: Reading): Problem | undefined {
     if (total === undefined || sum === total) return undefined;
     return sourceProblem(
       "source.count-differs",
@@ -230,14 +362,8 @@ function lowerCased(headers: Readonly<Record<string, string>>): Record<string, s
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-function bodyText(method: "GET" | "POST", body: Json | undefined, parameters: JsonObject): string | undefined {
-  if (method === "GET") return undefined;
-  if (isJsonObject(body)) return JSON.stringify({ ...body, ...parameters });
-  return JSON.stringify(body ?? parameters);
-}
-
-/** The value that asks for changes since an instant. Throws a Problem (usage) for a text that is no instant. */
-function sinceValue(text: string, since: SinceSettings): string | number {
+/** What asks for changes since an instant. Throws a Problem (usage) for a text that is no instant. */
+function askedSince(text: string, since: SinceSettings): Placement {
   let epochMs: number;
   try {
     epochMs = Temporal.Instant.from(text).epochMilliseconds;
@@ -251,5 +377,9 @@ function sinceValue(text: string, since: SinceSettings): string | number {
   }
   const value =
     since.format === "iso" ? toInstant(epochMs) : since.format === "epoch_ms" ? epochMs : Math.floor(epochMs / 1_000);
-  return since.template === "{since}" ? value : since.template.replaceAll("{since}", String(value));
+  return {
+    in: since.in === "job" ? "body" : since.in,
+    parameter: since.parameter,
+    value: since.template === "{since}" ? value : since.template.replaceAll("{since}", String(value)),
+  };
 }

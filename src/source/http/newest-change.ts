@@ -3,7 +3,7 @@ import { toInstant } from "../../base/clock.ts";
 import { valueAt } from "../mapping/path.ts";
 import type { Path } from "../mapping/path.ts";
 import type { FileItem } from "../file/row.ts";
-import { pathOf } from "./page.ts";
+import { pathOf } from "./path-of.ts";
 import type { SinceSettings } from "./http-source-settings.ts";
 
 /**
@@ -11,6 +11,13 @@ import type { SinceSettings } from "./http-source-settings.ts";
  * newest.
  */
 const leastOverlapMs = 1_000;
+
+/** What the pages of a reading have shown of its changes. */
+export interface ChangesSeen {
+  newest: number | null;
+  rows: number;
+  serviceTime: number | null;
+}
 
 /**
  * Where the next reading of changes begins: at the newest change that was read, or by the clock of the service as its
@@ -43,6 +50,19 @@ export class NewestChange {
       const time = changeTime(valueAt({ item: item.row.value, parent: undefined }, this.#path), this.#since.format);
       if (time !== undefined && (this.#newest === undefined || time > this.#newest)) this.#newest = time;
     }
+  }
+
+  /** What was seen so far, for a reading that goes on where this one was cut. */
+  seen(): ChangesSeen {
+    return { newest: this.#newest ?? null, rows: this.#rows, serviceTime: this.#serviceTime ?? null };
+  }
+
+  /** Begins with what an earlier reading had seen. */
+  begin({ newest, rows, serviceTime }: ChangesSeen): void {
+    this.#newest = newest ?? undefined;
+    this.#rows = rows;
+    this.#serviceTime = serviceTime ?? undefined;
+    this.#pages = 1;
   }
 
   /** What to ask for next time; undefined where nothing tells: then everything is read. */

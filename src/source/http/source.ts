@@ -3,12 +3,16 @@ import type { Clock } from "../../base/clock.ts";
 import type { Problem } from "../../base/errors.ts";
 import type { Randomness } from "../../base/ids.ts";
 import { timeouts } from "../../http/timeouts.ts";
+import { streams } from "../../crm/model.ts";
+import type { Stream } from "../../crm/model.ts";
+import { columnsOf, neededColumns } from "../file/columns.ts";
 import type { ReadOutcome, SourceItem, SourceReader, Staging } from "../reader.ts";
 import type { HttpSourceSettings, HttpStream } from "../source-settings.ts";
 import { createCredentials } from "./credentials.ts";
 import { addressOf } from "./http-source-settings.ts";
 import { createList } from "./list.ts";
 import type { List } from "./list.ts";
+import { createSession } from "./session.ts";
 
 export interface HttpSourceDeps {
   clock: Clock;
@@ -30,11 +34,16 @@ export function createHttpSource(
   const { clock, random, secrets } = deps;
   const { auth, connectTimeoutMs, headersTimeoutMs } = settings;
   const timeoutMs = connectTimeoutMs + headersTimeoutMs;
-  const credentials = createCredentials(auth, { clock, secrets, source: name, connectTimeoutMs, timeoutMs });
-  const listOf = (stream: string, declared: HttpStream): List => {
-    const who = `source ${name}, stream ${stream}`;
-    const request = { clock, random, credentials, dispatcher: agent, settings, who };
-    return createList(declared, addressOf(declared.url, settings.baseUrl), { request, staging: deps.staging });
+  const shared = { clock, random, dispatcher: agent, settings };
+  const credentials =
+    auth.kind === "session"
+      ? createSession(auth, { ...shared, secrets, source: name, baseUrl: settings.baseUrl })
+      : createCredentials(auth, { clock, secrets, source: name, connectTimeoutMs, timeoutMs });
+  const listOf = (stream: Stream, declared: HttpStream): List => {
+    const { baseUrl } = settings;
+    const request = { ...shared, credentials, who: `source ${name}, stream ${stream}` };
+    const columns = declared.answer === "csv" ? columnsRead(stream, declared) : [];
+    return createList(declared, addressOf(declared.url, baseUrl), { request, staging: deps.staging, baseUrl, columns });
   };
   return {
     read(stream, options) {
@@ -42,7 +51,8 @@ export function createHttpSource(
       return declared === undefined ? nothing() : listOf(stream, declared).read(options);
     },
     async check(signal) {
-      for (const [stream, declared] of Object.entries(settings.streams)) {
+      for (const stream of streams) {
+        const declared = settings.streams[stream];
         const problem = declared === undefined ? undefined : await listOf(stream, declared).check(signal);
         if (problem !== undefined) return problem;
       }
@@ -50,6 +60,12 @@ export function createHttpSource(
     },
     close: () => agent.destroy(),
   };
+}
+
+/** The columns of a CSV answer that somebody reads. */
+function columnsRead(stream: Stream, { key, mapping, since, paging }: HttpStream): string[] {
+  const keys = paging.kind === "keyset" ? [paging.key, since?.changedAt] : [since?.changedAt];
+  return [...neededColumns(stream, { key, mapping }).own, ...keys.flatMap(columnsOf)];
 }
 
 // oxlint-disable-next-line require-yield
