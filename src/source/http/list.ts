@@ -380,6 +380,7 @@ function askedSince(text: string, since: SinceSettings): Placement {
   return {
     in: since.in === "job" ? "body" : since.in,
     parameter: since.parameter,
+    whole: true,
     value: since.template === "{since}" ? value : since.template.replaceAll("{since}", String(value)),
   };
 }

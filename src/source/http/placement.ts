@@ -8,6 +8,8 @@ export interface Placement {
   in: "query" | "header" | "body";
   parameter: string;
   value: Json;
+  /** Takes the place of a text with `{value}` too, which may have such a place of its own. */
+  whole?: boolean;
 }
 
 /** A request before it is sent. */
@@ -34,8 +36,8 @@ export function withPlacements(draft: Draft, placements: readonly Placement[], w
     headers: { ...draft.headers },
     body: structuredClone(draft.body),
   };
-  const inside = (old: Json | undefined, value: Json): Json => insideText(old, value, placed.url, who);
-  for (const { in: where, parameter, value } of placements) {
+  for (const { in: where, parameter, value, whole = false } of placements) {
+    const inside = (old: Json | undefined, one: Json): Json => (whole ? one : insideText(old, one, placed.url, who));
     if (where === "query") {
       const old = placed.url.searchParams.get(parameter) ?? undefined;
       placed.url.searchParams.set(parameter, textOf(inside(old, value)));
