@@ -43,7 +43,7 @@ export const jobSchema = () =>
     message: pathSchema
       .optional()
       .meta({ description: "Where the answer says why it failed", examples: ["errorMessage"] }),
-    every: durationSchema.default("5s").describe("How often the state is asked for"),
+    every: durationSchema.default("5s").describe("How often the state is asked for, a second at least"),
     atMost: durationSchema.default("1h").describe("After this long the reading is given up, and incomplete"),
   });
 export type JobSettings = z.infer<ReturnType<typeof jobSchema>>;

@@ -23,6 +23,8 @@ export interface JobDeps {
   errors: AnswerErrors | undefined;
 }
 
+const leastWaitMs = 1_000;
+
 /**
  * Has the service make an export and waits until it is there. Throws a Problem: as any request does, or
  * `source.job-failed` for one that failed or took too long.
@@ -42,7 +44,7 @@ export async function runJob(
   );
   const started = await askJson({ url, method, headers, body, placed, errors }, request, signal);
   const values = taken(job, started.document, {});
-  const everyMs = durationMs(job.every);
+  const everyMs = Math.max(leastWaitMs, durationMs(job.every));
   const atMostMs = durationMs(job.atMost);
   const began = clock.monotonic();
   for (let waitedMs = 0; ; waitedMs += everyMs) {
