@@ -27,6 +27,7 @@ import type { Sandbox } from "../sandbox/sandbox.ts";
 import { createSource } from "../source/source.ts";
 import type { Source } from "../source/source.ts";
 import { jobsOf, streamsOf } from "./jobs.ts";
+import { commandSecret } from "../http/command.ts";
 import { platformName } from "./platform-name.ts";
 import { booksFolder, isThere, makeLedgerFolder, pathFrom } from "./ledger-folder.ts";
 import { openConfig } from "./open-config.ts";
@@ -193,7 +194,7 @@ export class Application {
       createSource(name, settings, {
         clock: this.clock,
         random: this.random,
-        secrets: (reference) => this.secrets.reveal(reference),
+        secrets: (reference) => commandSecret(reference) ?? this.secrets.reveal(reference),
         staging: createStaging(),
         baseDirectory: this.directory,
       }),

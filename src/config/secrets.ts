@@ -79,6 +79,7 @@ function findReferences(value: Json | undefined): { references: Found[]; literal
     if (typeof current === "string") {
       if (secretReference.test(current) && !inMapping(path)) references.push({ path, reference: current });
       else if (isReferenceField(path)) references.push({ path, reference: `${path.at(-1)}:${current}` });
+      else if (isNameOfSecret(current, path)) return;
       else if (isFixedToken(path) ? !isLocal(value, path) : secretLeaf(path) || urlWithPassword.test(current))
         literals.push(path);
     } else if (Array.isArray(current)) current.forEach((one, index) => visit(one, [...path, index]));
@@ -86,6 +87,11 @@ function findReferences(value: Json | undefined): { references: Found[]; literal
   };
   visit(value, []);
   return { references, literals };
+}
+
+/** `{password}` in a log-in stands for the secret of that name. */
+function isNameOfSecret(text: string, path: Path): boolean {
+  return path[0] === "sources" && path.includes("login") && /^\{[a-z][A-Za-z0-9]*\}$/u.test(text);
 }
 
 function secretLeaf(path: Path): boolean {
@@ -134,6 +140,8 @@ export function resolveSecrets(
   );
   const values = new Map<string, string>();
   for (const { path, reference: wanted } of references) {
+    // Run when it is needed: a command may ask somebody, or count how often it was asked.
+    if (wanted.startsWith("command:")) continue;
     // Tokens are read again by the clients, which know no folder of the configuration: their files are named
     // absolutely.
     const directory = path.includes("tokens") ? undefined : options.directory;

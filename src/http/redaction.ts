@@ -256,12 +256,19 @@ export function keepable(answer: Json, textLength: number, privateValues: readon
  * digits.
  */
 export function keepableText(text: string, privateValues: readonly string[]): Json {
+  return { unreadable: true, characters: text.length, sha256: sha256(text), excerpt: shownWords(text, privateValues) };
+}
+
+/**
+ * The first words of a text that somebody else wrote, for a message: on one line, without tags, addresses, long digits
+ * and the given private values.
+ */
+export function shownWords(text: string, privateValues: readonly string[], most = 300): string {
   const words = text
     .slice(0, 4_096)
     .replaceAll(/<[^>]*>/gu, " ")
     .replaceAll(/[\p{Cc}\p{Cf}]/gu, " ")
     .replaceAll(/\s+/gu, " ")
     .trim();
-  const excerpt = scrub(words, privateValues).replaceAll(mobile, redacted).slice(0, 300);
-  return { unreadable: true, characters: text.length, sha256: sha256(text), excerpt };
+  return scrub(words, privateValues).replaceAll(mobile, redacted).slice(0, most);
 }

@@ -3,26 +3,25 @@ import { isAbsolute, resolve } from "node:path";
 import { messageOf } from "../base/errors.ts";
 
 /** The form of a reference to a secret. */
-export const secretReference = /^(env|file):(.*)$/su;
+export const secretReference = /^(env|file|command):(.*)$/su;
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/u;
 const largestSecretBytes = 65_536;
+
+type SecretPlace = "env" | "file" | "command" | "none";
+const placeWords = { env: "environment variable", file: "file", command: "command" } as const;
 
 /** A reference that leads to no secret. The text names the place and never what stands there. */
 export class SecretFailure extends Error {
   /**
-   * The environment variable or the file; `none` where the text is no reference, which may be a secret itself and is
-   * not repeated.
+   * The environment variable, the file or the program; `none` where the text is no reference, which may be a secret
+   * itself and is not repeated.
    */
-  readonly place: "env" | "file" | "none";
+  readonly place: SecretPlace;
   /** What is wrong there, in words: "is not set". */
   readonly state: string;
 
-  constructor(place: "env" | "file" | "none", state: string, target = "") {
-    super(
-      place === "none"
-        ? "there is no reference to a secret"
-        : `the ${place === "env" ? "environment variable" : "file"} ${target} ${state}`,
-    );
+  constructor(place: SecretPlace, state: string, target = "") {
+    super(place === "none" ? "there is no reference to a secret" : `the ${placeWords[place]} ${target} ${state}`);
     this.place = place;
     this.state = state;
   }
@@ -51,7 +50,25 @@ export function readSecret(reference: string, places: SecretPlaces): string {
   }
   if (kind === "file" && target !== "" && (isAbsolute(target) || places.directory !== undefined))
     return readSecretFile(resolve(places.directory ?? "/", target));
+  if (kind === "command")
+    throw new SecretFailure("command", "would have to be waited for, which is not done here", commandOf(reference)[0]);
   throw new SecretFailure("none", "is no reference to a secret");
+}
+
+/**
+ * Program and arguments of a reference `command:program argument …`, divided at blanks; arguments with blanks in them
+ * are written as a list in JSON, `command:["program", "an argument"]`. Empty where it is none.
+ */
+export function commandOf(reference: string): string[] {
+  const [, kind, text = ""] = secretReference.exec(reference) ?? [];
+  if (kind !== "command") return [];
+  if (!text.trimStart().startsWith("[")) return text.split(/\s+/u).filter((word) => word !== "");
+  try {
+    const words: unknown = JSON.parse(text);
+    return Array.isArray(words) && words.every((word) => typeof word === "string") ? words : [];
+  } catch {
+    return [];
+  }
 }
 
 function readSecretFile(path: string): string {

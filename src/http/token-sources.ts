@@ -1,5 +1,4 @@
-import { execFile } from "node:child_process";
-
+import { outputOf } from "./command.ts";
 import type { OAuth2Request, SecretResolver } from "./oauth.ts";
 import { credentialOf, readSecret } from "./secrets.ts";
 import type { TokenSource } from "./http-settings.ts";
@@ -65,23 +64,11 @@ export function oauth2Reader(request: OAuth2Request, secret: SecretResolver, ref
 }
 
 function commandReader(command: readonly string[], timeoutMs: number): TokenReader {
-  const [program = "", ...parameters] = command;
   return {
-    place: `the command ${program}`,
+    place: `the command ${command[0] ?? ""}`,
     refreshAheadMs: 0,
     renewable: true,
-    read: () =>
-      new Promise((resolve, reject) => {
-        execFile(
-          program,
-          parameters,
-          { timeout: timeoutMs, maxBuffer: 65_536, killSignal: "SIGKILL" },
-          (error, output) => {
-            if (error !== null) reject(error);
-            else resolve(parseCommandOutput(output));
-          },
-        );
-      }),
+    read: async () => parseCommandOutput(await outputOf(command, timeoutMs)),
   };
 }
 

@@ -3,8 +3,9 @@ import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { streams } from "../crm/model.ts";
 import type { Stream } from "../crm/model.ts";
 import { fileStreamFields, pathSchema } from "./file/file-source-settings.ts";
+import { checkList, checkSession } from "./http/list-checks.ts";
 import { checkPlainHttp } from "./http/plain.ts";
-import { checkHttpStream, httpSourceFields, httpStreamFields } from "./http/http-source-settings.ts";
+import { httpSourceFields, httpStreamFields } from "./http/http-source-settings.ts";
 import { recordLimitsSchema } from "./limits.ts";
 import { findMistakes, placeInStream } from "./mapping/compile.ts";
 import type { LookupTable } from "./mapping/lookup-table.ts";
@@ -149,7 +150,7 @@ export type FileSourceSettings = z.infer<typeof fileSourceSchema>;
 
 const httpSourceSchema = z
   .strictObject({
-    kind: z.literal("http").describe("An HTTP service that answers with JSON."),
+    kind: z.literal("http").describe("An HTTP service that answers with JSON, XML, CSV or lines of JSON."),
     ...commonFields,
     ...httpSourceFields,
     streams: z
@@ -168,11 +169,16 @@ const httpSourceSchema = z
   })
   .superRefine(checkMappings)
   .superRefine((source, context) => {
-    for (const { path, message } of checkPlainHttp(source)) context.addIssue({ code: "custom", path, message });
+    const lists = streams.flatMap((stream) => {
+      const list = source.streams[stream];
+      return list === undefined ? [] : [{ path: ["streams", stream], method: list.method }];
+    });
+    const issues = [...checkPlainHttp(source), ...checkSession(source.auth, lists, source.baseUrl)];
+    for (const { path, message } of issues) context.addIssue({ code: "custom", path, message });
     for (const stream of streams) {
       const settings = source.streams[stream];
       if (settings === undefined) continue;
-      for (const { path, message } of checkHttpStream(settings, source.baseUrl)) {
+      for (const { path, message } of checkList(settings, source.baseUrl)) {
         context.addIssue({ code: "custom", path: ["streams", stream, ...path], message });
       }
     }

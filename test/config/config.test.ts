@@ -63,6 +63,30 @@ describe("the configuration of the program", () => {
     expect(local.result.ok).toBe(true);
   });
 
+  it("takes names of secrets in a log-in, commands that are not run yet, and no secret in the file", async () => {
+    const withLogIn = (password: string): string =>
+      real.replace(
+        /^sources:\n/mu,
+        `sources:
+  web:
+    kind: http
+    auth:
+      kind: session
+      secrets: {password: "command:/nowhere/print-secret --for crm"}
+      login: {url: "https://crm.example.com/login", body: {login: sync, password: "${password}"}}
+      take: {token: {at: token}}
+      put: [{parameter: X-Session, value: "{token}"}]
+    streams:
+      staff: {url: "https://crm.example.com/staff", mapping: {id: id, customerId: c, userName: u, name: n}}
+`,
+      );
+    const { result } = await load(withLogIn("{password}"));
+    expect(result.ok ? [] : result.error.map(({ message }) => message)).toEqual([]);
+    const found = await refusals(withLogIn("canary-password"));
+    expect(found.join("\n")).toMatch(/config\.literal-secret .*sources\.web\.auth\.login\.body\.password/u);
+    expect(found.join("\n")).not.toContain("canary");
+  });
+
   it("points at a mistake inside a mapping", async () => {
     const found = await refusals(real.replace("name: companyName", "nmae: companyName"));
     expect(found[0]).toMatch(/^\d+:\d+ config/u);

@@ -72,7 +72,7 @@ export function sameSetting(key: string): string | undefined {
   const name = key
     .replaceAll(/<\w+>|\[\]/g, "")
     .replace(/^(sources|jobs)\.[^.]+/, "$1.*")
-    .replace(/\.(tables|details|userTokens)\.[^.]+/, ".$1.*")
+    .replace(/\.(tables|details|userTokens|take|auth\.secrets)\.[^.]+/, ".$1.*")
     .replace(/\.streams\.(?:customers|orders|staff)\b/, ".streams.*");
   if (/\.(?:mapping|skip|inline|columns|query|headers|body|parameters|byLicenseType|timeUnits|money)\./.test(name))
     return undefined;

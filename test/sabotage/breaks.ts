@@ -1,5 +1,6 @@
 import type { Breaks } from "./break.ts";
 import { answers } from "./breaks/answers.ts";
+import { asking } from "./breaks/asking.ts";
 import { audit } from "./breaks/audit.ts";
 import { closing } from "./breaks/closing.ts";
 import { figures } from "./breaks/figures.ts";
@@ -33,6 +34,7 @@ const groups = [
   sending,
   settling,
   answers,
+  asking,
   planning,
   rejecting,
   keeping,

@@ -19,7 +19,10 @@ export function columnsOf(path: string | undefined): string[] {
   return typeof first === "string" ? [first] : [];
 }
 
-export function neededColumns(stream: Stream, settings: FileStream): NeededColumns {
+export function neededColumns(
+  stream: Stream,
+  settings: Pick<FileStream, "mapping"> & Partial<Pick<FileStream, "key" | "details" | "skip">>,
+): NeededColumns {
   const sets = settings.details ?? {};
   const own = new Set(columnsOf(settings.key));
   const details = new Map(Object.entries(sets).map(([name, set]) => [name, new Set(columnsOf(set.key))]));

@@ -7,9 +7,7 @@ import type { Problem } from "../../base/errors.ts";
 import { keptTextOf } from "../limits.ts";
 import type { RecordLimits } from "../limits.ts";
 import { sourceProblem } from "../problems.ts";
-import { readUtf8 } from "./bytes.ts";
-import type { OpenedFile } from "./bytes.ts";
-import type { FileItem, FormatReader } from "./row.ts";
+import type { FileItem, FormatReader, NamedBytes } from "./row.ts";
 import type { CsvSettings } from "./file-source-settings.ts";
 import { Utf8Watch } from "./utf8.ts";
 
@@ -24,12 +22,11 @@ const mostBrokenQuotes = 1_000;
  * would look empty.
  */
 export async function* readCsv(
-  file: OpenedFile,
+  file: NamedBytes,
   csv: CsvSettings,
   columns: readonly string[],
   limits: RecordLimits,
   batchSize: number,
-  signal: AbortSignal | undefined,
 ): FormatReader {
   const watch = new Utf8Watch();
   const reading = new CsvReading(file.name, csv, columns, watch);
@@ -50,7 +47,7 @@ export async function* readCsv(
   // Whoever hands it a chunk, or waits for its end, is told.
   parser.on("error", () => {});
   try {
-    for await (const chunk of end.watch(watch.watch(readUtf8(file, signal)))) {
+    for await (const chunk of end.watch(watch.watch(file.bytes))) {
       await passOn(parser, chunk);
       while (reading.items.length > batchSize) yield reading.take(batchSize);
     }

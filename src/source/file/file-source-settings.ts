@@ -30,7 +30,7 @@ const oneCharacter = z.string().length(1);
 // Made once: what a configuration is checked with is made at each start.
 const text = z.string().min(1);
 
-const csvSettingsSchema = z
+export const csvSettingsSchema = z
   .strictObject({
     delimiter: z.string().min(1).max(8).default(",").describe("What stands between two fields"),
     quote: z.union([oneCharacter, z.null()]).default('"').describe("Quotes a field; null when fields are never quoted"),

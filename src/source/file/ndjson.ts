@@ -6,9 +6,7 @@ import type { RecordLimits } from "../limits.ts";
 import { parsePath, valueAt } from "../mapping/path.ts";
 import { sourceProblem } from "../problems.ts";
 import type { BadRecord } from "../reader.ts";
-import { readUtf8 } from "./bytes.ts";
-import type { OpenedFile } from "./bytes.ts";
-import type { FileEnd, FileItem, FormatReader } from "./row.ts";
+import type { FileEnd, FileItem, FormatReader, NamedBytes } from "./row.ts";
 
 interface Line {
   number: number;
@@ -24,17 +22,16 @@ interface Line {
  * has no newline and is no JSON.
  */
 export async function* readNdjson(
-  file: OpenedFile,
+  file: NamedBytes,
   count: string | undefined,
   limits: RecordLimits,
   batchSize: number,
-  signal: AbortSignal | undefined,
 ): FormatReader {
   let items: FileItem[] = [];
   let records = 0;
   let held: { item: FileItem; value: Json | undefined } | undefined;
   let cutOff = false;
-  for await (const line of linesOf(readUtf8(file, signal), limits.maxBytes)) {
+  for await (const line of linesOf(file.bytes, limits.maxBytes)) {
     if (line.bytes?.length === 0) continue;
     if (held !== undefined) {
       items.push(held.item);

@@ -17,3 +17,9 @@ export interface FileEnd {
 }
 
 export type FormatReader = AsyncGenerator<FileItem[], FileEnd, void>;
+
+/** Text in UTF-8, and what people call where it stands. */
+export interface NamedBytes {
+  name: string;
+  bytes: AsyncIterable<Buffer>;
+}

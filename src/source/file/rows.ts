@@ -2,6 +2,7 @@ import type { Problem } from "../../base/errors.ts";
 import type { RecordLimits } from "../limits.ts";
 import { parsePath } from "../mapping/path.ts";
 import { fileProblem } from "../problems.ts";
+import { readUtf8 } from "./bytes.ts";
 import { readCsv } from "./csv.ts";
 import { readJsonList } from "./json-list.ts";
 import { findFiles } from "./names.ts";
@@ -65,16 +66,11 @@ function formatReader(
 ): FormatReader {
   switch (file.format) {
     case "csv":
-      return readCsv(file, set.csv, columns, limits, batchSize, signal);
+      return readCsv({ name: file.name, bytes: readUtf8(file, signal) }, set.csv, columns, limits, batchSize);
     case "ndjson": {
       const { completeWhen } = set;
-      return readNdjson(
-        file,
-        completeWhen !== undefined && "count" in completeWhen ? completeWhen.count : undefined,
-        limits,
-        batchSize,
-        signal,
-      );
+      const count = completeWhen !== undefined && "count" in completeWhen ? completeWhen.count : undefined;
+      return readNdjson({ name: file.name, bytes: readUtf8(file, signal) }, count, limits, batchSize);
     }
     case "json": {
       const path = parsePath(set.records ?? ".");

@@ -1,28 +1,13 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Problem } from "../../base/errors.ts";
 import type { OAuth2Request } from "../../http/oauth.ts";
-import { credentialOf } from "../../http/secrets.ts";
+import { credentialOf, SecretFailure } from "../../http/secrets.ts";
 import { oauth2Reader } from "../../http/token-sources.ts";
 import { TokenFailure } from "../../http/token.ts";
 import { createTokenProvider } from "../../http/tokens.ts";
 import { sourceProblem } from "../problems.ts";
-import type { AuthSettings } from "./http-source-settings.ts";
-
-/** What one request shows, and what became of it. */
-interface Shown {
-  headers: Record<string, string>;
-  /** Query parameters. They are secret: no place, message or log may show them. */
-  parameters: Record<string, string>;
-  /** The service did not accept it: the next request reads the secret again or asks for a new token. */
-  refused(): void;
-  accepted(): void;
-}
-
-/** How a source knows us. */
-export interface Credentials {
-  /** Throws a Problem where there is no secret or no token, or the signal's reason. */
-  show(signal: AbortSignal | undefined): Promise<Shown>;
-}
+import type { AuthSettings } from "./auth-settings.ts";
+import type { Credentials, Shown } from "./shown.ts";
 
 export interface CredentialDeps {
   clock: Clock;
@@ -34,14 +19,14 @@ export interface CredentialDeps {
   timeoutMs: number;
 }
 
-type HeaderAuth = Exclude<AuthSettings, { kind: "oauth2" }>;
-type Carried = Pick<Shown, "headers" | "parameters">;
+type HeaderAuth = Exclude<AuthSettings, { kind: "oauth2" | "session" }>;
+type Carried = Pick<Shown, "headers" | "parameters" | "secrets">;
 
 /**
  * Credentials from the settings. Secrets are read at the first request and kept until one is refused; one reading is
  * shared by all callers.
  */
-export function createCredentials(auth: AuthSettings, deps: CredentialDeps): Credentials {
+export function createCredentials(auth: Exclude<AuthSettings, { kind: "session" }>, deps: CredentialDeps): Credentials {
   return auth.kind === "oauth2" ? tokenCredentials(auth, deps) : secretCredentials(auth, deps);
 }
 
@@ -62,22 +47,27 @@ function secretCredentials(auth: HeaderAuth, deps: CredentialDeps): Credentials 
 async function carrySecret(auth: HeaderAuth, deps: CredentialDeps): Promise<Carried> {
   switch (auth.kind) {
     case "none":
-      return { headers: {}, parameters: {} };
-    case "bearer":
-      return { headers: { authorization: `Bearer ${await secretOf(auth.token, deps)}` }, parameters: {} };
+      return { headers: {}, parameters: {}, secrets: [] };
+    case "bearer": {
+      const token = await secretOf(auth.token, deps);
+      return { headers: { authorization: `Bearer ${token}` }, parameters: {}, secrets: [token] };
+    }
     case "basic": {
-      const pair = Buffer.from(`${auth.user}:${await secretOf(auth.password, deps)}`, "utf8").toString("base64");
-      return { headers: { authorization: `Basic ${pair}` }, parameters: {} };
+      const password = await secretOf(auth.password, deps);
+      const pair = Buffer.from(`${auth.user}:${password}`, "utf8").toString("base64");
+      return { headers: { authorization: `Basic ${pair}` }, parameters: {}, secrets: [password, pair] };
     }
     case "apiKey": {
       const key = await secretOf(auth.key, deps);
-      if (auth.header !== undefined) return { headers: { [auth.header.toLowerCase()]: key }, parameters: {} };
-      return { headers: {}, parameters: auth.query === undefined ? {} : { [auth.query]: key } };
+      if (auth.header !== undefined)
+        return { headers: { [auth.header.toLowerCase()]: key }, parameters: {}, secrets: [key] };
+      return { headers: {}, parameters: auth.query === undefined ? {} : { [auth.query]: key }, secrets: [key] };
     }
   }
 }
 
-async function secretOf(ref: string, deps: CredentialDeps): Promise<string> {
+/** A secret as it is sent. Throws a Problem where there is none. */
+export async function secretOf(ref: string, deps: Pick<CredentialDeps, "secrets" | "source">): Promise<string> {
   let secret: string;
   try {
     secret = credentialOf(await deps.secrets(ref));
@@ -88,9 +78,15 @@ async function secretOf(ref: string, deps: CredentialDeps): Promise<string> {
   return secret;
 }
 
-function noSecret(ref: string, deps: CredentialDeps, cause: unknown): Problem {
+function noSecret(ref: string, deps: Pick<CredentialDeps, "source">, cause: unknown): Problem {
+  const wrong = "source.wrong-password";
+  if (ref.startsWith("command:")) {
+    const why = cause instanceof SecretFailure ? cause.message : "a command printed nothing";
+    const message = `A secret of the source ${deps.source} is not there: ${why}.`;
+    return sourceProblem(wrong, deps.source, message, "Run the command by hand, as the user of this program.", cause);
+  }
   return sourceProblem(
-    "source.wrong-password",
+    wrong,
     deps.source,
     `The secret ${ref} of the source ${deps.source} is not there.`,
     "Set the environment variable, or write the file.",
@@ -122,6 +118,7 @@ function tokenCredentials(auth: OAuth2Auth, deps: CredentialDeps): Credentials {
       return {
         headers: { authorization: `Bearer ${token}` },
         parameters: {},
+        secrets: [token],
         refused: () => provider.reject(token),
         accepted: () => provider.accepted(),
       };

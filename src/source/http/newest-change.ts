@@ -3,7 +3,7 @@ import { toInstant } from "../../base/clock.ts";
 import { valueAt } from "../mapping/path.ts";
 import type { Path } from "../mapping/path.ts";
 import type { FileItem } from "../file/row.ts";
-import { pathOf } from "./page.ts";
+import { pathOf } from "./path-of.ts";
 import type { SinceSettings } from "./http-source-settings.ts";
 
 /**
@@ -15,9 +15,9 @@ const leastOverlapMs = 1_000;
 /** What the first part of a reading has seen, for one that goes on with it. Instants in epoch milliseconds. */
 export interface ChangesSeen {
   /** The clock of the service at its first answer. */
-  serviceTime?: number;
+  serviceTime?: number | undefined;
   /** The clock of the service then, at the latest, by the records: see `NewestChange`. */
-  began?: number;
+  began?: number | undefined;
   rows: number;
 }
 

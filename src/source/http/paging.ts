@@ -1,11 +1,12 @@
 import type { Json } from "../../base/canonical-json.ts";
 import { sha256 } from "../../base/canonical-json.ts";
-import { valueAt } from "../mapping/path.ts";
+import type { FileItem } from "../file/row.ts";
 import { sourceProblem } from "../problems.ts";
 import type { PageAnswer } from "./request.ts";
 import { shownUrl } from "./request.ts";
-import { pathOf } from "./page.ts";
-import type { PagingSettings } from "./http-source-settings.ts";
+import { KeyOrder } from "./key-order.ts";
+import { valueIn } from "./path-of.ts";
+import type { PagingSettings } from "./paging-settings.ts";
 
 /** Where the next page is: parameters to set, or an address of its own. */
 export interface PagePosition {
@@ -17,8 +18,8 @@ export interface PagePosition {
 interface PageSeen {
   answer: PageAnswer;
   document: Json;
-  /** Records on this page, and on all pages so far. */
-  records: number;
+  items: readonly FileItem[];
+  /** Records on all pages so far. */
   sum: number;
   /** Number of all records, where the answer says it. */
   total: number | undefined;
@@ -32,23 +33,32 @@ interface PageSeen {
 export interface Paging {
   first: PagePosition;
   next(seen: PageSeen): PagePosition | undefined;
+  /** Goes on from a position that `next` gave in an earlier reading; undefined where it is none of this paging. */
+  resume(position: PagePosition): PagePosition | undefined;
 }
 
-/** The way through the list of a stream. In one piece: a case for each kind of paging. */
-export function createPaging(settings: PagingSettings, who: string): Paging {
+/** The way through a list whose records have this key. In one piece: a case for each kind of paging. */
+export function createPaging(settings: PagingSettings, who: string, key?: string): Paging {
   const loops = new LoopWatch(who);
+  const keep = (position: PagePosition): PagePosition => position;
   switch (settings.kind) {
     case "none":
-      return { first: { parameters: {} }, next: () => undefined };
+      return { first: { parameters: {} }, next: () => undefined, resume: () => undefined };
     case "page": {
       let page = settings.first;
       const at = (): PagePosition => ({ parameters: { [settings.parameter]: page, ...sizeOf(settings) } });
       return {
         first: at(),
         next(seen) {
-          if (isLast(seen, settings)) return undefined;
+          if (isLast(seen, settings, who)) return undefined;
           loops.content(seen);
           page += 1;
+          return at();
+        },
+        resume({ parameters }) {
+          const number = parameters[settings.parameter];
+          if (typeof number !== "number") return undefined;
+          page = number;
           return at();
         },
       };
@@ -60,44 +70,73 @@ export function createPaging(settings: PagingSettings, who: string): Paging {
       return {
         first: at(0),
         next(seen) {
-          if (isLast(seen, settings)) return undefined;
+          if (isLast(seen, settings, who)) return undefined;
           loops.content(seen);
           return at(seen.sum);
         },
+        resume: keep,
       };
     }
-    case "cursor": {
-      const path = pathOf(settings.next);
+    case "cursor":
       return {
         first: { parameters: sizeOf(settings) },
         next(seen) {
-          const cursor = valueAt({ item: seen.document, parent: undefined }, path);
-          if (cursor === undefined || cursor === null || cursor === "" || cursor === false) return undefined;
-          if (typeof cursor !== "string" && typeof cursor !== "number") throw wrongNext(who, seen.url, settings.next);
+          const { next, nextHeader, parameter } = settings;
+          const more = hasMore(seen, settings.hasMore, who);
+          if (more === false) return undefined;
+          const cursor =
+            nextHeader === undefined
+              ? valueIn(seen.document, next ?? ".")
+              : seen.answer.headers[nextHeader.toLowerCase()];
+          if (isNoneOf(cursor, settings.none)) {
+            if (more === true) throw wrongNext(who, seen.url, next ?? `the header ${nextHeader}`);
+            return undefined;
+          }
+          if (typeof cursor !== "string" && typeof cursor !== "number")
+            throw wrongNext(who, seen.url, next ?? `the header ${nextHeader}`);
           loops.position(String(cursor), seen.url);
-          return { parameters: { ...sizeOf(settings), [settings.parameter]: cursor } };
+          return { parameters: { ...sizeOf(settings), [parameter]: cursor } };
+        },
+        resume: keep,
+      };
+    case "keyset": {
+      const keys = new KeyOrder(settings, settings.key ?? key ?? ".", who);
+      const at = (value: string | number | undefined): PagePosition => ({
+        parameters: { ...sizeOf(settings), ...(value === undefined ? {} : { [settings.parameter]: value }) },
+      });
+      return {
+        first: at(settings.first),
+        next(seen) {
+          const last = keys.follow(seen.items, seen.url);
+          return last === undefined || isLast(seen, settings, who) ? undefined : at(last);
+        },
+        resume({ parameters }) {
+          const last = parameters[settings.parameter];
+          if (last === undefined) return undefined;
+          keys.begin(last);
+          return at(last);
         },
       };
     }
-    case "nextLink": {
-      const path = pathOf(settings.next);
+    case "nextLink":
       return {
         first: { parameters: {} },
         next(seen) {
-          const link = valueAt({ item: seen.document, parent: undefined }, path);
-          if (link === undefined || link === null || link === "" || link === false) return undefined;
+          const link = valueIn(seen.document, settings.next);
+          if (isNoneOf(link, [])) return undefined;
           if (typeof link !== "string") throw wrongNext(who, seen.url, settings.next);
           return follow(link, seen.url, who, loops);
         },
+        resume: keep,
       };
-    }
     case "linkHeader":
       return {
         first: { parameters: {} },
         next(seen) {
-          const link = nextOf(seen.answer.link);
+          const link = nextOf(seen.answer.headers["link"]);
           return link === undefined ? undefined : follow(link, seen.url, who, loops);
         },
+        resume: keep,
       };
   }
 }
@@ -106,10 +145,35 @@ function sizeOf({ sizeParameter, size }: { sizeParameter?: string | undefined; s
   return sizeParameter === undefined ? {} : { [sizeParameter]: size };
 }
 
-function isLast(seen: PageSeen, settings: { lastPage: "empty" | "short"; size: number }): boolean {
-  if (seen.records === 0) return true;
+function isNoneOf(value: Json | undefined, texts: readonly string[]): boolean {
+  if (value === undefined || value === null || value === "" || value === false) return true;
+  return typeof value === "string" && texts.includes(value);
+}
+
+function isLast(
+  seen: PageSeen,
+  settings: { lastPage: "empty" | "short"; size: number; hasMore?: string | undefined },
+  who: string,
+): boolean {
+  const more = hasMore(seen, settings.hasMore, who);
+  if (more !== undefined) return !more;
+  if (seen.items.length === 0) return true;
   if (seen.total !== undefined) return seen.sum >= seen.total;
-  return settings.lastPage === "short" && seen.records < settings.size;
+  return settings.lastPage === "short" && seen.items.length < settings.size;
+}
+
+/** What an answer says of pages after it; undefined where the settings do not ask. */
+function hasMore(seen: PageSeen, path: string | undefined, who: string): boolean | undefined {
+  if (path === undefined) return undefined;
+  const told = valueIn(seen.document, path);
+  if (told === true || told === 1 || told === "true") return true;
+  if (told === false || told === 0 || told === "false") return false;
+  throw sourceProblem(
+    "source.wrong-shape",
+    shownUrl(seen.url),
+    `The ${who} does not say at ${path} whether more pages follow.`,
+    "Correct `paging.hasMore`, or leave it out.",
+  );
 }
 
 /** The next page's address. Another origin is refused: it would be shown our credentials. */

@@ -1,11 +1,13 @@
 import { isPlainHttp } from "../../base/loopback.ts";
-import type { AuthSettings } from "./http-source-settings.ts";
+import type { AuthSettings } from "./auth-settings.ts";
 
 interface Asked {
   baseUrl?: string | undefined;
   auth: AuthSettings;
   allowPlainHttp: boolean;
-  streams: Readonly<Record<string, { url: string } | undefined>>;
+  streams: Readonly<
+    Record<string, { url: string; job?: { start: { url: string }; status: string } | undefined } | undefined>
+  >;
 }
 
 /** Where credentials would go to another machine over plain http, which everybody on the way can read. */
@@ -22,7 +24,15 @@ export function checkPlainHttp({
   const issues: { path: string[]; message: string }[] = [];
   if (auth.kind === "oauth2" && isPlainHttp(auth.tokenUrl)) issues.push({ path: ["auth", "tokenUrl"], message });
   if (baseUrl !== undefined && isPlainHttp(baseUrl)) issues.push({ path: ["baseUrl"], message });
-  for (const [name, stream] of Object.entries(streams))
-    if (stream !== undefined && isPlainHttp(stream.url)) issues.push({ path: ["streams", name, "url"], message });
+  if (auth.kind === "session" && isPlainHttp(auth.login.url)) issues.push({ path: ["auth", "login", "url"], message });
+  for (const [name, stream] of Object.entries(streams)) {
+    if (stream === undefined) continue;
+    const { url, job } = stream;
+    if (isPlainHttp(url)) issues.push({ path: ["streams", name, "url"], message });
+    if (job !== undefined && isPlainHttp(job.start.url))
+      issues.push({ path: ["streams", name, "job", "start", "url"], message });
+    if (job !== undefined && isPlainHttp(job.status))
+      issues.push({ path: ["streams", name, "job", "status"], message });
+  }
   return issues;
 }

@@ -2,34 +2,47 @@ import { createGunzip } from "node:zlib";
 import { pipeline } from "node:stream";
 import { request } from "undici";
 import type { Dispatcher } from "undici";
+import { isJsonObject } from "../../base/canonical-json.ts";
+import type { Json } from "../../base/canonical-json.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Problem } from "../../base/errors.ts";
 import type { Randomness } from "../../base/ids.ts";
 import { retryAfterMs, retryRead } from "../../http/retry.ts";
 import type { FailedAttempt } from "../../http/retry.ts";
+import { parseJson } from "../json.ts";
 import { sourceProblem } from "../problems.ts";
 import type { SourceProblemCode } from "../problems.ts";
-import type { Credentials } from "./credentials.ts";
+import { shownWords } from "../../http/redaction.ts";
+import { AnswerComplaint, complaintIn, wordsOfFailure } from "./answer/complaint.ts";
+import type { AnswerErrors } from "./answer/answer-settings.ts";
+import type { Received } from "./answer/page.ts";
+import { withPlacements } from "./placement.ts";
+import type { Draft, Placement } from "./placement.ts";
+import type { Credentials, Shown } from "./shown.ts";
 
 /** A page that is asked for. Reads only: it may be asked for again. */
-export interface PageRequest {
-  url: URL;
+export interface PageRequest extends Draft {
   method: "GET" | "POST";
-  headers: Readonly<Record<string, string>>;
-  body: string | undefined;
+  bodyAs?: "json" | "form" | undefined;
+  /** Values that are put into it, in this order; what the credentials put in comes last. */
+  placed?: readonly Placement[] | undefined;
+  /** What `Accept` asks for, where the headers do not say it. */
+  accept?: string | undefined;
+  /** How its answers say that they failed, also beside an HTTP status that does. */
+  errors?: AnswerErrors | undefined;
 }
 
 /** An answer with HTTP 2xx. */
-export interface PageAnswer {
-  bytes: Buffer;
-  /** Value of the Link header. */
-  link: string | undefined;
+export interface PageAnswer extends Received {
   /** The clock of the service when it answered, epoch milliseconds. */
   date: number | undefined;
+  /** What it set as cookies, as it was sent. */
+  cookies: readonly string[];
 }
 
 interface RequestSettings {
   maxPageBytes: number;
+  answerTimeoutMs: number;
   retries: number;
   retryBaseMs: number;
   retryMaxMs: number;
@@ -54,20 +67,21 @@ export function shownUrl(url: URL): string {
 const transientStatus = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 /**
- * Asks for one page. Network failures, 408, 425, 429 and 5xx are asked again with full jitter, Retry-After kept; 401
- * once more with fresh credentials. Throws a Problem that names source, stream and address: `source.down`,
- * `source.wrong-password`, `source.refused`, `source.too-large`. A page is accepted by `accept`, which may throw a
- * Problem for an answer that another attempt could better.
+ * Asks for one page. Network failures, 408, 425, 429 and 5xx are asked again with full jitter, Retry-After kept; 401,
+ * and an answer which says that the session is over, once more with fresh credentials. Throws a Problem that names
+ * source, stream and address: `source.down`, `source.wrong-password`, `source.refused`, `source.too-large`,
+ * `source.error-answer`. A page is accepted by `accept`, which may throw a Problem for an answer that another attempt
+ * could better, and an AnswerComplaint for one that is none.
  */
 export function requestPage<T>(
   page: PageRequest,
   deps: RequestDeps,
-  accept: (answer: PageAnswer) => T,
+  accept: (answer: PageAnswer) => T | Promise<T>,
   signal: AbortSignal | undefined,
 ): Promise<T> {
   const { retries, retryBaseMs, retryMaxMs } = deps.settings;
   const { clock, random } = deps;
-  return retryRead(() => once(page, deps, accept, signal), {
+  return retryRead(() => new Attempt(page, deps, signal).make(accept), {
     attempts: retries + 1,
     baseMs: retryBaseMs,
     capMs: retryMaxMs,
@@ -77,119 +91,219 @@ export function requestPage<T>(
   });
 }
 
-async function once<T>(
-  page: PageRequest,
-  deps: RequestDeps,
-  accept: (answer: PageAnswer) => T,
-  signal: AbortSignal | undefined,
-): Promise<{ value: T } | FailedAttempt> {
-  signal?.throwIfAborted();
-  let result: PageAnswer | FailedAttempt;
-  try {
-    result = await send(page, deps, signal);
-  } catch (thrown) {
-    signal?.throwIfAborted();
-    if (thrown instanceof Problem) throw thrown;
-    const code =
-      thrown instanceof Error && "code" in thrown && typeof thrown.code === "string" ? thrown.code : "no answer";
-    return { error: down(page, deps, `cannot be reached or broke off: ${code}`), again: { kind: "wait" } };
-  }
-  if ("error" in result) return result;
-  try {
-    return { value: accept(result) };
-  } catch (thrown) {
-    if (thrown instanceof Problem && thrown.code === "source.not-json")
-      return { error: thrown, again: { kind: "wait" } };
-    throw thrown;
-  }
-}
+/** Most that is read of an answer whose status says that it failed. */
+const mostOfFailure = 65_536;
 
-async function send(
-  page: PageRequest,
-  deps: RequestDeps,
-  signal: AbortSignal | undefined,
-): Promise<PageAnswer | FailedAttempt> {
-  const url = new URL(page.url);
-  const shown = await deps.credentials.show(signal);
-  for (const [name, value] of Object.entries(shown.parameters)) url.searchParams.set(name, value);
-  const response = await request(url, {
-    method: page.method,
-    headers: { accept: "application/json", "accept-encoding": "gzip", ...page.headers, ...shown.headers },
-    body: page.body ?? null,
-    dispatcher: deps.dispatcher,
-    ...(signal === undefined ? {} : { signal }),
-  });
-  const { statusCode } = response;
-  if (statusCode >= 200 && statusCode < 300) {
+/** One request and what became of it. */
+class Attempt {
+  readonly #page: PageRequest;
+  readonly #deps: RequestDeps;
+  readonly #signal: AbortSignal | undefined;
+
+  constructor(page: PageRequest, deps: RequestDeps, signal: AbortSignal | undefined) {
+    this.#page = page;
+    this.#deps = deps;
+    this.#signal = signal;
+  }
+
+  async make<T>(accept: (answer: PageAnswer) => T | Promise<T>): Promise<{ value: T } | FailedAttempt> {
+    this.#signal?.throwIfAborted();
+    const shown = await this.#deps.credentials.show(this.#signal);
+    let result: PageAnswer | FailedAttempt;
+    try {
+      result = await this.#send(shown);
+    } catch (thrown) {
+      this.#signal?.throwIfAborted();
+      if (thrown instanceof Problem) throw thrown;
+      return { error: this.#down(`cannot be reached or broke off: ${reasonOf(thrown)}`), again: { kind: "wait" } };
+    }
+    if ("error" in result) return result;
+    try {
+      const value = await accept(result);
+      shown.accepted();
+      return { value };
+    } catch (thrown) {
+      if (thrown instanceof AnswerComplaint) return this.#complained(thrown, shown);
+      shown.accepted();
+      if (thrown instanceof Problem && thrown.code === "source.not-json")
+        return { error: thrown, again: { kind: "wait" } };
+      throw thrown;
+    }
+  }
+
+  async #send(shown: Shown): Promise<PageAnswer | FailedAttempt> {
+    const { method, bodyAs, accept = "application/json", placed = [] } = this.#page;
+    const draft = withPlacements(this.#page, [...placed, ...(shown.placed ?? [])], this.#deps.who);
+    for (const [name, value] of Object.entries(shown.parameters)) draft.url.searchParams.set(name, value);
+    const body = method === "GET" ? undefined : bodyText(draft.body, bodyAs);
+    const type = bodyAs === "form" ? "application/x-www-form-urlencoded" : "application/json";
+    const late = AbortSignal.timeout(this.#deps.settings.answerTimeoutMs);
+    const response = await request(draft.url, {
+      method,
+      headers: {
+        ...(body === undefined ? {} : { "content-type": type }),
+        accept,
+        "accept-encoding": "gzip",
+        ...draft.headers,
+        ...shown.headers,
+      },
+      body: body ?? null,
+      dispatcher: this.#deps.dispatcher,
+      signal: this.#signal === undefined ? late : AbortSignal.any([this.#signal, late]),
+    });
+    const headers = headersOf(response.headers);
+    const { secrets } = shown;
+    if (response.statusCode >= 200 && response.statusCode < 300) {
+      const bytes = await this.#bodyOf(response);
+      const cookies = [response.headers["set-cookie"] ?? []].flat();
+      return { bytes, headers, secrets, cookies, date: dateOf(headers["date"]) };
+    }
+    return this.#failed(response, headers["retry-after"], shown);
+  }
+
+  async #failed(
+    response: Dispatcher.ResponseData,
+    retryAfter: string | undefined,
+    shown: Shown,
+  ): Promise<FailedAttempt> {
+    const { statusCode } = response;
+    const document = await startOf(response, mostOfFailure);
+    const told = document === undefined ? undefined : wordsOfFailure(document);
+    const said = this.#words(told?.words, told?.code, shown.secrets);
+    const complaint = document === undefined ? undefined : complaintIn(document, this.#page.errors);
+    if (statusCode === 401 || complaint?.means === "expired") {
+      shown.refused();
+      const error = this.#refused(
+        "source.wrong-password",
+        `does not accept our credentials (HTTP ${statusCode})${said}`,
+      );
+      return { error, again: this.#renewed() };
+    }
+    if (transientStatus.has(statusCode) || complaint?.means === "retry") {
+      const { maxRetryAfterMs } = this.#deps.settings;
+      const afterMs = retryAfterMs(retryAfter, this.#deps.clock.now());
+      const asked = afterMs === undefined ? "" : ` and asks to wait ${Math.ceil(afterMs / 1_000)} s`;
+      const error = this.#down(`answers HTTP ${statusCode}${asked}${said}`);
+      return { error, again: afterMs !== undefined && afterMs > maxRetryAfterMs ? "never" : { kind: "wait", afterMs } };
+    }
+    throw statusCode === 403
+      ? this.#refused("source.wrong-password", `knows us and does not let us read this (HTTP 403)${said}`)
+      : this.#refused("source.refused", `answers HTTP ${statusCode}${said}`);
+  }
+
+  #complained({ complaint }: AnswerComplaint, shown: Shown): FailedAttempt {
+    const { words, code, means } = complaint;
+    const said = this.#words(words, code, shown.secrets);
+    if (means === "expired") {
+      shown.refused();
+      const error = this.#refused("source.wrong-password", `says that our session is over${said}`);
+      return { error, again: this.#renewed() };
+    }
     shown.accepted();
-    const bytes = await bodyOf(response, page, deps);
-    return { bytes, link: single(response.headers["link"]), date: dateOf(response.headers["date"]) };
+    const error = sourceProblem(
+      "source.error-answer",
+      shownUrl(this.#page.url),
+      `The ${this.#deps.who} answers HTTP 200 with an error${said}.`,
+      "Correct what it complains of. Where it is no error, say in `errors` how one is told.",
+    );
+    return { error, again: means === "retry" ? { kind: "wait" } : "never" };
   }
-  await response.body.dump({ limit: 65_536 }).catch(() => undefined);
-  if (statusCode === 401) {
-    shown.refused();
-    const error = refusedBy(page, deps, "source.wrong-password", "does not accept our credentials (HTTP 401)");
-    return { error, again: { kind: "at-once", once: "credentials" } };
+
+  #renewed(): FailedAttempt["again"] {
+    return this.#deps.credentials.renewable === false ? "never" : { kind: "at-once", once: "credentials" };
   }
-  if (transientStatus.has(statusCode)) {
-    const afterMs = retryAfterMs(single(response.headers["retry-after"]), deps.clock.now());
-    const asked = afterMs === undefined ? "" : ` and asks to wait ${Math.ceil(afterMs / 1_000)} s`;
-    const error = down(page, deps, `answers HTTP ${statusCode}${asked}`);
-    const tooLong = afterMs !== undefined && afterMs > deps.settings.maxRetryAfterMs;
-    return { error, again: tooLong ? "never" : { kind: "wait", afterMs } };
+
+  /** What the service said, fit to be shown. */
+  #words(words: string | undefined, code: string | undefined, secrets: readonly string[]): string {
+    const clean = words === undefined ? "" : shownWords(words, secrets, 200).replace(/[.\s]+$/u, "");
+    const name = code === undefined || !/^[\w.:-]{1,80}$/u.test(code) ? "" : shownWords(code, secrets);
+    if (clean === "" && name === "") return "";
+    return `: ${[clean === "" ? "" : JSON.stringify(clean), name === "" ? "" : `(${name})`].join(" ").trim()}`;
   }
-  throw statusCode === 403
-    ? refusedBy(page, deps, "source.wrong-password", "knows us and does not let us read this (HTTP 403)")
-    : refusedBy(page, deps, "source.refused", `answers HTTP ${statusCode}`);
+
+  async #bodyOf(response: Dispatcher.ResponseData): Promise<Buffer> {
+    const { maxPageBytes } = this.#deps.settings;
+    const encoding = headersOf(response.headers)["content-encoding"]?.toLowerCase() ?? "identity";
+    if (encoding !== "identity" && encoding !== "gzip")
+      throw this.#refused("source.refused", `answers in the encoding ${encoding}, which was not asked for`);
+    // pipeline destroys both streams when one fails; the iteration below throws the error.
+    const body = encoding === "gzip" ? pipeline(response.body, createGunzip(), () => undefined) : response.body;
+    const chunks: Buffer[] = [];
+    let length = 0;
+    for await (const chunk of body) {
+      if (!Buffer.isBuffer(chunk)) continue;
+      length += chunk.length;
+      if (length > maxPageBytes) {
+        throw sourceProblem(
+          "source.too-large",
+          shownUrl(this.#page.url),
+          `The ${this.#deps.who} answers with a page of more than ${maxPageBytes} bytes.`,
+          "Ask for smaller pages, or raise `maxPageBytes`.",
+        );
+      }
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks, length);
+  }
+
+  #down(what: string): Problem {
+    const cure = "See that the service runs and can be reached; the next run reads it again.";
+    return sourceProblem("source.down", shownUrl(this.#page.url), `The ${this.#deps.who} ${what}.`, cure);
+  }
+
+  #refused(code: SourceProblemCode, what: string): Problem {
+    const cure =
+      code === "source.wrong-password"
+        ? "Correct `auth`, or the rights of its user."
+        : "Correct `url`, `method` and `query`.";
+    return sourceProblem(code, shownUrl(this.#page.url), `The ${this.#deps.who} ${what}.`, cure);
+  }
 }
 
-async function bodyOf(response: Dispatcher.ResponseData, page: PageRequest, deps: RequestDeps): Promise<Buffer> {
-  const encoding = single(response.headers["content-encoding"])?.toLowerCase() ?? "identity";
-  if (encoding !== "identity" && encoding !== "gzip") {
-    throw refusedBy(page, deps, "source.refused", `answers in the encoding ${encoding}, which was not asked for`);
-  }
-  // pipeline destroys both streams when one fails; the iteration below throws the error.
-  const body = encoding === "gzip" ? pipeline(response.body, createGunzip(), () => undefined) : response.body;
+function bodyText(body: Json | undefined, bodyAs: "json" | "form" | undefined): string {
+  if (bodyAs !== "form") return JSON.stringify(body ?? {});
+  const form = new URLSearchParams();
+  for (const [name, value] of isJsonObject(body) ? Object.entries(body) : [])
+    form.set(name, typeof value === "string" ? value : JSON.stringify(value ?? null));
+  return form.toString();
+}
+
+/** The JSON of an answer that failed, where that is what it holds. */
+async function startOf(response: Dispatcher.ResponseData, most: number): Promise<Json | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of body) {
-    if (!Buffer.isBuffer(chunk)) continue;
-    length += chunk.length;
-    if (length > deps.settings.maxPageBytes) {
-      throw sourceProblem(
-        "source.too-large",
-        shownUrl(page.url),
-        `The ${deps.who} answers with a page of more than ${deps.settings.maxPageBytes} bytes.`,
-        "Ask for smaller pages, or raise `maxPageBytes`.",
-      );
+  try {
+    for await (const chunk of response.body) {
+      if (!Buffer.isBuffer(chunk)) continue;
+      length += chunk.length;
+      if (length > most) return undefined;
+      chunks.push(chunk);
     }
-    chunks.push(chunk);
+    const parsed = parseJson(Buffer.concat(chunks).toString("utf8"), {
+      maxBytes: most,
+      maxDepth: 64,
+      maxMembers: 1_000,
+    });
+    return parsed.ok ? parsed.value : undefined;
+  } catch {
+    return undefined;
   }
-  return Buffer.concat(chunks, length);
 }
 
-function dateOf(header: string | string[] | undefined): number | undefined {
-  const date = Date.parse(single(header) ?? "");
-  return Number.isNaN(date) ? undefined : date;
+/** The code of a network error. Its message is not used: it may quote a header or a body. */
+function reasonOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return "no answer";
+  if (thrown.name === "TimeoutError") return "the answer took too long";
+  return "code" in thrown && typeof thrown.code === "string" ? thrown.code : "no answer";
 }
 
-function single(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value.join(", ") : value;
-}
-
-function down(page: PageRequest, deps: RequestDeps, what: string): Problem {
-  return sourceProblem(
-    "source.down",
-    shownUrl(page.url),
-    `The ${deps.who} ${what}.`,
-    "See that the service runs and can be reached; the next run reads it again.",
+function headersOf(raw: Dispatcher.ResponseData["headers"]): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(raw).map(([name, value]) => [name.toLowerCase(), [value ?? ""].flat().join(", ")]),
   );
 }
 
-function refusedBy(page: PageRequest, deps: RequestDeps, code: SourceProblemCode, what: string): Problem {
-  const cure =
-    code === "source.wrong-password"
-      ? "Correct `auth`, or the rights of its user."
-      : "Correct `url`, `method` and `query`.";
-  return sourceProblem(code, shownUrl(page.url), `The ${deps.who} ${what}.`, cure);
+function dateOf(header: string | undefined): number | undefined {
+  const date = Date.parse(header ?? "");
+  return Number.isNaN(date) ? undefined : date;
 }

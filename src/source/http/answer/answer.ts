@@ -1,0 +1,78 @@
+import type { Json } from "../../../base/canonical-json.ts";
+import type { RecordLimits } from "../../limits.ts";
+import { csvSettingsSchema } from "../../file/file-source-settings.ts";
+import type { CsvSettings } from "../../file/file-source-settings.ts";
+import { pathOf } from "../path-of.ts";
+import type { AnswerErrors } from "./answer-settings.ts";
+import { AnswerComplaint, complaintIn } from "./complaint.ts";
+import { readJson } from "./json.ts";
+import { unreadable } from "./page.ts";
+import type { Named, Page, Received } from "./page.ts";
+import type { CsvMemory } from "./rows.ts";
+
+/** How the answers of a list are written. */
+export interface AnswerForm {
+  answer: "json" | "xml" | "csv" | "ndjson";
+  records?: string | undefined;
+  csv?: CsvSettings | undefined;
+  xml?: { lists: string[]; emptyBeside: boolean } | undefined;
+  errors?: AnswerErrors | undefined;
+  countHeader?: string | undefined;
+  limits: RecordLimits;
+}
+
+export interface AnswerReading {
+  form: AnswerForm;
+  /** Columns without which a CSV answer is not read, since somebody reads them. */
+  columns: readonly string[];
+  memory: CsvMemory;
+}
+
+/** What `Accept` asks for. */
+export const acceptOf: Readonly<Record<AnswerForm["answer"], string>> = {
+  json: "application/json",
+  xml: "application/xml, text/xml;q=0.9",
+  csv: "text/csv",
+  ndjson: "application/x-ndjson, application/json;q=0.5",
+};
+
+/**
+ * Reads an answer. Throws a Problem (`source.not-json`: it may come whole when it is asked for again;
+ * `source.wrong-shape`), or an AnswerComplaint where the service says that it failed.
+ */
+export async function readAnswer(received: Received, reading: AnswerReading, named: Named): Promise<Page> {
+  const page = await pageOf(received, reading, named);
+  const { countHeader } = reading.form;
+  const told = countHeader === undefined ? undefined : received.headers[countHeader.toLowerCase()];
+  if (told === undefined || Number(told) === page.items.length) return page;
+  const what = `${page.items.length} records where the header ${countHeader} speaks of ${Number(told)}`;
+  throw unreadable(named, what, "source.not-json");
+}
+
+async function pageOf(received: Received, { form, columns, memory }: AnswerReading, named: Named): Promise<Page> {
+  const { answer, errors, limits } = form;
+  const records = pathOf(form.records ?? ".");
+  if (answer === "json") {
+    const json = readJson(received, limits.maxBytes, named);
+    refuse(json.document, errors);
+    return json.page(records, limits);
+  }
+  if (answer === "xml") {
+    const [{ parseXml, xmlPage }, { textOf }] = await Promise.all([import("./xml.ts"), import("./text.ts")]);
+    const { lists, emptyBeside } = form.xml ?? { lists: [], emptyBeside: false };
+    const depth = limits.maxDepth + records.steps.length + 1;
+    const document = parseXml(textOf(received, named), lists, depth, named, received.secrets);
+    refuse(document, errors);
+    return xmlPage(document, records, { limits, emptyBeside }, named);
+  }
+  const { csvPage, jsonInstead, ndjsonPage } = await import("./rows.ts");
+  const instead = answer === "csv" || errors !== undefined ? jsonInstead(received, named) : undefined;
+  if (instead !== undefined) refuse(instead, errors);
+  if (answer === "ndjson") return ndjsonPage(received, limits, named);
+  return csvPage(received, form.csv ?? csvSettingsSchema.parse({}), { columns, limits, memory }, named);
+}
+
+function refuse(document: Json, errors: AnswerErrors | undefined): void {
+  const complaint = complaintIn(document, errors);
+  if (complaint !== undefined) throw new AnswerComplaint(complaint);
+}

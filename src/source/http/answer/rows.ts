@@ -1,0 +1,100 @@
+import { parse } from "csv-parse/sync";
+import type { Json } from "../../../base/canonical-json.ts";
+import { Problem } from "../../../base/errors.ts";
+import { readCsv } from "../../file/csv.ts";
+import type { CsvSettings } from "../../file/file-source-settings.ts";
+import { readNdjson } from "../../file/ndjson.ts";
+import type { FileItem, FormatReader } from "../../file/row.ts";
+import type { RecordLimits } from "../../limits.ts";
+import { sourceProblem } from "../../problems.ts";
+import { htmlProblem, unreadable } from "./page.ts";
+import type { Named, Page, Received } from "./page.ts";
+import { readJson } from "./json.ts";
+import { textOf } from "./text.ts";
+
+/** What a reading remembers of its CSV answers: some services write the header on the first page only. */
+export interface CsvMemory {
+  header: readonly string[] | undefined;
+}
+
+/** Reads an answer of CSV, as a file is read: what is cut off or has lost a column makes the page unusable. */
+export async function csvPage(
+  received: Received,
+  csv: CsvSettings,
+  { columns, limits, memory }: { columns: readonly string[]; limits: RecordLimits; memory: CsvMemory },
+  named: Named,
+): Promise<Page> {
+  const text = textOf(received, named);
+  const web = htmlProblem(text, named, received.secrets);
+  if (web !== undefined) throw web;
+  const first = csv.header === undefined ? firstRow(text, csv) : undefined;
+  if (csv.header === undefined && first === undefined)
+    throw unreadable(named, "CSV without a header", "source.not-json");
+  const repeated = memory.header !== undefined && first !== undefined && !isHeader(first, memory.header);
+  if (first !== undefined && !repeated) memory.header = first;
+  const settings = repeated && memory.header !== undefined ? { ...csv, header: [...memory.header] } : csv;
+  const file = { name: named.place, bytes: bytesOf(text) };
+  return { items: await rowsOf(readCsv(file, settings, columns, limits, mostRows), "CSV", named), document: null };
+}
+
+/** Reads an answer of lines of JSON. */
+export async function ndjsonPage(received: Received, limits: RecordLimits, named: Named): Promise<Page> {
+  const text = textOf(received, named);
+  const web = htmlProblem(text, named, received.secrets);
+  if (web !== undefined) throw web;
+  const file = { name: named.place, bytes: bytesOf(text) };
+  return { items: await rowsOf(readNdjson(file, undefined, limits, mostRows), "lines of JSON", named), document: null };
+}
+
+/** The JSON in which a service says that it failed, where rows were asked for; undefined where it sent rows. */
+export function jsonInstead(received: Received, named: Named): Json | undefined {
+  const start = received.bytes.subarray(0, 100).toString("latin1").trimStart();
+  if (!start.startsWith("{") && !start.startsWith("[")) return undefined;
+  try {
+    return readJson(received, Number.POSITIVE_INFINITY, named).document;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Larger than any page: rows are taken in one piece. */
+const mostRows = Number.MAX_SAFE_INTEGER;
+
+async function* bytesOf(text: string): AsyncGenerator<Buffer, void, void> {
+  yield Buffer.from(text.replace(/^\uFEFF/u, ""), "utf8");
+}
+
+async function rowsOf(reader: FormatReader, what: string, named: Named): Promise<FileItem[]> {
+  const items: FileItem[] = [];
+  try {
+    for (;;) {
+      const next = await reader.next();
+      if (next.done !== true) {
+        for (const item of next.value) items.push(item);
+        continue;
+      }
+      if (next.value.problem !== undefined) throw next.value.problem;
+      return items;
+    }
+  } catch (thrown) {
+    if (!(thrown instanceof Problem)) throw thrown;
+    // What was cut off may come whole when it is asked for again.
+    const code = thrown.code === "source.half-read" ? "source.not-json" : "source.wrong-shape";
+    const message = `The ${named.who} answers with ${what} that cannot be read whole. ${thrown.message}`;
+    throw sourceProblem(code, thrown.place ?? named.place, message, thrown.cure);
+  }
+}
+
+function firstRow(text: string, csv: CsvSettings): string[] | undefined {
+  const options = { delimiter: csv.delimiter, quote: csv.quote, relax_quotes: true, relax_column_count: true };
+  try {
+    const [row]: unknown[] = parse(text.slice(0, 1_000_000), { ...options, bom: true, skip_empty_lines: true, to: 1 });
+    return Array.isArray(row) ? row.map(String) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isHeader(row: readonly string[], header: readonly string[]): boolean {
+  return row.length === header.length && row.every((name) => header.includes(name));
+}

@@ -1,0 +1,390 @@
+import type { Json } from "../../base/canonical-json.ts";
+import { toInstant } from "../../base/clock.ts";
+import { exitCodes, Problem } from "../../base/errors.ts";
+import { toItem } from "../file/items.ts";
+import { keyReader } from "../keys.ts";
+import type { RecordLimits } from "../limits.ts";
+import { sourceProblem } from "../problems.ts";
+import type { ReadOptions, ReadOutcome, SourceItem, Staging, StagingArea } from "../reader.ts";
+import { acceptOf, readAnswer } from "./answer/answer.ts";
+import type { Page } from "./answer/page.ts";
+import type { CsvMemory } from "./answer/rows.ts";
+import type { HttpListSettings, SinceSettings } from "./http-source-settings.ts";
+import { filledAddress, runJob, sameServer } from "./job.ts";
+import type { JobValues } from "./job.ts";
+import { NewestChange } from "./newest-change.ts";
+import type { ChangesSeen } from "./newest-change.ts";
+import { createPaging } from "./paging.ts";
+import type { PagePosition, Paging } from "./paging.ts";
+import { valueIn } from "./path-of.ts";
+import type { Placement } from "./placement.ts";
+import { pageOf, positionOf, positionText } from "./position.ts";
+import type { Position } from "./position.ts";
+import { requestPage, shownUrl } from "./request.ts";
+import type { PageAnswer, RequestDeps } from "./request.ts";
+
+/** What one list of a service is asked with and how its answers are read: of a stream, its details or a table. */
+export interface ListSettings extends HttpListSettings {
+  limits: RecordLimits;
+  /** Field that identifies a record. */
+  key?: string | undefined;
+  since?: SinceSettings | undefined;
+}
+
+export interface ListDeps {
+  request: RequestDeps;
+  /** Where keys are kept to find those that stand twice; without it they are not looked for. */
+  staging?: Staging | undefined;
+  /** What the addresses of a job are relative to. */
+  baseUrl?: string | undefined;
+  /** Columns without which a CSV answer is not read, since somebody reads them. */
+  columns?: readonly string[] | undefined;
+}
+
+export interface ListReadOptions extends ReadOptions {
+  /** Values that this reading is asked with, beside those of the settings: of the record that it is chained to. */
+  placed?: readonly Placement[] | undefined;
+}
+
+/** One list of a service. Making one costs nothing, so that a chain of requests may make one for each of them. */
+export interface List {
+  /** The records in batches, page by page; the next page is asked for while the last one is worked on. */
+  read(options: ListReadOptions): AsyncGenerator<SourceItem[], ReadOutcome, void>;
+  /** Reads the first page and throws it away: what keeps it from being read, if anything does. */
+  check(signal: AbortSignal | undefined): Promise<Problem | undefined>;
+}
+
+/** The list behind an address. What messages call it stands in `deps.request.who`. */
+export function createList(settings: ListSettings, url: URL, deps: ListDeps): List {
+  return new PagedList(settings, url, deps);
+}
+
+interface Fetched extends Page {
+  answer: PageAnswer;
+  url: URL;
+}
+
+type FetchResult = { page: Fetched } | { problem: Problem } | { thrown: unknown };
+
+/** Name under which keys are staged to find those that stand twice. */
+const seenPart = "#seen";
+
+/** What a service says of a page that it does not know any more: then an earlier position leads nowhere. */
+const forgotten: ReadonlySet<string> = new Set(["source.refused", "source.error-answer", "source.job-failed"]);
+
+/** One reading on its way through the list. */
+interface Reading {
+  options: ListReadOptions;
+  paging: Paging;
+  position: PagePosition;
+  /** Number of the page at that position. */
+  number: number;
+  /** Records of the pages before it, those of an earlier reading included, and those of this reading. */
+  sum: number;
+  yielded: number;
+  total: number | undefined;
+  newest: NewestChange | undefined;
+  asked: Placement | undefined;
+  memory: CsvMemory;
+  job: JobValues | undefined;
+  /** Whether it goes on where an earlier one was cut. */
+  resumed: boolean;
+}
+
+class PagedList implements List {
+  readonly #who: string;
+  readonly #settings: ListSettings;
+  readonly #url: URL;
+  readonly #deps: ListDeps;
+
+  constructor(settings: ListSettings, url: URL, deps: ListDeps) {
+    this.#who = deps.request.who;
+    this.#settings = settings;
+    this.#url = url;
+    this.#deps = deps;
+  }
+
+  async check(signal: AbortSignal | undefined): Promise<Problem | undefined> {
+    const result = await this.#ask(this.#begin({}, undefined), signal);
+    if ("thrown" in result) throw result.thrown;
+    return "problem" in result ? result.problem : undefined;
+  }
+
+  async *read(options: ListReadOptions): AsyncGenerator<SourceItem[], ReadOutcome, void> {
+    const keyOf = keyReader(this.#settings.key);
+    const stop = new AbortController();
+    const signal = options.signal === undefined ? stop.signal : AbortSignal.any([options.signal, stop.signal]);
+    let reading = this.#begin(options, positionOf(options.resume, options.since));
+    let watched: StagingArea | undefined;
+    try {
+      let pending = this.#ask(reading, signal);
+      if (reading.resumed) {
+        const first = await pending;
+        if ("problem" in first && forgotten.has(first.problem.code)) {
+          reading = this.#begin(options, undefined);
+          pending = this.#ask(reading, signal);
+        }
+      }
+      if (options.resume !== undefined && !reading.resumed) options.beginsAnew?.();
+      watched = this.#watch(reading);
+      const full = this.#isFull(reading);
+      for (;;) {
+        const result = await pending;
+        options.signal?.throwIfAborted();
+        if ("thrown" in result) throw result.thrown;
+        if ("problem" in result) return { complete: false, full, rows: reading.yielded, problem: result.problem };
+        const { page } = result;
+        const { next, problem } = this.#take(reading, page);
+        if (next !== undefined) pending = this.#ask(reading, signal);
+        const items = page.items.map((item) => ("bad" in item ? item : toItem(item.row, keyOf)));
+        watched?.put(seenPart, items.flatMap(stagedKey));
+        const reached = next === undefined ? undefined : this.#reached(reading, page.answer.secrets);
+        yield* batches(items, options.batchSize ?? 500);
+        options.signal?.throwIfAborted();
+        if (reached !== undefined) options.reached?.(reached);
+        if (next !== undefined) continue;
+        const whole = problem ?? this.#countProblem(reading) ?? this.#shiftProblem(watched?.duplicates(seenPart));
+        if (whole !== undefined) return { complete: false, full, rows: reading.yielded, problem: whole };
+        const cursor = this.#mayMove(reading) ? undefined : reading.newest?.cursor();
+        return { complete: true, full, rows: reading.yielded, ...(cursor === undefined ? {} : { cursor }) };
+      }
+    } finally {
+      stop.abort();
+      watched?.close();
+    }
+  }
+
+  #begin(options: ListReadOptions, from: Position | undefined): Reading {
+    const { since, paging: settings, key, csv } = this.#settings;
+    const paging = createPaging(settings, this.#who, key);
+    const { clock } = this.#deps.request;
+    const seen = (before?: ChangesSeen): NewestChange | undefined =>
+      since === undefined ? undefined : new NewestChange(since, options.since, () => clock.monotonic(), before);
+    const asked = options.since === undefined || since === undefined ? undefined : askedSince(options.since, since);
+    const anew: Reading = {
+      options,
+      paging,
+      position: paging.first,
+      number: 1,
+      sum: 0,
+      yielded: 0,
+      total: undefined,
+      newest: seen(),
+      asked,
+      memory: { header: csv?.header },
+      job: undefined,
+      resumed: false,
+    };
+    const page = from === undefined ? undefined : pageOf(from);
+    if (from === undefined || page === undefined) return anew;
+    const position = page.url === undefined || page.url.origin === this.#url.origin ? paging.resume(page) : undefined;
+    const hasChanges = (from.changes === null) === (since === undefined);
+    if (position === undefined || !hasChanges || (from.job === null) !== (this.#settings.job === undefined))
+      return anew;
+    const { page: number, sum, total, header, job } = from;
+    return {
+      ...anew,
+      newest: seen(from.changes ?? undefined),
+      position,
+      number,
+      sum,
+      total: total ?? undefined,
+      memory: { header: header ?? undefined },
+      job: job ?? undefined,
+      resumed: true,
+    };
+  }
+
+  /** Takes a page into account and goes on to the next one, if there is one and nothing is wrong. */
+  #take(reading: Reading, page: Fetched): { next?: PagePosition | undefined; problem?: Problem } {
+    reading.sum += page.items.length;
+    reading.yielded += page.items.length;
+    reading.newest?.see(page);
+    try {
+      reading.total = this.#totalOf(page) ?? reading.total;
+      const { total, totalHeader } = this.#settings;
+      if (reading.total === undefined && (total ?? totalHeader) !== undefined) throw this.#noTotal(page.url);
+      const next = reading.paging.next({ ...page, sum: reading.sum, total: reading.total });
+      if (next === undefined) return {};
+      if (reading.number >= this.#settings.maxPages) throw this.#tooManyPages();
+      reading.position = next;
+      reading.number += 1;
+      return { next };
+    } catch (thrown) {
+      if (!(thrown instanceof Problem)) throw thrown;
+      return { problem: thrown };
+    }
+  }
+
+  /** The question was everything, and nothing of it can have moved past us between two parts of the reading. */
+  #isFull(reading: Reading): boolean {
+    return reading.asked === undefined && !this.#mayMove(reading);
+  }
+
+  /** Records may have moved to pages that were read, while nobody read. */
+  #mayMove({ resumed }: Reading): boolean {
+    return resumed && this.#settings.paging.kind !== "keyset";
+  }
+
+  #watch(reading: Reading): StagingArea | undefined {
+    const { paging, key } = this.#settings;
+    const { staging } = this.#deps;
+    const isWatched = reading.asked === undefined && !reading.resumed && key !== undefined && paging.kind !== "none";
+    return isWatched ? staging?.open() : undefined;
+  }
+
+  #reached(
+    { position, number, sum, total, newest, memory, job, options }: Reading,
+    secrets: readonly string[],
+  ): string | undefined {
+    if (options.reached === undefined) return undefined;
+    const reached: Position = {
+      form: 1,
+      since: options.since ?? null,
+      page: number,
+      parameters: position.parameters,
+      url: position.url?.href ?? null,
+      sum,
+      total: total ?? null,
+      changes: newest?.seen ?? null,
+      header: memory.header === undefined ? null : [...memory.header],
+      job: job ?? null,
+    };
+    return positionText(reached, secrets);
+  }
+
+  /** The page that a reading is at. Never rejects, so that it can run ahead of who waits for it. */
+  async #ask(reading: Reading, signal: AbortSignal | undefined): Promise<FetchResult> {
+    const { method, query, body, bodyAs, parametersIn, since, errors, answer: kind } = this.#settings;
+    const { position, number, asked, options, memory } = reading;
+    const { request, columns = [] } = this.#deps;
+    try {
+      const url = position.url === undefined ? await this.#address(reading, signal) : new URL(position.url);
+      const isOwn = position.url === undefined;
+      if (isOwn) for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
+      const placed: Placement[] = [
+        ...(options.placed ?? []),
+        ...(asked === undefined || since?.in === "job" ? [] : [asked]),
+      ].filter((one) => isOwn || one.in !== "query");
+      for (const [parameter, value] of Object.entries(position.parameters))
+        placed.push({ in: parametersIn, parameter, value });
+      const named = { place: `${shownUrl(url)}#page=${number}`, who: this.#who };
+      const headers = lowerCased(this.#settings.headers);
+      const page = await requestPage(
+        { url, method, headers, body, bodyAs, placed, accept: acceptOf[kind], errors },
+        request,
+        async (answer): Promise<Fetched> => ({
+          ...(await readAnswer(answer, { form: this.#settings, columns, memory }, named)),
+          answer,
+          url,
+        }),
+        signal,
+      );
+      return { page };
+    } catch (thrown) {
+      return thrown instanceof Problem ? { problem: thrown } : { thrown };
+    }
+  }
+
+  /** The address of the list, once the export is there that it may be of. */
+  async #address(reading: Reading, signal: AbortSignal | undefined): Promise<URL> {
+    const { job, since, errors } = this.#settings;
+    if (job === undefined) return new URL(this.#url);
+    const { request, baseUrl } = this.#deps;
+    const jobDeps = { request, baseUrl, list: this.#url, errors };
+    const placed: Placement[] =
+      reading.asked !== undefined && since?.in === "job" ? [{ ...reading.asked, in: "body" }] : [];
+    reading.job ??= await runJob(job, placed, jobDeps, signal);
+    return sameServer(filledAddress(this.#url, reading.job, this.#who), jobDeps);
+  }
+
+  /** Some services say the total on the first page only. */
+  #totalOf(page: Fetched): number | undefined {
+    const { total, totalHeader } = this.#settings;
+    if (total === undefined && totalHeader === undefined) return undefined;
+    const found: Json | undefined =
+      totalHeader === undefined ? valueIn(page.document, total ?? ".") : page.answer.headers[totalHeader.toLowerCase()];
+    const number = typeof found === "string" && /^\d{1,15}$/.test(found) ? Number(found) : found;
+    return typeof number === "number" && Number.isSafeInteger(number) && number >= 0 ? number : undefined;
+  }
+
+  #noTotal(url: URL): Problem {
+    const where =
+      this.#settings.totalHeader === undefined ? this.#settings.total : `the header ${this.#settings.totalHeader}`;
+    return sourceProblem(
+      "source.wrong-shape",
+      shownUrl(url),
+      `The ${this.#who} has no number of all records at ${where}.`,
+      "Correct `total`, or leave it out.",
+    );
+  }
+
+  #countProblem({ sum, total }: Reading): Problem | undefined {
+    if (total === undefined || sum === total) return undefined;
+    return sourceProblem(
+      "source.count-differs",
+      shownUrl(this.#url),
+      `The ${this.#who} speaks of ${total} records and gave ${sum}.`,
+      "The list may have changed while it was read; the next run " +
+        "reads it again. If it stays so, correct `total` or `paging`.",
+    );
+  }
+
+  /** A record on two pages means that the list moved while it was read; another record may then be on none. */
+  #shiftProblem(duplicates: Iterable<{ key: string; places: string[] }> | undefined): Problem | undefined {
+    for (const { key, places } of duplicates ?? []) {
+      return sourceProblem(
+        "source.count-differs",
+        places.at(-1) ?? shownUrl(this.#url),
+        `The ${this.#who} gave the record ${key} ${places.length} times; ` +
+          `its list moved while it was read, or \`key\` is not unique.`,
+        "Ask for a fixed order in `query`, or page by cursor.",
+      );
+    }
+    return undefined;
+  }
+
+  #tooManyPages(): Problem {
+    return sourceProblem(
+      "source.too-many-pages",
+      shownUrl(this.#url),
+      `The ${this.#who} has more than ${this.#settings.maxPages} pages.`,
+      "Raise `maxPages` if that is right.",
+    );
+  }
+}
+
+function stagedKey(item: SourceItem): { key: string; place: string; text: string }[] {
+  return "raw" in item && item.raw.key !== undefined ? [{ key: item.raw.key, place: item.raw.place, text: "" }] : [];
+}
+
+function* batches(items: SourceItem[], size: number): Generator<SourceItem[], void, void> {
+  for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size);
+}
+
+function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+/** What asks for changes since an instant. Throws a Problem (usage) for a text that is no instant. */
+function askedSince(text: string, since: SinceSettings): Placement {
+  let epochMs: number;
+  try {
+    epochMs = Temporal.Instant.from(text).epochMilliseconds;
+  } catch {
+    throw new Problem({
+      code: "source.wrong-since",
+      message: `${JSON.stringify(text)} is no instant.`,
+      cure: "Give an ISO time with Z or an offset, such as 2026-11-20T08:00:00Z.",
+      exitCode: exitCodes.usage,
+    });
+  }
+  const value =
+    since.format === "iso" ? toInstant(epochMs) : since.format === "epoch_ms" ? epochMs : Math.floor(epochMs / 1_000);
+  return {
+    in: since.in === "job" ? "body" : since.in,
+    parameter: since.parameter,
+    whole: true,
+    value: since.template === "{since}" ? value : since.template.replaceAll("{since}", String(value)),
+  };
+}

@@ -1,0 +1,137 @@
+import { z } from "zod";
+import { pathSchema } from "../file/file-source-settings.ts";
+import { headerName } from "./request-settings.ts";
+
+/** What an answer says of pages after it. */
+const moreField = {
+  hasMore: pathSchema.optional().meta({
+    description: "Where an answer says, as true or false, whether more pages follow; without it the other signs count",
+    examples: ["data.customers.pageInfo.hasNextPage"],
+  }),
+};
+const sizeFields = {
+  sizeParameter: z
+    .string()
+    .min(1)
+    .optional()
+    .meta({ description: "Carries the number of records to a page, where the service wants it", examples: ["limit"] }),
+  size: z.int().min(1).default(100).describe("Records to a page"),
+};
+const lastPageSchema = z
+  .enum(["empty", "short"])
+  .default("empty")
+  .describe(
+    "What ends the list where no total is given: an empty page, or one with fewer " +
+      "records than `size` (wrong where the service gives fewer than it is asked for)",
+  );
+
+export const pagingSchema = () =>
+  z.discriminatedUnion("kind", [
+    z.strictObject({ kind: z.literal("none").describe("One answer holds everything.") }),
+    z.strictObject({
+      kind: z.literal("page").describe("Pages have numbers."),
+      parameter: z
+        .string()
+        .min(1)
+        .default("page")
+        .describe("Carries the page number: a name, or a path where it goes into the body"),
+      first: z.int().min(0).default(1).describe("Number of the first page"),
+      ...sizeFields,
+      ...moreField,
+      lastPage: lastPageSchema,
+    }),
+    z.strictObject({
+      kind: z.literal("offset").describe("A page begins after so many records."),
+      parameter: z
+        .string()
+        .min(1)
+        .default("offset")
+        .describe("Carries the number of records before the page, likewise"),
+      ...sizeFields,
+      ...moreField,
+      lastPage: lastPageSchema,
+    }),
+    z
+      .strictObject({
+        kind: z.literal("cursor").describe("An answer names a cursor for the next page."),
+        parameter: z.string().min(1).default("cursor").describe("Carries the cursor, likewise"),
+        next: pathSchema.optional().meta({
+          description: "Where an answer holds the cursor of the next page; the last page has none",
+          examples: ["meta.cursor"],
+        }),
+        nextHeader: headerName.optional().meta({
+          description: "The header of an answer that holds it, in place of `next`",
+          examples: ["Sforce-Locator"],
+        }),
+        none: z
+          .array(z.string())
+          .default([])
+          .meta({ description: "Texts that stand for no cursor", examples: [["null"]] }),
+        ...sizeFields,
+        ...moreField,
+      })
+      .refine((paging) => (paging.next === undefined) !== (paging.nextHeader === undefined), {
+        message: "expected either next or nextHeader",
+      })
+      .meta({
+        examples: [
+          {
+            kind: "cursor",
+            parameter: "variables.after",
+            next: "data.customers.pageInfo.endCursor",
+            hasMore: "data.customers.pageInfo.hasNextPage",
+            sizeParameter: "variables.first",
+            size: 100,
+          },
+          { kind: "cursor", parameter: "locator", nextHeader: "Sforce-Locator", none: ["null"] },
+        ],
+      }),
+    z.strictObject({
+      kind: z
+        .literal("keyset")
+        .describe(
+          "A page begins after the key of the last record. The records come in the order of their keys, so none is " +
+            "passed over while the list changes.",
+        ),
+      parameter: z
+        .string()
+        .min(1)
+        .meta({
+          description:
+            "Carries the key: a name, or a path where it goes into the body. Where a text with {value} stands there, " +
+            "the key takes the place of {value}",
+          examples: ["params.args[0][0][2]"],
+        }),
+      key: pathSchema.optional().meta({
+        description: "Field of a record that the list is ordered by and that no two have alike; `key` by default",
+        examples: ["id"],
+      }),
+      first: z
+        .union([z.string(), z.number()])
+        .optional()
+        .meta({
+          description: "What the first page is asked with; without it the parameter is left out",
+          examples: [0],
+        }),
+      order: z
+        .enum(["ascending", "descending"])
+        .default("ascending")
+        .describe("The order of the keys; a record out of it makes the reading incomplete"),
+      compare: z
+        .enum(["number", "text"])
+        .optional()
+        .describe("How keys are compared; by default as numbers where the first one is a whole number, else as text"),
+      ...sizeFields,
+      ...moreField,
+      lastPage: lastPageSchema,
+    }),
+    z.strictObject({
+      kind: z.literal("nextLink").describe("An answer holds the address of the next page."),
+      next: pathSchema.meta({
+        description: "Where an answer holds the address of the next page; the last page has none",
+        examples: ["links.next"],
+      }),
+    }),
+    z.strictObject({ kind: z.literal("linkHeader").describe("The Link header of an answer names the next page.") }),
+  ]);
+export type PagingSettings = z.infer<ReturnType<typeof pagingSchema>>;

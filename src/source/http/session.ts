@@ -1,0 +1,168 @@
+import { isJsonObject } from "../../base/canonical-json.ts";
+import type { Json } from "../../base/canonical-json.ts";
+import { Problem } from "../../base/errors.ts";
+import { abortable } from "../../http/abortable.ts";
+import { sourceProblem } from "../problems.ts";
+import { askJson } from "./ask-json.ts";
+import type { AuthSettings } from "./auth-settings.ts";
+import { secretOf } from "./credentials.ts";
+import { addressOf } from "./http-source-settings.ts";
+import { valueIn } from "./path-of.ts";
+import type { Placement } from "./placement.ts";
+import type { PageAnswer, RequestDeps } from "./request.ts";
+import { shownUrl } from "./request.ts";
+import { noCredentials } from "./shown.ts";
+import type { Credentials } from "./shown.ts";
+
+type SessionAuth = Extract<AuthSettings, { kind: "session" }>;
+
+export interface SessionDeps extends Omit<RequestDeps, "credentials" | "who"> {
+  secrets: (ref: string) => Promise<string> | string;
+  /** What the problems call the source. */
+  source: string;
+  baseUrl: string | undefined;
+}
+
+/** After a session that was refused as soon as it began, or a log-in that failed, nobody logs in for this long. */
+const restMs = 30_000;
+
+type Values = ReadonlyMap<string, string | number>;
+
+interface Session {
+  placed: Placement[];
+  secrets: string[];
+}
+
+/**
+ * Credentials from a log-in. It is made at the first request, its session shared by all callers, and made once more
+ * when the service refuses the session. One that refuses a new session too is not logged in to again for a while, so
+ * that no account is locked by our asking.
+ */
+export function createSession(auth: SessionAuth, deps: SessionDeps): Credentials {
+  let held: Promise<Session> | undefined;
+  let refusedInRow = 0;
+  let resting: { problem: Problem; until: number } | undefined;
+  const rest = (problem: Problem): void => {
+    resting = { problem, until: deps.clock.monotonic() + restMs };
+  };
+  const begin = (): Promise<Session> => {
+    const login = logIn(auth, deps);
+    login.catch((thrown: unknown) => {
+      if (held === login) held = undefined;
+      if (thrown instanceof Problem) rest(thrown);
+    });
+    return login;
+  };
+  return {
+    async show(signal) {
+      signal?.throwIfAborted();
+      if (held === undefined && resting !== undefined && resting.until > deps.clock.monotonic()) throw resting.problem;
+      const session = (held ??= begin());
+      const { placed, secrets } = await abortable(session, signal);
+      return {
+        headers: {},
+        parameters: {},
+        placed,
+        secrets,
+        refused() {
+          if (held !== session) return;
+          held = undefined;
+          refusedInRow += 1;
+          if (refusedInRow > 1) rest(refusedAgain(auth, deps));
+        },
+        accepted() {
+          if (held === session) refusedInRow = 0;
+        },
+      };
+    },
+  };
+}
+
+async function logIn(auth: SessionAuth, deps: SessionDeps): Promise<Session> {
+  const secrets = new Map<string, string>();
+  for (const [name, ref] of Object.entries(auth.secrets)) secrets.set(name, await secretOf(ref, deps));
+  const { login } = auth;
+  const url = addressOf(login.url, deps.baseUrl);
+  for (const [name, value] of Object.entries(login.query))
+    url.searchParams.set(name, filledText(String(value), secrets));
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(login.headers)) headers[name.toLowerCase()] = filledText(value, secrets);
+  const who = `log-in of the source ${deps.source}`;
+  const request = {
+    url,
+    method: login.method,
+    headers,
+    body: login.body === undefined ? undefined : filled(login.body, secrets),
+    bodyAs: login.bodyAs,
+    errors: auth.errors,
+  };
+  // What was sent is blotted out of whatever the service says about it.
+  const knownBy: Credentials = {
+    renewable: false,
+    show: async (signal) => ({ ...(await noCredentials.show(signal)), secrets: [...secrets.values()] }),
+  };
+  const { document, answer } = await askJson(request, { ...deps, credentials: knownBy, who }, undefined);
+  const values = new Map<string, string | number>(secrets);
+  for (const [name, { in: where, at }] of Object.entries(auth.take)) {
+    const value =
+      where === "body"
+        ? valueIn(document, at)
+        : where === "header"
+          ? answer.headers[at.toLowerCase()]
+          : cookieIn(answer, at);
+    if ((typeof value !== "string" && typeof value !== "number") || value === "") throw notThere(url, who, where, at);
+    values.set(name, value);
+  }
+  const placed = auth.put.map((put): Placement => {
+    const value = filled(put.value, values);
+    const text = typeof value === "string" ? value : JSON.stringify(value);
+    if (!put.base64 && put.prefix === "") return { in: put.in, parameter: put.parameter, value };
+    const written = put.base64 ? Buffer.from(text, "utf8").toString("base64") : text;
+    return { in: put.in, parameter: put.parameter, value: `${put.prefix}${written}` };
+  });
+  // A short one, such as the number of a user, would blot out half of every message.
+  const given = [...values.values(), ...placed.map(({ value }) => value)].map(String).filter((text) => text.length > 3);
+  return { placed, secrets: [...secrets.values(), ...given] };
+}
+
+/** A value with the names in braces replaced. A text that is one name alone becomes the value itself. */
+function filled(value: Json, values: Values): Json {
+  if (typeof value === "string") {
+    const only = /^\{([a-z][A-Za-z0-9]*)\}$/u.exec(value)?.[1];
+    return (only === undefined ? undefined : values.get(only)) ?? filledText(value, values);
+  }
+  if (Array.isArray(value)) return value.map((element) => filled(element, values));
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, filled(member ?? null, values)]));
+}
+
+function filledText(text: string, values: Values): string {
+  return text.replaceAll(/\{([a-z][A-Za-z0-9]*)\}/gu, (whole, name: string) => String(values.get(name) ?? whole));
+}
+
+function cookieIn({ cookies }: PageAnswer, name: string): string | undefined {
+  for (const cookie of cookies) {
+    const [, found, value] = /^\s*([^=;\s]+)\s*=\s*([^;]*)/u.exec(cookie) ?? [];
+    if (found === name) return value?.trim();
+  }
+  return undefined;
+}
+
+function notThere(url: URL, who: string, where: "body" | "header" | "cookie", at: string): Problem {
+  const place = where === "body" ? `at ${at}` : where === "header" ? `in the header ${at}` : `in the cookie ${at}`;
+  return sourceProblem(
+    "source.wrong-password",
+    shownUrl(url),
+    `The ${who} was answered, and there is no session ${place}.`,
+    "Correct user and password; or `auth.take`, where the answer holds the session elsewhere.",
+  );
+}
+
+function refusedAgain(auth: SessionAuth, deps: SessionDeps): Problem {
+  return sourceProblem(
+    "source.wrong-password",
+    shownUrl(addressOf(auth.login.url, deps.baseUrl)),
+    `The source ${deps.source} refuses each new session as soon as it is used.`,
+    "Correct `auth.put`, or the rights of its user.",
+  );
+}

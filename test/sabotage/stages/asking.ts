@@ -1,0 +1,4 @@
+import { asking } from "../breaks/asking.ts";
+import { stage } from "../stage.ts";
+
+stage(asking);
