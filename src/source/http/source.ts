@@ -63,9 +63,9 @@ export function createHttpSource(
 }
 
 /** The columns of a CSV answer that somebody reads. */
-function columnsRead(stream: Stream, { key, mapping, since, paging }: HttpStream): string[] {
+function columnsRead(stream: Stream, { key, mapping, skip, since, paging }: HttpStream): string[] {
   const keys = paging.kind === "keyset" ? [paging.key, since?.changedAt] : [since?.changedAt];
-  return [...neededColumns(stream, { key, mapping }).own, ...keys.flatMap(columnsOf)];
+  return [...neededColumns(stream, { key, mapping, skip }).own, ...keys.flatMap(columnsOf)];
 }
 
 // oxlint-disable-next-line require-yield
