@@ -54,6 +54,9 @@ const config: Members = [
   "src/source/limits.ts",
   "src/source/mapping/",
   "src/source/source-settings.ts",
+  "src/source/sql/dialect-name.ts",
+  "src/source/sql/sql-source-settings.ts",
+  "src/source/sql/statement.ts",
 ];
 
 /** What `status` loads, most of it for other questions too: to find a file takes longer than to run it. */

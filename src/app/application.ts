@@ -56,6 +56,7 @@ export class Application {
   readonly random: Randomness = systemRandomness;
   readonly environment: Environment;
   readonly sandbox: Sandbox | undefined;
+  readonly #placeOf: (key: string) => string;
   readonly #face: Face;
   #logger: Logger | undefined;
   #ledger: Ledger | undefined;
@@ -68,6 +69,7 @@ export class Application {
     this.secrets = open.secrets;
     this.header = open.header;
     this.directory = open.directory;
+    this.#placeOf = open.placeOf;
     this.environment = environment;
     this.sandbox = open.sandbox;
     this.#face = face;
@@ -196,6 +198,7 @@ export class Application {
         secrets: (reference) => this.secrets.reveal(reference),
         staging: createStaging(),
         baseDirectory: this.directory,
+        placeOf: this.#placeOf,
       }),
     );
     return this.#sources;

@@ -13,6 +13,8 @@ export type SourceProblemCode =
   | "source.down"
   | "source.wrong-password"
   | "source.refused"
+  | "source.timed-out"
+  | "source.wrong-query"
   | "source.too-large"
   | "source.too-many-pages"
   | "source.page-loop"

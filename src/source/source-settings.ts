@@ -7,6 +7,7 @@ import { checkPlainHttp } from "./http/plain.ts";
 import { checkHttpStream, httpSourceFields, httpStreamFields } from "./http/http-source-settings.ts";
 import { recordLimitsSchema } from "./limits.ts";
 import { findMistakes } from "./mapping/compile.ts";
+import { checkSqlSource, sqlSourceFields, sqlStreamFields, sqlTableSchema } from "./sql/sql-source-settings.ts";
 
 const customerMapping = {
   id: "customerNumber",
@@ -152,17 +153,40 @@ const httpSourceSchema = z
   });
 export type HttpSourceSettings = z.infer<typeof httpSourceSchema>;
 
+const sqlStreamSchema = () => z.strictObject({ ...streamFields, ...sqlStreamFields() });
+export type SqlStream = z.infer<ReturnType<typeof sqlStreamSchema>>;
+
 const sqlSourceSchema = z
-  .looseObject({ kind: z.literal("sql").describe("Refused: not built yet.") })
-  .meta({ description: "Not built yet: such a source is refused.", examples: [] })
-  .transform((_source, context): never => {
-    context.addIssue({
-      code: "custom",
-      path: ["kind"],
-      message: 'sources of the kind "sql" are not built yet; export the data to a file, or offer it over http',
-    });
-    return z.NEVER;
+  .strictObject({
+    kind: z.literal("sql").describe("A database that is asked in SQL: PostgreSQL, MySQL, MariaDB, SQL Server, SQLite."),
+    ...commonFields,
+    tables: z
+      .record(z.string(), z.union([sqlTableSchema, tableSchema]))
+      .default({})
+      .meta({
+        description: "Look-up tables for the mapping, each read by a query or from a file, held in memory",
+        examples: [{ regions: { query: "select country, region from region", key: "country", value: "region" } }],
+      }),
+    ...sqlSourceFields,
+    streams: z
+      .lazy(() => {
+        const stream = sqlStreamSchema();
+        return z.strictObject({
+          customers: stream.optional().describe("Customers."),
+          orders: stream.optional().describe("Orders."),
+          staff: stream.optional().describe("Staff."),
+        });
+      })
+      .meta({
+        description: "What the source gives; one of the streams at least. All are read in one view of the database.",
+        examples: [{ customers: { query: "select id, name from customer", key: "id", mapping: customerMapping } }],
+      }),
+  })
+  .superRefine(checkMappings)
+  .superRefine((source, context) => {
+    for (const { path, message } of checkSqlSource(source)) context.addIssue({ code: "custom", path, message });
   });
+export type SqlSourceSettings = z.infer<typeof sqlSourceSchema>;
 
 /** The settings of one source: `sources.<name>` in the configuration. */
 export const sourceSettingsSchema = z.discriminatedUnion("kind", [fileSourceSchema, httpSourceSchema, sqlSourceSchema]);

@@ -7,12 +7,15 @@ import type { Randomness } from "../base/ids.ts";
 import { streams } from "../crm/model.ts";
 import type { Stream } from "../crm/model.ts";
 import { createFileSource } from "./file/source.ts";
-import { readTable } from "./file/table.ts";
+import type { FileItem } from "./file/row.ts";
+import { readTable, tableOf } from "./file/table.ts";
 import { createHttpSource } from "./http/source.ts";
 import { recordLimitsSchema } from "./limits.ts";
 import { compileMapping } from "./mapping/compile.ts";
 import type { MapRecord } from "./mapping/compile.ts";
 import { secretPaths } from "./mapping/secrets.ts";
+import { createSqlSource } from "./sql/source.ts";
+import type { SqlTable } from "./sql/sql-source-settings.ts";
 import type { SourceItem, SourceReader, Staging } from "./reader.ts";
 import type { SourceSettings } from "./source-settings.ts";
 
@@ -42,6 +45,11 @@ export interface Source extends SourceReader {
   mapping(stream: Stream, signal?: AbortSignal): Promise<StreamMapping>;
   /** For a stream of which only changes can be asked for: how long that may go on until everything is read again. */
   wholeEveryMs(stream: Stream): number | undefined;
+  /**
+   * Its streams were read that belong together. A source that shows them as of one moment lets go of it; what is read
+   * next is read as of a later one.
+   */
+  endReading(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -53,6 +61,8 @@ export interface SourceDeps {
   staging: Staging;
   /** What relative directories are relative to: where the configuration file is. */
   baseDirectory: string;
+  /** Where a key stands in the configuration: `crm-sync.yaml:12:7`. By default, the key itself. */
+  placeOf?: (key: string) => string;
 }
 
 /**
@@ -88,13 +98,17 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
       }
     },
     async check(signal) {
-      return (await tablesProblem(settings, from, signal)) ?? reader.check(signal);
+      try {
+        return (await tablesProblem(settings, reader, from, signal)) ?? (await reader.check(signal));
+      } finally {
+        await reader.endReading?.();
+      }
     },
     async mapping(stream, signal) {
       const streamSettings = settings.streams[stream];
       const mapping = streamSettings?.mapping ?? {};
       const nullTexts = streamSettings?.nullTexts ?? [];
-      const tables = await readTables(settings, from, signal);
+      const tables = await readTables(settings, reader, from, signal);
       const options = { place: `${place}.streams.${stream}.mapping`, namespace: settings.namespace, nullTexts, tables };
       return {
         map: compileMapping(stream, mapping, options),
@@ -108,31 +122,42 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
       };
     },
     wholeEveryMs(stream) {
-      const since = settings.kind === "http" ? settings.streams[stream]?.since : undefined;
+      const since = settings.kind === "file" ? undefined : settings.streams[stream]?.since;
       return since === undefined ? undefined : durationMs(since.wholeEvery);
     },
+    endReading: () => reader.endReading?.() ?? Promise.resolve(),
     close: () => reader.close(),
   };
 }
 
 type Tables = Map<string, ReadonlyMap<string, string>>;
 
-async function readTables(settings: SourceSettings, directory: string, signal?: AbortSignal): Promise<Tables> {
+async function readTables(
+  settings: SourceSettings,
+  reader: ReaderOfAKind,
+  directory: string,
+  signal?: AbortSignal,
+): Promise<Tables> {
   const limits = recordLimitsSchema.parse({});
   const tables: Tables = new Map();
   for (const [table, tableSettings] of Object.entries(settings.tables)) {
-    tables.set(table, await readTable(table, tableSettings, { directory, limits, signal }));
+    const read =
+      "files" in tableSettings
+        ? await readTable(table, tableSettings, { directory, limits, signal })
+        : await tableOf(table, tableSettings, reader.table(table, tableSettings));
+    tables.set(table, read);
   }
   return tables;
 }
 
 async function tablesProblem(
   settings: SourceSettings,
+  reader: ReaderOfAKind,
   directory: string,
   signal: AbortSignal | undefined,
 ): Promise<Problem | undefined> {
   try {
-    await readTables(settings, directory, signal);
+    await readTables(settings, reader, directory, signal);
     return undefined;
   } catch (thrown) {
     if (thrown instanceof Problem) return thrown;
@@ -142,15 +167,26 @@ async function tablesProblem(
 
 interface ReaderOfAKind extends SourceReader {
   check(signal?: AbortSignal): Promise<Problem | undefined>;
+  /** The rows of a look-up table that is a query; returns why they are not whole. */
+  table(name: string, settings: SqlTable): AsyncGenerator<FileItem[], Problem | undefined, void>;
+  endReading?(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** Only a database has tables that are queries; the settings of other kinds refuse them. */
+// oxlint-disable-next-line require-yield
+async function* noTable(name: string): AsyncGenerator<FileItem[], Problem | undefined, void> {
+  throw new TypeError(`the table ${name} is no query of this source`);
 }
 
 function openReader(name: string, settings: SourceSettings, deps: SourceDeps & { directory: string }): ReaderOfAKind {
   switch (settings.kind) {
     case "file":
-      return { ...createFileSource(settings, deps), close: () => Promise.resolve() };
+      return { ...createFileSource(settings, deps), table: noTable, close: () => Promise.resolve() };
     case "http":
-      return createHttpSource(name, settings, deps);
+      return { ...createHttpSource(name, settings, deps), table: noTable };
+    case "sql":
+      return createSqlSource(name, settings, { ...deps, placeOf: deps.placeOf ?? ((key) => key) });
   }
 }
 

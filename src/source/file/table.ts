@@ -4,20 +4,32 @@ import { keyReader } from "../keys.ts";
 import type { RecordLimits } from "../limits.ts";
 import { sourceProblem } from "../problems.ts";
 import { columnsOf } from "./columns.ts";
+import type { FileItem } from "./row.ts";
 import { readFiles } from "./rows.ts";
 import type { TableSettings } from "./file-source-settings.ts";
 
 /** Most entries of a look-up table, which is held in memory. */
 const mostEntries = 1_000_000;
 
-/**
- * Reads a look-up table. Throws a Problem when it cannot be read whole, has a row that cannot be used, or a key twice
- * with different values: a table that is half there would change records that are right.
- */
+/** Reads a look-up table from files. Throws a Problem as `tableOf` does. */
 export async function readTable(
   name: string,
   settings: TableSettings,
   options: { directory: string; limits: RecordLimits; signal: AbortSignal | undefined },
+): Promise<ReadonlyMap<string, string>> {
+  const columns = [settings.key, settings.value].flatMap(columnsOf);
+  return await tableOf(name, settings, readFiles(settings, { ...options, columns, batchSize: 1_000 }));
+}
+
+/**
+ * The look-up table that rows make, whatever they are from. Throws a Problem when they cannot be read whole, one of them
+ * cannot be used, or a key stands twice with different values: a table that is half there would change records that are
+ * right.
+ */
+export async function tableOf(
+  name: string,
+  settings: Pick<TableSettings, "key" | "value" | "nullTexts">,
+  rows: AsyncGenerator<FileItem[], Problem | undefined, void>,
 ): Promise<ReadonlyMap<string, string>> {
   const keyOf = keyReader(settings.key);
   const valueOf = keyReader(settings.value);
@@ -27,10 +39,8 @@ export async function readTable(
       "source.wrong-shape",
       place,
       `The table ${name} ${message}.`,
-      "Correct the file; a look-up table has to be whole.",
+      "Correct it where it comes from; a look-up table has to be whole.",
     );
-  const columns = [settings.key, settings.value].flatMap(columnsOf);
-  const rows = readFiles(settings, { ...options, columns, batchSize: 1_000 });
   try {
     for (;;) {
       const next = await rows.next();
