@@ -100,29 +100,33 @@ async function* stage(
   let rows = 0;
   const keyOf = keyReader(key);
   const reading = read();
-  for (;;) {
-    const next = await reading.next();
-    if (next.done === true) return { rows, problem: next.value };
-    rows += next.value.length;
-    const staged: StagedRow[] = [];
-    const bad: BadRecord[] = [];
-    for (const item of next.value) {
-      if ("bad" in item) {
-        bad.push(item.bad);
-        continue;
+  try {
+    for (;;) {
+      const next = await reading.next();
+      if (next.done === true) return { rows, problem: next.value };
+      rows += next.value.length;
+      const staged: StagedRow[] = [];
+      const bad: BadRecord[] = [];
+      for (const item of next.value) {
+        if ("bad" in item) {
+          bad.push(item.bad);
+          continue;
+        }
+        const { place, value } = item.row;
+        if (!isJsonObject(value)) {
+          bad.push(notAnObject(place));
+          continue;
+        }
+        const found = keyOf(value);
+        if (found === undefined) bad.push({ place, code: "no-key", message: `the row has no usable key in ${key}` });
+        else staged.push({ key: found, place, text: JSON.stringify(value) });
       }
-      const { place, value } = item.row;
-      if (!isJsonObject(value)) {
-        bad.push(notAnObject(place));
-        continue;
-      }
-      const found = keyOf(value);
-      if (found === undefined) bad.push({ place, code: "no-key", message: `the row has no usable key in ${key}` });
-      else staged.push({ key: found, place, text: JSON.stringify(value) });
+      area.put(part, staged);
+      if (bad.length > 0) yield bad.map((record) => ({ bad: record }));
+      options.signal?.throwIfAborted();
     }
-    area.put(part, staged);
-    if (bad.length > 0) yield bad.map((record) => ({ bad: record }));
-    options.signal?.throwIfAborted();
+  } finally {
+    await reading.return(undefined);
   }
 }
 

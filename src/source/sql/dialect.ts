@@ -107,13 +107,21 @@ export class DatabaseFailure extends Error {
 /** One kind of database. */
 export interface Dialect {
   quoted(name: string): string;
-  /** How a column stands where it is compared with a value of that kind. */
-  compared(column: string, kind: ColumnKind): string;
+  /**
+   * The condition that a column is at least the value of the statement that `placeOfValue` stands for, or is nothing that
+   * can be compared with it.
+   */
+  atLeast(column: string, kind: ColumnKind): string;
   /** Opens a session that may only read, and in it a view of one moment. */
   open(): Promise<Snapshot>;
 }
 
+/** `atLeast`, where a column has values of its one kind or none. */
+export function atLeastOrNone(column: string): string {
+  return `(${column} >= ${placeOfValue} or ${column} is null)`;
+}
+
 /** The text of a statement with the places of its values written as a dialect does. */
 export function written({ text }: Statement, place: (index: number) => string): string {
-  return text.split(placeOfValue).reduce((before, after, index) => `${before}${place(index)}${after}`);
+  return text.split(placeOfValue).reduce((before, after, index) => `${before}${place(index - 1)}${after}`);
 }

@@ -1,5 +1,6 @@
-import type { Connection, FieldPacket, QueryError, QueryOptions, TypeCast } from "mysql2";
-import { DatabaseFailure, written } from "./dialect.ts";
+import { connect } from "node:net";
+import type { Connection, FieldPacket, QueryError, QueryOptions, SslOptions, TypeCast } from "mysql2";
+import { atLeastOrNone, DatabaseFailure, written } from "./dialect.ts";
 import type {
   Bound,
   Cell,
@@ -44,12 +45,14 @@ const bytes = 63;
 export function mysql(server: Server, limits: SessionLimits): Dialect {
   return {
     quoted: (name) => `\`${name.replaceAll("`", "``")}\``,
-    compared: (column) => column,
+    atLeast: atLeastOrNone,
     async open() {
       const { createConnection } = await import("mysql2");
-      const { host, port, database, user, password, tls } = server;
+      const { host, port = 3_306, database, user, password, tls } = server;
       const connection = createConnection({
-        ...(host.startsWith("/") ? { socketPath: host } : { host, ...(port === undefined ? {} : { port }) }),
+        ...(host.startsWith("/") ? { socketPath: host } : { host: tls?.serverName ?? host, port }),
+        // The driver compares the certificate with the host it was given, so that name may be another than the way to it.
+        ...(tls?.serverName === undefined ? {} : { stream: () => connect(port, host) }),
         database,
         user,
         ...(password === undefined ? {} : { password }),
@@ -68,17 +71,14 @@ export function mysql(server: Server, limits: SessionLimits): Dialect {
   };
 }
 
-function sslOf({ ca, serverName }: NonNullable<Server["tls"]>): Record<string, unknown> {
-  return {
-    rejectUnauthorized: true,
-    verifyIdentity: true,
-    ...(ca === undefined ? {} : { ca }),
-    ...(serverName === undefined ? {} : { servername: serverName }),
-  };
+function sslOf({ ca }: NonNullable<Server["tls"]>): SslOptions {
+  return { rejectUnauthorized: true, verifyIdentity: true, ...(ca === undefined ? {} : { ca }) };
 }
 
 class MysqlSnapshot implements Snapshot {
   readonly #connection: Connection;
+  /** Ends what waits for an answer that will not come, since the driver tells it nothing. */
+  readonly #ended = new AbortController();
   #openedAt = "";
   #isOpen = true;
 
@@ -142,6 +142,8 @@ class MysqlSnapshot implements Snapshot {
     // Without a listener the driver tells its errors to nobody.
     asked.on("error", () => undefined);
     const stream = asked.stream({ highWaterMark: size });
+    const stop = (): void => void stream.destroy(new DatabaseFailure({ kind: "lost" }));
+    this.#ended.signal.addEventListener("abort", stop);
     let batch: Cell[][] = [];
     let ended = false;
     try {
@@ -154,8 +156,9 @@ class MysqlSnapshot implements Snapshot {
       ended = true;
     } catch (thrown) {
       ended = true;
-      throw new DatabaseFailure(failureOf(thrown, false));
+      throw thrown instanceof DatabaseFailure ? thrown : new DatabaseFailure(failureOf(thrown, false));
     } finally {
+      this.#ended.signal.removeEventListener("abort", stop);
       // Whoever takes no more rows shall not wait for all others: the rest of them goes with the connection.
       if (!ended) await this.close();
     }
@@ -165,6 +168,7 @@ class MysqlSnapshot implements Snapshot {
   async close(): Promise<void> {
     this.#isOpen = false;
     this.#connection.destroy();
+    this.#ended.abort();
     await Promise.resolve();
   }
 
@@ -179,7 +183,11 @@ class MysqlSnapshot implements Snapshot {
 
   async #all(text: string): Promise<{ rows: Cell[][]; fields: FieldPacket[] }> {
     return await new Promise((done, fail) => {
+      const stop = (): void => fail(new DatabaseFailure({ kind: "lost" }));
+      if (this.#ended.signal.aborted) return stop();
+      this.#ended.signal.addEventListener("abort", stop, { once: true });
       this.#connection.query(optionsOf(text), (error: QueryError | null, rows: unknown, fields: unknown) => {
+        this.#ended.signal.removeEventListener("abort", stop);
         if (error !== null) return fail(new DatabaseFailure(failureOf(error, false)));
         done({
           rows: Array.isArray(rows) ? rows.map(cellsOf) : [],
@@ -229,7 +237,8 @@ function textOf(statement: Statement): string {
 
 /** A value as it is written in SQL: compared as what its column is, which a text would not be with whole numbers. */
 function literal(value: Bound | undefined): string {
-  const { kind, text } = value ?? { kind: "text", text: "" };
+  if (value === undefined) throw new TypeError("a statement has fewer values than places for them");
+  const { kind, text } = value;
   if (kind === "integer" || kind === "decimal" || kind === "float")
     return /^-?[\d.]+(?:e[+-]?\d+)?$/iu.test(text) ? text : "null";
   if (kind === "boolean") return text === "true" || text === "1" ? "1" : "0";

@@ -1,5 +1,5 @@
 import type { Client, FieldDef, QueryArrayResult } from "pg";
-import { DatabaseFailure, written } from "./dialect.ts";
+import { atLeastOrNone, DatabaseFailure, written } from "./dialect.ts";
 import type {
   Cell,
   Column,
@@ -38,7 +38,7 @@ const types = { getTypeParser: () => (text: string) => text };
 export function postgres(server: Server, limits: SessionLimits): Dialect {
   return {
     quoted: (name) => `"${name.replaceAll('"', '""')}"`,
-    compared: (column) => column,
+    atLeast: atLeastOrNone,
     async open() {
       const { default: pg } = await import("pg");
       const { tls, password, ...address } = server;

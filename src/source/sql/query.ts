@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { messageOf } from "../../base/errors.ts";
 import type { Problem } from "../../base/errors.ts";
 import { sourceProblem } from "../problems.ts";
-import { placeOfValue } from "./dialect.ts";
+import { atLeastOrNone } from "./dialect.ts";
 import type { Bound, Dialect, Statement } from "./dialect.ts";
 import type { DialectName } from "./dialect-name.ts";
 import { queryFault } from "./sql-source-settings.ts";
@@ -88,7 +88,7 @@ export function statementOf(query: Query, wanted: Wanted, dialect: Speech): Stat
   }
   const by = order === undefined ? "" : `q.${dialect.quoted(order.column)}`;
   if (order?.value !== undefined) {
-    conditions.push(`(${by} >= ${placeOfValue} or ${by} is null)`);
+    conditions.push(atLeastOrNone(by));
     values.push(order.value);
   }
   const where = conditions.length === 0 ? "" : ` where ${conditions.join(" and ")}`;
@@ -104,12 +104,11 @@ function within(query: Query): string {
   return `select * from (\n${query.text}\n) q`;
 }
 
-function changed({ column, value }: NonNullable<Wanted["from"]>, { quoted, compared }: Speech): string {
-  const name = `q.${quoted(column)}`;
-  return `(${compared(name, value.kind)} >= ${placeOfValue} or ${name} is null)`;
+function changed({ column, value }: NonNullable<Wanted["from"]>, { quoted, atLeast }: Speech): string {
+  return atLeast(`q.${quoted(column)}`, value.kind);
 }
 
-type Speech = Pick<Dialect, "quoted" | "compared">;
+type Speech = Pick<Dialect, "quoted" | "atLeast">;
 
 /** Of a query of details, the rows whose record changed. */
 export function detailsOfChanged(

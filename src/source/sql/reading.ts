@@ -104,28 +104,32 @@ async function* readPlain(
   const full = changes.from === undefined;
   let rows = 0;
   const reading = partRows(asking, header, open, statement, options, (cells) => changes.see(cells));
-  for (;;) {
-    const next = await reading.next();
-    if (next.done === true) {
-      const problem = next.value;
-      if (problem !== undefined) return { complete: false, full, rows, problem };
-      // A part that was read from a later view may have passed over changes of what the first part had read.
-      const cursor = before === undefined ? changes.cursor : before.cursor;
-      return { complete: true, full, rows, ...(cursor === undefined ? {} : { cursor }) };
+  try {
+    for (;;) {
+      const next = await reading.next();
+      if (next.done === true) {
+        const problem = next.value;
+        if (problem !== undefined) return { complete: false, full, rows, problem };
+        // A part that was read from a later view may have passed over changes of what the first part had read.
+        const cursor = before === undefined ? changes.cursor : before.cursor;
+        return { complete: true, full, rows, ...(cursor === undefined ? {} : { cursor }) };
+      }
+      const { items, last } = next.value;
+      rows += items.length;
+      yield items.map((item) => ("bad" in item ? item : toItem(item.row, keyOf)));
+      options.signal?.throwIfAborted();
+      if (order !== undefined && last !== undefined)
+        options.reached?.(
+          JSON.stringify({
+            of: questionHash(header),
+            after: { kind: order.kind === "any" ? kindOf(last) : order.kind, text: String(last) },
+            cursor: before === undefined ? changes.cursor : before.cursor,
+            since: changes.asked,
+          }),
+        );
     }
-    const { items, last } = next.value;
-    rows += items.length;
-    yield items.map((item) => ("bad" in item ? item : toItem(item.row, keyOf)));
-    options.signal?.throwIfAborted();
-    if (order !== undefined && last !== undefined)
-      options.reached?.(
-        JSON.stringify({
-          of: questionHash(header),
-          after: { kind: order.kind === "any" ? kindOf(last) : order.kind, text: String(last) },
-          cursor: before === undefined ? changes.cursor : before.cursor,
-          since: changes.asked,
-        }),
-      );
+  } finally {
+    await reading.return(undefined);
   }
 }
 
@@ -245,10 +249,14 @@ interface Rows {
 async function* itemsOf(
   reading: AsyncGenerator<Rows, Problem | undefined, void>,
 ): AsyncGenerator<FileItem[], Problem | undefined, void> {
-  for (;;) {
-    const next = await reading.next();
-    if (next.done === true) return next.value;
-    yield next.value.items;
+  try {
+    for (;;) {
+      const next = await reading.next();
+      if (next.done === true) return next.value;
+      yield next.value.items;
+    }
+  } finally {
+    await reading.return(undefined);
   }
 }
 
@@ -276,6 +284,8 @@ async function* partRows(
         signal?.throwIfAborted();
         return failed(thrown, query);
       }
+      // What was ended in its middle may look as if it had come to its end.
+      signal?.throwIfAborted();
       if (next.done === true) return undefined;
       const items = next.value.map((cells): FileItem => {
         count += 1;

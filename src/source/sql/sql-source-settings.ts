@@ -226,7 +226,18 @@ export function checkSqlSource({ connection, streams, tables }: SqlSettings): Is
 }
 
 function checkConnection(connection: SqlConnection): Issue[] {
-  if (connection.kind === "sqlite" || connection.tls === "verify" || connection.allowPlain) return [];
+  if (connection.kind === "sqlite") return [];
+  // The driver compares a certificate with a name alone.
+  if (connection.kind === "mysql" && connection.tls === "verify" && isAddress(connection.host))
+    return connection.serverName === undefined
+      ? [
+          {
+            path: ["connection", "serverName"],
+            message: "missing; expected the name in the certificate of this address",
+          },
+        ]
+      : [];
+  if (connection.tls === "verify" || connection.allowPlain) return [];
   if (isHere(connection.host)) return [];
   return [
     {
@@ -241,6 +252,10 @@ function checkConnection(connection: SqlConnection): Issue[] {
 /** Whether a host is this machine; a path is a socket. */
 function isHere(host: string): boolean {
   return host.startsWith("/") || /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/u.test(host);
+}
+
+function isAddress(host: string): boolean {
+  return /^[\d.]+$/u.test(host) || host.includes(":");
 }
 
 function checkQuery({ query, queryFile }: Asked, dialect: DialectName): Issue[] {

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import Database from "better-sqlite3";
 import type { Clock } from "../../base/clock.ts";
-import { DatabaseFailure, written } from "./dialect.ts";
+import { DatabaseFailure, placeOfValue, written } from "./dialect.ts";
 import type {
   Bound,
   Cell,
@@ -19,9 +19,12 @@ import { codeOf } from "./failures.ts";
 export function sqlite(file: string, limits: SessionLimits, clock: Clock): Dialect {
   return {
     quoted: (name) => `"${name.replaceAll('"', '""')}"`,
-    // Times are texts here, written in one of two ways.
-    compared: (column, kind) =>
-      kind === "instant" || kind === "local" ? `replace(replace(${column}, 'T', ' '), 'Z', '')` : column,
+    // A column may hold values of any kind, and times are texts, written in one of two ways.
+    atLeast: (column, kind) => {
+      if (kind === "integer") return `(${column} >= ${placeOfValue} or typeof(${column}) not in ('integer', 'real'))`;
+      const text = kind === "date" ? column : `replace(replace(${column}, 'T', ' '), 'Z', '')`;
+      return `(${text} >= ${placeOfValue} or typeof(${column}) <> 'text')`;
+    },
     open: () => {
       if (!existsSync(file)) throw new DatabaseFailure({ kind: "missing" });
       return Promise.resolve(new SqliteSnapshot(file, limits, clock));
@@ -34,6 +37,7 @@ class SqliteSnapshot implements Snapshot {
   readonly #limits: SessionLimits;
   readonly #clock: Clock;
   readonly openedAt: string;
+  readonly #reading = new Set<IterableIterator<unknown>>();
   #isOpen = true;
 
   constructor(file: string, limits: SessionLimits, clock: Clock) {
@@ -64,10 +68,15 @@ class SqliteSnapshot implements Snapshot {
   }
 
   async columns(statement: Statement): Promise<Column[]> {
-    const found = this.#prepare(statement)
-      .columns()
-      .map(({ name, type }) => ({ name, kind: kindOf(type ?? ""), isList: false, type: type ?? "" }));
-    return await Promise.resolve(found);
+    const found = this.#prepare(statement).columns();
+    const names = new Set(found.map(({ name }) => name));
+    return await Promise.resolve(
+      found.map(({ name, type }) => {
+        // Of two columns with one name the second is called `name:1`.
+        const plain = name.replace(/:\d+$/u, "");
+        return { name: names.has(plain) ? plain : name, kind: kindOf(type ?? ""), isList: false, type: type ?? "" };
+      }),
+    );
   }
 
   async *rows(statement: Statement, columns: readonly Column[], size: number): AsyncGenerator<Cell[][], void, void> {
@@ -75,12 +84,14 @@ class SqliteSnapshot implements Snapshot {
       .raw(true)
       .iterate(...statement.values.map(valueOf));
     const { statementTimeoutMs } = this.#limits;
+    this.#reading.add(rows);
     try {
       for (;;) {
         const begun = this.#clock.now();
         const batch: Cell[][] = [];
         while (batch.length < size) {
           const next = guarded(false, () => rows.next());
+          if (!this.#isOpen) throw new DatabaseFailure({ kind: "lost" });
           if (next.done === true) break;
           batch.push(cellsOf(next.value, columns));
           if (this.#clock.now() - begun > statementTimeoutMs) throw new DatabaseFailure({ kind: "timed-out" });
@@ -90,11 +101,13 @@ class SqliteSnapshot implements Snapshot {
       }
     } finally {
       rows.return?.();
+      this.#reading.delete(rows);
     }
   }
 
   async close(): Promise<void> {
     this.#isOpen = false;
+    for (const rows of this.#reading) rows.return?.();
     this.#database.close();
     await Promise.resolve();
   }

@@ -1,6 +1,6 @@
 import type * as tediousDriver from "tedious";
 import type { Connection, Request } from "tedious";
-import { DatabaseFailure, written } from "./dialect.ts";
+import { atLeastOrNone, DatabaseFailure, written } from "./dialect.ts";
 import type {
   Cell,
   Column,
@@ -42,7 +42,7 @@ const kinds: readonly (readonly [RegExp, ColumnKind, ((column: string) => string
 export function sqlserver(server: Server, limits: SessionLimits): Dialect {
   return {
     quoted: (name) => `[${name.replaceAll("]", "]]")}]`,
-    compared: (column) => column,
+    atLeast: atLeastOrNone,
     async open() {
       let tedious: Tedious;
       try {

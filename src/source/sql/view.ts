@@ -51,7 +51,8 @@ export class View {
     this.#open = undefined;
     this.#lost = undefined;
     const { snapshot } = (await open?.catch(() => undefined)) ?? {};
-    await snapshot?.close();
+    // Whatever is wrong with what is let go of is nobody's concern any more.
+    await snapshot?.close().catch(() => undefined);
   }
 
   async #opened(): Promise<Open> {
