@@ -153,8 +153,19 @@ const httpSourceSchema = z
   });
 export type HttpSourceSettings = z.infer<typeof httpSourceSchema>;
 
-const sqlStreamSchema = () => z.strictObject({ ...streamFields, ...sqlStreamFields() });
-export type SqlStream = z.infer<ReturnType<typeof sqlStreamSchema>>;
+const sqlStreamSchema = () =>
+  z.strictObject({ ...streamFields, ...sqlStreamFields() }).meta({
+    examples: [
+      {
+        query: "select id, name, attributes, changed_at from customer",
+        key: "id",
+        json: ["attributes"],
+        nullTexts: ["NULL"],
+        mapping: { ...customerMapping, id: "id", name: "name" },
+      },
+      { queryFile: "queries/customers.sql", key: "id", mapping: { ...customerMapping, id: "id", name: "name" } },
+    ],
+  });
 
 const sqlSourceSchema = z
   .strictObject({

@@ -2,6 +2,7 @@ import type { Breaks } from "./break.ts";
 import { answers } from "./breaks/answers.ts";
 import { audit } from "./breaks/audit.ts";
 import { closing } from "./breaks/closing.ts";
+import { databases } from "./breaks/databases.ts";
 import { figures } from "./breaks/figures.ts";
 import { books } from "./breaks/books.ts";
 import { keeping } from "./breaks/keeping.ts";
@@ -40,6 +41,7 @@ const groups = [
   figures,
   books,
   running,
+  databases,
   locking,
   lifeAsync,
   lifeLocks,

@@ -33,13 +33,20 @@ interface Asked {
   queryFile?: string | undefined;
 }
 
-const detailSchema = z.strictObject({
-  ...queryFields,
-  key: pathSchema.meta({
-    description: "Column of a detail row that holds the key of its record",
-    examples: ["order_id"],
-  }),
-});
+const detailSchema = z
+  .strictObject({
+    ...queryFields,
+    key: pathSchema.meta({
+      description: "Column of a detail row that holds the key of its record",
+      examples: ["order_id"],
+    }),
+  })
+  .meta({
+    examples: [
+      { query: "select order_id, product, quantity from order_line", key: "order_id" },
+      { queryFile: "queries/order-lines.sql", key: "order_id" },
+    ],
+  });
 
 const sinceSchema = z.strictObject({
   column: text.meta({
@@ -92,15 +99,22 @@ export const sqlStreamFields = () => ({
 });
 
 /** A query as a look-up table of the mapping. */
-export const sqlTableSchema = z.strictObject({
-  ...queryFields,
-  key: pathSchema.meta({ description: "Column that is looked up", examples: ["country"] }),
-  value: pathSchema.meta({ description: "Column that is found", examples: ["region"] }),
-  nullTexts: z
-    .array(z.string())
-    .default([])
-    .meta({ description: "Texts that stand for nothing in this table", examples: [["NULL"]] }),
-});
+export const sqlTableSchema = z
+  .strictObject({
+    ...queryFields,
+    key: pathSchema.meta({ description: "Column that is looked up", examples: ["country"] }),
+    value: pathSchema.meta({ description: "Column that is found", examples: ["region"] }),
+    nullTexts: z
+      .array(z.string())
+      .default([])
+      .meta({ description: "Texts that stand for nothing in this table", examples: [["NULL"]] }),
+  })
+  .meta({
+    examples: [
+      { query: "select country, region from region", key: "country", value: "region", nullTexts: ["NULL"] },
+      { queryFile: "queries/regions.sql", key: "country", value: "region" },
+    ],
+  });
 export type SqlTable = z.infer<typeof sqlTableSchema>;
 
 const serverFields = {

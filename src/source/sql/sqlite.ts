@@ -112,9 +112,9 @@ class SqliteSnapshot implements Snapshot {
     await Promise.resolve();
   }
 
-  #prepare(statement: Statement): Database.Statement<unknown[]> {
+  #prepare(statement: Statement): Database.Statement {
     return guarded(true, () => {
-      const prepared = this.#database.prepare<unknown[]>(written(statement, () => "?"));
+      const prepared = this.#database.prepare(written(statement, () => "?"));
       if (!prepared.readonly || !prepared.reader) throw new DatabaseFailure({ kind: "writes" });
       return prepared;
     });
