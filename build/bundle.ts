@@ -20,7 +20,8 @@ import { lateLoading } from "./late-loading.ts";
 
 /**
  * Packages that the bundle finds in node_modules: one is native, another is what tests watch the wire through, and is
- * loaded by a command that calls a service only. The others are drivers of databases, each loaded where a source needs it.
+ * loaded by a command that calls a service only. The others are drivers of databases, each loaded where a source needs
+ * it.
  */
 const external = [/^node:/u, /^better-sqlite3$/u, /^undici$/u, /^(?:pg|mysql2|tedious)$/u];
 

@@ -22,9 +22,9 @@ export async function readTable(
 }
 
 /**
- * The look-up table that rows make, whatever they are from. Throws a Problem when they cannot be read whole, one of them
- * cannot be used, or a key stands twice with different values: a table that is half there would change records that are
- * right.
+ * The look-up table that rows make, whatever they are from. Throws a Problem when they cannot be read whole, one of
+ * them cannot be used, or a key stands twice with different values: a table that is half there would change records
+ * that are right.
  */
 export async function tableOf(
   name: string,

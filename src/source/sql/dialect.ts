@@ -33,7 +33,9 @@ export interface Bound {
   text: string;
 }
 
-/** Stands for a value in the SQL that is put around a query. It is no character of any text, so that no query has it. */
+/**
+ * Stands for a value in the SQL that is put around a query. It is no character of any text, so that no query has it.
+ */
 export const placeOfValue = "\u{F0001}";
 
 /** A statement; each `placeOfValue` in it stands for the next of the values. */
@@ -108,8 +110,8 @@ export class DatabaseFailure extends Error {
 export interface Dialect {
   quoted(name: string): string;
   /**
-   * The condition that a column is at least the value of the statement that `placeOfValue` stands for, or is nothing that
-   * can be compared with it.
+   * The condition that a column is at least the value of the statement that `placeOfValue` stands for, or is nothing
+   * that can be compared with it.
    */
   atLeast(column: string, kind: ColumnKind): string;
   /** Opens a session that may only read, and in it a view of one moment. */

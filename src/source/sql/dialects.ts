@@ -16,7 +16,10 @@ export interface DialectDeps {
   about: About;
 }
 
-/** The dialect of a connection, with its driver loaded now. Throws a Problem where a secret or a certificate is missing. */
+/**
+ * The dialect of a connection, with its driver loaded now. Throws a Problem where a secret or a certificate is
+ * missing.
+ */
 export async function dialectOf(connection: SqlConnection, limits: SessionLimits, deps: DialectDeps): Promise<Dialect> {
   switch (connection.kind) {
     case "sqlite": {

@@ -67,6 +67,7 @@ export function databaseProblem(thrown: unknown, about: About): Problem {
   return sourceProblem(problem, query?.place ?? about.place, `${message}${code}.`, cure);
 }
 
+/** In one piece: a sentence for each kind. */
 function wordsOf({ kind }: Failure, { source, query }: About): Words {
   const of = query === undefined ? `the source ${source}` : `\`${query.settings}.${query.key}\``;
   const database = `The database of the source ${source}`;

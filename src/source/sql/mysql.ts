@@ -51,7 +51,8 @@ export function mysql(server: Server, limits: SessionLimits): Dialect {
       const { host, port = 3_306, database, user, password, tls } = server;
       const connection = createConnection({
         ...(host.startsWith("/") ? { socketPath: host } : { host: tls?.serverName ?? host, port }),
-        // The driver compares the certificate with the host it was given, so that name may be another than the way to it.
+        // The driver compares the certificate with the host it was given, so that name may be another than the way to
+        // it.
         ...(tls?.serverName === undefined ? {} : { stream: () => connect(port, host) }),
         database,
         user,

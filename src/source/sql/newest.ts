@@ -6,7 +6,9 @@ import { instantText, localText } from "./values.ts";
 /** What tells changes apart, as text: a whole number, an instant with Z, a local time, or a date. */
 type ChangeKind = "integer" | "instant" | "local" | "date";
 
-/** Clocks that are set back show the same two hours again at most: what is written without a zone reaches back further. */
+/**
+ * Clocks that are set back show the same two hours again at most: what is written without a zone reaches back further.
+ */
 const clockChangeMs = 7_200_000;
 /** No clock on earth is further ahead of UTC. */
 const furthestAheadMs = 50_400_000;

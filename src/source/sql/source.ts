@@ -35,7 +35,10 @@ export interface SqlSource extends SourceReader {
   close(): Promise<void>;
 }
 
-/** Reads streams from queries, all of them in one view of the database. */
+/**
+ * Reads streams from queries, all of them in one view of the database.
+ * In one piece: everything that it hands out shares that view.
+ */
 export function createSqlSource(name: string, settings: SqlSourceSettings, deps: SqlSourceDeps): SqlSource {
   const { clock, secrets, staging, baseDirectory: directory, placeOf } = deps;
   const { connection } = settings;

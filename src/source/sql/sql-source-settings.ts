@@ -58,8 +58,8 @@ const sinceSchema = z.strictObject({
   overlap: durationSchema
     .default("5m")
     .describe(
-      "Times: how far the next reading reaches back behind the largest, because a change may become visible late. Times " +
-        "without zone reach back two hours more, since clocks are set back",
+      "Times: how far the next reading reaches back behind the largest, because a change may become visible late. " +
+        "Times without zone reach back two hours more, since clocks are set back",
     ),
   overlapBy: z
     .int()

@@ -15,7 +15,10 @@ import type {
 } from "./dialect.ts";
 import { codeOf } from "./failures.ts";
 
-/** A SQLite file, read-only, in one transaction. A statement that is on cannot be cut short: its time is looked at between rows. */
+/**
+ * A SQLite file, read-only, in one transaction. A statement that is on cannot be cut short: its time is looked at
+ * between rows.
+ */
 export function sqlite(file: string, limits: SessionLimits, clock: Clock): Dialect {
   return {
     quoted: (name) => `"${name.replaceAll('"', '""')}"`,

@@ -21,7 +21,9 @@ interface Asked {
   values: readonly string[];
 }
 
-/** Kinds by the driver's names of the types, and how a column is written as text where the driver would lose something. */
+/**
+ * Kinds by the driver's names of the types, and how a column is written as text where the driver would lose something.
+ */
 const kinds: readonly (readonly [RegExp, ColumnKind, ((column: string) => string)?])[] = [
   [/^(?:Bit|BitN)$/u, "boolean"],
   [/^(?:TinyInt|SmallInt|Int|BigInt|IntN)$/u, "integer"],

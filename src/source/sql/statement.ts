@@ -21,8 +21,8 @@ const reading = new Set(["select", "with", "values", "table"]);
 const writing = new Set(["insert", "update", "delete", "merge", "replace"]);
 
 /**
- * What keeps a query from being run: it is empty, several statements, one that writes or locks, or has a placeholder.
- * It looks at words alone; what hides behind a function is refused by the session, which may only read.
+ * What keeps a query from being run: it is empty, several statements, one that writes or keeps rows from others, or has
+ * a placeholder. It looks at words alone; what hides behind a function is refused by the session, which may only read.
  */
 export function statementFault(query: string, dialect: DialectName): StatementFault | undefined {
   const tokens = tokensOf(query, dialect);
@@ -44,9 +44,9 @@ export function statementFault(query: string, dialect: DialectName): StatementFa
       return found(token, `writes (${token.text}); expected a query that only reads`);
     if (token.text === "into") return found(token, "writes (into); expected a query that only reads");
     if (token.text === "for" && /^(?:update|share|no|key)$/u.test(after) && dialect !== "sqlite")
-      return found(token, `locks rows (for ${after}); expected a query that only reads`);
-    if (token.text === "lock" && after === "in")
-      return found(token, "locks rows (lock in share mode); expected a query that only reads");
+      return found(token, `keeps rows from others (for ${after}); expected a query that only reads`);
+    if (token.text === "share" && before === "in")
+      return found(token, "keeps rows from others (in share mode); expected a query that only reads");
   }
   return undefined;
 }
@@ -84,6 +84,7 @@ function shown({ text }: Token): string {
 /** How each dialect writes what is no word: texts, quoted names, comments. */
 function patternOf(dialect: DialectName): RegExp {
   const mysql = dialect === "mysql";
+  const bracketed = dialect === "sqlserver" || dialect === "sqlite";
   const parts = [
     String.raw`(?<space>\s+|--[^\n]*${mysql ? String.raw`|#[^\n]*` : ""}|\/\*(?!M?!)[^]*?(?:\*\/|$))`,
     String.raw`(?<executed>\/\*M?!)`,
@@ -93,7 +94,7 @@ function patternOf(dialect: DialectName): RegExp {
     ...(dialect === "postgres" ? [String.raw`(?<dollar>(?<tag>\$(?:[\p{L}_][\p{L}\p{N}_]*)?\$)[^]*?\k<tag>)`] : []),
     ...(dialect === "postgres" ? [String.raw`(?<place>\$\d+)`] : []),
     ...(mysql || dialect === "sqlite" ? [String.raw`(?<place>\?\d*)`] : []),
-    String.raw`(?<name>"(?:[^"]|"")*"|${"`(?:[^`]|``)*`"}${dialect === "sqlserver" || dialect === "sqlite" ? String.raw`|\[[^\]]*\]` : ""})`,
+    String.raw`(?<name>"(?:[^"]|"")*"|${"`(?:[^`]|``)*`"}${bracketed ? String.raw`|\[[^\]]*\]` : ""})`,
     String.raw`(?<word>[\p{L}_][\p{L}\p{N}_$]*)`,
     String.raw`(?<number>\d[\p{L}\p{N}_.]*)`,
     String.raw`(?<sign>[^])`,

@@ -97,8 +97,8 @@ export async function questionOf(
     throw queryProblem(
       header.query,
       undefined,
-      `gives ${changed.name}, which \`${place}.since.column\` names, as ${changed.type}; expected a time, a date or a ` +
-        "whole number",
+      `gives ${changed.name}, which \`${place}.since.column\` names, as ${changed.type}; expected a time, a date or ` +
+        "a whole number",
       "Name another column, or leave `since` out.",
     );
   return { header, details, changed };

@@ -10,7 +10,10 @@ if (!hasMariadb)
   describe("MariaDB", () => {
     it("is not installed here (mariadbd), so that sources in it are NOT TRIED", () => expect(hasMariadb).toBe(false));
   });
-else describe("MariaDB, where it is installed:", () => tried());
+else
+  describe("MariaDB, where it is installed:", () => {
+    tried();
+  });
 
 function tried(): void {
   let server: MariadbServer;

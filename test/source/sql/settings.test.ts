@@ -73,7 +73,7 @@ describe("a query", () => {
     ["with gone as (delete from t returning *) select * from gone", "writes (delete)"],
     ["with a as (select 1) insert into t select * from a", "writes (insert)"],
     ["select * into copy from t", "writes (into)"],
-    ["select * from t for update", "locks rows"],
+    ["select * from t for update", "keeps rows from others"],
     ["select * from t where id = $1", "placeholder"],
   ])("that does more is refused: %s", (text, why) => {
     expect(statementFault(text, "postgres")?.message).toContain(why);
@@ -84,7 +84,7 @@ describe("a query", () => {
     expect(statementFault('select "it\\"s; delete" # ; more', "mysql")).toBeUndefined();
     expect(statementFault("select data #> '{a,b}' from t", "postgres")).toBeUndefined();
     expect(statementFault("select [update] from [a;b]", "sqlserver")).toBeUndefined();
-    expect(statementFault("select * from t lock in share mode", "mysql")?.message).toContain("locks rows");
+    expect(statementFault("select * from t lock in share mode", "mysql")?.message).toContain("keeps rows from others");
   });
 
   it("loses the semicolon behind it, and no line", () => {
