@@ -19,10 +19,11 @@ import { entries, fileOf } from "./files.ts";
 import { lateLoading } from "./late-loading.ts";
 
 /**
- * Packages that the bundle finds in node_modules: one is native, the other is what tests watch the wire through, and is
- * loaded by a command that calls a service only.
+ * Packages that the bundle finds in node_modules: one is native, another is what tests watch the wire through, and is
+ * loaded by a command that calls a service only. The others are drivers of databases, each loaded where a source needs
+ * it.
  */
-const external = [/^node:/u, /^better-sqlite3$/u, /^undici$/u];
+const external = [/^node:/u, /^better-sqlite3$/u, /^undici$/u, /^(?:pg|mysql2|tedious)$/u];
 
 /** Bundles that are kept: a process that was started a moment ago still finds what it loads late. */
 const kept = 3;

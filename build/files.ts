@@ -61,6 +61,9 @@ const config: Members = [
   "src/source/limits.ts",
   "src/source/mapping/",
   "src/source/source-settings.ts",
+  "src/source/sql/dialect-name.ts",
+  "src/source/sql/sql-source-settings.ts",
+  "src/source/sql/statement.ts",
   "src/source/table-settings.ts",
 ];
 

@@ -57,6 +57,7 @@ export class Application {
   readonly random: Randomness = systemRandomness;
   readonly environment: Environment;
   readonly sandbox: Sandbox | undefined;
+  readonly #placeOf: (key: string) => string;
   readonly #face: Face;
   #logger: Logger | undefined;
   #ledger: Ledger | undefined;
@@ -69,6 +70,7 @@ export class Application {
     this.secrets = open.secrets;
     this.header = open.header;
     this.directory = open.directory;
+    this.#placeOf = open.placeOf;
     this.environment = environment;
     this.sandbox = open.sandbox;
     this.#face = face;
@@ -197,6 +199,7 @@ export class Application {
         secrets: (reference) => commandSecret(reference) ?? this.secrets.reveal(reference),
         staging: createStaging(),
         baseDirectory: this.directory,
+        placeOf: this.#placeOf,
       }),
     );
     return this.#sources;

@@ -92,6 +92,7 @@ async function sourceFindings(application: Application, signal: AbortSignal): Pr
       const sample = await lookAtStream(source, stream, application.config.assumptions, signal);
       findings.push(...streamFindings(source.name, sample));
     }
+    await source.endReading();
   }
   return findings;
 }

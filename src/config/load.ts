@@ -9,7 +9,7 @@ import { mistake, readDocument } from "./document.ts";
 import { readEnvironment } from "./environment.ts";
 import type { Environment } from "./environment.ts";
 import { explainIssues } from "./findings.ts";
-import { isMap, markKey, mergeLayers } from "./layer.ts";
+import { isMap, markKey, mergeLayers, nearestMark } from "./layer.ts";
 import type { Layer, Mark } from "./layer.ts";
 import { jsonSchemaOf } from "./schema.ts";
 import { resolveSecrets } from "./secrets.ts";
@@ -61,6 +61,8 @@ export interface Loaded<Config> {
   header: ConfigHeader;
   /** Folder of the configuration file: relative paths in it start here. */
   directory: string;
+  /** Where a key, such as `sources.erp.zone`, or the nearest thing around it stands: `file:line:column`. */
+  placeOf: (key: string) => string;
 }
 
 /**
@@ -99,6 +101,7 @@ export function loadWith<Schema extends z.ZodType>(
     config: parsed.data,
     secrets: secrets.value,
     directory: dirname(file),
+    placeOf: (key) => nearestMark(merged, key.split("."))?.place ?? key,
     header: {
       file,
       profiles: [...(request.profiles ?? [])],

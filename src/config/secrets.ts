@@ -18,7 +18,8 @@ const urlWithPassword = /^[a-z][a-z0-9+.-]*:\/\/[^/@\s]*:[^/@\s]+@/iu;
  */
 export function isSecretKey(path: Path): boolean {
   if (path.at(-1) === "kind") return false;
-  if (path[0] === "sources") return path.includes("auth");
+  if (path[0] === "sources")
+    return path.includes("auth") || (path[2] === "connection" && secretName.test(String(path.at(-1))));
   return path.some((step) => typeof step === "string" && secretName.test(step));
 }
 

@@ -44,7 +44,11 @@ export class SourceReading {
   async read(): Promise<void> {
     const { ledger, logger } = this.#deps;
     await ledger.records.configureStreams(this.#deps.streams);
-    if (this.#request.read) await this.#readStreams();
+    try {
+      if (this.#request.read) await this.#readStreams();
+    } finally {
+      for (const source of this.#deps.sources) await source.endReading();
+    }
     this.takingBlocked = await takingBlockedBy(ledger, this.#deps.streams);
     if (this.takingBlocked !== undefined)
       logger.warn({ run: this.#run, reason: this.takingBlocked.reason }, "revokes blocked");

@@ -17,6 +17,8 @@ export type SourceProblemCode =
   | "source.error-answer"
   | "source.job-failed"
   | "source.order-went-back"
+  | "source.timed-out"
+  | "source.wrong-query"
   | "source.too-large"
   | "source.too-many-pages"
   | "source.page-loop"

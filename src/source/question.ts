@@ -5,19 +5,24 @@ import type { SourceSettings } from "./source-settings.ts";
 
 /** How long something is waited for and how often it is tried says nothing of what is asked for. */
 const patience =
-  /^(?:connectTimeoutMs|headersTimeoutMs|bodyTimeoutMs|maxPageBytes|retries|retryBaseMs|retryMaxMs|maxRetryAfterMs)$/u;
+  /^(?:connectTimeoutMs|headersTimeoutMs|bodyTimeoutMs|maxPageBytes|retries|retryBaseMs|retryMaxMs|maxRetryAfterMs|connectTimeout|statementTimeout)$/u;
 
 /**
  * The fingerprint of the question that a stream asks its source: every setting of the stream and of its source, and
- * what its tables hold. A stream may be asked for by records of another one, so that one's settings are part of it, but
+ * what its tables and the files of its queries hold. A stream may be asked for by records of another one, so that one's settings are part of it, but
  * for how it is mapped. As long as it stays, a reading of changes has missed nothing, and one that was cut may go on.
  */
-export function questionOf(settings: SourceSettings, stream: Stream, mapping: string): string {
+export function questionOf(
+  settings: SourceSettings,
+  stream: Stream,
+  mapping: string,
+  files: Readonly<Record<string, string>> = {},
+): string {
   const others: Record<string, unknown> = {};
   for (const other of streams)
     if (other !== stream) others[other] = without(settings.streams[other], /^(?:mapping|nullTexts)$/u);
   const { streams: all, ...ofSource } = settings;
-  return hashOf(toJson({ mapping, own: all[stream], others, source: without(ofSource, patience) }));
+  return hashOf(toJson({ mapping, own: all[stream], others, source: without(ofSource, patience), files }));
 }
 
 function without(settings: object | undefined, names: RegExp): Record<string, unknown> {

@@ -9,6 +9,8 @@ import { httpSourceFields, httpStreamFields } from "./http/http-source-settings.
 import { recordLimitsSchema } from "./limits.ts";
 import { findMistakes, placeInStream } from "./mapping/compile.ts";
 import type { LookupTable } from "./mapping/lookup-table.ts";
+import { checkSqlSource, sqlSourceFields, sqlStreamFields, sqlTableSchema } from "./sql/sql-source-settings.ts";
+import type { SqlTable } from "./sql/sql-source-settings.ts";
 import { columnsOfTable, tableSchema } from "./table-settings.ts";
 import type { TableSettings } from "./table-settings.ts";
 
@@ -91,14 +93,14 @@ const commonFields = {
 };
 
 interface MappedSource {
-  tables: Record<string, TableSettings>;
+  tables: Record<string, TableSettings | SqlTable>;
   streams: Partial<
     Record<Stream, { key?: string | undefined; skip?: Json | undefined; mapping: JsonObject } | undefined>
   >;
 }
 
 /** The tables of a source as their settings say them, without their rows. */
-export function declaredTables(tables: Record<string, TableSettings>): ReadonlyMap<string, LookupTable> {
+export function declaredTables(tables: Record<string, TableSettings | SqlTable>): ReadonlyMap<string, LookupTable> {
   return new Map(
     Object.entries(tables).map(([name, table]) => [name, { columns: columnsOfTable(table), rows: new Map() }]),
   );
@@ -185,17 +187,52 @@ const httpSourceSchema = z
   });
 export type HttpSourceSettings = z.infer<typeof httpSourceSchema>;
 
-const sqlSourceSchema = z
-  .looseObject({ kind: z.literal("sql").describe("Refused: not built yet.") })
-  .meta({ description: "Not built yet: such a source is refused.", examples: [] })
-  .transform((_source, context): never => {
-    context.addIssue({
-      code: "custom",
-      path: ["kind"],
-      message: 'sources of the kind "sql" are not built yet; export the data to a file, or offer it over http',
-    });
-    return z.NEVER;
+const sqlStreamSchema = () =>
+  z.strictObject({ ...streamFields, ...sqlStreamFields() }).meta({
+    examples: [
+      {
+        query: "select id, name, attributes, changed_at from customer",
+        key: "id",
+        json: ["attributes"],
+        nullTexts: ["NULL"],
+        mapping: { ...customerMapping, id: "id", name: "name" },
+      },
+      { queryFile: "queries/customers.sql", key: "id", mapping: { ...customerMapping, id: "id", name: "name" } },
+    ],
   });
+
+const sqlSourceSchema = z
+  .strictObject({
+    kind: z.literal("sql").describe("A database that is asked in SQL: PostgreSQL, MySQL, MariaDB, SQL Server, SQLite."),
+    ...commonFields,
+    tables: z
+      .record(z.string(), z.union([sqlTableSchema, tableSchema]))
+      .default({})
+      .meta({
+        description:
+          "Look-up tables for the mapping, each read by a query, written here or read from files, held in memory",
+        examples: [{ regions: { query: "select country, region from region", key: "country", value: "region" } }],
+      }),
+    ...sqlSourceFields,
+    streams: z
+      .lazy(() => {
+        const stream = sqlStreamSchema();
+        return z.strictObject({
+          customers: stream.optional().describe("Customers."),
+          orders: stream.optional().describe("Orders."),
+          staff: stream.optional().describe("Staff."),
+        });
+      })
+      .meta({
+        description: "What the source gives; one of the streams at least. All are read in one view of the database.",
+        examples: [{ customers: { query: "select id, name from customer", key: "id", mapping: customerMapping } }],
+      }),
+  })
+  .superRefine(checkMappings)
+  .superRefine((source, context) => {
+    for (const { path, message } of checkSqlSource(source)) context.addIssue({ code: "custom", path, message });
+  });
+export type SqlSourceSettings = z.infer<typeof sqlSourceSchema>;
 
 /** The settings of one source: `sources.<name>` in the configuration. */
 export const sourceSettingsSchema = z.discriminatedUnion("kind", [fileSourceSchema, httpSourceSchema, sqlSourceSchema]);

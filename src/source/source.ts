@@ -20,8 +20,11 @@ import type { Way } from "./mapping/ways.ts";
 import { questionOf } from "./question.ts";
 import type { ReadOutcome, SourceItem, SourceReader, Staging } from "./reader.ts";
 import { declaredTables } from "./source-settings.ts";
+import { createSqlSource } from "./sql/source.ts";
+import type { SqlTable } from "./sql/sql-source-settings.ts";
 import type { SourceSettings } from "./source-settings.ts";
-import { inlineTable } from "./table.ts";
+import { inlineTable, tableOf } from "./table.ts";
+import type { TableRows } from "./table.ts";
 
 /** The compiled mapping of one stream, with its look-up tables as they are now. */
 export interface StreamMapping {
@@ -57,6 +60,11 @@ export interface Source extends SourceReader {
   mapping(stream: Stream, signal?: AbortSignal): Promise<StreamMapping>;
   /** For a stream of which only changes can be asked for: how long that may go on until everything is read again. */
   wholeEveryMs(stream: Stream): number | undefined;
+  /**
+   * Its streams were read that belong together. A source that shows them as of one moment lets go of it; what is read
+   * next is read as of a later one.
+   */
+  endReading(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -68,6 +76,8 @@ export interface SourceDeps {
   staging: Staging;
   /** What relative directories are relative to: where the configuration file is. */
   baseDirectory: string;
+  /** Where a key stands in the configuration: `crm-sync.yaml:12:7`. By default, the key itself. */
+  placeOf?: (key: string) => string;
 }
 
 /**
@@ -93,13 +103,17 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
     streams: declared,
     read: (stream, options) => passOn(reader.read(stream, options), (secretsOf.get(stream) ?? []).length > 0),
     async check(signal) {
-      return (await tablesProblem(settings, from, signal)) ?? reader.check(signal);
+      try {
+        return (await tablesProblem(settings, reader, from, signal)) ?? (await reader.check(signal));
+      } finally {
+        await reader.endReading?.();
+      }
     },
     async mapping(stream, signal) {
       const streamSettings = settings.streams[stream];
       const mapping = streamSettings?.mapping ?? {};
       const nullTexts = streamSettings?.nullTexts ?? [];
-      const tables = await readTables(settings, from, signal);
+      const tables = await readTables(settings, reader, from, signal);
       const skip = streamSettings?.skip;
       const mappingPlace = `${place}.streams.${stream}.mapping`;
       const options = { place: mappingPlace, namespace: settings.namespace, nullTexts, tables, skip };
@@ -116,13 +130,14 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
         ways: () => waysOf(stream, mapping),
         nullTexts,
         fingerprint,
-        question: questionOf(settings, stream, fingerprint),
+        question: questionOf(settings, stream, fingerprint, reader.queryFiles?.()),
       };
     },
     wholeEveryMs(stream) {
-      const since = settings.kind === "http" ? settings.streams[stream]?.since : undefined;
+      const since = settings.kind === "file" ? undefined : settings.streams[stream]?.since;
       return since === undefined ? undefined : durationMs(since.wholeEvery);
     },
+    endReading: () => reader.endReading?.() ?? Promise.resolve(),
     close: () => reader.close(),
   };
 }
@@ -137,14 +152,21 @@ function tableJson({ columns, rows }: LookupTable): JsonObject {
   return columns === undefined ? entries : { columns: [...columns], rows: entries };
 }
 
-async function readTables(settings: SourceSettings, directory: string, signal?: AbortSignal): Promise<Tables> {
+async function readTables(
+  settings: SourceSettings,
+  reader: ReaderOfAKind,
+  directory: string,
+  signal?: AbortSignal,
+): Promise<Tables> {
   const limits = recordLimitsSchema.parse({});
   const tables: Tables = new Map();
   for (const [table, tableSettings] of Object.entries(settings.tables)) {
     const read =
       "inline" in tableSettings
         ? inlineTable(tableSettings)
-        : await readFileTable(table, tableSettings, { directory, limits, signal });
+        : "files" in tableSettings
+          ? await readFileTable(table, tableSettings, { directory, limits, signal })
+          : await tableOf(table, tableSettings, reader.table(table, tableSettings));
     tables.set(table, read);
   }
   return tables;
@@ -152,11 +174,12 @@ async function readTables(settings: SourceSettings, directory: string, signal?: 
 
 async function tablesProblem(
   settings: SourceSettings,
+  reader: ReaderOfAKind,
   directory: string,
   signal: AbortSignal | undefined,
 ): Promise<Problem | undefined> {
   try {
-    await readTables(settings, directory, signal);
+    await readTables(settings, reader, directory, signal);
     return undefined;
   } catch (thrown) {
     if (thrown instanceof Problem) return thrown;
@@ -166,15 +189,28 @@ async function tablesProblem(
 
 interface ReaderOfAKind extends SourceReader {
   check(signal?: AbortSignal): Promise<Problem | undefined>;
+  /** The rows of a look-up table that is a query; returns why they are not whole. */
+  table(name: string, settings: SqlTable): TableRows;
+  /** What stands in the files that hold its queries, by their names. */
+  queryFiles?(): Record<string, string>;
+  endReading?(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** Only a database has tables that are queries; the settings of other kinds refuse them. */
+// oxlint-disable-next-line require-yield
+async function* noTable(name: string): TableRows {
+  throw new TypeError(`the table ${name} is no query of this source`);
 }
 
 function openReader(name: string, settings: SourceSettings, deps: SourceDeps & { directory: string }): ReaderOfAKind {
   switch (settings.kind) {
     case "file":
-      return { ...createFileSource(settings, deps), close: () => Promise.resolve() };
+      return { ...createFileSource(settings, deps), table: noTable, close: () => Promise.resolve() };
     case "http":
-      return createHttpSource(name, settings, deps);
+      return { ...createHttpSource(name, settings, deps), table: noTable };
+    case "sql":
+      return createSqlSource(name, settings, { ...deps, placeOf: deps.placeOf ?? ((key) => key) });
   }
 }
 

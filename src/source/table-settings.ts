@@ -68,7 +68,7 @@ export const tableSchema = z.union([inlineTableSchema, fileTableSchema]);
 export type TableSettings = z.infer<typeof tableSchema>;
 
 /** The columns of a table as its settings say it; undefined where a key has one value. */
-export function columnsOfTable(settings: TableSettings): readonly string[] | undefined {
+export function columnsOfTable(settings: TableSettings | TableColumns): readonly string[] | undefined {
   if (!("inline" in settings)) return namedColumns(settings);
   const names = new Set<string>();
   let hasColumns = false;

@@ -332,6 +332,7 @@ class History {
       streams,
       check: () => Promise.resolve(undefined),
       wholeEveryMs: () => undefined,
+      endReading: () => Promise.resolve(),
       close: () => Promise.resolve(),
       mapping: (stream) =>
         Promise.resolve({

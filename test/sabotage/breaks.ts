@@ -3,6 +3,7 @@ import { answers } from "./breaks/answers.ts";
 import { asking } from "./breaks/asking.ts";
 import { audit } from "./breaks/audit.ts";
 import { closing } from "./breaks/closing.ts";
+import { databases } from "./breaks/databases.ts";
 import { figures } from "./breaks/figures.ts";
 import { books } from "./breaks/books.ts";
 import { keeping } from "./breaks/keeping.ts";
@@ -46,6 +47,7 @@ const groups = [
   books,
   running,
   reading,
+  databases,
   locking,
   lifeAsync,
   lifeLocks,

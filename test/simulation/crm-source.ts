@@ -38,6 +38,7 @@ export function companySource(
     streams: options.streams,
     check: () => Promise.resolve(undefined),
     wholeEveryMs: () => undefined,
+    endReading: () => Promise.resolve(),
     close: () => Promise.resolve(),
     mapping: (stream) =>
       Promise.resolve({

@@ -390,10 +390,6 @@ describe("files that are not as they should be", () => {
 });
 
 describe("settings of a source", () => {
-  it("of the kind sql are refused, because they are not built yet", () => {
-    expect(() => openSource({ kind: "sql", connection: "env:DB" }, ".")).toThrow("not built yet");
-  });
-
   it("that name no stream, or details without a key, are refused", () => {
     expect(() => openSource({ kind: "file", streams: {} }, ".")).toThrow("at least one of customers, orders, staff");
     expect(() =>

@@ -32,7 +32,8 @@ interface Settings {
   monotonic: () => number;
   overlapMs: number;
   /** Undefined: it gives everything each time. */
-  wholeEveryMs: number | undefined;
+  endReading: () => Promise.resolve(),
+    wholeEveryMs: number | undefined;
 }
 
 interface Position {

@@ -1,0 +1,180 @@
+import { isJsonObject } from "../base/canonical-json.ts";
+import type { JsonObject } from "../base/canonical-json.ts";
+import type { Problem } from "../base/errors.ts";
+import { notAnObject } from "./file/items.ts";
+import type { FileItem } from "./file/row.ts";
+import { keyReader } from "./keys.ts";
+import { parseJson } from "./json.ts";
+import type { RecordLimits } from "./limits.ts";
+import { headerRows } from "./reader.ts";
+import type {
+  BadRecord,
+  JoinedRow,
+  ReadOptions,
+  ReadOutcome,
+  SourceItem,
+  StagedRow,
+  Staging,
+  StagingArea,
+} from "./reader.ts";
+
+/** Rows that belong together: those of the records themselves, or one set of their details. */
+export interface JoinedPart {
+  /** Path of the key in a row. */
+  key: string;
+  /** Reads the rows; returns why they were not read whole. */
+  read: () => AsyncGenerator<FileItem[], Problem | undefined, void>;
+}
+
+/** What is joined: one part of headers, and parts of details by the name under which a record holds them. */
+export interface Joined {
+  header: JoinedPart;
+  details: Readonly<Record<string, JoinedPart>>;
+  limits: RecordLimits;
+  staging: Staging;
+  /** Only what changed was asked for: what is missing says nothing. */
+  changesOnly?: boolean;
+}
+
+/**
+ * Header rows with their detail rows, whatever they are read from, as records that hold each list of details under its
+ * name. Everything is staged first; where any part was not read whole, no record is yielded at all, because a record
+ * with a part of its lines would look like a change. Nor is one where so many detail rows are gone that they are not
+ * believed.
+ */
+export async function* readJoined(
+  { header, details, limits, staging, changesOnly = false }: Joined,
+  options: ReadOptions,
+): AsyncGenerator<SourceItem[], ReadOutcome, void> {
+  const batchSize = options.batchSize ?? 500;
+  const area = staging.open();
+  const names = Object.keys(details);
+  const full = !changesOnly;
+  const counted: Record<string, number> = {};
+  let rows = 0;
+  try {
+    let problem: Problem | undefined;
+    for (const [name, part] of [[headerRows, header] as const, ...Object.entries(details)]) {
+      const reading = stage(name, part, area, options);
+      for (;;) {
+        const next = await reading.next();
+        if (next.done === true) {
+          problem ??= next.value.problem;
+          counted[name] = next.value.rows;
+          break;
+        }
+        rows += next.value.length;
+        yield next.value;
+      }
+    }
+    if (problem !== undefined) return { complete: false, full, rows, problem };
+    const shrunk = full ? options.distrust?.(counted) : undefined;
+    if (shrunk !== undefined) return { complete: true, full, rows, details: counted, shrunk };
+
+    for (const batch of batchesOf(unjoinable(area, names), batchSize)) {
+      rows += batch.length;
+      yield batch;
+      options.signal?.throwIfAborted();
+    }
+    for (const joined of area.joined(headerRows, batchSize)) {
+      rows += joined.length;
+      yield joined.map((row) => join(row, names, limits));
+      options.signal?.throwIfAborted();
+    }
+    return full ? { complete: true, full, rows, details: counted } : { complete: true, full, rows };
+  } finally {
+    area.close();
+  }
+}
+
+/**
+ * Puts the rows of one part into the area; yields what is bad in them, returns their number and why they were not read
+ * whole.
+ */
+async function* stage(
+  part: string,
+  { key, read }: JoinedPart,
+  area: StagingArea,
+  options: ReadOptions,
+): AsyncGenerator<SourceItem[], { rows: number; problem: Problem | undefined }, void> {
+  let rows = 0;
+  const keyOf = keyReader(key);
+  const reading = read();
+  try {
+    for (;;) {
+      const next = await reading.next();
+      if (next.done === true) return { rows, problem: next.value };
+      rows += next.value.length;
+      const staged: StagedRow[] = [];
+      const bad: BadRecord[] = [];
+      for (const item of next.value) {
+        if ("bad" in item) {
+          bad.push(item.bad);
+          continue;
+        }
+        const { place, value } = item.row;
+        if (!isJsonObject(value)) {
+          bad.push(notAnObject(place));
+          continue;
+        }
+        const found = keyOf(value);
+        if (found === undefined) bad.push({ place, code: "no-key", message: `the row has no usable key in ${key}` });
+        else staged.push({ key: found, place, text: JSON.stringify(value) });
+      }
+      area.put(part, staged);
+      if (bad.length > 0) yield bad.map((record) => ({ bad: record }));
+      options.signal?.throwIfAborted();
+    }
+  } finally {
+    await reading.return(undefined);
+  }
+}
+
+function* unjoinable(area: StagingArea, parts: readonly string[]): Generator<SourceItem, void, void> {
+  for (const { key, places } of area.duplicates(headerRows)) {
+    for (const place of places) {
+      const others = places
+        .filter((other) => other !== place)
+        .slice(0, 10)
+        .join(", ");
+      yield { bad: { place, key, code: "duplicate-key", message: `the key ${key} stands also in ${others}` } };
+    }
+  }
+  for (const part of parts) {
+    for (const { key, place } of area.orphans(part, headerRows)) {
+      yield {
+        bad: { place, key, code: "orphan-detail", message: `no header row has the key ${key} of this row of ${part}` },
+      };
+    }
+  }
+}
+
+function join({ header, details }: JoinedRow, names: readonly string[], limits: RecordLimits): SourceItem {
+  const value = parseStaged(header.text, limits);
+  const taken = names.find((name) => Object.hasOwn(value, name));
+  if (taken !== undefined) {
+    const message = `the header row has a field ${taken}, which is also the name of its details`;
+    return { bad: { place: header.place, key: header.key, code: "name-taken", message } };
+  }
+  for (const name of names) value[name] = (details[name] ?? []).map(({ text }) => parseStaged(text, limits));
+  return { raw: { place: header.place, key: header.key, value } };
+}
+
+function parseStaged(text: string, limits: RecordLimits): JsonObject {
+  const parsed = parseJson(text, limits);
+  if (!parsed.ok || !isJsonObject(parsed.value)) {
+    throw new TypeError("the staging area gave back a row that was not put into it");
+  }
+  return parsed.value;
+}
+
+function* batchesOf<T>(items: Iterable<T>, size: number): Generator<T[], void, void> {
+  let batch: T[] = [];
+  for (const item of items) {
+    batch.push(item);
+    if (batch.length < size) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}

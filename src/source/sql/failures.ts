@@ -1,0 +1,133 @@
+import type { Problem } from "../../base/errors.ts";
+import { scrub } from "../../http/redaction.ts";
+import { sourceProblem } from "../problems.ts";
+import type { SourceProblemCode } from "../problems.ts";
+import { DatabaseFailure } from "./dialect.ts";
+import type { Failure } from "./dialect.ts";
+import { linesBefore, queryProblem } from "./query.ts";
+import type { Query } from "./query.ts";
+
+const down = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "ETIMEDOUT",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "EHOSTDOWN",
+  "ENOENT",
+  "EACCES",
+]);
+const lost = new Set(["ECONNRESET", "EPIPE", "ECONNABORTED"]);
+const certificate = /^(?:ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|EPROTO)/u;
+
+/** What went wrong between this machine and the server; undefined where it was something else. */
+export function networkFailure(thrown: unknown): Failure | undefined {
+  const code = codeOf(thrown);
+  if (down.has(code)) return { kind: "down", code };
+  if (lost.has(code)) return { kind: "lost", code };
+  return certificate.test(code) ? { kind: "tls", code } : undefined;
+}
+
+/** The code of a thrown error; empty where it has none. */
+export function codeOf(thrown: unknown): string {
+  return thrown instanceof Error && "code" in thrown && typeof thrown.code === "string" ? thrown.code : "";
+}
+
+/** What a problem is about. */
+export interface About {
+  /** Name of the source. */
+  source: string;
+  /** Where its settings stand in the configuration. */
+  place: string;
+  /** The query that was on, where there was one. */
+  query?: Query | undefined;
+}
+
+interface Words {
+  code: SourceProblemCode;
+  message: string;
+  cure: string;
+}
+
+/** Anything that a dialect threw, as a problem of the source; what was no failure of a database is thrown again. */
+export function databaseProblem(thrown: unknown, about: About): Problem {
+  if (!(thrown instanceof DatabaseFailure)) throw thrown;
+  const { failure } = thrown;
+  const { query } = about;
+  const code = failure.code === undefined ? "" : ` (${failure.code})`;
+  if (query !== undefined && (failure.kind === "query" || failure.kind === "writes")) {
+    const line = failure.line === undefined ? undefined : Math.max(1, failure.line - linesBefore);
+    const words = failure.words === undefined ? "" : `: ${scrub(failure.words)}`;
+    return failure.kind === "writes"
+      ? queryProblem(query, line, `writes, which the session does not allow${code}`, "Take away what writes.")
+      : queryProblem(query, line, `is refused by the database${code}${words}`, "Correct the query.");
+  }
+  const { code: problem, message, cure } = wordsOf(failure, about);
+  return sourceProblem(problem, query?.place ?? about.place, `${message}${code}.`, cure);
+}
+
+/** In one piece: a sentence for each kind. */
+function wordsOf({ kind }: Failure, { source, query }: About): Words {
+  const of = query === undefined ? `the source ${source}` : `\`${query.settings}.${query.key}\``;
+  const database = `The database of the source ${source}`;
+  switch (kind) {
+    case "missing":
+      return { code: "source.missing-file", message: `${database} is missing`, cure: "Correct `connection.file`." };
+    case "down":
+      return {
+        code: "source.down",
+        message: `${database} cannot be reached`,
+        cure: "See that it runs and can be reached from here, and that `connection` is right.",
+      };
+    case "lost":
+      return {
+        code: "source.down",
+        message: `The connection to the database of the source ${source} was lost`,
+        cure: "The next run reads it again. If it stays so, look into the log of the database.",
+      };
+    case "login":
+      return {
+        code: "source.wrong-password",
+        message: `${database} does not let us in`,
+        cure: "Correct `user`, `password` and `database` of `connection`, and what the server allows this machine.",
+      };
+    case "tls":
+      return {
+        code: "source.down",
+        message: `${database} offers no TLS that can be trusted`,
+        cure: "Name the certificate of who signed its own in `connection.ca`, or the name it bears in `serverName`.",
+      };
+    case "forbidden":
+      return {
+        code: "source.refused",
+        message: `The user of ${of} may not read what it asks for`,
+        cure: "Give the user the right to read it.",
+      };
+    case "timed-out":
+      return {
+        code: "source.timed-out",
+        message: `${of.startsWith("the") ? "A statement of " : ""}${of} took longer than \`statementTimeout\``,
+        cure: "Raise `statementTimeout`, or make the query quicker.",
+      };
+    case "driver":
+      return {
+        code: "source.refused",
+        message: `The driver for the database of the source ${source} is not installed`,
+        cure: "Install it: `npm install tedious@20.3.9` in the folder of the program.",
+      };
+    case "row":
+      return {
+        code: "source.half-read",
+        message: `${of} failed at a row of its result`,
+        cure: "Run the query by hand on the database, where the row may be shown, and correct the query or the row.",
+      };
+    case "query":
+    case "writes":
+      return {
+        code: "source.wrong-query",
+        message: `${database} refuses what is asked of it`,
+        cure: "Look into the log of the database.",
+      };
+  }
+}

@@ -1,0 +1,310 @@
+import { hashOf, isJsonObject, parseJsonObject } from "../../base/canonical-json.ts";
+import { Problem } from "../../base/errors.ts";
+import type { FileItem } from "../file/row.ts";
+import { toItem } from "../file/items.ts";
+import { readJoined } from "../joined.ts";
+import type { JoinedPart } from "../joined.ts";
+import { keyReader } from "../keys.ts";
+import type { ReadOptions, ReadOutcome, SourceItem, Staging } from "../reader.ts";
+import type { Bound, Cell, Column, ColumnKind, Statement } from "./dialect.ts";
+import { boundOf, Newest } from "./newest.ts";
+import { detailsOfChanged, statementOf } from "./query.ts";
+import type { Query, Wanted } from "./query.ts";
+import type { Part, Question, StreamSettings } from "./stream-question.ts";
+import { rowReader } from "./values.ts";
+import type { Open } from "./view.ts";
+
+/** What reading a stream needs. */
+export interface Asking {
+  /** What places of its records begin with. */
+  name: string;
+  settings: StreamSettings;
+  zone: string | undefined;
+  staging: Staging;
+  open: () => Promise<Open>;
+  question: (open: Open) => Promise<Question>;
+  failed: (thrown: unknown, query: Query) => Problem;
+}
+
+/** Reads a stream; whatever keeps it from being read is the outcome's problem. */
+export async function* readStream(
+  asking: Asking,
+  options: ReadOptions,
+): AsyncGenerator<SourceItem[], ReadOutcome, void> {
+  let open: Open;
+  let question: Question;
+  try {
+    open = await asking.open();
+    question = await asking.question(open);
+  } catch (thrown) {
+    if (thrown instanceof Problem)
+      return { complete: false, full: options.since === undefined, rows: 0, problem: thrown };
+    throw thrown;
+  }
+  const changes = new Changes(asking, question, open, options.since);
+  return yield* Object.keys(question.details).length === 0
+    ? readPlain(asking, question, open, changes, options)
+    : joined(asking, question, open, changes, options);
+}
+
+/** What is asked for of a stream whose changes can be told, and where the next reading of changes begins. */
+class Changes {
+  readonly from: Wanted["from"];
+  /** What was asked for, where it is changes. */
+  readonly asked: string | undefined;
+  readonly #newest: Newest | undefined;
+  readonly #at: number;
+  readonly #zone: string | undefined;
+  readonly #openedAt: string;
+
+  constructor(
+    { settings, zone }: Asking,
+    { header, changed }: Question,
+    { snapshot }: Open,
+    since: string | undefined,
+  ) {
+    this.#zone = zone;
+    this.#openedAt = snapshot.openedAt;
+    this.#at = changed === undefined ? -1 : header.columns.indexOf(changed);
+    this.#newest = changed === undefined ? undefined : new Newest(changed);
+    const bound =
+      changed === undefined || since === undefined || settings.since === undefined
+        ? undefined
+        : boundOf(since, changed, settings.since, zone);
+    this.from = bound === undefined || changed === undefined ? undefined : { column: changed.name, value: bound };
+    this.asked = bound === undefined ? undefined : since;
+  }
+
+  see(cells: readonly Cell[]): void {
+    this.#newest?.see(cells[this.#at] ?? null);
+  }
+
+  /** Undefined where nothing tells: then the next reading asks for everything. */
+  get cursor(): string | undefined {
+    return this.#newest?.value(this.#openedAt, this.#zone) ?? this.asked;
+  }
+}
+
+/** Rows between two positions: each is a commit of its own, and rows are read again faster than that. */
+const betweenPositions = 2_000;
+
+async function* readPlain(
+  asking: Asking,
+  question: Question,
+  open: Open,
+  changes: Changes,
+  options: ReadOptions,
+): AsyncGenerator<SourceItem[], ReadOutcome, void> {
+  const { header } = question;
+  const order = orderOf(header);
+  const before = order === undefined ? undefined : positionOf(options.resume, header, changes);
+  if (options.resume !== undefined && before === undefined) options.beginsAnew?.();
+  const statement = statementOf(
+    header.query,
+    { from: changes.from, order: order === undefined ? undefined : { column: order.name, value: before?.after } },
+    open.dialect,
+  );
+  const keyOf = keyReader(asking.settings.key);
+  const full = changes.from === undefined;
+  let rows = 0;
+  let told = 0;
+  const reading = partRows(asking, header, open, statement, options, (cells) => changes.see(cells));
+  try {
+    for (;;) {
+      const next = await reading.next();
+      if (next.done === true) {
+        const problem = next.value;
+        if (problem !== undefined) return { complete: false, full, rows, problem };
+        // A part that was read from a later view may have passed over changes of what the first part had read.
+        const cursor = before === undefined ? changes.cursor : before.cursor;
+        return { complete: true, full, rows, ...(cursor === undefined ? {} : { cursor }) };
+      }
+      const { items, last } = next.value;
+      rows += items.length;
+      yield items.map((item) => ("bad" in item ? item : toItem(item.row, keyOf)));
+      options.signal?.throwIfAborted();
+      if (order !== undefined && last !== undefined && rows - told >= betweenPositions) {
+        told = rows;
+        options.reached?.(
+          JSON.stringify({
+            of: questionHash(header),
+            after: { kind: order.kind === "any" ? kindOf(last) : order.kind, text: String(last) },
+            cursor: before === undefined ? changes.cursor : before.cursor,
+            since: changes.asked,
+          }),
+        );
+      }
+    }
+  } finally {
+    await reading.return(undefined);
+  }
+}
+
+/** Where a reading that was cut goes on. */
+interface Position {
+  after: Bound;
+  cursor: string | undefined;
+}
+
+const boundKinds: ReadonlySet<string> = new Set<ColumnKind>([
+  "integer",
+  "decimal",
+  "float",
+  "date",
+  "local",
+  "instant",
+  "text",
+]);
+
+/** The position that a reading of the same question told; undefined where it begins anew. */
+function positionOf(resume: string | undefined, header: Part, { asked }: Changes): Position | undefined {
+  if (resume === undefined) return undefined;
+  const { of, after, cursor, since } = parseJsonObject(resume);
+  if (of !== questionHash(header) || since !== asked || !isJsonObject(after)) return undefined;
+  const { kind, text } = after;
+  if (typeof text !== "string" || typeof kind !== "string" || !isBoundKind(kind)) return undefined;
+  return { after: { kind, text }, cursor: typeof cursor === "string" ? cursor : undefined };
+}
+
+function isBoundKind(kind: string): kind is ColumnKind {
+  return boundKinds.has(kind);
+}
+
+function questionHash({ query, key }: Part): string {
+  return hashOf([query.text, key?.name ?? null]);
+}
+
+function kindOf(cell: Exclude<Cell, null>): ColumnKind {
+  if (typeof cell === "bigint") return "integer";
+  return typeof cell === "number" ? "float" : "text";
+}
+
+/** The key, where rows can be read in its order. */
+function orderOf({ key }: Part): Column | undefined {
+  return key === undefined || key.isList || key.kind === "json" || key.kind === "boolean" ? undefined : key;
+}
+
+/** Records with their details: of the changed ones alone, where changes are asked for. */
+function joined(
+  asking: Asking,
+  question: Question,
+  open: Open,
+  changes: Changes,
+  options: ReadOptions,
+): AsyncGenerator<SourceItem[], ReadOutcome, void> {
+  const { header, details } = question;
+  const { settings, staging } = asking;
+  const { dialect } = open;
+  const { from } = changes;
+  const order = orderOf(header);
+  const partOf = (
+    part: Part,
+    key: string,
+    statement: Statement,
+    see?: (cells: readonly Cell[]) => void,
+  ): JoinedPart => ({
+    key,
+    read: () => itemsOf(partRows(asking, part, open, statement, options, see)),
+  });
+  const headers = { query: header.query, column: header.key?.name ?? "" };
+  const reading = readJoined(
+    {
+      header: partOf(
+        header,
+        settings.key ?? "",
+        statementOf(
+          header.query,
+          { from, order: order === undefined ? undefined : { column: order.name, value: undefined } },
+          dialect,
+        ),
+        (cells) => changes.see(cells),
+      ),
+      details: Object.fromEntries(
+        Object.entries(details).map(([name, part]) => {
+          const set = { query: part.query, column: part.key?.name ?? "" };
+          const statement =
+            from === undefined
+              ? statementOf(part.query, {}, dialect)
+              : detailsOfChanged(set, { ...headers, from }, dialect);
+          return [name, partOf(part, settings.details?.[name]?.key ?? "", statement)];
+        }),
+      ),
+      limits: settings.limits,
+      staging,
+      changesOnly: from !== undefined,
+    },
+    options,
+  );
+  return withCursor(reading, changes);
+}
+
+async function* withCursor(
+  reading: AsyncGenerator<SourceItem[], ReadOutcome, void>,
+  changes: Changes,
+): AsyncGenerator<SourceItem[], ReadOutcome, void> {
+  const outcome = yield* reading;
+  const { cursor } = changes;
+  return outcome.complete && outcome.shrunk === undefined && cursor !== undefined ? { ...outcome, cursor } : outcome;
+}
+
+interface Rows {
+  items: FileItem[];
+  /** The key of the last of them. */
+  last: Exclude<Cell, null> | undefined;
+}
+
+async function* itemsOf(
+  reading: AsyncGenerator<Rows, Problem | undefined, void>,
+): AsyncGenerator<FileItem[], Problem | undefined, void> {
+  try {
+    for (;;) {
+      const next = await reading.next();
+      if (next.done === true) return next.value;
+      yield next.value.items;
+    }
+  } finally {
+    await reading.return(undefined);
+  }
+}
+
+/** The rows of one query as records; returns why they were not read whole. */
+async function* partRows(
+  { name, settings, zone, failed }: Asking,
+  { query, columns, key }: Part,
+  { snapshot }: Open,
+  statement: Statement,
+  { batchSize = 500, signal }: ReadOptions,
+  see: (cells: readonly Cell[]) => void = () => undefined,
+): AsyncGenerator<Rows, Problem | undefined, void> {
+  const read = rowReader(columns, { zone, limits: settings.limits, json: new Set(settings.json) });
+  const keyAt = key === undefined ? -1 : columns.indexOf(key);
+  const part = query.settings.split(".").slice(4).join(".");
+  const place = part === "" ? name : `${name}/${part}`;
+  let count = 0;
+  const rows = snapshot.rows(statement, columns, batchSize);
+  try {
+    for (;;) {
+      let next: IteratorResult<Cell[][], void>;
+      try {
+        next = await rows.next();
+      } catch (thrown) {
+        signal?.throwIfAborted();
+        return failed(thrown, query);
+      }
+      // What was ended in its middle may look as if it had come to its end.
+      signal?.throwIfAborted();
+      if (next.done === true) return undefined;
+      const items = next.value.map((cells): FileItem => {
+        count += 1;
+        see(cells);
+        const cell = cells[keyAt] ?? null;
+        const at = cell === null ? `${place}, row ${count}` : `${place}, ${key?.name} ${String(cell).slice(0, 200)}`;
+        const item = read(cells, at);
+        return "bad" in item && cell !== null ? { bad: { ...item.bad, key: String(cell).slice(0, 200) } } : item;
+      });
+      yield { items, last: next.value.at(-1)?.[keyAt] ?? undefined };
+    }
+  } finally {
+    await rows.return();
+  }
+}

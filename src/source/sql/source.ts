@@ -1,0 +1,125 @@
+import type { Clock } from "../../base/clock.ts";
+import { durationMs } from "../../base/duration.ts";
+import { Problem } from "../../base/errors.ts";
+import { streams } from "../../crm/model.ts";
+import type { Stream } from "../../crm/model.ts";
+import type { SourceReader, Staging } from "../reader.ts";
+import type { SqlSourceSettings } from "../source-settings.ts";
+import { dialectOf } from "./dialects.ts";
+import { loadQuery } from "./query.ts";
+import type { Query, QueryPlaces } from "./query.ts";
+import type { SqlTable } from "./sql-source-settings.ts";
+import { queryFiles } from "./query-files.ts";
+import { readStream } from "./reading.ts";
+import type { Asking } from "./reading.ts";
+import { questionOf } from "./stream-question.ts";
+import { tableRows } from "./table.ts";
+import { View } from "./view.ts";
+import type { TableRows } from "../table.ts";
+
+export interface SqlSourceDeps {
+  clock: Clock;
+  secrets: (ref: string) => Promise<string> | string;
+  staging: Staging;
+  /** Folder of the configuration file. */
+  baseDirectory: string;
+  /** Where a key stands in the configuration. */
+  placeOf: (key: string) => string;
+}
+
+export interface SqlSource extends SourceReader {
+  check(signal?: AbortSignal): Promise<Problem | undefined>;
+  /** The rows of a look-up table that is a query, in the same view as the streams; returns why they are not whole. */
+  table(name: string, settings: SqlTable): TableRows;
+  queryFiles(): Record<string, string>;
+  /** Lets go of the view that the streams were read in. */
+  endReading(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Reads streams from queries, all of them in one view of the database.
+ * In one piece: everything that it hands out shares that view.
+ */
+export function createSqlSource(name: string, settings: SqlSourceSettings, deps: SqlSourceDeps): SqlSource {
+  const { clock, secrets, staging, baseDirectory: directory, placeOf } = deps;
+  const { connection } = settings;
+  const at = `sources.${name}`;
+  const about = { source: name, place: placeOf(`${at}.connection`) };
+  const limits = {
+    connectTimeoutMs: durationMs(settings.connectTimeout),
+    statementTimeoutMs: durationMs(settings.statementTimeout),
+  };
+  const places: QueryPlaces = { directory, dialect: connection.kind, placeOf };
+  const view = new View(about, () => dialectOf(connection, limits, { clock, secrets, directory, about }));
+  const failed = (thrown: unknown, query: Query): Problem => view.fail(thrown, { ...about, query });
+  const asking = (stream: Stream): Asking | undefined => {
+    const found = settings.streams[stream];
+    const place = `${at}.streams.${stream}`;
+    if (found === undefined) return undefined;
+    return {
+      name: `${name}/${stream}`,
+      settings: found,
+      zone: settings.zone,
+      staging,
+      open: () => view.open(),
+      question: (open) => questionOf(stream, found, place, open, places, failed),
+      failed,
+    };
+  };
+  /** A connection that waits for an answer is ended when the reading is to stop. */
+  const endOn = (signal: AbortSignal | undefined): (() => void) => {
+    const stop = (): void => void view.end();
+    signal?.addEventListener("abort", stop, { once: true });
+    return () => signal?.removeEventListener("abort", stop);
+  };
+
+  return {
+    async *read(stream, options) {
+      const asked = asking(stream);
+      if (asked === undefined) return { complete: true, full: true, rows: 0 };
+      options.signal?.throwIfAborted();
+      const done = endOn(options.signal);
+      try {
+        return yield* readStream(asked, options);
+      } catch (thrown) {
+        options.signal?.throwIfAborted();
+        throw thrown;
+      } finally {
+        done();
+      }
+    },
+    async check(signal) {
+      const done = endOn(signal);
+      try {
+        for (const stream of streams) {
+          const asked = asking(stream);
+          if (asked !== undefined) await asked.question(await view.open());
+        }
+        return undefined;
+      } catch (thrown) {
+        signal?.throwIfAborted();
+        if (thrown instanceof Problem) return thrown;
+        throw thrown;
+      } finally {
+        done();
+        await view.end();
+      }
+    },
+    async *table(table, declared) {
+      const place = `${at}.tables.${table}`;
+      try {
+        const query = loadQuery(declared, place, places);
+        const paths = [declared.key, declared.value, ...Object.values(declared.columns ?? {})];
+        const read = paths.filter((path) => path !== undefined);
+        return yield* tableRows(query, read, await view.open(), failed);
+      } catch (thrown) {
+        if (thrown instanceof Problem) return thrown;
+        throw thrown;
+      }
+    },
+    queryFiles: () => queryFiles(settings, directory),
+    endReading: () => view.end(),
+    close: () => view.end(),
+  };
+}

@@ -1,0 +1,295 @@
+import { z } from "zod";
+import { durationSchema } from "../../base/duration.ts";
+import { secretReferenceSchema } from "../../http/http-settings.ts";
+import { pathSchema } from "../file/file-source-settings.ts";
+import { parsePath } from "../mapping/path.ts";
+import { checkTable, tableFields } from "../table-settings.ts";
+import type { DialectName } from "./dialect-name.ts";
+import { bracketFault, statementFault } from "./statement.ts";
+
+const text = z.string().min(1);
+const port = z.int().min(1).max(65_535);
+
+function isZone(zone: string): boolean {
+  try {
+    return Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(zone).timeZoneId !== "";
+  } catch {
+    return false;
+  }
+}
+
+const queryFields = {
+  query: text.optional().meta({
+    description: "The query; it only reads. Either this or `queryFile`",
+    examples: ["select id, name, changed_at from customer"],
+  }),
+  queryFile: text.optional().meta({
+    description: "File that holds the query, relative to the configuration file",
+    examples: ["queries/customers.sql"],
+  }),
+};
+
+interface Asked {
+  query?: string | undefined;
+  queryFile?: string | undefined;
+}
+
+const detailSchema = z
+  .strictObject({
+    ...queryFields,
+    key: pathSchema.meta({
+      description: "Column of a detail row that holds the key of its record",
+      examples: ["order_id"],
+    }),
+  })
+  .meta({
+    examples: [
+      { query: "select order_id, product, quantity from order_line", key: "order_id" },
+      { queryFile: "queries/order-lines.sql", key: "order_id" },
+    ],
+  });
+
+const sinceSchema = z.strictObject({
+  column: text.meta({
+    description:
+      "Column of the query that grows with each change of a record: a time, a date, or a whole number such as a " +
+      "version. A change of a detail row has to change it too. Rows without a value in it are read each time",
+    examples: ["changed_at"],
+  }),
+  overlap: durationSchema
+    .default("5m")
+    .describe(
+      "Times: how far the next reading reaches back behind the largest, because a change may become visible late. " +
+        "Times without zone reach back two hours more, since clocks are set back",
+    ),
+  overlapBy: z
+    .int()
+    .min(0)
+    .default(1_000)
+    .describe("Whole numbers: how far the next reading reaches back behind the largest"),
+  wholeEvery: durationSchema
+    .default("24h")
+    .describe("When this long no run has read everything, the next run does: only then is noticed what is gone"),
+});
+export type SqlSince = z.infer<typeof sinceSchema>;
+
+export const sqlStreamFields = () => ({
+  ...queryFields,
+  key: pathSchema.optional().meta({
+    description:
+      "Column that identifies a row in every reading; the rows are read in its order, so that a reading that was cut " +
+      "goes on where it was. Needed where details are joined",
+    examples: ["id"],
+  }),
+  details: z
+    .record(z.string().regex(/^[A-Za-z][A-Za-z0-9_]*$/), detailSchema)
+    .optional()
+    .meta({
+      description:
+        "Queries whose rows belong to a record, by the name under which the mapping sees them; joined by key",
+      examples: [{ lines: { query: "select order_id, product, quantity from order_line", key: "order_id" } }],
+    }),
+  json: z
+    .array(text)
+    .default([])
+    .meta({
+      description: "Columns whose text is JSON although the database does not say so",
+      examples: [["attributes"]],
+    }),
+  since: sinceSchema.optional().describe("How to ask for what changed"),
+});
+
+/** A query as a look-up table of the mapping. */
+export const sqlTableSchema = z
+  .strictObject({
+    ...queryFields,
+    ...tableFields,
+  })
+  .superRefine(checkTable)
+  .meta({
+    examples: [
+      { query: "select country, region from region", key: "country", value: "region", nullTexts: ["NULL"] },
+      { queryFile: "queries/regions.sql", key: "country", value: "region" },
+    ],
+  });
+export type SqlTable = z.infer<typeof sqlTableSchema>;
+
+const serverFields = {
+  host: text.meta({
+    description: "Name or address of the server; a path beginning with / is a socket on this machine",
+    examples: ["erp-db.example.com"],
+  }),
+  database: text.meta({ description: "Database", examples: ["erp"] }),
+  user: text.meta({ description: "User; one who may do nothing but read", examples: ["crm_sync"] }),
+  password: secretReferenceSchema.optional().meta({
+    description: "Password: env:NAME or file:/path",
+    examples: ["env:ERP_DB_PASSWORD"],
+  }),
+  tls: z
+    .enum(["verify", "off"])
+    .default("verify")
+    .describe("verify: TLS, and the server's certificate is checked; off: without TLS"),
+  ca: text.optional().meta({
+    description:
+      "File with the certificates that are trusted in place of the system's (PEM), relative to the configuration file",
+    examples: ["erp-ca.pem"],
+  }),
+  serverName: text.optional().meta({
+    description: "Name that the certificate has to bear, where it is another than `host`",
+    examples: ["erp-db.internal"],
+  }),
+  allowPlain: z
+    .boolean()
+    .default(false)
+    .describe("`tls: off` may be used to another machine, although everybody on the way can read rows and password"),
+};
+
+/** What only a sql source needs is made when there is one: every command checks the configuration. */
+const connectionSchema = () =>
+  z.discriminatedUnion("kind", [
+    z.strictObject({
+      kind: z.literal("postgres").describe("PostgreSQL."),
+      port: port.default(5_432).describe("Port"),
+      ...serverFields,
+    }),
+    z.strictObject({
+      kind: z.literal("mysql").describe("MySQL or MariaDB."),
+      port: port.default(3_306).describe("Port"),
+      ...serverFields,
+    }),
+    z.strictObject({
+      kind: z.literal("sqlserver").describe("SQL Server. Built after its documentation, and not tried against one."),
+      port: port.default(1_433).describe("Port"),
+      ...serverFields,
+    }),
+    z.strictObject({
+      kind: z.literal("sqlite").describe("A SQLite file, opened read-only."),
+      file: text.meta({ description: "The file, relative to the configuration file", examples: ["erp.db"] }),
+    }),
+  ]);
+export type SqlConnection = z.infer<ReturnType<typeof connectionSchema>>;
+export type SqlServerConnection = Exclude<SqlConnection, { kind: "sqlite" }>;
+
+export const sqlSourceFields = {
+  connection: z.lazy(connectionSchema).describe("The database"),
+  zone: z
+    .string()
+    .refine(isZone, "is no zone; expected a name such as Europe/Berlin or UTC")
+    .optional()
+    .meta({
+      description:
+        "Zone of times that the database keeps without one; they become moments. Without it they stay local " +
+        "times, such as 2026-11-20T08:00:00",
+      examples: ["Europe/Berlin"],
+    }),
+  connectTimeout: durationSchema.default("10s").describe("Longest time for a connection"),
+  statementTimeout: durationSchema
+    .default("10m")
+    .describe("Longest time for a statement, or for the next rows of one; on MySQL and MariaDB for all rows of one"),
+};
+
+interface AskedStream extends Asked {
+  key?: string | undefined;
+  details?: Readonly<Record<string, Asked & { key: string }>> | undefined;
+}
+
+interface SqlSettings {
+  connection: SqlConnection;
+  streams: Readonly<Record<string, (AskedStream & { since?: unknown }) | undefined>>;
+  tables: Readonly<Record<string, Asked | { files: unknown } | { inline: unknown }>>;
+}
+
+interface Issue {
+  path: string[];
+  message: string;
+}
+
+/** What is wrong with a sql source beyond the shape of its keys: queries that write, a connection in the open. */
+export function checkSqlSource({ connection, streams, tables }: SqlSettings): Issue[] {
+  const issues: Issue[] = checkConnection(connection);
+  const check = (asked: Asked, path: string[]): void => {
+    for (const issue of checkQuery(asked, connection.kind))
+      issues.push({ path: [...path, ...issue.path], message: issue.message });
+  };
+  const checkKey = (key: string | undefined, path: string[]): void => {
+    if (key !== undefined && columnOf(key) === undefined)
+      issues.push({
+        path: [...path, "key"],
+        message: 'is no column; expected its name, or ["its name"] where that has dots',
+      });
+  };
+  for (const [name, stream] of Object.entries(streams)) {
+    if (stream === undefined) continue;
+    check(stream, ["streams", name]);
+    checkKey(stream.key, ["streams", name]);
+    for (const [detail, set] of Object.entries(stream.details ?? {})) {
+      check(set, ["streams", name, "details", detail]);
+      checkKey(set.key, ["streams", name, "details", detail]);
+    }
+    if (stream.details !== undefined && stream.key === undefined)
+      issues.push({
+        path: ["streams", name, "key"],
+        message: "missing; detail rows are joined by the key of their record",
+      });
+  }
+  for (const [name, table] of Object.entries(tables))
+    if (!("files" in table) && !("inline" in table)) check(table, ["tables", name]);
+  return issues;
+}
+
+function checkConnection(connection: SqlConnection): Issue[] {
+  if (connection.kind === "sqlite") return [];
+  // The driver compares a certificate with a name alone.
+  if (connection.kind === "mysql" && connection.tls === "verify" && isAddress(connection.host))
+    return connection.serverName === undefined
+      ? [
+          {
+            path: ["connection", "serverName"],
+            message: "missing; expected the name in the certificate of this address",
+          },
+        ]
+      : [];
+  if (connection.tls === "verify" || connection.allowPlain) return [];
+  if (isHere(connection.host)) return [];
+  return [
+    {
+      path: ["connection", "tls"],
+      message:
+        "must be verify, since the password and the rows go to another machine; off is allowed to this machine " +
+        "only, or with `allowPlain: true`",
+    },
+  ];
+}
+
+/** Whether a host is this machine; a path is a socket. */
+function isHere(host: string): boolean {
+  return host.startsWith("/") || /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/u.test(host);
+}
+
+function isAddress(host: string): boolean {
+  return /^[\d.]+$/u.test(host) || host.includes(":");
+}
+
+function checkQuery({ query, queryFile }: Asked, dialect: DialectName): Issue[] {
+  if (query === undefined && queryFile === undefined)
+    return [{ path: ["query"], message: "missing; expected the query, or its file as queryFile" }];
+  if (query === undefined) return [];
+  if (queryFile !== undefined)
+    return [{ path: ["queryFile"], message: "stands beside a query; expected either of them" }];
+  const message = queryFault(query, dialect);
+  return message === undefined ? [] : [{ path: ["query"], message }];
+}
+
+/** Why a query is not run, with the line where it says so; undefined where nothing is wrong to see. */
+export function queryFault(query: string, dialect: DialectName): string | undefined {
+  const fault = statementFault(query, dialect) ?? (dialect === "sqlserver" ? bracketFault(query) : undefined);
+  return fault === undefined ? undefined : `line ${fault.line} ${fault.message}`;
+}
+
+/** The column that a path names; undefined where it names none, or something inside one. */
+export function columnOf(path: string): string | undefined {
+  const parsed = parsePath(path);
+  if (!parsed.ok || parsed.value.up > 0 || parsed.value.steps.length !== 1) return undefined;
+  const [name] = parsed.value.steps;
+  return typeof name === "string" ? name : undefined;
+}

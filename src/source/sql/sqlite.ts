@@ -1,0 +1,175 @@
+import { existsSync } from "node:fs";
+import Database from "better-sqlite3";
+import type { Clock } from "../../base/clock.ts";
+import { DatabaseFailure, placeOfValue, written } from "./dialect.ts";
+import type {
+  Bound,
+  Cell,
+  Column,
+  ColumnKind,
+  Dialect,
+  Failure,
+  SessionLimits,
+  Snapshot,
+  Statement,
+} from "./dialect.ts";
+import { codeOf } from "./failures.ts";
+
+/**
+ * A SQLite file, read-only, in one transaction. A statement that is on cannot be cut short: its time is looked at
+ * between rows.
+ */
+export function sqlite(file: string, limits: SessionLimits, clock: Clock): Dialect {
+  return {
+    quoted: (name) => `"${name.replaceAll('"', '""')}"`,
+    // A column may hold values of any kind, and times are texts, written in one of two ways.
+    atLeast: (column, kind) => {
+      if (kind === "integer") return `(${column} >= ${placeOfValue} or typeof(${column}) not in ('integer', 'real'))`;
+      const text = kind === "date" ? column : `replace(replace(${column}, 'T', ' '), 'Z', '')`;
+      return `(${text} >= ${placeOfValue} or typeof(${column}) <> 'text')`;
+    },
+    open: () => {
+      if (!existsSync(file)) throw new DatabaseFailure({ kind: "missing" });
+      return Promise.resolve(new SqliteSnapshot(file, limits, clock));
+    },
+  };
+}
+
+class SqliteSnapshot implements Snapshot {
+  readonly #database: Database.Database;
+  readonly #limits: SessionLimits;
+  readonly #clock: Clock;
+  readonly openedAt: string;
+  readonly #reading = new Set<IterableIterator<unknown>>();
+  #isOpen = true;
+
+  constructor(file: string, limits: SessionLimits, clock: Clock) {
+    this.#limits = limits;
+    this.#clock = clock;
+    this.#database = guarded(false, () => {
+      const options = { readonly: true, fileMustExist: true, timeout: limits.connectTimeoutMs };
+      return new Database(file, options);
+    });
+    try {
+      this.openedAt = guarded(false, () => {
+        this.#database.defaultSafeIntegers(true);
+        this.#database.pragma("query_only = on");
+        this.#database.exec("begin");
+        // The view begins with the first thing that is read.
+        this.#database.prepare("select count(*) from sqlite_schema").get();
+        const now = this.#database.prepare<[], string>("select strftime('%Y-%m-%dT%H:%M:%fZ', 'now')");
+        return now.pluck().get() ?? "";
+      });
+    } catch (thrown) {
+      this.#database.close();
+      throw thrown;
+    }
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  async columns(statement: Statement): Promise<Column[]> {
+    const found = this.#prepare(statement).columns();
+    const names = new Set(found.map(({ name }) => name));
+    return await Promise.resolve(
+      found.map(({ name, type }) => {
+        // Of two columns with one name the second is called `name:1`.
+        const plain = name.replace(/:\d+$/u, "");
+        return { name: names.has(plain) ? plain : name, kind: kindOf(type ?? ""), isList: false, type: type ?? "" };
+      }),
+    );
+  }
+
+  async *rows(statement: Statement, columns: readonly Column[], size: number): AsyncGenerator<Cell[][], void, void> {
+    const rows = this.#prepare(statement)
+      .raw(true)
+      .iterate(...statement.values.map(valueOf));
+    const { statementTimeoutMs } = this.#limits;
+    this.#reading.add(rows);
+    try {
+      for (;;) {
+        const begun = this.#clock.now();
+        const batch: Cell[][] = [];
+        while (batch.length < size) {
+          const next = guarded(false, () => rows.next());
+          if (!this.#isOpen) throw new DatabaseFailure({ kind: "lost" });
+          if (next.done === true) break;
+          batch.push(cellsOf(next.value, columns));
+          if (this.#clock.now() - begun > statementTimeoutMs) throw new DatabaseFailure({ kind: "timed-out" });
+        }
+        if (batch.length > 0) yield batch;
+        if (batch.length < size) return;
+      }
+    } finally {
+      rows.return?.();
+      this.#reading.delete(rows);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isOpen = false;
+    for (const rows of this.#reading) rows.return?.();
+    this.#database.close();
+    await Promise.resolve();
+  }
+
+  #prepare(statement: Statement): Database.Statement {
+    return guarded(true, () => {
+      const prepared = this.#database.prepare(written(statement, () => "?"));
+      if (!prepared.readonly || !prepared.reader) throw new DatabaseFailure({ kind: "writes" });
+      return prepared;
+    });
+  }
+}
+
+/** SQLite keeps what it is given in any column, so only what says nothing else is taken from a declared type. */
+function kindOf(declared: string): ColumnKind {
+  const type = declared.toLowerCase().replace(/\(.*/u, "").trim();
+  if (/^bool(?:ean)?$/u.test(type)) return "boolean";
+  if (/^jsonb?$/u.test(type)) return "json";
+  if (/^(?:decimal|numeric)$/u.test(type) && declared.includes(",")) return "decimal";
+  if (/^(?:timestamptz|timestamp with time zone)$/u.test(type)) return "instant";
+  if (/^(?:timestamp|datetime|timestamp without time zone)$/u.test(type)) return "local";
+  return "any";
+}
+
+function valueOf({ kind, text }: Bound): string | number | bigint {
+  if (kind === "integer") return BigInt(text);
+  if (kind === "float") return Number(text);
+  return kind === "instant" || kind === "local" ? text.replace("T", " ").replace(/Z$/u, "") : text;
+}
+
+function cellsOf(row: unknown, columns: readonly Column[]): Cell[] {
+  if (!Array.isArray(row)) return [];
+  return row.map((cell: unknown, index) => {
+    if (typeof cell === "number" || typeof cell === "bigint") return numberOf(cell, columns[index]);
+    return typeof cell === "string" || cell instanceof Uint8Array ? cell : null;
+  });
+}
+
+/** A number as it is, or with the decimals that its column was declared with, as a decimal is in other databases. */
+function numberOf(cell: number | bigint, column: Column | undefined): Cell {
+  const [, decimals] = column?.kind === "decimal" ? (/,\s*(\d{1,2})\s*\)/u.exec(column.type) ?? []) : [];
+  if (decimals === undefined) return cell;
+  if (typeof cell === "number") return Math.abs(cell) < 1e15 ? cell.toFixed(Number(decimals)) : cell;
+  return Number(decimals) === 0 ? String(cell) : `${cell}.${"0".repeat(Number(decimals))}`;
+}
+
+function guarded<Value>(preparing: boolean, call: () => Value): Value {
+  try {
+    return call();
+  } catch (thrown) {
+    throw thrown instanceof DatabaseFailure ? thrown : new DatabaseFailure(failureOf(thrown, preparing));
+  }
+}
+
+function failureOf(thrown: unknown, preparing: boolean): Failure {
+  const code = codeOf(thrown);
+  if (code.startsWith("SQLITE_READONLY")) return { kind: "writes", code };
+  if (/^SQLITE_(?:CANTOPEN|IOERR|NOTADB|CORRUPT|BUSY|LOCKED|PROTOCOL)/u.test(code)) return { kind: "down", code };
+  if (/^SQLITE_(?:AUTH|PERM)/u.test(code)) return { kind: "forbidden", code };
+  if (!preparing) return { kind: "row", code: code === "" ? undefined : code };
+  return { kind: "query", code: code === "" ? undefined : code, words: thrown instanceof Error ? thrown.message : "" };
+}

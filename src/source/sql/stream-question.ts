@@ -1,0 +1,130 @@
+import type { Stream } from "../../crm/model.ts";
+import type { Json, JsonObject } from "../../base/canonical-json.ts";
+import type { Problem } from "../../base/errors.ts";
+import { readsOf } from "../mapping/compile.ts";
+import type { RecordLimits } from "../limits.ts";
+import { columnsStatement, loadQuery, queryProblem } from "./query.ts";
+import type { Query, QueryPlaces } from "./query.ts";
+import type { Column } from "./dialect.ts";
+import type { Open } from "./view.ts";
+import { columnOf } from "./sql-source-settings.ts";
+import type { SqlSince } from "./sql-source-settings.ts";
+import { tellsChanges } from "./newest.ts";
+
+/** The settings of a stream, as far as they say what is asked for. */
+export interface StreamSettings {
+  query?: string | undefined;
+  queryFile?: string | undefined;
+  key?: string | undefined;
+  details?:
+    | Readonly<Record<string, { query?: string | undefined; queryFile?: string | undefined; key: string }>>
+    | undefined;
+  json: readonly string[];
+  since?: SqlSince | undefined;
+  limits: RecordLimits;
+  skip?: Json | undefined;
+  mapping: JsonObject;
+}
+
+/** One query with its columns as the database describes them. */
+export interface Part {
+  query: Query;
+  columns: readonly Column[];
+  /** The column of its key, by which details are joined. */
+  key: Column | undefined;
+}
+
+/** What is asked of the database for a stream, looked through before anything is read. */
+export interface Question {
+  header: Part;
+  details: Readonly<Record<string, Part>>;
+  /** The column that tells changes. */
+  changed: Column | undefined;
+}
+
+/**
+ * Loads the queries of a stream and has the database describe them. Throws a Problem, with the place of its query or
+ * its key, for one that cannot be run, lacks a column that is read, or has one that no record can hold.
+ */
+export async function questionOf(
+  stream: Stream,
+  settings: StreamSettings,
+  place: string,
+  { snapshot }: Open,
+  places: QueryPlaces,
+  failed: (thrown: unknown, query: Query) => Problem,
+): Promise<Question> {
+  const describe = async (query: Query, key: string | undefined): Promise<Part> => {
+    let columns: Column[];
+    try {
+      columns = await snapshot.columns(columnsStatement(query));
+    } catch (thrown) {
+      throw failed(thrown, query);
+    }
+    refuseColumns(query, columns);
+    const name = key === undefined ? undefined : columnOf(key);
+    return { query, columns, key: columns.find((column) => column.name === name) };
+  };
+  const header = await describe(loadQuery(settings, place, places), settings.key);
+  const needed = (part: Part, name: string, key: string): void => {
+    if (part.columns.some((column) => column.name === name)) return;
+    throw queryProblem(
+      { ...part.query, place: part.query.file === undefined ? places.placeOf(key) : part.query.place },
+      undefined,
+      `gives no column ${name}, which \`${key}\` reads; it gives ${namesOf(part.columns)}`,
+      "Correct the name, or have the query give it.",
+    );
+  };
+  if (settings.key !== undefined) needed(header, columnOf(settings.key) ?? "", `${place}.key`);
+  for (const name of settings.json) needed(header, name, `${place}.json`);
+  const details: Record<string, Part> = {};
+  for (const [name, set] of Object.entries(settings.details ?? {})) {
+    const at = `${place}.details.${name}`;
+    const part = await describe(loadQuery(set, at, places), set.key);
+    needed(part, columnOf(set.key) ?? "", `${at}.key`);
+    details[name] = part;
+  }
+  for (const { steps, at } of readsOf(stream, settings.mapping, settings.skip)) {
+    const [first, , inside] = steps;
+    const key = [`${place}.mapping`, ...at].join(".");
+    const part = typeof first === "string" ? details[first] : undefined;
+    if (part === undefined && typeof first === "string") needed(header, first, key);
+    else if (part !== undefined && typeof inside === "string") needed(part, inside, key);
+  }
+  if (settings.since === undefined) return { header, details, changed: undefined };
+  needed(header, settings.since.column, `${place}.since.column`);
+  const changed = header.columns.find(({ name }) => name === settings.since?.column);
+  if (changed !== undefined && !tellsChanges(changed))
+    throw queryProblem(
+      header.query,
+      undefined,
+      `gives ${changed.name}, which \`${place}.since.column\` names, as ${changed.type}; expected a time, a date or ` +
+        "a whole number",
+      "Name another column, or leave `since` out.",
+    );
+  return { header, details, changed };
+}
+
+function refuseColumns(query: Query, columns: readonly Column[]): void {
+  const seen = new Set<string>();
+  for (const { name, kind, type } of columns) {
+    if (name === "" || name === "?column?")
+      throw queryProblem(query, undefined, "gives a column without a name", "Give it one with `as`.");
+    if (seen.has(name))
+      throw queryProblem(query, undefined, `gives two columns ${name}`, "Rename one of them with `as`.");
+    seen.add(name);
+    if (kind === "binary")
+      throw queryProblem(
+        query,
+        undefined,
+        `gives the column ${name} as bytes (${type}), which no record can hold`,
+        "Leave it out, or have the query write it as text.",
+      );
+  }
+}
+
+function namesOf(columns: readonly Column[]): string {
+  const most = 30;
+  const names = columns.slice(0, most).map(({ name }) => name);
+  return `${names.join(", ")}${columns.length > most ? ` and ${columns.length - most} others` : ""}`;
+}

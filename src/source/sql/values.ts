@@ -1,0 +1,184 @@
+import type { Json, JsonObject } from "../../base/canonical-json.ts";
+import { measureJson, parseJson } from "../json.ts";
+import type { RecordLimits } from "../limits.ts";
+import type { BadRecord } from "../reader.ts";
+import type { Cell, Column, ColumnKind } from "./dialect.ts";
+import { listText } from "./list-text.ts";
+
+/** What is not the same for all columns. */
+export interface ValueRules {
+  /** Zone of times without one; undefined: they stay local. */
+  zone: string | undefined;
+  limits: RecordLimits;
+  /** Columns whose text is JSON although the database does not say so. */
+  json: ReadonlySet<string>;
+}
+
+/** A value that no record can hold, by its code and in words that do not repeat it. */
+class ValueFault extends Error {
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+type Reader = (cell: Exclude<Cell, null>) => Json;
+
+/**
+ * Makes records of rows: a record looks the same whatever database its row is from. Whole numbers beyond 2^53 and
+ * decimals are text as the database has them, moments are ISO with Z, other times and dates ISO without a zone.
+ */
+export function rowReader(
+  columns: readonly Column[],
+  rules: ValueRules,
+): (cells: readonly Cell[], place: string) => { row: { place: string; value: JsonObject } } | { bad: BadRecord } {
+  const readers = columns.map((column): [string, Reader] => {
+    const kind = rules.json.has(column.name) ? "json" : column.kind;
+    const one = readerOf(kind, rules);
+    return [column.name, column.isList ? listReader(one) : one];
+  });
+  return (cells, place) => {
+    const value: JsonObject = {};
+    let size = 0;
+    for (const [index, [name, read]] of readers.entries()) {
+      const cell = cells[index] ?? null;
+      size += typeof cell === "string" || cell instanceof Uint8Array ? cell.length : 8;
+      try {
+        put(value, name, cell === null ? null : read(cell));
+      } catch (thrown) {
+        if (!(thrown instanceof ValueFault)) throw thrown;
+        return { bad: { place, code: thrown.code, message: `the column ${name} ${thrown.message}` } };
+      }
+    }
+    if (size > rules.limits.maxBytes)
+      return { bad: { place, code: "too-large", message: `larger than ${rules.limits.maxBytes} bytes` } };
+    const measured = measureJson(value, rules.limits);
+    if (!measured.ok) return { bad: { place, code: measured.error.code, message: measured.error.message } };
+    return { row: { place, value } };
+  };
+}
+
+/** A column may be called `__proto__`. */
+function put(value: JsonObject, name: string, member: Json): void {
+  if (name !== "__proto__") value[name] = member;
+  else Object.defineProperty(value, name, { value: member, enumerable: true, configurable: true, writable: true });
+}
+
+function readerOf(kind: ColumnKind, rules: ValueRules): Reader {
+  switch (kind) {
+    case "integer":
+      return integer;
+    case "decimal":
+    case "date":
+    case "text":
+      return (cell) => textOf(cell);
+    case "float":
+      return float;
+    case "boolean":
+      return boolean;
+    case "instant":
+      return (cell) => instantText(textOf(cell));
+    case "local":
+      return (cell) => localText(textOf(cell), rules.zone);
+    case "json":
+      return (cell) => json(textOf(cell), rules.limits);
+    case "binary":
+      return binary;
+    case "any":
+      return any;
+  }
+}
+
+function textOf(cell: Exclude<Cell, null>): string {
+  if (cell instanceof Uint8Array) return binary();
+  return typeof cell === "string" ? cell : String(cell);
+}
+
+function binary(): never {
+  throw new ValueFault("binary", "holds bytes, which no record can; write them as text in the query");
+}
+
+function integer(cell: Exclude<Cell, null>): Json {
+  const text = textOf(cell);
+  const number = Number(text);
+  return /^-?\d+$/u.test(text) && Number.isSafeInteger(number) ? number : text;
+}
+
+function float(cell: Exclude<Cell, null>): Json {
+  const text = textOf(cell);
+  const number = Number(text);
+  return text.trim() !== "" && Number.isFinite(number) ? number : text;
+}
+
+function boolean(cell: Exclude<Cell, null>): Json {
+  if (cell === true || cell === "t" || cell === "true" || cell === "1" || cell === 1 || cell === 1n) return true;
+  if (cell === false || cell === "f" || cell === "false" || cell === "0" || cell === 0 || cell === 0n) return false;
+  return any(cell);
+}
+
+function any(cell: Exclude<Cell, null>): Json {
+  if (typeof cell === "bigint") return integer(cell);
+  if (typeof cell === "number" && !Number.isFinite(cell)) return String(cell);
+  return cell instanceof Uint8Array ? binary() : cell;
+}
+
+function json(text: string, limits: RecordLimits): Json {
+  const parsed = parseJson(text, limits);
+  if (parsed.ok) return parsed.value;
+  throw new ValueFault(parsed.error.code, `is not usable as JSON: ${parsed.error.message}`);
+}
+
+function listReader(one: Reader): Reader {
+  return (cell) => {
+    const read = (element: Exclude<Cell, null>): Json => one(element);
+    const list = listText(textOf(cell), read);
+    if (list === undefined) throw new ValueFault("not-a-list", "holds a list that cannot be read");
+    return list;
+  };
+}
+
+const timeOfDay = /^(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d)(?::(\d\d)(\.\d+)?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?$/u;
+
+/**
+ * A date and time in the one form of a record: no zeros behind a fraction, `T` between. What has another form, such as
+ * `infinity`, stays as it is, and the mapping says what it thinks of it.
+ */
+function isoTime(text: string): { local: string; offset: string | undefined } | undefined {
+  const match = timeOfDay.exec(text);
+  if (match === null) return undefined;
+  const [, year, month, day, hour, minute, second = "00", fraction = "", offset] = match;
+  const short = fraction.replace(/\.?0+$/u, "");
+  return { local: `${year}-${month}-${day}T${hour}:${minute}:${second}${short}`, offset };
+}
+
+/** A moment as ISO with Z. The session's zone is UTC; an offset that is written otherwise is taken into account. */
+export function instantText(text: string): string {
+  const time = isoTime(text);
+  if (time === undefined) return text;
+  const { local, offset = "Z" } = time;
+  if (/^(?:Z|[+-]00(?::?00)?)$/u.test(offset)) return `${local}Z`;
+  try {
+    return Temporal.Instant.from(`${local}${offset.length === 3 ? `${offset}:00` : offset}`).toString();
+  } catch {
+    return text;
+  }
+}
+
+/**
+ * A time without zone: local, or the moment it is in the zone. One that clocks there show twice or not at all stays
+ * local, so that the mapping decides or quarantines it, and nobody guesses.
+ */
+export function localText(text: string, zone: string | undefined): string {
+  const time = isoTime(text);
+  if (time === undefined) return text;
+  if (time.offset !== undefined) return instantText(text);
+  if (zone === undefined) return time.local;
+  try {
+    const plain = Temporal.PlainDateTime.from(time.local, { overflow: "reject" });
+    return plain.toZonedDateTime(zone, { disambiguation: "reject" }).toInstant().toString();
+  } catch {
+    return time.local;
+  }
+}

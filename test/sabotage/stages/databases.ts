@@ -1,0 +1,4 @@
+import { databases } from "../breaks/databases.ts";
+import { stage } from "../stage.ts";
+
+stage(databases);

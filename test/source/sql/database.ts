@@ -1,0 +1,31 @@
+import { customerMapping, directoryWith, openSource } from "../support.ts";
+import type { Source, SourceDeps } from "../../../src/source/source.ts";
+
+/** A database for one test, whatever speaks SQL there. */
+export interface TestDatabase {
+  kind: "postgres" | "mysql" | "sqlite";
+  connection: Record<string, unknown>;
+  secret: string;
+  /** Types of this database for what every one of them knows. */
+  types: { big: string; moment: string; local: string; json: string; double: string };
+  run: (...statements: string[]) => Promise<void>;
+}
+
+/** A source of this database with these streams of customers and orders. */
+export function sourceOf(
+  { connection, secret }: TestDatabase,
+  streams: Record<string, Record<string, unknown>>,
+  more: Record<string, unknown> = {},
+  deps: Partial<SourceDeps> & { files?: Record<string, string> } = {},
+): Source {
+  const { files = {}, ...given } = deps;
+  const mapped = Object.entries(streams).map(([name, stream]) => [name, { mapping: mappings[name], ...stream }]);
+  const settings = { kind: "sql", connection, ...more, streams: Object.fromEntries(mapped) };
+  return openSource(settings, directoryWith(files), { secrets: () => secret, ...given });
+}
+
+const constant = (value: string): object => ({ value });
+const mappings: Readonly<Record<string, object>> = {
+  customers: { ...customerMapping, name: constant("Somebody") },
+  orders: { id: "id", customerId: "customer", instances: [] },
+};

@@ -1,0 +1,325 @@
+import { describe, expect, it } from "vitest";
+import { readAll } from "../support.ts";
+import { sourceOf } from "./database.ts";
+import type { TestDatabase } from "./database.ts";
+
+const query = "select * from customer";
+
+async function filled(database: TestDatabase, count: number): Promise<void> {
+  const { big, moment } = database.types;
+  await database.run(`create table customer (id ${big} primary key, name varchar(40), changed_at ${moment} null)`);
+  for (let from = 0; from < count; from += 1_000) {
+    const rows = Array.from({ length: Math.min(1_000, count - from) }, (_, index) => {
+      const id = from + index + 1;
+      return `(${id}, 'Name ${id}', '2026-11-20 08:00:${String(id % 60).padStart(2, "0")}')`;
+    });
+    await database.run(`insert into customer values ${rows.join(", ")}`);
+  }
+}
+
+/** What every database has to show, each as the others do. */
+export function everyDialect(what: string, newDatabase: () => Promise<TestDatabase>): void {
+  describe(`a source in ${what}`, () => {
+    it("gives the records that any other database would give", async () => {
+      const database = await newDatabase();
+      const { big, moment, local, json, double } = database.types;
+      await database.run(
+        `create table thing (id ${big} primary key, name varchar(40), price decimal(12,2), paid boolean, due date,
+           local_at ${local}, changed_at ${moment}, attributes ${json}, weight ${double})`,
+        `insert into thing values (9007199254740993, 'Ünal ''Straße'' 中文', 12.50, true, '2026-02-28',
+           '2026-10-25 02:30:00', '2026-11-20 08:00:00', '{"a":[1,null],"b":9007199254740993}', 0.1)`,
+        "insert into thing (id) values (7)",
+      );
+      const thing = { key: "id", query: "select * from thing;\n-- all of them\n" };
+      const { raws, bads, outcome } = await readAll(sourceOf(database, { customers: thing }), "customers");
+      expect([bads, outcome]).toEqual([[], { complete: true, full: true, rows: 2 }]);
+      const empty = { name: null, price: null, paid: null, due: null, local_at: null, changed_at: null };
+      expect(raws).toEqual([
+        {
+          place: "crm/customers, id 7",
+          key: "7",
+          value: { id: 7, ...empty, attributes: null, weight: null },
+        },
+        {
+          place: "crm/customers, id 9007199254740993",
+          key: "9007199254740993",
+          value: {
+            id: "9007199254740993",
+            name: "Ünal 'Straße' 中文",
+            price: "12.50",
+            paid: true,
+            due: "2026-02-28",
+            local_at: "2026-10-25T02:30:00",
+            changed_at: "2026-11-20T08:00:00Z",
+            attributes: { a: [1, null], b: "9007199254740993" },
+            weight: 0.1,
+          },
+        },
+      ]);
+    });
+
+    it("takes local times for moments of its zone, but for those that its clocks show twice or never", async () => {
+      const database = await newDatabase();
+      await database.run(
+        `create table customer (id ${database.types.big} primary key, at_time ${database.types.local})`,
+        "insert into customer values (1, '2026-07-01 12:00:00'), (2, '2026-10-25 02:30:00'), (3, '2026-03-29 02:30:00')",
+      );
+      const source = sourceOf(database, { customers: { query, key: "id" } }, { zone: "Europe/Berlin" });
+      const { raws } = await readAll(source, "customers");
+      expect(raws.map(({ value }) => value["at_time"])).toEqual([
+        "2026-07-01T10:00:00Z",
+        "2026-10-25T02:30:00",
+        "2026-03-29T02:30:00",
+      ]);
+    });
+
+    it("shows all its streams as of one moment, whatever is written meanwhile, and a later one as of a later", async () => {
+      const database = await newDatabase();
+      await filled(database, 3);
+      await database.run(
+        "create table bought (id integer primary key, customer integer)",
+        "insert into bought values (1, 1), (2, 2)",
+      );
+      const source = sourceOf(database, {
+        customers: { query, key: "id" },
+        orders: { query: "select * from bought", key: "id" },
+      });
+      const ids = async (stream: "customers" | "orders"): Promise<(string | undefined)[]> =>
+        (await readAll(source, stream)).raws.map(({ key }) => key);
+      expect(await ids("customers")).toEqual(["1", "2", "3"]);
+      await database.run("delete from bought where id = 1", "insert into bought values (9, 9)", "delete from customer");
+      expect(await ids("orders")).toEqual(["1", "2"]);
+      expect(await ids("customers")).toEqual(["1", "2", "3"]);
+      await source.endReading();
+      expect([await ids("orders"), await ids("customers")]).toEqual([["2", "9"], []]);
+    });
+
+    it("is asked for what changed since: ties are kept, late changes are found, and nothing is lost in three runs", async () => {
+      const database = await newDatabase();
+      await filled(database, 3);
+      const since = { column: "changed_at", overlap: "10s" };
+      const source = sourceOf(database, { customers: { query, key: "id", since } });
+      const next = async (cursor?: string): Promise<{ ids: string; cursor: string | undefined; full: boolean }> => {
+        const { raws, outcome } = await readAll(source, "customers", cursor === undefined ? {} : { since: cursor });
+        await source.endReading();
+        return { ids: raws.map(({ key }) => key).join(), cursor: outcome.cursor, full: outcome.full };
+      };
+      const first = await next();
+      expect(first).toEqual({ ids: "1,2,3", cursor: "2026-11-20T08:00:03Z", full: true });
+      // One at the very moment of the largest, one that was written before it and became visible after it.
+      await database.run(
+        "insert into customer values (4, 'Tie', '2026-11-20 08:00:03'), (5, 'Late', '2026-11-20 07:59:54'), " +
+          "(6, 'Old', '2026-11-20 07:59:00'), (7, 'Timeless', null), (8, 'New', '2026-11-20 09:00:00')",
+      );
+      const second = await next(first.cursor);
+      expect(second).toEqual({ ids: "1,2,3,4,5,7,8", cursor: "2026-11-20T09:00:00Z", full: false });
+      const third = await next(second.cursor);
+      expect(third).toEqual({ ids: "7,8", cursor: "2026-11-20T09:00:00Z", full: false });
+      // A single time beyond the clock of the database does not have everything after it missed.
+      await database.run("insert into customer values (9, 'Wrong', '2037-01-01 00:00:00')");
+      const fourth = await next(third.cursor);
+      expect(fourth.ids).toBe("7,8,9");
+      expect(Date.parse(fourth.cursor ?? "")).toBeLessThanOrEqual(Date.now() + 60_000);
+    });
+
+    it("is asked by versions, which no time is compared with", async () => {
+      const database = await newDatabase();
+      await database.run(
+        `create table customer (id integer primary key, version ${database.types.big})`,
+        "insert into customer values (1, 900), (2, 90), (3, 9007199254740993)",
+      );
+      const since = { column: "version", overlapBy: 10 };
+      const source = sourceOf(database, { customers: { query, key: "id", since } });
+      const { outcome } = await readAll(source, "customers");
+      expect(outcome.cursor).toBe("9007199254740993");
+      const ids = async (asked: string): Promise<unknown> => {
+        const { raws, outcome: ended } = await readAll(source, "customers", { since: asked });
+        return [raws.map(({ key }) => key).join(), ended.full];
+      };
+      expect(await ids("100")).toEqual(["1,2,3", false]);
+      expect(await ids("101")).toEqual(["1,3", false]);
+      expect(await ids("9007199254741003")).toEqual(["3", false]);
+      expect(await ids("9007199254741004")).toEqual(["", false]);
+      expect(await ids("2026-11-20T08:00:00Z")).toEqual(["1,2,3", database.kind !== "sqlite"]);
+    });
+
+    it("joins details by key, and of changes those of what changed alone", async () => {
+      const database = await newDatabase();
+      const { big, moment } = database.types;
+      await database.run(
+        `create table bought (id ${big} primary key, customer ${big}, changed_at ${moment})`,
+        "create table line (bought integer, product varchar(20))",
+        "insert into bought values (2, 7, '2026-11-20 08:00:00'), (1, 7, '2026-11-21 08:00:00')",
+        "insert into line values (1, 'A'), (2, 'B'), (1, 'C')",
+      );
+      const source = sourceOf(database, {
+        orders: {
+          query: "select * from bought",
+          key: "id",
+          since: { column: "changed_at" },
+          details: { lines: { query: "select bought, product from line order by product", key: "bought" } },
+        },
+      });
+      const whole = await readAll(source, "orders");
+      expect(whole.raws.map(({ key, value }) => [key, value["lines"]])).toEqual([
+        [
+          "1",
+          [
+            { bought: 1, product: "A" },
+            { bought: 1, product: "C" },
+          ],
+        ],
+        ["2", [{ bought: 2, product: "B" }]],
+      ]);
+      expect(whole.outcome).toMatchObject({ complete: true, full: true, details: { "#headers": 2, lines: 3 } });
+      const changed = await readAll(source, "orders", { since: whole.outcome.cursor ?? "" });
+      expect(changed.raws.map(({ key }) => key)).toEqual(["1"]);
+      expect(changed).toMatchObject({ bads: [], outcome: { complete: true, full: false } });
+    });
+
+    it("goes on by its key where a reading was cut, and every row comes once", async () => {
+      const database = await newDatabase();
+      await filled(database, 2_500);
+      const source = sourceOf(database, { customers: { query, key: "id", since: { column: "changed_at" } } });
+      const seen: string[] = [];
+      let position: string | undefined;
+      for (let parts = 1; parts < 10; parts += 1) {
+        const options = { batchSize: 500, ...(position === undefined ? {} : { resume: position }) };
+        const reading = source.read("customers", { ...options, reached: (told) => (position = told) });
+        // Each part takes a batch, and is told where it stands when the next one is asked for.
+        const one = await reading.next();
+        if (one.done === true) {
+          expect(one.value).toMatchObject({ complete: true, full: true });
+          break;
+        }
+        const keys = one.value.map((item) => ("raw" in item ? item.raw.key : undefined) ?? "");
+        seen.push(...keys.filter((key) => !seen.includes(key)));
+        const two = await reading.next();
+        if (two.done === true) {
+          expect(two.value).toMatchObject({ complete: true, full: true, cursor: "2026-11-20T08:00:59Z" });
+          break;
+        }
+        // The position holds a key and no other value.
+        expect(position).not.toContain("Name");
+        await reading.return({ complete: false, full: true, rows: 0 });
+        await source.endReading();
+      }
+      expect(seen).toEqual(Array.from({ length: 2_500 }, (_, index) => String(index + 1)));
+    });
+
+    it("reads its look-up tables by query, in the same view", async () => {
+      const database = await newDatabase();
+      await filled(database, 1);
+      await database.run(
+        "create table region (country varchar(2), name varchar(20))",
+        "insert into region values ('DE', 'Europe'), ('FR', 'Europe')",
+      );
+      const regions = { query: "select country, name from region", key: "country", value: "name" };
+      const customers = {
+        query: "select id, 'DE' as country from customer",
+        key: "id",
+        mapping: {
+          id: "id",
+          name: { lookup: { table: "regions", key: "country" } },
+          customerType: { value: "company" },
+          branchCode: { value: "B" },
+          branchName: { value: "B" },
+        },
+      };
+      const source = sourceOf(database, { customers }, { tables: { regions } });
+      expect(await source.check()).toBeUndefined();
+      const { map } = await source.mapping("customers");
+      const [raw] = (await readAll(source, "customers")).raws;
+      expect(map(raw?.value ?? {})).toMatchObject({ ok: true, value: { record: { name: "Europe" } } });
+      await database.run("insert into region values ('DE', 'Asia')");
+      await source.endReading();
+      await expect(source.mapping("customers")).rejects.toThrow("has a key twice");
+    });
+
+    it("names a query that cannot be run, with its file, line and key, before anything is read", async () => {
+      const database = await newDatabase();
+      await filled(database, 1);
+      const placeOf = (key: string): string => `crm-sync.yaml:7:5 (${key})`;
+      const problemOf = async (
+        stream: Record<string, unknown>,
+        files: Record<string, string> = {},
+      ): Promise<unknown> => {
+        const source = sourceOf(database, { customers: stream }, {}, { files, placeOf });
+        const found = await source.check();
+        const { raws, outcome } = await readAll(source, "customers");
+        expect(raws).toEqual([]);
+        expect(outcome).toMatchObject({ complete: false, problem: { message: found?.message } });
+        return [found?.code, found?.place, found?.message];
+      };
+      const at = "sources.crm.streams.customers";
+      const files = { "c.sql": "select id,\n  nmae\nfrom customer" };
+      expect(await problemOf({ queryFile: "c.sql" }, files)).toEqual([
+        "source.wrong-query",
+        expect.stringMatching(/^c\.sql:\d$/u),
+        expect.stringContaining("nmae"),
+      ]);
+      expect(await problemOf({ queryFile: "c.sql" }, { "c.sql": "\n-- all\ndelete from customer" })).toEqual([
+        "source.wrong-query",
+        "c.sql:3",
+        expect.stringContaining(`\`${at}.queryFile\`, line 3 of the query, begins with delete`),
+      ]);
+      expect(await problemOf({ queryFile: "d.sql" })).toEqual([
+        "source.wrong-query",
+        "d.sql:1",
+        expect.stringContaining("cannot be read (ENOENT)"),
+      ]);
+      expect(await problemOf({ query, key: "number" })).toEqual([
+        "source.wrong-query",
+        `crm-sync.yaml:7:5 (${at}.key)`,
+        `\`${at}.query\` gives no column number, which \`${at}.key\` reads; it gives id, name, changed_at.`,
+      ]);
+      expect(await problemOf({ query: "select id from customer", mapping: unknownColumn })).toEqual([
+        "source.wrong-query",
+        `crm-sync.yaml:7:5 (${at}.mapping.name)`,
+        expect.stringContaining("gives no column mail"),
+      ]);
+      expect(await problemOf({ query, since: { column: "seen" } })).toMatchObject([
+        "source.wrong-query",
+        `crm-sync.yaml:7:5 (${at}.since.column)`,
+        expect.stringContaining("gives no column seen"),
+      ]);
+      expect(await problemOf({ query: "select id, id from customer" })).toMatchObject([
+        "source.wrong-query",
+        expect.any(String),
+        expect.stringMatching(/two columns id|Duplicate column name 'id'|columns? id/iu),
+      ]);
+    });
+
+    it("gives batches of the size that is asked for, and reads on after a reading was given up", async () => {
+      const database = await newDatabase();
+      await filled(database, 3_000);
+      const source = sourceOf(database, { customers: { query, key: "id" } });
+      const reading = source.read("customers", { batchSize: 100 });
+      const first = await reading.next();
+      expect(first.value).toHaveLength(100);
+      await reading.return({ complete: false, full: true, rows: 0 });
+      await source.endReading();
+      const { batches, raws } = await readAll(source, "customers", { batchSize: 700 });
+      expect([batches, raws.length]).toEqual([[700, 700, 700, 700, 200], 3_000]);
+    });
+
+    it("stops when the reading is aborted", async () => {
+      const database = await newDatabase();
+      await filled(database, 2_000);
+      const stop = new AbortController();
+      const source = sourceOf(database, { customers: { query, key: "id" } });
+      const reading = source.read("customers", { signal: stop.signal, batchSize: 100 });
+      await reading.next();
+      stop.abort(new Error("SIGTERM"));
+      await expect(reading.next()).rejects.toThrow("SIGTERM");
+    });
+  });
+}
+
+const unknownColumn = {
+  id: "id",
+  name: "mail",
+  customerType: { value: "company" },
+  branchCode: { value: "B" },
+  branchName: { value: "B" },
+};

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { hasMariadb, startMariadb } from "../../support/mariadb.ts";
+import type { MariadbServer } from "../../support/mariadb.ts";
+import { readAll } from "../support.ts";
+import { sourceOf } from "./database.ts";
+import type { TestDatabase } from "./database.ts";
+import { everyDialect } from "./every-dialect.ts";
+
+if (!hasMariadb)
+  describe("MariaDB", () => {
+    it("is not installed here (mariadbd), so that sources in it are NOT TRIED", () => expect(hasMariadb).toBe(false));
+  });
+else
+  describe("MariaDB, where it is installed:", () => {
+    tried();
+  });
+
+function tried(): void {
+  let server: MariadbServer;
+  beforeAll(async () => {
+    server = await startMariadb();
+  });
+  afterAll(() => server.stop());
+
+  async function newDatabase(): Promise<TestDatabase> {
+    const database = await server.newDatabase();
+    return {
+      kind: "mysql",
+      connection: { kind: "mysql", host: server.socket, database, user: server.user, tls: "off" },
+      secret: "",
+      types: { big: "bigint", moment: "timestamp", local: "datetime(3)", json: "json", double: "double" },
+      run: async (...statements) => void (await server.run(database, ...statements)),
+    };
+  }
+
+  everyDialect("MariaDB", newDatabase);
+
+  it("names who is not let in, what may not be read, what writes and what takes too long, without its rows", async () => {
+    const database = await newDatabase();
+    await database.run(
+      "create table customer (id integer primary key, name varchar(40))",
+      "insert into customer values (1, 'Zqcanary Person')",
+    );
+    const problemOf = async (
+      query: string,
+      connection: Record<string, unknown> = {},
+      more: Record<string, unknown> = {},
+    ): Promise<string | undefined> => {
+      const given = { ...database, connection: { ...database.connection, ...connection } };
+      const source = sourceOf(given, { customers: { query, key: "id" } }, more);
+      const { outcome } = await readAll(source, "customers");
+      expect(outcome.complete).toBe(false);
+      expect(JSON.stringify(outcome.problem)).not.toContain("Zqcanary");
+      return outcome.problem?.code;
+    };
+    expect(await problemOf("select 1 as id", { user: "nobody" })).toBe("source.wrong-password");
+    expect(await problemOf("select 1 as id", { host: "/nowhere/socket" })).toBe("source.down");
+    expect(await problemOf("select id, sleep(5) as s from customer", {}, { statementTimeout: "200ms" })).toBe(
+      "source.timed-out",
+    );
+    await database.run(
+      "create function bump() returns int modifies sql data begin update customer set id = 2; return 1; end",
+    );
+    expect(await problemOf("select id, bump() as b from customer")).toBe("source.wrong-query");
+  });
+}

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startPostgres } from "../../support/postgres.ts";
+import type { PostgresServer } from "../../support/postgres.ts";
+import { readAll } from "../support.ts";
+import { sourceOf } from "./database.ts";
+import type { TestDatabase } from "./database.ts";
+import { everyDialect } from "./every-dialect.ts";
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(() => server.stop());
+
+async function newDatabase(): Promise<TestDatabase & { database: string }> {
+  const database = await server.newDatabase();
+  return {
+    kind: "postgres",
+    database,
+    connection: {
+      kind: "postgres",
+      host: "127.0.0.1",
+      port: server.port,
+      database,
+      user: server.user,
+      password: "env:ERP_PASSWORD",
+      tls: "off",
+    },
+    secret: server.password,
+    types: { big: "bigint", moment: "timestamptz", local: "timestamp", json: "jsonb", double: "double precision" },
+    run: async (...statements) => {
+      for (const statement of statements) await server.run(database, statement);
+    },
+  };
+}
+
+everyDialect("PostgreSQL", newDatabase);
+
+describe("a source in PostgreSQL that cannot be read whole", () => {
+  const query = "select * from customer";
+
+  async function withCustomers(): Promise<Awaited<ReturnType<typeof newDatabase>>> {
+    const database = await newDatabase();
+    await database.run(
+      "create table customer (id bigint primary key, name text)",
+      "insert into customer select n, 'Zqcanary ' || n from generate_series(1, 3000) n",
+    );
+    return database;
+  }
+
+  async function endOf(
+    database: TestDatabase,
+    stream: Record<string, unknown> = { query, key: "id" },
+    more: Record<string, unknown> = {},
+  ): Promise<{ code: string | undefined; message: string; raws: number }> {
+    const { raws, outcome } = await readAll(sourceOf(database, { customers: stream }, more), "customers");
+    expect(outcome.complete).toBe(false);
+    const { problem } = outcome;
+    const said = `${problem?.message} ${problem?.cure} ${problem?.place} ${String(problem?.cause)}`;
+    for (const secret of ["Zqcanary", server.password, "wrong-password-1"]) expect(said).not.toContain(secret);
+    return { code: problem?.code, message: problem?.message ?? "", raws: raws.length };
+  }
+
+  it("because it is down, refuses the password, or offers no TLS: named, never thrown", async () => {
+    const database = await withCustomers();
+    const other = (settings: Record<string, unknown>, secret = database.secret): TestDatabase => ({
+      ...database,
+      secret,
+      connection: { ...database.connection, ...settings },
+    });
+    expect(await endOf(other({ port: 1 }))).toMatchObject({ code: "source.down", raws: 0 });
+    expect(await endOf(other({}, "wrong-password-1"))).toMatchObject({ code: "source.wrong-password", raws: 0 });
+    expect(await endOf(other({ database: "nowhere" }))).toMatchObject({ code: "source.wrong-password", raws: 0 });
+    const tls = await endOf(other({ tls: "verify" }));
+    expect(tls).toMatchObject({ code: "source.down", message: expect.stringContaining("no TLS that can be trusted") });
+  });
+
+  it("because a query writes, behind a function too: nothing is written", async () => {
+    const database = await withCustomers();
+    await database.run(
+      "create function bump() returns int language plpgsql as $$ begin delete from customer; return 1; end $$",
+    );
+    const written = await endOf(database, { query: "select bump() as id", key: "id" });
+    expect(written).toMatchObject({ code: "source.wrong-query", message: expect.stringContaining("writes") });
+    expect(await endOf(database, { query: "select nextval('s') as id from pg_class", key: "id" })).toMatchObject({
+      code: "source.wrong-query",
+    });
+    expect(await server.run(database.database, "select count(*) from customer")).toEqual([["3000"]]);
+  });
+
+  it("because it takes too long, may not be read, or fails at a row, whose value is not told", async () => {
+    const database = await withCustomers();
+    const slow = { query: "select id, pg_sleep(5)::text as slept from customer", key: "id" };
+    expect(await endOf(database, slow, { statementTimeout: "200ms" })).toMatchObject({ code: "source.timed-out" });
+    const wrong = { query: "select id, case when id > 1200 then name::int end as n from customer", key: "id" };
+    expect(await endOf(database, wrong)).toMatchObject({ code: "source.half-read" });
+    await database.run("drop role if exists reader", "create role reader login password 'reader'");
+    const reader = { ...database, secret: "reader", connection: { ...database.connection, user: "reader" } };
+    expect(await endOf(reader)).toMatchObject({ code: "source.refused", raws: 0 });
+    await database.run("drop role reader");
+  });
+
+  it("because its connection is cut in the middle: what came is kept, no other stream is read from a later view", async () => {
+    const database = await withCustomers();
+    const streams = {
+      customers: { query, key: "id" },
+      orders: { query: "select id, id as customer from customer", key: "id" },
+    };
+    const source = sourceOf(database, streams);
+    const reading = source.read("customers", { batchSize: 500 });
+    expect((await reading.next()).value).toHaveLength(500);
+    await server.run(
+      "postgres",
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database.database}'`,
+    );
+    let end = await reading.next();
+    while (end.done !== true) end = await reading.next();
+    expect(end.value).toMatchObject({ complete: false, rows: 500, problem: { code: "source.down" } });
+    const orders = await readAll(source, "orders");
+    expect(orders).toMatchObject({ raws: [], outcome: { complete: false, problem: { code: "source.down" } } });
+    await source.endReading();
+    expect((await readAll(source, "orders")).outcome).toMatchObject({ complete: true, rows: 3_000 });
+  });
+
+  it("in one of its streams takes no other stream with it", async () => {
+    const database = await withCustomers();
+    const source = sourceOf(database, {
+      customers: { query: "select id, name::int as n from customer", key: "id" },
+      orders: { query: "select id, id as customer from customer", key: "id" },
+    });
+    expect((await readAll(source, "customers")).outcome.complete).toBe(false);
+    expect((await readAll(source, "orders")).outcome).toMatchObject({ complete: true, rows: 3_000 });
+  });
+
+  it("refuses bytes by the name of their column, and gives lists and what is no number as what they are", async () => {
+    const database = await withCustomers();
+    const bytes = await endOf(database, { query: "select id, name::bytea as photo from customer", key: "id" });
+    expect(bytes.message).toContain("gives the column photo as bytes (bytea)");
+    const odd = `select 1 as id, array['a b', null, 'NULL', '"'] as texts, array[[1,2],[3,4]] as grid, 'NaN'::float8 as n,
+      'infinity'::timestamptz as ever, 12345678901234567890.10 as amount, '{}'::int[] as none, interval '1 day' as span`;
+    const { raws } = await readAll(sourceOf(database, { customers: { query: odd, key: "id" } }), "customers");
+    expect(raws[0]?.value).toEqual({
+      id: 1,
+      texts: ["a b", null, "NULL", '"'],
+      grid: [
+        [1, 2],
+        [3, 4],
+      ],
+      n: "NaN",
+      ever: "infinity",
+      amount: "12345678901234567890.10",
+      none: [],
+      span: "P1D",
+    });
+  });
+});

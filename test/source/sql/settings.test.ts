@@ -1,0 +1,93 @@
+import { describe, expect, it } from "vitest";
+import { sourceSettingsSchema } from "../../../src/source/source-settings.ts";
+import { statementFault, withoutSemicolon } from "../../../src/source/sql/statement.ts";
+import { customerMapping } from "../support.ts";
+
+const mapping = customerMapping;
+
+function mistakes(
+  settings: Record<string, unknown>,
+  stream: Record<string, unknown> = { query: "select 1 as id" },
+): string[] {
+  const connection = { kind: "postgres", host: "db.example.com", database: "erp", user: "reader" };
+  const whole = { kind: "sql", connection, ...settings, streams: { customers: { mapping, ...stream } } };
+  const parsed = sourceSettingsSchema.safeParse(whole);
+  return parsed.success ? [] : parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
+}
+
+describe("the settings of a sql source", () => {
+  it("want TLS to another machine, unless somebody says otherwise twice", () => {
+    const connection = { kind: "mysql", host: "db.example.com", database: "erp", user: "reader" };
+    expect(mistakes({ connection })).toEqual([]);
+    expect(mistakes({ connection: { ...connection, tls: "off" } })).toEqual([
+      expect.stringContaining("connection.tls: must be verify"),
+    ]);
+    expect(mistakes({ connection: { ...connection, tls: "off", allowPlain: true } })).toEqual([]);
+    expect(mistakes({ connection: { ...connection, tls: "off", host: "127.0.0.1" } })).toEqual([]);
+    expect(mistakes({ connection: { ...connection, host: "10.0.0.7" } })).toEqual([
+      expect.stringContaining("connection.serverName: missing"),
+    ]);
+  });
+
+  it("want one query, a key where there are details, and no column inside another", () => {
+    expect(mistakes({}, {})).toEqual([expect.stringContaining("streams.customers.query: missing")]);
+    expect(mistakes({}, { query: "select 1", queryFile: "a.sql" })).toEqual([
+      expect.stringContaining("streams.customers.queryFile: stands beside a query"),
+    ]);
+    const details = { lines: { query: "select 1 as id", key: "id" } };
+    expect(mistakes({}, { query: "select 1 as id", details })).toEqual([
+      expect.stringContaining("streams.customers.key: missing"),
+    ]);
+    expect(mistakes({}, { query: "select 1 as id", key: "a.b" })).toEqual([
+      expect.stringContaining("streams.customers.key: is no column"),
+    ]);
+  });
+
+  it("refuse a query that writes, at its key and with its line", () => {
+    expect(mistakes({}, { query: "-- clean up\ndelete from customer" })).toEqual([
+      "streams.customers.query: line 2 begins with delete; expected a query that only reads: select … or with …",
+    ]);
+  });
+});
+
+describe("a query", () => {
+  it.each([
+    "select 1",
+    "(select 1) union (select 2)",
+    "with a as (select 1) select * from a",
+    "select 'delete from x; drop' as text, \"update\" from t -- ; insert\n;",
+    "select replace(name, 'a', 'b'), insert_date, t.into from t",
+    "select $body$ ; delete $body$ as text",
+    "/* update; /* */ select 1",
+    "values (1), (2)",
+  ])("that only reads is taken: %s", (text) => {
+    expect(statementFault(text, "postgres")).toBeUndefined();
+  });
+
+  it.each([
+    ["", "is empty"],
+    ["-- nothing\n;", "is empty"],
+    ["update t set a = 1", "begins with update"],
+    ["call refresh()", "begins with call"],
+    ["select 1; select 2", "several statements"],
+    ["with gone as (delete from t returning *) select * from gone", "writes (delete)"],
+    ["with a as (select 1) insert into t select * from a", "writes (insert)"],
+    ["select * into copy from t", "writes (into)"],
+    ["select * from t for update", "keeps rows from others"],
+    ["select * from t where id = $1", "placeholder"],
+  ])("that does more is refused: %s", (text, why) => {
+    expect(statementFault(text, "postgres")?.message).toContain(why);
+  });
+
+  it("is looked at as its database reads it", () => {
+    expect(statementFault("select 1 /*! ; delete from t */", "mysql")?.message).toContain("that the database executes");
+    expect(statementFault('select "it\\"s; delete" # ; more', "mysql")).toBeUndefined();
+    expect(statementFault("select data #> '{a,b}' from t", "postgres")).toBeUndefined();
+    expect(statementFault("select [update] from [a;b]", "sqlserver")).toBeUndefined();
+    expect(statementFault("select * from t lock in share mode", "mysql")?.message).toContain("keeps rows from others");
+  });
+
+  it("loses the semicolon behind it, and no line", () => {
+    expect(withoutSemicolon("select ';'\nfrom t ;\n-- end;\n", "postgres")).toBe("select ';'\nfrom t  \n-- end;\n");
+  });
+});

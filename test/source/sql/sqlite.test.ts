@@ -1,0 +1,44 @@
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import { describe, expect, it } from "vitest";
+import { directoryWith, readAll } from "../support.ts";
+import { sourceOf } from "./database.ts";
+import type { TestDatabase } from "./database.ts";
+import { everyDialect } from "./every-dialect.ts";
+
+function newDatabase(): Promise<TestDatabase> {
+  const file = join(directoryWith({}), "erp.db");
+  const make = new Database(file);
+  make.pragma("journal_mode = wal");
+  make.close();
+  return Promise.resolve({
+    kind: "sqlite",
+    connection: { kind: "sqlite", file },
+    secret: "",
+    types: { big: "integer", moment: "timestamptz", local: "timestamp", json: "json", double: "double" },
+    run: (...statements) => {
+      const database = new Database(file);
+      for (const statement of statements) database.exec(statement);
+      database.close();
+      return Promise.resolve();
+    },
+  });
+}
+
+everyDialect("SQLite", newDatabase);
+
+describe("a SQLite file", () => {
+  it("that is missing, is none, or holds bytes, is named", async () => {
+    const database = await newDatabase();
+    const missing = { ...database, connection: { kind: "sqlite", file: "nowhere.db" } };
+    const customers = { query: "select 1 as id" };
+    expect(await sourceOf(missing, { customers }).check()).toMatchObject({ code: "source.missing-file" });
+    const none = { ...database, connection: { kind: "sqlite", file: "text.db" } };
+    const files = { "text.db": "this is a text, and a long one, and no database at all" };
+    expect(await sourceOf(none, { customers }, {}, { files }).check()).toMatchObject({ code: "source.down" });
+    const bytes = { query: "select 1 as id, x'00ff' as photo union all select 2, 'text'", key: "id" };
+    const { raws, bads } = await readAll(sourceOf(database, { customers: bytes }), "customers");
+    expect(raws.map(({ key }) => key)).toEqual(["2"]);
+    expect(bads).toMatchObject([{ code: "binary", key: "1", message: expect.stringContaining("the column photo") }]);
+  });
+});

