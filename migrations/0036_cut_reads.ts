@@ -14,8 +14,8 @@ const statements = [
      began_at text not null, reached_at text not null,
      primary key (source, stream)
    ) strict, without rowid`,
-  // The raw forms that it has met as they were, and those that stand of records that it skipped: hashes of 32 bytes, one
-  // behind the other.
+  // The raw forms that it has met as they were, and those that stand of records that it skipped: hashes of 32 bytes,
+  // one behind the other.
   `create table read_checkpoint_seen (
      source text not null, stream text not null, part integer not null, hashes blob not null,
      skipped integer not null,

@@ -4,13 +4,13 @@ import type { Stream } from "../crm/model.ts";
 import type { SourceSettings } from "./source-settings.ts";
 
 /** How long something is waited for and how often it is tried says nothing of what is asked for. */
-const patience =
-  /^(?:connectTimeoutMs|headersTimeoutMs|bodyTimeoutMs|maxPageBytes|retries|retryBaseMs|retryMaxMs|maxRetryAfterMs|connectTimeout|statementTimeout)$/u;
+const patience = /^(?:\w+Timeout(?:Ms)?|maxPageBytes|retries|retryBaseMs|retryMaxMs|maxRetryAfterMs)$/u;
 
 /**
  * The fingerprint of the question that a stream asks its source: every setting of the stream and of its source, and
- * what its tables and the files of its queries hold. A stream may be asked for by records of another one, so that one's settings are part of it, but
- * for how it is mapped. As long as it stays, a reading of changes has missed nothing, and one that was cut may go on.
+ * what its tables and the files of its queries hold. A stream may be asked for by records of another one, so that one's
+ * settings are part of it, but for how it is mapped. As long as it stays, a reading of changes has missed nothing, and
+ * one that was cut may go on.
  */
 export function questionOf(
   settings: SourceSettings,

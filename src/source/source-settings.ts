@@ -195,6 +195,7 @@ const sqlStreamSchema = () =>
         key: "id",
         json: ["attributes"],
         nullTexts: ["NULL"],
+        skip: { path: "status", in: ["draft", "quote"] },
         mapping: { ...customerMapping, id: "id", name: "name" },
       },
       { queryFile: "queries/customers.sql", key: "id", mapping: { ...customerMapping, id: "id", name: "name" } },

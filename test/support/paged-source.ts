@@ -32,8 +32,7 @@ interface Settings {
   monotonic: () => number;
   overlapMs: number;
   /** Undefined: it gives everything each time. */
-  endReading: () => Promise.resolve(),
-    wholeEveryMs: number | undefined;
+  wholeEveryMs: number | undefined;
 }
 
 interface Position {
@@ -55,6 +54,7 @@ export function pagedSource(settings: Settings): Source {
     streams: ["customers"],
     check: () => Promise.resolve(undefined),
     wholeEveryMs: () => settings.wholeEveryMs,
+    endReading: () => Promise.resolve(),
     close: () => Promise.resolve(),
     mapping: () => {
       const fingerprint = hashOf(mapping());

@@ -158,7 +158,8 @@ function prepareStatements(database: Sqlite) {
            reached_at)
          values (@source, @stream, @question, @position, @first, @rows, @bad, @nameless, @beganAt, @at)
          on conflict (source, stream) do update set question = excluded.question, position = excluded.position,
-           first_read = excluded.first_read, rows = excluded.rows, bad = excluded.bad, nameless = excluded.nameless, began_at = excluded.began_at,
+           first_read = excluded.first_read, rows = excluded.rows, bad = excluded.bad, nameless = excluded.nameless,
+           began_at = excluded.began_at,
            reached_at = excluded.reached_at`,
       ),
     drop: () => database.prepare("delete from read_checkpoint where source = +? and stream = +?"),

@@ -85,9 +85,6 @@ class Changes {
   }
 }
 
-/** Rows between two positions: each is a commit of its own, and rows are read again faster than that. */
-const betweenPositions = 2_000;
-
 async function* readPlain(
   asking: Asking,
   question: Question,
@@ -107,7 +104,6 @@ async function* readPlain(
   const keyOf = keyReader(asking.settings.key);
   const full = changes.from === undefined;
   let rows = 0;
-  let told = 0;
   const reading = partRows(asking, header, open, statement, options, (cells) => changes.see(cells));
   try {
     for (;;) {
@@ -123,8 +119,7 @@ async function* readPlain(
       rows += items.length;
       yield items.map((item) => ("bad" in item ? item : toItem(item.row, keyOf)));
       options.signal?.throwIfAborted();
-      if (order !== undefined && last !== undefined && rows - told >= betweenPositions) {
-        told = rows;
+      if (order !== undefined && last !== undefined)
         options.reached?.(
           JSON.stringify({
             of: questionHash(header),
@@ -133,7 +128,6 @@ async function* readPlain(
             since: changes.asked,
           }),
         );
-      }
     }
   } finally {
     await reading.return(undefined);

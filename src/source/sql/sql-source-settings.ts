@@ -109,7 +109,7 @@ export const sqlTableSchema = z
   .meta({
     examples: [
       { query: "select country, region from region", key: "country", value: "region", nullTexts: ["NULL"] },
-      { queryFile: "queries/regions.sql", key: "country", value: "region" },
+      { queryFile: "queries/regions.sql", key: "country", columns: { branch: "branch", name: "name" } },
     ],
   });
 export type SqlTable = z.infer<typeof sqlTableSchema>;
