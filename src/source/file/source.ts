@@ -1,11 +1,13 @@
 import type { Problem } from "../../base/errors.ts";
+import { readJoined } from "../joined.ts";
+import type { Joined, JoinedPart } from "../joined.ts";
 import { keyReader } from "../keys.ts";
 import type { ReadOptions, ReadOutcome, SourceItem, SourceReader, Staging } from "../reader.ts";
 import { streams } from "../../crm/model.ts";
 import type { FileSourceSettings, FileStream } from "../source-settings.ts";
 import type { FileSet } from "./file-source-settings.ts";
 import { neededColumns } from "./columns.ts";
-import { readJoined } from "./joined.ts";
+import type { NeededColumns } from "./columns.ts";
 import { toItem } from "./items.ts";
 import { readFiles } from "./rows.ts";
 
@@ -21,7 +23,7 @@ export function createFileSource(
       const columns = neededColumns(stream, files);
       return yield* files.details === undefined
         ? readPlain(files, columns.own, deps.directory, options)
-        : readJoined(files, files.details, columns, deps, options);
+        : readJoined(joinedOf(files, files.details, columns, deps, options), options);
     },
     async check(signal) {
       for (const name of streams) {
@@ -44,6 +46,28 @@ export function createFileSource(
       }
       return undefined;
     },
+  };
+}
+
+function joinedOf(
+  stream: FileStream,
+  details: NonNullable<FileStream["details"]>,
+  columns: NeededColumns,
+  { directory, staging }: { directory: string; staging: Staging },
+  { batchSize = 500, signal }: ReadOptions,
+): Joined {
+  const { limits } = stream;
+  const partOf = (set: FileSet, key: string, needed: readonly string[]): JoinedPart => ({
+    key,
+    read: () => readFiles(set, { directory, columns: needed, limits, batchSize, signal }),
+  });
+  return {
+    header: partOf(stream, stream.key ?? "", columns.own),
+    details: Object.fromEntries(
+      Object.entries(details).map(([name, set]) => [name, partOf(set, set.key, columns.details[name] ?? [])]),
+    ),
+    limits,
+    staging,
   };
 }
 

@@ -1,9 +1,12 @@
-import { isJsonObject } from "../../base/canonical-json.ts";
-import type { JsonObject } from "../../base/canonical-json.ts";
-import type { Problem } from "../../base/errors.ts";
-import { keyReader } from "../keys.ts";
-import { parseJson } from "../json.ts";
-import { headerRows } from "../reader.ts";
+import { isJsonObject } from "../base/canonical-json.ts";
+import type { JsonObject } from "../base/canonical-json.ts";
+import type { Problem } from "../base/errors.ts";
+import { notAnObject } from "./file/items.ts";
+import type { FileItem } from "./file/row.ts";
+import { keyReader } from "./keys.ts";
+import { parseJson } from "./json.ts";
+import type { RecordLimits } from "./limits.ts";
+import { headerRows } from "./reader.ts";
 import type {
   BadRecord,
   JoinedRow,
@@ -13,89 +16,90 @@ import type {
   StagedRow,
   Staging,
   StagingArea,
-} from "../reader.ts";
-import type { FileStream } from "../source-settings.ts";
-import type { NeededColumns } from "./columns.ts";
-import { notAnObject } from "./items.ts";
-import { readFiles } from "./rows.ts";
-import type { FileSet } from "./file-source-settings.ts";
+} from "./reader.ts";
+
+/** Rows that belong together: those of the records themselves, or one set of their details. */
+export interface JoinedPart {
+  /** Path of the key in a row. */
+  key: string;
+  /** Reads the rows; returns why they were not read whole. */
+  read: () => AsyncGenerator<FileItem[], Problem | undefined, void>;
+}
+
+/** What is joined: one part of headers, and parts of details by the name under which a record holds them. */
+export interface Joined {
+  header: JoinedPart;
+  details: Readonly<Record<string, JoinedPart>>;
+  limits: RecordLimits;
+  staging: Staging;
+  /** Only what changed was asked for: what is missing says nothing. */
+  changesOnly?: boolean;
+}
 
 /**
- * Header rows with their detail rows, as records that hold each list of details under its name. Everything is staged
- * first; where any of the files was not read whole, no record is yielded at all, because a record with a part of its
- * lines would look like a change. Nor is one where so many detail rows are gone that they are not believed.
+ * Header rows with their detail rows, whatever they are read from, as records that hold each list of details under its
+ * name. Everything is staged first; where any part was not read whole, no record is yielded at all, because a record
+ * with a part of its lines would look like a change. Nor is one where so many detail rows are gone that they are not
+ * believed.
  */
 export async function* readJoined(
-  stream: FileStream,
-  details: NonNullable<FileStream["details"]>,
-  columns: NeededColumns,
-  deps: { directory: string; staging: Staging },
+  { header, details, limits, staging, changesOnly = false }: Joined,
   options: ReadOptions,
 ): AsyncGenerator<SourceItem[], ReadOutcome, void> {
   const batchSize = options.batchSize ?? 500;
-  const area = deps.staging.open();
+  const area = staging.open();
+  const names = Object.keys(details);
+  const full = !changesOnly;
   const counted: Record<string, number> = {};
   let rows = 0;
   try {
     let problem: Problem | undefined;
-    const parts: [string, FileSet, string, readonly string[]][] = [[headerRows, stream, stream.key ?? "", columns.own]];
-    for (const [name, set] of Object.entries(details)) parts.push([name, set, set.key, columns.details[name] ?? []]);
-    for (const [part, set, key, needed] of parts) {
-      const staging = stage(part, set, key, needed, stream, area, deps.directory, options);
+    for (const [name, part] of [[headerRows, header] as const, ...Object.entries(details)]) {
+      const reading = stage(name, part, area, options);
       for (;;) {
-        const next = await staging.next();
+        const next = await reading.next();
         if (next.done === true) {
           problem ??= next.value.problem;
-          counted[part] = next.value.rows;
+          counted[name] = next.value.rows;
           break;
         }
         rows += next.value.length;
         yield next.value;
       }
     }
-    if (problem !== undefined) return { complete: false, full: true, rows, problem };
-    const shrunk = options.distrust?.(counted);
-    if (shrunk !== undefined) return { complete: true, full: true, rows, details: counted, shrunk };
+    if (problem !== undefined) return { complete: false, full, rows, problem };
+    const shrunk = full ? options.distrust?.(counted) : undefined;
+    if (shrunk !== undefined) return { complete: true, full, rows, details: counted, shrunk };
 
-    for (const batch of batchesOf(unjoinable(area, Object.keys(details)), batchSize)) {
+    for (const batch of batchesOf(unjoinable(area, names), batchSize)) {
       rows += batch.length;
       yield batch;
       options.signal?.throwIfAborted();
     }
     for (const joined of area.joined(headerRows, batchSize)) {
       rows += joined.length;
-      yield joined.map((row) => join(row, Object.keys(details), stream));
+      yield joined.map((row) => join(row, names, limits));
       options.signal?.throwIfAborted();
     }
-    return { complete: true, full: true, rows, details: counted };
+    return full ? { complete: true, full, rows, details: counted } : { complete: true, full, rows };
   } finally {
     area.close();
   }
 }
 
 /**
- * Puts the rows of one set of files into the area; yields what is bad in them, returns their number and why they were
- * not read whole.
+ * Puts the rows of one part into the area; yields what is bad in them, returns their number and why they were not read
+ * whole.
  */
 async function* stage(
   part: string,
-  set: FileSet,
-  key: string,
-  columns: readonly string[],
-  stream: FileStream,
+  { key, read }: JoinedPart,
   area: StagingArea,
-  directory: string,
   options: ReadOptions,
 ): AsyncGenerator<SourceItem[], { rows: number; problem: Problem | undefined }, void> {
   let rows = 0;
   const keyOf = keyReader(key);
-  const reading = readFiles(set, {
-    directory,
-    columns,
-    limits: stream.limits,
-    batchSize: options.batchSize ?? 500,
-    signal: options.signal,
-  });
+  const reading = read();
   for (;;) {
     const next = await reading.next();
     if (next.done === true) return { rows, problem: next.value };
@@ -141,19 +145,19 @@ function* unjoinable(area: StagingArea, parts: readonly string[]): Generator<Sou
   }
 }
 
-function join({ header, details }: JoinedRow, names: readonly string[], stream: FileStream): SourceItem {
-  const value = parseStaged(header.text, stream);
+function join({ header, details }: JoinedRow, names: readonly string[], limits: RecordLimits): SourceItem {
+  const value = parseStaged(header.text, limits);
   const taken = names.find((name) => Object.hasOwn(value, name));
   if (taken !== undefined) {
     const message = `the header row has a field ${taken}, which is also the name of its details`;
     return { bad: { place: header.place, key: header.key, code: "name-taken", message } };
   }
-  for (const name of names) value[name] = (details[name] ?? []).map(({ text }) => parseStaged(text, stream));
+  for (const name of names) value[name] = (details[name] ?? []).map(({ text }) => parseStaged(text, limits));
   return { raw: { place: header.place, key: header.key, value } };
 }
 
-function parseStaged(text: string, stream: FileStream): JsonObject {
-  const parsed = parseJson(text, stream.limits);
+function parseStaged(text: string, limits: RecordLimits): JsonObject {
+  const parsed = parseJson(text, limits);
   if (!parsed.ok || !isJsonObject(parsed.value)) {
     throw new TypeError("the staging area gave back a row that was not put into it");
   }
