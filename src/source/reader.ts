@@ -105,6 +105,8 @@ export interface JoinedRow {
 
 export interface StagingArea {
   put(part: string, rows: StagedRow[]): void;
+  /** The rows of a part in the order in which they were put, `batch` at a time. */
+  rows(part: string, batch: number): Iterable<StagedRow[]>;
   /** Headers whose key stands once, in the order in which they were put, with their details, `batch` at a time. */
   joined(headerPart: string, batch: number): Iterable<JoinedRow[]>;
   /** Rows of `part` whose key no header has. */

@@ -62,6 +62,21 @@ class StagingArea {
     this.#put(part, rows);
   }
 
+  /** The rows of a part in the order in which they were put, `batch` at a time; others may be put meanwhile. */
+  *rows(part: string, batch: number): Generator<StagedRow[], void, void> {
+    const statement = this.#database.prepare<[number, string, number], StagedRow & { id: number }>(
+      "select id, key, place, text from row where id > ? and +part = ? order by id limit ?",
+    );
+    let last = 0;
+    for (;;) {
+      const found = statement.all(last, part, batch);
+      const end = found.at(-1);
+      if (end === undefined) return;
+      last = end.id;
+      yield found.map(({ key, place, text }) => ({ key, place, text }));
+    }
+  }
+
   /**
    * Headers whose key stands once, in the order in which they were put, with the rows of every other part, `batch` at a
    * time.

@@ -84,6 +84,12 @@ export const csvSettingsSchema = z
   });
 export type CsvSettings = z.infer<typeof csvSettingsSchema>;
 
+/** Of details of any kind. */
+export const requiredDetails = z
+  .boolean()
+  .default(false)
+  .describe("A header row without a row of these goes into quarantine; by default it has none");
+
 const fileFields = {
   files: z.union([text, z.array(text).min(1)]).meta({
     description:
@@ -132,6 +138,7 @@ const detailSchema = z.strictObject({
     description: "Field of a detail row that holds the key of its header row",
     examples: ["orderID"],
   }),
+  required: requiredDetails,
 });
 
 /** A file as a look-up table of the mapping. */
