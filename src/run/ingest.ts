@@ -11,7 +11,7 @@ import type { IngestedRecord, IngestedRejection } from "../ledger/records/record
 import { validate } from "../plan/validate.ts";
 import type { Rejection } from "../source/mapping/compile.ts";
 import { blankSecrets } from "../source/mapping/secrets.ts";
-import { headerRows } from "../source/reader.ts";
+import { groupedRecords, groupedRows, headerRows } from "../source/reader.ts";
 import type { RawRecord, SourceItem } from "../source/reader.ts";
 import type { Source, StreamMapping } from "../source/source.ts";
 
@@ -206,8 +206,15 @@ function shrinkage(
   );
 }
 
+/** What is counted under names that no set of details can have. */
+const countedAs = new Map([
+  [headerRows, "header rows"],
+  [groupedRows, "rows"],
+  [groupedRecords, "records that rows are grouped into"],
+]);
+
 /**
- * The same for rows that are joined, each set of files for itself: without its detail rows a record looks shorter, and
+ * The same for rows that are joined or grouped, each set of files for itself: without its detail rows a record looks shorter, and
  * without header rows they are records that nobody can use.
  */
 function detailShrinkage(
@@ -222,7 +229,7 @@ function detailShrinkage(
       details[name] ?? rows,
       rows,
       limits.sourceShrink,
-      name === headerRows ? "header rows" : `rows of ${name}`,
+      countedAs.get(name) ?? `rows of ${name}`,
       earlier,
     );
     if (lost !== undefined) return lost;

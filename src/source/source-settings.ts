@@ -3,6 +3,7 @@ import type { JsonObject } from "../base/canonical-json.ts";
 import { streams } from "../crm/model.ts";
 import type { Stream } from "../crm/model.ts";
 import { fileStreamFields, pathSchema, tableSchema } from "./file/file-source-settings.ts";
+import { groupSchema } from "./group-settings.ts";
 import { checkList, checkSession } from "./http/list-checks.ts";
 import { checkPlainHttp } from "./http/plain.ts";
 import { httpSourceFields, httpStreamFields } from "./http/http-source-settings.ts";
@@ -30,6 +31,7 @@ const streamFields = {
       "when it cannot be mapped; needed where details are joined",
     examples: ["customerNumber"],
   }),
+  group: groupSchema.optional().describe("Rows of one key become one record, such as the seats of a person"),
   nullTexts: z
     .array(z.string())
     .default([])
@@ -151,6 +153,10 @@ const httpSourceSchema = z
     for (const stream of streams) {
       const settings = source.streams[stream];
       if (settings === undefined) continue;
+      if (settings.group !== undefined && settings.since !== undefined) {
+        const message = "cannot stand beside group: the rows that changed are only a part of a record";
+        context.addIssue({ code: "custom", path: ["streams", stream, "since"], message });
+      }
       for (const { path, message } of checkList(settings, source.baseUrl)) {
         context.addIssue({ code: "custom", path: ["streams", stream, ...path], message });
       }

@@ -9,11 +9,12 @@ import type { Stream } from "../crm/model.ts";
 import { createFileSource } from "./file/source.ts";
 import { readTable } from "./file/table.ts";
 import { createHttpSource } from "./http/source.ts";
+import { readGrouped } from "./grouped.ts";
 import { recordLimitsSchema } from "./limits.ts";
 import { compileMapping } from "./mapping/compile.ts";
 import type { MapRecord } from "./mapping/compile.ts";
 import { secretPaths } from "./mapping/secrets.ts";
-import type { SourceItem, SourceReader, Staging } from "./reader.ts";
+import type { ReadOptions, SourceItem, SourceReader, Staging } from "./reader.ts";
 import type { SourceSettings } from "./source-settings.ts";
 
 /** The compiled mapping of one stream, with its look-up tables as they are now. */
@@ -74,12 +75,18 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
     secretsOf.set(stream, secretPaths(stream, mapping));
   }
   const reader = openReader(name, settings, { ...deps, directory: from });
+  const readStream: SourceReader["read"] = (stream, options) => {
+    const { group, key, limits } = settings.streams[stream] ?? {};
+    if (group === undefined || limits === undefined) return reader.read(stream, options);
+    const read = (all: ReadOptions): ReturnType<SourceReader["read"]> => reader.read(stream, all);
+    return readGrouped({ settings: group, rowKey: key, limits, staging: deps.staging, read }, options);
+  };
 
   return {
     name,
     streams: declared,
     async *read(stream, options) {
-      const reading = reader.read(stream, options);
+      const reading = readStream(stream, options);
       const hasSecrets = (secretsOf.get(stream) ?? []).length > 0;
       for (;;) {
         const next = await reading.next();

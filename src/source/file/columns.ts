@@ -26,8 +26,12 @@ export function neededColumns(
   const sets = settings.details ?? {};
   const own = new Set(columnsOf(settings.key));
   const details = new Map(Object.entries(sets).map(([name, set]) => [name, new Set(columnsOf(set.key))]));
+  const { group } = settings;
+  for (const path of group === undefined ? [] : [group.by, ...Object.values(group.fields)])
+    for (const column of columnsOf(path)) own.add(column);
   for (const { steps } of readsOf(stream, settings.mapping)) {
-    const [first, , inside] = steps;
+    const inRow = group === undefined ? steps : steps[0] === group.into ? steps.slice(2) : [];
+    const [first, , inside] = inRow;
     if (typeof first !== "string") continue;
     const detail = details.get(first);
     if (detail === undefined) own.add(first);
