@@ -20,8 +20,14 @@ import { batchesOf, parseStaged } from "./staged.ts";
 /** The header rows that were read, for details that are asked for by them. */
 export type HeaderRows = () => Iterable<StagedRow[]>;
 
-/** A row whose part tells to which header row it belongs, where the row itself does not. */
-export type PartItem = FileItem | { row: FileRow & { key: string } };
+/**
+ * A row whose part tells to which header row it belongs, where the row itself does not; or why rows could not be asked
+ * for by a header row, which is then no usable record.
+ */
+export type PartItem = FileItem | { row: FileRow & { key: string } } | { lacking: { key: string; message: string } };
+
+/** Name under which is staged why rows could not be asked for; no set of details can have it. */
+const lackingPart = "#lacking";
 
 /** Rows that belong together: those of the records themselves, or one set of their details. */
 export interface JoinedPart {
@@ -117,7 +123,12 @@ async function* stage(
     rows += next.value.length;
     const staged: StagedRow[] = [];
     const bad: BadRecord[] = [];
+    const lacking: StagedRow[] = [];
     for (const item of next.value) {
+      if ("lacking" in item) {
+        lacking.push({ key: item.lacking.key, place: "", text: item.lacking.message });
+        continue;
+      }
       if ("bad" in item) {
         bad.push(item.bad);
         continue;
@@ -132,6 +143,7 @@ async function* stage(
       else staged.push({ key: found, place, text: JSON.stringify(value) });
     }
     area.put(part, staged);
+    area.put(lackingPart, lacking);
     if (bad.length > 0) yield bad.map((record) => ({ bad: record }));
     options.signal?.throwIfAborted();
   }
@@ -162,6 +174,8 @@ function join(
   limits: RecordLimits,
 ): SourceItem {
   const { key, place } = header;
+  const [lacking] = joined[lackingPart] ?? [];
+  if (lacking !== undefined) return { bad: { place, key, code: "no-value", message: lacking.text } };
   const value = parseStaged(header.text, limits);
   for (const [name, { required }] of Object.entries(details)) {
     if (Object.hasOwn(value, name)) {
