@@ -123,7 +123,7 @@ export interface StagingArea {
   /** Headers whose key stands once, in the order in which they were put, with their details, `batch` at a time. */
   joined(headerPart: string, batch: number): Iterable<JoinedRow[]>;
   /** Rows of `part` whose key no header has. */
-  orphans(part: string, headerPart: string): Iterable<{ key: string; place: string }>;
+  orphans(part: string, headerPart: string): Iterable<StagedRow>;
   /** Keys of a part that stand more than once, with the places and texts of all their rows. */
   duplicates(part: string): Iterable<{ key: string; places: string[]; texts: string[] }>;
   /** How many keys a part has. */

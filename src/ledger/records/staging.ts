@@ -124,20 +124,17 @@ class StagingArea {
   }
 
   /** Rows of `part` whose key no header has, in the order in which they were put. */
-  *orphans(part: string, headerPart: string): Generator<{ key: string; place: string }, void, void> {
+  *orphans(part: string, headerPart: string): Generator<StagedRow, void, void> {
     this.#database.exec(byKey);
-    const statement = this.#database.prepare<
-      [number, string, string, number],
-      { id: number; key: string; place: string }
-    >(
-      `select id, key, place from row detail where id > ? and +part = ?
+    const statement = this.#database.prepare<[number, string, string, number], StagedRow & { id: number }>(
+      `select id, key, place, text from row detail where id > ? and +part = ?
          and not exists (select 1 from row header where header.part = ? and header.key = detail.key)
        order by id limit ?`,
     );
     let last = 0;
     for (;;) {
       const found = statement.all(last, part, headerPart, page);
-      for (const { key, place } of found) yield { key, place };
+      for (const { key, place, text } of found) yield { key, place, text };
       const end = found.at(-1);
       if (end === undefined) return;
       last = end.id;

@@ -190,10 +190,7 @@ class Attempt {
       const afterMs = retryAfterMs(retryAfter, this.#deps.clock.now());
       const asked = afterMs === undefined ? "" : ` and asks to wait ${Math.ceil(afterMs / 1_000)} s`;
       const error = this.#down(`answers HTTP ${statusCode}${asked}${said}`);
-      if (afterMs !== undefined && afterMs > maxRetryAfterMs) return { error, again: "never" };
-      // What it asks of one request holds for all of them.
-      if (afterMs !== undefined) this.#deps.pace?.pause(afterMs);
-      return { error, again: { kind: "wait", afterMs } };
+      return { error, again: afterMs !== undefined && afterMs > maxRetryAfterMs ? "never" : { kind: "wait", afterMs } };
     }
     const isLacking = statusCode === 404 && this.#deps.mayLack === true;
     throw statusCode === 403
