@@ -214,8 +214,8 @@ const countedAs = new Map([
 ]);
 
 /**
- * The same for rows that are joined or grouped, each set of files for itself: without its detail rows a record looks shorter, and
- * without header rows they are records that nobody can use.
+ * The same for rows that are joined or grouped, each set for itself: without its detail rows a record looks shorter,
+ * and without header rows they are records that nobody can use.
  */
 function detailShrinkage(
   details: Readonly<Record<string, number>>,

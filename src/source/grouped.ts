@@ -25,10 +25,10 @@ const parts = { rows: "#rows", own: "#own", twice: "#twice" } as const;
 
 /**
  * The rows of a reading as records, one for each key: `{ key, NAME: [rows], FIELD: … }`. A record depends on its rows
- * alone and not on the order in which they came: they stand in the order of their own keys, and without these in that of
- * their canonical JSON. Records come in the order of their keys. Everything is staged first: where the rows were not
- * read whole, or so many are gone that it is not believed, there is no record, since one that lacks rows would look like
- * a change. Rows are always read from the beginning: those that changed are a part of a record.
+ * alone and not on the order in which they came: they stand in the order of their own keys, as text, and without these
+ * in that of their canonical JSON. Records come in the order of their keys. Everything is staged first: where the rows
+ * were not read whole, or so many are gone that it is not believed, there is no record, since one that lacks rows would
+ * look like a change. Rows are always read from the beginning: those that changed are a part of a record.
  */
 export async function* readGrouped(
   { settings, rowKey, limits, staging, read }: Grouped,

@@ -126,6 +126,8 @@ export interface StagingArea {
   orphans(part: string, headerPart: string): Iterable<StagedRow>;
   /** Keys of a part that stand more than once, with the places and texts of all their rows. */
   duplicates(part: string): Iterable<{ key: string; places: string[]; texts: string[] }>;
+  /** Those of the keys that a part has already. */
+  known(part: string, keys: readonly string[]): ReadonlySet<string>;
   /** How many keys a part has. */
   count(part: string): number;
   /** The rows of a part by their keys, in the order of these, about `batch` rows at a time. */

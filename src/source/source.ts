@@ -75,12 +75,7 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
     secretsOf.set(stream, secretPaths(stream, mapping));
   }
   const reader = openReader(name, settings, { ...deps, directory: from });
-  const readStream: SourceReader["read"] = (stream, options) => {
-    const { group, key, limits } = settings.streams[stream] ?? {};
-    if (group === undefined || limits === undefined) return reader.read(stream, options);
-    const read = (all: ReadOptions): ReturnType<SourceReader["read"]> => reader.read(stream, all);
-    return readGrouped({ settings: group, rowKey: key, limits, staging: deps.staging, read }, options);
-  };
+  const readStream = groupingReader(reader, settings, deps.staging);
 
   return {
     name,
@@ -119,6 +114,16 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
       return since === undefined ? undefined : durationMs(since.wholeEvery);
     },
     close: () => reader.close(),
+  };
+}
+
+/** Reads a stream; its rows become records by their key where the settings say so. */
+function groupingReader(reader: SourceReader, settings: SourceSettings, staging: Staging): SourceReader["read"] {
+  return (stream, options) => {
+    const { group, key, limits } = settings.streams[stream] ?? {};
+    if (group === undefined || limits === undefined) return reader.read(stream, options);
+    const read = (all: ReadOptions): ReturnType<SourceReader["read"]> => reader.read(stream, all);
+    return readGrouped({ settings: group, rowKey: key, limits, staging, read }, options);
   };
 }
 

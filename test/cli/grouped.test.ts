@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { startService } from "../source/http-service.ts";
-import { company } from "../support/world/crm.ts";
+import { assetRow, company } from "../support/world/crm.ts";
 import { world } from "../support/cli.ts";
 
 interface Seat {
@@ -37,7 +37,7 @@ it("seats of people come from the rows of orders, in any order, and lost rows ta
   const seats = records.orders.flatMap(({ customer, assets }) =>
     assets.map((asset, index): Seat => {
       const holder = `${customer}person${Math.floor(index / 2)}`;
-      return { seat: `L${customer}-${index}`, order: "O", holder, customer, instance: String(asset) };
+      return { seat: `L${customer}-${index}`, order: "O", holder, customer, instance: assetRow(asset).id };
     }),
   );
   expect(seats.length).toBeGreaterThan(5);

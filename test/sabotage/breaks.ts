@@ -20,6 +20,7 @@ import { lifeBase } from "./breaks/life-base.ts";
 import { lifeRules } from "./breaks/life-rules.ts";
 import { lifeDrift } from "./breaks/life-drift.ts";
 import { lifeVerify } from "./breaks/life-verify.ts";
+import { lists } from "./breaks/lists.ts";
 import { locking } from "./breaks/locking.ts";
 import { planning } from "./breaks/planning.ts";
 import { rejecting } from "./breaks/rejecting.ts";
@@ -43,6 +44,7 @@ const groups = [
   books,
   running,
   locking,
+  lists,
   lifeAsync,
   lifeLocks,
   lifeVerify,

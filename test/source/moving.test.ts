@@ -39,7 +39,7 @@ async function readMoving(
   return { reading, requests: service.asked.length, stayed: [...always] };
 }
 
-const found = ({ raws }: WholeReading): string[] => raws.map(({ value }) => String(value["id"]));
+const found = ({ raws }: WholeReading): string[] => raws.map(({ value }) => JSON.stringify(value["id"]).slice(1, -1));
 
 const changes: Record<string, (list: Listed[], at: number) => void> = {
   "is deleted": (list, at) => list.splice(at, 1),

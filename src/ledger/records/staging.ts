@@ -49,6 +49,7 @@ export function createStaging(): { open(): StagingArea } {
 class StagingArea {
   readonly #database: Database.Database;
   readonly #insert: Database.Statement<[string, string, string, string]>;
+  #known: Database.Statement<[string, string], { key: string }> | undefined;
   readonly #put: (part: string, rows: StagedRow[]) => void;
 
   constructor() {
@@ -159,6 +160,15 @@ class StagingArea {
       if (end === undefined) return;
       last = end.key;
     }
+  }
+
+  /** Those of the keys that a part has already. */
+  known(part: string, keys: readonly string[]): ReadonlySet<string> {
+    this.#database.exec(byKey);
+    this.#known ??= this.#database.prepare(
+      "select distinct key from row where part = ? and key in (select value from json_each(?))",
+    );
+    return new Set(this.#known.all(part, JSON.stringify(keys)).map(({ key }) => key));
   }
 
   /** How many keys a part has. */

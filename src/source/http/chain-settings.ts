@@ -8,23 +8,25 @@ import { placeSchema } from "./request-settings.ts";
 /** A place for a value of the record that a request is made for: `{id}` in its address. */
 export const placeholders = /\{([^{}]*)\}/gu;
 
-const putSchema = z.strictObject({
-  in: placeSchema.default("query").describe("Where it goes: query, header, or body of a POST"),
-  parameter: z
-    .string()
-    .min(1)
-    .meta({ description: "Name of the parameter or header, or path in the body", examples: ["inputs"] }),
-  value: pathSchema.meta({ description: "Field of the record whose value is put there", examples: ["id"] }),
-  member: z
-    .string()
-    .min(1)
-    .optional()
-    .meta({
-      description: "With `batch`, into a body: each value stands in an object, under this name",
-      examples: ["id"],
-    }),
-  separator: z.string().default(",").describe("With `batch`, into query or header: what stands between two values"),
-});
+const putSchema = z
+  .strictObject({
+    in: placeSchema.default("query").describe("Where it goes: query, header, or body of a POST"),
+    parameter: z
+      .string()
+      .min(1)
+      .meta({ description: "Name of the parameter or header, or path in the body", examples: ["inputs"] }),
+    value: pathSchema.meta({ description: "Field of the record whose value is put there", examples: ["id"] }),
+    member: z
+      .string()
+      .min(1)
+      .optional()
+      .meta({
+        description: "With `batch`, into a body: each value stands in an object, under this name",
+        examples: ["id"],
+      }),
+    separator: z.string().default(",").describe("With `batch`, into query or header: what stands between two values"),
+  })
+  .meta({ examples: [] });
 
 const chainFields = {
   put: z
@@ -41,7 +43,8 @@ const chainFields = {
     .optional()
     .meta({
       description:
-        "One request for so many records: each `put` is then a list of their values, and `key` of the rows tells whose they are",
+        "One request for so many records: each `put` is then a list of their values, " +
+        "and `key` of the rows tells whose they are",
       examples: [100],
     }),
   notFound: z
@@ -51,30 +54,41 @@ const chainFields = {
 };
 
 /** Details that are asked for by the records of their stream. */
-const detailChainSchema = () => z.strictObject(chainFields);
+const detailChainSchema = () =>
+  z.strictObject(chainFields).meta({ examples: [{ put: [{ parameter: "order", value: "id" }], notFound: "none" }] });
 
 /** A stream whose records are asked for by those of another list. */
 export const streamChainSchema = () =>
-  z.strictObject({
-    of: z
-      .union([
-        z.enum(streams),
-        z.strictObject({
-          ...httpListFields(),
-          key: pathSchema.optional().meta({ description: "Field that identifies a record of it", examples: ["id"] }),
+  z
+    .strictObject({
+      of: z
+        .union([
+          z.enum(streams),
+          z.strictObject({
+            ...httpListFields(),
+            key: pathSchema.optional().meta({ description: "Field that identifies a record of it", examples: ["id"] }),
+          }),
+        ])
+        .meta({
+          description: "The list whose records are asked for: a stream of this source, or a list of its own",
+          examples: [{ url: "companies" }],
         }),
-      ])
-      .meta({
-        description: "The list whose records are asked for: a stream of this source, or a list of its own",
-        examples: ["customers"],
-      }),
-    into: z
-      .string()
-      .regex(/^[A-Za-z][A-Za-z0-9_]*$/)
-      .optional()
-      .meta({ description: "Name under which a record holds the one that it was asked for by", examples: ["company"] }),
-    ...chainFields,
-  });
+      into: z
+        .string()
+        .regex(/^[A-Za-z][A-Za-z0-9_]*$/)
+        .optional()
+        .meta({
+          description: "Name under which a record holds the one that it was asked for by",
+          examples: ["company"],
+        }),
+      ...chainFields,
+    })
+    .meta({
+      examples: [
+        { of: { url: "companies" }, into: "company", put: [{ parameter: "company", value: "id" }], notFound: "none" },
+        { of: { url: "companies" }, batch: 100, put: [{ parameter: "companies", value: "id" }] },
+      ],
+    });
 export type StreamChain = z.infer<ReturnType<typeof streamChainSchema>>;
 export type ChainSettings = z.infer<ReturnType<typeof detailChainSchema>>;
 
@@ -90,9 +104,7 @@ export const detailSchema = () =>
       examples: ["id"],
     }),
     required: requiredDetails,
-    each: detailChainSchema()
-      .optional()
-      .meta({ description: "The rows are asked for record by record", examples: [{}, { notFound: "none" }] }),
+    each: detailChainSchema().optional().describe("The rows are asked for record by record"),
   });
 export type DetailSettings = z.infer<ReturnType<typeof detailSchema>>;
 

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../../base/canonical-json.ts";
+import type { JsonObject } from "../../base/canonical-json.ts";
 import { Problem } from "../../base/errors.ts";
 import { keyReader } from "../keys.ts";
 import type { ReadOptions, ReadOutcome, SourceItem } from "../reader.ts";
@@ -98,11 +98,12 @@ function begin(chain: Chain, parents: readonly Parent[], options: ReadOptions): 
   );
   const { origin, pathname } = addressOf(chain.url, chain.baseUrl);
   const more = parents.length > 1 ? ` and ${parents.length - 1} more` : "";
-  const shown = `${origin}${pathname.replaceAll(/%7B/giu, "{").replaceAll(/%7D/giu, "}")} for ${one?.place ?? ""}${more}`;
+  const written = pathname.replaceAll(/%7B/giu, "{").replaceAll(/%7D/giu, "}");
+  const shown = `${origin}${written} for ${one?.place ?? ""}${more}`;
   const placed = chain.each.put.map((put): Placement => {
     const { in: where, parameter, value: path } = put;
     if (chain.each.batch === undefined) return { in: where, parameter, value: scalarAt(one?.value ?? {}, path) ?? "" };
-    const values = parents.map(({ value }): Json => scalarAt(value, path) ?? "");
+    const values = parents.map(({ value }) => scalarAt(value, path) ?? "");
     const { member } = put;
     if (where !== "body") return { in: where, parameter, value: values.join(put.separator) };
     return {

@@ -1,6 +1,5 @@
-import type { Json, JsonObject } from "../../base/canonical-json.ts";
-import { toInstant } from "../../base/clock.ts";
-import { exitCodes, Problem } from "../../base/errors.ts";
+import type { JsonObject } from "../../base/canonical-json.ts";
+import { Problem } from "../../base/errors.ts";
 import { toItem } from "../file/items.ts";
 import { keyReader } from "../keys.ts";
 import type { RecordLimits } from "../limits.ts";
@@ -8,16 +7,17 @@ import type { ReadOptions, ReadOutcome, SourceItem, Staging } from "../reader.ts
 import { acceptOf, readAnswer } from "./answer/answer.ts";
 import type { Page } from "./answer/page.ts";
 import type { CsvMemory } from "./answer/rows.ts";
+import { askedSince } from "./asked-since.ts";
 import type { HttpListSettings, SinceSettings } from "./http-source-settings.ts";
 import { filledAddress, runJob, sameServer } from "./job.ts";
 import type { JobValues } from "./job.ts";
 import { ListProblems } from "./list-problems.ts";
+import { batches, lowerCased, totalOf } from "./list-parts.ts";
 import { identityOf, merelyCounts, movingOf, Passes } from "./moving.ts";
 import { NewestChange } from "./newest-change.ts";
 import { createPaging } from "./paging.ts";
 import type { PagePosition, Paging } from "./paging.ts";
 import type { Moving } from "./paging-settings.ts";
-import { valueIn } from "./path-of.ts";
 import type { Placement } from "./placement.ts";
 import { pageOf, positionOf, positionText } from "./position.ts";
 import type { Position } from "./position.ts";
@@ -139,12 +139,13 @@ class PagedList implements List {
           problem = next.value;
           break;
         }
-        passes?.see(next.value);
-        yield* batches(next.value, options.batchSize ?? 500);
+        const found = passes?.see(next.value);
+        const items = found === undefined || !this.#isReadAgain(reading) ? next.value : found;
+        reading.yielded -= next.value.length - items.length;
+        yield* batches(items, options.batchSize ?? 500);
         options.signal?.throwIfAborted();
       }
-      const isAgain = this.#moving(reading.counts) === "again" && reading.number > 1;
-      if (problem === undefined && passes !== undefined && isAgain)
+      if (problem === undefined && passes !== undefined && this.#isReadAgain(reading))
         problem = yield* this.#readAgain(reading, passes, signal);
       else if (problem === undefined)
         problem = this.#problems.count(reading) ?? (full ? this.#problems.shift(passes?.twice()) : undefined);
@@ -264,7 +265,7 @@ class PagedList implements List {
     const last = page.items.at(-1);
     if (last !== undefined) reading.last = identityOf(last, this.#keyOf);
     try {
-      reading.total = this.#totalOf(page) ?? reading.total;
+      reading.total = totalOf(this.#settings, page) ?? reading.total;
       const { total, totalHeader } = this.#settings;
       if (reading.total === undefined && (total ?? totalHeader) !== undefined) throw this.#problems.noTotal(page.url);
       const next = reading.paging.next({ ...page, sum: reading.sum, total: reading.total });
@@ -297,6 +298,10 @@ class PagedList implements List {
     return this.#settings.job === undefined ? movingOf(this.#settings.paging, counts) : "trust";
   }
 
+  #isReadAgain({ counts, number }: Reading): boolean {
+    return number > 1 && this.#moving(counts) === "again";
+  }
+
   #passes(reading: Reading): Passes | undefined {
     const { paging, key, limits } = this.#settings;
     const { staging } = this.#deps;
@@ -310,13 +315,19 @@ class PagedList implements List {
    * out, since it was read.
    */
   #seamProblem({ position, last, resumed, sum }: Reading, page: Fetched): Problem | undefined {
-    if (position.isBeyond === true) return page.items.length === 0 ? undefined : this.#problems.seamAlone(page.url);
+    if (position.isBeyond === true) {
+      const more = page.items.length > 0;
+      page.items = [];
+      return more ? this.#problems.seamAlone(page.url) : undefined;
+    }
     if (position.overlaps !== true) return undefined;
     const [first, ...others] = page.items;
     const isKnown = first !== undefined && ("bad" in first || identityOf(first, this.#keyOf) === last);
     // A reading that goes on does not know how the page before ended.
-    if (!isKnown && !(resumed && last === undefined)) return this.#problems.moved(page.url, `after ${sum} records`);
-    page.items = others;
+    const isMoved = !isKnown && !(resumed && last === undefined);
+    // What stands on a page that moved may have been read before, in another form.
+    page.items = isMoved ? [] : others;
+    if (isMoved) return this.#problems.moved(page.url, `after ${sum} records`);
     return undefined;
   }
 
@@ -384,45 +395,4 @@ class PagedList implements List {
     reading.job ??= await runJob(job, placed, jobDeps, signal);
     return sameServer(filledAddress(this.#url, reading.job, this.#who), jobDeps);
   }
-
-  /** Some services say the total on the first page only. */
-  #totalOf(page: Fetched): number | undefined {
-    const { total, totalHeader } = this.#settings;
-    if (total === undefined && totalHeader === undefined) return undefined;
-    const found: Json | undefined =
-      totalHeader === undefined ? valueIn(page.document, total ?? ".") : page.answer.headers[totalHeader.toLowerCase()];
-    const number = typeof found === "string" && /^\d{1,15}$/.test(found) ? Number(found) : found;
-    return typeof number === "number" && Number.isSafeInteger(number) && number >= 0 ? number : undefined;
-  }
-}
-
-function* batches(items: SourceItem[], size: number): Generator<SourceItem[], void, void> {
-  for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size);
-}
-
-function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-}
-
-/** What asks for changes since an instant. Throws a Problem (usage) for a text that is no instant. */
-function askedSince(text: string, since: SinceSettings): Placement {
-  let epochMs: number;
-  try {
-    epochMs = Temporal.Instant.from(text).epochMilliseconds;
-  } catch {
-    throw new Problem({
-      code: "source.wrong-since",
-      message: `${JSON.stringify(text)} is no instant.`,
-      cure: "Give an ISO time with Z or an offset, such as 2026-11-20T08:00:00Z.",
-      exitCode: exitCodes.usage,
-    });
-  }
-  const value =
-    since.format === "iso" ? toInstant(epochMs) : since.format === "epoch_ms" ? epochMs : Math.floor(epochMs / 1_000);
-  return {
-    in: since.in === "job" ? "body" : since.in,
-    parameter: since.parameter,
-    whole: true,
-    value: since.template === "{since}" ? value : since.template.replaceAll("{since}", String(value)),
-  };
 }

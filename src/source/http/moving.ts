@@ -38,7 +38,7 @@ export function movingOf(paging: PagingSettings, counts: boolean): Moving {
   return paging.kind === "page" || counts ? "again" : "trust";
 }
 
-/** Whether what leads to the next page is a number of pages or of records, which means another place once a list moved. */
+/** Whether what leads to the next page is a number of pages or records: another place once the list moved. */
 export function merelyCounts(paging: PagingSettings, step: Step): boolean {
   if (paging.kind === "cursor") return isCount(String(step.next.parameters[paging.parameter] ?? ""), undefined, step);
   const { url } = step.next;
@@ -76,35 +76,52 @@ export class Passes {
     this.#limits = limits;
   }
 
-  /** Takes what a page of this pass holds; the first pass yields its records itself. */
-  see(items: readonly SourceItem[]): void {
-    const rows = items.flatMap((item): StagedRow[] => {
-      const key = identityOf(item, this.#keyOf);
+  /**
+   * Takes what a page of this pass holds, and gives back what the first pass yields of it: a record whose key stood on
+   * a page before has moved, and of two forms of one record in a reading nobody could tell which one counts. A change
+   * that it came with is read the next time.
+   */
+  see(items: readonly SourceItem[]): SourceItem[] {
+    const named = items.map((item) => ({ item, key: identityOf(item, this.#keyOf) }));
+    const rows = named.flatMap(({ item, key }): StagedRow[] => {
       if (key === undefined || !("raw" in item)) return [];
       return [{ key, place: item.raw.place, text: this.#pass === 1 ? "" : JSON.stringify(item.raw.value) }];
     });
-    this.#area.put(passPart(this.#pass), rows);
-    if (this.#pass === 1) this.#area.put(seenPart, rows);
+    const part = passPart(this.#pass);
+    const before =
+      this.#pass > 1
+        ? undefined
+        : this.#area.known(
+            part,
+            rows.map(({ key }) => key),
+          );
+    this.#area.put(part, rows);
+    if (before === undefined) return [];
+    this.#area.put(seenPart, rows);
+    return named.filter(({ key }) => key?.startsWith("key ") !== true || !before.has(key)).map(({ item }) => item);
   }
 
   begin(): void {
     this.#pass += 1;
   }
 
-  /** Records of this pass that no pass before it has found. */
+  /** Records of this pass that no pass before it has found, each once. */
   *fresh(batchSize: number): Generator<SourceItem[], void, void> {
+    const given = new Set<string>();
     for (const rows of batchesOf(this.#area.orphans(passPart(this.#pass), seenPart), batchSize)) {
-      yield rows.map(({ place, text }): SourceItem => {
+      const items = rows.flatMap(({ key: identity, place, text }): SourceItem[] => {
+        if (identity.startsWith("key ") && given.has(identity)) return [];
+        given.add(identity);
         const value = parseStaged(text, this.#limits);
         const key = this.#keyOf?.(value);
-        return { raw: key === undefined ? { place, value } : { place, key, value } };
+        return [{ raw: key === undefined ? { place, value } : { place, key, value } }];
       });
-      // An area is asked page by page: what is seen is put down once its page was given.
-      this.#area.put(
-        seenPart,
-        rows.map(({ key, place }) => ({ key, place, text: "" })),
-      );
+      yield items;
     }
+    this.#area.put(
+      seenPart,
+      [...given].map((key) => ({ key, place: "", text: "" })),
+    );
   }
 
   /** A key that a pass met twice, with where it stood. */

@@ -19,11 +19,11 @@ const sizeFields = {
 };
 const moving = {
   overlap:
-    "each page begins with the last record of the one before, which has to stand there again: no more requests, one " +
-    "record more a page. It notices every move of a list whose order does not change",
+    "each page begins with the last record of the one before, which has to stand there again: no more requests, " +
+    "one record more a page. It notices every move of a list whose order does not change",
   again:
-    "the list is read again until a pass finds everything that the one before it found, and that one met no key twice; " +
-    "what a later pass finds first is taken too. Twice the requests where nothing moves, and not for a list of one page",
+    "the list is read again until a pass finds everything that the one before it found, and that one met no key " +
+    "twice; what a later pass finds first is taken too. Twice the requests where nothing moves, one page apart",
   trust: "the service keeps the place in the list; only the total and, in reading everything, a key on two pages tell",
 } as const;
 const movings = [`overlap: ${moving.overlap}`, `again: ${moving.again}`, `trust: ${moving.trust}`].join(". ");
@@ -35,7 +35,9 @@ const movingSchema = (kinds: readonly Moving[], otherwise: string) =>
     .enum(kinds)
     .optional()
     .meta({
-      description: `How is noticed that the list moved while it was read, which makes a reading incomplete; by default ${otherwise}. ${movings}`,
+      description:
+        "How is noticed that the list moved while it was read, which makes a reading incomplete; " +
+        `by default ${otherwise}. ${movings}`,
       examples: ["again"],
     });
 const movingField = {
@@ -128,7 +130,14 @@ export const pagingSchema = () =>
             sizeParameter: "variables.first",
             size: 100,
           },
-          { kind: "cursor", parameter: "locator", nextHeader: "Sforce-Locator", none: ["null"] },
+          {
+            kind: "cursor",
+            parameter: "locator",
+            nextHeader: "Sforce-Locator",
+            none: ["null"],
+            moving: "again",
+            passes: 3,
+          },
         ],
       }),
     z.strictObject({
