@@ -1,5 +1,5 @@
 import type { EarlierRead } from "../ledger/records/source-reads.ts";
-import { headerRows } from "../source/reader.ts";
+import { groupedRecords, groupedRows, headerRows } from "../source/reader.ts";
 
 /**
  * A source with fewer rows than `few` may lose `believedOfFew` of them whatever their share: of five, one is 20 %. It
@@ -35,9 +35,16 @@ export function shrinkage(
   );
 }
 
+/** What is counted under names that no set of details can have. */
+const countedAs = new Map([
+  [headerRows, "header rows"],
+  [groupedRows, "rows"],
+  [groupedRecords, "records that rows are grouped into"],
+]);
+
 /**
- * The same for rows that are joined, each set of files for itself: without its detail rows a record looks shorter, and
- * without header rows they are records that nobody can use.
+ * The same for rows that are joined or grouped, each set for itself: without its detail rows a record looks shorter,
+ * and without header rows they are records that nobody can use.
  */
 export function detailShrinkage(
   details: Readonly<Record<string, number>>,
@@ -51,7 +58,7 @@ export function detailShrinkage(
       details[name] ?? rows,
       rows,
       limits.sourceShrink,
-      name === headerRows ? "header rows" : `rows of ${name}`,
+      countedAs.get(name) ?? `rows of ${name}`,
       earlier,
     );
     if (lost !== undefined) return lost;

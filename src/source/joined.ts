@@ -1,10 +1,8 @@
 import { isJsonObject } from "../base/canonical-json.ts";
-import type { JsonObject } from "../base/canonical-json.ts";
 import type { Problem } from "../base/errors.ts";
 import { notAnObject } from "./file/items.ts";
-import type { FileItem } from "./file/row.ts";
+import type { FileItem, FileRow } from "./file/row.ts";
 import { keyReader } from "./keys.ts";
-import { parseJson } from "./json.ts";
 import type { RecordLimits } from "./limits.ts";
 import { headerRows } from "./reader.ts";
 import type {
@@ -17,13 +15,30 @@ import type {
   Staging,
   StagingArea,
 } from "./reader.ts";
+import { batchesOf, parseStaged } from "./staged.ts";
+
+/** The header rows that were read, for details that are asked for by them. */
+export type HeaderRows = () => Iterable<StagedRow[]>;
+
+/**
+ * A row whose part tells to which header row it belongs, where the row itself does not; or why rows could not be asked
+ * for by a header row, which is then no usable record.
+ */
+export type PartItem = FileItem | { row: FileRow & { key: string } } | { lacking: { key: string; message: string } };
+
+/** Name under which is staged why rows could not be asked for; no set of details can have it. */
+const lackingPart = "#lacking";
 
 /** Rows that belong together: those of the records themselves, or one set of their details. */
 export interface JoinedPart {
   /** Path of the key in a row. */
   key: string;
-  /** Reads the rows; returns why they were not read whole. */
-  read: () => AsyncGenerator<FileItem[], Problem | undefined, void>;
+  /** Reads the rows; returns why they were not read whole. Header rows are there when details are read. */
+  read: (headers: HeaderRows) => AsyncGenerator<PartItem[], Problem | undefined, void>;
+  /** These rows are asked for by header rows: nothing is asked for where those were not read whole. */
+  chained?: boolean;
+  /** A header row without a row of these is no usable record. */
+  required?: boolean;
 }
 
 /** What is joined: one part of headers, and parts of details by the name under which a record holds them. */
@@ -32,7 +47,7 @@ export interface Joined {
   details: Readonly<Record<string, JoinedPart>>;
   limits: RecordLimits;
   staging: Staging;
-  /** Only what changed was asked for: what is missing says nothing. */
+  /** Only header rows that changed were asked for: what is missing says nothing; details of others are passed over. */
   changesOnly?: boolean;
 }
 
@@ -55,7 +70,8 @@ export async function* readJoined(
   try {
     let problem: Problem | undefined;
     for (const [name, part] of [[headerRows, header] as const, ...Object.entries(details)]) {
-      const reading = stage(name, part, area, options);
+      if (part.chained === true && problem !== undefined) continue;
+      const reading = stage(name, part, area, batchSize, options);
       for (;;) {
         const next = await reading.next();
         if (next.done === true) {
@@ -71,14 +87,14 @@ export async function* readJoined(
     const shrunk = full ? options.distrust?.(counted) : undefined;
     if (shrunk !== undefined) return { complete: true, full, rows, details: counted, shrunk };
 
-    for (const batch of batchesOf(unjoinable(area, names), batchSize)) {
+    for (const batch of batchesOf(unjoinable(area, full ? names : []), batchSize)) {
       rows += batch.length;
       yield batch;
       options.signal?.throwIfAborted();
     }
     for (const joined of area.joined(headerRows, batchSize)) {
       rows += joined.length;
-      yield joined.map((row) => join(row, names, limits));
+      yield joined.map((row) => join(row, details, limits));
       options.signal?.throwIfAborted();
     }
     return full ? { complete: true, full, rows, details: counted } : { complete: true, full, rows };
@@ -95,11 +111,12 @@ async function* stage(
   part: string,
   { key, read }: JoinedPart,
   area: StagingArea,
+  batchSize: number,
   options: ReadOptions,
 ): AsyncGenerator<SourceItem[], { rows: number; problem: Problem | undefined }, void> {
   let rows = 0;
   const keyOf = keyReader(key);
-  const reading = read();
+  const reading = read(() => area.rows(headerRows, batchSize));
   try {
     for (;;) {
       const next = await reading.next();
@@ -107,7 +124,12 @@ async function* stage(
       rows += next.value.length;
       const staged: StagedRow[] = [];
       const bad: BadRecord[] = [];
+      const lacking: StagedRow[] = [];
       for (const item of next.value) {
+        if ("lacking" in item) {
+          lacking.push({ key: item.lacking.key, place: "", text: item.lacking.message });
+          continue;
+        }
         if ("bad" in item) {
           bad.push(item.bad);
           continue;
@@ -117,11 +139,12 @@ async function* stage(
           bad.push(notAnObject(place));
           continue;
         }
-        const found = keyOf(value);
+        const found = "key" in item.row ? item.row.key : keyOf(value);
         if (found === undefined) bad.push({ place, code: "no-key", message: `the row has no usable key in ${key}` });
         else staged.push({ key: found, place, text: JSON.stringify(value) });
       }
       area.put(part, staged);
+      area.put(lackingPart, lacking);
       if (bad.length > 0) yield bad.map((record) => ({ bad: record }));
       options.signal?.throwIfAborted();
     }
@@ -149,32 +172,25 @@ function* unjoinable(area: StagingArea, parts: readonly string[]): Generator<Sou
   }
 }
 
-function join({ header, details }: JoinedRow, names: readonly string[], limits: RecordLimits): SourceItem {
+function join(
+  { header, details: joined }: JoinedRow,
+  details: Readonly<Record<string, JoinedPart>>,
+  limits: RecordLimits,
+): SourceItem {
+  const { key, place } = header;
+  const [lacking] = joined[lackingPart] ?? [];
+  if (lacking !== undefined) return { bad: { place, key, code: "no-value", message: lacking.text } };
   const value = parseStaged(header.text, limits);
-  const taken = names.find((name) => Object.hasOwn(value, name));
-  if (taken !== undefined) {
-    const message = `the header row has a field ${taken}, which is also the name of its details`;
-    return { bad: { place: header.place, key: header.key, code: "name-taken", message } };
+  for (const [name, { required }] of Object.entries(details)) {
+    if (Object.hasOwn(value, name)) {
+      const message = `the header row has a field ${name}, which is also the name of its details`;
+      return { bad: { place, key, code: "name-taken", message } };
+    }
+    if (required === true && joined[name] === undefined) {
+      const message = `the header row has no row of ${name}, of which each needs one`;
+      return { bad: { place, key, code: "no-details", message } };
+    }
+    value[name] = (joined[name] ?? []).map(({ text }) => parseStaged(text, limits));
   }
-  for (const name of names) value[name] = (details[name] ?? []).map(({ text }) => parseStaged(text, limits));
-  return { raw: { place: header.place, key: header.key, value } };
-}
-
-function parseStaged(text: string, limits: RecordLimits): JsonObject {
-  const parsed = parseJson(text, limits);
-  if (!parsed.ok || !isJsonObject(parsed.value)) {
-    throw new TypeError("the staging area gave back a row that was not put into it");
-  }
-  return parsed.value;
-}
-
-function* batchesOf<T>(items: Iterable<T>, size: number): Generator<T[], void, void> {
-  let batch: T[] = [];
-  for (const item of items) {
-    batch.push(item);
-    if (batch.length < size) continue;
-    yield batch;
-    batch = [];
-  }
-  if (batch.length > 0) yield batch;
+  return { raw: { place, key, value } };
 }

@@ -14,6 +14,8 @@ export type SourceProblemCode =
   | "source.down"
   | "source.wrong-password"
   | "source.refused"
+  | "source.not-found"
+  | "source.moved"
   | "source.error-answer"
   | "source.job-failed"
   | "source.order-went-back"

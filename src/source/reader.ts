@@ -28,6 +28,10 @@ export type SourceItem = { raw: RawRecord } | { bad: BadRecord };
 /** Name of the header rows where rows are joined; no set of details can have it, since its name is a word. */
 export const headerRows = "#headers";
 
+/** Names of the rows, and of the records that they became, where rows are grouped. */
+export const groupedRows = "#rows";
+export const groupedRecords = "#records";
+
 /** How a reading ended. */
 export interface ReadOutcome {
   /**
@@ -42,8 +46,8 @@ export interface ReadOutcome {
   /** What to pass as `since` next time, where the source reads incrementally. Given only by a complete reading. */
   cursor?: string;
   /**
-   * Rows of each set of files, by its name, where records are joined from several; those of the header files under
-   * `headerRows`.
+   * Rows of each set of details, by its name, where records are joined from several parts; those of the headers under
+   * `headerRows`. Where rows are grouped, `groupedRows` and `groupedRecords`.
    */
   details?: Readonly<Record<string, number>>;
   /** Why no record was yielded although everything was read: the answer of `ReadOptions.distrust`. */
@@ -105,13 +109,30 @@ export interface JoinedRow {
   details: Record<string, { place: string; text: string }[]>;
 }
 
+export interface GroupedRows {
+  key: string;
+  count: number;
+  /** All of them, or only the first where they are more than `most`. */
+  rows: { place: string; text: string }[];
+  /** The key has a row in the part `mark` too. */
+  marked: boolean;
+}
+
 export interface StagingArea {
   put(part: string, rows: StagedRow[]): void;
+  /** The rows of a part in the order in which they were put, `batch` at a time. */
+  rows(part: string, batch: number): Iterable<StagedRow[]>;
   /** Headers whose key stands once, in the order in which they were put, with their details, `batch` at a time. */
   joined(headerPart: string, batch: number): Iterable<JoinedRow[]>;
   /** Rows of `part` whose key no header has. */
-  orphans(part: string, headerPart: string): Iterable<{ key: string; place: string }>;
-  /** Header keys that stand more than once, with all their places. */
-  duplicates(headerPart: string): Iterable<{ key: string; places: string[] }>;
+  orphans(part: string, headerPart: string): Iterable<StagedRow>;
+  /** Keys of a part that stand more than once, with the places and texts of all their rows. */
+  duplicates(part: string): Iterable<{ key: string; places: string[]; texts: string[] }>;
+  /** Those of the keys that a part has already. */
+  known(part: string, keys: readonly string[]): ReadonlySet<string>;
+  /** How many keys a part has. */
+  count(part: string): number;
+  /** The rows of a part by their keys, in the order of these, about `batch` rows at a time. */
+  grouped(part: string, mark: string, limits: { batch: number; most: number }): Iterable<GroupedRows[]>;
   close(): void;
 }

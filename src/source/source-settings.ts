@@ -3,7 +3,10 @@ import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { streams } from "../crm/model.ts";
 import type { Stream } from "../crm/model.ts";
 import { fileStreamFields, pathSchema } from "./file/file-source-settings.ts";
-import { checkList, checkSession } from "./http/list-checks.ts";
+import { groupSchema } from "./group-settings.ts";
+import { detailSchema, streamChainSchema } from "./http/chain-settings.ts";
+import { checkSession } from "./http/list-checks.ts";
+import { checkHttpStream, listsOf } from "./http/stream-checks.ts";
 import { checkPlainHttp } from "./http/plain.ts";
 import { httpSourceFields, httpStreamFields } from "./http/http-source-settings.ts";
 import { recordLimitsSchema } from "./limits.ts";
@@ -35,6 +38,7 @@ const streamFields = {
       "when it cannot be mapped; needed where details are joined",
     examples: ["customerNumber"],
   }),
+  group: groupSchema.optional().describe("Rows of one key become one record, such as the seats of a person"),
   nullTexts: z
     .array(z.string())
     .default([])
@@ -64,7 +68,23 @@ const fileStreamSchema = z.strictObject({ ...fileStreamFields, ...streamFields }
 });
 export type FileStream = z.infer<typeof fileStreamSchema>;
 
-const httpStreamSchema = () => z.strictObject({ ...httpStreamFields(), ...streamFields });
+const httpStreamSchema = () =>
+  z.strictObject({
+    ...httpStreamFields(),
+    ...streamFields,
+    each: streamChainSchema().optional().describe("The records are asked for by those of another list"),
+    details: z
+      .record(z.string().regex(/^[A-Za-z][A-Za-z0-9_]*$/), detailSchema())
+      .optional()
+      .meta({
+        description:
+          "Lists whose rows belong to a record, by the name under which the mapping sees them; joined by key",
+        examples: [
+          { lines: { url: "order-lines", key: "orderId" } },
+          { contacts: { url: "companies/{id}/contacts", each: {} } },
+        ],
+      }),
+  });
 export type HttpStream = z.infer<ReturnType<typeof httpStreamSchema>>;
 
 const commonFields = {
@@ -171,19 +191,15 @@ const httpSourceSchema = z
   })
   .superRefine(checkMappings)
   .superRefine((source, context) => {
-    const lists = streams.flatMap((stream) => {
-      const list = source.streams[stream];
-      return list === undefined ? [] : [{ path: ["streams", stream], method: list.method }];
-    });
-    const issues = [...checkPlainHttp(source), ...checkSession(source.auth, lists, source.baseUrl)];
-    for (const { path, message } of issues) context.addIssue({ code: "custom", path, message });
+    const lists = streams.flatMap((stream) => listsOf(["streams", stream], source.streams[stream]));
+    const issues = [...checkPlainHttp(source, lists), ...checkSession(source.auth, lists, source.baseUrl)];
     for (const stream of streams) {
       const settings = source.streams[stream];
       if (settings === undefined) continue;
-      for (const { path, message } of checkList(settings, source.baseUrl)) {
-        context.addIssue({ code: "custom", path: ["streams", stream, ...path], message });
-      }
+      for (const { path, message } of checkHttpStream(settings, stream, source))
+        issues.push({ path: ["streams", stream, ...path], message });
     }
+    for (const { path, message } of issues) context.addIssue({ code: "custom", path, message });
   });
 export type HttpSourceSettings = z.infer<typeof httpSourceSchema>;
 

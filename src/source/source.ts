@@ -10,6 +10,7 @@ import type { Stream } from "../crm/model.ts";
 import { createFileSource } from "./file/source.ts";
 import { readFileTable } from "./file/table.ts";
 import { createHttpSource } from "./http/source.ts";
+import { readGrouped } from "./grouped.ts";
 import { recordLimitsSchema } from "./limits.ts";
 import { compileStream } from "./mapping/compile.ts";
 import type { MapRecord, SkipRecord } from "./mapping/compile.ts";
@@ -18,7 +19,7 @@ import { secretPaths } from "./mapping/secrets.ts";
 import { waysOf } from "./mapping/ways.ts";
 import type { Way } from "./mapping/ways.ts";
 import { questionOf } from "./question.ts";
-import type { ReadOutcome, SourceItem, SourceReader, Staging } from "./reader.ts";
+import type { ReadOptions, ReadOutcome, SourceItem, SourceReader, Staging } from "./reader.ts";
 import { declaredTables } from "./source-settings.ts";
 import { createSqlSource } from "./sql/source.ts";
 import type { SqlTable } from "./sql/sql-source-settings.ts";
@@ -97,11 +98,12 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
     secretsOf.set(stream, secretPaths(stream, mapping));
   }
   const reader = openReader(name, settings, { ...deps, directory: from });
+  const readStream = groupingReader(reader, settings, deps.staging);
 
   return {
     name,
     streams: declared,
-    read: (stream, options) => passOn(reader.read(stream, options), (secretsOf.get(stream) ?? []).length > 0),
+    read: (stream, options) => passOn(readStream(stream, options), (secretsOf.get(stream) ?? []).length > 0),
     async check(signal) {
       try {
         return (await tablesProblem(settings, reader, from, signal)) ?? (await reader.check(signal));
@@ -139,6 +141,16 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
     },
     endReading: () => reader.endReading?.() ?? Promise.resolve(),
     close: () => reader.close(),
+  };
+}
+
+/** Reads a stream; its rows become records by their key where the settings say so. */
+function groupingReader(reader: SourceReader, settings: SourceSettings, staging: Staging): SourceReader["read"] {
+  return (stream, options) => {
+    const { group, key, limits } = settings.streams[stream] ?? {};
+    if (group === undefined || limits === undefined) return reader.read(stream, options);
+    const read = (all: ReadOptions): ReturnType<SourceReader["read"]> => reader.read(stream, all);
+    return readGrouped({ settings: group, rowKey: key, limits, staging, read }, options);
   };
 }
 

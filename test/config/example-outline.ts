@@ -73,8 +73,14 @@ export function sameSetting(key: string): string | undefined {
     .replaceAll(/<\w+>|\[\]/g, "")
     .replace(/^(sources|jobs)\.[^.]+/, "$1.*")
     .replace(/\.(tables|details|userTokens|take|auth\.secrets)\.[^.]+/, ".$1.*")
-    .replace(/\.streams\.(?:customers|orders|staff)\b/, ".streams.*");
-  if (/\.(?:mapping|skip|inline|columns|query|headers|body|parameters|byLicenseType|timeUnits|money)\./.test(name))
+    .replace(/\.streams\.(?:customers|orders|staff)\b/, ".streams.*")
+    // Lists of details, and those that a chain begins with, have the settings of a list.
+    .replace(/\.streams\.\*\.(?:details\.\*|each\.of)\.(?!rowKey|required)/, ".streams.*.");
+  if (
+    /\.(?:mapping|skip|inline|columns|group\.fields|query|headers|body|parameters|byLicenseType|timeUnits|money)\./.test(
+      name,
+    )
+  )
     return undefined;
   return name
     .replace(/^\w+\.tokens\.(?:authorization|clientToken|userToken|userTokens\.\*)\./, "token.")

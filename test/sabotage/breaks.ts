@@ -21,6 +21,7 @@ import { lifeBase } from "./breaks/life-base.ts";
 import { lifeRules } from "./breaks/life-rules.ts";
 import { lifeDrift } from "./breaks/life-drift.ts";
 import { lifeVerify } from "./breaks/life-verify.ts";
+import { lists } from "./breaks/lists.ts";
 import { locking } from "./breaks/locking.ts";
 import { planning } from "./breaks/planning.ts";
 import { reading } from "./breaks/reading.ts";
@@ -49,6 +50,7 @@ const groups = [
   reading,
   databases,
   locking,
+  lists,
   lifeAsync,
   lifeLocks,
   lifeVerify,

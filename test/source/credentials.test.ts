@@ -11,7 +11,7 @@ function sourceWith(origin: string, auth: object, deps: Partial<SourceDeps> = {}
     customers: {
       url: `${origin}/customers`,
       mapping: customerMapping,
-      paging: { kind: "page", lastPage: "short", size: 1 },
+      paging: { kind: "page", lastPage: "short", size: 1, moving: "trust" },
     },
   };
   return openSource({ kind: "http", auth, streams, retryBaseMs: 1, retryMaxMs: 1 }, ".", {

@@ -20,7 +20,13 @@ describe("parameters at any place of a request", () => {
       body: { jsonrpc: "2.0", method: "search_read", params: ["customers", { fields: ["id", "name"] }] },
       parametersIn: "body",
       records: "result",
-      paging: { kind: "offset", parameter: "params[1].offset", sizeParameter: "params[1].limit", size: 2 },
+      paging: {
+        kind: "offset",
+        parameter: "params[1].offset",
+        sizeParameter: "params[1].limit",
+        size: 2,
+        moving: "trust",
+      },
     });
     expect(ids(await readAll(source, "customers"))).toEqual(allIds);
     expect(service.asked.map(({ body }) => parsed(body)["params"])).toEqual(
@@ -48,6 +54,7 @@ describe("parameters at any place of a request", () => {
         hasMore: "data.customers.pageInfo.hasNextPage",
         sizeParameter: "variables.first",
         size: 2,
+        moving: "trust",
       },
     });
     expect((await readAll(source, "customers")).outcome).toMatchObject({ complete: true, rows: 5 });
@@ -283,7 +290,7 @@ describe("a reading that was cut", () => {
 
   it.each([
     ["pages", { kind: "page", size: 2 }],
-    ["offsets", { kind: "offset", size: 2, parameter: "offset" }],
+    ["offsets", { kind: "offset", size: 2, parameter: "offset", moving: "trust" }],
     ["cursors", { kind: "cursor", next: "next", parameter: "offset" }],
     ["links", { kind: "nextLink", next: "link" }],
   ])("by %s goes on, and is not full and has no cursor, since records may have moved meanwhile", async (_, paging) => {

@@ -44,7 +44,7 @@ const session = {
   take: { token: { at: "result.token" } },
   put: [{ parameter: "X-Session", value: "{token}" }],
 };
-const paged = { paging: { kind: "page" } };
+const paged = { paging: { kind: "page", moving: "trust" } };
 const expired = { errors: { at: "error", code: "error.code", message: "error.message", expired: [100] } };
 
 describe("a log-in whose answer gives a session", () => {

@@ -24,7 +24,7 @@ describe("a list in pages", () => {
       records: "items",
       total: "total",
       key: "id",
-      paging: { kind: "page", sizeParameter: "size", size: 2 },
+      paging: { kind: "page", sizeParameter: "size", size: 2, moving: "trust" },
       query: { active: true },
     });
     const reading = await readAll(source, "customers");
@@ -42,7 +42,7 @@ describe("a list in pages", () => {
     const service = await startService(byPage);
     const source = customersOver(service.origin, {
       records: "items",
-      paging: { kind: "page", size: 500, sizeParameter: "size" },
+      paging: { kind: "page", size: 500, sizeParameter: "size", moving: "trust" },
     });
     expect(ids(await readAll(source, "customers"))).toEqual(allIds);
     expect(service.asked).toHaveLength(4);
@@ -52,7 +52,7 @@ describe("a list in pages", () => {
     const service = await startService(byPage);
     const source = customersOver(service.origin, {
       records: "items",
-      paging: { kind: "page", size: 2, lastPage: "short" },
+      paging: { kind: "page", size: 2, lastPage: "short", moving: "trust" },
     });
     expect(ids(await readAll(source, "customers"))).toEqual(allIds);
     expect(service.asked).toHaveLength(3);
@@ -63,7 +63,7 @@ describe("a list in pages", () => {
       body: all.slice(Number(query["skip"]), Number(query["skip"]) + 2),
     }));
     const source = customersOver(service.origin, {
-      paging: { kind: "offset", parameter: "skip", size: 100, sizeParameter: "take" },
+      paging: { kind: "offset", parameter: "skip", size: 100, sizeParameter: "take", moving: "trust" },
     });
     expect(ids(await readAll(source, "customers"))).toEqual(allIds);
     expect(service.asked.map(({ query }) => query["skip"])).toEqual(["0", "2", "4", "5"]);
@@ -79,7 +79,7 @@ describe("a list in pages", () => {
       body: { filter: { type: "company" } },
       parametersIn: "body",
       records: "data.rows",
-      paging: { kind: "cursor", parameter: "after", next: "data.next" },
+      paging: { kind: "cursor", parameter: "after", next: "data.next", moving: "trust" },
     });
     expect(ids(await readAll(source, "customers"))).toEqual(allIds);
     expect(service.asked.map(({ body }) => JSON.parse(body))).toEqual([

@@ -113,3 +113,19 @@ describe("header and detail files", () => {
     expect(bads).toHaveLength(count);
   });
 });
+
+it("a header row without a detail row that each needs is named, and the others are read", async () => {
+  const details = { lines: { files: "lines.csv", key: "order", required: true } };
+  const settings = { kind: "file", streams: { orders: { files: "orders.csv", key: "id", details, mapping } } };
+  const { raws, bads, outcome } = await readAll(openSource(settings, directoryWith(whole)), "orders");
+  expect(raws.map(({ key }) => key)).toEqual(["2", "1"]);
+  expect(bads).toEqual([
+    {
+      place: "orders.csv:4",
+      key: "3",
+      code: "no-details",
+      message: "the header row has no row of lines, of which each needs one",
+    },
+  ]);
+  expect(outcome).toMatchObject({ complete: true, rows: 3 });
+});

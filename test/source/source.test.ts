@@ -89,7 +89,7 @@ describe("the staging area of the ledger", () => {
     other.put("h", [{ key: "2", place: "b", text: "{}" }]);
     area.put("d", [{ key: "2", place: "c", text: "{}" }]);
     expect([...area.joined("h", 10)]).toEqual([[{ header: { key: "1", place: "a", text: "{}" }, details: {} }]]);
-    expect([...area.orphans("d", "h")]).toEqual([{ key: "2", place: "c" }]);
+    expect([...area.orphans("d", "h")]).toEqual([{ key: "2", place: "c", text: "{}" }]);
     expect([...other.orphans("d", "h")]).toEqual([]);
     area.close();
     other.close();

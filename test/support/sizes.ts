@@ -34,6 +34,8 @@ interface Sizes {
   clocks: number;
   /** Configurations with a mistake. */
   mistakes: number;
+  /** Sources that move while they are read. */
+  motions: number;
 }
 
 const faults: Sizes = {
@@ -51,6 +53,7 @@ const faults: Sizes = {
   hostile: 20,
   clocks: 400,
   mistakes: 600,
+  motions: 200,
 };
 const sample: Sizes = {
   ...faults,
@@ -66,6 +69,7 @@ const sample: Sizes = {
   hostile: 2,
   clocks: 40,
   mistakes: 60,
+  motions: 12,
 };
 const full: Sizes = {
   seeds: 300,
@@ -82,6 +86,7 @@ const full: Sizes = {
   hostile: 1000,
   clocks: 400,
   mistakes: 600,
+  motions: 20_000,
 };
 
 const levels: Record<Level, Sizes> = { sample, faults, full };

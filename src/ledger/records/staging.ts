@@ -12,6 +12,13 @@ interface JoinedRow {
   details: Record<string, { place: string; text: string }[]>;
 }
 
+interface GroupedRows {
+  key: string;
+  count: number;
+  rows: { place: string; text: string }[];
+  marked: boolean;
+}
+
 const schema = `
   create table row (
     id integer primary key,
@@ -42,6 +49,7 @@ export function createStaging(): { open(): StagingArea } {
 class StagingArea {
   readonly #database: Database.Database;
   readonly #insert: Database.Statement<[string, string, string, string]>;
+  #known: Database.Statement<[string, string], { key: string }> | undefined;
   readonly #put: (part: string, rows: StagedRow[]) => void;
 
   constructor() {
@@ -60,6 +68,21 @@ class StagingArea {
 
   put(part: string, rows: StagedRow[]): void {
     this.#put(part, rows);
+  }
+
+  /** The rows of a part in the order in which they were put, `batch` at a time; others may be put meanwhile. */
+  *rows(part: string, batch: number): Generator<StagedRow[], void, void> {
+    const statement = this.#database.prepare<[number, string, number], StagedRow & { id: number }>(
+      "select id, key, place, text from row where id > ? and +part = ? order by id limit ?",
+    );
+    let last = 0;
+    for (;;) {
+      const found = statement.all(last, part, batch);
+      const end = found.at(-1);
+      if (end === undefined) return;
+      last = end.id;
+      yield found.map(({ key, place, text }) => ({ key, place, text }));
+    }
   }
 
   /**
@@ -102,43 +125,103 @@ class StagingArea {
   }
 
   /** Rows of `part` whose key no header has, in the order in which they were put. */
-  *orphans(part: string, headerPart: string): Generator<{ key: string; place: string }, void, void> {
+  *orphans(part: string, headerPart: string): Generator<StagedRow, void, void> {
     this.#database.exec(byKey);
-    const statement = this.#database.prepare<
-      [number, string, string, number],
-      { id: number; key: string; place: string }
-    >(
-      `select id, key, place from row detail where id > ? and +part = ?
+    const statement = this.#database.prepare<[number, string, string, number], StagedRow & { id: number }>(
+      `select id, key, place, text from row detail where id > ? and +part = ?
          and not exists (select 1 from row header where header.part = ? and header.key = detail.key)
        order by id limit ?`,
     );
     let last = 0;
     for (;;) {
       const found = statement.all(last, part, headerPart, page);
-      for (const { key, place } of found) yield { key, place };
+      for (const { key, place, text } of found) yield { key, place, text };
       const end = found.at(-1);
       if (end === undefined) return;
       last = end.id;
     }
   }
 
-  /** Header keys that stand more than once, in their order, with all their places. */
-  *duplicates(headerPart: string): Generator<{ key: string; places: string[] }, void, void> {
+  /** Keys of a part that stand more than once, in their order, with the places and texts of all their rows. */
+  *duplicates(part: string): Generator<{ key: string; places: string[]; texts: string[] }, void, void> {
     this.#database.exec(byKey);
     const keys = this.#database.prepare<[string, string, number], { key: string }>(
       "select key from row where part = ? and key > ? group by key having count(*) > 1 order by key limit ?",
     );
-    const places = this.#database.prepare<[string, string], { place: string }>(
-      "select place from row where part = ? and key = ? order by id",
-    );
+    const rows = this.#rowsOfKey();
     let last = "";
     for (;;) {
-      const found = keys.all(headerPart, last, page);
-      for (const { key } of found) yield { key, places: places.all(headerPart, key).map((row) => row.place) };
+      const found = keys.all(part, last, page);
+      for (const { key } of found) {
+        const all = rows.all(part, key, -1);
+        yield { key, places: all.map((row) => row.place), texts: all.map((row) => row.text) };
+      }
       const end = found.at(-1);
       if (end === undefined) return;
       last = end.key;
     }
+  }
+
+  /** Those of the keys that a part has already. */
+  known(part: string, keys: readonly string[]): ReadonlySet<string> {
+    this.#database.exec(byKey);
+    this.#known ??= this.#database.prepare(
+      "select distinct key from row where part = ? and key in (select value from json_each(?))",
+    );
+    return new Set(this.#known.all(part, JSON.stringify(keys)).map(({ key }) => key));
+  }
+
+  /** How many keys a part has. */
+  count(part: string): number {
+    this.#database.exec(byKey);
+    const statement = this.#database.prepare<[string], { keys: number }>(
+      "select count(distinct key) as keys from row where part = ?",
+    );
+    return statement.get(part)?.keys ?? 0;
+  }
+
+  /**
+   * The rows of a part by their keys, in the order of these, about `batch` rows at a time; of a key with more than
+   * `most` rows only the first. `mark` is the part whose keys are marked.
+   */
+  *grouped(
+    part: string,
+    mark: string,
+    { batch, most }: { batch: number; most: number },
+  ): Generator<GroupedRows[], void, void> {
+    this.#database.exec(byKey);
+    const keys = this.#database.prepare<
+      [string, string, string, number],
+      { key: string; count: number; marks: number }
+    >(
+      `select key, count(*) as count,
+         exists (select 1 from row other where other.part = ? and other.key = row.key) as marks
+       from row where part = ? and key > ? group by key order by key limit ?`,
+    );
+    const rows = this.#rowsOfKey();
+    let last = "";
+    let held: GroupedRows[] = [];
+    let size = 0;
+    for (;;) {
+      const found = keys.all(mark, part, last, page);
+      for (const { key, count, marks } of found) {
+        const taken = rows.all(part, key, count > most ? 1 : -1);
+        held.push({ key, count, rows: taken, marked: marks === 1 });
+        size += taken.length;
+        if (size < batch) continue;
+        yield held;
+        held = [];
+        size = 0;
+      }
+      const end = found.at(-1);
+      if (end === undefined) break;
+      last = end.key;
+    }
+    if (held.length > 0) yield held;
+  }
+
+  #rowsOfKey(): Database.Statement<[string, string, number], { place: string; text: string }> {
+    return this.#database.prepare("select place, text from row where part = ? and key = ? order by id limit ?");
   }
 
   close(): void {

@@ -3,6 +3,14 @@ import { parsePath } from "../mapping/path.ts";
 import type { Stream } from "../../crm/model.ts";
 import type { FileStream } from "../source-settings.ts";
 
+/** What tells who reads which column of the rows of a stream. */
+interface ReadByColumns extends Pick<FileStream, "mapping"> {
+  key?: string | undefined;
+  group?: FileStream["group"];
+  skip?: FileStream["skip"];
+  details?: Readonly<Record<string, { key?: string | undefined }>> | undefined;
+}
+
 /**
  * The columns that the files of a stream need, if they are CSV: those of its own rows, and those of its details by
  * their name.
@@ -19,15 +27,16 @@ export function columnsOf(path: string | undefined): string[] {
   return typeof first === "string" ? [first] : [];
 }
 
-export function neededColumns(
-  stream: Stream,
-  settings: Pick<FileStream, "mapping"> & Partial<Pick<FileStream, "key" | "details" | "skip">>,
-): NeededColumns {
+export function neededColumns(stream: Stream, settings: ReadByColumns): NeededColumns {
   const sets = settings.details ?? {};
   const own = new Set(columnsOf(settings.key));
   const details = new Map(Object.entries(sets).map(([name, set]) => [name, new Set(columnsOf(set.key))]));
+  const { group } = settings;
+  for (const path of group === undefined ? [] : [group.by, ...Object.values(group.fields)])
+    for (const column of columnsOf(path)) own.add(column);
   for (const { steps } of readsOf(stream, settings.mapping, settings.skip)) {
-    const [first, , inside] = steps;
+    const inRow = group === undefined ? steps : steps[0] === group.into ? steps.slice(2) : [];
+    const [first, , inside] = inRow;
     if (typeof first !== "string") continue;
     const detail = details.get(first);
     if (detail === undefined) own.add(first);

@@ -84,6 +84,12 @@ export const csvSettingsSchema = z
   });
 export type CsvSettings = z.infer<typeof csvSettingsSchema>;
 
+/** Of details of any kind. */
+export const requiredDetails = z
+  .boolean()
+  .default(false)
+  .describe("A header row without a row of these goes into quarantine; by default it has none");
+
 /** What is said of any set of files. */
 export const fileFields = {
   files: z.union([text, z.array(text).min(1)]).meta({
@@ -133,6 +139,7 @@ const detailSchema = z.strictObject({
     description: "Field of a detail row that holds the key of its header row",
     examples: ["orderID"],
   }),
+  required: requiredDetails,
 });
 
 export const fileStreamFields = {

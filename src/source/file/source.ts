@@ -57,8 +57,9 @@ function joinedOf(
   { batchSize = 500, signal }: ReadOptions,
 ): Joined {
   const { limits } = stream;
-  const partOf = (set: FileSet, key: string, needed: readonly string[]): JoinedPart => ({
+  const partOf = (set: FileSet & { required?: boolean }, key: string, needed: readonly string[]): JoinedPart => ({
     key,
+    required: set.required === true,
     read: () => readFiles(set, { directory, columns: needed, limits, batchSize, signal }),
   });
   return {

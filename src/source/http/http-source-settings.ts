@@ -126,6 +126,17 @@ export const httpSourceFields = {
     .default(600_000)
     .describe("Longest time for an answer in all, so that one that trickles in comes to an end"),
   maxPageBytes: z.int().min(1_000).default(32_000_000).describe("Largest answer"),
+  requestsAtOnce: z
+    .int()
+    .min(1)
+    .max(64)
+    .default(4)
+    .describe("Most requests under way at once, where they are made record by record"),
+  requestsPerSecond: z
+    .number()
+    .min(0.01)
+    .optional()
+    .meta({ description: "Most requests a second, over all lists of the source", examples: [10] }),
   retries: z.int().min(0).max(20).default(4).describe("How often one page is asked for again"),
   retryBaseMs: z.int().min(1).default(200).describe("First back-off; doubled each time, with full jitter"),
   retryMaxMs: z.int().min(1).default(20_000).describe("Longest back-off"),

@@ -1,22 +1,24 @@
-import type { Json } from "../../base/canonical-json.ts";
-import { toInstant } from "../../base/clock.ts";
-import { exitCodes, Problem } from "../../base/errors.ts";
+import type { JsonObject } from "../../base/canonical-json.ts";
+import { Problem } from "../../base/errors.ts";
 import { toItem } from "../file/items.ts";
 import { keyReader } from "../keys.ts";
 import type { RecordLimits } from "../limits.ts";
-import { sourceProblem } from "../problems.ts";
-import type { ReadOptions, ReadOutcome, SourceItem, Staging, StagingArea } from "../reader.ts";
+import type { ReadOptions, ReadOutcome, SourceItem, Staging } from "../reader.ts";
 import { acceptOf, readAnswer } from "./answer/answer.ts";
 import type { Page } from "./answer/page.ts";
 import type { CsvMemory } from "./answer/rows.ts";
+import { askedSince } from "./asked-since.ts";
 import type { HttpListSettings, SinceSettings } from "./http-source-settings.ts";
 import { filledAddress, runJob, sameServer } from "./job.ts";
 import type { JobValues } from "./job.ts";
+import { ListProblems } from "./list-problems.ts";
+import { batches, lowerCased, totalOf } from "./list-parts.ts";
+import { identityOf, merelyCounts, movingOf, Passes } from "./moving.ts";
 import { NewestChange } from "./newest-change.ts";
 import type { ChangesSeen } from "./newest-change.ts";
 import { createPaging } from "./paging.ts";
 import type { PagePosition, Paging } from "./paging.ts";
-import { valueIn } from "./path-of.ts";
+import type { Moving } from "./paging-settings.ts";
 import type { Placement } from "./placement.ts";
 import { pageOf, positionOf, positionText } from "./position.ts";
 import type { Position } from "./position.ts";
@@ -66,9 +68,6 @@ interface Fetched extends Page {
 
 type FetchResult = { page: Fetched } | { problem: Problem } | { thrown: unknown };
 
-/** Name under which keys are staged to find those that stand twice. */
-const seenPart = "#seen";
-
 /** What a service says of a page that it does not know any more: then an earlier position leads nowhere. */
 const forgotten: ReadonlySet<string> = new Set(["source.refused", "source.error-answer", "source.job-failed"]);
 
@@ -89,6 +88,9 @@ interface Reading {
   job: JobValues | undefined;
   /** Whether it goes on where an earlier one was cut. */
   resumed: boolean;
+  /** By what the last record is known again, and whether the way to a page was a mere count. */
+  last: string | undefined;
+  counts: boolean;
 }
 
 class PagedList implements List {
@@ -96,12 +98,16 @@ class PagedList implements List {
   readonly #settings: ListSettings;
   readonly #url: URL;
   readonly #deps: ListDeps;
+  readonly #problems: ListProblems;
+  readonly #keyOf: ((value: JsonObject) => string | undefined) | undefined;
 
   constructor(settings: ListSettings, url: URL, deps: ListDeps) {
     this.#who = deps.request.who;
     this.#settings = settings;
     this.#url = url;
     this.#deps = deps;
+    this.#problems = new ListProblems(this.#who, url, settings);
+    this.#keyOf = keyReader(settings.key);
   }
 
   async check(signal: AbortSignal | undefined): Promise<Problem | undefined> {
@@ -111,11 +117,10 @@ class PagedList implements List {
   }
 
   async *read(options: ListReadOptions): AsyncGenerator<SourceItem[], ReadOutcome, void> {
-    const keyOf = keyReader(this.#settings.key);
     const stop = new AbortController();
     const signal = options.signal === undefined ? stop.signal : AbortSignal.any([options.signal, stop.signal]);
     let reading = this.#begin(options, positionOf(options.resume, options.since));
-    let watched: StagingArea | undefined;
+    let passes: Passes | undefined;
     try {
       let pending = this.#ask(reading, signal);
       if (reading.resumed) {
@@ -126,32 +131,89 @@ class PagedList implements List {
         }
       }
       if (options.resume !== undefined && !reading.resumed) options.beginsAnew?.();
-      watched = this.#watch(reading);
+      passes = this.#passes(reading);
       const full = this.#isFull(reading);
+      const pages = this.#pages(reading, pending, signal);
+      let problem: Problem | undefined;
       for (;;) {
-        const result = await pending;
-        options.signal?.throwIfAborted();
-        if ("thrown" in result) throw result.thrown;
-        if ("problem" in result) return { complete: false, full, rows: reading.yielded, problem: result.problem };
-        const { page } = result;
-        const { next, problem } = this.#take(reading, page);
-        if (next !== undefined) pending = this.#ask(reading, signal);
-        const items = page.items.map((item) => ("bad" in item ? item : toItem(item.row, keyOf)));
-        watched?.put(seenPart, items.flatMap(stagedKey));
-        const reached = next === undefined ? undefined : this.#reached(reading, page.answer.secrets);
+        const next = await pages.next();
+        if (next.done === true) {
+          problem = next.value;
+          break;
+        }
+        const found = passes?.see(next.value);
+        const items = found === undefined || !this.#isReadAgain(reading) ? next.value : found;
+        reading.yielded -= next.value.length - items.length;
         yield* batches(items, options.batchSize ?? 500);
         options.signal?.throwIfAborted();
-        if (reached !== undefined) options.reached?.(reached);
-        if (next !== undefined) continue;
-        const whole = problem ?? this.#countProblem(reading) ?? this.#shiftProblem(watched?.duplicates(seenPart));
-        if (whole !== undefined) return { complete: false, full, rows: reading.yielded, problem: whole };
-        const cursor = this.#mayMove(reading) ? undefined : reading.newest?.cursor();
-        return { complete: true, full, rows: reading.yielded, ...(cursor === undefined ? {} : { cursor }) };
       }
+      if (problem === undefined && passes !== undefined && this.#isReadAgain(reading))
+        problem = yield* this.#readAgain(reading, passes, signal);
+      else if (problem === undefined)
+        problem = this.#problems.count(reading) ?? (full ? this.#problems.shift(passes?.twice()) : undefined);
+      if (problem !== undefined) return { complete: false, full, rows: reading.yielded, problem };
+      const cursor = this.#mayMove(reading) ? undefined : reading.newest?.cursor();
+      return { complete: true, full, rows: reading.yielded, ...(cursor === undefined ? {} : { cursor }) };
     } finally {
       stop.abort();
-      watched?.close();
+      passes?.close();
     }
+  }
+
+  /** The pages of one way through the list, the next one asked for while one is worked on. */
+  async *#pages(
+    reading: Reading,
+    first: Promise<FetchResult>,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<SourceItem[], Problem | undefined, void> {
+    const { options } = reading;
+    for (let pending = first; ;) {
+      const result = await pending;
+      options.signal?.throwIfAborted();
+      if ("thrown" in result) throw result.thrown;
+      if ("problem" in result) return result.problem;
+      const { page } = result;
+      const { next, problem } = this.#take(reading, page);
+      if (next !== undefined) pending = this.#ask(reading, signal);
+      const reached = next === undefined ? undefined : this.#reached(reading, page.answer.secrets);
+      yield page.items.map((item) => ("bad" in item ? item : toItem(item.row, this.#keyOf)));
+      options.signal?.throwIfAborted();
+      if (reached !== undefined) options.reached?.(reached);
+      if (next === undefined) return problem;
+    }
+  }
+
+  /** Reads the list again until a pass is known to have lost nothing; yields what no pass before has found. */
+  async *#readAgain(
+    first: Reading,
+    passes: Passes,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<SourceItem[], Problem | undefined, void> {
+    const { paging } = this.#settings;
+    const most = "passes" in paging ? paging.passes : 2;
+    const { reached: _reached, resume: _resume, ...options } = first.options;
+    let doubt: Problem | undefined;
+    for (let before = first, pass = 2; pass <= most; pass += 1) {
+      passes.begin();
+      const reading = this.#begin(options, undefined);
+      const pages = this.#pages(reading, this.#ask(reading, signal), signal);
+      for (let next = await pages.next(); ; next = await pages.next()) {
+        if (next.done !== true) passes.see(next.value);
+        else if (next.value === undefined) break;
+        else return next.value;
+      }
+      for (const fresh of passes.fresh(options.batchSize ?? 500)) {
+        first.yielded += fresh.length;
+        yield fresh;
+        options.signal?.throwIfAborted();
+      }
+      const lost = passes.lostSinceBefore();
+      doubt =
+        this.#problems.count(before) ?? this.#problems.shift(passes.twiceBefore()) ?? this.#problems.lost(lost, most);
+      if (doubt === undefined) return undefined;
+      before = reading;
+    }
+    return doubt;
   }
 
   #begin(options: ListReadOptions, from: Position | undefined): Reading {
@@ -174,6 +236,8 @@ class PagedList implements List {
       memory: { header: csv?.header },
       job: undefined,
       resumed: false,
+      last: undefined,
+      counts: false,
     };
     const page = from === undefined ? undefined : pageOf(from);
     if (from === undefined || page === undefined) return anew;
@@ -197,16 +261,23 @@ class PagedList implements List {
 
   /** Takes a page into account and goes on to the next one, if there is one and nothing is wrong. */
   #take(reading: Reading, page: Fetched): { next?: PagePosition | undefined; problem?: Problem } {
-    reading.sum += page.items.length;
-    reading.yielded += page.items.length;
+    const seam = this.#seamProblem(reading, page);
+    const records = page.items.length;
+    reading.sum += records;
+    reading.yielded += records;
     reading.newest?.see(page);
+    const last = page.items.at(-1);
+    if (last !== undefined) reading.last = identityOf(last, this.#keyOf);
     try {
-      reading.total = this.#totalOf(page) ?? reading.total;
+      reading.total = totalOf(this.#settings, page) ?? reading.total;
       const { total, totalHeader } = this.#settings;
-      if (reading.total === undefined && (total ?? totalHeader) !== undefined) throw this.#noTotal(page.url);
+      if (reading.total === undefined && (total ?? totalHeader) !== undefined) throw this.#problems.noTotal(page.url);
       const next = reading.paging.next({ ...page, sum: reading.sum, total: reading.total });
+      if (seam !== undefined) throw seam;
       if (next === undefined) return {};
-      if (reading.number >= this.#settings.maxPages) throw this.#tooManyPages();
+      const { number, sum } = reading;
+      if (number >= this.#settings.maxPages) throw this.#problems.tooManyPages();
+      reading.counts ||= merelyCounts(this.#settings.paging, { from: page.url, next, number, records, sum });
       reading.position = next;
       reading.number += 1;
       return { next };
@@ -226,11 +297,42 @@ class PagedList implements List {
     return resumed && this.#settings.paging.kind !== "keyset";
   }
 
-  #watch(reading: Reading): StagingArea | undefined {
-    const { paging, key } = this.#settings;
+  /** How is noticed that the list moved; an export that was made on request does not move. */
+  #moving(counts: boolean): Moving {
+    return this.#settings.job === undefined ? movingOf(this.#settings.paging, counts) : "trust";
+  }
+
+  #isReadAgain({ counts, number }: Reading): boolean {
+    return number > 1 && this.#moving(counts) === "again";
+  }
+
+  #passes(reading: Reading): Passes | undefined {
+    const { paging, key, limits } = this.#settings;
     const { staging } = this.#deps;
-    const isWatched = reading.asked === undefined && !reading.resumed && key !== undefined && paging.kind !== "none";
-    return isWatched ? staging?.open() : undefined;
+    if (staging === undefined || reading.resumed || paging.kind === "none") return undefined;
+    const isWatched = reading.asked === undefined && key !== undefined;
+    return isWatched || this.#moving(true) === "again" ? new Passes(staging.open(), this.#keyOf, limits) : undefined;
+  }
+
+  /**
+   * Where pages overlap, the record that the page before ended with stands here again, or the list moved; it is taken
+   * out, since it was read.
+   */
+  #seamProblem({ position, last, resumed, sum }: Reading, page: Fetched): Problem | undefined {
+    if (position.isBeyond === true) {
+      const more = page.items.length > 0;
+      page.items = [];
+      return more ? this.#problems.seamAlone(page.url) : undefined;
+    }
+    if (position.overlaps !== true) return undefined;
+    const [first, ...others] = page.items;
+    const isKnown = first !== undefined && ("bad" in first || identityOf(first, this.#keyOf) === last);
+    // A reading that goes on does not know how the page before ended.
+    const isMoved = !isKnown && !(resumed && last === undefined);
+    // What stands on a page that moved may have been read before, in another form.
+    page.items = isMoved ? [] : others;
+    if (isMoved) return this.#problems.moved(page.url, `after ${sum} records`);
+    return undefined;
   }
 
   #reached(
@@ -297,94 +399,4 @@ class PagedList implements List {
     reading.job ??= await runJob(job, placed, jobDeps, signal);
     return sameServer(filledAddress(this.#url, reading.job, this.#who), jobDeps);
   }
-
-  /** Some services say the total on the first page only. */
-  #totalOf(page: Fetched): number | undefined {
-    const { total, totalHeader } = this.#settings;
-    if (total === undefined && totalHeader === undefined) return undefined;
-    const found: Json | undefined =
-      totalHeader === undefined ? valueIn(page.document, total ?? ".") : page.answer.headers[totalHeader.toLowerCase()];
-    const number = typeof found === "string" && /^\d{1,15}$/.test(found) ? Number(found) : found;
-    return typeof number === "number" && Number.isSafeInteger(number) && number >= 0 ? number : undefined;
-  }
-
-  #noTotal(url: URL): Problem {
-    const where =
-      this.#settings.totalHeader === undefined ? this.#settings.total : `the header ${this.#settings.totalHeader}`;
-    return sourceProblem(
-      "source.wrong-shape",
-      shownUrl(url),
-      `The ${this.#who} has no number of all records at ${where}.`,
-      "Correct `total`, or leave it out.",
-    );
-  }
-
-  #countProblem({ sum, total }: Reading): Problem | undefined {
-    if (total === undefined || sum === total) return undefined;
-    return sourceProblem(
-      "source.count-differs",
-      shownUrl(this.#url),
-      `The ${this.#who} speaks of ${total} records and gave ${sum}.`,
-      "The list may have changed while it was read; the next run " +
-        "reads it again. If it stays so, correct `total` or `paging`.",
-    );
-  }
-
-  /** A record on two pages means that the list moved while it was read; another record may then be on none. */
-  #shiftProblem(duplicates: Iterable<{ key: string; places: string[] }> | undefined): Problem | undefined {
-    for (const { key, places } of duplicates ?? []) {
-      return sourceProblem(
-        "source.count-differs",
-        places.at(-1) ?? shownUrl(this.#url),
-        `The ${this.#who} gave the record ${key} ${places.length} times; ` +
-          `its list moved while it was read, or \`key\` is not unique.`,
-        "Ask for a fixed order in `query`, or page by cursor.",
-      );
-    }
-    return undefined;
-  }
-
-  #tooManyPages(): Problem {
-    return sourceProblem(
-      "source.too-many-pages",
-      shownUrl(this.#url),
-      `The ${this.#who} has more than ${this.#settings.maxPages} pages.`,
-      "Raise `maxPages` if that is right.",
-    );
-  }
-}
-
-function stagedKey(item: SourceItem): { key: string; place: string; text: string }[] {
-  return "raw" in item && item.raw.key !== undefined ? [{ key: item.raw.key, place: item.raw.place, text: "" }] : [];
-}
-
-function* batches(items: SourceItem[], size: number): Generator<SourceItem[], void, void> {
-  for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size);
-}
-
-function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-}
-
-/** What asks for changes since an instant. Throws a Problem (usage) for a text that is no instant. */
-function askedSince(text: string, since: SinceSettings): Placement {
-  let epochMs: number;
-  try {
-    epochMs = Temporal.Instant.from(text).epochMilliseconds;
-  } catch {
-    throw new Problem({
-      code: "source.wrong-since",
-      message: `${JSON.stringify(text)} is no instant.`,
-      cure: "Give an ISO time with Z or an offset, such as 2026-11-20T08:00:00Z.",
-      exitCode: exitCodes.usage,
-    });
-  }
-  const value =
-    since.format === "iso" ? toInstant(epochMs) : since.format === "epoch_ms" ? epochMs : Math.floor(epochMs / 1_000);
-  return {
-    in: since.in === "job" ? "body" : since.in,
-    parameter: since.parameter,
-    whole: true,
-    value: since.template === "{since}" ? value : since.template.replaceAll("{since}", String(value)),
-  };
 }

@@ -17,6 +17,47 @@ const sizeFields = {
     .meta({ description: "Carries the number of records to a page, where the service wants it", examples: ["limit"] }),
   size: z.int().min(1).default(100).describe("Records to a page"),
 };
+const moving = {
+  overlap:
+    "each page begins with the last record of the one before, which has to stand there again: no more requests, " +
+    "one record more a page. It notices every move of a list whose order does not change",
+  again:
+    "the list is read again until a pass finds everything that the one before it found, and that one met no key " +
+    "twice; what a later pass finds first is taken too. Twice the requests where nothing moves, one page apart",
+  trust: "the service keeps the place in the list; only the total and, in reading everything, a key on two pages tell",
+} as const;
+const movings = [`overlap: ${moving.overlap}`, `again: ${moving.again}`, `trust: ${moving.trust}`].join(". ");
+
+export type Moving = keyof typeof moving;
+
+const movingSchema = (kinds: readonly Moving[], otherwise: string) =>
+  z
+    .enum(kinds)
+    .optional()
+    .meta({
+      description:
+        "How is noticed that the list moved while it was read, which makes a reading incomplete; " +
+        `by default ${otherwise}. ${movings}`,
+      examples: ["again"],
+    });
+const movingField = {
+  counted: { moving: movingSchema(["again", "trust"], "again") },
+  offset: { moving: movingSchema(["overlap", "again", "trust"], "overlap") },
+  placed: {
+    moving: movingSchema(
+      ["again", "trust"],
+      "trust, and again where what leads to the next page merely counts pages or records",
+    ),
+  },
+  passes: z
+    .int()
+    .min(2)
+    .max(20)
+    .default(3)
+    .describe("How often a list is read at most to find a pass that lost nothing"),
+};
+const passesField = { passes: movingField.passes };
+
 const lastPageSchema = z
   .enum(["empty", "short"])
   .default("empty")
@@ -38,6 +79,8 @@ export const pagingSchema = () =>
       first: z.int().min(0).default(1).describe("Number of the first page"),
       ...sizeFields,
       ...moreField,
+      ...movingField.counted,
+      ...passesField,
       lastPage: lastPageSchema,
     }),
     z.strictObject({
@@ -49,6 +92,8 @@ export const pagingSchema = () =>
         .describe("Carries the number of records before the page, likewise"),
       ...sizeFields,
       ...moreField,
+      ...movingField.offset,
+      ...passesField,
       lastPage: lastPageSchema,
     }),
     z
@@ -69,6 +114,8 @@ export const pagingSchema = () =>
           .meta({ description: "Texts that stand for no cursor", examples: [["null"]] }),
         ...sizeFields,
         ...moreField,
+        ...movingField.placed,
+        ...passesField,
       })
       .refine((paging) => (paging.next === undefined) !== (paging.nextHeader === undefined), {
         message: "expected either next or nextHeader",
@@ -83,7 +130,14 @@ export const pagingSchema = () =>
             sizeParameter: "variables.first",
             size: 100,
           },
-          { kind: "cursor", parameter: "locator", nextHeader: "Sforce-Locator", none: ["null"] },
+          {
+            kind: "cursor",
+            parameter: "locator",
+            nextHeader: "Sforce-Locator",
+            none: ["null"],
+            moving: "again",
+            passes: 3,
+          },
         ],
       }),
     z.strictObject({
@@ -131,7 +185,13 @@ export const pagingSchema = () =>
         description: "Where an answer holds the address of the next page; the last page has none",
         examples: ["links.next"],
       }),
+      ...movingField.placed,
+      ...passesField,
     }),
-    z.strictObject({ kind: z.literal("linkHeader").describe("The Link header of an answer names the next page.") }),
+    z.strictObject({
+      kind: z.literal("linkHeader").describe("The Link header of an answer names the next page."),
+      ...movingField.placed,
+      ...passesField,
+    }),
   ]);
 export type PagingSettings = z.infer<ReturnType<typeof pagingSchema>>;

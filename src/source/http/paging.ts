@@ -5,6 +5,7 @@ import { sourceProblem } from "../problems.ts";
 import type { PageAnswer } from "./request.ts";
 import { shownUrl } from "./request.ts";
 import { KeyOrder } from "./key-order.ts";
+import { movingOf } from "./moving.ts";
 import { valueIn } from "./path-of.ts";
 import type { PagingSettings } from "./paging-settings.ts";
 
@@ -12,6 +13,10 @@ import type { PagingSettings } from "./paging-settings.ts";
 export interface PagePosition {
   parameters: Record<string, string | number>;
   url?: URL;
+  /** The page begins with the last record of the one before. */
+  overlaps?: boolean;
+  /** Nothing is expected there any more: the page before brought nothing new. */
+  isBeyond?: boolean;
 }
 
 /** What a page showed, as far as paging needs it. */
@@ -64,17 +69,27 @@ export function createPaging(settings: PagingSettings, who: string, key?: string
       };
     }
     case "offset": {
+      const overlaps = movingOf(settings, false) === "overlap";
+      let isBeyond = false;
       const at = (offset: number): PagePosition => ({
         parameters: { [settings.parameter]: offset, ...sizeOf(settings) },
       });
       return {
         first: at(0),
         next(seen) {
-          if (isLast(seen, settings, who)) return undefined;
+          const isFirst = seen.sum === seen.items.length;
+          const size = overlaps && !isFirst ? settings.size - 1 : settings.size;
+          if (isLast(seen, { ...settings, size }, who)) {
+            const isSure = !overlaps || isFirst || isBeyond || settings.lastPage === "short";
+            if (isSure || settings.hasMore !== undefined || seen.total !== undefined) return undefined;
+            // A page that holds nothing but the record before it may have been cut short by the service.
+            isBeyond = true;
+            return { ...at(seen.sum), isBeyond };
+          }
           loops.content(seen);
-          return at(seen.sum);
+          return overlaps ? { ...at(seen.sum - 1), overlaps } : at(seen.sum);
         },
-        resume: keep,
+        resume: (position) => (overlaps ? { ...position, overlaps } : position),
       };
     }
     case "cursor":

@@ -5,18 +5,20 @@ interface Asked {
   baseUrl?: string | undefined;
   auth: AuthSettings;
   allowPlainHttp: boolean;
-  streams: Readonly<
-    Record<string, { url: string; job?: { start: { url: string }; status: string } | undefined } | undefined>
-  >;
+}
+
+/** A list of a source, and where it stands in its settings. */
+interface AskedList {
+  path: string[];
+  url: string;
+  job?: { start: { url: string }; status: string } | undefined;
 }
 
 /** Where credentials would go to another machine over plain http, which everybody on the way can read. */
-export function checkPlainHttp({
-  baseUrl,
-  auth,
-  allowPlainHttp,
-  streams,
-}: Asked): { path: string[]; message: string }[] {
+export function checkPlainHttp(
+  { baseUrl, auth, allowPlainHttp }: Asked,
+  lists: readonly AskedList[],
+): { path: string[]; message: string }[] {
   if (allowPlainHttp || auth.kind === "none") return [];
   const message =
     "must be https, since credentials are sent there; plain http is allowed " +
@@ -25,14 +27,11 @@ export function checkPlainHttp({
   if (auth.kind === "oauth2" && isPlainHttp(auth.tokenUrl)) issues.push({ path: ["auth", "tokenUrl"], message });
   if (baseUrl !== undefined && isPlainHttp(baseUrl)) issues.push({ path: ["baseUrl"], message });
   if (auth.kind === "session" && isPlainHttp(auth.login.url)) issues.push({ path: ["auth", "login", "url"], message });
-  for (const [name, stream] of Object.entries(streams)) {
-    if (stream === undefined) continue;
-    const { url, job } = stream;
-    if (isPlainHttp(url)) issues.push({ path: ["streams", name, "url"], message });
+  for (const { path, url, job } of lists) {
+    if (isPlainHttp(url)) issues.push({ path: [...path, "url"], message });
     if (job !== undefined && isPlainHttp(job.start.url))
-      issues.push({ path: ["streams", name, "job", "start", "url"], message });
-    if (job !== undefined && isPlainHttp(job.status))
-      issues.push({ path: ["streams", name, "job", "status"], message });
+      issues.push({ path: [...path, "job", "start", "url"], message });
+    if (job !== undefined && isPlainHttp(job.status)) issues.push({ path: [...path, "job", "status"], message });
   }
   return issues;
 }

@@ -7,6 +7,7 @@ import type { Json } from "../../base/canonical-json.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Problem } from "../../base/errors.ts";
 import type { Randomness } from "../../base/ids.ts";
+import type { Pace } from "../../http/pace.ts";
 import { retryAfterMs, retryRead } from "../../http/retry.ts";
 import type { FailedAttempt } from "../../http/retry.ts";
 import { parseJson } from "../json.ts";
@@ -57,6 +58,10 @@ export interface RequestDeps {
   settings: RequestSettings;
   /** What messages call the source and the stream: `source crm, stream orders`. */
   who: string;
+  /** Spaces the requests of a source. */
+  pace?: Pace | undefined;
+  /** HTTP 404 is an answer of its own: there is nothing of that name. */
+  mayLack?: boolean | undefined;
 }
 
 /** An address as people may see it: without query, user and password. */
@@ -107,6 +112,7 @@ class Attempt {
   }
 
   async make<T>(accept: (answer: PageAnswer) => T | Promise<T>): Promise<{ value: T } | FailedAttempt> {
+    await this.#deps.pace?.turn(this.#signal);
     this.#signal?.throwIfAborted();
     const shown = await this.#deps.credentials.show(this.#signal);
     let result: PageAnswer | FailedAttempt;
@@ -186,9 +192,10 @@ class Attempt {
       const error = this.#down(`answers HTTP ${statusCode}${asked}${said}`);
       return { error, again: afterMs !== undefined && afterMs > maxRetryAfterMs ? "never" : { kind: "wait", afterMs } };
     }
+    const isLacking = statusCode === 404 && this.#deps.mayLack === true;
     throw statusCode === 403
       ? this.#refused("source.wrong-password", `knows us and does not let us read this (HTTP 403)${said}`)
-      : this.#refused("source.refused", `answers HTTP ${statusCode}${said}`);
+      : this.#refused(isLacking ? "source.not-found" : "source.refused", `answers HTTP ${statusCode}${said}`);
   }
 
   #complained({ complaint }: AnswerComplaint, shown: Shown): FailedAttempt {

@@ -2,6 +2,7 @@ import { Agent } from "undici";
 import type { Clock } from "../../base/clock.ts";
 import type { Problem } from "../../base/errors.ts";
 import type { Randomness } from "../../base/ids.ts";
+import { createPace } from "../../http/pace.ts";
 import { timeouts } from "../../http/timeouts.ts";
 import { streams } from "../../crm/model.ts";
 import type { Stream } from "../../crm/model.ts";
@@ -11,8 +12,10 @@ import type { HttpSourceSettings, HttpStream } from "../source-settings.ts";
 import { createCredentials } from "./credentials.ts";
 import { addressOf } from "./http-source-settings.ts";
 import { createList } from "./list.ts";
-import type { List } from "./list.ts";
+import type { ListSettings } from "./list.ts";
 import { createSession } from "./session.ts";
+import { StreamReading } from "./stream.ts";
+import type { ListMaker } from "./stream.ts";
 
 export interface HttpSourceDeps {
   clock: Clock;
@@ -21,39 +24,52 @@ export interface HttpSourceDeps {
   staging: Staging;
 }
 
-/** Reads streams over HTTP as the settings declare them, each from its list. */
+/** Reads streams over HTTP as the settings declare them, each from its lists. */
 export function createHttpSource(
   name: string,
   settings: HttpSourceSettings,
   deps: HttpSourceDeps,
 ): SourceReader & { check(signal?: AbortSignal): Promise<Problem | undefined>; close(): Promise<void> } {
+  const { clock, random, secrets, staging } = deps;
+  const { auth, baseUrl, connectTimeoutMs, headersTimeoutMs, requestsAtOnce, requestsPerSecond } = settings;
   const agent = new Agent({
-    connections: 4,
+    connections: requestsAtOnce,
     ...timeouts(settings),
   });
-  const { clock, random, secrets } = deps;
-  const { auth, connectTimeoutMs, headersTimeoutMs } = settings;
   const timeoutMs = connectTimeoutMs + headersTimeoutMs;
-  const shared = { clock, random, dispatcher: agent, settings };
+  const pace = createPace({
+    callsPerSecond: requestsPerSecond ?? null,
+    turnTimeoutMs: Number.POSITIVE_INFINITY,
+    clock,
+  });
+  const shared = { clock, random, dispatcher: agent, settings, pace };
   const credentials =
     auth.kind === "session"
       ? createSession(auth, { ...shared, secrets, source: name, baseUrl: settings.baseUrl })
       : createCredentials(auth, { clock, secrets, source: name, connectTimeoutMs, timeoutMs });
-  const listOf = (stream: Stream, declared: HttpStream): List => {
-    const { baseUrl } = settings;
-    const request = { ...shared, credentials, who: `source ${name}, stream ${stream}` };
-    const columns = declared.answer === "csv" ? columnsRead(stream, declared) : [];
-    return createList(declared, addressOf(declared.url, baseUrl), { request, staging: deps.staging, baseUrl, columns });
+  const listOf: ListMaker = (list, { who, url, columns, mayLack }) => {
+    const request = { ...shared, credentials, who, mayLack };
+    return createList(list, url ?? addressOf(list.url, baseUrl), { request, staging, baseUrl, columns });
   };
+  const readingOf = (stream: Stream, declared: HttpStream): StreamReading =>
+    new StreamReading(declared, {
+      who: `source ${name}, stream ${stream}`,
+      columns: columnsRead(stream, declared),
+      listOf,
+      parents: (of: Stream) => settings.streams[of],
+      baseUrl,
+      atOnce: requestsAtOnce,
+      staging,
+    });
   return {
     read(stream, options) {
       const declared = settings.streams[stream];
-      return declared === undefined ? nothing() : listOf(stream, declared).read(options);
+      return declared === undefined ? nothing() : readingOf(stream, declared).read(options);
     },
     async check(signal) {
       for (const stream of streams) {
         const declared = settings.streams[stream];
-        const problem = declared === undefined ? undefined : await listOf(stream, declared).check(signal);
+        const problem = declared === undefined ? undefined : await readingOf(stream, declared).check(signal);
         if (problem !== undefined) return problem;
       }
       return undefined;
@@ -62,10 +78,20 @@ export function createHttpSource(
   };
 }
 
-/** The columns of a CSV answer that somebody reads. */
-function columnsRead(stream: Stream, { key, mapping, skip, since, paging }: HttpStream): string[] {
-  const keys = paging.kind === "keyset" ? [paging.key, since?.changedAt] : [since?.changedAt];
-  return [...neededColumns(stream, { key, mapping, skip }).own, ...keys.flatMap(columnsOf)];
+/** The columns of CSV answers that somebody reads: of the records, and of their details by name. */
+function columnsRead(stream: Stream, declared: HttpStream): ReturnType<typeof neededColumns> {
+  const { paging, since } = declared;
+  const { own, details } = neededColumns(stream, declared);
+  const keys = (list: Pick<ListSettings, "paging">): string[] =>
+    list.paging.kind === "keyset" ? columnsOf(list.paging.key) : [];
+  const ofDetails = Object.entries(declared.details ?? {}).map(([name, list]): [string, string[]] => [
+    name,
+    [...(details[name] ?? []), ...keys(list), ...columnsOf(list.rowKey)],
+  ]);
+  return {
+    own: [...own, ...keys({ paging }), ...columnsOf(since?.changedAt)],
+    details: Object.fromEntries(ofDetails),
+  };
 }
 
 // oxlint-disable-next-line require-yield

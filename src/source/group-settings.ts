@@ -1,0 +1,35 @@
+import { z } from "zod";
+import { pathSchema } from "./file/file-source-settings.ts";
+
+/** A name of somebody's own, under which a mapping finds what was put there. */
+const name = z.string().regex(/^[A-Za-z][A-Za-z0-9_]*$/);
+
+/** Rows of one key become one record. */
+export const groupSchema = z
+  .strictObject({
+    by: pathSchema.meta({
+      description: "Field of a row that holds the key of its record; the mapping sees it as `key`",
+      examples: ["holder.email"],
+    }),
+    into: name.meta({
+      description: "Name under which the mapping sees the list of rows, in order of their `key`, or of their content",
+      examples: ["rows"],
+    }),
+    fields: z
+      .record(name, pathSchema)
+      .default({})
+      .meta({
+        description: "Fields that all rows of a key agree on, by the name under which the mapping sees them",
+        examples: [{ customer: "customerNumber" }],
+      }),
+  })
+  .superRefine(({ into, fields }, context) => {
+    const taken = (at: string): string => `the name ${at} is taken: by the key, or by the list of rows`;
+    if (into === "key") context.addIssue({ code: "custom", path: ["into"], message: taken(into) });
+    for (const field of Object.keys(fields)) {
+      if (field === "key" || field === into) {
+        context.addIssue({ code: "custom", path: ["fields", field], message: taken(field) });
+      }
+    }
+  });
+export type GroupSettings = z.infer<typeof groupSchema>;

@@ -1,0 +1,207 @@
+import { canonicalJson } from "../base/canonical-json.ts";
+import type { Json, JsonObject } from "../base/canonical-json.ts";
+import { keyReader } from "./keys.ts";
+import type { RecordLimits } from "./limits.ts";
+import { parsePath, valueAt } from "./mapping/path.ts";
+import type { Path } from "./mapping/path.ts";
+import { groupedRecords, groupedRows } from "./reader.ts";
+import type { GroupedRows, ReadOptions, ReadOutcome, SourceItem, StagedRow, Staging, StagingArea } from "./reader.ts";
+import type { GroupSettings } from "./group-settings.ts";
+import { batchesOf, parseStaged } from "./staged.ts";
+
+/** Rows that become records by their key. */
+export interface Grouped {
+  settings: GroupSettings;
+  /** Field that identifies a row; a row that stands twice is then named. */
+  rowKey: string | undefined;
+  limits: RecordLimits;
+  staging: Staging;
+  /** Reads all rows, of whatever kind. */
+  read: (options: ReadOptions) => AsyncGenerator<SourceItem[], ReadOutcome, void>;
+}
+
+/** Parts of the staging area: rows by the key of their record, by their own, and those whose own key stands twice. */
+const parts = { rows: "#rows", own: "#own", twice: "#twice" } as const;
+
+/**
+ * The rows of a reading as records, one for each key: `{ key, NAME: [rows], FIELD: … }`. A record depends on its rows
+ * alone and not on the order in which they came: they stand in the order of their own keys, as text, and without these
+ * in that of their canonical JSON. Records come in the order of their keys. Everything is staged first: where the rows
+ * were not read whole, or so many are gone that it is not believed, there is no record, since one that lacks rows would
+ * look like a change. Rows are always read from the beginning: those that changed are a part of a record.
+ */
+export async function* readGrouped(
+  { settings, rowKey, limits, staging, read }: Grouped,
+  options: ReadOptions,
+): AsyncGenerator<SourceItem[], ReadOutcome, void> {
+  const batchSize = options.batchSize ?? 500;
+  const area = staging.open();
+  let rows = 0;
+  try {
+    const staged = stageRows(settings.by, rowKey, area, read({ ...signalOf(options), batchSize }));
+    let outcome: ReadOutcome;
+    let taken: number;
+    for (;;) {
+      const next = await staged.next();
+      if (next.done === true) {
+        ({ outcome, taken } = next.value);
+        break;
+      }
+      rows += next.value.length;
+      yield next.value;
+      options.signal?.throwIfAborted();
+    }
+    if (!outcome.complete) return { ...outcome, rows };
+    const details = { ...outcome.details, [groupedRows]: taken, [groupedRecords]: area.count(parts.rows) };
+    const ended = { complete: true, full: outcome.full, details };
+    const shrunk = options.distrust?.(details);
+    if (shrunk !== undefined) return { ...ended, rows, shrunk };
+    for (const batch of batchesOf(rowsTwice(area, rowKey), batchSize)) {
+      rows += batch.length;
+      yield batch;
+      options.signal?.throwIfAborted();
+    }
+    const make = recordMaker(settings, rowKey, limits);
+    for (const groups of area.grouped(parts.rows, parts.twice, { batch: batchSize, most: limits.maxMembers })) {
+      const items = groups.map(make).filter((item) => item !== undefined);
+      rows += items.length;
+      yield items;
+      options.signal?.throwIfAborted();
+    }
+    return { ...ended, rows };
+  } finally {
+    area.close();
+  }
+}
+
+function signalOf({ signal }: ReadOptions): ReadOptions {
+  return signal === undefined ? {} : { signal };
+}
+
+/** Puts rows into the area; yields what is bad in them, returns their number and how the reading ended. */
+async function* stageRows(
+  by: string,
+  rowKey: string | undefined,
+  area: StagingArea,
+  reading: AsyncGenerator<SourceItem[], ReadOutcome, void>,
+): AsyncGenerator<SourceItem[], { taken: number; outcome: ReadOutcome }, void> {
+  const keyOf = keyReader(by);
+  const ownOf = keyReader(rowKey);
+  let taken = 0;
+  try {
+    for (;;) {
+      const next = await reading.next();
+      if (next.done === true) return { taken, outcome: next.value };
+      taken += next.value.length;
+      const bad: SourceItem[] = [];
+      const rows: StagedRow[] = [];
+      const owns: StagedRow[] = [];
+      for (const item of next.value) {
+        if ("bad" in item) {
+          bad.push(item);
+          continue;
+        }
+        const { place, value } = item.raw;
+        const key = keyOf(value);
+        const own = ownOf?.(value);
+        if (key === undefined) bad.push(keyless(place, own, by));
+        else if (ownOf !== undefined && own === undefined) bad.push(keyless(place, own, rowKey ?? ""));
+        else {
+          rows.push({ key, place, text: JSON.stringify(value) });
+          if (own !== undefined) owns.push({ key: own, place, text: key });
+        }
+      }
+      area.put(parts.rows, rows);
+      area.put(parts.own, owns);
+      if (bad.length > 0) yield bad;
+    }
+  } finally {
+    await reading.return({ complete: false, full: false, rows: taken });
+  }
+}
+
+function keyless(place: string, key: string | undefined, path: string): SourceItem {
+  const message = `the row has no usable key in ${path}`;
+  return { bad: key === undefined ? { place, code: "no-key", message } : { place, key, code: "no-key", message } };
+}
+
+/** Names each row whose own key stands twice, and notes the records that it would count in. */
+function* rowsTwice(area: StagingArea, rowKey: string | undefined): Generator<SourceItem, void, void> {
+  if (rowKey === undefined) return;
+  for (const { key, places, texts } of area.duplicates(parts.own)) {
+    area.put(
+      parts.twice,
+      places.map((place, index) => ({ key: texts[index] ?? "", place, text: key })),
+    );
+    for (const place of places) {
+      const others = places.filter((other) => other !== place).slice(0, 10);
+      yield {
+        bad: { place, key, code: "duplicate-row", message: `the row ${key} stands also in ${others.join(", ")}` },
+      };
+    }
+  }
+}
+
+interface Row {
+  place: string;
+  value: JsonObject;
+  order: string;
+}
+
+/**
+ * Makes the record of a key. Undefined where one of its rows stands twice, which is named already: nobody knows how
+ * often it counts.
+ */
+function recordMaker(
+  { into, fields }: GroupSettings,
+  rowKey: string | undefined,
+  limits: RecordLimits,
+): (group: GroupedRows) => SourceItem | undefined {
+  const ownOf = keyReader(rowKey);
+  const shared = Object.entries(fields).map(([name, path]) => ({ name, path, at: pathOf(path) }));
+  return ({ key, count, rows, marked }) => {
+    if (marked) return undefined;
+    const bad = (place: string, code: string, message: string): SourceItem => ({ bad: { place, key, code, message } });
+    if (rows.length < count) {
+      const most = `at most ${limits.maxMembers} are taken`;
+      return bad(rows[0]?.place ?? "", "too-wide", `${count} rows have this key; ${most}`);
+    }
+    const sorted = rows
+      .map(({ place, text }): Row => {
+        const value = parseStaged(text, limits);
+        const canonical = canonicalJson(value);
+        const own = ownOf?.(value);
+        return { place, value, order: own === undefined ? canonical : `${own}\u0000${canonical}` };
+      })
+      .toSorted((one, other) => (one.order < other.order ? -1 : one.order > other.order ? 1 : 0));
+    const place = sorted[0]?.place ?? "";
+    const record: JsonObject = { key, [into]: sorted.map(({ value }) => value) };
+    for (const { name, path, at } of shared) {
+      const said = saidBy(sorted, at);
+      if (said.differs !== undefined) {
+        const message = `the rows of this key differ in ${path}: this one and ${said.differs}; they have to agree`;
+        return bad(said.place ?? place, "differing-rows", message);
+      }
+      record[name] = said.value;
+    }
+    return { raw: { place, key, value: record } };
+  };
+}
+
+/** What rows say of a field: null where none says anything; the place of one that says something else. */
+function saidBy(rows: readonly Row[], at: Path): { value: Json; place?: string; differs?: string } {
+  let first: { value: Json; place: string; text: string } | undefined;
+  for (const { place, value } of rows) {
+    const found = valueAt({ item: value, parent: undefined }, at);
+    if (found === undefined || found === null || found === "") continue;
+    const text = canonicalJson(found);
+    first ??= { value: found, place, text };
+    if (text !== first.text) return { value: null, place: first.place, differs: place };
+  }
+  return first ?? { value: null };
+}
+
+function pathOf(text: string): Path {
+  const parsed = parsePath(text);
+  return parsed.ok ? parsed.value : { up: 0, steps: [] };
+}

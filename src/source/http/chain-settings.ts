@@ -1,0 +1,161 @@
+import { z } from "zod";
+import { streams } from "../../crm/model.ts";
+import { pathSchema, requiredDetails } from "../file/file-source-settings.ts";
+import { parsePath } from "../mapping/path.ts";
+import { addressOf, httpListFields } from "./http-source-settings.ts";
+import { placeSchema } from "./request-settings.ts";
+
+/** A place for a value of the record that a request is made for: `{id}` in its address. */
+export const placeholders = /\{([^{}]*)\}/gu;
+
+const putSchema = z
+  .strictObject({
+    in: placeSchema.default("query").describe("Where it goes: query, header, or body of a POST"),
+    parameter: z
+      .string()
+      .min(1)
+      .meta({ description: "Name of the parameter or header, or path in the body", examples: ["inputs"] }),
+    value: pathSchema.meta({ description: "Field of the record whose value is put there", examples: ["id"] }),
+    member: z
+      .string()
+      .min(1)
+      .optional()
+      .meta({
+        description: "With `batch`, into a body: each value stands in an object, under this name",
+        examples: ["id"],
+      }),
+    separator: z.string().default(",").describe("With `batch`, into query or header: what stands between two values"),
+  })
+  .meta({ examples: [] });
+
+const chainFields = {
+  put: z
+    .array(putSchema)
+    .default([])
+    .meta({
+      description: "Values of the record that go elsewhere than into the address, where they stand as {field}",
+      examples: [[{ in: "query", parameter: "company", value: "id" }]],
+    }),
+  batch: z
+    .int()
+    .min(1)
+    .max(10_000)
+    .optional()
+    .meta({
+      description:
+        "One request for so many records: each `put` is then a list of their values, " +
+        "and `key` of the rows tells whose they are",
+      examples: [100],
+    }),
+  notFound: z
+    .enum(["incomplete", "none"])
+    .default("incomplete")
+    .describe("What HTTP 404 means: that the reading is incomplete, or that there is nothing for this record"),
+};
+
+/** Details that are asked for by the records of their stream. */
+const detailChainSchema = () =>
+  z.strictObject(chainFields).meta({ examples: [{ put: [{ parameter: "order", value: "id" }], notFound: "none" }] });
+
+/** A stream whose records are asked for by those of another list. */
+export const streamChainSchema = () =>
+  z
+    .strictObject({
+      of: z
+        .union([
+          z.enum(streams),
+          z.strictObject({
+            ...httpListFields(),
+            key: pathSchema.optional().meta({ description: "Field that identifies a record of it", examples: ["id"] }),
+          }),
+        ])
+        .meta({
+          description: "The list whose records are asked for: a stream of this source, or a list of its own",
+          examples: [{ url: "companies" }],
+        }),
+      into: z
+        .string()
+        .regex(/^[A-Za-z][A-Za-z0-9_]*$/)
+        .optional()
+        .meta({
+          description: "Name under which a record holds the one that it was asked for by",
+          examples: ["company"],
+        }),
+      ...chainFields,
+    })
+    .meta({
+      examples: [
+        { of: { url: "companies" }, into: "company", put: [{ parameter: "company", value: "id" }], notFound: "none" },
+        { of: { url: "companies" }, batch: 100, put: [{ parameter: "companies", value: "id" }] },
+      ],
+    });
+export type StreamChain = z.infer<ReturnType<typeof streamChainSchema>>;
+export type ChainSettings = z.infer<ReturnType<typeof detailChainSchema>>;
+
+export const detailSchema = () =>
+  z.strictObject({
+    ...httpListFields(),
+    key: pathSchema.optional().meta({
+      description: "Field of a row that holds the key of its record; with `each` it may be left out, without `batch`",
+      examples: ["orderId"],
+    }),
+    rowKey: pathSchema.optional().meta({
+      description: "Field that identifies a row, by which is noticed that the list moved while it was read",
+      examples: ["id"],
+    }),
+    required: requiredDetails,
+    each: detailChainSchema().optional().describe("The rows are asked for record by record"),
+  });
+export type DetailSettings = z.infer<ReturnType<typeof detailSchema>>;
+
+interface Issue {
+  path: string[];
+  message: string;
+}
+
+interface Chained {
+  url: string;
+  method: "GET" | "POST";
+  key?: string | undefined;
+  each?: ChainSettings | undefined;
+}
+
+/** What one key of a chain of requests demands of another. */
+export function checkChain({ url, method, key, each }: Chained, baseUrl: string | undefined): Issue[] {
+  if (each === undefined) return [];
+  const issues: Issue[] = [];
+  const named = [...url.matchAll(placeholders)].map(([, path = ""]) => path);
+  for (const path of named) {
+    const parsed = parsePath(path);
+    if (!parsed.ok) issues.push({ path: ["url"], message: parsed.error });
+  }
+  if (named.length > 0 && originOf(url, "a", baseUrl) !== originOf(url, "b", baseUrl))
+    issues.push({ path: ["url"], message: "has a value of a record in the name of its server" });
+  if (named.length === 0 && each.put.length === 0)
+    issues.push({ path: ["each"], message: "needs a {field} in `url`, or `put`: every request would be the same" });
+  if (named.length > 0 && each.batch !== undefined)
+    issues.push({
+      path: ["each", "batch"],
+      message: "found with a {field} in `url`, which holds one value; use `put`",
+    });
+  if (each.batch !== undefined && key === undefined)
+    issues.push({ path: ["key"], message: "missing; with `each.batch` it tells whose a row is" });
+  for (const [index, put] of each.put.entries()) {
+    const at = ["each", "put", String(index)];
+    const inBody = put.in === "body";
+    if (inBody && method === "GET") issues.push({ path: [...at, "in"], message: "found body with the method GET" });
+    const parsed = inBody ? parsePath(put.parameter) : undefined;
+    if (parsed?.ok === false) issues.push({ path: [...at, "parameter"], message: parsed.error });
+    if (put.member !== undefined && (!inBody || each.batch === undefined))
+      issues.push({ path: [...at, "member"], message: "is for a body, with `batch`" });
+  }
+  return issues;
+}
+
+function originOf(url: string, filling: string, baseUrl: string | undefined): string | undefined {
+  try {
+    return addressOf(url.replaceAll(placeholders, filling), baseUrl).origin;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,164 @@
+import type { JsonObject } from "../../base/canonical-json.ts";
+import { Problem } from "../../base/errors.ts";
+import { keyReader } from "../keys.ts";
+import type { ReadOptions, ReadOutcome, SourceItem } from "../reader.ts";
+import { placeholders } from "./chain-settings.ts";
+import type { ChainSettings } from "./chain-settings.ts";
+import { addressOf } from "./http-source-settings.ts";
+import type { List } from "./list.ts";
+import { valueIn } from "./path-of.ts";
+import type { Placement } from "./placement.ts";
+
+/** A record that others are asked for by. */
+export interface Parent {
+  key: string | undefined;
+  place: string;
+  value: JsonObject;
+}
+
+/** What came of one request of a chain. */
+export type ChainItem =
+  | { parents: readonly Parent[]; items: SourceItem[] }
+  | { lacking: { parent: Parent; message: string } };
+
+export interface Chain {
+  url: string;
+  baseUrl: string | undefined;
+  each: ChainSettings;
+  /** How many requests are made ahead of the one whose answer is worked on. */
+  atOnce: number;
+  /** The list behind one address of the chain. */
+  listOf: (url: URL) => List;
+}
+
+/** One request of a chain, under way. */
+interface Asked {
+  parents: readonly Parent[];
+  shown: string;
+  reading: AsyncGenerator<SourceItem[], ReadOutcome, void>;
+  first: Promise<IteratorResult<SourceItem[], ReadOutcome>>;
+}
+
+/** Problems of the service itself: what else is asked for would meet them too. */
+const ofService: ReadonlySet<string> = new Set(["source.down", "source.wrong-password"]);
+
+/**
+ * Asks for what belongs to each record, a few requests ahead, and yields it in the order of the records. A request that
+ * fails makes the reading incomplete; those for other records are still made, unless it is the service that fails. A
+ * record without the value that it would be asked for by is named. Places and problems show the address with the names
+ * of fields in place of values, which may be private. In one piece: requests that were made ahead end with it.
+ */
+export async function* readChain(
+  chain: Chain,
+  parents: AsyncIterable<Parent[]> | Iterable<Parent[]>,
+  options: ReadOptions,
+): AsyncGenerator<ChainItem, Problem | undefined, void> {
+  const ahead: Asked[] = [];
+  const waiting: Parent[] = [];
+  const size = chain.each.batch ?? 1;
+  let first: Problem | undefined;
+  const ask = (): void => {
+    const asked = waiting.splice(0, size);
+    if (asked.length > 0) ahead.push(begin(chain, asked, options));
+  };
+  const take = async function* (): AsyncGenerator<ChainItem, boolean, void> {
+    const asked = ahead[0];
+    if (asked === undefined) return true;
+    const problem = yield* answerOf(asked, options);
+    ahead.shift();
+    first ??= problem;
+    return problem === undefined || !ofService.has(problem.code);
+  };
+  try {
+    for await (const batch of parents) {
+      for (const parent of batch) {
+        const missing = missingOf(chain, parent.value);
+        if (missing !== undefined) {
+          const message = `the record has no usable value in ${missing}, by which what belongs to it is asked for`;
+          yield { lacking: { parent, message } };
+          continue;
+        }
+        waiting.push(parent);
+        if (waiting.length >= size) ask();
+        if (ahead.length >= chain.atOnce && !(yield* take())) return first;
+      }
+    }
+    ask();
+    while (ahead.length > 0) if (!(yield* take())) return first;
+    return first;
+  } finally {
+    await Promise.all(ahead.map(({ reading }) => reading.return({ complete: false, full: false, rows: 0 })));
+  }
+}
+
+function begin(chain: Chain, parents: readonly Parent[], options: ReadOptions): Asked {
+  const [one] = parents;
+  const filled = chain.url.replaceAll(placeholders, (_whole, path: string) =>
+    encodeURIComponent(textAt(one?.value ?? {}, path) ?? ""),
+  );
+  const { origin, pathname } = addressOf(chain.url, chain.baseUrl);
+  const more = parents.length > 1 ? ` and ${parents.length - 1} more` : "";
+  const written = pathname.replaceAll(/%7B/giu, "{").replaceAll(/%7D/giu, "}");
+  const shown = `${origin}${written} for ${one?.place ?? ""}${more}`;
+  const placed = chain.each.put.map((put): Placement => {
+    const { in: where, parameter, value: path } = put;
+    if (chain.each.batch === undefined) return { in: where, parameter, value: scalarAt(one?.value ?? {}, path) ?? "" };
+    const values = parents.map(({ value }) => scalarAt(value, path) ?? "");
+    const { member } = put;
+    if (where !== "body") return { in: where, parameter, value: values.join(put.separator) };
+    return {
+      in: where,
+      parameter,
+      value: member === undefined ? values : values.map((value) => ({ [member]: value })),
+    };
+  });
+  const reading = chain.listOf(addressOf(filled, chain.baseUrl)).read({ ...options, placed });
+  const first = reading.next();
+  // Whoever takes it up is told; until then nobody is there to hear of it.
+  first.catch(() => undefined);
+  return { parents, shown, reading, first };
+}
+
+async function* answerOf(
+  { parents, shown, reading, first }: Asked,
+  options: ReadOptions,
+): AsyncGenerator<ChainItem, Problem | undefined, void> {
+  const placed = (place: string): string => `${shown}${place.includes("#") ? place.slice(place.indexOf("#")) : ""}`;
+  for (let next = await first; ; next = await reading.next()) {
+    options.signal?.throwIfAborted();
+    if (next.done !== true) {
+      const items = next.value.map((item): SourceItem =>
+        "bad" in item
+          ? { bad: { ...item.bad, place: placed(item.bad.place) } }
+          : { raw: { ...item.raw, place: placed(item.raw.place) } },
+      );
+      yield { parents, items };
+      continue;
+    }
+    const { complete, problem, rows } = next.value;
+    if (complete || (problem?.code === "source.not-found" && rows === 0)) return undefined;
+    const { code, message, cure, exitCode } = problem ?? unknownEnd;
+    return new Problem({ code, message, cure, exitCode, place: placed(problem?.place ?? ""), cause: problem?.cause });
+  }
+}
+
+const unknownEnd = new Problem({ code: "source.half-read", message: "The list ended early.", cure: "Read it again." });
+
+/** The first field that a request needs and that a record does not have. */
+function missingOf({ url, each }: Chain, value: JsonObject): string | undefined {
+  const inAddress = [...url.matchAll(placeholders)].map(([, path = ""]) => path);
+  const unusable = inAddress.find((path) => textAt(value, path) === undefined);
+  return unusable ?? each.put.map((put) => put.value).find((path) => scalarAt(value, path) === undefined);
+}
+
+/** What can stand as one step of an address; `.` and `..` would lead to another one. */
+function textAt(value: JsonObject, path: string): string | undefined {
+  const text = keyReader(path)(value);
+  return text === "." || text === ".." ? undefined : text;
+}
+
+function scalarAt(value: JsonObject, path: string): string | number | undefined {
+  if (keyReader(path)(value) === undefined) return undefined;
+  const found = valueIn(value, path);
+  return typeof found === "string" || typeof found === "number" ? found : undefined;
+}

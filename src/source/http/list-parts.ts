@@ -1,0 +1,24 @@
+import type { Json } from "../../base/canonical-json.ts";
+import type { SourceItem } from "../reader.ts";
+import type { PageAnswer } from "./request.ts";
+import { valueIn } from "./path-of.ts";
+
+/** The number of all records, where an answer says it; some services say it on the first page only. */
+export function totalOf(
+  { total, totalHeader }: { total?: string | undefined; totalHeader?: string | undefined },
+  page: { document: Json; answer: PageAnswer },
+): number | undefined {
+  if (total === undefined && totalHeader === undefined) return undefined;
+  const found: Json | undefined =
+    totalHeader === undefined ? valueIn(page.document, total ?? ".") : page.answer.headers[totalHeader.toLowerCase()];
+  const number = typeof found === "string" && /^\d{1,15}$/.test(found) ? Number(found) : found;
+  return typeof number === "number" && Number.isSafeInteger(number) && number >= 0 ? number : undefined;
+}
+
+export function* batches(items: SourceItem[], size: number): Generator<SourceItem[], void, void> {
+  for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size);
+}
+
+export function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}

@@ -1,0 +1,72 @@
+import { checkChain } from "./chain-settings.ts";
+import type { DetailSettings, StreamChain } from "./chain-settings.ts";
+import type { HttpListSettings, SinceSettings } from "./http-source-settings.ts";
+import { checkList } from "./list-checks.ts";
+
+interface Checked extends HttpListSettings {
+  key?: string | undefined;
+  since?: SinceSettings | undefined;
+  group?: unknown;
+  each?: StreamChain | undefined;
+  details?: Readonly<Record<string, DetailSettings>> | undefined;
+}
+
+interface SourceAround {
+  baseUrl?: string | undefined;
+  streams: Readonly<Record<string, Checked | undefined>>;
+}
+
+interface Issue {
+  path: string[];
+  message: string;
+}
+
+/** Every list that a stream is read from, and where it stands in the settings. */
+export function listsOf(path: string[], stream: Checked | undefined): (HttpListSettings & { path: string[] })[] {
+  if (stream === undefined) return [];
+  const of = stream.each?.of;
+  return [
+    { ...stream, path },
+    ...(of === undefined || typeof of === "string" ? [] : [{ ...of, path: [...path, "each", "of"] }]),
+    ...Object.entries(stream.details ?? {}).map(([name, list]) => ({ ...list, path: [...path, "details", name] })),
+  ];
+}
+
+/** What one key of an http stream, its details and its chain demands of another. */
+export function checkHttpStream(stream: Checked, name: string, source: SourceAround): Issue[] {
+  const { baseUrl } = source;
+  const issues = [...checkList(stream, baseUrl), ...checkEach(stream, name, source)];
+  const add = (path: string[], message: string): number => issues.push({ path, message });
+  if (stream.group !== undefined && stream.since !== undefined)
+    add(["since"], "cannot stand beside group: the rows that changed are only a part of a record");
+  if (stream.details === undefined) return issues;
+  if (stream.key === undefined) add(["key"], "missing; detail rows are joined by the key of their record");
+  for (const [detail, list] of Object.entries(stream.details)) {
+    const at = ["details", detail];
+    const found = [...checkList({ ...list, key: list.rowKey }, baseUrl), ...checkChain(list, baseUrl)];
+    for (const { path, message } of found) add([...at, ...path], message);
+    if (list.key === undefined && list.each === undefined)
+      add([...at, "key"], "missing; detail rows are joined by the key of their record");
+  }
+  return issues;
+}
+
+function checkEach({ each, since, ...list }: Checked, name: string, { baseUrl, streams }: SourceAround): Issue[] {
+  if (each === undefined) return [];
+  const issues = checkChain({ ...list, key: undefined, each: { ...each, batch: undefined } }, baseUrl);
+  const add = (path: string[], message: string): number => issues.push({ path: ["each", ...path], message });
+  if (each.batch !== undefined && each.into !== undefined)
+    add(["into"], "found with batch, where an answer is for many records");
+  if (since !== undefined)
+    issues.push({
+      path: ["since"],
+      message: "cannot stand beside each: changes of many lists have no common beginning",
+    });
+  if (typeof each.of !== "string") {
+    for (const { path, message } of checkList(each.of, baseUrl)) add(["of", ...path], message);
+  } else if (each.of === name) add(["of"], "is this stream itself; expected another one");
+  else if (streams[each.of] === undefined) add(["of"], `the source has no stream ${each.of}`);
+  else if (streams[each.of]?.each !== undefined)
+    add(["of"], `the stream ${each.of} is asked for by another one itself`);
+  return issues;
+}

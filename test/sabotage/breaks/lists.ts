@@ -1,0 +1,64 @@
+import type { Breaks } from "../break.ts";
+
+/** What records are made of: lists that move, details, requests made record by record, rows that are grouped. */
+export const lists: Breaks = {
+  "a page that does not begin where the one before ended is taken for the next one": {
+    file: "src/source/http/list.ts",
+    within: "PagedList.#seamProblem",
+    find: "const $isKnown = first !== undefined &&",
+    replace: "const $isKnown = true || first !== undefined &&",
+    test: "source/moving.test.ts",
+    title: "a list that is read by offset and loses one at every page is incomplete",
+  },
+  "a pass that lost a record is believed": {
+    file: "src/source/http/moving.ts",
+    within: "Passes.lostSinceBefore",
+    find: "return { key, place };",
+    replace: "return undefined;",
+    test: "source/moving.test.ts",
+    title: "a list that is read by page and loses one at every page is incomplete",
+  },
+  "a list that is paged by number is not read again": {
+    file: "src/source/http/moving.ts",
+    within: "movingOf",
+    find: `return paging.kind === "page" || counts ? "again" : "trust";`,
+    replace: `return "trust";`,
+    test: "source/moving.test.ts",
+    title: "a list that is read by page is complete although one was deleted, once a pass lost nothing",
+  },
+  "records are joined although their details were not read whole": {
+    file: "src/source/joined.ts",
+    within: "readJoined",
+    find: "if (problem !== undefined) return { complete: false, full, rows, problem };",
+    replace: "",
+    test: "source/http-joined.test.ts",
+    title: "two endpoints joined by key > give no record where the list of details fails",
+  },
+  "a request for one record that failed counts as none": {
+    file: "src/source/http/chain.ts",
+    within: "answerOf",
+    find: `if (complete || (problem?.code === "source.not-found" && rows === 0)) return undefined;`,
+    replace: "if (complete || rows === 0) return undefined;",
+    test: "source/http-joined.test.ts",
+    title:
+      "details that are asked for record by record > are never none because a request failed, and a 404 means none only where that is said",
+  },
+  "a group drops a row that stands like another one": {
+    file: "src/source/grouped.ts",
+    within: "recordMaker",
+    find: "[into]: sorted.map(({ value }) => value)",
+    replace: "[into]: [...new Map(sorted.map(({ order, value }) => [order, value])).values()]",
+    test: "source/grouped.test.ts",
+    title:
+      "rows that are grouped > are all counted where they are alike, since without a key nobody can tell that one stands twice",
+  },
+  "a record of rows that stand twice is made all the same": {
+    file: "src/source/grouped.ts",
+    within: "recordMaker",
+    find: "if (marked) return undefined;",
+    replace: "",
+    test: "source/grouped.test.ts",
+    title:
+      "rows that are grouped > name a row without a key, a row that stands twice and rows that disagree, and every other record is read",
+  },
+};
