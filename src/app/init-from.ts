@@ -9,8 +9,9 @@ import type { Stream } from "../crm/model.ts";
 import { createStaging } from "../ledger/records/staging.ts";
 import { columnsOfRows, listsOfRows, plainText } from "../source/proposal/columns.ts";
 import type { ColumnFacts } from "../source/proposal/columns.ts";
-import { csvSettings, listIn, moreBeyond } from "../source/proposal/look.ts";
-import type { MoreBeyond } from "../source/proposal/look.ts";
+import { moreBeyond } from "../source/http/more-beyond.ts";
+import type { MoreBeyond } from "../source/http/more-beyond.ts";
+import { csvSettings, listIn } from "../source/proposal/look.ts";
 import { listNames } from "../source/proposal/names.ts";
 import type { ListKind } from "../source/proposal/names.ts";
 import { keyOfList, kindOfList, proposeMapping } from "../source/proposal/propose.ts";
@@ -252,7 +253,7 @@ async function lookAtAddress(from: string, signal: AbortSignal): Promise<LookedA
       "give the address of a list",
     );
   const { columns, nullTexts } = columnsOfRows(list.rows.slice(0, sampleRows));
-  const more = moreBeyond(document, list.path, list.rows.length);
+  const more = moreBeyond(document, list.rows.length);
   return {
     from: `${url.origin}${url.pathname}`,
     kind: kindOf(from, url.pathname, columns),

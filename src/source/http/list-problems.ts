@@ -1,5 +1,7 @@
+import type { Json } from "../../base/canonical-json.ts";
 import type { Problem } from "../../base/errors.ts";
 import { sourceProblem } from "../problems.ts";
+import { moreBeyond } from "./more-beyond.ts";
 import { shownUrl } from "./request.ts";
 
 interface About {
@@ -76,6 +78,20 @@ export class ListProblems {
       shownUrl(url),
       `The ${this.#who} gave a page that held only the last record of the page before, and then more.`,
       "Where it cuts pages short, set `paging.moving: again`.",
+    );
+  }
+
+  /** The first answer is taken for all there is, and says itself that there is more. */
+  beyond({ url, document, items }: { url: URL; document: Json; items: readonly unknown[] }): Problem | undefined {
+    const records = items.length;
+    const [more] = moreBeyond(document, records);
+    if (more === undefined) return undefined;
+    const says = more.what === "total" ? `says ${more.value}` : "names a next page";
+    return sourceProblem(
+      "source.wrong-shape",
+      shownUrl(url),
+      `The ${this.#who} reads one page of ${records} records and takes it for all, but ${more.place} ${says}.`,
+      "Correct `paging`, and set `total` where the service says a number.",
     );
   }
 

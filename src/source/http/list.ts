@@ -1,4 +1,3 @@
-import type { JsonObject } from "../../base/canonical-json.ts";
 import { Problem } from "../../base/errors.ts";
 import { toItem } from "../file/items.ts";
 import { keyReader } from "../keys.ts";
@@ -12,7 +11,7 @@ import type { HttpListSettings, SinceSettings } from "./http-source-settings.ts"
 import { filledAddress, runJob, sameServer } from "./job.ts";
 import type { JobValues } from "./job.ts";
 import { ListProblems } from "./list-problems.ts";
-import { batches, lowerCased, totalOf } from "./list-parts.ts";
+import { batches, forgotten, lowerCased, totalOf } from "./list-parts.ts";
 import { identityOf, merelyCounts, movingOf, Passes } from "./moving.ts";
 import { NewestChange } from "./newest-change.ts";
 import type { ChangesSeen } from "./newest-change.ts";
@@ -68,9 +67,6 @@ interface Fetched extends Page {
 
 type FetchResult = { page: Fetched } | { problem: Problem } | { thrown: unknown };
 
-/** What a service says of a page that it does not know any more: then an earlier position leads nowhere. */
-const forgotten: ReadonlySet<string> = new Set(["source.refused", "source.error-answer", "source.job-failed"]);
-
 /** One reading on its way through the list. */
 interface Reading {
   options: ListReadOptions;
@@ -99,7 +95,7 @@ class PagedList implements List {
   readonly #url: URL;
   readonly #deps: ListDeps;
   readonly #problems: ListProblems;
-  readonly #keyOf: ((value: JsonObject) => string | undefined) | undefined;
+  readonly #keyOf: ReturnType<typeof keyReader>;
 
   constructor(settings: ListSettings, url: URL, deps: ListDeps) {
     this.#who = deps.request.who;
@@ -111,9 +107,12 @@ class PagedList implements List {
   }
 
   async check(signal: AbortSignal | undefined): Promise<Problem | undefined> {
-    const result = await this.#ask(this.#begin({}, undefined), signal);
+    const reading = this.#begin({}, undefined);
+    const result = await this.#ask(reading, signal);
     if ("thrown" in result) throw result.thrown;
-    return "problem" in result ? result.problem : undefined;
+    if ("problem" in result) return result.problem;
+    const { next, problem } = this.#take(reading, result.page);
+    return problem ?? (next === undefined ? this.#problems.beyond(result.page) : undefined);
   }
 
   async *read(options: ListReadOptions): AsyncGenerator<SourceItem[], ReadOutcome, void> {
@@ -172,11 +171,10 @@ class PagedList implements List {
       options.signal?.throwIfAborted();
       if ("thrown" in result) throw result.thrown;
       if ("problem" in result) return result.problem;
-      const { page } = result;
-      const { next, problem } = this.#take(reading, page);
+      const { next, problem } = this.#take(reading, result.page);
       if (next !== undefined) pending = this.#ask(reading, signal);
-      const reached = next === undefined ? undefined : this.#reached(reading, page.answer.secrets);
-      yield page.items.map((item) => ("bad" in item ? item : toItem(item.row, this.#keyOf)));
+      const reached = next === undefined ? undefined : this.#reached(reading, result.page.answer.secrets);
+      yield result.page.items.map((item) => ("bad" in item ? item : toItem(item.row, this.#keyOf)));
       options.signal?.throwIfAborted();
       if (reached !== undefined) options.reached?.(reached);
       if (next === undefined) return problem;
