@@ -1,6 +1,5 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import type { Clock } from "../../src/base/clock.ts";
 import { Problem } from "../../src/base/errors.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { startService } from "./http-service.ts";
