@@ -250,8 +250,15 @@ export class Application {
 
   /** What a run says about where its settings came from. */
   runHeader(): JsonObject {
-    const { file, profiles, environment, options, hash } = this.header;
-    return { file, profiles: [...profiles], environment: [...environment], options: [...options], hash };
+    const { file, profiles, presets, environment, options, hash } = this.header;
+    return {
+      file,
+      profiles: [...profiles],
+      presets: { ...presets },
+      environment: [...environment],
+      options: [...options],
+      hash,
+    };
   }
 
   async close(): Promise<void> {

@@ -30,13 +30,19 @@ const used: readonly EndpointId[] = ["E2", "E3", "E4", "E5", "E9", "M1", "M5", "
  */
 export async function check(application: Application, signal: AbortSignal): Promise<Finding[]> {
   const findings: Finding[] = [
-    { what: "configuration", good: true, kind: "configuration", detail: application.header.file },
+    { what: "configuration", good: true, kind: "configuration", detail: settingsOf(application) },
     ...settingFindings(application),
     ...(await sourceFindings(application, signal)),
     ...(await serviceFindings(application, signal)),
   ];
   application.jobs();
   return findings;
+}
+
+/** Where the settings in effect come from. */
+function settingsOf({ header }: Application): string {
+  const presets = Object.entries(header.presets).map(([source, preset]) => `source ${source}: preset ${preset}`);
+  return [header.file, ...presets].join("; ");
 }
 
 function settingFindings(application: Application): Finding[] {

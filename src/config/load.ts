@@ -11,6 +11,7 @@ import type { Environment } from "./environment.ts";
 import { explainIssues } from "./findings.ts";
 import { isMap, markKey, mergeLayers, nearestMark } from "./layer.ts";
 import type { Layer, Mark } from "./layer.ts";
+import { layPresets, shippedPresets } from "./presets.ts";
 import { jsonSchemaOf } from "./schema.ts";
 import { resolveSecrets } from "./secrets.ts";
 import type { JsonSchema } from "./schema-walk.ts";
@@ -33,6 +34,8 @@ export interface ConfigHeader {
   file: string;
   /** Profiles that lie below the file, in the order in which they were applied. */
   profiles: string[];
+  /** By source, the preset of `config/presets` that lies below what the file says of it. */
+  presets: Record<string, string>;
   /** Names of environment variables that changed a setting. */
   environment: string[];
   /** Names of options that changed a setting, such as `--sandbox`. */
@@ -53,6 +56,8 @@ export interface LoadRequest {
   secretsRequired?: boolean;
   /** Where profiles are looked for. */
   profileDirectory?: string;
+  /** Where presets are looked for. */
+  presetDirectory?: string;
 }
 
 export interface Loaded<Config> {
@@ -66,9 +71,9 @@ export interface Loaded<Config> {
 }
 
 /**
- * Reads, merges and checks the configuration: profiles below the file, then the environment, then options. Everything
- * that is wrong is returned at once, in the order of the file, each with file:line:column (or the name of the
- * variable), key, finding, expectation and cure.
+ * Reads, merges and checks the configuration: profiles below the file, then the environment, then options; a preset
+ * below the source that names it. Everything that is wrong is returned at once, in the order of the file, each with
+ * file:line:column (or the name of the variable), key, finding, expectation and cure.
  */
 export function loadWith<Schema extends z.ZodType>(
   schema: Schema,
@@ -88,10 +93,18 @@ export function loadWith<Schema extends z.ZodType>(
   for (const option of request.options ?? []) layers.push(layerOf(option.settings, option.name));
 
   const base: Layer = { value: {}, marks: new Map([[markKey([]), { place: `${request.path}:1:1` }]]) };
-  const merged = layers.reduce(mergeLayers, base);
+  const laid = layPresets(layers.reduce(mergeLayers, base), request.presetDirectory ?? shippedPresets);
+  if (!laid.ok) return failed(inOrder(laid.error));
+  const { settings: merged, presets, unfilled } = laid.value;
   // Read once: to compile a reader for each of its objects costs more than it saves.
   const parsed = schema.safeParse(merged.value, { jitless: true });
-  if (!parsed.success) return failed(inOrder(explainIssues(parsed.error.issues, merged, shapeOf(schema))));
+  if (!parsed.success || unfilled.size > 0) {
+    // What is left to a person is told once, and not again as what follows from it.
+    const issues = (parsed.error?.issues ?? []).filter(
+      ({ path: [first, source] }) => !(first === "sources" && typeof source === "string" && unfilled.has(source)),
+    );
+    return failed(inOrder([...[...unfilled.values()].flat(), ...explainIssues(issues, merged, shapeOf(schema))]));
+  }
   const secrets = resolveSecrets(merged.value, merged, request.environment, {
     required: request.secretsRequired ?? true,
     directory: dirname(file),
@@ -105,6 +118,7 @@ export function loadWith<Schema extends z.ZodType>(
     header: {
       file,
       profiles: [...(request.profiles ?? [])],
+      presets,
       environment: environment.ok
         ? Object.keys(request.environment)
             .filter((name) => name.startsWith("CRM_SYNC__"))
