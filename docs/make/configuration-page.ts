@@ -46,6 +46,8 @@ export function configurationPage(): string {
     "A setting may also come from the environment: `CRM_SYNC__orderService__callsAtOnce=4` is " +
       "`orderService.callsAtOnce: 4` and lies over the file. Secrets never stand in the file: `env:NAME` names a " +
       "variable of the environment, `file:/path` a file that holds nothing else.",
+    "A source may begin with `preset: NAME`, the settings of a well-known CRM, and say only what is its own " +
+      "([presets.md](presets.md)).",
     "The examples have every key of their map; a key that is " +
       "left out has its default. What the assumptions A1–A43 mean " +
       "stands in [assumptions.md](assumptions.md), how a mapping is written in [mapping.md](mapping.md).",

@@ -1,6 +1,7 @@
 import { assumptionsPage } from "./assumptions-page.ts";
 import { configurationPage } from "./configuration-page.ts";
 import { mappingPage } from "./mapping-page.ts";
+import { presetsPage } from "./presets-page.ts";
 import { statementSchemas } from "./statement-schemas.ts";
 import { statementsPage } from "./statements-page.ts";
 
@@ -8,6 +9,7 @@ import { statementsPage } from "./statements-page.ts";
 export const pages: Readonly<Record<string, () => string>> = {
   "configuration.md": configurationPage,
   "mapping.md": mappingPage,
+  "presets.md": presetsPage,
   "assumptions.md": assumptionsPage,
   "statements.md": statementsPage,
   ...statementSchemas,

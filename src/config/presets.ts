@@ -49,7 +49,7 @@ export function layPresets(settings: Layer, directory: string): Result<WithPrese
     if (!isMap(own) || own["preset"] === undefined) continue;
     const place = nearestMark(settings, ["sources", source, "preset"])?.place ?? "configuration";
     const name = own["preset"];
-    const preset = readPreset(name, directory, `sources.${source}.preset`, place);
+    const preset = presetNamed(name, directory, `sources.${source}.preset`, place);
     if (!preset.ok) {
       problems.push(...preset.error);
       continue;
@@ -73,13 +73,16 @@ export function layPresets(settings: Layer, directory: string): Result<WithPrese
   return problems.length > 0 ? failed(problems) : ok(result);
 }
 
-function readPreset(name: Json, directory: string, key: string, place: string): Result<Preset, Problem[]> {
+function presetNamed(name: Json, directory: string, key: string, place: string): Result<Preset, Problem[]> {
   const names = presetNames(directory);
-  if (typeof name !== "string" || !names.includes(name)) {
-    const found = typeof name === "string" ? `\`${name}\` is no preset` : "the name of a preset is expected";
-    const cure = `Use one of: ${names.join(", ")}; or take the key away and write the settings out.`;
-    return failed([mistake("config.preset", place, `\`${key}\`: ${found}.`, cure)]);
-  }
+  if (typeof name === "string" && names.includes(name)) return readPreset(name, directory);
+  const found = typeof name === "string" ? `\`${name}\` is no preset` : "the name of a preset is expected";
+  const cure = `Use one of: ${names.join(", ")}; or take the key away and write the settings out.`;
+  return failed([mistake("config.preset", place, `\`${key}\`: ${found}.`, cure)]);
+}
+
+/** The preset that a file of a folder holds. */
+export function readPreset(name: string, directory: string): Result<Preset, Problem[]> {
   const document = readDocument(join(directory, `${name}.yaml`));
   return document.ok ? presetIn(name, document.value) : document;
 }
@@ -154,9 +157,13 @@ function isWhole(path: Path): boolean {
 function unfilledIn(value: Json | undefined, preset: Preset): string[] {
   return Object.keys(preset.fill).filter((text) => {
     const path = text.split(".");
-    const around = valueAt(value, path.slice(0, -1));
-    const theirs = valueAt(preset.settings.value, path.slice(0, -1));
-    if (!isMap(around) || (isMap(theirs) && !isSameKind(theirs, around))) return false;
-    return (valueAt(value, path) ?? null) === null;
+    const isTheirs = path.every((_, length) => {
+      const [below, around] = [
+        valueAt(preset.settings.value, path.slice(0, length)),
+        valueAt(value, path.slice(0, length)),
+      ];
+      return !isMap(below) || (isMap(around) && isSameKind(below, around));
+    });
+    return isTheirs && (valueAt(value, path) ?? null) === null;
   });
 }

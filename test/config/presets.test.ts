@@ -134,12 +134,25 @@ describe("a source that names a preset", () => {
     ]);
   });
 
+  it("is told of what is left in a map that the preset does not have, and not in one that was taken away", () => {
+    const asks = preset.replace(
+      "fill:\n",
+      "fill:\n  headers.office: The office.\n  streams.staff.nullTexts: What is none.\n",
+    );
+    const open = (more: string): string[] =>
+      load(settings.replace("    streams:\n", `    streams:\n${more}`), { shop: asks }).problems.map(
+        (problem) => /leaves `sources\.shop\.([^`]*)`/u.exec(problem)?.[1] ?? problem,
+      );
+    expect(open("")).toEqual(["headers.office", "streams.staff.nullTexts"]);
+    expect(open("      staff: null\n")).toEqual(["headers.office"]);
+  });
+
   it("learns of a mistake in the preset by the file and line of the preset, and of its own by its own", () => {
     const wrong = preset
       .replace("kind: cursor", "kind: cursr")
       .replace("key: id\n    mapping: { id", "kee: id\n    mapping: { id");
     expect(load(settings, { shop: wrong }).problems).toEqual([
-      'presets/shop.yaml:14:15 config.invalid `sources.shop.streams.customers.paging.kind` is the text "cursr"; one of none, page, offset, cursor, nextLink, linkHeader is expected. | Did you mean `cursor`?',
+      'presets/shop.yaml:14:15 config.invalid `sources.shop.streams.customers.paging.kind` is the text "cursr"; one of none, page, offset, cursor, keyset, nextLink, linkHeader is expected. | Did you mean `cursor`?',
       "presets/shop.yaml:23:5 config.unknown-key `sources.shop.streams.staff.kee` is no key of `sources.shop.streams.staff`. | Did you mean `key`?",
     ]);
     expect(

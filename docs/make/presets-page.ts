@@ -1,0 +1,81 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { isJsonObject } from "../../src/base/canonical-json.ts";
+import { presetNames, readPreset, shippedPresets } from "../../src/config/presets.ts";
+import { code, page, table, yaml } from "./markdown.ts";
+
+/** The comment at the head of a preset: its first line, and the paragraphs after it. */
+export function presetHead(name: string): { title: string; text: string } {
+  const lines = readFileSync(join(shippedPresets, `${name}.yaml`), "utf8").split("\n");
+  const end = lines.findIndex((line) => !line.startsWith("#"));
+  const [title = "", ...rest] = lines.slice(0, end).map((line) => line.replace(/^# ?/u, ""));
+  return { title, text: rest.join("\n").trim().replaceAll(":\n- ", ":\n\n- ") };
+}
+
+function part(name: string): string[] {
+  const preset = readPreset(name, shippedPresets);
+  if (!preset.ok) throw new Error(preset.error.map(({ place, message }) => `${place} ${message}`).join("\n"));
+  const { fill, settings } = preset.value;
+  const streams = isJsonObject(settings.value["streams"]) ? Object.keys(settings.value["streams"]) : [];
+  const { title, text } = presetHead(name);
+  return [
+    `## ${code(name)}: ${title}`,
+    text,
+    `Streams: ${streams.map(code).join(", ")}.`,
+    ...(Object.keys(fill).length === 0
+      ? []
+      : [
+          table(
+            ["To fill in", "Meaning"],
+            Object.entries(fill).map(([path, meaning]) => [code(path), meaning]),
+          ),
+        ]),
+  ];
+}
+
+/** The reference of the presets. */
+export function presetsPage(): string {
+  return page([
+    "# Presets",
+    "A preset is a source for a well-known CRM: kind, log-in, paging, streams, the field that tells what changed, and a " +
+      "mapping to begin with. It stands in `config/presets/` and is data only. A source names one and writes what is " +
+      "its own:",
+    yaml({
+      sources: {
+        crm: {
+          preset: "salesforce",
+          baseUrl: "https://yours.my.salesforce.com",
+          auth: { tokenUrl: "https://yours.my.salesforce.com/services/oauth2/token", clientId: "crm-sync" },
+          tables: {
+            products: {
+              inline: {
+                "CAD-10": {
+                  gmsPid: "CAD",
+                  licenseType: "softkey",
+                  type: "tool",
+                  timeUnit: "YEAR",
+                  timeUnitQuantity: 1,
+                  term: "1-0-0",
+                },
+              },
+            },
+          },
+          streams: {
+            customers: { mapping: { branchCode: { value: "B1" }, branchName: { value: "Head office" } } },
+            staff: null,
+          },
+        },
+      },
+    }),
+    "What the source says lies over the preset: maps are merged key by key, lists and values are replaced, and `null` " +
+      "takes away what the preset has. A field of a mapping, a look-up table and a `skip` are replaced whole; so is a " +
+      "map of another `kind`. `crm-sync check` names what is still to fill in, at the line of `preset`; a mistake in " +
+      "the preset itself is named by its own file and line. `check` and the header of each run name the preset.",
+    "A preset says nothing that only your company knows: which product a line of an order is on the platform stands in " +
+      "the look-up table `products`, and an order with a product that is not in it waits in quarantine. Custom fields " +
+      "are read by writing the query or the list of fields of a stream anew. A `skip` takes nothing away: a deal that was " +
+      "won and is so no longer stays as it was last, unless `cancelled` says otherwise. Look at the first records with " +
+      "`crm-sync map` before anything is applied.",
+    ...presetNames(shippedPresets).flatMap(part),
+  ]);
+}

@@ -1,0 +1,64 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { stringify } from "yaml";
+import { isJsonObject } from "../../src/base/canonical-json.ts";
+import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
+import { loadConfig } from "../../src/config/config.ts";
+import { layPresets, presetNames, readPreset, shippedPresets } from "../../src/config/presets.ts";
+import { presetHead } from "../../docs/make/presets-page.ts";
+import { openSource } from "../source/support.ts";
+import { folder } from "../support/world/start.ts";
+import { products } from "./replay.ts";
+
+/** What a person may write where a preset asks for it, by the last key. */
+const written: Readonly<Record<string, Json>> = {
+  baseUrl: "https://crm.example.com",
+  tokenUrl: "https://crm.example.com/token",
+  url: "https://crm.example.com/login",
+  products,
+  branchCode: { value: "B1" },
+  branchName: { value: "North" },
+};
+
+function filled(path: readonly string[], source: JsonObject): void {
+  const [first = "", ...rest] = path;
+  const inner = source[first];
+  if (rest.length === 0) source[first] = written[first] ?? "other";
+  else {
+    const next = isJsonObject(inner) ? inner : {};
+    source[first] = next;
+    filled(rest, next);
+  }
+}
+
+describe.each(presetNames(shippedPresets))("the preset %s", (name) => {
+  const preset = readPreset(name, shippedPresets);
+  const fill = preset.ok ? preset.value.fill : {};
+  const own: JsonObject = { preset: name };
+  for (const path of Object.keys(fill)) filled(path.split("."), own);
+
+  it("is a good source without a secret in it, and its mapping compiles, once what it leaves to a person is written", async () => {
+    const path = join(folder(), "crm.yaml");
+    writeFileSync(path, stringify({ ledger: { path: "ledger.db" }, sources: { crm: own } }));
+    const loaded = loadConfig({ path, profiles: ["sandbox"], environment: {}, secretsRequired: false });
+    if (!loaded.ok) throw new Error(loaded.error.map(({ place, message }) => `${place} ${message}`).join("\n"));
+    const { config, header } = loaded.value;
+    expect(header.presets).toEqual({ crm: name });
+    const source = openSource(config.sources["crm"], ".");
+    for (const stream of source.streams) expect((await source.mapping(stream)).map).toBeTypeOf("function");
+  });
+
+  it("says for each thing that it leaves to a person what to write, and holds no secret", () => {
+    const laid = layPresets({ value: { sources: { crm: { preset: name } } }, marks: new Map() }, shippedPresets);
+    expect(laid.ok && (laid.value.unfilled.get("crm") ?? []).length).toBe(Object.keys(fill).length);
+    for (const text of Object.values(fill)) expect(text).toMatch(/^[A-Z][^]*\.$/u);
+  });
+
+  it("says what it covers, by which public pages it was written, and whether it ever met the real service", () => {
+    const { title, text } = presetHead(name);
+    expect(title).toMatch(/\S/u);
+    expect(text).toMatch(/Written from:\n\n?- [^]*https:\/\//u);
+    expect(text).toMatch(/Never run against|Run against/u);
+  });
+});
