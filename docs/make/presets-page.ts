@@ -37,9 +37,9 @@ function part(name: string): string[] {
 export function presetsPage(): string {
   return page([
     "# Presets",
-    "A preset is a source for a well-known CRM: kind, log-in, paging, streams, the field that tells what changed, and a " +
-      "mapping to begin with. It stands in `config/presets/` and is data only. A source names one and writes what is " +
-      "its own:",
+    "A preset is a source for a well-known CRM: kind, log-in, paging, streams, the field that tells what changed, " +
+      "and a mapping to begin with. It stands in `config/presets/` and is data only. A source names one and writes " +
+      "what is its own:",
     yaml({
       sources: {
         crm: {
@@ -67,15 +67,16 @@ export function presetsPage(): string {
         },
       },
     }),
-    "What the source says lies over the preset: maps are merged key by key, lists and values are replaced, and `null` " +
-      "takes away what the preset has. A field of a mapping, a look-up table and a `skip` are replaced whole; so is a " +
-      "map of another `kind`. `crm-sync check` names what is still to fill in, at the line of `preset`; a mistake in " +
-      "the preset itself is named by its own file and line. `check` and the header of each run name the preset.",
-    "A preset says nothing that only your company knows: which product a line of an order is on the platform stands in " +
-      "the look-up table `products`, and an order with a product that is not in it waits in quarantine. Custom fields " +
-      "are read by writing the query or the list of fields of a stream anew. A `skip` takes nothing away: a deal that was " +
-      "won and is so no longer stays as it was last, unless `cancelled` says otherwise. Look at the first records with " +
-      "`crm-sync map` before anything is applied.",
+    "What the source says lies over the preset: maps are merged key by key, lists and values are replaced, and " +
+      "`null` takes away what the preset has. A field of a mapping, a look-up table and a `skip` are replaced whole; " +
+      "so is a map of another `kind`. `crm-sync check` names what is still to fill in, at the line of `preset`; a " +
+      "mistake in the preset itself is named by its own file and line. `check` and the header of each run name the " +
+      "preset.",
+    "A preset says nothing that only your company knows: which product a line of an order is on the platform stands " +
+      "in the look-up table `products`, and an order with a product that is not in it waits in quarantine. Custom " +
+      "fields are read by writing the query or the list of fields of a stream anew. A `skip` takes nothing away: a " +
+      "deal that was won and is so no longer stays as it was last, unless `cancelled` says otherwise. Look at the " +
+      "first records with `crm-sync map` before anything is applied.",
     ...presetNames(shippedPresets).flatMap(part),
   ]);
 }

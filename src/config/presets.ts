@@ -60,17 +60,17 @@ export function layPresets(settings: Layer, directory: string): Result<WithPrese
     if (missing.length > 0)
       result.unfilled.set(
         source,
-        missing.map((path) =>
-          mistake(
-            "config.fill-in",
-            place,
-            `The preset ${preset.value.name} leaves \`sources.${source}.${path}\` to you: ${preset.value.fill[path]}`,
-            `Write \`${path.split(".").at(-1)}: …\` under \`${["sources", source, ...path.split(".").slice(0, -1)].join(".")}\`.`,
-          ),
-        ),
+        missing.map((path) => leftToYou(source, preset.value, path, place)),
       );
   }
   return problems.length > 0 ? failed(problems) : ok(result);
+}
+
+function leftToYou(source: string, { name, fill }: Preset, path: string, place: string): Problem {
+  const steps = ["sources", source, ...path.split(".")];
+  const [around, key] = [steps.slice(0, -1).join("."), steps.at(-1)];
+  const message = `The preset ${name} leaves \`${steps.join(".")}\` to you: ${fill[path]}`;
+  return mistake("config.fill-in", place, message, `Write \`${key}: …\` under \`${around}\`.`);
 }
 
 function presetNamed(name: Json, directory: string, key: string, place: string): Result<Preset, Problem[]> {

@@ -66,6 +66,26 @@ describe("check", () => {
     expect(/^BAD +order service: .*/mu.exec(down.stdout)?.[0]).not.toBe(wrongLine);
   });
 
+  it("names the preset that a source is written from, and a run keeps its name", async () => {
+    const w = await world({ isNew: true });
+    const source = `  deals:
+    preset: pipedrive
+    baseUrl: http://127.0.0.1:9/api/v2
+    retries: 0
+    tables: { products: { inline: { "17": { gmsPid: CAD, licenseType: softkey, type: tool, timeUnit: YEAR,
+      timeUnitQuantity: 1, term: 1-0-0 } } } }
+    streams: { customers: null, orders: null, staff: { mapping: { userName: { template: "p{id}" } } } }
+`;
+    writeFileSync(w.path("crm-sync.yaml"), worldConfiguration.replace("sources:\n", `sources:\n${source}`));
+    w.environment["PIPEDRIVE_TOKEN"] = "zqcanary-token";
+    const ended = await w.run("check");
+    expect(ended.stdout).toMatch(/^good {2}configuration: .*crm-sync\.yaml; source deals: preset pipedrive$/mu);
+    expect(ended.stdout).toMatch(/^BAD {3}source deals: /mu);
+    await w.run("run", "customers-and-orders");
+    const [header] = w.rows("select header from run");
+    expect(JSON.stringify(header)).toMatch(/presets\W+deals\W+pipedrive/u);
+  });
+
   it("exits 7 when only a service is down", async () => {
     const w = await world({ isNew: true });
     Object.assign(w.environment, promptRetries);
