@@ -161,6 +161,10 @@ describe("a source that names a preset", () => {
     // A map in place of the preset's own: what is missing in it is missing here, not there.
     const [missing] = load(settings.replace("auth: { user: reader }", "auth: { kind: bearer }")).problems;
     expect(missing).toMatch(/^crm\.yaml:6:5 config\.missing `sources\.shop\.auth\.token`/u);
+    const [table] = load(
+      settings.replace("    streams:", "    tables: { words: { files: words.csv, key: from } }\n    streams:"),
+    ).problems;
+    expect(table).toMatch(/^crm\.yaml:7:\d+ config\.invalid `sources\.shop\.tables\.words\.value`: missing/u);
     expect(load(settings, { shop: "kind: [\n" }).problems[0]).toMatch(/^presets\/shop\.yaml:\d+:\d+ config\.yaml /u);
     expect(load(settings, { shop: preset.replace("  baseUrl: The", "  baseUrl: 7\n  other: The") }).problems).toEqual([
       "presets/shop.yaml:2:1 config.preset `fill` of a preset is a map of texts. | Write a path in the settings, and what has to be written there, as text.",
