@@ -1,10 +1,10 @@
-import { toInstant } from "../../base/clock.ts";
 import { exitCodes, Problem } from "../../base/errors.ts";
 import type { SinceSettings } from "./http-source-settings.ts";
 import type { Placement } from "./placement.ts";
+import { writeTime } from "./time-format.ts";
 
 /** What asks for changes since an instant. Throws a Problem (usage) for a text that is no instant. */
-export function askedSince(text: string, since: SinceSettings): Placement {
+export function askedSince(text: string, since: SinceSettings): Placement[] {
   let epochMs: number;
   try {
     epochMs = Temporal.Instant.from(text).epochMilliseconds;
@@ -16,12 +16,8 @@ export function askedSince(text: string, since: SinceSettings): Placement {
       exitCode: exitCodes.usage,
     });
   }
-  const value =
-    since.format === "iso" ? toInstant(epochMs) : since.format === "epoch_ms" ? epochMs : Math.floor(epochMs / 1_000);
-  return {
-    in: since.in === "job" ? "body" : since.in,
-    parameter: since.parameter,
-    whole: true,
-    value: since.template === "{since}" ? value : since.template.replaceAll("{since}", String(value)),
-  };
+  const time = writeTime(epochMs, since);
+  const value = since.template === "{since}" ? time : since.template.replaceAll("{since}", String(time));
+  const where = since.in === "job" ? "body" : since.in;
+  return [since.parameter].flat().map((parameter) => ({ in: where, parameter, whole: true, value }));
 }

@@ -1,45 +1,79 @@
 import { z } from "zod";
 import { durationSchema } from "../../base/duration.ts";
 import { pathSchema } from "../file/file-source-settings.ts";
+import { isZone } from "../mapping/date.ts";
 import { answerFields } from "./answer/answer-settings.ts";
 import { authSchema } from "./auth-settings.ts";
 import { jobSchema } from "./job-settings.ts";
 import { pagingSchema } from "./paging-settings.ts";
 import { headersSchema, placeSchema, scalar, webUrl } from "./request-settings.ts";
+import { timeFormatFault } from "./time-format.ts";
 
 const sinceSchema = () =>
-  z.strictObject({
-    parameter: z
-      .string()
-      .min(1)
-      .meta({
-        description: "Query parameter, header, or path in a JSON body, that asks for what changed since a time",
-        examples: ["updated_since"],
+  z
+    .strictObject({
+      parameter: z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]).meta({
+        description:
+          "Query parameter, header, or path in a JSON body, that asks for what changed since a time; a list where the " +
+          "time stands in several places",
+        examples: ["updated_since", ["params[0][1][2]", "params[0][2][2]"]],
       }),
-    in: z
-      .enum(["query", "header", "body", "job"])
-      .default("query")
-      .describe("Where it goes: query, header, body of a POST, or the body that begins a `job`"),
-    format: z.enum(["iso", "epoch_ms", "epoch_s"]).default("iso").describe("How the time is written"),
-    template: z.string().includes("{since}").default("{since}").describe("The value, with {since} where the time goes"),
-    changedAt: pathSchema.optional().meta({
-      description:
-        "Field of a record that holds when it was changed, in `format` or as an " +
-        "ISO time with Z or an offset: the newest that was read is where the next " +
-        "reading begins. Without it, the clock of the service (its Date header) is",
-      examples: ["updatedAt"],
-    }),
-    overlapMs: z
-      .int()
-      .min(0)
-      .default(300_000)
-      .describe(
-        "How far the next reading reaches back behind that, a second at least: changes may become visible late",
-      ),
-    wholeEvery: durationSchema
-      .default("24h")
-      .describe("When this long no run has read everything, the next run does: only then is noticed what is gone"),
-  });
+      in: z
+        .enum(["query", "header", "body", "job"])
+        .default("query")
+        .describe("Where it goes: query, header, body of a POST, or the body that begins a `job`"),
+      format: z
+        .string()
+        .default("iso")
+        .describe(
+          "How the time is written: iso, epoch_ms, epoch_s, or a pattern as `date` of the mapping has it, such as " +
+            "yyyy-MM-dd HH:mm:ss",
+        ),
+      zone: z
+        .string()
+        .refine(isZone, "is no zone; expected a name such as Europe/Berlin or UTC")
+        .optional()
+        .meta({
+          description: "Zone of times of a pattern without an offset: the one in which the service keeps them",
+          examples: ["UTC"],
+        }),
+      template: z
+        .string()
+        .includes("{since}")
+        .default("{since}")
+        .describe("The value, with {since} where the time goes"),
+      changedAt: pathSchema.optional().meta({
+        description:
+          "Field of a record that holds when it was changed, in `changedFormat` or as an " +
+          "ISO time with Z or an offset: the newest that was read is where the next " +
+          "reading begins. Without it, the clock of the service (its Date header) is",
+        examples: ["updatedAt"],
+      }),
+      changedFormat: z
+        .string()
+        .optional()
+        .meta({
+          description: "How times are written there, where it is not `format`",
+          examples: ["epoch_s"],
+        }),
+      overlapMs: z
+        .int()
+        .min(0)
+        .default(300_000)
+        .describe(
+          "How far the next reading reaches back behind that, a second at least: changes may become visible late",
+        ),
+      wholeEvery: durationSchema
+        .default("24h")
+        .describe("When this long no run has read everything, the next run does: only then is noticed what is gone"),
+    })
+    .superRefine(({ format, changedFormat, zone }, context) => {
+      for (const [name, one] of Object.entries({ format, changedFormat })) {
+        const fault = one === undefined ? undefined : timeFormatFault({ format: one, zone });
+        if (fault !== undefined)
+          context.addIssue({ code: "custom", path: [fault.key === "zone" ? "zone" : name], message: fault.message });
+      }
+    });
 export type SinceSettings = z.infer<ReturnType<typeof sinceSchema>>;
 
 /** What one list is asked with and how its answers are read, whatever it is for. */

@@ -52,7 +52,8 @@ function checkPlaces({ method, parametersIn, since, paging }: Checked): Issue[] 
   };
   if ("parameter" in paging) named(paging.parameter, parametersIn, ["paging", "parameter"]);
   if ("sizeParameter" in paging) named(paging.sizeParameter, parametersIn, ["paging", "sizeParameter"]);
-  if (since !== undefined) named(since.parameter, since.in, ["since", "parameter"]);
+  if (since !== undefined)
+    for (const parameter of [since.parameter].flat()) named(parameter, since.in, ["since", "parameter"]);
   return issues;
 }
 

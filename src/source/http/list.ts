@@ -79,7 +79,7 @@ interface Reading {
   yielded: number;
   total: number | undefined;
   newest: NewestChange | undefined;
-  asked: Placement | undefined;
+  asked: readonly Placement[] | undefined;
   memory: CsvMemory;
   job: JobValues | undefined;
   /** Whether it goes on where an earlier one was cut. */
@@ -364,7 +364,7 @@ class PagedList implements List {
       if (isOwn) for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
       const placed: Placement[] = [
         ...(options.placed ?? []),
-        ...(asked === undefined || since?.in === "job" ? [] : [asked]),
+        ...(asked === undefined || since?.in === "job" ? [] : asked),
       ].filter((one) => isOwn || one.in !== "query");
       for (const [parameter, value] of Object.entries(position.parameters))
         placed.push({ in: parametersIn, parameter, value });
@@ -392,9 +392,8 @@ class PagedList implements List {
     if (job === undefined) return new URL(this.#url);
     const { request, baseUrl } = this.#deps;
     const jobDeps = { request, baseUrl, list: this.#url, errors };
-    const placed: Placement[] =
-      reading.asked !== undefined && since?.in === "job" ? [{ ...reading.asked, in: "body" }] : [];
-    reading.job ??= await runJob(job, placed, jobDeps, signal);
+    const placed = since?.in === "job" ? (reading.asked ?? []) : [];
+    reading.job ??= await runJob(job, [...placed], jobDeps, signal);
     return sameServer(filledAddress(this.#url, reading.job, this.#who), jobDeps);
   }
 }

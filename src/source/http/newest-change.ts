@@ -1,10 +1,11 @@
-import type { Json } from "../../base/canonical-json.ts";
 import { toInstant } from "../../base/clock.ts";
 import { valueAt } from "../mapping/path.ts";
 import type { Path } from "../mapping/path.ts";
 import type { FileItem } from "../file/row.ts";
 import { pathOf } from "./path-of.ts";
 import type { SinceSettings } from "./http-source-settings.ts";
+import { readTime } from "./time-format.ts";
+import type { TimeFormat } from "./time-format.ts";
 
 /**
  * Changes of one instant may become visible one after the other, and a Date header has no fractions of a second: the
@@ -32,6 +33,7 @@ export interface ChangesSeen {
 export class NewestChange {
   readonly #since: SinceSettings;
   readonly #path: Path | undefined;
+  readonly #written: TimeFormat;
   readonly #asked: number | undefined;
   readonly #elapsed: () => number;
   readonly #begunAt: number;
@@ -46,6 +48,7 @@ export class NewestChange {
   constructor(since: SinceSettings, asked: string | undefined, elapsed: () => number, before?: ChangesSeen) {
     this.#since = since;
     this.#path = since.changedAt === undefined ? undefined : pathOf(since.changedAt);
+    this.#written = { format: since.changedFormat ?? since.format, zone: since.zone };
     this.#asked = asked === undefined ? undefined : Date.parse(asked);
     this.#elapsed = elapsed;
     this.#begunAt = elapsed();
@@ -74,7 +77,7 @@ export class NewestChange {
     const took = this.#elapsed() - this.#begunAt;
     for (const item of page.items) {
       if ("bad" in item) continue;
-      const time = changeTime(valueAt({ item: item.row.value, parent: undefined }, this.#path), this.#since.format);
+      const time = readTime(valueAt({ item: item.row.value, parent: undefined }, this.#path), this.#written);
       if (time !== undefined && (this.#began === undefined || time - took > this.#began)) this.#began = time - took;
     }
   }
@@ -95,19 +98,5 @@ export class NewestChange {
     if (this.#path === undefined) return undefined;
     if (this.#began !== undefined) return this.#began - overlap;
     return this.#rows === 0 ? this.#asked : undefined;
-  }
-}
-
-/** A time without zone is none: nobody can tell which instant it is. */
-function changeTime(value: Json | undefined, format: SinceSettings["format"]): number | undefined {
-  if (format !== "iso" && (typeof value === "number" || (typeof value === "string" && /^\d{1,16}$/u.test(value)))) {
-    const time = Number(value) * (format === "epoch_s" ? 1_000 : 1);
-    return Number.isFinite(time) && Math.abs(time) < 8.64e15 ? Math.floor(time) : undefined;
-  }
-  if (typeof value !== "string") return undefined;
-  try {
-    return Temporal.Instant.from(value).epochMilliseconds;
-  } catch {
-    return undefined;
   }
 }
