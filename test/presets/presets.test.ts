@@ -19,6 +19,7 @@ const written: Readonly<Record<string, Json>> = {
   products,
   branchCode: { value: "B1" },
   branchName: { value: "North" },
+  zone: "Europe/Berlin",
 };
 
 function filled(path: readonly string[], source: JsonObject): void {

@@ -3,7 +3,7 @@ import { isJsonObject } from "../../src/base/canonical-json.ts";
 import { layPresets, shippedPresets } from "../../src/config/presets.ts";
 import type { Stream } from "../../src/crm/model.ts";
 import type { ReadOptions, ReadOutcome } from "../../src/source/reader.ts";
-import type { Source } from "../../src/source/source.ts";
+import type { Source, SourceDeps } from "../../src/source/source.ts";
 import { openSource, readAll } from "../source/support.ts";
 
 /** What a person fills in for the one product that the shops of the tests sell. */
@@ -51,7 +51,7 @@ export function instancesOf(line: string, nodes: number, name = "CAD"): JsonObje
 }
 
 /** A source of a preset, with what a person writes over it; requests are repeated without waiting. */
-export function sourceOf(preset: string, own: JsonObject): Source {
+export function sourceOf(preset: string, own: JsonObject, deps: Partial<SourceDeps> = {}): Source {
   const named = { sources: { crm: { preset, ...own } } };
   const laid = layPresets({ value: named, marks: new Map() }, shippedPresets);
   if (!laid.ok) throw new Error(laid.error.map(({ place, message }) => `${place} ${message}`).join("\n"));
@@ -59,7 +59,8 @@ export function sourceOf(preset: string, own: JsonObject): Source {
   if (left.length > 0) throw new Error(left.map(({ message }) => message).join("\n"));
   const { sources } = laid.value.settings.value;
   const settings = isJsonObject(sources) && isJsonObject(sources["crm"]) ? sources["crm"] : {};
-  return openSource({ ...settings, requestsPerSecond: 1_000, retries: 2, retryBaseMs: 1, retryMaxMs: 1 }, ".");
+  const fast = { requestsPerSecond: 1_000, retries: 2, retryBaseMs: 1, retryMaxMs: 1 };
+  return openSource({ ...settings, ...(settings["kind"] === "http" ? fast : {}) }, ".", deps);
 }
 
 export interface Replayed {

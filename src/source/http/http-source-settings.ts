@@ -14,8 +14,8 @@ const sinceSchema = () =>
     .strictObject({
       parameter: z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]).meta({
         description:
-          "Query parameter, header, or path in a JSON body, that asks for what changed since a time; a list where the " +
-          "time stands in several places",
+          "Query parameter, header, or path in a JSON body, that asks for what changed since a time; a list where " +
+          "the time stands in several places",
         examples: ["updated_since", ["params[0][1][2]", "params[0][2][2]"]],
       }),
       in: z
