@@ -101,4 +101,13 @@ export const asking: Breaks = {
     test: "source/http-paging.test.ts",
     title: "a reading that was cut > is told of no position that holds a secret of ours or an address of somebody",
   },
+  "changes after clocks were set back are not asked for": {
+    file: "src/source/http/time-format.ts",
+    within: "writeTime",
+    find: "earliestFrom(zoned)",
+    replace: "zoned",
+    test: "source/time-format.test.ts",
+    title:
+      "a service that writes times in its own way > is asked from the time that its clocks are set back to, where they are set back after the time meant",
+  },
 };
