@@ -1,3 +1,5 @@
+import { systemClock } from "../../src/base/clock.ts";
+import type { Clock } from "../../src/base/clock.ts";
 import type { JsonObject } from "../../src/base/canonical-json.ts";
 import { isJsonObject } from "../../src/base/canonical-json.ts";
 import { layPresets, shippedPresets } from "../../src/config/presets.ts";
@@ -50,6 +52,9 @@ export function instancesOf(line: string, nodes: number, name = "CAD"): JsonObje
   ];
 }
 
+/** A reading takes no time on it, so that what the next one asks for is known to the millisecond. */
+const atOnce: Clock = { ...systemClock, monotonic: () => 0 };
+
 /** A source of a preset, with what a person writes over it; requests are repeated without waiting. */
 export function sourceOf(preset: string, own: JsonObject, deps: Partial<SourceDeps> = {}): Source {
   const named = { sources: { crm: { preset, ...own } } };
@@ -60,7 +65,7 @@ export function sourceOf(preset: string, own: JsonObject, deps: Partial<SourceDe
   const { sources } = laid.value.settings.value;
   const settings = isJsonObject(sources) && isJsonObject(sources["crm"]) ? sources["crm"] : {};
   const fast = { requestsPerSecond: 1_000, retries: 2, retryBaseMs: 1, retryMaxMs: 1 };
-  return openSource({ ...settings, ...(settings["kind"] === "http" ? fast : {}) }, ".", deps);
+  return openSource({ ...settings, ...(settings["kind"] === "http" ? fast : {}) }, ".", { clock: atOnce, ...deps });
 }
 
 export interface Replayed {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readTime, timeFormatFault, writeTime } from "../../src/source/http/time-format.ts";
 import { sourceSettingsSchema } from "../../src/source/source-settings.ts";
+import { systemClock } from "../../src/base/clock.ts";
 import { startService } from "./http-service.ts";
 import { customerMapping, openSource, readAll } from "./support.ts";
 
@@ -32,7 +33,9 @@ describe("a service that writes times in its own way", () => {
         overlapMs: 60_000,
       },
     };
-    const source = openSource({ kind: "http", baseUrl: origin, streams: { customers } }, ".");
+    const source = openSource({ kind: "http", baseUrl: origin, streams: { customers } }, ".", {
+      clock: { ...systemClock, monotonic: () => 0 },
+    });
     const first = await readAll(source, "customers");
     expect(first.outcome).toMatchObject({ complete: true, full: true, cursor: "2026-11-20T07:59:00.250Z" });
     const second = await readAll(source, "customers", { since: first.outcome.cursor ?? "" });

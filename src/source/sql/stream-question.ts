@@ -1,6 +1,7 @@
 import type { Stream } from "../../crm/model.ts";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import type { Problem } from "../../base/errors.ts";
+import type { GroupSettings } from "../group-settings.ts";
 import { readsOf } from "../mapping/compile.ts";
 import type { RecordLimits } from "../limits.ts";
 import { columnsStatement, loadQuery, queryProblem } from "./query.ts";
@@ -23,6 +24,7 @@ export interface StreamSettings {
   since?: SqlSince | undefined;
   limits: RecordLimits;
   skip?: Json | undefined;
+  group?: GroupSettings | undefined;
   mapping: JsonObject;
 }
 
@@ -84,8 +86,15 @@ export async function questionOf(
     needed(part, columnOf(set.key) ?? "", `${at}.key`);
     details[name] = part;
   }
+  const { group } = settings;
+  const grouping: Record<string, string> = group === undefined ? {} : { by: group.by, ...group.fields };
+  for (const [name, path] of Object.entries(grouping)) {
+    const column = columnOf(path);
+    if (column !== undefined) needed(header, column, `${place}.group.${name === "by" ? name : `fields.${name}`}`);
+  }
   for (const { steps, at } of readsOf(stream, settings.mapping, settings.skip)) {
-    const [first, , inside] = steps;
+    const inRow = group === undefined ? steps : steps[0] === group.into ? steps.slice(2) : [];
+    const [first, , inside] = inRow;
     const key = [`${place}.mapping`, ...at].join(".");
     const part = typeof first === "string" ? details[first] : undefined;
     if (part === undefined && typeof first === "string") needed(header, first, key);
