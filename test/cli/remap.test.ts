@@ -54,8 +54,9 @@ it("status says what is in part read, and since when", async () => {
   const w = await world();
   await w.run("run", "everything");
   const at = new Date(Date.now() - 3_600_000).toISOString();
-  w.tamper(`insert into read_checkpoint (source, stream, question, position, first_read, rows, bad, began_at, reached_at)
-    values ('crm', 'orders', 'q', '{}', 1, 500000, 0, '${at}', '${at}')`);
+  w.tamper(`insert into read_checkpoint (source, stream, question, position, first_read, rows, bad, nameless, began_at,
+    reached_at)
+    values ('crm', 'orders', 'q', '{}', 1, 500000, 0, 0, '${at}', '${at}')`);
   const status = await w.run("status");
   expect(status.stdout).toMatch(/read in part\n\s+crm, orders: 500.?000 rows so far, begun 60 min ago/u);
   expect(document(await w.run("status", "--json")).cutReads).toMatchObject([{ stream: "orders", rows: 500_000 }]);

@@ -208,7 +208,7 @@ describe("for machines", () => {
       [["resync", "--customer", "C1"], 3],
       [["apply"], 3],
       [["run", "verify"], 3],
-      [["check"], 0],
+      [["check"], 3],
       [["status"], 0],
       [["runs"], 0],
       [["run", "show", "last"], 0],

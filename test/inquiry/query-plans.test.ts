@@ -72,7 +72,7 @@ const allowed: Record<string, { statement: RegExp; why: string }> = {
   },
   "the last readings of a stream": {
     statement:
-      /^select number, source, .* from source_read where source = \+\? and stream = \+\? .*order by number desc limit/u,
+      /^select (?:number, source, .*|shape) from source_read where source = \+\? and stream = \+\? .*order by number desc limit/u,
     why: "from the newest on, and it ends at the first that fits",
   },
   "the mappings of a stream": {
@@ -170,7 +170,7 @@ const allowed: Record<string, { statement: RegExp; why: string }> = {
     why: "a person asks for every customer",
   },
   "closed periods": {
-    statement: /^select .* from "?closed_period"? (?:where "?reopened_at"? is null|order by)/u,
+    statement: /^select .* from "?closed_period"? (?:where "?reopened_at"? is (?:not )?null|order by)/u,
     why: "a row for each month that is closed",
   },
   "statement of corrections": {

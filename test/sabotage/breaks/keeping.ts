@@ -288,8 +288,8 @@ export const keeping: Breaks = {
   "a record that is as it was counts as missing": {
     file: "src/ledger/records/absence.ts",
     within: "AbsenceTables.#unseen",
-    find: "if ($next.done === true || $next.value !== $hash)",
-    replace: "if ($next.done !== true || $hash !== undefined)",
+    find: "if (($next.done === true || $next.value !== $hash) && $skipped?.has($hash) !== true)",
+    replace: "if ($next.done !== true || $hash !== undefined || $skipped)",
     test: "ledger/records.test.ts",
     title:
       "a record that is as it was > is not written for: of a thousand, the one that changed and the one that is missing are",
@@ -363,8 +363,8 @@ export const keeping: Breaks = {
   "a row whose id cannot be read makes another one gone": {
     file: "src/ledger/records/absence.ts",
     within: "AbsenceTables.judge",
-    find: `whyNot($nameless?.count ?? 0, $nameless?.codes ?? "", $rule)`,
-    replace: `whyNot(0, "", $rule)`,
+    find: `whyNot($nameless?.count ?? 0, $nameless?.codes ?? "", $met?.nameless ?? 0, $rule)`,
+    replace: `whyNot(0, "", $met?.nameless ?? 0, $rule)`,
     test: "ledger/records.test.ts",
     title:
       "a record that cannot be used > takes nothing for gone while its id cannot be read: it may be any of those that are missing",
