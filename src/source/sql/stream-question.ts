@@ -86,15 +86,9 @@ export async function questionOf(
     needed(part, columnOf(set.key) ?? "", `${at}.key`);
     details[name] = part;
   }
-  const { group } = settings;
-  const grouping: Record<string, string> = group === undefined ? {} : { by: group.by, ...group.fields };
-  for (const [name, path] of Object.entries(grouping)) {
-    const column = columnOf(path);
-    if (column !== undefined) needed(header, column, `${place}.group.${name === "by" ? name : `fields.${name}`}`);
-  }
+  for (const { key, column } of grouping(settings.group)) needed(header, column, `${place}.group.${key}`);
   for (const { steps, at } of readsOf(stream, settings.mapping, settings.skip)) {
-    const inRow = group === undefined ? steps : steps[0] === group.into ? steps.slice(2) : [];
-    const [first, , inside] = inRow;
+    const [first, , inside] = inRow(steps, settings.group);
     const key = [`${place}.mapping`, ...at].join(".");
     const part = typeof first === "string" ? details[first] : undefined;
     if (part === undefined && typeof first === "string") needed(header, first, key);
@@ -112,6 +106,22 @@ export async function questionOf(
       "Name another column, or leave `since` out.",
     );
   return { header, details, changed };
+}
+
+/** The way into a row, where a mapping reads rows that are grouped. */
+function inRow(steps: readonly (string | number)[], group: GroupSettings | undefined): readonly (string | number)[] {
+  if (group === undefined) return steps;
+  return steps[0] === group.into ? steps.slice(2) : [];
+}
+
+/** The columns that rows are grouped by and that a record takes from them, each with its key. */
+function grouping(group: GroupSettings | undefined): { key: string; column: string }[] {
+  if (group === undefined) return [];
+  const read = [["by", group.by], ...Object.entries(group.fields).map(([name, path]) => [`fields.${name}`, path])];
+  return read.flatMap(([key = "", path]) => {
+    const column = columnOf(path ?? "");
+    return column === undefined ? [] : [{ key, column }];
+  });
 }
 
 function refuseColumns(query: Query, columns: readonly Column[]): void {

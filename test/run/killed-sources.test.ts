@@ -1,0 +1,129 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startServer } from "../support/http-server.ts";
+import { putNewLedger } from "../support/new-ledger.ts";
+import { startPostgres } from "../support/postgres.ts";
+import type { PostgresServer } from "../support/postgres.ts";
+import { folder, rowsOf } from "../support/world/start.ts";
+
+/** `READ_ROWS=1000000` reads as many as a large CRM has; the peak of memory is then held to what is promised. */
+const rows = Number(process.env["READ_ROWS"] ?? 6_000);
+const isLarge = rows >= 1_000_000;
+const mostMemory = 200 * 1_048_576;
+const pageSize = isLarge ? 1_000 : 100;
+const kills = 10;
+
+const mapping = {
+  id: "id",
+  name: "name",
+  customerType: { value: "company" },
+  branchCode: { value: "B1" },
+  branchName: { value: "Head office" },
+};
+
+const idOf = (number: number): string => `C${String(number).padStart(8, "0")}`;
+
+/** Ends with the peak of memory in bytes, or with nothing where it was killed. */
+async function readSource(
+  path: string,
+  settings: object,
+  password: string,
+  killWhen?: () => boolean,
+): Promise<number | undefined> {
+  const program = join(import.meta.dirname, "processes/read-source.ts");
+  const words = ["--max-semi-space-size=8", program, path, JSON.stringify(settings)];
+  const child = spawn(process.execPath, words, {
+    stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, READ_PASSWORD: password },
+  });
+  let peak = 0;
+  let said = "";
+  child.stdout.on("data", (chunk) => (said += String(chunk)));
+  const watch = setInterval(() => {
+    peak = Math.max(peak, peakOf(child.pid));
+    if (killWhen?.() === true) child.kill("SIGKILL");
+  }, 5);
+  const [code] = await once(child, "exit");
+  clearInterval(watch);
+  return code === 0 ? Math.max(peak, Number(said)) : undefined;
+}
+
+function peakOf(pid: number | undefined): number {
+  try {
+    const [, kibibytes = "0"] = /VmHWM:\s+(\d+)/u.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+    return Number(kibibytes) * 1_024;
+  } catch {
+    return 0;
+  }
+}
+
+/** Kills the reading ten times after it has come further, lets it end, and looks at what the ledger has. */
+async function killedTenTimes(settings: object, password = ""): Promise<void> {
+  const path = join(folder(), "ledger.db");
+  putNewLedger(path);
+  const taken = (): number =>
+    rowsOf<{ rows: number }>(path, "select coalesce(max(rows), 0) as rows from read_checkpoint")[0]?.rows ?? 0;
+  for (let number = 1; number <= kills; number += 1) {
+    const goal = Math.floor((rows * number) / (kills + 2));
+    expect(await readSource(path, settings, password, () => taken() >= goal), "killed").toBeUndefined();
+    expect(taken()).toBeGreaterThanOrEqual(goal);
+  }
+  const peak = await readSource(path, settings, password);
+  if (isLarge) expect(peak, `peak of memory: ${peak}`).toBeLessThanOrEqual(mostMemory);
+  expect(rowsOf(path, "select count(*) as rows, sum(version) as versions, max(missed) as missed from record")).toEqual([
+    { rows, versions: rows, missed: 0 },
+  ]);
+  const last = "select complete, whole, rows, problem from source_read order by number desc limit 1";
+  expect(rowsOf(path, last)).toEqual([{ complete: 1, whole: 1, rows, problem: null }]);
+  expect(rowsOf(path, "select count(*) as left from read_checkpoint")).toEqual([{ left: 0 }]);
+  if (isLarge) process.stderr.write(`${rows} rows: peak of memory ${Math.round((peak ?? 0) / 1_048_576)} MB\n`);
+}
+
+describe("a long reading that is killed ten times has every row once, and is whole", () => {
+  let postgres: PostgresServer | undefined;
+  beforeAll(async () => {
+    postgres = await startPostgres();
+  });
+  afterAll(async () => {
+    await postgres?.stop();
+  });
+
+  it("over HTTP, paged by keys", async () => {
+    const origin = await startServer(({ query }, response) => {
+      const from = Number(query["after"]?.slice(1) ?? 0) + 1;
+      const items = Array.from({ length: Math.max(0, Math.min(pageSize, rows - from + 1)) }, (_, index) => ({
+        id: idOf(from + index),
+        name: `Zqcanary Works ${from + index}`,
+      }));
+      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ items }));
+    });
+    const paging = { kind: "keyset", parameter: "after", key: "id", size: pageSize, lastPage: "short" };
+    const customers = { url: "customers", records: "items", key: "id", paging, mapping };
+    await killedTenTimes({ kind: "http", baseUrl: origin, streams: { customers } });
+  });
+
+  it("from PostgreSQL, in the order of its key", async () => {
+    if (postgres === undefined) throw new Error("PostgreSQL was not started");
+    const database = await postgres.newDatabase();
+    await postgres.run(
+      database,
+      `create table customer as select 'C' || lpad(n::text, 8, '0') as id, 'Zqcanary Works ' || n as name
+        from generate_series(1, ${rows}) n; alter table customer add primary key (id)`,
+    );
+    const { port, user, password } = postgres;
+    const connection = {
+      kind: "postgres",
+      host: "127.0.0.1",
+      port,
+      database,
+      user,
+      password: "env:READ_PASSWORD",
+      tls: "off",
+    };
+    const customers = { query: "select id, name from customer", key: "id", mapping };
+    await killedTenTimes({ kind: "sql", connection, streams: { customers } }, password);
+  });
+});
