@@ -112,7 +112,7 @@ const mappingIsWrong = 0.5;
 
 /** What the first rows of a stream say of its mapping, before a run quarantines all of them. */
 function streamFindings(source: string, sample: StreamSample): Finding[] {
-  const { stream, rows, isAll, mapped, faults, emptyPlaces, problem } = sample;
+  const { stream, rows, isAll, mapped, skipped, faults, emptyPlaces, problem } = sample;
   const what = `source ${source}, ${stream}`;
   if (problem !== undefined) return [unreadable(what, problem)];
   const cure = `\`crm-sync map ${source} ${stream}\` shows records, raw and mapped`;
@@ -121,18 +121,19 @@ function streamFindings(source: string, sample: StreamSample): Finding[] {
     return [{ what, good: true, warning: true, kind: "records", detail, cure: "see that it is the right list" }];
   }
   const read = isAll ? `all ${rows} rows were read` : `the first ${rows} rows were read`;
-  const unusable = rows - mapped;
+  const unusable = rows - mapped - skipped;
+  const leftOut = skipped === 0 ? "" : `, ${counted(skipped, "row")} of them skipped`;
   const shown = faults.slice(0, mostFaults).map(faultText).join("; ");
   const more = faults.length > mostFaults ? `; and ${faults.length - mostFaults} more reasons` : "";
   const records: Finding =
     unusable === 0
-      ? { what, good: true, kind: "records", detail: `${read}, and all can be used` }
+      ? { what, good: true, kind: "records", detail: `${read}${leftOut}, and all can be used` }
       : {
           what,
           good: unusable < rows * mappingIsWrong,
           ...(unusable < rows * mappingIsWrong ? { warning: true as const } : {}),
           kind: "records",
-          detail: `${read}, and ${unusable} would be quarantined: ${shown}${more}`,
+          detail: `${read}${leftOut}, and ${unusable} would be quarantined: ${shown}${more}`,
           cure,
         };
   const empty = emptyPlaces.map(({ place, fields }): Finding => ({

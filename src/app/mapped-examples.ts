@@ -25,6 +25,8 @@ export interface MappedExample {
   /** The canonical record, with described values where they are private. */
   record: Json | undefined;
   fault: SampleFault | undefined;
+  /** The stream leaves it out. */
+  skipped: boolean;
   ways: { field: string; kind: string | undefined; expression: Json; reads: FoundAt[]; gives: Json[] }[];
 }
 
@@ -106,10 +108,12 @@ function exampleOf(
   settings: AssumptionSettings,
   shown: ShownValues,
 ): MappedExample {
-  const fault = faultOf(item, mapping, settings);
+  const found = faultOf(item, mapping, settings);
+  const skipped = found === "skipped";
+  const fault = found === "skipped" ? undefined : found;
   if ("bad" in item) {
     const { place, key } = item.bad;
-    return { place, key, raw: undefined, record: undefined, fault, ways: [] };
+    return { place, key, raw: undefined, record: undefined, fault, skipped, ways: [] };
   }
   const { place, key, value } = item.raw;
   const raw = shown.ofRaw(blankSecrets(value, mapping.secretPaths));
@@ -124,6 +128,7 @@ function exampleOf(
     raw,
     record: visible,
     fault,
+    skipped,
     ways: ways.map(({ field, kind, expression, reads }) => ({
       field,
       kind,

@@ -14,18 +14,20 @@ export interface SampleFault {
   place: string;
 }
 
-/** Why a row would go into quarantine; undefined where it can be used. */
+/** Why a row would go into quarantine; undefined where it can be used; whether its stream leaves it out. */
 export function faultOf(
   item: SourceItem,
   mapping: StreamMapping,
   settings: AssumptionSettings,
-): SampleFault | undefined {
+): SampleFault | "skipped" | undefined {
   if ("bad" in item) {
     const { place, code, message } = item.bad;
     return { field: "", code, message, expected: "a record that can be read", records: 1, place };
   }
   const { place, value } = item.raw;
-  const mapped = mapping.map(value);
+  const left = mapping.skip?.(value);
+  if (left?.ok === true && left.value !== undefined) return "skipped";
+  const mapped = left?.ok === false ? left : mapping.map(value);
   if (!mapped.ok) {
     const { field, code, message, expected } = mapped.error;
     return { field, code, message, expected, records: 1, place };

@@ -18,6 +18,8 @@ export interface StreamSample {
   /** All of the list was read: it is no longer than the sample. */
   isAll: boolean;
   mapped: number;
+  /** Left out by the `skip` of the stream. */
+  skipped: number;
   faults: SampleFault[];
   /** Raw places that the mapping reads and that hold nothing in any row, with the target fields that read them. */
   emptyPlaces: { place: string; fields: string[] }[];
@@ -42,6 +44,7 @@ export async function lookAtStream(
     rows: items.length,
     isAll: outcome !== undefined,
     mapped: 0,
+    skipped: 0,
     faults: [],
     emptyPlaces: [],
     problem: outcome?.problem,
@@ -49,8 +52,8 @@ export async function lookAtStream(
   const faults = new Map<string, SampleFault>();
   for (const item of items) {
     const fault = faultOf(item, mapping, settings);
-    if (fault === undefined) {
-      finding.mapped += 1;
+    if (fault === undefined || fault === "skipped") {
+      finding[fault ?? "mapped"] += 1;
       continue;
     }
     const known = faults.get(`${fault.field}\n${fault.code}`);

@@ -44,8 +44,20 @@ export async function planFromStored(
       const sources = own.sources.map((source) => storedSource(source, ledger, count));
       await ledger.records.wakeRules(rulesOf(own.policies));
       const { limits } = application.config;
+      // Forms that were taken once are mapped as they are.
+      const acceptDrift = sources.map(({ name }) => name);
       const header = application.runHeader();
-      const request = { job: "plan", trigger: "hand" as const, streams, limits, signal, header, scope, read: true };
+      const request = {
+        job: "plan",
+        trigger: "hand" as const,
+        streams,
+        limits,
+        signal,
+        header,
+        scope,
+        read: true,
+        acceptDrift,
+      };
       const summary = await planRun({ ...own, ledger, sources }, request, showPlan);
       show(summary, await ledger.records.changedIn(summary.run), count);
       return summary.exitCode;

@@ -11,6 +11,7 @@ interface MappedRow {
   raw: Json | undefined;
   record: Json | undefined;
   fault: { field: string; code: string; message: string; expected: string } | undefined;
+  skipped: boolean;
   ways: {
     field: string;
     kind: string | undefined;
@@ -22,11 +23,11 @@ interface MappedRow {
 
 /** One record for people: what is raw beside what is mapped, then how each field came about. */
 export function mappedText(row: MappedRow, view: View): string {
-  const { place, key, raw, record, fault, ways } = row;
+  const { place, key, raw, record, fault, skipped, ways } = row;
   const head = `${printable(place)}${key === undefined ? "" : `, key ${printable(key)}`}`;
   const said =
     fault === undefined
-      ? `${head}: can be used`
+      ? `${head}: ${skipped ? "is skipped" : "can be used"}`
       : `${head}: would be quarantined (${fault.code})\n` +
         `  ${printable(fault.message)}; expected ${printable(fault.expected)}`;
   if (raw === undefined) return said;

@@ -118,9 +118,11 @@ export async function ingestStream(
     const keeps = options.keeps === true && asked.since === undefined;
     const partOf = { read, source: source.name, stream, question: mapping.question, before, keeps };
     part = new ReadPart(ledger, partOf, deps.clock.now(), () => ({ rows: tally.extracted, bad: tally.quarantined }));
-    const isWhole = asked.since === undefined && before === undefined;
-    const shape = isWhole && !deps.acceptDrift ? await ledger.records.shapeBefore(source.name, stream) : undefined;
-    const watch = new DriftWatch({ source: source.name, stream, mapping, before: shape, job: deps.job });
+    const changesOnly = asked.since !== undefined;
+    const isWhole = !changesOnly && before === undefined;
+    const shape = deps.acceptDrift ? undefined : await ledger.records.shapeBefore(source.name, stream);
+    const watched = { source: source.name, stream, mapping, before: shape, changesOnly, job: deps.job };
+    const watch = new DriftWatch(watched);
     const rawReading = source.read(stream, {
       ...part.options,
       ...(asked.since === undefined ? {} : { since: asked.since }),
@@ -129,7 +131,7 @@ export async function ingestStream(
       distrust: (details) =>
         deps.acceptShrink ? undefined : firstOf(earlier, (row) => detailShrinkage(details, row, deps.limits)),
     });
-    const reading = isWhole ? watch.watch(rawReading) : rawReading;
+    const reading = watch.watch(rawReading);
     const believed =
       `where so many are really gone, \`crm-sync run ${deps.job ?? "JOB"} --accept-shrink ` +
       `${source.name}\` believes it once`;

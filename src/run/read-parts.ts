@@ -21,9 +21,13 @@ export interface PartOf {
 /** After these a list is read from its start: what was read of it does not fit together. */
 const doesNotFit: ReadonlySet<string> = new Set([
   "source.count-differs",
+  "source.moved",
+  "source.order-went-back",
   "source.page-loop",
   "source.too-many-pages",
   "source.changed-while-read",
+  // What looks otherwise is looked at from its first row on.
+  "source.drifted",
 ]);
 /** These say nothing of the place where a reading was to go on. */
 const sourceAway: ReadonlySet<string> = new Set(["source.down", "source.wrong-password"]);

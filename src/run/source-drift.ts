@@ -2,7 +2,7 @@ import type { Problem } from "../base/errors.ts";
 import type { Stream } from "../crm/model.ts";
 import { sourceProblem } from "../source/problems.ts";
 import type { ReadOutcome, SourceItem } from "../source/reader.ts";
-import { driftOf, driftText, placeOf, ShapeOfRows } from "../source/shape.ts";
+import { driftOf, driftText, judgedOf, placeOf, ShapeOfRows } from "../source/shape.ts";
 import type { RowShape } from "../source/shape.ts";
 import type { StreamMapping } from "../source/source.ts";
 
@@ -15,23 +15,26 @@ interface WatchedStream {
   mapping: Pick<StreamMapping, "ways" | "nullTexts">;
   /** What the last whole reading of a run looked like; undefined: there is nothing to compare with. */
   before: RowShape | undefined;
+  /** Whether changes alone were asked for. */
+  changesOnly: boolean;
   /** A job that reads the stream: the command that believes the difference names it. */
   job: string | undefined;
 }
 
 /**
- * Looks at the first rows of a whole reading, at the places that the mapping reads. Where one of them is suddenly empty
- * or of another type the reading ends before those rows are taken: the CRM renamed a field, and each record would read
- * as if it had lost it.
+ * Looks at the first rows of a reading, at the places that the mapping and `skip` read. Where one of them is suddenly
+ * empty or of another type the reading ends before those rows are taken: the CRM renamed a field, and each record would
+ * read as if it had lost it.
  */
 export class DriftWatch {
   readonly #watched: WatchedStream;
   readonly #seen: ShapeOfRows;
+  readonly #places: ReadonlySet<string>;
 
   constructor(watched: WatchedStream) {
     this.#watched = watched;
-    const places = watched.mapping.ways().flatMap(({ reads }) => reads.map(placeOf));
-    this.#seen = new ShapeOfRows(watched.mapping.nullTexts, new Set(places));
+    this.#places = new Set(watched.mapping.ways().flatMap(({ reads }) => reads.map(placeOf)));
+    this.#seen = new ShapeOfRows(watched.mapping.nullTexts, this.#places);
   }
 
   /** What this reading looks like. */
@@ -61,10 +64,10 @@ export class DriftWatch {
   }
 
   #problem(): Problem | undefined {
-    const { source, stream, before, job } = this.#watched;
+    const { source, stream, before, changesOnly, job } = this.#watched;
     if (before === undefined) return undefined;
     const now = this.shape;
-    const drifts = driftOf(before, now);
+    const drifts = driftOf(before, now, this.#places, judgedOf[changesOnly ? "changes" : "everything"]);
     if (drifts.length === 0) return undefined;
     const rows = { before: before.rows, now: now.rows };
     return sourceProblem(

@@ -103,19 +103,36 @@ export interface Drift {
   now: PlaceShape | undefined;
 }
 
-/** Rows that are needed before anything is said of all of them. */
-const leastRows = 10;
+/** How sure one has to be that nothing is empty by chance. */
+interface Judged {
+  /** Rows that are needed before anything is said of all of them. */
+  leastRows: number;
+  /** The share of the rows that had a place filled which is not empty by chance. */
+  filled: number;
+}
 
-/** A place that this share of the rows had filled is not empty by chance. */
-const mostlyFilled = 0.5;
+/** Of everything that a list has; of what changed, which may be of one kind. */
+export const judgedOf: Readonly<Record<"everything" | "changes", Judged>> = {
+  everything: { leastRows: 10, filled: 0.5 },
+  changes: { leastRows: 20, filled: 0.9 },
+};
 
-/** What is suddenly empty or of another type in `now`. Nothing is said of few rows. */
-export function driftOf(before: RowShape, now: RowShape): Drift[] {
+/**
+ * What is suddenly empty or of another type in `now`, at the places that are read now as they were before. Nothing is
+ * said of few rows.
+ */
+export function driftOf(
+  before: RowShape,
+  now: RowShape,
+  places: ReadonlySet<string>,
+  { leastRows, filled }: Judged,
+): Drift[] {
   if (before.rows < leastRows || now.rows < leastRows) return [];
   return Object.entries(before.places).flatMap(([place, was]): Drift[] => {
+    if (!places.has(place)) return [];
     const is = now.places[place];
     if (is === undefined) {
-      return was.filled >= before.rows * mostlyFilled ? [{ place, what: "empty", before: was, now: undefined }] : [];
+      return was.filled >= before.rows * filled ? [{ place, what: "empty", before: was, now: undefined }] : [];
     }
     if (is.filled < leastRows || was.filled < leastRows) return [];
     return is.types.some((type) => was.types.includes(type)) ? [] : [{ place, what: "type", before: was, now: is }];

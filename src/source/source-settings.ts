@@ -4,6 +4,7 @@ import { streams } from "../crm/model.ts";
 import type { Stream } from "../crm/model.ts";
 import { fileStreamFields, pathSchema } from "./file/file-source-settings.ts";
 import { groupSchema } from "./group-settings.ts";
+import type { GroupSettings } from "./group-settings.ts";
 import { detailSchema, streamChainSchema } from "./http/chain-settings.ts";
 import { checkSession } from "./http/list-checks.ts";
 import { checkHttpStream, listsOf } from "./http/stream-checks.ts";
@@ -12,6 +13,8 @@ import { httpSourceFields, httpStreamFields } from "./http/http-source-settings.
 import { recordLimitsSchema } from "./limits.ts";
 import { findMistakes, placeInStream } from "./mapping/compile.ts";
 import type { LookupTable } from "./mapping/lookup-table.ts";
+import { parseRawPath } from "./mapping/raw-path.ts";
+import { secretPaths } from "./mapping/secrets.ts";
 import { checkSqlSource, sqlSourceFields, sqlStreamFields, sqlTableSchema } from "./sql/sql-source-settings.ts";
 import type { SqlTable } from "./sql/sql-source-settings.ts";
 import { columnsOfTable, tableSchema } from "./table-settings.ts";
@@ -115,7 +118,11 @@ const commonFields = {
 interface MappedSource {
   tables: Record<string, TableSettings | SqlTable>;
   streams: Partial<
-    Record<Stream, { key?: string | undefined; skip?: Json | undefined; mapping: JsonObject } | undefined>
+    Record<
+      Stream,
+      | { key?: string | undefined; skip?: Json | undefined; group?: GroupSettings | undefined; mapping: JsonObject }
+      | undefined
+    >
   >;
 }
 
@@ -124,6 +131,17 @@ export function declaredTables(tables: Record<string, TableSettings | SqlTable>)
   return new Map(
     Object.entries(tables).map(([name, table]) => [name, { columns: columnsOfTable(table), rows: new Map() }]),
   );
+}
+
+/** Shared fields of grouped rows that a mapping reads secrets from: the rows would keep them too. */
+function secretsInGroups({ streams: all }: MappedSource): [Stream, string][] {
+  return streams.flatMap((stream) => {
+    const settings = all[stream];
+    if (settings?.group === undefined) return [];
+    const secret = new Set(secretPaths(stream, settings.mapping).map((path) => parseRawPath(path)[0]));
+    const names = Object.keys(settings.group.fields).filter((name) => secret.has(name));
+    return names.map((name): [Stream, string] => [stream, name]);
+  });
 }
 
 /** Makes every mistake in a mapping an issue with its own path, so that the configuration can name file and line. */
@@ -143,6 +161,12 @@ function checkMappings(source: MappedSource, context: z.RefinementCtx): void {
       });
     }
   }
+  for (const [stream, name] of secretsInGroups(source))
+    context.addIssue({
+      code: "custom",
+      path: ["streams", stream, "group", "fields", name],
+      message: "is read as a secret, and would stay in the rows that it is taken from; read the secret from the rows",
+    });
   if (count === 0) {
     context.addIssue({
       code: "custom",

@@ -129,7 +129,7 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
       return {
         ...compileStream(stream, mapping, options),
         secretPaths: secretsOf.get(stream) ?? [],
-        ways: () => waysOf(stream, mapping),
+        ways: () => waysOf(stream, mapping, skip),
         nullTexts,
         fingerprint,
         question: questionOf(settings, stream, fingerprint, reader.queryFiles?.()),

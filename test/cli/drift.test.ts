@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
+import { parse, stringify } from "yaml";
 import { company } from "../support/world/crm.ts";
 import { world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
@@ -65,4 +66,51 @@ it("another source is read while one has drifted", async () => {
   const ended = await w.does("run", "everything");
   expect(ended.exitCode).toBe(7);
   expect(ended.calls).toEqual({ E4: 1 });
+});
+
+/** Orders of which the last two are quotes, by `field`; the stream skips quotes by `stage`. */
+function writeQuotes(w: World, field: string): void {
+  w.write();
+  const file = w.path("data/orders.ndjson");
+  const rows = readFileSync(file, "utf8").trimEnd().split("\n");
+  const staged = rows.map((row, at) => JSON.stringify({ ...JSON.parse(row), [field]: at >= 10 ? "quote" : "won" }));
+  writeFileSync(file, `${staged.join("\n")}\n`);
+  const configuration = parse(readFileSync(w.path("crm-sync.yaml"), "utf8"));
+  configuration.sources.crm.streams.orders.skip = { path: "stage", equals: "quote" };
+  writeFileSync(w.path("crm-sync.yaml"), stringify(configuration));
+}
+
+it("quotes that are skipped are not placed because the CRM renamed the field that says so", async () => {
+  const w = await world({ records: company(12, 1) });
+  writeQuotes(w, "stage");
+  expect((await w.does("run", "everything")).calls["E5"]).toBe(10);
+  writeQuotes(w, "deal_stage");
+  const renamed = await w.does("run", "everything");
+  expect([renamed.exitCode, renamed.calls], renamed.stdout).toEqual([7, {}]);
+  expect(renamed.stdout).toMatch(/stage was filled in 12 of 12 rows and is in none of 12/u);
+});
+
+it("check and map say of skipped rows that they are skipped, and not that they would be quarantined", async () => {
+  const w = await world({ records: company(12, 0) });
+  writeQuotes(w, "stage");
+  const ids = w.orders.map(({ id }) => JSON.stringify({ id, stage: "quote" }));
+  writeFileSync(w.path("data/orders.ndjson"), `${ids.join("\n")}\n`);
+  expect(await w.run("map", "crm", "orders")).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringMatching(/is skipped/u),
+  });
+  expect((await w.run("check")).stdout).toMatch(
+    /orders: all 12 rows were read, 12 rows of them skipped, and all can be/u,
+  );
+});
+
+it("a mapping that is corrected is no drift of the source, neither in what it would change nor in a run", async () => {
+  const w = await companyOfTwelve();
+  const configuration = parse(readFileSync(w.path("crm-sync.yaml"), "utf8"));
+  configuration.sources.hr.streams.staff.mapping.name = "id";
+  writeFileSync(w.path("crm-sync.yaml"), stringify(configuration));
+  const planned = await w.run("plan", "--stored");
+  expect(planned.stdout + planned.stderr).not.toMatch(/looks otherwise/u);
+  expect(planned.exitCode).toBe(2);
+  expect(await w.run("run", "everything")).toMatchObject({ exitCode: 0 });
 });

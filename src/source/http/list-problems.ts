@@ -59,7 +59,7 @@ export class ListProblems {
 
   lost(lost: { key: string; place: string } | undefined, passes: number): Problem | undefined {
     if (lost === undefined) return undefined;
-    return this.moved(this.#url, `each of the ${passes} times; a record of ${lost.place} was not there again`);
+    return this.moved(this.#url, `each of the ${passes} times; a record was not there again`);
   }
 
   moved(url: URL, how: string): Problem {

@@ -267,7 +267,8 @@ class PagedList implements List {
     const last = page.items.at(-1);
     if (last !== undefined) reading.last = identityOf(last, this.#keyOf);
     try {
-      reading.total = totalOf(this.#settings, page) ?? reading.total;
+      const said = totalOf(this.#settings, page);
+      reading.total = (this.#settings.paging.kind === "keyset" ? reading.total : said) ?? said ?? reading.total;
       const { total, totalHeader } = this.#settings;
       if (reading.total === undefined && (total ?? totalHeader) !== undefined) throw this.#problems.noTotal(page.url);
       const next = reading.paging.next({ ...page, sum: reading.sum, total: reading.total });
@@ -324,7 +325,7 @@ class PagedList implements List {
     }
     if (position.overlaps !== true) return undefined;
     const [first, ...others] = page.items;
-    const isKnown = first !== undefined && ("bad" in first || identityOf(first, this.#keyOf) === last);
+    const isKnown = first !== undefined && identityOf(first, this.#keyOf) === last;
     // A reading that goes on does not know how the page before ended.
     const isMoved = !isKnown && !(resumed && last === undefined);
     // What stands on a page that moved may have been read before, in another form.

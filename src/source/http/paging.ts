@@ -123,7 +123,8 @@ export function createPaging(settings: PagingSettings, who: string, key?: string
         first: at(settings.first),
         next(seen) {
           const last = keys.follow(seen.items, seen.url);
-          return last === undefined || isLast(seen, settings, who) ? undefined : at(last);
+          // What such a page says of a total may be of what is behind its key.
+          return last === undefined || isLast({ ...seen, total: undefined }, settings, who) ? undefined : at(last);
         },
         resume({ parameters }) {
           const last = parameters[settings.parameter];

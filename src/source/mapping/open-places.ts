@@ -1,5 +1,6 @@
 import { privateFields } from "../../crm/model.ts";
 import type { Stream } from "../../crm/model.ts";
+import { skipWay } from "./ways.ts";
 import type { Way } from "./ways.ts";
 
 /** Ids stand in every message, so what they are made of is shown. */
@@ -17,7 +18,7 @@ export function openPlaces(
   const hidden = new Set(privateFields[stream]);
   const placesOf = (wanted: (field: string) => boolean): string[] =>
     ways.filter(({ at }) => wanted(String(at[0]))).flatMap(({ reads }) => reads.map(named));
-  const open = new Set(placesOf((field) => !hidden.has(field)));
+  const open = new Set(placesOf((field) => !hidden.has(field) && field !== skipWay));
   for (const place of placesOf((field) => hidden.has(field))) open.delete(place);
   for (const place of placesOf((field) => idFields.has(field))) open.add(place);
   return open;

@@ -21,10 +21,18 @@ export interface Way {
   reads: readonly ReadPath["steps"][];
 }
 
-/** Each target field that a mapping fills, in the order of the mapping. */
-export function waysOf(stream: Stream, spec: MappingSpec): Way[] {
-  const reads = readsOf(stream, spec);
-  return fieldsOf(spec, targetOf(stream), [], "").map((field) => ({
+/** What the condition of a stream that leaves records out is called among the ways. */
+export const skipWay = "skip";
+
+/**
+ * Each target field that a mapping fills, in the order of the mapping; before them the condition under which a record
+ * is skipped, where there is one.
+ */
+export function waysOf(stream: Stream, spec: MappingSpec, skip?: Json): Way[] {
+  const reads = readsOf(stream, spec, skip);
+  const skipped: Field[] =
+    skip === undefined ? [] : [{ field: skipWay, kind: undefined, at: [skipWay], expression: skip }];
+  return [...skipped, ...fieldsOf(spec, targetOf(stream), [], "")].map((field) => ({
     ...field,
     reads: reads.filter((read) => isBelow(read.at, field.at)).map((read) => read.steps),
   }));

@@ -195,7 +195,7 @@ interface AskedStream extends Asked {
 
 interface SqlSettings {
   connection: SqlConnection;
-  streams: Readonly<Record<string, (AskedStream & { since?: unknown }) | undefined>>;
+  streams: Readonly<Record<string, (AskedStream & { since?: unknown; group?: unknown }) | undefined>>;
   tables: Readonly<Record<string, Asked | { files: unknown } | { inline: unknown }>>;
 }
 
@@ -226,6 +226,11 @@ export function checkSqlSource({ connection, streams, tables }: SqlSettings): Is
       check(set, ["streams", name, "details", detail]);
       checkKey(set.key, ["streams", name, "details", detail]);
     }
+    if (stream.group !== undefined && stream.since !== undefined)
+      issues.push({
+        path: ["streams", name, "since"],
+        message: "cannot stand beside group: the rows that changed are only a part of a record",
+      });
     if (stream.details !== undefined && stream.key === undefined)
       issues.push({
         path: ["streams", name, "key"],

@@ -39,7 +39,10 @@ export function statementFault(query: string, dialect: DialectName): StatementFa
     if (token.text === "/*!") return found(token, "has a comment that the database executes; expected none");
     if (token.text === "?" || token.text === "$n")
       return found(token, "has a placeholder, for which there is no value; expected the value itself");
+    if (token.depth < 0) return found(token, "closes a bracket that was not opened");
     if (before === ".") continue;
+    if (dialect === "sqlserver" && writing.has(token.text) && after !== "(" && token.text !== "replace")
+      return found(token, `writes (${token.text}); expected a query that only reads`);
     if (writing.has(token.text) && after !== "(" && (before === "(" || before === ")"))
       return found(token, `writes (${token.text}); expected a query that only reads`);
     if (token.text === "into") return found(token, "writes (into); expected a query that only reads");
@@ -48,7 +51,8 @@ export function statementFault(query: string, dialect: DialectName): StatementFa
     if (token.text === "share" && before === "in")
       return found(token, "keeps rows from others (in share mode); expected a query that only reads");
   }
-  return undefined;
+  const depth = all.reduce((sum, { text }) => sum + (text === "(" ? 1 : text === ")" ? -1 : 0), 0);
+  return depth === 0 ? undefined : { line: first.line, message: "has brackets that are not closed" };
 }
 
 /** Whether a query could stand in brackets on SQL Server, which wants neither WITH nor ORDER BY there. */

@@ -119,8 +119,8 @@ export const audit: Breaks = {
   "a head from elsewhere counts without the signature of its key": {
     file: "src/app/audit-record.ts",
     within: "isWhole",
-    find: "$isSigned && $note.sequence",
-    replace: "$note.sequence",
+    find: "$isSigned && $isSize && $note.sequence",
+    replace: "$isSize && $note.sequence",
     test: "audit/record.test.ts",
     title:
       "a head that is signed > is checked by its verifier key alone, and one that somebody changed counts for nothing",
