@@ -244,21 +244,21 @@ async function rowsOf(
 }
 
 async function lookAtAddress(from: string, signal: AbortSignal): Promise<LookedAt> {
+  if (!URL.canParse(from)) throw usage("what begins with http is no address", "write it as https://HOST/PATH");
   const url = new URL(from);
+  const shown = `${url.origin}${url.pathname}`;
   const document = await readDocument(url, signal);
   const list = listIn(document);
   if (list === undefined)
-    throw usage(
-      `${url.origin}${url.pathname} answers with JSON that holds no list of objects`,
-      "give the address of a list",
-    );
+    throw usage(`${shown} answers with JSON that holds no list of objects`, "give the address of a list");
   const { columns, nullTexts } = columnsOfRows(list.rows.slice(0, sampleRows));
   const more = moreBeyond(document, list.rows.length);
+  const { query, secrets } = withoutSecrets(url);
   return {
-    from: `${url.origin}${url.pathname}`,
-    kind: kindOf(from, url.pathname, columns),
+    from: shown,
+    kind: kindOf(shown, url.pathname, columns),
     settings: {
-      url: `${url.pathname}${url.search}`,
+      url: `${url.pathname}${query}`,
       ...(list.path === undefined ? {} : { records: list.path }),
       ...pagingOf(more),
     },
@@ -266,8 +266,32 @@ async function lookAtAddress(from: string, signal: AbortSignal): Promise<LookedA
     columns,
     nullTexts,
     origin: url.origin,
-    doubts: pagingDoubts(more, list.rows.length),
+    doubts: [...pagingDoubts(more, list.rows.length), ...secrets.map(secretDoubt)],
   };
+}
+
+/** Names of query parameters that carry what only we may know. */
+const secretName =
+  /key(?!word)|token|secret|passw|pwd|credential|auth(?!or)|authori[sz]|(?:^|[^a-z])sig(?:nature)?(?![a-z])/iu;
+
+/** The query of an address without what looks like a secret, and the names of that, as an address writes them. */
+function withoutSecrets({ search }: URL): { query: string; secrets: string[] } {
+  const secrets: string[] = [];
+  const kept = search
+    .slice(1)
+    .split("&")
+    .filter((parameter) => {
+      const [name = ""] = new URLSearchParams(parameter).keys();
+      if (!secretName.test(name)) return true;
+      secrets.push(encodeURIComponent(name));
+      return false;
+    })
+    .join("&");
+  return { query: kept === "" ? "" : `?${kept}`, secrets: [...new Set(secrets)] };
+}
+
+function secretDoubt(name: string): string {
+  return `the query parameter ${name} looks like a secret and is left out here: it belongs into \`auth\` of the source`;
 }
 
 function pagingOf(more: readonly MoreBeyond[]): JsonObject {

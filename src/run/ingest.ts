@@ -111,6 +111,7 @@ export async function ingestStream(
     problem: undefined,
   };
   let part: ReadPart | undefined;
+  let close: (() => Promise<unknown>) | undefined;
   try {
     if (mapping === undefined) throw begun.failure;
     const salt = await ledger.private.rawSalt();
@@ -135,6 +136,7 @@ export async function ingestStream(
     const believed =
       `where so many are really gone, \`crm-sync run ${deps.job ?? "JOB"} --accept-shrink ` +
       `${source.name}\` believes it once`;
+    close = () => reading.return({ complete: false, full: false, rows: 0 });
     for (;;) {
       const next = await reading.next();
       await part.kept();
@@ -201,6 +203,8 @@ export async function ingestStream(
     await part?.end(tally);
     return tally;
   } finally {
+    // Only a reading that was left before its end has something to close: why it was left is what is told.
+    await close?.().catch(() => undefined);
     await part?.settled();
     ledger.records.endReading(read);
   }

@@ -23,7 +23,7 @@ export interface Asking {
  * What a reading of a stream asks for. Changes only, where the last complete reading asked the same question, and where
  * a run has read everything within the time that the source says; everything otherwise, and where a person asks for a
  * source. What a person asks for by a time reaches back at least to where the last reading ended: what lies between
- * would never be read.
+ * would never be read. Where the two cannot be compared it reaches back to there alone.
  */
 export async function askedOf(
   deps: { ledger: Ledger; clock: Clock },
@@ -35,7 +35,7 @@ export async function askedOf(
   const { records } = deps.ledger;
   const wantsAll = scope?.source !== undefined && scope.since === undefined;
   const since = wantsAll ? undefined : await sinceOf(deps, source, stream, question, isRun);
-  if (since !== undefined) return { since: scope?.since !== undefined && scope.since < since ? scope.since : since };
+  if (since !== undefined) return { since: earlierOf(since, scope?.since) };
   if (!isRun) return {};
   const cut = await records.checkpoints.of(source.name, stream);
   if (cut === undefined) return {};
@@ -45,6 +45,15 @@ export async function askedOf(
   if (isSame && !wantsAll) return { resume: cut };
   await records.checkpoints.drop(source.name, stream);
   return {};
+}
+
+/**
+ * The time that a person asks for, where it is earlier than the end of the last reading. A local time, a date or a
+ * number cannot be told to be later than an instant: what the last reading ended with is then asked from.
+ */
+function earlierOf(cursor: string, asked: string | undefined): string {
+  if (asked === undefined || !/^\d{4}-\d\d-\d\dT[\d:.]+Z$/u.test(cursor)) return cursor;
+  return Date.parse(asked) < Date.parse(cursor) ? asked : cursor;
 }
 
 /** From when on changes are enough; undefined: they are not. */

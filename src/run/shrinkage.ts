@@ -44,7 +44,8 @@ const countedAs = new Map([
 
 /**
  * The same for rows that are joined or grouped, each set for itself: without its detail rows a record looks shorter,
- * and without header rows they are records that nobody can use.
+ * and without header rows they are records that nobody can use. Where rows that were joined are grouped now, or the
+ * other way round, no set is in both: then their records are compared.
  */
 export function detailShrinkage(
   details: Readonly<Record<string, number>>,
@@ -52,7 +53,12 @@ export function detailShrinkage(
   limits: { sourceShrink: number },
 ): string | undefined {
   const known: unknown = JSON.parse(earlier.details ?? "{}");
-  for (const [name, rows] of Object.entries(known ?? {})) {
+  const sets = Object.entries(known ?? {});
+  if (sets.length > 0 && !sets.some(([name]) => Object.hasOwn(details, name))) {
+    const records = details[headerRows] ?? details[groupedRecords] ?? 0;
+    return shrinkage(records, earlier.rows, limits.sourceShrink, "records", earlier);
+  }
+  for (const [name, rows] of sets) {
     if (typeof rows !== "number") continue;
     const lost = shrinkage(
       details[name] ?? rows,

@@ -76,6 +76,32 @@ describe("init --from", () => {
     expect(text).toMatch(/staff:/u);
   });
 
+  it("writes no secret of an address into the file, and names none in what it says", async () => {
+    let body: unknown = [{ id: "P1", companyId: "C1", login: "person1", firstName: "Ann", lastName: "Lee" }];
+    const asked: string[] = [];
+    const url = await startServer((_asked, response, { url: address = "" }) => {
+      asked.push(address);
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify(body));
+    });
+    const config = join(newFolder(), "crm-sync.yaml");
+    const query = "?active=1&api_key=zqsecret1&X-Sig=zqsecret2&design=a&accessToken=zqsecret3&keyword=b&author=c";
+    const made = await crmSync({ config }, "init", "--from", `${url}/employees${query}`);
+    expect(made.exitCode, made.stderr).toBe(0);
+    expect(asked).toEqual([`/employees${query}`]);
+    const text = readFileSync(config, "utf8");
+    expect(text).toContain("url: /employees?active=1&design=a&keyword=b&author=c\n");
+    for (const name of ["api_key", "X-Sig", "accessToken"])
+      expect(text).toMatch(new RegExp(`DOUBT: the query parameter ${name} looks like a secret .*\\s.*\`auth\``, "u"));
+    body = [{ a: 1 }];
+    const unknown = await crmSync({ config: join(newFolder(), "a.yaml") }, "init", "--from", `${url}/things${query}`);
+    expect(unknown).toMatchObject({ exitCode: 64, stderr: expect.stringMatching(/\/things: nobody can tell/u) });
+    const none = await crmSync({ config: join(newFolder(), "a.yaml") }, "init", "--from", "http://:zqsecret4");
+    expect(none).toMatchObject({ exitCode: 64, stderr: expect.stringMatching(/is no address/u) });
+    for (const shown of [text, made.stdout, made.stderr, unknown.stdout, unknown.stderr, none.stderr])
+      expect(shown).not.toContain("zqsecret");
+  });
+
   it("says which list it cannot tell the kind of, and writes nothing over what is there", async () => {
     const place = newFolder();
     writeFileSync(join(place, "x.csv"), "a,b\n1,2\n");

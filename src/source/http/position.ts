@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { scrub } from "../../http/redaction.ts";
+import { decoded, isClean } from "../clean-text.ts";
 import type { PagePosition } from "./paging.ts";
 
 const positionSchema = z.strictObject({
@@ -53,16 +53,4 @@ export function positionOf(text: string | undefined, since: string | undefined):
 
 export function pageOf(position: Position): PagePosition {
   return { parameters: position.parameters, ...(position.url === null ? {} : { url: new URL(position.url) }) };
-}
-
-function isClean(text: string): boolean {
-  return [text, decoded(text)].every((one) => scrub(one).length === one.length && scrub(one) === one);
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

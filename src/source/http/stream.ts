@@ -139,21 +139,25 @@ export class StreamReading {
     };
     const chain = this.#chain(settings.url, each, (url) => this.#detail(name, settings, url));
     const reading = readChain(chain, parents(), options);
-    for (let next = await reading.next(); ; next = await reading.next()) {
-      if (next.done === true) return next.value;
-      if ("lacking" in next.value) {
-        const { parent, message } = next.value.lacking;
-        yield [{ lacking: { key: parent.key ?? "", message } }];
-        continue;
+    try {
+      for (let next = await reading.next(); ; next = await reading.next()) {
+        if (next.done === true) return next.value;
+        if ("lacking" in next.value) {
+          const { parent, message } = next.value.lacking;
+          yield [{ lacking: { key: parent.key ?? "", message } }];
+          continue;
+        }
+        const [parent] = next.value.parents;
+        yield next.value.items.map((item): PartItem => {
+          if ("bad" in item) return item;
+          const { place, value } = item.raw;
+          return settings.key === undefined
+            ? { row: { place, value, key: parent?.key ?? "" } }
+            : { row: { place, value } };
+        });
       }
-      const [parent] = next.value.parents;
-      yield next.value.items.map((item): PartItem => {
-        if ("bad" in item) return item;
-        const { place, value } = item.raw;
-        return settings.key === undefined
-          ? { row: { place, value, key: parent?.key ?? "" } }
-          : { row: { place, value } };
-      });
+    } finally {
+      await reading.return(undefined);
     }
   }
 
@@ -184,19 +188,23 @@ export class StreamReading {
       listOf({ ...this.#stream, since: undefined }, { who, url, columns: columns.own, mayLack }),
     );
     const reading = readChain(chain, parents, all);
-    for (let next = await reading.next(); ; next = await reading.next()) {
-      const found: SourceItem[] = bad.splice(0);
-      if (next.done === true) problem ??= next.value;
-      else if ("lacking" in next.value) {
-        const { parent, message } = next.value.lacking;
-        const { place, key } = parent;
-        found.push({ bad: { place, ...(key === undefined ? {} : { key }), code: "no-value", message } });
-      } else found.push(...withParent(next.value, each.into));
-      rows += found.length;
-      if (found.length > 0) yield found;
-      options.signal?.throwIfAborted();
-      if (next.done !== true) continue;
-      return { complete: problem === undefined, full: true, rows, ...(problem === undefined ? {} : { problem }) };
+    try {
+      for (let next = await reading.next(); ; next = await reading.next()) {
+        const found: SourceItem[] = bad.splice(0);
+        if (next.done === true) problem ??= next.value;
+        else if ("lacking" in next.value) {
+          const { parent, message } = next.value.lacking;
+          const { place, key } = parent;
+          found.push({ bad: { place, ...(key === undefined ? {} : { key }), code: "no-value", message } });
+        } else found.push(...withParent(next.value, each.into));
+        rows += found.length;
+        if (found.length > 0) yield found;
+        options.signal?.throwIfAborted();
+        if (next.done !== true) continue;
+        return { complete: problem === undefined, full: true, rows, ...(problem === undefined ? {} : { problem }) };
+      }
+    } finally {
+      await reading.return(undefined);
     }
   }
 
@@ -216,19 +224,23 @@ async function* partOf(
   reading: AsyncGenerator<SourceItem[], ReadOutcome, void>,
   ended: (outcome: ReadOutcome) => void,
 ): AsyncGenerator<PartItem[], Problem | undefined, void> {
-  for (;;) {
-    const next = await reading.next();
-    if (next.done !== true) {
-      // The key of a row may be its own: to which record it belongs is read from the row itself.
-      yield next.value.map((item): PartItem => {
-        if ("bad" in item) return item;
-        const { place, value } = item.raw;
-        return { row: { place, value } };
-      });
-      continue;
+  try {
+    for (;;) {
+      const next = await reading.next();
+      if (next.done !== true) {
+        // The key of a row may be its own: to which record it belongs is read from the row itself.
+        yield next.value.map((item): PartItem => {
+          if ("bad" in item) return item;
+          const { place, value } = item.raw;
+          return { row: { place, value } };
+        });
+        continue;
+      }
+      ended(next.value);
+      return next.value.problem;
     }
-    ended(next.value);
-    return next.value.problem;
+  } finally {
+    await reading.return({ complete: false, full: false, rows: 0 });
   }
 }
 

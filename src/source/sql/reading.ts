@@ -2,6 +2,7 @@ import { hashOf, isJsonObject, parseJsonObject } from "../../base/canonical-json
 import { Problem } from "../../base/errors.ts";
 import type { FileItem } from "../file/row.ts";
 import { toItem } from "../file/items.ts";
+import { isClean } from "../clean-text.ts";
 import { readJoined } from "../joined.ts";
 import type { JoinedPart } from "../joined.ts";
 import { keyReader } from "../keys.ts";
@@ -119,7 +120,8 @@ async function* readPlain(
       rows += items.length;
       yield items.map((item) => ("bad" in item ? item : toItem(item.row, keyOf)));
       options.signal?.throwIfAborted();
-      if (order !== undefined && last !== undefined)
+      // A key may be an e-mail address or a phone number, and positions are kept unsealed.
+      if (order !== undefined && last !== undefined && isClean(String(last)))
         options.reached?.(
           JSON.stringify({
             of: questionHash(header),

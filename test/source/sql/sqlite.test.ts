@@ -41,4 +41,18 @@ describe("a SQLite file", () => {
     expect(raws.map(({ key }) => key)).toEqual(["2"]);
     expect(bads).toMatchObject([{ code: "binary", key: "1", message: expect.stringContaining("the column photo") }]);
   });
+
+  it("tells no place to go on from at a row whose key is an e-mail address or a phone number", async () => {
+    const database = await newDatabase();
+    await database.run(
+      "create table customer (id text, name text)",
+      "insert into customer values ('+4915112345678', 'A'), ('C1', 'B')",
+      "insert into customer values ('anna%40example.com', 'C'), ('b@example.com', 'D')",
+    );
+    const source = sourceOf(database, { customers: { query: "select * from customer", key: "id" } });
+    const positions: string[] = [];
+    const { raws } = await readAll(source, "customers", { batchSize: 1, reached: (text) => positions.push(text) });
+    expect(raws).toHaveLength(4);
+    expect(positions.map((text): unknown => JSON.parse(text))).toMatchObject([{ after: { text: "C1" } }]);
+  });
 });
