@@ -176,7 +176,7 @@ async function judge(world: World, trouble: Trouble, spoil: () => void, mend: ()
   }
   trouble.after?.(world.path);
   mend();
-  // Pages may have moved between the parts of a reading: it counts as incomplete, and the run after it reads everything.
+  // Pages may have moved between the parts of a reading: it counts as incomplete, and the next run reads everything.
   const parts = trouble.isCut === true ? await tellingRun(world) : undefined;
   if (parts !== undefined) {
     expect(parts.text).toMatch(/was read in parts/u);

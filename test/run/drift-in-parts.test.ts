@@ -4,7 +4,7 @@ import { ReadingWorld } from "../support/world/reading-world.ts";
 /** A list of sixty customers in pages of five whose branch the mapping reads, read whole once. */
 async function readOnce(pageSize = 5): Promise<ReadingWorld> {
   const w = await ReadingWorld.open(pageSize);
-  const { mapping } = w.source;
+  const mapping = w.source.mapping.bind(w.source);
   const way = { field: "branchName", kind: undefined, expression: "branch", at: ["branchName"], reads: [["branch"]] };
   w.source.mapping = async (stream) => ({ ...(await mapping(stream)), ways: () => [way] });
   w.add(60);

@@ -77,7 +77,11 @@ async function killedTenTimes(settings: object, password = ""): Promise<void> {
     { rows, versions: rows, missed: 0 },
   ]);
   const last = "select complete, whole, rows, problem from source_read order by number desc limit 1";
-  expect(rowsOf(path, last)).toEqual([{ complete: 1, whole: 1, rows, problem: null }]);
+  const [read] = rowsOf<{ complete: number; whole: number; rows: number; problem: string | null }>(path, last);
+  expect(read).toMatchObject({ complete: 1, whole: 1, problem: null });
+  // A database is asked from the last key on, so that keys which it takes for the same are not passed over.
+  expect(read?.rows).toBeGreaterThanOrEqual(rows);
+  expect(read?.rows).toBeLessThanOrEqual(rows + kills);
   expect(rowsOf(path, "select count(*) as left from read_checkpoint")).toEqual([{ left: 0 }]);
   if (isLarge) process.stderr.write(`${rows} rows: peak of memory ${Math.round((peak ?? 0) / 1_048_576)} MB\n`);
 }
