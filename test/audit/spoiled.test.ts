@@ -149,7 +149,8 @@ it("an export with a byte that is no text is bad, and the line is named, and an 
   bytes[at + 40] = 0xff;
   writeFileSync(path, bytes);
   expect(verify(path)).toEqual({ code: 1, said: "BAD line-broken: line 5 is no UTF-8\n" });
-  bytes.write("9", good.indexOf('"hash":"', good.indexOf('"sequence":2,')) - 4);
+  const inSecond = good.indexOf('"hash":"', good.indexOf('"sequence":2,')) - 4;
+  bytes.write(good[inSecond] === "9".charCodeAt(0) ? "8" : "9", inSecond);
   writeFileSync(path, bytes);
   expect(verify(path)).toMatchObject({ code: 1, said: expect.stringMatching(/^BAD entry-changed: .*entry 2 /u) });
 });
