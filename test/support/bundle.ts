@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { currentBundle } from "../../build/bundle.ts";
+import { rolldown } from "rolldown";
+import { currentBundle, external } from "../../build/bundle.ts";
 
 const project = join(import.meta.dirname, "../..");
 
@@ -13,3 +14,28 @@ export default function setup(): void {
 export function bundled(name: "main.cjs" | "sandbox.cjs"): string {
   return join(currentBundle(project), "..", name);
 }
+
+/**
+ * Bundles a program of the tests as the program itself is, so that what it needs of memory is what a user sees: Node
+ * keeps 90 MB for the types that it strips. The files go into `folder`, which stands inside the project.
+ */
+export async function bundleProgram(program: string, folder: string): Promise<string> {
+  const bundle = await rolldown({ cwd: project, input: { program }, platform: "node", external, logLevel: "silent" });
+  try {
+    await bundle.write({
+      dir: folder,
+      format: "es",
+      entryFileNames: "[name].mjs",
+      chunkFileNames: "[name]-[hash].mjs",
+    });
+  } finally {
+    await bundle.close();
+  }
+  return join(folder, "program.mjs");
+}
+
+/** How `bin/crm-sync` starts Node, so that it is as frugal. */
+export const frugal = {
+  words: ["--max-semi-space-size=8", "--heap-growing-percent=100"],
+  env: { MALLOC_ARENA_MAX: "1" },
+};
