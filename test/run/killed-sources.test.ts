@@ -90,48 +90,52 @@ async function killedTenTimes(settings: object, password = ""): Promise<void> {
   if (isLarge) process.stderr.write(`${rows} rows: peak of memory ${Math.round((peak ?? 0) / 1_048_576)} MB\n`);
 }
 
-describe("a long reading that is killed ten times has every row once, and is whole", () => {
-  let postgres: PostgresServer | undefined;
-  beforeAll(async () => {
-    postgres = await startPostgres();
-  });
-  afterAll(async () => {
-    await postgres?.stop();
-  });
-
-  it("over HTTP, paged by keys", async () => {
-    const origin = await startServer(({ query }, response) => {
-      const from = Number(query["after"]?.slice(1) ?? 0) + 1;
-      const items = Array.from({ length: Math.max(0, Math.min(pageSize, rows - from + 1)) }, (_, index) => ({
-        id: idOf(from + index),
-        name: `Zqcanary Works ${from + index}`,
-      }));
-      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ items }));
+describe(
+  "a long reading that is killed ten times has every row once, and is whole",
+  { timeout: isLarge ? 3_600_000 : 300_000 },
+  () => {
+    let postgres: PostgresServer | undefined;
+    beforeAll(async () => {
+      postgres = await startPostgres();
     });
-    const paging = { kind: "keyset", parameter: "after", key: "id", size: pageSize, lastPage: "short" };
-    const customers = { url: "customers", records: "items", key: "id", paging, mapping };
-    await killedTenTimes({ kind: "http", baseUrl: origin, streams: { customers } });
-  });
+    afterAll(async () => {
+      await postgres?.stop();
+    });
 
-  it("from PostgreSQL, in the order of its key", async () => {
-    if (postgres === undefined) throw new Error("PostgreSQL was not started");
-    const database = await postgres.newDatabase();
-    await postgres.run(
-      database,
-      `create table customer as select 'C' || lpad(n::text, 8, '0') as id, 'Zqcanary Works ' || n as name
+    it("over HTTP, paged by keys", async () => {
+      const origin = await startServer(({ query }, response) => {
+        const from = Number(query["after"]?.slice(1) ?? 0) + 1;
+        const items = Array.from({ length: Math.max(0, Math.min(pageSize, rows - from + 1)) }, (_, index) => ({
+          id: idOf(from + index),
+          name: `Zqcanary Works ${from + index}`,
+        }));
+        response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ items }));
+      });
+      const paging = { kind: "keyset", parameter: "after", key: "id", size: pageSize, lastPage: "short" };
+      const customers = { url: "customers", records: "items", key: "id", paging, mapping };
+      await killedTenTimes({ kind: "http", baseUrl: origin, streams: { customers } });
+    });
+
+    it("from PostgreSQL, in the order of its key", async () => {
+      if (postgres === undefined) throw new Error("PostgreSQL was not started");
+      const database = await postgres.newDatabase();
+      await postgres.run(
+        database,
+        `create table customer as select 'C' || lpad(n::text, 8, '0') as id, 'Zqcanary Works ' || n as name
         from generate_series(1, ${rows}) n; alter table customer add primary key (id)`,
-    );
-    const { port, user, password } = postgres;
-    const connection = {
-      kind: "postgres",
-      host: "127.0.0.1",
-      port,
-      database,
-      user,
-      password: "env:READ_PASSWORD",
-      tls: "off",
-    };
-    const customers = { query: "select id, name from customer", key: "id", mapping };
-    await killedTenTimes({ kind: "sql", connection, streams: { customers } }, password);
-  });
-});
+      );
+      const { port, user, password } = postgres;
+      const connection = {
+        kind: "postgres",
+        host: "127.0.0.1",
+        port,
+        database,
+        user,
+        password: "env:READ_PASSWORD",
+        tls: "off",
+      };
+      const customers = { query: "select id, name from customer", key: "id", mapping };
+      await killedTenTimes({ kind: "sql", connection, streams: { customers } }, password);
+    });
+  },
+);
