@@ -11,8 +11,8 @@ import type { PostgresServer } from "../support/postgres.ts";
 import { folder, rowsOf } from "../support/world/start.ts";
 
 /**
- * `READ_ROWS=1000000` reads as many as a large CRM has, by a bundle as users have it; the peak of memory is then held to
- * what is promised.
+ * `READ_ROWS=1000000` reads as many as a large CRM has, by a bundle as users have it; the peak of memory is then held
+ * to what is promised.
  */
 const rows = Number(process.env["READ_ROWS"] ?? 6_000);
 const isLarge = rows >= 1_000_000;
