@@ -13,7 +13,7 @@ import type {
   Snapshot,
   Statement,
 } from "./dialect.ts";
-import { codeOf, networkFailure } from "./failures.ts";
+import { networkFailure } from "./failures.ts";
 
 /** Kinds by the numbers of the types on the wire; every other type is text, or bytes where it has no characters. */
 const kinds: Readonly<Record<number, ColumnKind>> = {
@@ -258,10 +258,8 @@ const numbers: readonly (readonly [Failure["kind"], ReadonlySet<number>])[] = [
 ];
 
 function failureOf(thrown: unknown, connecting: boolean): Failure {
-  const code = codeOf(thrown);
   const network = networkFailure(thrown);
   if (network !== undefined) return network.kind === "lost" && connecting ? { ...network, kind: "down" } : network;
-  if (code === "HANDSHAKE_NO_SSL_SUPPORT" || code === "HANDSHAKE_SSL_ERROR") return { kind: "tls" };
   const number = thrown instanceof Error && "errno" in thrown ? Number(thrown.errno) : Number.NaN;
   const kind = numbers.find(([, known]) => known.has(number))?.[0];
   if (kind === undefined && !(number > 0)) return { kind: connecting ? "down" : "lost" };

@@ -12,6 +12,7 @@ import type {
   Statement,
 } from "./dialect.ts";
 import { codeOf, networkFailure } from "./failures.ts";
+import { verifying } from "./tls.ts";
 
 /** Kinds by the names of the types in the catalogue; every other type is text. */
 const kinds: Readonly<Record<string, ColumnKind>> = {
@@ -46,7 +47,7 @@ export function postgres(server: Server, limits: SessionLimits): Dialect {
         ...address,
         // A function, since an empty text has the driver look for a password in the environment.
         password: () => password ?? "",
-        ssl: tls === undefined ? false : { ...present(tls), rejectUnauthorized: true },
+        ssl: tls === undefined ? false : verifying(server),
         connectionTimeoutMillis: limits.connectTimeoutMs,
         keepAlive: true,
         application_name: "crm-sync",
@@ -57,10 +58,6 @@ export function postgres(server: Server, limits: SessionLimits): Dialect {
       return snapshot;
     },
   };
-}
-
-function present({ ca, serverName }: NonNullable<Server["tls"]>): { ca?: string; servername?: string } {
-  return { ...(ca === undefined ? {} : { ca }), ...(serverName === undefined ? {} : { servername: serverName }) };
 }
 
 class PostgresSnapshot implements Snapshot {
@@ -197,8 +194,6 @@ function failureOf(thrown: unknown, text: string, connecting: boolean): Failure 
   const network = networkFailure(thrown);
   if (network !== undefined) return network.kind === "lost" && connecting ? { ...network, kind: "down" } : network;
   if (!/^[0-9A-Z]{5}$/u.test(code)) {
-    const words = thrown instanceof Error ? thrown.message : "";
-    if (words.includes("does not support SSL")) return { kind: "tls" };
     return { kind: connecting ? "down" : "lost" };
   }
   const kind = states.find(([pattern]) => pattern.test(code))?.[1] ?? "row";

@@ -226,7 +226,8 @@ const numbers: readonly (readonly [Failure["kind"], ReadonlySet<number>])[] = [
 ];
 
 function failureOf(thrown: unknown, connecting: boolean): Failure {
-  const network = networkFailure(thrown);
+  // The driver puts its own code before that of the network.
+  const network = networkFailure(thrown) ?? networkFailure(thrown instanceof Error ? thrown.cause : undefined);
   if (network !== undefined) return network;
   const code = codeOf(thrown);
   if (code === "ELOGIN") return { kind: "login" };

@@ -27,6 +27,9 @@ describe("the settings of a sql source", () => {
     expect(mistakes({ connection: { ...connection, host: "10.0.0.7" } })).toEqual([
       expect.stringContaining("connection.serverName: missing"),
     ]);
+    expect(mistakes({ connection: { ...connection, serverName: "10.0.0.7" } })).toEqual([
+      expect.stringContaining("connection.serverName: is an address"),
+    ]);
   });
 
   it("want one query, a key where there are details, and no column inside another", () => {
