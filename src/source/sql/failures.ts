@@ -21,12 +21,23 @@ const down = new Set([
 ]);
 const lost = new Set(["ECONNRESET", "EPIPE", "ECONNABORTED"]);
 
-/** What went wrong between this machine and the server; undefined where it was something else. */
-export function networkFailure(thrown: unknown): Failure | undefined {
+/**
+ * What went wrong between this machine and the server; undefined where it was something else. What ends while the
+ * connection is made has not been there.
+ */
+export function networkFailure(thrown: unknown, connecting: boolean): Failure | undefined {
   const code = codeOf(thrown);
   if (down.has(code)) return { kind: "down", code };
-  if (lost.has(code)) return { kind: "lost", code };
+  if (lost.has(code)) return { kind: connecting ? "down" : "lost", code };
   return tlsFailure(thrown);
+}
+
+/** Numbers of errors and what they mean. */
+export type NumberedFailures = readonly (readonly [Failure["kind"], ReadonlySet<number>])[];
+
+/** What an error means by its number; undefined where that is not known. */
+export function kindOfNumber(number: number, numbers: NumberedFailures): Failure["kind"] | undefined {
+  return numbers.find(([, known]) => known.has(number))?.[0];
 }
 
 /** The code of a thrown error; empty where it has none. */

@@ -13,7 +13,9 @@ import type {
   Snapshot,
   Statement,
 } from "./dialect.ts";
-import { networkFailure } from "./failures.ts";
+import { kindOfNumber, networkFailure } from "./failures.ts";
+import type { NumberedFailures } from "./failures.ts";
+import { ServerSnapshot } from "./server-snapshot.ts";
 
 /** Kinds by the numbers of the types on the wire; every other type is text, or bytes where it has no characters. */
 const kinds: Readonly<Record<number, ColumnKind>> = {
@@ -65,9 +67,7 @@ export function mysql(server: Server, limits: SessionLimits): Dialect {
         jsonStrings: true,
         flags: ["-LOCAL_FILES"],
       });
-      const snapshot = new MysqlSnapshot(connection);
-      await snapshot.begin(limits.statementTimeoutMs);
-      return snapshot;
+      return await new MysqlSnapshot(connection, limits).begin();
     },
   };
 }
@@ -76,55 +76,38 @@ function sslOf({ ca }: NonNullable<Server["tls"]>): SslOptions {
   return { rejectUnauthorized: true, verifyIdentity: true, ...(ca === undefined ? {} : { ca }) };
 }
 
-class MysqlSnapshot implements Snapshot {
+class MysqlSnapshot extends ServerSnapshot implements Snapshot {
   readonly #connection: Connection;
   /** Ends what waits for an answer that will not come, since the driver tells it nothing. */
   readonly #ended = new AbortController();
-  #openedAt = "";
-  #isOpen = true;
+  readonly #statementTimeoutMs: number;
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, { statementTimeoutMs }: SessionLimits) {
+    super(connection);
     this.#connection = connection;
-    const closed = (): void => {
-      this.#isOpen = false;
-    };
-    connection.on("error", closed);
-    connection.on("end", closed);
+    this.#statementTimeoutMs = statementTimeoutMs;
   }
 
-  get openedAt(): string {
-    return this.#openedAt;
-  }
-
-  get isOpen(): boolean {
-    return this.#isOpen;
-  }
-
-  async begin(statementTimeoutMs: number): Promise<void> {
-    try {
-      await this.#connected();
-      const [version] = (await this.#all("select version()")).rows;
-      const isMaria = /mariadb/iu.test(String(version?.[0]));
-      const timeout = isMaria
-        ? `max_statement_time = ${statementTimeoutMs / 1_000}`
-        : `max_execution_time = ${statementTimeoutMs}`;
-      for (const setting of [
-        timeout,
-        "time_zone = '+00:00'",
-        "sql_mode = 'STRICT_ALL_TABLES'",
-        // Rows are taken no faster than they are kept: the server has to wait for that.
-        "net_write_timeout = 3600",
-        "transaction_isolation = 'REPEATABLE-READ'",
-      ])
-        await this.#all(`set session ${isMaria ? setting.replace("transaction_isolation", "tx_isolation") : setting}`);
-      await this.#all("set session transaction read only");
-      await this.#all("start transaction with consistent snapshot, read only");
-      const [now] = (await this.#all("select date_format(utc_timestamp(6), '%Y-%m-%dT%H:%i:%s.%fZ')")).rows;
-      this.#openedAt = String(now?.[0]);
-    } catch (thrown) {
-      await this.close();
-      throw thrown;
-    }
+  protected async start(): Promise<string> {
+    await this.#connected();
+    const [version] = (await this.#all("select version()")).rows;
+    const isMaria = /mariadb/iu.test(String(version?.[0]));
+    const timeout = isMaria
+      ? `max_statement_time = ${this.#statementTimeoutMs / 1_000}`
+      : `max_execution_time = ${this.#statementTimeoutMs}`;
+    for (const setting of [
+      timeout,
+      "time_zone = '+00:00'",
+      "sql_mode = 'STRICT_ALL_TABLES'",
+      // Rows are taken no faster than they are kept: the server has to wait for that.
+      "net_write_timeout = 3600",
+      "transaction_isolation = 'REPEATABLE-READ'",
+    ])
+      await this.#all(`set session ${isMaria ? setting.replace("transaction_isolation", "tx_isolation") : setting}`);
+    await this.#all("set session transaction read only");
+    await this.#all("start transaction with consistent snapshot, read only");
+    const [now] = (await this.#all("select date_format(utc_timestamp(6), '%Y-%m-%dT%H:%i:%s.%fZ')")).rows;
+    return String(now?.[0]);
   }
 
   async columns(statement: Statement): Promise<Column[]> {
@@ -166,8 +149,7 @@ class MysqlSnapshot implements Snapshot {
     if (batch.length > 0) yield batch;
   }
 
-  async close(): Promise<void> {
-    this.#isOpen = false;
+  protected async disconnect(): Promise<void> {
     this.#connection.destroy();
     this.#ended.abort();
     await Promise.resolve();
@@ -248,7 +230,7 @@ function literal(value: Bound | undefined): string {
 }
 
 /** Numbers of errors and what they mean here. What is not among them failed at a row. */
-const numbers: readonly (readonly [Failure["kind"], ReadonlySet<number>])[] = [
+const numbers: NumberedFailures = [
   ["login", new Set([1044, 1045, 1049, 1698, 1862])],
   ["forbidden", new Set([1142, 1143, 1227, 1370])],
   ["writes", new Set([1290, 1792, 1847])],
@@ -258,10 +240,10 @@ const numbers: readonly (readonly [Failure["kind"], ReadonlySet<number>])[] = [
 ];
 
 function failureOf(thrown: unknown, connecting: boolean): Failure {
-  const network = networkFailure(thrown);
-  if (network !== undefined) return network.kind === "lost" && connecting ? { ...network, kind: "down" } : network;
+  const network = networkFailure(thrown, connecting);
+  if (network !== undefined) return network;
   const number = thrown instanceof Error && "errno" in thrown ? Number(thrown.errno) : Number.NaN;
-  const kind = numbers.find(([, known]) => known.has(number))?.[0];
+  const kind = kindOfNumber(number, numbers);
   if (kind === undefined && !(number > 0)) return { kind: connecting ? "down" : "lost" };
   const words = kind === "query" && thrown instanceof Error ? thrown.message : undefined;
   const line = /at line (\d+)/u.exec(words ?? "")?.[1];

@@ -21,7 +21,7 @@ export const databases: Breaks = {
   },
   "a session in PostgreSQL may write": {
     file: "src/source/sql/postgres.ts",
-    within: "PostgresSnapshot.begin",
+    within: "PostgresSnapshot.start",
     find: "begin isolation level repeatable read read only; ",
     replace: "begin isolation level repeatable read read write; ",
     test: "source/sql/postgres.test.ts",
