@@ -54,6 +54,12 @@ describe.each(presetNames(shippedPresets))("the preset %s", (name) => {
     const laid = layPresets({ value: { sources: { crm: { preset: name } } }, marks: new Map() }, shippedPresets);
     expect(laid.ok && (laid.value.unfilled.get("crm") ?? []).length).toBe(Object.keys(fill).length);
     for (const text of Object.values(fill)) expect(text).toMatch(/^[A-Z][^]*\.$/u);
+    // A secret is named by the environment variable that holds it; nothing of a preset runs a program.
+    const references = JSON.stringify(preset.ok ? preset.value.settings.value : {}).match(
+      /"(?:env|file|command):[^"]*"/gu,
+    );
+    for (const one of references ?? []) expect(one).toMatch(/^"env:[A-Z][A-Z0-9_]*"$/u);
+    expect(references?.length).toBeGreaterThan(0);
   });
 
   it("says what it covers, by which public pages it was written, and whether it ever met the real service", () => {

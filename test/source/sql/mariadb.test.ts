@@ -30,6 +30,13 @@ function tried(): void {
       secret: "",
       types: { big: "bigint", moment: "timestamp", local: "datetime(3)", json: "json", double: "double" },
       run: async (...statements) => void (await server.run(database, ...statements)),
+      connections: async () => {
+        const list = await server.run(
+          undefined,
+          `select id from information_schema.processlist where db = '${database}'`,
+        );
+        return Array.isArray(list) ? list.length : Number.NaN;
+      },
     };
   }
 

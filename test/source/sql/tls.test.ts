@@ -94,7 +94,8 @@ it("a server of the protocol of SQL Server that offers no TLS is told neither us
 function databaseOf(kind: "postgres" | "mysql", where: Record<string, unknown>): TestDatabase {
   const connection = { kind, host: "localhost", user: "reader", password: "env:ERP_PASSWORD", ca: "ca.pem", ...where };
   const types = { big: "", moment: "", local: "", json: "", double: "" };
-  return { kind, connection, secret: "reader-password", types, run: () => Promise.resolve() };
+  const nothing = { run: () => Promise.resolve(), connections: () => Promise.resolve(0) };
+  return { kind, connection, secret: "reader-password", types, ...nothing };
 }
 
 function verified(what: string, start: () => Promise<TlsServer>): void {
