@@ -116,7 +116,7 @@ class MysqlSnapshot extends ServerSnapshot implements Snapshot {
       name: field.name,
       kind: kindOf(field),
       isList: false,
-      type: field.typeName ?? String(field.columnType),
+      type: typeOf(field),
     }));
   }
 
@@ -214,6 +214,31 @@ function kindOf(field: FieldPacket): ColumnKind {
   return kinds[columnType] ?? (characterSet === bytes ? "binary" : "text");
 }
 
+/** What the database calls types that a person may have to be told of. */
+const names: Readonly<Record<number, string>> = {
+  1: "tinyint",
+  4: "float",
+  5: "double",
+  11: "time",
+  16: "bit",
+  245: "json",
+  252: "text",
+  253: "varchar",
+  254: "char",
+  255: "geometry",
+};
+const binaryNames: Readonly<Record<number, string>> = { 252: "blob", 253: "varbinary", 254: "binary" };
+
+function typeOf({ columnType = -1, characterSet, typeName }: FieldPacket): string {
+  const name = (characterSet === bytes ? binaryNames[columnType] : undefined) ?? names[columnType];
+  return name ?? typeName ?? String(columnType);
+}
+
+/** The words of the database without what stands around the query: the line is told by itself. */
+function wordsOf(message: string): string {
+  return message.replace(/ near '([^\n]*)[^]*' at line \d+$/u, (_all, near: string) => ` near '${near.slice(0, 80)}'`);
+}
+
 function textOf(statement: Statement): string {
   return written(statement, (index) => literal(statement.values[index]));
 }
@@ -246,6 +271,11 @@ function failureOf(thrown: unknown, connecting: boolean): Failure {
   const kind = kindOfNumber(number, numbers);
   if (kind === undefined && !(number > 0)) return { kind: connecting ? "down" : "lost" };
   const words = kind === "query" && thrown instanceof Error ? thrown.message : undefined;
-  const line = /at line (\d+)/u.exec(words ?? "")?.[1];
-  return { kind: kind ?? "row", code: String(number), line: line === undefined ? undefined : Number(line), words };
+  const line = /at line (\d+)$/u.exec(words ?? "")?.[1];
+  return {
+    kind: kind ?? "row",
+    code: String(number),
+    line: line === undefined ? undefined : Number(line),
+    words: words === undefined ? undefined : wordsOf(words),
+  };
 }

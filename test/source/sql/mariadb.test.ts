@@ -48,16 +48,19 @@ function tried(): void {
       "create table customer (id integer primary key, name varchar(40))",
       "insert into customer values (1, 'Zqcanary Person')",
     );
+    let message = "";
     const problemOf = async (
       query: string,
       connection: Record<string, unknown> = {},
       more: Record<string, unknown> = {},
+      stream: Record<string, unknown> = {},
     ): Promise<string | undefined> => {
       const given = { ...database, connection: { ...database.connection, ...connection } };
-      const source = sourceOf(given, { customers: { query, key: "id" } }, more);
+      const source = sourceOf(given, { customers: { query, key: "id", ...stream } }, more);
       const { outcome } = await readAll(source, "customers");
       expect(outcome.complete).toBe(false);
       expect(JSON.stringify(outcome.problem)).not.toContain("Zqcanary");
+      message = outcome.problem?.message ?? "";
       return outcome.problem?.code;
     };
     expect(await problemOf("select 1 as id", { user: "nobody" })).toBe("source.wrong-password");
@@ -65,6 +68,11 @@ function tried(): void {
     expect(await problemOf("select id, sleep(5) as s from customer", {}, { statementTimeout: "200ms" })).toBe(
       "source.timed-out",
     );
+    expect(await problemOf("select id,\n  name,\nfrom customer")).toBe("source.wrong-query");
+    expect(message).toMatch(/line 3 of the query, is refused by the database \(1064\): .* near 'from customer'\.$/u);
+    const since = { since: { column: "name" } };
+    expect(await problemOf("select id, name from customer", {}, {}, since)).toBe("source.wrong-query");
+    expect(message).toContain("names, as varchar; expected a time");
     await database.run(
       "create function bump() returns int modifies sql data begin update customer set id = 2; return 1; end",
     );
