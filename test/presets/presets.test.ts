@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { stringify } from "yaml";
@@ -6,7 +6,7 @@ import { isJsonObject } from "../../src/base/canonical-json.ts";
 import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import { layPresets, presetNames, readPreset, shippedPresets } from "../../src/config/presets.ts";
-import { presetHead } from "../../docs/make/presets-page.ts";
+import { presetHead, presetTrial } from "../../docs/make/presets-page.ts";
 import { openSource } from "../source/support.ts";
 import { folder } from "../support/world/start.ts";
 import { products } from "./replay.ts";
@@ -66,6 +66,8 @@ describe.each(presetNames(shippedPresets))("the preset %s", (name) => {
     const { title, text } = presetHead(name);
     expect(title).toMatch(/\S/u);
     expect(text).toMatch(/Written from:\n\n?- [^]*https:\/\//u);
-    expect(text).toMatch(/Never run against|Run against/u);
+    expect(text.match(/(?:Never run|Run) against/gu), "says once whether it was tried").toHaveLength(1);
+    const row = `| \`${name}\` | ${title} | ${presetTrial(name)} |`;
+    expect(readFileSync("docs/presets.md", "utf8").split("\n")).toContain(row);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Source } from "../../src/source/source.ts";
 import { startService } from "../source/http-service.ts";
 import {
   annLee,
@@ -90,13 +91,16 @@ async function start(refreshToken = "secret of env:ZOHO_REFRESH_TOKEN") {
       },
     };
   });
-  const source = sourceOf("zoho", {
-    baseUrl: `${service.origin}/crm/v8`,
-    auth: { login: { url: `${service.origin}/oauth/v2/token`, body: { client_id: "crm-sync" } } },
+  return { service, source: ofService(service.origin) };
+}
+
+function ofService(origin: string): Source {
+  return sourceOf("zoho", {
+    baseUrl: `${origin}/crm/v8`,
+    auth: { login: { url: `${origin}/oauth/v2/token`, body: { client_id: "crm-sync" } } },
     tables: { products },
     streams: { customers: branch, staff: { mapping: { userName: { login: "Email" } } } },
   });
-  return { service, source };
 }
 
 describe("the preset zoho", () => {
@@ -132,6 +136,17 @@ describe("the preset zoho", () => {
     const { source, service } = await start();
     await replayChanges(source, "customers");
     expect(service.asked.at(-1)?.headers["if-modified-since"]).toMatch(/^2026-11-01T09:55:00(\.000)?Z$/u);
+  });
+
+  it("does not take HTTP 204, with which the service answers for an empty list, for everything gone", async () => {
+    const { origin } = await startService(({ path }) =>
+      path === "/oauth/v2/token"
+        ? { body: { access_token: "token-2", token_type: "Bearer", expires_in: 3600 } }
+        : { status: 204, body: "" },
+    );
+    const { records, refused, outcome } = await replay(ofService(origin), "customers");
+    expect([records, outcome.complete]).toEqual([[], false]);
+    expect(refused.join()).toContain("no JSON, or was cut off");
   });
 
   it("says that the refresh token is over, which the service tells with HTTP 200", async () => {
