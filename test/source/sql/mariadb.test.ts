@@ -42,6 +42,25 @@ function tried(): void {
 
   everyDialect("MariaDB", newDatabase);
 
+  it("gives what is larger than a number can hold, and dates that there are not, as they stand", async () => {
+    const database = await newDatabase();
+    await database.run(
+      "set sql_mode = ''",
+      "create table thing (id bigint unsigned primary key, amount decimal(65,30), due date, at_time timestamp(6) null)",
+      "insert into thing values (18446744073709551615, 12345678901234567890123456789012345.12345678901234567890123456789, " +
+        "'0000-00-00', '2026-11-20 08:00:00.123456')",
+    );
+    const source = sourceOf(database, { customers: { query: "select * from thing", key: "id" } });
+    expect((await readAll(source, "customers")).raws.map(({ value }) => value)).toEqual([
+      {
+        id: "18446744073709551615",
+        amount: "12345678901234567890123456789012345.123456789012345678901234567890",
+        due: "0000-00-00",
+        at_time: "2026-11-20T08:00:00.123456Z",
+      },
+    ]);
+  });
+
   it("names who is not let in, what may not be read, what writes and what takes too long, without its rows", async () => {
     const database = await newDatabase();
     await database.run(
