@@ -12,6 +12,16 @@ export function presetHead(name: string): { title: string; text: string } {
   return { title, text: rest.join("\n").trim().replaceAll(":\n- ", ":\n\n- ") };
 }
 
+/**
+ * Whether a preset was tried against what it is for, in its own words: the paragraph that ends its head. A preset that
+ * does not say so makes no page.
+ */
+export function presetTrial(name: string): string {
+  const last = presetHead(name).text.split("\n\n").at(-1)?.replaceAll("\n", " ") ?? "";
+  if (/^(?:Never run|Run) against .*\.$/u.test(last)) return last;
+  throw new Error(`the preset ${name} does not end by saying what it was run against, or that it never was`);
+}
+
 function part(name: string): string[] {
   const preset = readPreset(name, shippedPresets);
   if (!preset.ok) throw new Error(preset.error.map(({ place, message }) => `${place} ${message}`).join("\n"));
@@ -77,6 +87,10 @@ export function presetsPage(): string {
       "fields are read by writing the query or the list of fields of a stream anew. A `skip` takes nothing away: a " +
       "deal that was won and is so no longer stays as it was last, unless `cancelled` says otherwise. Look at the " +
       "first records with `crm-sync map` before anything is applied.",
+    table(
+      ["Preset", "For", "Tried"],
+      presetNames(shippedPresets).map((name) => [code(name), presetHead(name).title, presetTrial(name)]),
+    ),
     ...presetNames(shippedPresets).flatMap(part),
   ]);
 }

@@ -17,6 +17,8 @@ export interface Finding {
   warning?: true;
   kind: "configuration" | "source" | "records" | "service" | "setting";
   detail: string;
+  /** Where it is: a file with line and column, or an address. */
+  place?: string;
   cure?: string;
 }
 
@@ -104,7 +106,9 @@ async function sourceFindings(application: Application, signal: AbortSignal): Pr
 }
 
 function unreadable(what: string, problem: Problem): Finding {
-  return { what, good: false, kind: "source", detail: problem.message, cure: problem.cure };
+  const { message: detail, cure, place } = problem;
+  const finding: Finding = { what, good: false, kind: "source", detail, cure };
+  return place === undefined ? finding : { ...finding, place };
 }
 
 /** From this share of a sample on, it is the mapping that is wrong and not some records. */

@@ -96,6 +96,10 @@ function presetIn(name: string, layer: Layer): Result<Preset, Problem[]> {
     const cure = "Write a path in the settings, and what has to be written there, as text.";
     return failed([mistake("config.preset", place, "`fill` of a preset is a map of texts.", cure)]);
   }
+  if (value["preset"] !== undefined) {
+    const place = nearestMark(layer, ["preset"])?.place ?? "configuration";
+    return failed([mistake("config.preset", place, "A preset names another preset.", "Write its settings out.")]);
+  }
   return ok({
     name,
     settings: { value, marks: layer.marks },

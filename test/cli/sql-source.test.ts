@@ -81,7 +81,11 @@ describe("customers that are read from a database", () => {
   it("are not read by a query that lacks a column: its line in the configuration is named", async () => {
     const { w } = await withDatabase("select id, name, changed_at from customer");
     const checked = await w.run("check");
-    expect(checked.exitCode).not.toBe(0);
+    expect(checked.exitCode).toBe(7);
+    expect(checked.stdout).toMatch(/crm-sync\.yaml:\d+:\d+\n/u);
+    expect(JSON.parse((await w.run("check", "--json")).stdout)).toContainEqual(
+      expect.objectContaining({ good: false, place: expect.stringMatching(/crm-sync\.yaml:\d+:\d+$/u) }),
+    );
     expect(checked.stdout).toContain(
       "gives no column branch, which `sources.crm.streams.customers.mapping.branchName` reads",
     );

@@ -170,4 +170,19 @@ describe("a source that names a preset", () => {
       "presets/shop.yaml:2:1 config.preset `fill` of a preset is a map of texts. | Write a path in the settings, and what has to be written there, as text.",
     ]);
   });
+
+  it("is refused by the line of the preset where that holds a secret itself, which is not repeated, or anything but data", () => {
+    const open = preset.replace("env:SHOP_PASSWORD", "zqcanary");
+    const [secret] = load(settings, { shop: open }).problems;
+    expect(secret).toMatch(
+      /^presets\/shop\.yaml:\d+:\d+ config\.invalid `sources\.shop\.auth\.password`.* must be env:NAME/u,
+    );
+    expect(secret).not.toContain("zqcanary");
+    const code = preset.replace("url: /people", "url: !!js/function 'return 1'");
+    expect(load(settings, { shop: code }).problems[0]).toMatch(/^presets\/shop\.yaml:\d+:\d+ config\.yaml .*tag/u);
+    const nested = preset.replace("kind: http\n", "kind: http\npreset: other\n");
+    expect(load(settings, { shop: nested, other: preset }).problems[0]).toMatch(
+      /^presets\/shop\.yaml:\d+:\d+ .*preset/u,
+    );
+  });
 });

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { stringify } from "yaml";
@@ -6,7 +6,7 @@ import { isJsonObject } from "../../src/base/canonical-json.ts";
 import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import { layPresets, presetNames, readPreset, shippedPresets } from "../../src/config/presets.ts";
-import { presetHead } from "../../docs/make/presets-page.ts";
+import { presetHead, presetTrial } from "../../docs/make/presets-page.ts";
 import { openSource } from "../source/support.ts";
 import { folder } from "../support/world/start.ts";
 import { products } from "./replay.ts";
@@ -54,12 +54,20 @@ describe.each(presetNames(shippedPresets))("the preset %s", (name) => {
     const laid = layPresets({ value: { sources: { crm: { preset: name } } }, marks: new Map() }, shippedPresets);
     expect(laid.ok && (laid.value.unfilled.get("crm") ?? []).length).toBe(Object.keys(fill).length);
     for (const text of Object.values(fill)) expect(text).toMatch(/^[A-Z][^]*\.$/u);
+    // A secret is named by the environment variable that holds it; nothing of a preset runs a program.
+    const references = JSON.stringify(preset.ok ? preset.value.settings.value : {}).match(
+      /"(?:env|file|command):[^"]*"/gu,
+    );
+    for (const one of references ?? []) expect(one).toMatch(/^"env:[A-Z][A-Z0-9_]*"$/u);
+    expect(references?.length).toBeGreaterThan(0);
   });
 
   it("says what it covers, by which public pages it was written, and whether it ever met the real service", () => {
     const { title, text } = presetHead(name);
     expect(title).toMatch(/\S/u);
     expect(text).toMatch(/Written from:\n\n?- [^]*https:\/\//u);
-    expect(text).toMatch(/Never run against|Run against/u);
+    expect(text.match(/(?:Never run|Run) against/gu), "says once whether it was tried").toHaveLength(1);
+    const row = `| \`${name}\` | ${title} | ${presetTrial(name)} |`;
+    expect(readFileSync("docs/presets.md", "utf8").split("\n")).toContain(row);
   });
 });

@@ -1,3 +1,4 @@
+import { expect } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import type { JsonObject } from "../../src/base/canonical-json.ts";
@@ -52,6 +53,16 @@ export function instancesOf(line: string, nodes: number, name = "CAD"): JsonObje
   ];
 }
 
+/** What the lines of an order become: all assets before all products. */
+export function instancesOfAll(...lines: JsonObject[][]): JsonObject[] {
+  return lines.flat().toSorted((a, b) => Number(a["kind"] === "product") - Number(b["kind"] === "product"));
+}
+
+/** The canonical person whom the contacts of the tests hold. */
+export function annLee(id: string, customerId: string, more: JsonObject = {}): JsonObject {
+  return { namespace: "crm", id, customerId, userName: "annlee", name: "Ann Lee", assets: [], ...more };
+}
+
 /** A reading takes no time on it, so that what the next one asks for is known to the millisecond. */
 const atOnce: Clock = { ...systemClock, monotonic: () => 0 };
 
@@ -96,6 +107,25 @@ export async function replay(source: Source, stream: Stream, options: ReadOption
     else refused.push(`${mapped.error.field} ${mapped.error.code}`);
   }
   return { records, skipped, refused, outcome };
+}
+
+/** When the records of the tests were changed, less what a reading of changes reaches back. */
+const reachedBack = "2026-11-01T09:55:00.000Z";
+
+/** Reads a stream, and then what changed since; returns what the second reading gave. */
+export async function replayChanges(source: Source, stream: Stream): Promise<Replayed> {
+  const { outcome } = await replay(source, stream);
+  expect(outcome.cursor).toBe(reachedBack);
+  const again = await replay(source, stream, { since: reachedBack });
+  expect([again.outcome.complete, again.outcome.full]).toEqual([true, false]);
+  return again;
+}
+
+/** Reads customers with credentials that are over: nothing is read. Returns what is said of it. */
+export async function replayRefused(source: Source): Promise<string> {
+  const { records, refused, outcome } = await replay(source, "customers");
+  expect([records, outcome.complete]).toEqual([[], false]);
+  return refused.join();
 }
 
 /** Whether something is asked for the first time, by name. */

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
+import type { Source } from "../../src/source/source.ts";
 import { startService } from "../source/http-service.ts";
 import {
+  annLee,
   branch,
   cursorAfter,
   customer,
@@ -9,6 +11,8 @@ import {
   leftBehind,
   products,
   replay,
+  replayChanges,
+  replayRefused,
   sourceOf,
 } from "./replay.ts";
 
@@ -87,13 +91,16 @@ async function start(refreshToken = "secret of env:ZOHO_REFRESH_TOKEN") {
       },
     };
   });
-  const source = sourceOf("zoho", {
-    baseUrl: `${service.origin}/crm/v8`,
-    auth: { login: { url: `${service.origin}/oauth/v2/token`, body: { client_id: "crm-sync" } } },
+  return { service, source: ofService(service.origin) };
+}
+
+function ofService(origin: string): Source {
+  return sourceOf("zoho", {
+    baseUrl: `${origin}/crm/v8`,
+    auth: { login: { url: `${origin}/oauth/v2/token`, body: { client_id: "crm-sync" } } },
     tables: { products },
     streams: { customers: branch, staff: { mapping: { userName: { login: "Email" } } } },
   });
-  return { service, source };
 }
 
 describe("the preset zoho", () => {
@@ -120,34 +127,30 @@ describe("the preset zoho", () => {
     expect([read.refused, read.outcome.complete]).toEqual([[], true]);
     const people = await replay(source, "staff");
     expect([people.records, people.skipped]).toEqual([
-      [
-        {
-          namespace: "crm",
-          id: "9000",
-          customerId: "500000000000001",
-          userName: "annlee",
-          name: "Ann Lee",
-          mobile: "+49 30 1234",
-          assets: [],
-        },
-      ],
+      [annLee("9000", "500000000000001", { mobile: "+49 30 1234" })],
       1,
     ]);
   });
 
   it("asks for what changed since the newest change that it saw", async () => {
     const { source, service } = await start();
-    const { outcome } = await replay(source, "customers");
-    expect(outcome.cursor).toBe("2026-11-01T09:55:00.000Z");
-    const again = await replay(source, "customers", { since: outcome.cursor ?? "" });
-    expect([again.outcome.complete, again.outcome.full]).toEqual([true, false]);
+    await replayChanges(source, "customers");
     expect(service.asked.at(-1)?.headers["if-modified-since"]).toMatch(/^2026-11-01T09:55:00(\.000)?Z$/u);
+  });
+
+  it("does not take HTTP 204, with which the service answers for an empty list, for everything gone", async () => {
+    const { origin } = await startService(({ path }) =>
+      path === "/oauth/v2/token"
+        ? { body: { access_token: "token-2", token_type: "Bearer", expires_in: 3600 } }
+        : { status: 204, body: "" },
+    );
+    const { records, refused, outcome } = await replay(ofService(origin), "customers");
+    expect([records, outcome.complete]).toEqual([[], false]);
+    expect(refused.join()).toContain("no JSON, or was cut off");
   });
 
   it("says that the refresh token is over, which the service tells with HTTP 200", async () => {
     const { source } = await start("another");
-    const { records, refused, outcome } = await replay(source, "customers");
-    expect([records, outcome.complete]).toEqual([[], false]);
-    expect(refused.join()).toContain("invalid_code");
+    expect(await replayRefused(source)).toContain("invalid_code");
   });
 });

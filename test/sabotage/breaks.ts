@@ -24,6 +24,7 @@ import { lifeVerify } from "./breaks/life-verify.ts";
 import { lists } from "./breaks/lists.ts";
 import { locking } from "./breaks/locking.ts";
 import { planning } from "./breaks/planning.ts";
+import { presets } from "./breaks/presets.ts";
 import { reading } from "./breaks/reading.ts";
 import { rejecting } from "./breaks/rejecting.ts";
 import { running } from "./breaks/running.ts";
@@ -49,6 +50,7 @@ const groups = [
   running,
   reading,
   databases,
+  presets,
   locking,
   lists,
   lifeAsync,

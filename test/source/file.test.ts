@@ -2,7 +2,7 @@ import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { customerMapping, customersFile, directoryWith, openSource, readAll } from "./support.ts";
+import { customerMapping, customersFile, directoryWith, openFiles, openSource, readAll } from "./support.ts";
 import type { WholeReading } from "./support.ts";
 
 /** Reads the customers of these files with these stream settings. */
@@ -396,4 +396,17 @@ describe("settings of a source", () => {
       openSource(customersFile({ files: "c.csv", details: { lines: { files: "l.csv", key: "id" } } }), "."),
     ).toThrow("missing");
   });
+});
+
+it("a file that was left in its middle is closed, packed and joined ones too", async () => {
+  const rows = Array.from({ length: 20_000 }, (_, index) => `${index},Name ${index}\n`).join("");
+  const directory = directoryWith({ "c.csv": `id,name\n${rows}`, "c.csv.gz": gzipSync(`id,name\n${rows}`) });
+  const details = { lines: { files: "c.csv", key: "id" } };
+  for (const stream of [{ files: "c.csv" }, { files: "c.csv.gz" }, { files: "c.csv", details }]) {
+    const source = openSource(customersFile({ ...stream, key: "id" }), directory);
+    const reading = source.read("customers", { batchSize: 10 });
+    await reading.next();
+    await reading.return({ complete: false, full: true, rows: 0 });
+    await expect.poll(() => openFiles(directory)).toEqual([]);
+  }
 });

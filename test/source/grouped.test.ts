@@ -195,3 +195,19 @@ it("grouping refuses names that are taken, and to group only what changed", () =
     ": cannot stand beside group: the rows that changed are only a part of a record",
   ]);
 });
+
+it("grouping refuses to take a secret out of its rows, which would keep it: it is read in them", () => {
+  const issues = (spec: object): string[] => {
+    const fields = { customer: "customer", word: "password" };
+    const streams = { staff: { files: "seats.csv", group: { ...group, fields }, mapping: { ...mapping, ...spec } } };
+    return (sourceSettingsSchema.safeParse({ kind: "file", streams }).error?.issues ?? []).map(({ path, message }) =>
+      [path.join("."), message].join(": "),
+    );
+  };
+  expect(issues({})).toEqual([]);
+  expect(issues({ password: "seats[0].password" })).toEqual([]);
+  expect(issues({ password: "word" })).toEqual([
+    "streams.staff.group.fields.word: is read as a secret, and would stay in the rows that it is taken from; read the " +
+      "secret from the rows",
+  ]);
+});

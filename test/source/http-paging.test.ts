@@ -185,6 +185,37 @@ describe("a list that is read by its keys", () => {
     expect(JSON.stringify(outcome.problem?.message)).toContain("does not come behind the one before it");
   });
 
+  it("is complete where its total is of all records, and where it is of those behind each key", async () => {
+    for (const isBehind of [false, true]) {
+      const { origin } = await startService(({ query }) => {
+        const left = numbered.filter(({ id }) => id > Number(query["after"] ?? 0));
+        return { body: { items: left.slice(0, 2), total: (isBehind ? left : numbered).length } };
+      });
+      const reading = await readAll(customersOver(origin, { ...keyed, records: "items", total: "total" }), "customers");
+      expect(ids(reading)).toEqual([7, 9, 10, 11, 100]);
+      expect(reading.outcome).toMatchObject({ complete: true, full: true });
+    }
+  });
+
+  it("does not end at its total where a record came meanwhile: that one is read, too", async () => {
+    const there = [...numbered];
+    const { origin } = await startService(({ query }, number) => {
+      if (number === 4) there.push({ id: 101, name: "N101" });
+      const left = there.filter(({ id }) => id > Number(query["after"] ?? 0));
+      return { body: { items: left.slice(0, 2), total: 5 } };
+    });
+    const reading = await readAll(customersOver(origin, { ...keyed, records: "items", total: "total" }), "customers");
+    expect(ids(reading)).toEqual([7, 9, 10, 11, 100, 101]);
+  });
+
+  it("is incomplete when it ends before its first total, whatever a later one says of what is behind a key", async () => {
+    const pages = [{ items: numbered.slice(0, 2), total: 5 }, { items: numbered.slice(2, 3), total: 3 }, { items: [] }];
+    const { origin } = await startService((_asked, number) => ({ body: pages[number - 1] }));
+    const stream = { ...keyed, records: "items", total: "total" };
+    const { outcome } = await readAll(customersOver(origin, stream), "customers");
+    expect(outcome).toMatchObject({ complete: false, problem: { code: "source.count-differs" } });
+  });
+
   it("is incomplete when a record has no key to go on from", async () => {
     const service = await startService(() => ({ body: [{ id: 1 }, { name: "nobody" }] }));
     const { outcome } = await readAll(customersOver(service.origin, keyed), "customers");

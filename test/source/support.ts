@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
@@ -31,6 +31,21 @@ export function openSource(settings: unknown, baseDirectory: string, deps: Parti
   });
   onTestFinished(() => source.close());
   return source;
+}
+
+/** The files of this process that are open below a path, or at it. */
+export function openFiles(path: string): string[] {
+  const folder = "/proc/self/fd";
+  return readdirSync(folder)
+    .map((descriptor) => {
+      try {
+        return readlinkSync(join(folder, descriptor));
+      } catch {
+        // The descriptor that lists them is gone by now.
+        return "";
+      }
+    })
+    .filter((file) => file === path || file.startsWith(`${path}/`));
 }
 
 export interface WholeReading {

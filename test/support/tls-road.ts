@@ -1,13 +1,10 @@
-import { execFileSync } from "node:child_process";
 import dns from "node:dns";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import { createServer as createPlainServer } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { request as send } from "undici";
+import { Authority } from "./authority.ts";
 
 /** How the way to the platform fails for one connection, before a byte of a request is written. */
 export type RoadFault =
@@ -27,71 +24,19 @@ export interface TlsRoad {
   close: () => Promise<void>;
 }
 
-interface Certificate {
-  key: string;
-  cert: string;
-}
-
 /** The one name under which the program lets the fixed tokens of a sandbox out of an address in numbers. */
 const name = "localhost";
 
-/** Two authorities with a certificate each for the same names, made by openssl in a folder of their own. */
+/** Two authorities with a certificate each for the same name. */
 export class Certificates {
-  readonly #folder = mkdtempSync(join(tmpdir(), "crm-sync-tls-"));
-  readonly authority = join(this.#folder, "known.pem");
-  readonly known: Certificate;
-  readonly unknown: Certificate;
-
-  constructor() {
-    this.known = this.#make("known");
-    this.unknown = this.#make("unknown");
-  }
-
-  #make(authority: string): Certificate {
-    const path = (ending: string): string => join(this.#folder, `${authority}${ending}`);
-    const openssl = (...words: string[]): void =>
-      void execFileSync("openssl", words, { stdio: ["ignore", "ignore", "pipe"] });
-    const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
-    openssl(
-      "req",
-      "-x509",
-      ...key,
-      "-days",
-      "2",
-      "-subj",
-      `/CN=${authority} authority`,
-      "-keyout",
-      path(".ca"),
-      "-out",
-      path(".pem"),
-    );
-    const names = `subjectAltName=DNS:${name}`;
-    openssl(
-      "req",
-      "-x509",
-      ...key,
-      "-days",
-      "2",
-      "-subj",
-      `/CN=${name}`,
-      "-addext",
-      names,
-      "-addext",
-      "basicConstraints=CA:FALSE",
-      "-CA",
-      path(".pem"),
-      "-CAkey",
-      path(".ca"),
-      "-keyout",
-      path(".key"),
-      "-out",
-      path(".crt"),
-    );
-    return { key: readFileSync(path(".key"), "utf8"), cert: readFileSync(path(".crt"), "utf8") };
-  }
+  readonly #authorities = [new Authority("known"), new Authority("unknown")] as const;
+  /** PEM file of the authority that is known. */
+  readonly authority = this.#authorities[0].file;
+  readonly known = this.#authorities[0].certificate(`DNS:${name}`);
+  readonly unknown = this.#authorities[1].certificate(`DNS:${name}`);
 
   remove(): void {
-    rmSync(this.#folder, { recursive: true, force: true });
+    for (const authority of this.#authorities) authority.remove();
   }
 }
 

@@ -26,6 +26,7 @@ export async function checkCommand(invocation: Invocation): Promise<ExitCode> {
         findings.map((finding): Json => ({
           ...finding,
           warning: finding.warning ?? false,
+          place: finding.place ?? null,
           cure: finding.cure ?? null,
         })),
       );
@@ -33,6 +34,8 @@ export async function checkCommand(invocation: Invocation): Promise<ExitCode> {
       for (const finding of findings) {
         const verdict = !finding.good ? "BAD " : finding.warning === true ? "warn" : "good";
         output.line(safeLines(`${verdict}  ${finding.what}: ${finding.detail}`));
+        if (finding.place !== undefined && !finding.detail.includes(finding.place))
+          output.line(safeLines(`      in ${finding.place}`));
         if (finding.cure !== undefined) output.line(safeLines(`      → ${finding.cure}`));
       }
     }

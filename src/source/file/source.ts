@@ -82,19 +82,23 @@ async function* readPlain(
   const batchSize = options.batchSize ?? 500;
   const rows = readFiles(stream, { directory, columns, limits: stream.limits, batchSize, signal: options.signal });
   let count = 0;
-  for (;;) {
-    const next = await rows.next();
-    if (next.done === true) {
-      const problem = next.value;
-      return {
-        complete: problem === undefined,
-        full: true,
-        rows: count,
-        ...(problem === undefined ? {} : { problem }),
-      };
+  try {
+    for (;;) {
+      const next = await rows.next();
+      if (next.done === true) {
+        const problem = next.value;
+        return {
+          complete: problem === undefined,
+          full: true,
+          rows: count,
+          ...(problem === undefined ? {} : { problem }),
+        };
+      }
+      count += next.value.length;
+      yield next.value.map((item) => ("bad" in item ? item : toItem(item.row, keyOf)));
+      options.signal?.throwIfAborted();
     }
-    count += next.value.length;
-    yield next.value.map((item) => ("bad" in item ? item : toItem(item.row, keyOf)));
-    options.signal?.throwIfAborted();
+  } finally {
+    await rows.return(undefined);
   }
 }

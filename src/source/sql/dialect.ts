@@ -74,6 +74,9 @@ export interface SessionLimits {
   statementTimeoutMs: number;
 }
 
+/** Why there is no TLS that can be trusted. */
+export type TlsFault = "none-offered" | "expired" | "not-yet-valid" | "other-name" | "unknown-authority" | "other";
+
 /** Why a database did not do what it was asked for, in words that hold no value of a row. */
 export interface Failure {
   kind:
@@ -88,6 +91,10 @@ export interface Failure {
     | "query"
     | "row"
     | "driver";
+  /** Of `tls`: what is wrong with it. */
+  tls?: TlsFault | undefined;
+  /** Of `tls`: the name that the certificate had to bear. */
+  name?: string | undefined;
   /** SQLSTATE or the number of the error, where there is one. */
   code?: string | undefined;
   /** Line of the statement, from 1. */

@@ -6,6 +6,7 @@ import { messageOf } from "../../base/errors.ts";
 import { sourceProblem } from "../problems.ts";
 import type { Dialect, Server, SessionLimits } from "./dialect.ts";
 import type { About } from "./failures.ts";
+import { holdsCertificates } from "./tls.ts";
 import type { SqlConnection, SqlServerConnection } from "./sql-source-settings.ts";
 
 export interface DialectDeps {
@@ -70,8 +71,9 @@ async function secretOf(ref: string, { secrets, about }: DialectDeps): Promise<s
 }
 
 function certificateOf(file: string, { directory, about }: DialectDeps): string {
+  let text: string;
   try {
-    return readFileSync(resolve(directory, file), "utf8");
+    text = readFileSync(resolve(directory, file), "utf8");
   } catch (thrown) {
     const why = thrown instanceof Error && "code" in thrown ? String(thrown.code) : messageOf(thrown);
     throw sourceProblem(
@@ -81,4 +83,11 @@ function certificateOf(file: string, { directory, about }: DialectDeps): string 
       "Correct `connection.ca`, or put the file there.",
     );
   }
+  if (holdsCertificates(text)) return text;
+  throw sourceProblem(
+    "source.unreadable-file",
+    about.place,
+    `The certificates ${file} of the source ${about.source} hold none that can be read.`,
+    "Write the certificate of the authority into it as PEM: it begins with -----BEGIN CERTIFICATE-----.",
+  );
 }

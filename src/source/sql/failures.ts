@@ -4,6 +4,7 @@ import { sourceProblem } from "../problems.ts";
 import type { SourceProblemCode } from "../problems.ts";
 import { DatabaseFailure } from "./dialect.ts";
 import type { Failure } from "./dialect.ts";
+import { tlsFailure } from "./tls.ts";
 import { linesBefore, queryProblem } from "./query.ts";
 import type { Query } from "./query.ts";
 
@@ -19,14 +20,24 @@ const down = new Set([
   "EACCES",
 ]);
 const lost = new Set(["ECONNRESET", "EPIPE", "ECONNABORTED"]);
-const certificate = /^(?:ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|EPROTO)/u;
 
-/** What went wrong between this machine and the server; undefined where it was something else. */
-export function networkFailure(thrown: unknown): Failure | undefined {
+/**
+ * What went wrong between this machine and the server; undefined where it was something else. What ends while the
+ * connection is made has not been there.
+ */
+export function networkFailure(thrown: unknown, connecting: boolean): Failure | undefined {
   const code = codeOf(thrown);
   if (down.has(code)) return { kind: "down", code };
-  if (lost.has(code)) return { kind: "lost", code };
-  return certificate.test(code) ? { kind: "tls", code } : undefined;
+  if (lost.has(code)) return { kind: connecting ? "down" : "lost", code };
+  return tlsFailure(thrown);
+}
+
+/** Numbers of errors and what they mean. */
+export type NumberedFailures = readonly (readonly [Failure["kind"], ReadonlySet<number>])[];
+
+/** What an error means by its number; undefined where that is not known. */
+export function kindOfNumber(number: number, numbers: NumberedFailures): Failure["kind"] | undefined {
+  return numbers.find(([, known]) => known.has(number))?.[0];
 }
 
 /** The code of a thrown error; empty where it has none. */
@@ -68,7 +79,8 @@ export function databaseProblem(thrown: unknown, about: About): Problem {
 }
 
 /** In one piece: a sentence for each kind. */
-function wordsOf({ kind }: Failure, { source, query }: About): Words {
+function wordsOf(failure: Failure, { source, query }: About): Words {
+  const { kind } = failure;
   const of = query === undefined ? `the source ${source}` : `\`${query.settings}.${query.key}\``;
   const database = `The database of the source ${source}`;
   switch (kind) {
@@ -93,11 +105,7 @@ function wordsOf({ kind }: Failure, { source, query }: About): Words {
         cure: "Correct `user`, `password` and `database` of `connection`, and what the server allows this machine.",
       };
     case "tls":
-      return {
-        code: "source.down",
-        message: `${database} offers no TLS that can be trusted`,
-        cure: "Name the certificate of who signed its own in `connection.ca`, or the name it bears in `serverName`.",
-      };
+      return { code: "source.down", ...tlsWords(failure, source) };
     case "forbidden":
       return {
         code: "source.refused",
@@ -128,6 +136,42 @@ function wordsOf({ kind }: Failure, { source, query }: About): Words {
         code: "source.wrong-query",
         message: `${database} refuses what is asked of it`,
         cure: "Look into the log of the database.",
+      };
+  }
+}
+
+function tlsWords({ tls, name = "`connection`" }: Failure, source: string): Omit<Words, "code"> {
+  const certificate = `The certificate of the database of the source ${source}`;
+  switch (tls) {
+    case "none-offered":
+      return {
+        message: `The database of the source ${source} offers no TLS`,
+        cure: "Turn it on at the server. Only to a server on this machine `connection.tls: off` does without.",
+      };
+    case "expired":
+      return {
+        message: `${certificate} has expired`,
+        cure: "Renew it at the server, and see that the clock of this machine is right.",
+      };
+    case "not-yet-valid":
+      return { message: `${certificate} is not valid yet`, cure: "See that the clock of this machine is right." };
+    case "other-name":
+      return {
+        message: `${certificate} bears another name than ${name}`,
+        cure:
+          "Correct `connection.host`. Where it is the right server all the same, write the name that its certificate " +
+          "bears as `connection.serverName`.",
+      };
+    case "unknown-authority":
+      return {
+        message: `${certificate} is of an authority that is not trusted`,
+        cure: "Write the file with the certificate of that authority (PEM) as `connection.ca`.",
+      };
+    case "other":
+    case undefined:
+      return {
+        message: `The database of the source ${source} offers no TLS that can be trusted`,
+        cure: "Look into the log of the database, and see which TLS it offers.",
       };
   }
 }

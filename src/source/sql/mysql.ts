@@ -13,7 +13,9 @@ import type {
   Snapshot,
   Statement,
 } from "./dialect.ts";
-import { codeOf, networkFailure } from "./failures.ts";
+import { kindOfNumber, networkFailure } from "./failures.ts";
+import type { NumberedFailures } from "./failures.ts";
+import { ServerSnapshot } from "./server-snapshot.ts";
 
 /** Kinds by the numbers of the types on the wire; every other type is text, or bytes where it has no characters. */
 const kinds: Readonly<Record<number, ColumnKind>> = {
@@ -65,9 +67,7 @@ export function mysql(server: Server, limits: SessionLimits): Dialect {
         jsonStrings: true,
         flags: ["-LOCAL_FILES"],
       });
-      const snapshot = new MysqlSnapshot(connection);
-      await snapshot.begin(limits.statementTimeoutMs);
-      return snapshot;
+      return await new MysqlSnapshot(connection, limits).begin();
     },
   };
 }
@@ -76,55 +76,38 @@ function sslOf({ ca }: NonNullable<Server["tls"]>): SslOptions {
   return { rejectUnauthorized: true, verifyIdentity: true, ...(ca === undefined ? {} : { ca }) };
 }
 
-class MysqlSnapshot implements Snapshot {
+class MysqlSnapshot extends ServerSnapshot implements Snapshot {
   readonly #connection: Connection;
   /** Ends what waits for an answer that will not come, since the driver tells it nothing. */
   readonly #ended = new AbortController();
-  #openedAt = "";
-  #isOpen = true;
+  readonly #statementTimeoutMs: number;
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, { statementTimeoutMs }: SessionLimits) {
+    super(connection);
     this.#connection = connection;
-    const closed = (): void => {
-      this.#isOpen = false;
-    };
-    connection.on("error", closed);
-    connection.on("end", closed);
+    this.#statementTimeoutMs = statementTimeoutMs;
   }
 
-  get openedAt(): string {
-    return this.#openedAt;
-  }
-
-  get isOpen(): boolean {
-    return this.#isOpen;
-  }
-
-  async begin(statementTimeoutMs: number): Promise<void> {
-    try {
-      await this.#connected();
-      const [version] = (await this.#all("select version()")).rows;
-      const isMaria = /mariadb/iu.test(String(version?.[0]));
-      const timeout = isMaria
-        ? `max_statement_time = ${statementTimeoutMs / 1_000}`
-        : `max_execution_time = ${statementTimeoutMs}`;
-      for (const setting of [
-        timeout,
-        "time_zone = '+00:00'",
-        "sql_mode = 'STRICT_ALL_TABLES'",
-        // Rows are taken no faster than they are kept: the server has to wait for that.
-        "net_write_timeout = 3600",
-        "transaction_isolation = 'REPEATABLE-READ'",
-      ])
-        await this.#all(`set session ${isMaria ? setting.replace("transaction_isolation", "tx_isolation") : setting}`);
-      await this.#all("set session transaction read only");
-      await this.#all("start transaction with consistent snapshot, read only");
-      const [now] = (await this.#all("select date_format(utc_timestamp(6), '%Y-%m-%dT%H:%i:%s.%fZ')")).rows;
-      this.#openedAt = String(now?.[0]);
-    } catch (thrown) {
-      await this.close();
-      throw thrown;
-    }
+  protected async start(): Promise<string> {
+    await this.#connected();
+    const [version] = (await this.#all("select version()")).rows;
+    const isMaria = /mariadb/iu.test(String(version?.[0]));
+    const timeout = isMaria
+      ? `max_statement_time = ${this.#statementTimeoutMs / 1_000}`
+      : `max_execution_time = ${this.#statementTimeoutMs}`;
+    for (const setting of [
+      timeout,
+      "time_zone = '+00:00'",
+      "sql_mode = 'STRICT_ALL_TABLES'",
+      // Rows are taken no faster than they are kept: the server has to wait for that.
+      "net_write_timeout = 3600",
+      "transaction_isolation = 'REPEATABLE-READ'",
+    ])
+      await this.#all(`set session ${isMaria ? setting.replace("transaction_isolation", "tx_isolation") : setting}`);
+    await this.#all("set session transaction read only");
+    await this.#all("start transaction with consistent snapshot, read only");
+    const [now] = (await this.#all("select date_format(utc_timestamp(6), '%Y-%m-%dT%H:%i:%s.%fZ')")).rows;
+    return String(now?.[0]);
   }
 
   async columns(statement: Statement): Promise<Column[]> {
@@ -133,7 +116,7 @@ class MysqlSnapshot implements Snapshot {
       name: field.name,
       kind: kindOf(field),
       isList: false,
-      type: field.typeName ?? String(field.columnType),
+      type: typeOf(field),
     }));
   }
 
@@ -166,8 +149,7 @@ class MysqlSnapshot implements Snapshot {
     if (batch.length > 0) yield batch;
   }
 
-  async close(): Promise<void> {
-    this.#isOpen = false;
+  protected async disconnect(): Promise<void> {
     this.#connection.destroy();
     this.#ended.abort();
     await Promise.resolve();
@@ -232,6 +214,31 @@ function kindOf(field: FieldPacket): ColumnKind {
   return kinds[columnType] ?? (characterSet === bytes ? "binary" : "text");
 }
 
+/** What the database calls types that a person may have to be told of. */
+const names: Readonly<Record<number, string>> = {
+  1: "tinyint",
+  4: "float",
+  5: "double",
+  11: "time",
+  16: "bit",
+  245: "json",
+  252: "text",
+  253: "varchar",
+  254: "char",
+  255: "geometry",
+};
+const binaryNames: Readonly<Record<number, string>> = { 252: "blob", 253: "varbinary", 254: "binary" };
+
+function typeOf({ columnType = -1, characterSet, typeName }: FieldPacket): string {
+  const name = (characterSet === bytes ? binaryNames[columnType] : undefined) ?? names[columnType];
+  return name ?? typeName ?? String(columnType);
+}
+
+/** The words of the database without what stands around the query: the line is told by itself. */
+function wordsOf(message: string): string {
+  return message.replace(/ near '([^\n]*)[^]*' at line \d+$/u, (_all, near: string) => ` near '${near.slice(0, 80)}'`);
+}
+
 function textOf(statement: Statement): string {
   return written(statement, (index) => literal(statement.values[index]));
 }
@@ -248,7 +255,7 @@ function literal(value: Bound | undefined): string {
 }
 
 /** Numbers of errors and what they mean here. What is not among them failed at a row. */
-const numbers: readonly (readonly [Failure["kind"], ReadonlySet<number>])[] = [
+const numbers: NumberedFailures = [
   ["login", new Set([1044, 1045, 1049, 1698, 1862])],
   ["forbidden", new Set([1142, 1143, 1227, 1370])],
   ["writes", new Set([1290, 1792, 1847])],
@@ -258,14 +265,17 @@ const numbers: readonly (readonly [Failure["kind"], ReadonlySet<number>])[] = [
 ];
 
 function failureOf(thrown: unknown, connecting: boolean): Failure {
-  const code = codeOf(thrown);
-  const network = networkFailure(thrown);
-  if (network !== undefined) return network.kind === "lost" && connecting ? { ...network, kind: "down" } : network;
-  if (code === "HANDSHAKE_NO_SSL_SUPPORT" || code === "HANDSHAKE_SSL_ERROR") return { kind: "tls" };
+  const network = networkFailure(thrown, connecting);
+  if (network !== undefined) return network;
   const number = thrown instanceof Error && "errno" in thrown ? Number(thrown.errno) : Number.NaN;
-  const kind = numbers.find(([, known]) => known.has(number))?.[0];
+  const kind = kindOfNumber(number, numbers);
   if (kind === undefined && !(number > 0)) return { kind: connecting ? "down" : "lost" };
   const words = kind === "query" && thrown instanceof Error ? thrown.message : undefined;
-  const line = /at line (\d+)/u.exec(words ?? "")?.[1];
-  return { kind: kind ?? "row", code: String(number), line: line === undefined ? undefined : Number(line), words };
+  const line = /at line (\d+)$/u.exec(words ?? "")?.[1];
+  return {
+    kind: kind ?? "row",
+    code: String(number),
+    line: line === undefined ? undefined : Number(line),
+    words: words === undefined ? undefined : wordsOf(words),
+  };
 }

@@ -12,6 +12,8 @@ import type {
   Statement,
 } from "./dialect.ts";
 import { codeOf, networkFailure } from "./failures.ts";
+import { ServerSnapshot } from "./server-snapshot.ts";
+import { verifying } from "./tls.ts";
 
 /** Kinds by the names of the types in the catalogue; every other type is text. */
 const kinds: Readonly<Record<string, ColumnKind>> = {
@@ -46,62 +48,39 @@ export function postgres(server: Server, limits: SessionLimits): Dialect {
         ...address,
         // A function, since an empty text has the driver look for a password in the environment.
         password: () => password ?? "",
-        ssl: tls === undefined ? false : { ...present(tls), rejectUnauthorized: true },
+        ssl: tls === undefined ? false : verifying(server),
         connectionTimeoutMillis: limits.connectTimeoutMs,
         keepAlive: true,
         application_name: "crm-sync",
         types,
       });
-      const snapshot = new PostgresSnapshot(client);
-      await snapshot.begin(limits.statementTimeoutMs);
-      return snapshot;
+      return await new PostgresSnapshot(client, limits).begin();
     },
   };
 }
 
-function present({ ca, serverName }: NonNullable<Server["tls"]>): { ca?: string; servername?: string } {
-  return { ...(ca === undefined ? {} : { ca }), ...(serverName === undefined ? {} : { servername: serverName }) };
-}
-
-class PostgresSnapshot implements Snapshot {
+class PostgresSnapshot extends ServerSnapshot implements Snapshot {
   readonly #client: Client;
-  #openedAt = "";
-  #isOpen = true;
+  readonly #statementTimeoutMs: number;
   #cursors = 0;
 
-  constructor(client: Client) {
+  constructor(client: Client, { statementTimeoutMs }: SessionLimits) {
+    super(client);
     this.#client = client;
-    const closed = (): void => {
-      this.#isOpen = false;
-    };
-    client.on("error", closed);
-    client.on("end", closed);
+    this.#statementTimeoutMs = statementTimeoutMs;
   }
 
-  get openedAt(): string {
-    return this.#openedAt;
-  }
-
-  get isOpen(): boolean {
-    return this.#isOpen;
-  }
-
-  async begin(statementTimeoutMs: number): Promise<void> {
-    try {
-      await guarded("", () => this.#client.connect(), true);
-      await this.#run(
-        "begin isolation level repeatable read read only; set local timezone = 'UTC'; " +
-          "set local datestyle = 'ISO, YMD'; set local intervalstyle = 'iso_8601'; set local extra_float_digits = 1; " +
-          `set local cursor_tuple_fraction = 1; set local statement_timeout = ${statementTimeoutMs}; ` +
-          // A server that knows it notices by itself that nobody waits for the answer any more.
-          "select set_config(name, '5s', true) from pg_settings where name = 'client_connection_check_interval'",
-      );
-      const now = await this.#query('select to_char(now(), \'YYYY-MM-DD"T"HH24:MI:SS.US"Z"\')');
-      this.#openedAt = String(now.rows[0]?.[0]);
-    } catch (thrown) {
-      await this.close();
-      throw thrown;
-    }
+  protected async start(): Promise<string> {
+    await guarded("", () => this.#client.connect(), true);
+    await this.#run(
+      "begin isolation level repeatable read read only; set local timezone = 'UTC'; " +
+        "set local datestyle = 'ISO, YMD'; set local intervalstyle = 'iso_8601'; set local extra_float_digits = 1; " +
+        `set local cursor_tuple_fraction = 1; set local statement_timeout = ${this.#statementTimeoutMs}; ` +
+        // A server that knows it notices by itself that nobody waits for the answer any more.
+        "select set_config(name, '5s', true) from pg_settings where name = 'client_connection_check_interval'",
+    );
+    const now = await this.#query('select to_char(now(), \'YYYY-MM-DD"T"HH24:MI:SS.US"Z"\')');
+    return String(now.rows[0]?.[0]);
   }
 
   async columns(statement: Statement): Promise<Column[]> {
@@ -135,8 +114,7 @@ class PostgresSnapshot implements Snapshot {
     });
   }
 
-  async close(): Promise<void> {
-    this.#isOpen = false;
+  protected async disconnect(): Promise<void> {
     await this.#client.end().catch(() => undefined);
   }
 
@@ -150,7 +128,7 @@ class PostgresSnapshot implements Snapshot {
       yield* work.call(this);
     } finally {
       // Whether it failed, was given up or has ended: what it opened goes with it.
-      if (this.#isOpen)
+      if (this.isOpen)
         await this.#run(`rollback to savepoint ${name}; release savepoint ${name}`).catch(() => undefined);
     }
   }
@@ -194,11 +172,9 @@ const states: readonly (readonly [RegExp, Failure["kind"]])[] = [
 
 function failureOf(thrown: unknown, text: string, connecting: boolean): Failure {
   const code = codeOf(thrown);
-  const network = networkFailure(thrown);
-  if (network !== undefined) return network.kind === "lost" && connecting ? { ...network, kind: "down" } : network;
+  const network = networkFailure(thrown, connecting);
+  if (network !== undefined) return network;
   if (!/^[0-9A-Z]{5}$/u.test(code)) {
-    const words = thrown instanceof Error ? thrown.message : "";
-    if (words.includes("does not support SSL")) return { kind: "tls" };
     return { kind: connecting ? "down" : "lost" };
   }
   const kind = states.find(([pattern]) => pattern.test(code))?.[1] ?? "row";

@@ -244,16 +244,10 @@ export function checkSqlSource({ connection, streams, tables }: SqlSettings): Is
 
 function checkConnection(connection: SqlConnection): Issue[] {
   if (connection.kind === "sqlite") return [];
-  // The driver compares a certificate with a name alone.
-  if (connection.kind === "mysql" && connection.tls === "verify" && isAddress(connection.host))
-    return connection.serverName === undefined
-      ? [
-          {
-            path: ["connection", "serverName"],
-            message: "missing; expected the name in the certificate of this address",
-          },
-        ]
-      : [];
+  if (connection.kind === "mysql" && connection.tls === "verify") {
+    const message = nameFault(connection);
+    return message === undefined ? [] : [{ path: ["connection", "serverName"], message }];
+  }
   if (connection.tls === "verify" || connection.allowPlain) return [];
   if (isHere(connection.host)) return [];
   return [
@@ -264,6 +258,13 @@ function checkConnection(connection: SqlConnection): Issue[] {
         "only, or with `allowPlain: true`",
     },
   ];
+}
+
+/** Why a certificate could not be compared: the driver of MySQL does it with a name alone. */
+function nameFault({ host, serverName }: SqlServerConnection): string | undefined {
+  if (serverName !== undefined)
+    return isAddress(serverName) ? "is an address; expected the name in the certificate" : undefined;
+  return isAddress(host) ? "missing; expected the name in the certificate of this address" : undefined;
 }
 
 /** Whether a host is this machine; a path is a socket. */

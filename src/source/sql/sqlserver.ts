@@ -12,7 +12,9 @@ import type {
   Snapshot,
   Statement,
 } from "./dialect.ts";
-import { codeOf, networkFailure } from "./failures.ts";
+import { codeOf, kindOfNumber, networkFailure } from "./failures.ts";
+import type { NumberedFailures } from "./failures.ts";
+import { ServerSnapshot } from "./server-snapshot.ts";
 
 type Tedious = typeof tediousDriver;
 
@@ -70,52 +72,31 @@ export function sqlserver(server: Server, limits: SessionLimits): Dialect {
           useUTC: true,
         },
       });
-      const snapshot = new SqlServerSnapshot(connection, tedious);
-      await snapshot.begin();
-      return snapshot;
+      return await new SqlServerSnapshot(connection, tedious).begin();
     },
   };
 }
 
-class SqlServerSnapshot implements Snapshot {
+class SqlServerSnapshot extends ServerSnapshot implements Snapshot {
   readonly #connection: Connection;
   readonly #tedious: Tedious;
-  #openedAt = "";
-  #isOpen = true;
 
   constructor(connection: Connection, tedious: Tedious) {
+    super(connection);
     this.#connection = connection;
     this.#tedious = tedious;
-    const closed = (): void => {
-      this.#isOpen = false;
-    };
-    connection.on("error", closed);
-    connection.on("end", closed);
   }
 
-  get openedAt(): string {
-    return this.#openedAt;
-  }
-
-  get isOpen(): boolean {
-    return this.#isOpen;
-  }
-
-  async begin(): Promise<void> {
-    try {
-      await new Promise<void>((done, fail) => {
-        this.#connection.connect((error) => {
-          if (error === undefined) done();
-          else fail(new DatabaseFailure(failureOf(error, true)));
-        });
+  protected async start(): Promise<string> {
+    await new Promise<void>((done, fail) => {
+      this.#connection.connect((error) => {
+        if (error === undefined) done();
+        else fail(new DatabaseFailure(failureOf(error, true)));
       });
-      await this.#first({ text: "set transaction isolation level snapshot; begin transaction", values: [] });
-      const [now] = await this.#first({ text: "select convert(varchar(33), sysutcdatetime(), 126) + 'Z'", values: [] });
-      this.#openedAt = String(now?.[0]);
-    } catch (thrown) {
-      await this.close();
-      throw thrown;
-    }
+    });
+    await this.#first({ text: "set transaction isolation level snapshot; begin transaction", values: [] });
+    const [now] = await this.#first({ text: "select convert(varchar(33), sysutcdatetime(), 126) + 'Z'", values: [] });
+    return String(now?.[0]);
   }
 
   async columns(statement: Statement): Promise<Column[]> {
@@ -138,8 +119,7 @@ class SqlServerSnapshot implements Snapshot {
     yield* this.#ask({ text: text.replace("select *", () => `select ${list.join(", ")}`), values }, size);
   }
 
-  async close(): Promise<void> {
-    this.#isOpen = false;
+  protected async disconnect(): Promise<void> {
     this.#connection.close();
     await Promise.resolve();
   }
@@ -218,7 +198,7 @@ function cellsOf(row: unknown): Cell[] {
 }
 
 /** Numbers of errors and what they mean here. What is not among them failed at a row. */
-const numbers: readonly (readonly [Failure["kind"], ReadonlySet<number>])[] = [
+const numbers: NumberedFailures = [
   ["login", new Set([4060, 18_452, 18_456])],
   ["forbidden", new Set([229, 230, 262])],
   ["writes", new Set([3906])],
@@ -226,14 +206,16 @@ const numbers: readonly (readonly [Failure["kind"], ReadonlySet<number>])[] = [
 ];
 
 function failureOf(thrown: unknown, connecting: boolean): Failure {
-  const network = networkFailure(thrown);
+  // The driver puts its own code before that of the network.
+  const inside = thrown instanceof Error ? thrown.cause : undefined;
+  const network = networkFailure(thrown, connecting) ?? networkFailure(inside, connecting);
   if (network !== undefined) return network;
   const code = codeOf(thrown);
   if (code === "ELOGIN") return { kind: "login" };
   if (code === "ETIMEOUT") return { kind: connecting ? "down" : "timed-out" };
   if (code === "ESOCKET" || code === "ECLOSE") return { kind: connecting ? "down" : "lost" };
   const number = thrown instanceof Error && "number" in thrown ? Number(thrown.number) : Number.NaN;
-  const kind = numbers.find(([, known]) => known.has(number))?.[0] ?? "row";
+  const kind = kindOfNumber(number, numbers) ?? "row";
   const line = thrown instanceof Error && "lineNumber" in thrown ? Number(thrown.lineNumber) : undefined;
   const words = kind === "query" && thrown instanceof Error ? thrown.message : undefined;
   return { kind, code: Number.isNaN(number) ? undefined : String(number), line, words };

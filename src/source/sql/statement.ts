@@ -88,7 +88,12 @@ function shown({ text }: Token): string {
 /** How each dialect writes what is no word: texts, quoted names, comments. */
 function patternOf(dialect: DialectName): RegExp {
   const mysql = dialect === "mysql";
-  const bracketed = dialect === "sqlserver" || dialect === "sqlite";
+  const bracketed = {
+    sqlserver: String.raw`|\[(?:[^\]]|\]\])*\]`,
+    sqlite: String.raw`|\[[^\]]*\]`,
+    postgres: "",
+    mysql: "",
+  };
   const parts = [
     String.raw`(?<space>\s+|--[^\n]*${mysql ? String.raw`|#[^\n]*` : ""}|\/\*(?!M?!)[^]*?(?:\*\/|$))`,
     String.raw`(?<executed>\/\*M?!)`,
@@ -98,7 +103,7 @@ function patternOf(dialect: DialectName): RegExp {
     ...(dialect === "postgres" ? [String.raw`(?<dollar>(?<tag>\$(?:[\p{L}_][\p{L}\p{N}_]*)?\$)[^]*?\k<tag>)`] : []),
     ...(dialect === "postgres" ? [String.raw`(?<place>\$\d+)`] : []),
     ...(mysql || dialect === "sqlite" ? [String.raw`(?<place>\?\d*)`] : []),
-    String.raw`(?<name>"(?:[^"]|"")*"|${"`(?:[^`]|``)*`"}${bracketed ? String.raw`|\[[^\]]*\]` : ""})`,
+    String.raw`(?<name>"(?:[^"]|"")*"|${"`(?:[^`]|``)*`"}${bracketed[dialect]})`,
     String.raw`(?<word>[\p{L}_][\p{L}\p{N}_$]*)`,
     String.raw`(?<number>\d[\p{L}\p{N}_.]*)`,
     String.raw`(?<sign>[^])`,

@@ -61,4 +61,37 @@ export const lists: Breaks = {
     title:
       "rows that are grouped > name a row without a key, a row that stands twice and rows that disagree, and every other record is read",
   },
+  "a secret is taken out of rows that keep it": {
+    file: "src/source/source-settings.ts",
+    within: "secretsInGroups",
+    find: "$names.map(($name): [Stream, string] => [$stream, $name])",
+    replace: "[]",
+    test: "source/grouped.test.ts",
+    title: "grouping refuses to take a secret out of its rows, which would keep it: it is read in them",
+  },
+  "a list that is read by keys ends at its total although a record came": {
+    file: "src/source/http/paging.ts",
+    within: "createPaging",
+    find: "{ ...seen, total: undefined }",
+    replace: "seen",
+    test: "source/http-paging.test.ts",
+    title:
+      "a list that is read by its keys > does not end at its total where a record came meanwhile: that one is read, too",
+  },
+  "the total of what is behind a key is taken for that of the list": {
+    file: "src/source/http/list.ts",
+    within: "PagedList.#take",
+    find: `this.#settings.paging.kind === "keyset" ? $reading.total : $said`,
+    replace: "$said",
+    test: "source/http-paging.test.ts",
+    title:
+      "a list that is read by its keys > is incomplete when it ends before its first total, whatever a later one says of what is behind a key",
+  },
+  "a file of a reading that was left stays open": {
+    file: "src/source/file/source.ts",
+    within: "readPlain",
+    skips: "return",
+    test: "source/file.test.ts",
+    title: "a file that was left in its middle is closed, packed and joined ones too",
+  },
 };

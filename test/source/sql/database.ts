@@ -9,6 +9,8 @@ export interface TestDatabase {
   /** Types of this database for what every one of them knows. */
   types: { big: string; moment: string; local: string; json: string; double: string };
   run: (...statements: string[]) => Promise<void>;
+  /** How many connections of others are open to it. */
+  connections: () => Promise<number>;
 }
 
 /** A source of this database with these streams of customers and orders. */

@@ -303,6 +303,26 @@ export function everyDialect(what: string, newDatabase: () => Promise<TestDataba
       expect([batches, raws.length]).toEqual([[700, 700, 700, 700, 200], 3_000]);
     });
 
+    it("keeps no connection of a reading that was left in its middle, of a look at it, and of one that failed", async () => {
+      const database = await newDatabase();
+      await filled(database, 3_000);
+      const streams = {
+        customers: { query, key: "id" },
+        orders: { query: "select id, nothing as customer from customer", key: "id" },
+      };
+      const source = sourceOf(database, streams);
+      const reading = source.read("customers", { batchSize: 100 });
+      await reading.next();
+      expect(await database.connections()).toBe(1);
+      await reading.return({ complete: false, full: true, rows: 0 });
+      await source.endReading();
+      await expect.poll(() => database.connections()).toBe(0);
+      expect((await readAll(source, "orders")).outcome.complete).toBe(false);
+      await source.endReading();
+      expect(await source.check()).toBeDefined();
+      await expect.poll(() => database.connections()).toBe(0);
+    });
+
     it("stops when the reading is aborted", async () => {
       const database = await newDatabase();
       await filled(database, 2_000);

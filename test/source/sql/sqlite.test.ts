@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, it } from "vitest";
-import { directoryWith, readAll } from "../support.ts";
+import { directoryWith, openFiles, readAll } from "../support.ts";
 import { sourceOf } from "./database.ts";
 import type { TestDatabase } from "./database.ts";
 import { everyDialect } from "./every-dialect.ts";
@@ -22,6 +22,7 @@ function newDatabase(): Promise<TestDatabase> {
       database.close();
       return Promise.resolve();
     },
+    connections: () => Promise.resolve(openFiles(file).length),
   });
 }
 

@@ -1,0 +1,37 @@
+import { pino } from "pino";
+import { systemClock } from "../../src/base/clock.ts";
+import { createIds, systemRandomness } from "../../src/base/ids.ts";
+import { Ledger } from "../../src/ledger/ledger.ts";
+import { limitsSettingsSchema } from "../../src/run/run-settings.ts";
+import { SourceReading } from "../../src/run/source-reading.ts";
+import type { Source } from "../../src/source/source.ts";
+import { answersWith } from "../support/world/records.ts";
+
+/** Reads the customers of a source into the ledger at the path, as one run. */
+export async function readCustomers(path: string, source: Source): Promise<void> {
+  const ledger = await Ledger.open({
+    path,
+    clock: systemClock,
+    ids: createIds(() => systemClock.now(), systemRandomness),
+    random: systemRandomness,
+  });
+  ledger.runs.takeLock();
+  const run = await ledger.runs.start({ job: "customers", kind: "sync", trigger: "hand", scope: null, header: {} });
+  const reading = new SourceReading(
+    {
+      ledger,
+      sources: [source],
+      streams: [{ source: "crm", stream: "customers", job: "customers" }],
+      settings: answersWith({ channelOrderIdTemplate: "CO-{id}" }),
+      logger: pino({ level: "silent" }),
+      clock: systemClock,
+      progress: () => {},
+    },
+    { streams: ["customers"], read: true, limits: limitsSettingsSchema.parse({ absenceReads: 1, absenceTime: "0s" }) },
+    run,
+    { countsAbsence: true },
+  );
+  await reading.read();
+  await source.close();
+  ledger.close();
+}

@@ -1,0 +1,4 @@
+import { presets } from "../breaks/presets.ts";
+import { stage } from "../stage.ts";
+
+stage(presets);

@@ -1,0 +1,170 @@
+import { createServer } from "node:net";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { Authority } from "../../support/authority.ts";
+import type { Certificate } from "../../support/authority.ts";
+import { hasMariadb, startMariadb } from "../../support/mariadb.ts";
+import { startPostgres } from "../../support/postgres.ts";
+import { readAll } from "../support.ts";
+import { sourceOf } from "./database.ts";
+import type { TestDatabase } from "./database.ts";
+
+/** A server that can be reached as localhost, and by the address 127.0.0.1. */
+interface TlsServer {
+  /** A source of it that reads one row, which says how the connection is encrypted. */
+  database: TestDatabase;
+  query: string;
+  /** Offers TLS with this certificate, or none. */
+  offer: (certificate: Certificate | undefined) => Promise<void>;
+  stop: () => Promise<void>;
+}
+
+const own = new Authority("own");
+const other = new Authority("other");
+afterAll(() => {
+  own.remove();
+  other.remove();
+});
+
+verified("PostgreSQL", async () => {
+  const server = await startPostgres();
+  await server.run("postgres", "create role reader login password 'reader-password'");
+  return {
+    database: databaseOf("postgres", { port: server.port, database: "postgres" }),
+    query: "select 1 as id, version as name from pg_stat_ssl where pid = pg_backend_pid()",
+    offer: server.offerTls,
+    stop: server.stop,
+  };
+});
+
+if (hasMariadb)
+  verified("MariaDB", async () => {
+    const started = await startMariadb(own.certificate("DNS:localhost"));
+    const plain = await startMariadb();
+    for (const { run } of [started, plain])
+      await run(
+        undefined,
+        "create user reader identified by 'reader-password'",
+        "create database erp",
+        "grant select on erp.* to reader",
+      );
+    let isPlain = false;
+    const at = databaseOf("mysql", { port: started.port, database: "erp" });
+    return {
+      get database() {
+        return isPlain ? databaseOf("mysql", { port: plain.port, database: "erp" }) : at;
+      },
+      query:
+        "select 1 as id, variable_value as name from information_schema.session_status where variable_name = 'Ssl_version'",
+      offer: async (certificate) => {
+        isPlain = certificate === undefined;
+        if (certificate !== undefined) await started.offerTls(certificate);
+      },
+      stop: async () => {
+        await started.stop();
+        await plain.stop();
+      },
+    };
+  });
+else
+  it("MariaDB is not installed here (mariadbd), so that TLS to it is NOT TRIED", () => expect(hasMariadb).toBe(false));
+
+it("a server of the protocol of SQL Server that offers no TLS is told neither user nor password", async () => {
+  // The answer to the first message: a version, and that encryption is not supported.
+  const answer = Buffer.from("0401001a0000010000000b00060100110001ff10000000000002", "hex");
+  const said: Buffer[] = [];
+  const server = createServer((socket) => {
+    socket.on("error", () => socket.destroy());
+    socket.on("data", (bytes: Buffer) => {
+      said.push(bytes);
+      socket.write(answer);
+    });
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  const port = typeof address === "object" ? address?.port : undefined;
+  const connection = { kind: "sqlserver", host: "127.0.0.1", port, database: "erp", user: "reader" };
+  const database = databaseOf("postgres", {});
+  const source = sourceOf({ ...database, connection }, { customers: { query: "select 1 as id", key: "id" } });
+  const { outcome } = await readAll(source, "customers");
+  expect(outcome.problem?.message).toBe("The database of the source crm offers no TLS.");
+  expect(said).toHaveLength(1);
+});
+
+function databaseOf(kind: "postgres" | "mysql", where: Record<string, unknown>): TestDatabase {
+  const connection = { kind, host: "localhost", user: "reader", password: "env:ERP_PASSWORD", ca: "ca.pem", ...where };
+  const types = { big: "", moment: "", local: "", json: "", double: "" };
+  const nothing = { run: () => Promise.resolve(), connections: () => Promise.resolve(0) };
+  return { kind, connection, secret: "reader-password", types, ...nothing };
+}
+
+function verified(what: string, start: () => Promise<TlsServer>): void {
+  describe(`a source in ${what} over TLS`, () => {
+    let server: TlsServer;
+    beforeAll(async () => {
+      server = await start();
+    });
+    afterAll(() => server.stop());
+
+    /** What came of a reading: how its connection was encrypted, or why there was none. */
+    async function reading(settings: Record<string, unknown> = {}, authority = own.pem): Promise<unknown> {
+      const { database, query } = server;
+      const given = { ...database, connection: { ...database.connection, ...settings } };
+      const files = { "ca.pem": authority };
+      const placeOf = (key: string): string => `crm-sync.yaml (${key})`;
+      const source = sourceOf(given, { customers: { query, key: "id" } }, {}, { files, placeOf });
+      const { raws, outcome } = await readAll(source, "customers");
+      if (outcome.problem === undefined) return raws.map(({ value }) => value["name"]);
+      expect([raws, outcome.rows, outcome.complete]).toEqual([[], 0, false]);
+      const { code, message, cure, place } = outcome.problem;
+      expect([code, place]).toEqual(["source.down", "crm-sync.yaml (sources.crm.connection)"]);
+      expect(message).toContain("the source crm");
+      return `${message} ${cure}`;
+    }
+
+    it("is read where the certificate is of the authority and bears the name of the host", async () => {
+      await server.offer(own.certificate("DNS:localhost"));
+      expect(await reading()).toEqual([expect.stringMatching(/^TLSv1\.[23]$/u)]);
+    });
+
+    it("is read by another way than the name that the certificate bears, where that name is written", async () => {
+      await server.offer(own.certificate("DNS:erp-db.internal"));
+      expect(await reading({ serverName: "erp-db.internal" })).toHaveLength(1);
+      expect(await reading({ host: "127.0.0.1", serverName: "erp-db.internal" })).toHaveLength(1);
+      expect(await reading({ host: "127.0.0.1", serverName: "localhost" })).toContain("bears another name");
+    });
+
+    it("is not read where another authority signed, and it is said which setting names the right one", async () => {
+      await server.offer(other.certificate("DNS:localhost"));
+      expect(await reading()).toMatch(/of an authority that is not trusted .*`connection\.ca`/u);
+      await server.offer(own.certificate("DNS:localhost"));
+      expect(await reading({ ca: undefined })).toMatch(/of an authority that is not trusted .*`connection\.ca`/u);
+    });
+
+    it("is not read where the certificate bears another name, and it is said how that name is written", async () => {
+      await server.offer(own.certificate("DNS:other.example.com"));
+      expect(await reading()).toMatch(/bears another name than localhost .*`connection\.serverName`/u);
+    });
+
+    it("is not read where the certificate has expired", async () => {
+      await server.offer(own.certificate("DNS:localhost", "expired"));
+      expect(await reading()).toMatch(/has expired .*Renew it/u);
+    });
+
+    it("is not read where the server offers no TLS", async () => {
+      await server.offer(undefined);
+      expect(await reading()).toMatch(/offers no TLS\. .*Turn it on/u);
+    });
+
+    it("is not read where the file of the authority holds no certificate, nor is another authority trusted then", async () => {
+      await server.offer(own.certificate("DNS:localhost"));
+      const { database, query } = server;
+      for (const text of ["", "no certificate", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"]) {
+        const source = sourceOf(database, { customers: { query, key: "id" } }, {}, { files: { "ca.pem": text } });
+        const { raws, outcome } = await readAll(source, "customers");
+        expect([raws, outcome.problem?.code]).toEqual([[], "source.unreadable-file"]);
+        expect(outcome.problem?.message).toContain("The certificates ca.pem of the source crm hold none");
+      }
+    });
+  });
+}
