@@ -43,6 +43,15 @@ export const lists: Breaks = {
     title:
       "details that are asked for record by record > are never none because a request failed, and a 404 means none only where that is said",
   },
+  "a look-up table of which a page failed is taken as it came": {
+    file: "src/source/http/table.ts",
+    within: "tableRows",
+    find: "if (next.done === true) return next.value.problem;",
+    replace: "if (next.done === true) return undefined;",
+    test: "source/http-tables.test.ts",
+    title:
+      "a look-up table that is a list of a service > is no table with a page that fails: source and table are named, and nothing is mapped",
+  },
   "a group drops a row that stands like another one": {
     file: "src/source/grouped.ts",
     within: "recordMaker",
