@@ -123,7 +123,7 @@ export const httpListFields = () => ({
   }),
   ...answerFields(),
   job: jobSchema().optional().describe("An export that is made on request; `url` is then where its records are"),
-  paging: pagingSchema().default({ kind: "none" }).describe("How to come to the next page"),
+  paging: pagingSchema().prefault({ kind: "none" }).describe("How to come to the next page"),
   maxPages: z.int().min(1).max(1_000_000).default(10_000).describe("A reading that needs more pages is incomplete"),
 });
 const listSchema = () => z.strictObject(httpListFields());

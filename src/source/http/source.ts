@@ -14,7 +14,7 @@ import { createCredentials } from "./credentials.ts";
 import { addressOf } from "./http-source-settings.ts";
 import type { HttpTable } from "./http-table-settings.ts";
 import { createList } from "./list.ts";
-import type { ListSettings } from "./list.ts";
+import type { ListSettings } from "./list-reading.ts";
 import { createSession } from "./session.ts";
 import { StreamReading } from "./stream.ts";
 import type { ListMaker } from "./stream.ts";

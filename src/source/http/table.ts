@@ -2,7 +2,8 @@ import { columnsOf } from "../file/columns.ts";
 import { recordLimitsSchema } from "../limits.ts";
 import type { TableRows } from "../table.ts";
 import type { HttpTable } from "./http-table-settings.ts";
-import type { List, ListSettings } from "./list.ts";
+import type { ListSettings } from "./list-reading.ts";
+import type { List } from "./list.ts";
 
 /** Rows that are taken at a time. */
 const page = 1_000;

@@ -52,6 +52,15 @@ export const lists: Breaks = {
     title:
       "a look-up table that is a list of a service > is no table with a page that fails: source and table are named, and nothing is mapped",
   },
+  "one page that says that there is more is taken for everything": {
+    file: "src/source/http/list.ts",
+    within: "PagedList.#take",
+    find: `this.#settings.paging.kind === "none" ? this.#problems.beyond(page) : undefined`,
+    replace: "undefined",
+    test: "source/http-one-page.test.ts",
+    title:
+      "one answer that is taken for all there is > is incomplete where it says that there is more, and its records are taken all the same",
+  },
   "a group drops a row that stands like another one": {
     file: "src/source/grouped.ts",
     within: "recordMaker",
