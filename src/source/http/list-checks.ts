@@ -78,12 +78,16 @@ function checkPaging({ paging, key, job }: Checked): Issue[] {
   return issues;
 }
 
-function checkAnswer({ answer, records, total, paging }: Checked): Issue[] {
+function checkAnswer({ answer, records, total, paging, single }: Checked): Issue[] {
   const issues: Issue[] = [];
   if (answer === "xml" && records === undefined)
     issues.push({ path: ["records"], message: "missing; in XML it is the path of the elements that are records" });
   if ((answer === "csv" || answer === "ndjson") && records !== undefined)
     issues.push({ path: ["records"], message: `found with the answer ${answer}, all of which is records` });
+  if (single && answer !== "json")
+    issues.push({ path: ["single"], message: `found with the answer ${answer}; it is for json` });
+  if (single && paging.kind !== "none")
+    issues.push({ path: ["single"], message: "found with `paging`, which is for a list" });
   const isRows = answer === "csv" || answer === "ndjson";
   const inside = [
     ["total", total],

@@ -195,8 +195,10 @@ class PagedList implements List {
       const said = totalOf(this.#settings, page);
       reading.total = (this.#settings.paging.kind === "keyset" ? reading.total : said) ?? said ?? reading.total;
       const { total, totalHeader } = this.#settings;
-      if (reading.total === undefined && (total ?? totalHeader) !== undefined) throw this.#problems.noTotal(page.url);
-      const next = reading.paging.next({ ...page, sum: reading.sum, total: reading.total });
+      const isNothing = page.isNothing === true;
+      if (reading.total === undefined && !isNothing && (total ?? totalHeader) !== undefined)
+        throw this.#problems.noTotal(page.url);
+      const next = isNothing ? undefined : reading.paging.next({ ...page, sum: reading.sum, total: reading.total });
       if (seam !== undefined) throw seam;
       if (next === undefined) {
         const beyond = this.#settings.paging.kind === "none" ? this.#problems.beyond(page) : undefined;
@@ -284,7 +286,7 @@ class PagedList implements List {
 
   /** The page that a reading is at. Never rejects, so that it can run ahead of who waits for it. */
   async #ask(reading: Reading, signal: AbortSignal | undefined): Promise<FetchResult> {
-    const { method, query, body, bodyAs, parametersIn, since, errors, answer: kind } = this.#settings;
+    const { method, query, body, bodyAs, parametersIn, since, errors, nothing, answer: kind } = this.#settings;
     const { position, number, asked, options, memory } = reading;
     const { request, columns = [] } = this.#deps;
     try {
@@ -300,10 +302,14 @@ class PagedList implements List {
       const named = { place: `${shownUrl(url)}#page=${number}`, who: this.#who };
       const headers = lowerCased(this.#settings.headers);
       const page = await requestPage(
-        { url, method, headers, body, bodyAs, placed, accept: acceptOf[kind], errors },
+        { url, method, headers, body, bodyAs, placed, accept: acceptOf[kind], errors, nothing },
         request,
         async (answer): Promise<Fetched> => ({
-          ...(await readAnswer(answer, { form: this.#settings, columns, memory }, named)),
+          ...(await readAnswer(
+            answer,
+            { form: this.#settings, columns, memory, changesOnly: asked !== undefined },
+            named,
+          )),
           answer,
           url,
         }),

@@ -29,6 +29,8 @@ export interface PageRequest extends Draft {
   placed?: readonly Placement[] | undefined;
   /** What `Accept` asks for, where the headers do not say it. */
   accept?: string | undefined;
+  /** HTTP statuses that mean that nothing is there. */
+  nothing?: readonly number[] | undefined;
   /** How its answers say that they failed, also beside an HTTP status that does. */
   errors?: AnswerErrors | undefined;
 }
@@ -159,6 +161,11 @@ class Attempt {
     });
     const headers = headersOf(response.headers);
     const { secrets } = shown;
+    if (this.#page.nothing?.includes(response.statusCode) === true) {
+      await response.body.dump();
+      const { statusCode: nothing } = response;
+      return { bytes: Buffer.alloc(0), headers, secrets, cookies: [], date: dateOf(headers["date"]), nothing };
+    }
     if (response.statusCode >= 200 && response.statusCode < 300) {
       const bytes = await this.#bodyOf(response);
       const cookies = [response.headers["set-cookie"] ?? []].flat();

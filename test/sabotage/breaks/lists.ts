@@ -61,6 +61,14 @@ export const lists: Breaks = {
     title:
       "one answer that is taken for all there is > is incomplete where it says that there is more, and its records are taken all the same",
   },
+  "an answer that says that nothing changed is taken for an empty list of everything": {
+    file: "src/source/http/answer/answer.ts",
+    within: "nothingIn",
+    find: "if (status !== 304 || changesOnly) return",
+    replace: "return",
+    test: "source/http-forms.test.ts",
+    title: "a status without content > that says that nothing changed is never a list of everything",
+  },
   "a group drops a row that stands like another one": {
     file: "src/source/grouped.ts",
     within: "recordMaker",
