@@ -1,8 +1,10 @@
 import { z } from "zod";
+import type { Json } from "../../base/canonical-json.ts";
 import { streams } from "../../crm/model.ts";
 import { pathSchema, requiredDetails } from "../file/file-source-settings.ts";
 import { parsePath } from "../mapping/path.ts";
 import { addressOf, httpListFields } from "./http-source-settings.ts";
+import { notIn } from "./list-checks.ts";
 import { placeSchema } from "./request-settings.ts";
 
 /** A place for a value of the record that a request is made for: `{id}` in its address. */
@@ -115,13 +117,15 @@ interface Issue {
 
 interface Chained {
   url: string;
+  bodyAs: string;
+  body?: Json | undefined;
   method: "GET" | "POST";
   key?: string | undefined;
   each?: ChainSettings | undefined;
 }
 
 /** What one key of a chain of requests demands of another. */
-export function checkChain({ url, method, key, each }: Chained, baseUrl: string | undefined): Issue[] {
+export function checkChain({ url, method, bodyAs, body, key, each }: Chained, baseUrl: string | undefined): Issue[] {
   if (each === undefined) return [];
   const issues: Issue[] = [];
   const named = [...url.matchAll(placeholders)].map(([, path = ""]) => path);
@@ -144,7 +148,10 @@ export function checkChain({ url, method, key, each }: Chained, baseUrl: string 
     const at = ["each", "put", String(index)];
     const inBody = put.in === "body";
     if (inBody && method === "GET") issues.push({ path: [...at, "in"], message: "found body with the method GET" });
-    const parsed = inBody ? parsePath(put.parameter) : undefined;
+    const isXml = inBody && bodyAs === "xml";
+    const missing = isXml ? notIn(body, put.parameter) : undefined;
+    if (missing !== undefined) issues.push({ path: [...at, "parameter"], message: missing });
+    const parsed = inBody && !isXml ? parsePath(put.parameter) : undefined;
     if (parsed?.ok === false) issues.push({ path: [...at, "parameter"], message: parsed.error });
     if (put.member !== undefined && (!inBody || each.batch === undefined))
       issues.push({ path: [...at, "member"], message: "is for a body, with `batch`" });

@@ -103,12 +103,21 @@ export const httpListFields = () => ({
   body: z
     .json()
     .optional()
-    .meta({ description: "JSON body of a POST", examples: [{ fields: ["id", "name"] }] }),
-  bodyAs: z.enum(["json", "form"]).default("json").describe("How the body is written"),
+    .meta({
+      description: "Body of a POST: JSON; a text where `bodyAs` is xml",
+      examples: [{ fields: ["id", "name"] }],
+    }),
+  bodyAs: z
+    .enum(["json", "form", "xml"])
+    .default("json")
+    .describe(
+      "How the body is written. xml: `body` is a text, such as that of a SOAP request; parameters stand in it by " +
+        "their names in braces, {page}, and are written so that they cannot end the text around them",
+    ),
   parametersIn: placeSchema.default("query").meta({
     description:
       "Where the parameters of paging go. In a body their names are paths, such as `params[1].offset` or " +
-      "`variables.after`",
+      "`variables.after`; in one of XML they are those in braces",
     examples: ["body"],
   }),
   records: pathSchema.optional().meta({

@@ -8,7 +8,7 @@ import { filledAddress, runJob, sameServer } from "./job.ts";
 import { ListProblems } from "./list-problems.ts";
 import { beginReading } from "./list-reading.ts";
 import type { ListReadOptions, ListSettings, Reading } from "./list-reading.ts";
-import { batches, forgotten, lowerCased, totalOf } from "./list-parts.ts";
+import { batches, forgotten, lowerCased, ownParameters, totalOf } from "./list-parts.ts";
 import { identityOf, merelyCounts, movingOf, Passes } from "./moving.ts";
 import type { PagePosition } from "./paging.ts";
 import type { Moving } from "./paging-settings.ts";
@@ -299,6 +299,11 @@ class PagedList implements List {
       ].filter((one) => isOwn || one.in !== "query");
       for (const [parameter, value] of Object.entries(position.parameters))
         placed.push({ in: parametersIn, parameter, value });
+      // What is left out elsewhere, such as the cursor of the first page, stands in an XML body as an empty text.
+      if (bodyAs === "xml")
+        for (const parameter of ownParameters(this.#settings, "body"))
+          if (!placed.some((one) => one.in === "body" && one.parameter === parameter))
+            placed.push({ in: "body", parameter, value: "" });
       const named = { place: `${shownUrl(url)}#page=${number}`, who: this.#who };
       const headers = lowerCased(this.#settings.headers);
       const page = await requestPage(

@@ -69,6 +69,14 @@ export const lists: Breaks = {
     test: "source/http-forms.test.ts",
     title: "a status without content > that says that nothing changed is never a list of everything",
   },
+  "a value in a request of XML is written as it is, and may end the text around it": {
+    file: "src/source/http/placement.ts",
+    within: "xmlText",
+    find: `xmlMarks[mark] ?? ""`,
+    replace: "mark",
+    test: "source/http-xml-body.test.ts",
+    title: "a request whose body is XML > is made for each record with its value, which cannot end the text around it",
+  },
   "a group drops a row that stands like another one": {
     file: "src/source/grouped.ts",
     within: "recordMaker",
