@@ -10,7 +10,12 @@ export interface Placement {
   value: Json;
   /** Takes the place of a text with `{value}` too, which may have such a place of its own. */
   whole?: boolean;
+  /** It is a list of texts that go into a text, each in single quotes; how a quote inside one is written. */
+  quoted?: Quoting | undefined;
 }
+
+/** How a quote inside quotes is written. */
+export type Quoting = "backslash" | "doubled";
 
 /** A request before it is sent. */
 export interface Draft {
@@ -41,8 +46,12 @@ export function withPlacements(draft: Draft, placements: readonly Placement[], w
     body: structuredClone(draft.body),
     bodyAs: draft.bodyAs,
   };
-  for (const { in: where, parameter, value, whole = false } of placements) {
-    const inside = (old: Json | undefined, one: Json): Json => (whole ? one : insideText(old, one, placed.url, who));
+  for (const { in: where, parameter, value, whole = false, quoted } of placements) {
+    const inside = (old: Json | undefined, one: Json): Json => {
+      if (quoted !== undefined && typeof old === "string")
+        return old.replaceAll(placeholder, () => quotedTexts([one].flat(), quoted, placed.url, who));
+      return whole ? one : insideText(old, one, placed.url, who);
+    };
     if (where === "query") {
       const old = placed.url.searchParams.get(parameter) ?? undefined;
       placed.url.searchParams.set(parameter, textOf(inside(old, value)));
@@ -73,6 +82,27 @@ function insideText(old: Json | undefined, value: Json, url: URL, who: string): 
     `${url.origin}${url.pathname}`,
     `The ${who} is to be asked with a value that holds quotes or other marks, which could end the text around it.`,
     "Page by a field that holds letters and digits only, or give the value a parameter of its own.",
+  );
+}
+
+/** Texts as a list inside a text of somebody else's language. Throws a Problem for one that could end it. */
+function quotedTexts(values: readonly Json[], quoting: Quoting, url: URL, who: string): string {
+  const texts = values.map(textOf);
+  const isUnsafe = (text: string): boolean =>
+    /\p{Cc}/u.test(text) ||
+    !text.isWellFormed() ||
+    text.includes(placeholder) ||
+    (quoting === "doubled" && text.includes("\\"));
+  if (!texts.some(isUnsafe))
+    return texts
+      .map((text) => (quoting === "doubled" ? text.replaceAll("'", "''") : text.replaceAll(/[\\']/gu, "\\$&")))
+      .map((text) => `'${text}'`)
+      .join(",");
+  throw sourceProblem(
+    "source.wrong-shape",
+    `${url.origin}${url.pathname}`,
+    `The ${who} is to be asked with a value that holds a character which could end the quotes around it.`,
+    "Correct the record that it comes from, or put a field there that holds letters and digits only.",
   );
 }
 
