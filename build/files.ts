@@ -54,6 +54,7 @@ const config: Members = [
   "src/source/http/auth-settings.ts",
   "src/source/http/chain-settings.ts",
   "src/source/http/http-source-settings.ts",
+  "src/source/http/http-table-settings.ts",
   "src/source/http/job-settings.ts",
   "src/source/http/list-checks.ts",
   "src/source/http/paging-settings.ts",

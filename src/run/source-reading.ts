@@ -45,6 +45,8 @@ export class SourceReading {
     const { ledger, logger } = this.#deps;
     await ledger.records.configureStreams(this.#deps.streams);
     try {
+      // What somebody looked at before, a view of a database or tables, is no part of this reading.
+      for (const source of this.#deps.sources) await source.endReading();
       if (this.#request.read) await this.#readStreams();
     } finally {
       for (const source of this.#deps.sources) await source.endReading();

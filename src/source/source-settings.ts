@@ -6,10 +6,12 @@ import { fileStreamFields, pathSchema } from "./file/file-source-settings.ts";
 import { groupSchema } from "./group-settings.ts";
 import type { GroupSettings } from "./group-settings.ts";
 import { detailSchema, streamChainSchema } from "./http/chain-settings.ts";
-import { checkSession } from "./http/list-checks.ts";
+import { checkList, checkSession } from "./http/list-checks.ts";
 import { checkHttpStream, listsOf } from "./http/stream-checks.ts";
 import { checkPlainHttp } from "./http/plain.ts";
 import { httpSourceFields, httpStreamFields } from "./http/http-source-settings.ts";
+import { httpTableSchema } from "./http/http-table-settings.ts";
+import type { HttpTable } from "./http/http-table-settings.ts";
 import { recordLimitsSchema } from "./limits.ts";
 import { findMistakes, placeInStream } from "./mapping/compile.ts";
 import type { LookupTable } from "./mapping/lookup-table.ts";
@@ -115,8 +117,12 @@ const commonFields = {
     }),
 };
 
+const { tables: _tables, ...withoutTables } = commonFields;
+
+export type AnyTable = TableSettings | HttpTable | SqlTable;
+
 interface MappedSource {
-  tables: Record<string, TableSettings | SqlTable>;
+  tables: Record<string, AnyTable>;
   streams: Partial<
     Record<
       Stream,
@@ -127,7 +133,7 @@ interface MappedSource {
 }
 
 /** The tables of a source as their settings say them, without their rows. */
-export function declaredTables(tables: Record<string, TableSettings | SqlTable>): ReadonlyMap<string, LookupTable> {
+export function declaredTables(tables: Record<string, AnyTable>): ReadonlyMap<string, LookupTable> {
   return new Map(
     Object.entries(tables).map(([name, table]) => [name, { columns: columnsOfTable(table), rows: new Map() }]),
   );
@@ -197,7 +203,7 @@ export type FileSourceSettings = z.infer<typeof fileSourceSchema>;
 const httpSourceSchema = z
   .strictObject({
     kind: z.literal("http").describe("An HTTP service that answers with JSON, XML, CSV or lines of JSON."),
-    ...commonFields,
+    ...withoutTables,
     ...httpSourceFields,
     streams: z
       .lazy(() => {
@@ -212,11 +218,25 @@ const httpSourceSchema = z
         description: "What the source gives; one of the streams at least.",
         examples: [{ customers: { url: "https://crm.example.com/api/customers", mapping: customerMapping } }],
       }),
+    tables: z
+      .lazy(() => z.record(z.string(), z.union([httpTableSchema(), tableSchema])))
+      .default({})
+      .meta({
+        description:
+          "Look-up tables for the mapping, each a list of the service, written here or read from files, held in memory",
+        examples: [{ regions: { url: "regions", records: "items", key: "country", value: "region" } }],
+      }),
   })
   .superRefine(checkMappings)
   .superRefine((source, context) => {
-    const lists = streams.flatMap((stream) => listsOf(["streams", stream], source.streams[stream]));
+    const tables = Object.entries(source.tables).flatMap(([table, list]) =>
+      "url" in list ? [{ ...list, path: ["tables", table] }] : [],
+    );
+    const lists = [...streams.flatMap((stream) => listsOf(["streams", stream], source.streams[stream])), ...tables];
     const issues = [...checkPlainHttp(source, lists), ...checkSession(source.auth, lists, source.baseUrl)];
+    for (const { path: at, ...table } of tables)
+      for (const { path, message } of checkList({ ...table, key: table.rowKey ?? table.key }, source.baseUrl))
+        issues.push({ path: [...at, ...path], message });
     for (const stream of streams) {
       const settings = source.streams[stream];
       if (settings === undefined) continue;

@@ -2,16 +2,14 @@ import { isAbsolute, resolve } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { durationMs } from "../base/duration.ts";
 import { hashOf } from "../base/canonical-json.ts";
-import type { JsonObject } from "../base/canonical-json.ts";
-import { Problem } from "../base/errors.ts";
+import type { Json, JsonObject } from "../base/canonical-json.ts";
+import type { Problem } from "../base/errors.ts";
 import type { Randomness } from "../base/ids.ts";
 import { streams } from "../crm/model.ts";
 import type { Stream } from "../crm/model.ts";
 import { createFileSource } from "./file/source.ts";
-import { readFileTable } from "./file/table.ts";
 import { createHttpSource } from "./http/source.ts";
 import { readGrouped } from "./grouped.ts";
-import { recordLimitsSchema } from "./limits.ts";
 import { compileStream } from "./mapping/compile.ts";
 import type { MapRecord, SkipRecord } from "./mapping/compile.ts";
 import type { LookupTable } from "./mapping/lookup-table.ts";
@@ -22,10 +20,9 @@ import { questionOf } from "./question.ts";
 import type { ReadOptions, ReadOutcome, SourceItem, SourceReader, Staging } from "./reader.ts";
 import { declaredTables } from "./source-settings.ts";
 import { createSqlSource } from "./sql/source.ts";
-import type { SqlTable } from "./sql/sql-source-settings.ts";
 import type { SourceSettings } from "./source-settings.ts";
-import { inlineTable, tableOf } from "./table.ts";
-import type { TableRows } from "./table.ts";
+import { HeldTables, tableJson } from "./tables.ts";
+import type { TableReader } from "./tables.ts";
 
 /** The compiled mapping of one stream, with its look-up tables as they are now. */
 export interface StreamMapping {
@@ -98,15 +95,19 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
     secretsOf.set(stream, secretPaths(stream, mapping));
   }
   const reader = openReader(name, settings, { ...deps, directory: from });
+  const tables = new HeldTables(settings.tables, reader, from);
   const readStream = groupingReader(reader, settings, deps.staging);
 
   return {
     name,
     streams: declared,
-    read: (stream, options) => passOn(readStream(stream, options), (secretsOf.get(stream) ?? []).length > 0),
+    read(stream, options) {
+      tables.keep();
+      return passOn(readStream(stream, options), (secretsOf.get(stream) ?? []).length > 0);
+    },
     async check(signal) {
       try {
-        return (await tablesProblem(settings, reader, from, signal)) ?? (await reader.check(signal));
+        return (await tables.problem(signal)) ?? (await reader.check(signal));
       } finally {
         await reader.endReading?.();
       }
@@ -115,17 +116,11 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
       const streamSettings = settings.streams[stream];
       const mapping = streamSettings?.mapping ?? {};
       const nullTexts = streamSettings?.nullTexts ?? [];
-      const tables = await readTables(settings, reader, from, signal);
+      const found = await tables.read(signal);
       const skip = streamSettings?.skip;
       const mappingPlace = `${place}.streams.${stream}.mapping`;
-      const options = { place: mappingPlace, namespace: settings.namespace, nullTexts, tables, skip };
-      const fingerprint = hashOf({
-        mapping,
-        nullTexts,
-        namespace: settings.namespace,
-        tables: Object.fromEntries([...tables].map(([table, entries]) => [table, tableJson(entries)])),
-        ...(skip !== undefined && { skip }),
-      });
+      const options = { place: mappingPlace, namespace: settings.namespace, nullTexts, tables: found, skip };
+      const fingerprint = fingerprintOf({ mapping, nullTexts, namespace: settings.namespace, skip }, found);
       return {
         ...compileStream(stream, mapping, options),
         secretPaths: secretsOf.get(stream) ?? [],
@@ -139,9 +134,24 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
       const since = settings.kind === "file" ? undefined : settings.streams[stream]?.since;
       return since === undefined ? undefined : durationMs(since.wholeEvery);
     },
-    endReading: () => reader.endReading?.() ?? Promise.resolve(),
+    endReading() {
+      tables.letGo();
+      return reader.endReading?.() ?? Promise.resolve();
+    },
     close: () => reader.close(),
   };
+}
+
+/** Changes when one of these does, or a table: see `StreamMapping`. */
+function fingerprintOf(
+  { skip, ...rest }: { mapping: JsonObject; nullTexts: string[]; namespace: string; skip: Json | undefined },
+  tables: ReadonlyMap<string, LookupTable>,
+): string {
+  return hashOf({
+    ...rest,
+    tables: Object.fromEntries([...tables].map(([table, entries]) => [table, tableJson(entries)])),
+    ...(skip !== undefined && { skip }),
+  });
 }
 
 /** Reads a stream; its rows become records by their key where the settings say so. */
@@ -154,75 +164,26 @@ function groupingReader(reader: SourceReader, settings: SourceSettings, staging:
   };
 }
 
-type Tables = Map<string, LookupTable>;
-
-/** A table as the fingerprint of a mapping has it. */
-function tableJson({ columns, rows }: LookupTable): JsonObject {
-  const entries = Object.fromEntries(
-    [...rows].map(([key, row]) => [key, typeof row === "string" ? row : row.map((text) => text ?? null)]),
-  );
-  return columns === undefined ? entries : { columns: [...columns], rows: entries };
-}
-
-async function readTables(
-  settings: SourceSettings,
-  reader: ReaderOfAKind,
-  directory: string,
-  signal?: AbortSignal,
-): Promise<Tables> {
-  const limits = recordLimitsSchema.parse({});
-  const tables: Tables = new Map();
-  for (const [table, tableSettings] of Object.entries(settings.tables)) {
-    const read =
-      "inline" in tableSettings
-        ? inlineTable(tableSettings)
-        : "files" in tableSettings
-          ? await readFileTable(table, tableSettings, { directory, limits, signal })
-          : await tableOf(table, tableSettings, reader.table(table, tableSettings));
-    tables.set(table, read);
-  }
-  return tables;
-}
-
-async function tablesProblem(
-  settings: SourceSettings,
-  reader: ReaderOfAKind,
-  directory: string,
-  signal: AbortSignal | undefined,
-): Promise<Problem | undefined> {
-  try {
-    await readTables(settings, reader, directory, signal);
-    return undefined;
-  } catch (thrown) {
-    if (thrown instanceof Problem) return thrown;
-    throw thrown;
-  }
-}
-
-interface ReaderOfAKind extends SourceReader {
+interface ReaderOfAKind extends SourceReader, TableReader {
   check(signal?: AbortSignal): Promise<Problem | undefined>;
-  /** The rows of a look-up table that is a query; returns why they are not whole. */
-  table(name: string, settings: SqlTable): TableRows;
   /** What stands in the files that hold its queries, by their names. */
   queryFiles?(): Record<string, string>;
   endReading?(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Only a database has tables that are queries; the settings of other kinds refuse them. */
-// oxlint-disable-next-line require-yield
-async function* noTable(name: string): TableRows {
-  throw new TypeError(`the table ${name} is no query of this source`);
-}
-
 function openReader(name: string, settings: SourceSettings, deps: SourceDeps & { directory: string }): ReaderOfAKind {
   switch (settings.kind) {
     case "file":
-      return { ...createFileSource(settings, deps), table: noTable, close: () => Promise.resolve() };
-    case "http":
-      return { ...createHttpSource(name, settings, deps), table: noTable };
-    case "sql":
-      return createSqlSource(name, settings, { ...deps, placeOf: deps.placeOf ?? ((key) => key) });
+      return { ...createFileSource(settings, deps), close: () => Promise.resolve() };
+    case "http": {
+      const source = createHttpSource(name, settings, deps);
+      return { ...source, lists: (table, declared, signal) => source.table(table, declared, signal) };
+    }
+    case "sql": {
+      const source = createSqlSource(name, settings, { ...deps, placeOf: deps.placeOf ?? ((key) => key) });
+      return { ...source, queries: (table, declared) => source.table(table, declared) };
+    }
   }
 }
 

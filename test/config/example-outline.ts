@@ -75,7 +75,12 @@ export function sameSetting(key: string): string | undefined {
     .replace(/\.(tables|details|userTokens|take|auth\.secrets)\.[^.]+/, ".$1.*")
     .replace(/\.streams\.(?:customers|orders|staff)\b/, ".streams.*")
     // Lists of details, and those that a chain begins with, have the settings of a list.
-    .replace(/\.streams\.\*\.(?:details\.\*|each\.of)\.(?!rowKey|required)/, ".streams.*.");
+    .replace(/\.streams\.\*\.(?:details\.\*|each\.of)\.(?!rowKey|required)/, ".streams.*.")
+    // So have look-up tables that are lists.
+    .replace(
+      /\.tables\.\*\.(?=(?:url|method|query|headers|body\w*|parametersIn|total\w*|countHeader|nothing|single|answer|xml|errors|job|paging|maxPages)\b)/,
+      ".streams.*.",
+    );
   if (
     /\.(?:mapping|skip|inline|columns|group\.fields|query|headers|body|parameters|byLicenseType|timeUnits|money)\./.test(
       name,

@@ -67,6 +67,10 @@ describe("a reading that was cut", () => {
     const tally = await w.read();
     expect(w.asked[0]).toMatchObject({ offset: 20 });
     expect(tally).toMatchObject({ complete: false, absent: 0, problem: { code: "source.read-in-parts" } });
+    expect(tally?.problem?.message).toMatch(
+      /goes on after 20 rows of a reading that was cut.*nothing counts as gone.*the next run reads everything/u,
+    );
+    expect(tally?.problem?.cure).toMatch(/^nothing.*keyset/u);
     expect(w.lastRead()).toMatchObject({ complete: 0, whole: 0, cursor: null });
     expect(w.desired().get("C0021")).toBe("B21");
     await w.read();

@@ -1,8 +1,10 @@
 import { z } from "zod";
+import type { Json } from "../../base/canonical-json.ts";
 import { streams } from "../../crm/model.ts";
 import { pathSchema, requiredDetails } from "../file/file-source-settings.ts";
 import { parsePath } from "../mapping/path.ts";
 import { addressOf, httpListFields } from "./http-source-settings.ts";
+import { notIn } from "./list-checks.ts";
 import { placeSchema } from "./request-settings.ts";
 
 /** A place for a value of the record that a request is made for: `{id}` in its address. */
@@ -25,6 +27,16 @@ const putSchema = z
         examples: ["id"],
       }),
     separator: z.string().default(",").describe("With `batch`, into query or header: what stands between two values"),
+    quoted: z
+      .enum(["backslash", "doubled"])
+      .optional()
+      .meta({
+        description:
+          "The values go into a text with {value}, such as a query: each in single quotes, with a comma between " +
+          "two. A quote inside is written \\' (backslash, as in SOQL) or '' (doubled, as in OData); a value with a " +
+          "backslash is refused by doubled",
+        examples: ["backslash"],
+      }),
   })
   .meta({ examples: [] });
 
@@ -115,13 +127,20 @@ interface Issue {
 
 interface Chained {
   url: string;
+  query: Readonly<Record<string, string | number | boolean>>;
+  headers: Readonly<Record<string, string>>;
+  bodyAs: string;
+  body?: Json | undefined;
   method: "GET" | "POST";
   key?: string | undefined;
   each?: ChainSettings | undefined;
 }
 
 /** What one key of a chain of requests demands of another. */
-export function checkChain({ url, method, key, each }: Chained, baseUrl: string | undefined): Issue[] {
+export function checkChain(
+  { url, method, bodyAs, body, key, each, ...list }: Chained,
+  baseUrl: string | undefined,
+): Issue[] {
   if (each === undefined) return [];
   const issues: Issue[] = [];
   const named = [...url.matchAll(placeholders)].map(([, path = ""]) => path);
@@ -144,12 +163,29 @@ export function checkChain({ url, method, key, each }: Chained, baseUrl: string 
     const at = ["each", "put", String(index)];
     const inBody = put.in === "body";
     if (inBody && method === "GET") issues.push({ path: [...at, "in"], message: "found body with the method GET" });
-    const parsed = inBody ? parsePath(put.parameter) : undefined;
+    const isXml = inBody && bodyAs === "xml";
+    const missing = isXml ? notIn(body, put.parameter) : undefined;
+    if (missing !== undefined) issues.push({ path: [...at, "parameter"], message: missing });
+    const parsed = inBody && !isXml ? parsePath(put.parameter) : undefined;
     if (parsed?.ok === false) issues.push({ path: [...at, "parameter"], message: parsed.error });
+    if (
+      put.quoted !== undefined &&
+      !isText(put.in === "header" ? list.headers[put.parameter] : list.query[put.parameter])
+    )
+      issues.push({
+        path: [...at, "quoted"],
+        message: inBody
+          ? "is for a text in the query or in a header"
+          : `needs a text with {value} as ${put.parameter} in the ${put.in === "header" ? "headers" : "query"}`,
+      });
     if (put.member !== undefined && (!inBody || each.batch === undefined))
       issues.push({ path: [...at, "member"], message: "is for a body, with `batch`" });
   }
   return issues;
+}
+
+function isText(value: string | number | boolean | undefined): boolean {
+  return typeof value === "string" && value.includes("{value}");
 }
 
 function originOf(url: string, filling: string, baseUrl: string | undefined): string | undefined {

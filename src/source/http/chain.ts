@@ -101,7 +101,11 @@ function begin(chain: Chain, parents: readonly Parent[], options: ReadOptions): 
   const written = pathname.replaceAll(/%7B/giu, "{").replaceAll(/%7D/giu, "}");
   const shown = `${origin}${written} for ${one?.place ?? ""}${more}`;
   const placed = chain.each.put.map((put): Placement => {
-    const { in: where, parameter, value: path } = put;
+    const { in: where, parameter, value: path, quoted } = put;
+    if (quoted !== undefined) {
+      const texts = parents.map(({ value }) => String(scalarAt(value, path) ?? ""));
+      return { in: where, parameter, value: texts, quoted };
+    }
     if (chain.each.batch === undefined) return { in: where, parameter, value: scalarAt(one?.value ?? {}, path) ?? "" };
     const values = parents.map(({ value }) => scalarAt(value, path) ?? "");
     const { member } = put;

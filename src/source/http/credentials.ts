@@ -60,7 +60,7 @@ async function carrySecret(auth: HeaderAuth, deps: CredentialDeps): Promise<Carr
     case "apiKey": {
       const key = await secretOf(auth.key, deps);
       if (auth.header !== undefined)
-        return { headers: { [auth.header.toLowerCase()]: key }, parameters: {}, secrets: [key] };
+        return { headers: { [auth.header.toLowerCase()]: `${auth.prefix}${key}` }, parameters: {}, secrets: [key] };
       return { headers: {}, parameters: auth.query === undefined ? {} : { [auth.query]: key }, secrets: [key] };
     }
   }

@@ -103,12 +103,21 @@ export const httpListFields = () => ({
   body: z
     .json()
     .optional()
-    .meta({ description: "JSON body of a POST", examples: [{ fields: ["id", "name"] }] }),
-  bodyAs: z.enum(["json", "form"]).default("json").describe("How the body is written"),
+    .meta({
+      description: "Body of a POST: JSON; a text where `bodyAs` is xml",
+      examples: [{ fields: ["id", "name"] }],
+    }),
+  bodyAs: z
+    .enum(["json", "form", "xml"])
+    .default("json")
+    .describe(
+      "How the body is written. xml: `body` is a text, such as that of a SOAP request; parameters stand in it by " +
+        "their names in braces, {page}, and are written so that they cannot end the text around them",
+    ),
   parametersIn: placeSchema.default("query").meta({
     description:
       "Where the parameters of paging go. In a body their names are paths, such as `params[1].offset` or " +
-      "`variables.after`",
+      "`variables.after`; in one of XML they are those in braces",
     examples: ["body"],
   }),
   records: pathSchema.optional().meta({
@@ -123,7 +132,7 @@ export const httpListFields = () => ({
   }),
   ...answerFields(),
   job: jobSchema().optional().describe("An export that is made on request; `url` is then where its records are"),
-  paging: pagingSchema().default({ kind: "none" }).describe("How to come to the next page"),
+  paging: pagingSchema().prefault({ kind: "none" }).describe("How to come to the next page"),
   maxPages: z.int().min(1).max(1_000_000).default(10_000).describe("A reading that needs more pages is incomplete"),
 });
 const listSchema = () => z.strictObject(httpListFields());

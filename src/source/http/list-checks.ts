@@ -40,14 +40,17 @@ export function checkAddress(text: string, path: string[], baseUrl: string | und
   return [{ path, message: "has a user or password in it; they belong into auth" }];
 }
 
-function checkPlaces({ method, parametersIn, since, paging }: Checked): Issue[] {
+function checkPlaces(list: Checked): Issue[] {
+  const { method, parametersIn, since, paging, bodyAs, body } = list;
   const issues: Issue[] = [];
   const noBody = "found body with the method GET, which has none; expected query";
   if (method === "GET" && parametersIn === "body") issues.push({ path: ["parametersIn"], message: noBody });
   if (method === "GET" && since?.in === "body") issues.push({ path: ["since", "in"], message: noBody });
+  if (bodyAs === "xml" && typeof body !== "string")
+    issues.push({ path: ["body"], message: "expected a text, since `bodyAs` is xml" });
   const named = (parameter: string | undefined, where: string, path: string[]): void => {
     if (parameter === undefined) return;
-    const message = wrongParameter(parameter, where);
+    const message = bodyAs === "xml" && where === "body" ? notIn(body, parameter) : wrongParameter(parameter, where);
     if (message !== undefined) issues.push({ path, message });
   };
   if ("parameter" in paging) named(paging.parameter, parametersIn, ["paging", "parameter"]);
@@ -55,6 +58,12 @@ function checkPlaces({ method, parametersIn, since, paging }: Checked): Issue[] 
   if (since !== undefined)
     for (const parameter of [since.parameter].flat()) named(parameter, since.in, ["since", "parameter"]);
   return issues;
+}
+
+/** Why a parameter has no place in an XML body. */
+export function notIn(body: Json | undefined, parameter: string): string | undefined {
+  if (typeof body === "string" && body.includes(`{${parameter}}`)) return undefined;
+  return `has no place in \`body\`, which holds no {${parameter}}`;
 }
 
 function wrongParameter(parameter: string, where: string): string | undefined {
@@ -78,12 +87,16 @@ function checkPaging({ paging, key, job }: Checked): Issue[] {
   return issues;
 }
 
-function checkAnswer({ answer, records, total, paging }: Checked): Issue[] {
+function checkAnswer({ answer, records, total, paging, single }: Checked): Issue[] {
   const issues: Issue[] = [];
   if (answer === "xml" && records === undefined)
     issues.push({ path: ["records"], message: "missing; in XML it is the path of the elements that are records" });
   if ((answer === "csv" || answer === "ndjson") && records !== undefined)
     issues.push({ path: ["records"], message: `found with the answer ${answer}, all of which is records` });
+  if (single && answer !== "json")
+    issues.push({ path: ["single"], message: `found with the answer ${answer}; it is for json` });
+  if (single && paging.kind !== "none")
+    issues.push({ path: ["single"], message: "found with `paging`, which is for a list" });
   const isRows = answer === "csv" || answer === "ndjson";
   const inside = [
     ["total", total],
@@ -112,17 +125,24 @@ function checkJob({ job, since }: Checked, baseUrl: string | undefined): Issue[]
 
 /** What the log-in of a source demands of its lists. */
 export function checkSession(
-  auth: { kind: string; put?: { in: string }[]; login?: { url: string } },
-  lists: readonly { path: string[]; method: string }[],
+  auth: { kind: string; put?: { in: string; parameter: string }[]; login?: { url: string } },
+  lists: readonly { path: string[]; method: string; bodyAs: string; body?: Json | undefined }[],
   baseUrl: string | undefined,
 ): Issue[] {
   if (auth.kind !== "session") return [];
-  const inBody = auth.put?.some((put) => put.in === "body") === true;
+  const inBody = (auth.put ?? []).filter((put) => put.in === "body");
   const message = "found GET, which has no body; `auth.put` puts the session into one";
   return [
     ...checkAddress(auth.login?.url ?? "", ["auth", "login", "url"], baseUrl),
-    ...lists.flatMap(({ path, method }) =>
-      inBody && method === "GET" ? [{ path: [...path, "method"], message }] : [],
-    ),
+    ...lists.flatMap(({ path, method, bodyAs, body }): Issue[] => {
+      if (inBody.length > 0 && method === "GET") return [{ path: [...path, "method"], message }];
+      if (bodyAs !== "xml") return [];
+      return inBody.flatMap(({ parameter }) => {
+        const missing = notIn(body, parameter);
+        return missing === undefined
+          ? []
+          : [{ path: [...path, "body"], message: `\`auth.put\`: ${parameter} ${missing}` }];
+      });
+    }),
   ];
 }

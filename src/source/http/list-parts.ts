@@ -1,5 +1,7 @@
 import type { Json } from "../../base/canonical-json.ts";
 import type { SourceItem } from "../reader.ts";
+import type { HttpListSettings, SinceSettings } from "./http-source-settings.ts";
+import type { Placement } from "./placement.ts";
 import type { PageAnswer } from "./request.ts";
 import { valueIn } from "./path-of.ts";
 
@@ -24,4 +26,16 @@ export function* batches(items: SourceItem[], size: number): Generator<SourceIte
 
 export function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+/** The parameters of paging and of changes that a list has at a place of its requests. */
+export function ownParameters(
+  { paging, parametersIn, since }: HttpListSettings & { since?: SinceSettings | undefined },
+  place: Placement["in"],
+): string[] {
+  const ofPaging = [
+    "parameter" in paging ? paging.parameter : undefined,
+    "sizeParameter" in paging ? paging.sizeParameter : undefined,
+  ].filter((parameter) => parameter !== undefined);
+  return [...(parametersIn === place ? ofPaging : []), ...(since?.in === place ? [since.parameter].flat() : [])];
 }

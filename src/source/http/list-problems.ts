@@ -2,12 +2,25 @@ import type { Json } from "../../base/canonical-json.ts";
 import type { Problem } from "../../base/errors.ts";
 import { sourceProblem } from "../problems.ts";
 import { moreBeyond } from "./more-beyond.ts";
+import { nextOf } from "./paging.ts";
+import type { PagingSettings } from "./paging-settings.ts";
+import { pathOf } from "./path-of.ts";
 import { shownUrl } from "./request.ts";
+import type { PageAnswer } from "./request.ts";
 
 interface About {
+  records?: string | undefined;
+  paging: PagingSettings;
   total?: string | undefined;
   totalHeader?: string | undefined;
   maxPages: number;
+}
+
+interface FirstAnswer {
+  url: URL;
+  document: Json;
+  items: readonly unknown[];
+  answer: Pick<PageAnswer, "headers">;
 }
 
 /** Why a list was not read whole, although each of its pages was. */
@@ -82,16 +95,22 @@ export class ListProblems {
   }
 
   /** The first answer is taken for all there is, and says itself that there is more. */
-  beyond({ url, document, items }: { url: URL; document: Json; items: readonly unknown[] }): Problem | undefined {
-    const records = items.length;
-    const [more] = moreBeyond(document, records);
-    if (more === undefined) return undefined;
-    const says = more.what === "total" ? `says ${more.value}` : "names a next page";
+  beyond({ url, document, items, answer }: FirstAnswer): Problem | undefined {
+    const { paging, records: recordsAt } = this.#settings;
+    if (paging.kind === "none" && paging.sure) return undefined;
+    const [more] = moreBeyond(document, items.length, pathOf(recordsAt ?? ".").steps);
+    const link = nextOf(answer.headers["link"]) === undefined ? undefined : "the header Link names a next page";
+    if (more === undefined && link === undefined) return undefined;
+    const says = more?.what === "total" ? `${more.place} says ${more.value}` : `${more?.place} names a next page`;
+    const sure =
+      paging.kind === "none"
+        ? " Where it holds everything all the same, write `paging: { kind: none, sure: true }`."
+        : "";
     return sourceProblem(
-      "source.wrong-shape",
+      "source.more-beyond",
       shownUrl(url),
-      `The ${this.#who} reads one page of ${records} records and takes it for all, but ${more.place} ${says}.`,
-      "Correct `paging`, and set `total` where the service says a number.",
+      `The ${this.#who} reads one page of ${items.length} records and takes it for all, but ${link ?? says}.`,
+      `Set \`paging\` as the service has it, and \`total\` where it says a number.${sure}`,
     );
   }
 

@@ -1,36 +1,22 @@
 import { Problem } from "../../base/errors.ts";
 import { toItem } from "../file/items.ts";
 import { keyReader } from "../keys.ts";
-import type { RecordLimits } from "../limits.ts";
-import type { ReadOptions, ReadOutcome, SourceItem, Staging } from "../reader.ts";
+import type { ReadOutcome, SourceItem, Staging } from "../reader.ts";
 import { acceptOf, readAnswer } from "./answer/answer.ts";
 import type { Page } from "./answer/page.ts";
-import type { CsvMemory } from "./answer/rows.ts";
-import { askedSince } from "./asked-since.ts";
-import type { HttpListSettings, SinceSettings } from "./http-source-settings.ts";
 import { filledAddress, runJob, sameServer } from "./job.ts";
-import type { JobValues } from "./job.ts";
 import { ListProblems } from "./list-problems.ts";
-import { batches, forgotten, lowerCased, totalOf } from "./list-parts.ts";
+import { beginReading } from "./list-reading.ts";
+import type { ListReadOptions, ListSettings, Reading } from "./list-reading.ts";
+import { batches, forgotten, lowerCased, ownParameters, totalOf } from "./list-parts.ts";
 import { identityOf, merelyCounts, movingOf, Passes } from "./moving.ts";
-import { NewestChange } from "./newest-change.ts";
-import type { ChangesSeen } from "./newest-change.ts";
-import { createPaging } from "./paging.ts";
-import type { PagePosition, Paging } from "./paging.ts";
+import type { PagePosition } from "./paging.ts";
 import type { Moving } from "./paging-settings.ts";
 import type { Placement } from "./placement.ts";
-import { pageOf, positionOf, positionText } from "./position.ts";
+import { positionOf, positionText } from "./position.ts";
 import type { Position } from "./position.ts";
 import { requestPage, shownUrl } from "./request.ts";
 import type { PageAnswer, RequestDeps } from "./request.ts";
-
-/** What one list of a service is asked with and how its answers are read: of a stream, its details or a table. */
-export interface ListSettings extends HttpListSettings {
-  limits: RecordLimits;
-  /** Field that identifies a record. */
-  key?: string | undefined;
-  since?: SinceSettings | undefined;
-}
 
 export interface ListDeps {
   request: RequestDeps;
@@ -40,11 +26,6 @@ export interface ListDeps {
   baseUrl?: string | undefined;
   /** Columns without which a CSV answer is not read, since somebody reads them. */
   columns?: readonly string[] | undefined;
-}
-
-export interface ListReadOptions extends ReadOptions {
-  /** Values that this reading is asked with, beside those of the settings: of the record that it is chained to. */
-  placed?: readonly Placement[] | undefined;
 }
 
 /** One list of a service. Making one costs nothing, so that a chain of requests may make one for each of them. */
@@ -66,28 +47,6 @@ interface Fetched extends Page {
 }
 
 type FetchResult = { page: Fetched } | { problem: Problem } | { thrown: unknown };
-
-/** One reading on its way through the list. */
-interface Reading {
-  options: ListReadOptions;
-  paging: Paging;
-  position: PagePosition;
-  /** Number of the page at that position. */
-  number: number;
-  /** Records of the pages before it, those of an earlier reading included, and those of this reading. */
-  sum: number;
-  yielded: number;
-  total: number | undefined;
-  newest: NewestChange | undefined;
-  asked: readonly Placement[] | undefined;
-  memory: CsvMemory;
-  job: JobValues | undefined;
-  /** Whether it goes on where an earlier one was cut. */
-  resumed: boolean;
-  /** By what the last record is known again, and whether the way to a page was a mere count. */
-  last: string | undefined;
-  counts: boolean;
-}
 
 class PagedList implements List {
   readonly #who: string;
@@ -215,46 +174,12 @@ class PagedList implements List {
   }
 
   #begin(options: ListReadOptions, from: Position | undefined): Reading {
-    const { since, paging: settings, key, csv } = this.#settings;
-    const paging = createPaging(settings, this.#who, key);
-    const { clock } = this.#deps.request;
-    const seen = (before?: ChangesSeen): NewestChange | undefined =>
-      since === undefined ? undefined : new NewestChange(since, options.since, () => clock.monotonic(), before);
-    const asked = options.since === undefined || since === undefined ? undefined : askedSince(options.since, since);
-    const anew: Reading = {
+    return beginReading(
+      this.#settings,
+      { who: this.#who, url: this.#url, clock: this.#deps.request.clock },
       options,
-      paging,
-      position: paging.first,
-      number: 1,
-      sum: 0,
-      yielded: 0,
-      total: undefined,
-      newest: seen(),
-      asked,
-      memory: { header: csv?.header },
-      job: undefined,
-      resumed: false,
-      last: undefined,
-      counts: false,
-    };
-    const page = from === undefined ? undefined : pageOf(from);
-    if (from === undefined || page === undefined) return anew;
-    const position = page.url === undefined || page.url.origin === this.#url.origin ? paging.resume(page) : undefined;
-    const hasChanges = (from.changes === null) === (since === undefined);
-    if (position === undefined || !hasChanges || (from.job === null) !== (this.#settings.job === undefined))
-      return anew;
-    const { page: number, sum, total, header, job } = from;
-    return {
-      ...anew,
-      newest: seen(from.changes ?? undefined),
-      position,
-      number,
-      sum,
-      total: total ?? undefined,
-      memory: { header: header ?? undefined },
-      job: job ?? undefined,
-      resumed: true,
-    };
+      from,
+    );
   }
 
   /** Takes a page into account and goes on to the next one, if there is one and nothing is wrong. */
@@ -270,10 +195,15 @@ class PagedList implements List {
       const said = totalOf(this.#settings, page);
       reading.total = (this.#settings.paging.kind === "keyset" ? reading.total : said) ?? said ?? reading.total;
       const { total, totalHeader } = this.#settings;
-      if (reading.total === undefined && (total ?? totalHeader) !== undefined) throw this.#problems.noTotal(page.url);
-      const next = reading.paging.next({ ...page, sum: reading.sum, total: reading.total });
+      const isNothing = page.isNothing === true;
+      if (reading.total === undefined && !isNothing && (total ?? totalHeader) !== undefined)
+        throw this.#problems.noTotal(page.url);
+      const next = isNothing ? undefined : reading.paging.next({ ...page, sum: reading.sum, total: reading.total });
       if (seam !== undefined) throw seam;
-      if (next === undefined) return {};
+      if (next === undefined) {
+        const beyond = this.#settings.paging.kind === "none" ? this.#problems.beyond(page) : undefined;
+        return beyond === undefined ? {} : { problem: beyond };
+      }
       const { number, sum } = reading;
       if (number >= this.#settings.maxPages) throw this.#problems.tooManyPages();
       reading.counts ||= merelyCounts(this.#settings.paging, { from: page.url, next, number, records, sum });
@@ -356,7 +286,7 @@ class PagedList implements List {
 
   /** The page that a reading is at. Never rejects, so that it can run ahead of who waits for it. */
   async #ask(reading: Reading, signal: AbortSignal | undefined): Promise<FetchResult> {
-    const { method, query, body, bodyAs, parametersIn, since, errors, answer: kind } = this.#settings;
+    const { method, query, body, bodyAs, parametersIn, since, errors, nothing, answer: kind } = this.#settings;
     const { position, number, asked, options, memory } = reading;
     const { request, columns = [] } = this.#deps;
     try {
@@ -369,13 +299,22 @@ class PagedList implements List {
       ].filter((one) => isOwn || one.in !== "query");
       for (const [parameter, value] of Object.entries(position.parameters))
         placed.push({ in: parametersIn, parameter, value });
+      // What is left out elsewhere, such as the cursor of the first page, stands in an XML body as an empty text.
+      if (bodyAs === "xml")
+        for (const parameter of ownParameters(this.#settings, "body"))
+          if (!placed.some((one) => one.in === "body" && one.parameter === parameter))
+            placed.push({ in: "body", parameter, value: "" });
       const named = { place: `${shownUrl(url)}#page=${number}`, who: this.#who };
       const headers = lowerCased(this.#settings.headers);
       const page = await requestPage(
-        { url, method, headers, body, bodyAs, placed, accept: acceptOf[kind], errors },
+        { url, method, headers, body, bodyAs, placed, accept: acceptOf[kind], errors, nothing },
         request,
         async (answer): Promise<Fetched> => ({
-          ...(await readAnswer(answer, { form: this.#settings, columns, memory }, named)),
+          ...(await readAnswer(
+            answer,
+            { form: this.#settings, columns, memory, changesOnly: asked !== undefined },
+            named,
+          )),
           answer,
           url,
         }),

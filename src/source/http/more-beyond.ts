@@ -19,15 +19,16 @@ const namesTotal = /^(?:total|count|found)(?:count|size|records|items|elements|r
 const deepest = 4;
 
 /**
- * What an answer says of records beyond those that it holds, outside of its lists: a member whose name speaks of a next
- * page, or of a total that is larger. It is a guess by names, for people to look at; nothing is found where the answer
- * says that it is the last one.
+ * What an answer says of records beyond those that it holds, outside of its lists and of what stands at `recordsAt`: a
+ * member whose name speaks of a next page, or of a total that is larger. It is a guess by names, for people to look at;
+ * nothing is found where the answer says that it is the last one.
  */
-export function moreBeyond(document: Json, records: number): MoreBeyond[] {
+export function moreBeyond(document: Json, records: number, recordsAt?: readonly (string | number)[]): MoreBeyond[] {
+  const at = recordsAt === undefined ? undefined : JSON.stringify(recordsAt);
   const found: MoreBeyond[] = [];
   let isLast = false;
   const look = (value: Json, steps: readonly string[]): void => {
-    if (Array.isArray(value)) return;
+    if (Array.isArray(value) || (at !== undefined && JSON.stringify(steps) === at)) return;
     if (isJsonObject(value)) {
       if (steps.length >= deepest) return;
       for (const [name, member] of Object.entries(value)) if (member !== undefined) look(member, [...steps, name]);

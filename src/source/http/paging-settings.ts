@@ -68,7 +68,15 @@ const lastPageSchema = z
 
 export const pagingSchema = () =>
   z.discriminatedUnion("kind", [
-    z.strictObject({ kind: z.literal("none").describe("One answer holds everything.") }),
+    z.strictObject({
+      kind: z
+        .literal("none")
+        .describe("One answer holds everything. One that speaks of more than it holds is an incomplete reading."),
+      sure: z
+        .boolean()
+        .default(false)
+        .describe("It holds everything also where something in it looks like a next page or a larger total"),
+    }),
     z.strictObject({
       kind: z.literal("page").describe("Pages have numbers."),
       parameter: z

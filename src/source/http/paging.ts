@@ -211,7 +211,7 @@ function follow(link: string, from: URL, who: string, loops: LoopWatch): PagePos
 }
 
 /** The target of rel="next" in a Link header (RFC 8288). */
-function nextOf(header: string | undefined): string | undefined {
+export function nextOf(header: string | undefined): string | undefined {
   for (const match of (header ?? "").matchAll(/<([^>]*)>((?:\s*;\s*[\w*-]+\s*(?:=\s*(?:"[^"]*"|[^",;\s]+))?)*)/g)) {
     const relations = /;\s*rel\s*=\s*(?:"([^"]*)"|([^",;\s]+))/i.exec(match[2] ?? "");
     const names = (relations?.[1] ?? relations?.[2] ?? "").toLowerCase().split(/\s+/);

@@ -18,17 +18,18 @@ import { AnswerComplaint, complaintIn, wordsOfFailure } from "./answer/complaint
 import type { AnswerErrors } from "./answer/answer-settings.ts";
 import type { Received } from "./answer/page.ts";
 import { withPlacements } from "./placement.ts";
-import type { Draft, Placement } from "./placement.ts";
+import type { BodyForm, Draft, Placement } from "./placement.ts";
 import type { Credentials, Shown } from "./shown.ts";
 
 /** A page that is asked for. Reads only: it may be asked for again. */
 export interface PageRequest extends Draft {
   method: "GET" | "POST";
-  bodyAs?: "json" | "form" | undefined;
   /** Values that are put into it, in this order; what the credentials put in comes last. */
   placed?: readonly Placement[] | undefined;
   /** What `Accept` asks for, where the headers do not say it. */
   accept?: string | undefined;
+  /** HTTP statuses that mean that nothing is there. */
+  nothing?: readonly number[] | undefined;
   /** How its answers say that they failed, also beside an HTTP status that does. */
   errors?: AnswerErrors | undefined;
 }
@@ -142,12 +143,11 @@ class Attempt {
     const draft = withPlacements(this.#page, [...placed, ...(shown.placed ?? [])], this.#deps.who);
     for (const [name, value] of Object.entries(shown.parameters)) draft.url.searchParams.set(name, value);
     const body = method === "GET" ? undefined : bodyText(draft.body, bodyAs);
-    const type = bodyAs === "form" ? "application/x-www-form-urlencoded" : "application/json";
     const late = AbortSignal.timeout(this.#deps.settings.answerTimeoutMs);
     const response = await request(draft.url, {
       method,
       headers: {
-        ...(body === undefined ? {} : { "content-type": type }),
+        ...(body === undefined ? {} : { "content-type": typeOf[bodyAs ?? "json"] }),
         accept,
         "accept-encoding": "gzip",
         ...draft.headers,
@@ -159,6 +159,11 @@ class Attempt {
     });
     const headers = headersOf(response.headers);
     const { secrets } = shown;
+    if (this.#page.nothing?.includes(response.statusCode) === true) {
+      await response.body.dump();
+      const { statusCode: nothing } = response;
+      return { bytes: Buffer.alloc(0), headers, secrets, cookies: [], date: dateOf(headers["date"]), nothing };
+    }
     if (response.statusCode >= 200 && response.statusCode < 300) {
       const bytes = await this.#bodyOf(response);
       const cookies = [response.headers["set-cookie"] ?? []].flat();
@@ -267,7 +272,14 @@ class Attempt {
   }
 }
 
-function bodyText(body: Json | undefined, bodyAs: "json" | "form" | undefined): string {
+const typeOf: Readonly<Record<BodyForm, string>> = {
+  json: "application/json",
+  form: "application/x-www-form-urlencoded",
+  xml: "text/xml; charset=utf-8",
+};
+
+function bodyText(body: Json | undefined, bodyAs: BodyForm | undefined): string {
+  if (bodyAs === "xml") return typeof body === "string" ? body : "";
   if (bodyAs !== "form") return JSON.stringify(body ?? {});
   const form = new URLSearchParams();
   for (const [name, value] of isJsonObject(body) ? Object.entries(body) : [])

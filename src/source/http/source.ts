@@ -9,13 +9,16 @@ import type { Stream } from "../../crm/model.ts";
 import { columnsOf, neededColumns } from "../file/columns.ts";
 import type { ReadOutcome, SourceItem, SourceReader, Staging } from "../reader.ts";
 import type { HttpSourceSettings, HttpStream } from "../source-settings.ts";
+import type { TableRows } from "../table.ts";
 import { createCredentials } from "./credentials.ts";
 import { addressOf } from "./http-source-settings.ts";
+import type { HttpTable } from "./http-table-settings.ts";
 import { createList } from "./list.ts";
-import type { ListSettings } from "./list.ts";
+import type { ListSettings } from "./list-reading.ts";
 import { createSession } from "./session.ts";
 import { StreamReading } from "./stream.ts";
 import type { ListMaker } from "./stream.ts";
+import { columnsOfList, listOfTable, tableRows } from "./table.ts";
 
 export interface HttpSourceDeps {
   clock: Clock;
@@ -24,12 +27,15 @@ export interface HttpSourceDeps {
   staging: Staging;
 }
 
+export interface HttpSource extends SourceReader {
+  check(signal?: AbortSignal): Promise<Problem | undefined>;
+  /** The rows of a look-up table that is a list of the service; returns why they are not whole. */
+  table(name: string, settings: HttpTable, signal?: AbortSignal): TableRows;
+  close(): Promise<void>;
+}
+
 /** Reads streams over HTTP as the settings declare them, each from its lists. */
-export function createHttpSource(
-  name: string,
-  settings: HttpSourceSettings,
-  deps: HttpSourceDeps,
-): SourceReader & { check(signal?: AbortSignal): Promise<Problem | undefined>; close(): Promise<void> } {
+export function createHttpSource(name: string, settings: HttpSourceSettings, deps: HttpSourceDeps): HttpSource {
   const { clock, random, secrets, staging } = deps;
   const { auth, baseUrl, connectTimeoutMs, headersTimeoutMs, requestsAtOnce, requestsPerSecond } = settings;
   const agent = new Agent({
@@ -73,6 +79,10 @@ export function createHttpSource(
         if (problem !== undefined) return problem;
       }
       return undefined;
+    },
+    table(table, declared, signal) {
+      const about = { who: `source ${name}, table ${table}`, columns: columnsOfList(declared) };
+      return tableRows(listOf(listOfTable(declared), about), signal);
     },
     close: () => agent.destroy(),
   };

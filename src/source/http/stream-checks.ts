@@ -1,5 +1,5 @@
 import { checkChain } from "./chain-settings.ts";
-import type { DetailSettings, StreamChain } from "./chain-settings.ts";
+import type { ChainSettings, DetailSettings, StreamChain } from "./chain-settings.ts";
 import type { HttpListSettings, SinceSettings } from "./http-source-settings.ts";
 import { checkList } from "./list-checks.ts";
 
@@ -44,6 +44,7 @@ export function checkHttpStream(stream: Checked, name: string, source: SourceAro
   for (const [detail, list] of Object.entries(stream.details)) {
     const at = ["details", detail];
     const found = [...checkList({ ...list, key: list.rowKey }, baseUrl), ...checkChain(list, baseUrl)];
+    checkBatch(list, (message) => add([...at, "each", "batch"], message));
     for (const { path, message } of found) add([...at, ...path], message);
     if (list.key === undefined && list.each === undefined)
       add([...at, "key"], "missing; detail rows are joined by the key of their record");
@@ -51,10 +52,20 @@ export function checkHttpStream(stream: Checked, name: string, source: SourceAro
   return issues;
 }
 
+/** A text of XML has a place for one value. */
+function checkBatch(
+  { bodyAs, each }: { bodyAs: string; each?: ChainSettings | undefined },
+  add: (message: string) => void,
+): void {
+  if (bodyAs === "xml" && each?.batch !== undefined && each.put.some((put) => put.in === "body"))
+    add("found with values that go into a body of XML; ask record by record");
+}
+
 function checkEach({ each, since, ...list }: Checked, name: string, { baseUrl, streams }: SourceAround): Issue[] {
   if (each === undefined) return [];
   const issues = checkChain({ ...list, key: undefined, each: { ...each, batch: undefined } }, baseUrl);
   const add = (path: string[], message: string): number => issues.push({ path: ["each", ...path], message });
+  checkBatch({ ...list, each }, (message) => add(["batch"], message));
   if (each.batch !== undefined && each.into !== undefined)
     add(["into"], "found with batch, where an answer is for many records");
   if (since !== undefined)

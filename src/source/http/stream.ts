@@ -10,7 +10,8 @@ import { parseStaged } from "../staged.ts";
 import { readChain } from "./chain.ts";
 import type { Chain, Parent } from "./chain.ts";
 import type { ChainSettings, DetailSettings, StreamChain } from "./chain-settings.ts";
-import type { List, ListSettings } from "./list.ts";
+import type { ListSettings } from "./list-reading.ts";
+import type { List } from "./list.ts";
 
 interface ListAbout {
   who: string;

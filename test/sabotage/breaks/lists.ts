@@ -43,6 +43,48 @@ export const lists: Breaks = {
     title:
       "details that are asked for record by record > are never none because a request failed, and a 404 means none only where that is said",
   },
+  "a look-up table of which a page failed is taken as it came": {
+    file: "src/source/http/table.ts",
+    within: "tableRows",
+    find: "if (next.done === true) return next.value.problem;",
+    replace: "if (next.done === true) return undefined;",
+    test: "source/http-tables.test.ts",
+    title:
+      "a look-up table that is a list of a service > is no table with a page that fails: source and table are named, and nothing is mapped",
+  },
+  "one page that says that there is more is taken for everything": {
+    file: "src/source/http/list.ts",
+    within: "PagedList.#take",
+    find: `this.#settings.paging.kind === "none" ? this.#problems.beyond(page) : undefined`,
+    replace: "undefined",
+    test: "source/http-one-page.test.ts",
+    title:
+      "one answer that is taken for all there is > is incomplete where it says that there is more, and its records are taken all the same",
+  },
+  "an answer that says that nothing changed is taken for an empty list of everything": {
+    file: "src/source/http/answer/answer.ts",
+    within: "nothingIn",
+    find: "if (status !== 304 || changesOnly) return",
+    replace: "return",
+    test: "source/http-forms.test.ts",
+    title: "a status without content > that says that nothing changed is never a list of everything",
+  },
+  "a value in a request of XML is written as it is, and may end the text around it": {
+    file: "src/source/http/placement.ts",
+    within: "xmlText",
+    find: `xmlMarks[mark] ?? ""`,
+    replace: "mark",
+    test: "source/http-xml-body.test.ts",
+    title: "a request whose body is XML > is made for each record with its value, which cannot end the text around it",
+  },
+  "a quote inside a quoted value is written as it is": {
+    file: "src/source/http/placement.ts",
+    within: "quotedTexts",
+    find: `text.replaceAll("'", "''")`,
+    replace: "text",
+    test: "source/http-quoted.test.ts",
+    title: "values of several records in a query of the service > cannot end their quotes, however these are written",
+  },
   "a group drops a row that stands like another one": {
     file: "src/source/grouped.ts",
     within: "recordMaker",

@@ -74,6 +74,22 @@ export const answerFields = () => ({
       "How an answer with HTTP 200 says that it failed. By default one with something in `error` or `errors` did; " +
         "none: no answer does",
     ),
+  nothing: z
+    .array(z.literal([204, 304]))
+    .default([])
+    .meta({
+      description:
+        "HTTP statuses without content that mean that nothing is there. 304 does so only where changes are asked " +
+        "for; that nothing changed is no list of everything",
+      examples: [[204, 304]],
+    }),
+  single: z
+    .boolean()
+    .default(false)
+    .describe(
+      "JSON: what stands at `records` is one record and no list; null is none. The answer itself is the record where " +
+        "`records` is left out",
+    ),
   totalHeader: headerName.optional().meta({
     description: "The header that holds the number of all records, in place of `total`",
     examples: ["X-Total-Count"],

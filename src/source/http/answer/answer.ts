@@ -18,6 +18,7 @@ export interface AnswerForm {
   xml?: { lists: string[]; emptyBeside: boolean } | undefined;
   errors?: AnswerErrors | undefined;
   countHeader?: string | undefined;
+  single?: boolean | undefined;
   limits: RecordLimits;
 }
 
@@ -26,6 +27,8 @@ export interface AnswerReading {
   /** Columns without which a CSV answer is not read, since somebody reads them. */
   columns: readonly string[];
   memory: CsvMemory;
+  /** Only what changed was asked for. */
+  changesOnly: boolean;
 }
 
 /** What `Accept` asks for. */
@@ -41,6 +44,7 @@ export const acceptOf: Readonly<Record<AnswerForm["answer"], string>> = {
  * `source.wrong-shape`), or an AnswerComplaint where the service says that it failed.
  */
 export async function readAnswer(received: Received, reading: AnswerReading, named: Named): Promise<Page> {
+  if (received.nothing !== undefined) return nothingIn(received.nothing, reading, named);
   const page = await pageOf(received, reading, named);
   const { countHeader } = reading.form;
   const told = countHeader === undefined ? undefined : received.headers[countHeader.toLowerCase()];
@@ -49,13 +53,18 @@ export async function readAnswer(received: Received, reading: AnswerReading, nam
   throw unreadable(named, what, "source.not-json");
 }
 
+function nothingIn(status: number, { changesOnly }: AnswerReading, named: Named): Page {
+  if (status !== 304 || changesOnly) return { items: [], document: null, isNothing: true };
+  throw unreadable(named, "HTTP 304, which says that nothing changed, where everything was asked for");
+}
+
 async function pageOf(received: Received, { form, columns, memory }: AnswerReading, named: Named): Promise<Page> {
   const { answer, errors, limits } = form;
   const records = pathOf(form.records ?? ".");
   if (answer === "json") {
     const json = readJson(received, limits.maxBytes, named);
     refuse(json.document, errors);
-    return json.page(records, limits);
+    return form.single === true ? json.one(records, limits) : json.page(records, limits);
   }
   if (answer === "xml") {
     const [{ parseXml, xmlPage }, { textOf }] = await Promise.all([import("./xml.ts"), import("./text.ts")]);

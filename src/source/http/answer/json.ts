@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { isJsonObject } from "../../../base/canonical-json.ts";
 import type { Json } from "../../../base/canonical-json.ts";
 import { JsonListScanner } from "../../file/json-list.ts";
 import type { FileItem } from "../../file/row.ts";
@@ -14,6 +15,8 @@ export interface JsonAnswer {
   document: Json;
   /** Throws a Problem (`source.wrong-shape`) where there is no list. */
   page(records: Path, limits: RecordLimits): Page;
+  /** What stands at a path as one record; null is none. Throws as `page` does where there is something else. */
+  one(record: Path, limits: RecordLimits): Page;
 }
 
 /** Reads JSON. Throws a Problem: `source.not-json`. */
@@ -34,17 +37,28 @@ export function readJson({ bytes, secrets }: Received, maxBytes: number, named: 
     suspect = true;
     document = parseInexact(text);
   }
+  const isSound = (path: Path, { maxDepth }: RecordLimits): boolean => {
+    const above = path.steps.length + 1;
+    const whole = measureJson(document, { maxDepth: maxDepth + above, maxMembers: Number.MAX_SAFE_INTEGER });
+    return !suspect && whole.ok && !hasRepeatedMember(text, whole.value);
+  };
   return {
     document,
+    one(path, limits) {
+      const record = valueAt({ item: document, parent: undefined }, path);
+      if (record === null) return { document, items: [] };
+      if (!isJsonObject(record))
+        throw unreadable(named, `JSON without a single record at ${path.steps.join(".") || "its top"}`);
+      if (isSound(path, limits)) return { document, items: measured([record], path, limits, named.place) };
+      if (path.steps.length > 0) throw unreadable(named, "JSON whose record cannot be trusted to be whole");
+      return { document, items: scan(`[${text}]`, path, limits, named) };
+    },
     page(path, limits) {
       const records = valueAt({ item: document, parent: undefined }, path);
       if (!Array.isArray(records))
         throw unreadable(named, `JSON without a list at ${path.steps.join(".") || "its top"}`);
-      const above = path.steps.length + 1;
-      const whole = measureJson(document, { maxDepth: limits.maxDepth + above, maxMembers: Number.MAX_SAFE_INTEGER });
       // One record that cannot be trusted does not spoil the page: each is then parsed from its own bytes.
-      if (suspect || !whole.ok || hasRepeatedMember(text, whole.value))
-        return { document, items: scan(text, path, limits, named) };
+      if (!isSound(path, limits)) return { document, items: scan(text, path, limits, named) };
       return { document, items: measured(records, path, limits, named.place) };
     },
   };

@@ -10,6 +10,8 @@ export interface Page {
   items: FileItem[];
   /** The answer around the records, for totals and cursors. */
   document: Json;
+  /** Its HTTP status says that nothing is there, and so nothing of totals and cursors. */
+  isNothing?: boolean;
 }
 
 /** An answer that is to be read. */
@@ -19,6 +21,8 @@ export interface Received {
   headers: Readonly<Record<string, string>>;
   /** Texts that must not be seen in a message. */
   secrets: readonly string[];
+  /** The HTTP status, where it is one that means that nothing is there. */
+  nothing?: number;
 }
 
 /** What a reader of answers calls them in messages. */
