@@ -1,3 +1,4 @@
+import { isAscii } from "node:buffer";
 import { openSync, readSync, closeSync, existsSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, extname, relative, resolve } from "node:path";
 import { isJsonObject, parseJson } from "../base/canonical-json.ts";
@@ -10,12 +11,12 @@ import { createStaging } from "../ledger/records/staging.ts";
 import { columnsOfRows, listsOfRows, plainText } from "../source/proposal/columns.ts";
 import type { ColumnFacts } from "../source/proposal/columns.ts";
 import { moreBeyond } from "../source/http/more-beyond.ts";
-import type { MoreBeyond } from "../source/http/more-beyond.ts";
 import { csvSettings, listIn } from "../source/proposal/look.ts";
-import { listNames } from "../source/proposal/names.ts";
 import type { ListKind } from "../source/proposal/names.ts";
-import { keyOfList, kindOfList, proposeMapping } from "../source/proposal/propose.ts";
-import type { ProposedField } from "../source/proposal/propose.ts";
+import { pagingGuess } from "../source/proposal/paging.ts";
+import { columnsByField, keyOfList, kindOfList, proposeMapping } from "../source/proposal/propose.ts";
+import type { ProposedField, ProposedSeats } from "../source/proposal/propose.ts";
+import { groupedSeats, seatRows } from "../source/proposal/seats.ts";
 import { readDocument } from "../source/http/document.ts";
 import { readSample } from "../source/sample.ts";
 import { sourceSettingsSchema } from "../source/source-settings.ts";
@@ -33,6 +34,8 @@ interface LookedAt {
   nullTexts: readonly string[];
   /** Origin of an HTTP service; undefined: a file. */
   origin: string | undefined;
+  /** A CSV file whose beginning any encoding would read alike. */
+  isAscii: boolean;
   doubts: string[];
 }
 
@@ -65,7 +68,10 @@ export async function proposeFrom(
   const looked: LookedAt[] = [];
   for (const input of inputs)
     looked.push(/^https?:\/\//u.test(input) ? await lookAtAddress(input, signal) : await lookAtFile(input, signal));
+  const encoding = looked.find(({ settings }) => settings["encoding"] !== undefined)?.settings["encoding"];
+  if (encoding !== undefined) for (const { isAscii, settings } of looked) if (isAscii) settings["encoding"] = encoding;
   const lines = looked.filter(({ kind }) => kind === "lines");
+  const orders = looked.find(({ kind }) => kind === "orders");
   const sources: Record<string, JsonObject> = {};
   const streams: ProposedStream[] = [];
   for (const list of looked) {
@@ -81,7 +87,9 @@ export async function proposeFrom(
       list.origin === undefined
         ? { kind: "file", directory: relative(folder, directoryOf(inputs)) || "." }
         : { kind: "http", baseUrl: list.origin, auth: { kind: "none" } };
-    streams.push(proposeStream(source, kind, list, kind === "orders" ? lines : [], zone));
+    const seats = kind === "staff" ? seatsOf(list, orders) : undefined;
+    if (seats?.table !== undefined) sources[source] = { ...sources[source], tables: { orders: seats.table } };
+    streams.push(proposeStream(source, kind, list, { lines: kind === "orders" ? lines : [], seats, zone }));
   }
   if (streams.length === 0)
     throw usage("lines of orders alone make no stream", "give the list of orders too: --from ORDERS --from LINES");
@@ -98,23 +106,49 @@ function directoryOf(inputs: readonly string[]): string {
 }
 
 function sourceName(origin: string): string {
-  return plainText(new URL(origin).hostname.split(".").at(-2) ?? "api") || "api";
+  const { hostname } = new URL(origin);
+  if (!/[a-z]/iu.test(hostname)) return "api";
+  return plainText(hostname.split(".").at(-2) ?? "api") || "api";
+}
+
+/** What a list of staff says of the orders whose licences its people hold, and how it is read for that. */
+interface Seats {
+  proposed: ProposedSeats | undefined;
+  group: JsonObject | undefined;
+  columns: readonly ColumnFacts[];
+  /** The look-up table from orders to their customers, where the list names no customer itself. */
+  table: JsonObject | undefined;
+}
+
+function seatsOf(list: LookedAt, orders: LookedAt | undefined): Seats {
+  const grouped = groupedSeats(list.columns, list.rows);
+  const found = columnsByField("staff", list.columns);
+  const order = orders === undefined ? undefined : found.get("order")?.column.path;
+  const ofOrders = columnsByField("orders", orders?.columns ?? []);
+  const key = ofOrders.get("id")?.column.path;
+  const value = ofOrders.get("customerId")?.column.path;
+  const isSought = order !== undefined && !found.has("customerId") && list.origin === undefined;
+  const table =
+    isSought && orders?.origin === undefined && key !== undefined && value !== undefined
+      ? { ...orders?.settings, key, value }
+      : undefined;
+  const rows = grouped === undefined ? undefined : seatRows;
+  const proposed = order === undefined ? undefined : { order, rows, table: table === undefined ? undefined : "orders" };
+  return { proposed, group: grouped?.group, columns: grouped?.columns ?? list.columns, table };
 }
 
 function proposeStream(
   source: string,
   stream: Stream,
   list: LookedAt,
-  lines: readonly LookedAt[],
-  zone: string,
+  { lines, seats, zone }: { lines: readonly LookedAt[]; seats: Seats | undefined; zone: string },
 ): ProposedStream {
   const doubts = [...list.doubts];
   const [detail, ...others] = lines;
   for (const { from } of others) doubts.push(`${from} is left out: one list of lines is joined`);
   const within = listsOfRows(list.rows)[0];
-  const key = keyOfList(stream, list.columns);
-  const orderIds: readonly string[] = (listNames.orders.fields["id"] ?? []).filter((name) => name.includes("order"));
-  const detailKey = detail?.columns.find(({ plain }) => orderIds.includes(plain))?.path;
+  const key = seats?.group === undefined ? keyOfList(stream, list.columns) : undefined;
+  const detailKey = columnsByField("lines", detail?.columns ?? []).get("order")?.column.path;
   const isJoined =
     detail !== undefined && detailKey !== undefined && detail.origin === undefined && list.origin === undefined;
   if (detail !== undefined && !isJoined) doubts.push(`how the lines of ${detail.from} belong to orders`);
@@ -133,8 +167,13 @@ function proposeStream(
       ...(key === undefined ? {} : { key }),
       ...(nullTexts.length === 0 ? {} : { nullTexts }),
       ...(isJoined ? { details: { lines: { ...detail.settings, key: detailKey } } } : {}),
+      ...(seats?.group === undefined ? {} : { group: seats.group }),
     },
-    fields: proposeMapping(stream, list.columns, { zone, lines: proposedLines }),
+    fields: proposeMapping(stream, seats?.columns ?? list.columns, {
+      zone,
+      lines: proposedLines,
+      seats: seats?.proposed,
+    }),
     doubts,
   };
 }
@@ -152,12 +191,12 @@ async function lookAtFile(from: string, signal: AbortSignal): Promise<LookedAt> 
   const file = resolve(from);
   if (!existsSync(file) || !statSync(file).isFile())
     throw usage(`there is no file ${from}`, "name a file that is there");
-  const isCsv = /\.(?:csv|tsv|txt)$/iu.test(file);
+  const beginning = /\.(?:csv|tsv|txt)$/iu.test(file) ? beginningOf(file) : undefined;
   const list = /\.json$/iu.test(file) ? listIn(jsonOf(from, readFileSync(file))) : undefined;
   const settings: JsonObject = {
     files: basename(file),
     ...(extname(file).toLowerCase() === ".txt" ? { format: "csv" } : {}),
-    ...(isCsv ? csvSettings(beginningOf(file)) : {}),
+    ...(beginning === undefined ? {} : csvSettings(beginning)),
     ...(list?.path === undefined ? {} : { records: list.path }),
   };
   let { rows, doubts, isTooWide } = await rowsOf(dirname(file), settings, signal);
@@ -177,6 +216,7 @@ async function lookAtFile(from: string, signal: AbortSignal): Promise<LookedAt> 
     columns,
     nullTexts,
     origin: undefined,
+    isAscii: beginning !== undefined && isAscii(beginning),
     doubts,
   };
 }
@@ -252,7 +292,7 @@ async function lookAtAddress(from: string, signal: AbortSignal): Promise<LookedA
   if (list === undefined)
     throw usage(`${shown} answers with JSON that holds no list of objects`, "give the address of a list");
   const { columns, nullTexts } = columnsOfRows(list.rows.slice(0, sampleRows));
-  const more = moreBeyond(document, list.rows.length);
+  const paging = pagingGuess(document, moreBeyond(document, list.rows.length), list.rows.length);
   const { query, secrets } = withoutSecrets(url);
   return {
     from: shown,
@@ -260,13 +300,14 @@ async function lookAtAddress(from: string, signal: AbortSignal): Promise<LookedA
     settings: {
       url: `${url.pathname}${query}`,
       ...(list.path === undefined ? {} : { records: list.path }),
-      ...pagingOf(more),
+      ...paging.settings,
     },
     rows: list.rows,
     columns,
     nullTexts,
     origin: url.origin,
-    doubts: [...pagingDoubts(more, list.rows.length), ...secrets.map(secretDoubt)],
+    isAscii: false,
+    doubts: [...paging.doubts, ...secrets.map(secretDoubt)],
   };
 }
 
@@ -292,19 +333,4 @@ function withoutSecrets({ search }: URL): { query: string; secrets: string[] } {
 
 function secretDoubt(name: string): string {
   return `the query parameter ${name} looks like a secret and is left out here: it belongs into \`auth\` of the source`;
-}
-
-function pagingOf(more: readonly MoreBeyond[]): JsonObject {
-  const next = more.find(({ what, value }) => what === "next" && /^(?:https?:\/)?\//u.test(value));
-  const total = more.find(({ what }) => what === "total");
-  return {
-    ...(next === undefined ? {} : { paging: { kind: "nextLink", next: next.place } }),
-    ...(total === undefined ? {} : { total: total.place }),
-  };
-}
-
-function pagingDoubts(more: readonly MoreBeyond[], records: number): string[] {
-  if (more.length === 0) return [`whether the ${records} records of this answer are all; it names no next page`];
-  if (isJsonObject(pagingOf(more)["paging"] ?? null)) return [];
-  return [`how to come to the next page: ${more.map(({ place }) => place).join(", ")} speaks of more; set \`paging\``];
 }

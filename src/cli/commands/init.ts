@@ -78,7 +78,7 @@ async function proposeConfiguration(
   from: readonly string[],
 ): Promise<ExitCode> {
   const { proposeFrom } = await import("../../app/init-from.ts");
-  const { proposalText } = await import("../../app/proposal-text.ts");
+  const { proposalText, sealKeyVariable } = await import("../../app/proposal-text.ts");
   const zone = Temporal.Now.timeZoneId();
   const proposal = await proposeFrom(from, { folder: dirname(path), zone, signal });
   const { text, doubts } = proposalText(proposal, zone);
@@ -96,7 +96,9 @@ async function proposeConfiguration(
     output.line(`${counted(doubts, "guess", "guesses")} in it are marked DOUBT.`);
     const named = options.config === undefined ? "" : `--config ${options.config} `;
     const [first] = read;
-    output.line("Next, against the sandbox of both services, which asks for no secret:");
+    output.line("Next, against the sandbox of both services, which asks for no token:");
+    if (read.some(({ stream }) => stream === "staff"))
+      output.line(`  export ${sealKeyVariable}=$(openssl rand -hex 32)   # seals the passwords of new staff; keep it`);
     output.line(`  crm-sync ${named}--sandbox check`);
     if (first !== undefined) output.line(`  crm-sync ${named}--sandbox map ${first.source} ${first.stream}`);
     output.line(`  crm-sync ${named}--sandbox plan`);
