@@ -6,7 +6,10 @@ import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { systemClock } from "../base/clock.ts";
 import { messageOf, usage } from "../base/errors.ts";
 import { systemRandomness } from "../base/ids.ts";
+import { isPlainHttp } from "../base/loopback.ts";
+import type { Environment } from "../config/environment.ts";
 import type { Stream } from "../crm/model.ts";
+import { credentialOf, readSecret } from "../http/secrets.ts";
 import { createStaging } from "../ledger/records/staging.ts";
 import { columnsOfRows, listsOfRows, plainText } from "../source/proposal/columns.ts";
 import type { ColumnFacts } from "../source/proposal/columns.ts";
@@ -63,11 +66,13 @@ const sampleRows = 500;
  */
 export async function proposeFrom(
   inputs: readonly string[],
-  { folder, zone, signal }: { folder: string; zone: string; signal: AbortSignal },
+  { folder, zone, token, signal }: { folder: string; zone: string; token?: AddressToken; signal: AbortSignal },
 ): Promise<Proposal> {
+  const addresses = inputs.filter(isAddress);
+  if (token !== undefined) checkToken(addresses);
   const looked: LookedAt[] = [];
   for (const input of inputs)
-    looked.push(/^https?:\/\//u.test(input) ? await lookAtAddress(input, signal) : await lookAtFile(input, signal));
+    looked.push(isAddress(input) ? await lookAtAddress(input, token, signal) : await lookAtFile(input, signal));
   const encoding = looked.find(({ settings }) => settings["encoding"] !== undefined)?.settings["encoding"];
   if (encoding !== undefined) for (const { isAscii, settings } of looked) if (isAscii) settings["encoding"] = encoding;
   const lines = looked.filter(({ kind }) => kind === "lines");
@@ -86,7 +91,11 @@ export async function proposeFrom(
     sources[source] ??=
       list.origin === undefined
         ? { kind: "file", directory: relative(folder, directoryOf(inputs)) || "." }
-        : { kind: "http", baseUrl: list.origin, auth: { kind: "none" } };
+        : {
+            kind: "http",
+            baseUrl: list.origin,
+            auth: token === undefined ? { kind: "none" } : { kind: "bearer", token: token.reference },
+          };
     const seats = kind === "staff" ? seatsOf(list, orders) : undefined;
     if (seats?.table !== undefined) sources[source] = { ...sources[source], tables: { orders: seats.table } };
     streams.push(proposeStream(source, kind, list, { lines: kind === "orders" ? lines : [], seats, zone }));
@@ -96,9 +105,39 @@ export async function proposeFrom(
   return { sources, streams };
 }
 
+/** The bearer token that addresses are asked with. */
+export interface AddressToken {
+  /** `env:NAME` or `file:/path`, as the configuration will have it. */
+  reference: string;
+  value: string;
+}
+
+/** The token behind a reference; relative files are beside the configuration, which will name them. */
+export function tokenOf(reference: string, environment: Environment, folder: string): AddressToken {
+  try {
+    return { reference, value: credentialOf(readSecret(reference, { environment, directory: folder })) };
+  } catch (error) {
+    // The reference may be a token itself and is not repeated.
+    throw usage(`--token leads to no token: ${messageOf(error)}`, "name it as env:NAME or file:/path");
+  }
+}
+
+function isAddress(input: string): boolean {
+  return /^https?:\/\//u.test(input);
+}
+
+/** A token goes to one service, and to another machine over https alone. */
+function checkToken(addresses: readonly string[]): void {
+  const origins = new Set(addresses.map((input) => (URL.canParse(input) ? new URL(input).origin : "")));
+  if (origins.size === 0) throw usage("--token is for addresses, and none is given", "leave it out for files");
+  if (origins.size > 1) throw usage("one token would go to several services", "propose one service at a time");
+  if (addresses.some((input) => isPlainHttp(input)))
+    throw usage("a token would go over plain http, where everybody on the way can read it", "give an https address");
+}
+
 /** All files are named relative to one folder. */
 function directoryOf(inputs: readonly string[]): string {
-  const folders = inputs.filter((input) => !/^https?:\/\//u.test(input)).map((input) => dirname(resolve(input)));
+  const folders = inputs.filter((input) => !isAddress(input)).map((input) => dirname(resolve(input)));
   let [common = "."] = folders;
   while (!folders.every((folder) => folder === common || folder.startsWith(`${common === "/" ? "" : common}/`)))
     common = dirname(common);
@@ -283,11 +322,11 @@ async function rowsOf(
   }
 }
 
-async function lookAtAddress(from: string, signal: AbortSignal): Promise<LookedAt> {
+async function lookAtAddress(from: string, token: AddressToken | undefined, signal: AbortSignal): Promise<LookedAt> {
   if (!URL.canParse(from)) throw usage("what begins with http is no address", "write it as https://HOST/PATH");
   const url = new URL(from);
   const shown = `${url.origin}${url.pathname}`;
-  const document = await readDocument(url, signal);
+  const document = await readDocument(url, token?.value, signal);
   const list = listIn(document);
   if (list === undefined)
     throw usage(`${shown} answers with JSON that holds no list of objects`, "give the address of a list");

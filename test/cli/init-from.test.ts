@@ -141,6 +141,41 @@ describe("init --from", () => {
     expect(checked.stdout).toMatch(/customers: all 12 rows were read, and all can be used/u);
   });
 
+  it("asks an address with a token, which goes to that service alone and stands in no file and no message", async () => {
+    const asked: string[] = [];
+    const url = await startServer((request, response) => {
+      asked.push(request.headers.authorization ?? "nothing");
+      response.statusCode = request.headers.authorization === "Bearer zqsecret5" ? 200 : 401;
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify([{ id: "1", companyName: "Firma", email: "a@example.com" }]));
+    });
+    const place = newFolder();
+    const init = async (environment: Record<string, string>, ...options: string[]) =>
+      await crmSync({ config: join(place, "crm-sync.yaml"), environment }, "init", ...options);
+    const from = ["--from", `${url}/customers`];
+    const without = await init({}, ...from);
+    expect(without).toMatchObject({ exitCode: 64, stderr: expect.stringMatching(/HTTP 401[^]*--token env:NAME/u) });
+    const unset = await init({}, ...from, "--token", "env:TOKEN");
+    expect(unset).toMatchObject({
+      exitCode: 64,
+      stderr: expect.stringMatching(/environment variable TOKEN is not set/u),
+    });
+    const bare = await init({}, ...from, "--token", "zqsecret5");
+    expect(bare).toMatchObject({ exitCode: 64, stderr: expect.stringMatching(/no reference to a secret/u) });
+    const environment = { TOKEN: "zqsecret5" };
+    const plain = await init(environment, "--from", "http://crm.example.com/customers", "--token", "env:TOKEN");
+    expect(plain).toMatchObject({ exitCode: 64, stderr: expect.stringMatching(/plain http/u) });
+    const two = await init(environment, ...from, "--from", "https://crm.example.com/a", "--token", "env:TOKEN");
+    expect(two).toMatchObject({ exitCode: 64, stderr: expect.stringMatching(/several services/u) });
+    expect(asked).toEqual(["nothing"]);
+    const made = await init(environment, ...from, "--token", "env:TOKEN");
+    expect(made.exitCode, made.stderr).toBe(0);
+    const text = readFileSync(join(place, "crm-sync.yaml"), "utf8");
+    expect(text).toMatch(/auth:\s+kind: bearer\s+token: env:TOKEN/u);
+    for (const { stdout, stderr } of [without, unset, bare, plain, two, made])
+      expect(text + stdout + stderr).not.toContain("zqsecret");
+  });
+
   it("finds the list, the next page and the total in the answer of a service", async () => {
     const people = Array.from({ length: 3 }, (_, index) => ({
       id: `P${index}`,
