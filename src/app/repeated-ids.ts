@@ -4,8 +4,8 @@ import type { StreamMapping } from "../source/source.ts";
 import type { SampleFault } from "./sample-fault.ts";
 
 /**
- * Records of a sample that a run would quarantine since another one of the same read has their id and different content,
- * as where the mapping takes the id from the wrong field.
+ * Records of a sample that a run would quarantine, since another one of the same read has their id and different
+ * content, as where the mapping takes the id from the wrong field.
  */
 export function repeatedIds(usable: readonly SourceItem[], mapping: StreamMapping): SampleFault | undefined {
   const known = new Map<string, { rows: number; contents: Set<string>; place: string }>();
