@@ -145,7 +145,8 @@ describe("init --from", () => {
     const asked: string[] = [];
     const url = await startServer((request, response) => {
       asked.push(request.headers.authorization ?? "nothing");
-      response.statusCode = request.headers.authorization === "Bearer zqsecret5" ? 200 : 401;
+      const refusal = request.url === "/busy" ? 429 : 401;
+      response.statusCode = request.headers.authorization === "Bearer zqsecret5" ? 200 : refusal;
       response.setHeader("content-type", "application/json");
       response.end(JSON.stringify([{ id: "1", companyName: "Firma", email: "a@example.com" }]));
     });
@@ -155,6 +156,9 @@ describe("init --from", () => {
     const from = ["--from", `${url}/customers`];
     const without = await init({}, ...from);
     expect(without).toMatchObject({ exitCode: 64, stderr: expect.stringMatching(/HTTP 401[^]*--token env:NAME/u) });
+    const busy = await init({}, "--from", `${url}/busy`);
+    expect(busy).toMatchObject({ exitCode: 64, stderr: expect.stringMatching(/HTTP 429[^]*again later/u) });
+    asked.pop();
     const unset = await init({}, ...from, "--token", "env:TOKEN");
     expect(unset).toMatchObject({
       exitCode: 64,

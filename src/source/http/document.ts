@@ -22,6 +22,8 @@ export async function readDocument(url: URL, token: string | undefined, signal: 
     const { statusCode, body } = await request(url, { dispatcher: agent, signal, headers });
     const text = await body.text();
     if (statusCode === 401 || statusCode === 403) throw refused(shown, statusCode, token !== undefined);
+    if (statusCode === 429 || statusCode >= 500)
+      throw usage(`${shown} answers HTTP ${statusCode}`, "the service is busy or in trouble: ask it again later");
     if (statusCode !== 200) throw usage(`${shown} answers HTTP ${statusCode}`, "give the address of a list");
     try {
       return parseExact(text.replace(/^\uFEFF/u, ""));
