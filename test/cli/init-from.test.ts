@@ -143,9 +143,9 @@ describe("init --from", () => {
 
   it("asks an address with a token, which goes to that service alone and stands in no file and no message", async () => {
     const asked: string[] = [];
-    const url = await startServer((request, response) => {
+    const url = await startServer((request, response, { url: address }) => {
       asked.push(request.headers.authorization ?? "nothing");
-      const refusal = request.url === "/busy" ? 429 : 401;
+      const refusal = address === "/busy" ? 429 : 401;
       response.statusCode = request.headers.authorization === "Bearer zqsecret5" ? 200 : refusal;
       response.setHeader("content-type", "application/json");
       response.end(JSON.stringify([{ id: "1", companyName: "Firma", email: "a@example.com" }]));
