@@ -285,7 +285,11 @@ function staffFields(proposal: Proposal, seats: ProposedSeats | undefined): Prop
     const fields = { instanceId: assetOf(seats.order) };
     const assets: Json =
       seats.rows === undefined ? { one: fields } : { each: { distinct: seats.rows, by: seats.order }, fields };
-    proposal.add("assets", assets, "that each person holds the licence of each order that is named with them");
+    proposal.add(
+      "assets",
+      assets,
+      "that one person holds the asset of an order: for several, give it a quantity, or one for each line",
+    );
   }
   return proposal.fields;
 }
