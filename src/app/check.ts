@@ -1,9 +1,11 @@
 import { messageOf, Problem } from "../base/errors.ts";
 import type { EndpointId } from "../contract/endpoints.ts";
+import type { Stream } from "../crm/model.ts";
 import { missingAssumptions } from "../contract/assumptions/missing.ts";
 import { signingKey } from "../ledger/audit/checkpoint.ts";
 import { ReadFailure } from "../platform/call.ts";
 import { counted } from "../report/text.ts";
+import type { SourceSettings } from "../source/source-settings.ts";
 import type { Application } from "./application.ts";
 import type { SampleFault } from "./sample-fault.ts";
 import { lookAtStream } from "./stream-sample.ts";
@@ -93,16 +95,44 @@ async function sourceFindings(application: Application, signal: AbortSignal): Pr
     const problem = await source.check(signal);
     if (problem !== undefined) {
       findings.push(unreadable(what, problem));
-      continue;
-    }
-    findings.push({ what, good: true, kind: "source", detail: `can be read: ${source.streams.join(", ")}` });
+      if (!ofOneStream.has(problem.code)) continue;
+    } else findings.push({ what, good: true, kind: "source", detail: `can be read: ${source.streams.join(", ")}` });
+    const settings = application.config.assumptions;
     for (const stream of source.streams) {
-      const sample = await lookAtStream(source, stream, application.config.assumptions, signal);
-      findings.push(...streamFindings(source.name, sample));
+      const changedAt = changedAtOf(application.config.sources[source.name], stream);
+      const sample = await lookAtStream(source, stream, { settings, changedAt }, signal).catch(problemOf);
+      if (sample instanceof Problem) {
+        if (sample.message !== problem?.message) findings.push(unreadable(`${what}, ${stream}`, sample));
+      } else if (problem === undefined || sample.problem?.message !== problem.message)
+        findings.push(...streamFindings(source.name, sample));
     }
     await source.endReading();
   }
   return findings;
+}
+
+/** What is wrong with one list of a source and says nothing of the others, which are looked at all the same. */
+const ofOneStream: ReadonlySet<string> = new Set([
+  "source.error-answer",
+  "source.half-written",
+  "source.missing-file",
+  "source.not-found",
+  "source.not-json",
+  "source.wrong-encoding",
+  "source.wrong-query",
+  "source.wrong-shape",
+]);
+
+function problemOf(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  throw error;
+}
+
+/** Where a stream says when a record was changed; in rows that are grouped it cannot be looked for any more. */
+function changedAtOf(source: SourceSettings | undefined, stream: Stream): string | undefined {
+  if (source?.kind !== "http") return undefined;
+  const { since, group } = source.streams[stream] ?? {};
+  return group === undefined ? since?.changedAt : undefined;
 }
 
 function unreadable(what: string, problem: Problem): Finding {
@@ -148,7 +178,19 @@ function streamFindings(source: string, sample: StreamSample): Finding[] {
     detail: `${place} holds nothing in any of ${rows} rows; the mapping of ${fields.join(", ")} reads it`,
     cure: "correct the path, or leave it where the CRM may fill it later",
   }));
-  return [records, ...empty];
+  return [records, ...empty, ...changedAtFindings(what, sample)];
+}
+
+function changedAtFindings(what: string, { changedAt, rows }: StreamSample): Finding[] {
+  if (changedAt === undefined || changedAt.filled === rows) return [];
+  const { place, filled } = changedAt;
+  const detail =
+    filled === 0
+      ? `${place} (\`since.changedAt\`) holds nothing in any of ${rows} rows: each run reads everything`
+      : `${place} (\`since.changedAt\`) holds something in ${filled} of ${rows} rows: the newest of those alone says ` +
+        "from when on changes are asked for";
+  const cure = "correct the path, or see that a change of a record without it is found by the service all the same";
+  return [{ what, good: true, warning: true, kind: "records", detail, cure }];
 }
 
 /** Most reasons of one stream that are told. */

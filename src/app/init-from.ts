@@ -1,3 +1,4 @@
+import { isAscii } from "node:buffer";
 import { openSync, readSync, closeSync, existsSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, extname, relative, resolve } from "node:path";
 import { isJsonObject, parseJson } from "../base/canonical-json.ts";
@@ -5,17 +6,20 @@ import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { systemClock } from "../base/clock.ts";
 import { messageOf, usage } from "../base/errors.ts";
 import { systemRandomness } from "../base/ids.ts";
+import { isPlainHttp } from "../base/loopback.ts";
+import type { Environment } from "../config/environment.ts";
 import type { Stream } from "../crm/model.ts";
+import { credentialOf, readSecret } from "../http/secrets.ts";
 import { createStaging } from "../ledger/records/staging.ts";
 import { columnsOfRows, listsOfRows, plainText } from "../source/proposal/columns.ts";
 import type { ColumnFacts } from "../source/proposal/columns.ts";
 import { moreBeyond } from "../source/http/more-beyond.ts";
-import type { MoreBeyond } from "../source/http/more-beyond.ts";
 import { csvSettings, listIn } from "../source/proposal/look.ts";
-import { listNames } from "../source/proposal/names.ts";
 import type { ListKind } from "../source/proposal/names.ts";
-import { keyOfList, kindOfList, proposeMapping } from "../source/proposal/propose.ts";
-import type { ProposedField } from "../source/proposal/propose.ts";
+import { pagingGuess } from "../source/proposal/paging.ts";
+import { columnsByField, keyOfList, kindOfList, proposeMapping } from "../source/proposal/propose.ts";
+import type { ProposedField, ProposedSeats } from "../source/proposal/propose.ts";
+import { groupedSeats, seatRows } from "../source/proposal/seats.ts";
 import { readDocument } from "../source/http/document.ts";
 import { readSample } from "../source/sample.ts";
 import { sourceSettingsSchema } from "../source/source-settings.ts";
@@ -33,6 +37,8 @@ interface LookedAt {
   nullTexts: readonly string[];
   /** Origin of an HTTP service; undefined: a file. */
   origin: string | undefined;
+  /** A CSV file whose beginning any encoding would read alike. */
+  isAscii: boolean;
   doubts: string[];
 }
 
@@ -60,12 +66,17 @@ const sampleRows = 500;
  */
 export async function proposeFrom(
   inputs: readonly string[],
-  { folder, zone, signal }: { folder: string; zone: string; signal: AbortSignal },
+  { folder, zone, token, signal }: { folder: string; zone: string; token?: AddressToken; signal: AbortSignal },
 ): Promise<Proposal> {
+  const addresses = inputs.filter(isAddress);
+  if (token !== undefined) checkToken(addresses);
   const looked: LookedAt[] = [];
   for (const input of inputs)
-    looked.push(/^https?:\/\//u.test(input) ? await lookAtAddress(input, signal) : await lookAtFile(input, signal));
+    looked.push(isAddress(input) ? await lookAtAddress(input, token, signal) : await lookAtFile(input, signal));
+  const encoding = looked.find(({ settings }) => settings["encoding"] !== undefined)?.settings["encoding"];
+  if (encoding !== undefined) for (const { isAscii, settings } of looked) if (isAscii) settings["encoding"] = encoding;
   const lines = looked.filter(({ kind }) => kind === "lines");
+  const orders = looked.find(({ kind }) => kind === "orders");
   const sources: Record<string, JsonObject> = {};
   const streams: ProposedStream[] = [];
   for (const list of looked) {
@@ -80,17 +91,53 @@ export async function proposeFrom(
     sources[source] ??=
       list.origin === undefined
         ? { kind: "file", directory: relative(folder, directoryOf(inputs)) || "." }
-        : { kind: "http", baseUrl: list.origin, auth: { kind: "none" } };
-    streams.push(proposeStream(source, kind, list, kind === "orders" ? lines : [], zone));
+        : {
+            kind: "http",
+            baseUrl: list.origin,
+            auth: token === undefined ? { kind: "none" } : { kind: "bearer", token: token.reference },
+          };
+    const seats = kind === "staff" ? seatsOf(list, orders) : undefined;
+    if (seats?.table !== undefined) sources[source] = { ...sources[source], tables: { orders: seats.table } };
+    streams.push(proposeStream(source, kind, list, { lines: kind === "orders" ? lines : [], seats, zone }));
   }
   if (streams.length === 0)
     throw usage("lines of orders alone make no stream", "give the list of orders too: --from ORDERS --from LINES");
   return { sources, streams };
 }
 
+/** The bearer token that addresses are asked with. */
+export interface AddressToken {
+  /** `env:NAME` or `file:/path`, as the configuration will have it. */
+  reference: string;
+  value: string;
+}
+
+/** The token behind a reference; relative files are beside the configuration, which will name them. */
+export function tokenOf(reference: string, environment: Environment, folder: string): AddressToken {
+  try {
+    return { reference, value: credentialOf(readSecret(reference, { environment, directory: folder })) };
+  } catch (error) {
+    // The reference may be a token itself and is not repeated.
+    throw usage(`--token leads to no token: ${messageOf(error)}`, "name it as env:NAME or file:/path");
+  }
+}
+
+function isAddress(input: string): boolean {
+  return /^https?:\/\//u.test(input);
+}
+
+/** A token goes to one service, and to another machine over https alone. */
+function checkToken(addresses: readonly string[]): void {
+  const origins = new Set(addresses.map((input) => (URL.canParse(input) ? new URL(input).origin : "")));
+  if (origins.size === 0) throw usage("--token is for addresses, and none is given", "leave it out for files");
+  if (origins.size > 1) throw usage("one token would go to several services", "propose one service at a time");
+  if (addresses.some((input) => isPlainHttp(input)))
+    throw usage("a token would go over plain http, where everybody on the way can read it", "give an https address");
+}
+
 /** All files are named relative to one folder. */
 function directoryOf(inputs: readonly string[]): string {
-  const folders = inputs.filter((input) => !/^https?:\/\//u.test(input)).map((input) => dirname(resolve(input)));
+  const folders = inputs.filter((input) => !isAddress(input)).map((input) => dirname(resolve(input)));
   let [common = "."] = folders;
   while (!folders.every((folder) => folder === common || folder.startsWith(`${common === "/" ? "" : common}/`)))
     common = dirname(common);
@@ -98,23 +145,49 @@ function directoryOf(inputs: readonly string[]): string {
 }
 
 function sourceName(origin: string): string {
-  return plainText(new URL(origin).hostname.split(".").at(-2) ?? "api") || "api";
+  const { hostname } = new URL(origin);
+  if (!/[a-z]/iu.test(hostname)) return "api";
+  return plainText(hostname.split(".").at(-2) ?? "api") || "api";
+}
+
+/** What a list of staff says of the orders whose licences its people hold, and how it is read for that. */
+interface Seats {
+  proposed: ProposedSeats | undefined;
+  group: JsonObject | undefined;
+  columns: readonly ColumnFacts[];
+  /** The look-up table from orders to their customers, where the list names no customer itself. */
+  table: JsonObject | undefined;
+}
+
+function seatsOf(list: LookedAt, orders: LookedAt | undefined): Seats {
+  const grouped = groupedSeats(list.columns, list.rows);
+  const found = columnsByField("staff", list.columns);
+  const order = orders === undefined ? undefined : found.get("order")?.column.path;
+  const ofOrders = columnsByField("orders", orders?.columns ?? []);
+  const key = ofOrders.get("id")?.column.path;
+  const value = ofOrders.get("customerId")?.column.path;
+  const isSought = order !== undefined && !found.has("customerId") && list.origin === undefined;
+  const table =
+    isSought && orders?.origin === undefined && key !== undefined && value !== undefined
+      ? { ...orders?.settings, key, value }
+      : undefined;
+  const rows = grouped === undefined ? undefined : seatRows;
+  const proposed = order === undefined ? undefined : { order, rows, table: table === undefined ? undefined : "orders" };
+  return { proposed, group: grouped?.group, columns: grouped?.columns ?? list.columns, table };
 }
 
 function proposeStream(
   source: string,
   stream: Stream,
   list: LookedAt,
-  lines: readonly LookedAt[],
-  zone: string,
+  { lines, seats, zone }: { lines: readonly LookedAt[]; seats: Seats | undefined; zone: string },
 ): ProposedStream {
   const doubts = [...list.doubts];
   const [detail, ...others] = lines;
   for (const { from } of others) doubts.push(`${from} is left out: one list of lines is joined`);
   const within = listsOfRows(list.rows)[0];
-  const key = keyOfList(stream, list.columns);
-  const orderIds: readonly string[] = (listNames.orders.fields["id"] ?? []).filter((name) => name.includes("order"));
-  const detailKey = detail?.columns.find(({ plain }) => orderIds.includes(plain))?.path;
+  const key = seats?.group === undefined ? keyOfList(stream, list.columns) : undefined;
+  const detailKey = columnsByField("lines", detail?.columns ?? []).get("order")?.column.path;
   const isJoined =
     detail !== undefined && detailKey !== undefined && detail.origin === undefined && list.origin === undefined;
   if (detail !== undefined && !isJoined) doubts.push(`how the lines of ${detail.from} belong to orders`);
@@ -133,8 +206,13 @@ function proposeStream(
       ...(key === undefined ? {} : { key }),
       ...(nullTexts.length === 0 ? {} : { nullTexts }),
       ...(isJoined ? { details: { lines: { ...detail.settings, key: detailKey } } } : {}),
+      ...(seats?.group === undefined ? {} : { group: seats.group }),
     },
-    fields: proposeMapping(stream, list.columns, { zone, lines: proposedLines }),
+    fields: proposeMapping(stream, seats?.columns ?? list.columns, {
+      zone,
+      lines: proposedLines,
+      seats: seats?.proposed,
+    }),
     doubts,
   };
 }
@@ -152,12 +230,12 @@ async function lookAtFile(from: string, signal: AbortSignal): Promise<LookedAt> 
   const file = resolve(from);
   if (!existsSync(file) || !statSync(file).isFile())
     throw usage(`there is no file ${from}`, "name a file that is there");
-  const isCsv = /\.(?:csv|tsv|txt)$/iu.test(file);
+  const beginning = /\.(?:csv|tsv|txt)$/iu.test(file) ? beginningOf(file) : undefined;
   const list = /\.json$/iu.test(file) ? listIn(jsonOf(from, readFileSync(file))) : undefined;
   const settings: JsonObject = {
     files: basename(file),
     ...(extname(file).toLowerCase() === ".txt" ? { format: "csv" } : {}),
-    ...(isCsv ? csvSettings(beginningOf(file)) : {}),
+    ...(beginning === undefined ? {} : csvSettings(beginning)),
     ...(list?.path === undefined ? {} : { records: list.path }),
   };
   let { rows, doubts, isTooWide } = await rowsOf(dirname(file), settings, signal);
@@ -177,6 +255,7 @@ async function lookAtFile(from: string, signal: AbortSignal): Promise<LookedAt> 
     columns,
     nullTexts,
     origin: undefined,
+    isAscii: beginning !== undefined && isAscii(beginning),
     doubts,
   };
 }
@@ -243,16 +322,16 @@ async function rowsOf(
   }
 }
 
-async function lookAtAddress(from: string, signal: AbortSignal): Promise<LookedAt> {
+async function lookAtAddress(from: string, token: AddressToken | undefined, signal: AbortSignal): Promise<LookedAt> {
   if (!URL.canParse(from)) throw usage("what begins with http is no address", "write it as https://HOST/PATH");
   const url = new URL(from);
   const shown = `${url.origin}${url.pathname}`;
-  const document = await readDocument(url, signal);
+  const document = await readDocument(url, token?.value, signal);
   const list = listIn(document);
   if (list === undefined)
     throw usage(`${shown} answers with JSON that holds no list of objects`, "give the address of a list");
   const { columns, nullTexts } = columnsOfRows(list.rows.slice(0, sampleRows));
-  const more = moreBeyond(document, list.rows.length);
+  const paging = pagingGuess(document, moreBeyond(document, list.rows.length), list.rows.length);
   const { query, secrets } = withoutSecrets(url);
   return {
     from: shown,
@@ -260,13 +339,14 @@ async function lookAtAddress(from: string, signal: AbortSignal): Promise<LookedA
     settings: {
       url: `${url.pathname}${query}`,
       ...(list.path === undefined ? {} : { records: list.path }),
-      ...pagingOf(more),
+      ...paging.settings,
     },
     rows: list.rows,
     columns,
     nullTexts,
     origin: url.origin,
-    doubts: [...pagingDoubts(more, list.rows.length), ...secrets.map(secretDoubt)],
+    isAscii: false,
+    doubts: [...paging.doubts, ...secrets.map(secretDoubt)],
   };
 }
 
@@ -292,19 +372,4 @@ function withoutSecrets({ search }: URL): { query: string; secrets: string[] } {
 
 function secretDoubt(name: string): string {
   return `the query parameter ${name} looks like a secret and is left out here: it belongs into \`auth\` of the source`;
-}
-
-function pagingOf(more: readonly MoreBeyond[]): JsonObject {
-  const next = more.find(({ what, value }) => what === "next" && /^(?:https?:\/)?\//u.test(value));
-  const total = more.find(({ what }) => what === "total");
-  return {
-    ...(next === undefined ? {} : { paging: { kind: "nextLink", next: next.place } }),
-    ...(total === undefined ? {} : { total: total.place }),
-  };
-}
-
-function pagingDoubts(more: readonly MoreBeyond[], records: number): string[] {
-  if (more.length === 0) return [`whether the ${records} records of this answer are all; it names no next page`];
-  if (isJsonObject(pagingOf(more)["paging"] ?? null)) return [];
-  return [`how to come to the next page: ${more.map(({ place }) => place).join(", ")} speaks of more; set \`paging\``];
 }

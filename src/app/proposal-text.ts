@@ -6,6 +6,9 @@ import { projectFolder } from "../base/project-folder.ts";
 import { streams } from "../crm/model.ts";
 import type { Proposal, ProposedStream } from "./init-from.ts";
 
+/** The environment variable from which a proposed configuration takes the key that seals passwords of staff. */
+export const sealKeyVariable = "SEAL_KEY";
+
 /** A proposed configuration as YAML, with each doubt as a comment where it stands; how many there are. */
 export function proposalText({ sources, streams: proposed }: Proposal, zone: string): { text: string; doubts: number } {
   const inOrder = streams.flatMap((name) => proposed.filter(({ stream }) => stream === name));
@@ -15,7 +18,9 @@ export function proposalText({ sources, streams: proposed }: Proposal, zone: str
       return [source, { ...settings, streams: Object.fromEntries(own.map((item) => [item.stream, settingsOf(item)])) }];
     }),
   );
-  const document = new Document({ ledger: { path: "ledger/ledger.db" }, zone, sources: written });
+  const hasStaff = proposed.some(({ stream }) => stream === "staff");
+  const ledger = { path: "ledger/ledger.db", ...(hasStaff ? { sealKey: `env:${sealKeyVariable}` } : {}) };
+  const document = new Document({ ledger, zone, sources: written }, { aliasDuplicateObjects: false });
   document.commentBefore = [
     ` yaml-language-server: $schema=${join(projectFolder, "config/schema.json")}`,
     " Proposed from the lists that are named below. What is marked DOUBT is a guess: look at it, and see",

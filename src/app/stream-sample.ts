@@ -2,12 +2,14 @@ import type { Json } from "../base/canonical-json.ts";
 import type { Problem } from "../base/errors.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import type { Stream } from "../crm/model.ts";
+import { parsePath } from "../source/mapping/path.ts";
 import { formatRawPath } from "../source/mapping/raw-path.ts";
 import { valuesAt } from "../source/mapping/ways.ts";
 import type { Way } from "../source/mapping/ways.ts";
 import type { SourceItem } from "../source/reader.ts";
 import { readSample } from "../source/sample.ts";
 import type { Source } from "../source/source.ts";
+import { repeatedIds } from "./repeated-ids.ts";
 import { faultOf } from "./sample-fault.ts";
 import type { SampleFault } from "./sample-fault.ts";
 
@@ -23,6 +25,8 @@ export interface StreamSample {
   faults: SampleFault[];
   /** Raw places that the mapping reads and that hold nothing in any row, with the target fields that read them. */
   emptyPlaces: { place: string; fields: string[] }[];
+  /** In how many rows `since.changedAt` holds something; undefined: the stream does not have it. */
+  changedAt: { place: string; filled: number } | undefined;
   problem: Problem | undefined;
 }
 
@@ -33,7 +37,7 @@ const sampleRows = 1_000;
 export async function lookAtStream(
   source: Source,
   stream: Stream,
-  settings: AssumptionSettings,
+  { settings, changedAt }: { settings: AssumptionSettings; changedAt: string | undefined },
   signal: AbortSignal,
 ): Promise<StreamSample> {
   const mapping = await source.mapping(stream, signal);
@@ -47,22 +51,38 @@ export async function lookAtStream(
     skipped: 0,
     faults: [],
     emptyPlaces: [],
+    changedAt: changedAt === undefined ? undefined : { place: changedAt, filled: filledIn(items, changedAt) },
     problem: outcome?.problem,
   };
+  const usable: SourceItem[] = [];
   const faults = new Map<string, SampleFault>();
   for (const item of items) {
     const fault = faultOf(item, mapping, settings);
     if (fault === undefined || fault === "skipped") {
       finding[fault ?? "mapped"] += 1;
+      if (fault === undefined) usable.push(item);
       continue;
     }
     const known = faults.get(`${fault.field}\n${fault.code}`);
     if (known === undefined) faults.set(`${fault.field}\n${fault.code}`, fault);
     else known.records += 1;
   }
+  const repeated = repeatedIds(usable, mapping);
+  if (repeated !== undefined) {
+    finding.mapped -= repeated.records;
+    faults.set("repeated ids", repeated);
+  }
   finding.faults = [...faults.values()].sort((one, other) => other.records - one.records);
   finding.emptyPlaces = items.length === 0 ? [] : emptyPlaces(items, ways);
   return finding;
+}
+
+/** In how many rows a path holds something. */
+function filledIn(items: readonly SourceItem[], path: string): number {
+  const parsed = parsePath(path);
+  if (!parsed.ok) return 0;
+  const { steps } = parsed.value;
+  return items.filter((item) => "raw" in item && valuesAt(item.raw.value, steps).some(isThere)).length;
 }
 
 function emptyPlaces(items: readonly SourceItem[], ways: readonly Way[]): StreamSample["emptyPlaces"] {

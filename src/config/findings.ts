@@ -52,9 +52,11 @@ function explain(issue: Issue, above: Path, layer: Layer, schema: JsonSchema): P
   const expected = expectation(issue);
   if (value === undefined) {
     const last = path.at(-1);
-    return [
-      mistake("config.missing", place, `${name} is missing; ${expected} is expected.`, `Add \`${last}: …\` here.`),
-    ];
+    const cure =
+      last === "orderService" || last === "memberCenter"
+        ? `Add \`${last}: …\` here; until then \`--sandbox\` has both services inside the program.`
+        : `Add \`${last}: …\` here.`;
+    return [mistake("config.missing", place, `${name} is missing; ${expected} is expected.`, cure)];
   }
   return [
     mistake(

@@ -121,7 +121,14 @@ describe("a CSV file", () => {
   it("without a column that somebody reads gives no rows: a field that is gone would look empty", async () => {
     const { outcome } = await read({ "c.csv": "id,title\n1,a\n" }, { files: "c.csv" });
     expect(outcome).toMatchObject({ complete: false, rows: 0, problem: { code: "source.wrong-shape" } });
-    expect(outcome.problem?.message).toBe('The file c.csv has no column "name", which the configuration reads.');
+    expect(outcome.problem?.message).toBe(
+      'The file c.csv has no column "name", which the configuration reads; it has "title", which nothing reads.',
+    );
+    const without = await read({ "c.csv": "1,Ann Lee\n2,Bob Ray\n" }, { files: "c.csv" });
+    expect(without.outcome.problem?.message).not.toContain("Ann");
+    const latin = Buffer.from("id,Stra\xdfe\n1,a\n", "latin1");
+    const encoded = await read({ "c.csv": latin }, { files: "c.csv" });
+    expect(encoded.outcome.problem?.message).toContain("another encoding than `encoding` says");
     const other = await read({ "c.csv": "id;name\n1;a\n" }, { files: "c.csv" });
     expect(other.outcome.problem?.message).toContain('one column with ";" in it, perhaps the delimiter');
     const optional = await read({ "c.csv": "id\n1\n" }, { files: "c.csv", csv: { optionalColumns: ["name"] } });

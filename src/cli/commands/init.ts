@@ -2,7 +2,7 @@ import { chmodSync, copyFileSync, existsSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { ExitCode } from "../../base/errors.ts";
 import { projectFolder } from "../../base/project-folder.ts";
-import { exitCodes, messageOf, Problem } from "../../base/errors.ts";
+import { exitCodes, messageOf, Problem, usage } from "../../base/errors.ts";
 import { ok } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { counted } from "../../report/text.ts";
@@ -20,18 +20,28 @@ export const register: Register = (program, carryOut) => {
       repeated,
       [] as string[],
     )
+    .option("--token <reference>", "bearer token that addresses are asked with: env:NAME or file:/path")
     .addHelpText(
       "after",
-      example("crm-sync --config crm-sync.yaml init", "crm-sync init --from customers.csv --from orders.csv"),
+      example(
+        "crm-sync --config crm-sync.yaml init",
+        "crm-sync init --from customers.csv --from orders.csv",
+        "crm-sync init --from https://crm.example.com/api/customers --token env:CRM_TOKEN",
+      ),
     )
-    .action(({ from }) => carryOut((invocation) => initCommand(invocation, from)));
+    .action((options) => carryOut((invocation) => initCommand(invocation, options)));
 };
+
+interface InitOptions {
+  from: readonly string[];
+  token?: string | undefined;
+}
 
 /**
  * `init`: a configuration to start from, with every key explained, or one that is proposed from lists of the CRM. Never
  * writes over a file.
  */
-async function initCommand(invocation: Invocation, from: readonly string[]): Promise<ExitCode> {
+async function initCommand(invocation: Invocation, { from, token }: InitOptions): Promise<ExitCode> {
   const { output, options } = invocation;
   const path = resolve(options.config ?? "crm-sync.yaml");
   try {
@@ -43,7 +53,8 @@ async function initCommand(invocation: Invocation, from: readonly string[]): Pro
         exitCode: exitCodes.usage,
       });
     }
-    if (from.length > 0) return await proposeConfiguration(invocation, path, from);
+    if (from.length > 0) return await proposeConfiguration(invocation, path, from, token);
+    if (token !== undefined) throw usage("--token is for the addresses of --from", "give one, or leave it out");
     try {
       copyFileSync(join(projectFolder, "config/production.example.yaml"), path);
       // It holds no secret, and whoever may read the ledger asks with it.
@@ -73,14 +84,17 @@ function cannotWrite(path: string, error: unknown): Problem {
 }
 
 async function proposeConfiguration(
-  { output, signal, options }: Invocation,
+  { output, signal, options, environment }: Invocation,
   path: string,
   from: readonly string[],
+  reference: string | undefined,
 ): Promise<ExitCode> {
-  const { proposeFrom } = await import("../../app/init-from.ts");
-  const { proposalText } = await import("../../app/proposal-text.ts");
+  const { proposeFrom, tokenOf } = await import("../../app/init-from.ts");
+  const { proposalText, sealKeyVariable } = await import("../../app/proposal-text.ts");
   const zone = Temporal.Now.timeZoneId();
-  const proposal = await proposeFrom(from, { folder: dirname(path), zone, signal });
+  const folder = dirname(path);
+  const token = reference === undefined ? {} : { token: tokenOf(reference, environment, folder) };
+  const proposal = await proposeFrom(from, { folder, zone, signal, ...token });
   const { text, doubts } = proposalText(proposal, zone);
   try {
     writeFileSync(path, text, { flag: "wx", mode: 0o644 });
@@ -96,7 +110,9 @@ async function proposeConfiguration(
     output.line(`${counted(doubts, "guess", "guesses")} in it are marked DOUBT.`);
     const named = options.config === undefined ? "" : `--config ${options.config} `;
     const [first] = read;
-    output.line("Next, against the sandbox of both services, which asks for no secret:");
+    output.line("Next, against the sandbox of both services, which asks for no token:");
+    if (read.some(({ stream }) => stream === "staff"))
+      output.line(`  export ${sealKeyVariable}=$(openssl rand -hex 32)   # seals the passwords of new staff; keep it`);
     output.line(`  crm-sync ${named}--sandbox check`);
     if (first !== undefined) output.line(`  crm-sync ${named}--sandbox map ${first.source} ${first.stream}`);
     output.line(`  crm-sync ${named}--sandbox plan`);

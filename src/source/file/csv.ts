@@ -11,6 +11,9 @@ import type { FileItem, FormatReader, NamedBytes } from "./row.ts";
 import type { CsvSettings } from "./file-source-settings.ts";
 import { Utf8Watch } from "./utf8.ts";
 
+/** Most columns that are named to a person who looks for one. */
+const mostNamed = 20;
+
 /** After so many broken quotes the file is not what it is declared to be. */
 const mostBrokenQuotes = 1_000;
 
@@ -233,10 +236,17 @@ class CsvReading {
   #lacking(missing: readonly string[], header: readonly string[], line: number): Problem {
     const names = missing.map((name) => JSON.stringify(name)).join(", ");
     const delimiter = [";", "\t", "|", ","].find((mark) => mark !== this.#csv.delimiter && header[0]?.includes(mark));
+    // Where no name is known, the first row may be a record, of which nothing is told.
+    const isHeader = header.some((name) => this.#columns.includes(name));
+    const unread = isHeader ? header.filter((name) => !this.#columns.includes(name)).slice(0, mostNamed) : [];
     const perhaps =
-      header.length > 1 || delimiter === undefined
-        ? ""
-        : `; it has one column with ${JSON.stringify(delimiter)} in it, perhaps the delimiter`;
+      header.length === 1 && delimiter !== undefined
+        ? `; it has one column with ${JSON.stringify(delimiter)} in it, perhaps the delimiter`
+        : header.some((name) => name.includes("\uFFFD"))
+          ? "; it has names in another encoding than `encoding` says"
+          : unread.length > 0
+            ? `; it has ${unread.map((name) => JSON.stringify(name)).join(", ")}, which nothing reads`
+            : "";
     return sourceProblem(
       "source.wrong-shape",
       `${this.#name}:${line}`,

@@ -2,6 +2,7 @@ import { isJsonObject } from "../../base/canonical-json.ts";
 import type { JsonObject } from "../../base/canonical-json.ts";
 import { valuesAt } from "../mapping/ways.ts";
 import { parsePath } from "../mapping/path.ts";
+import { formatRawPath } from "../mapping/raw-path.ts";
 import { placeOf, ShapeOfRows } from "../shape.ts";
 
 /** A field of a list as its first rows show it. */
@@ -12,10 +13,12 @@ export interface ColumnFacts {
   plain: string;
   /** Different values as text, a few of them. */
   examples: readonly string[];
-  /** Whether no two rows have the same value. */
+  /** Whether no two rows have the same value, but for a few that are bad. */
   isUnique: boolean;
-  /** Whether each row has a value. */
+  /** Whether each row has a value, but for a few that are bad. */
   isFilled: boolean;
+  /** It is a field of the first element of a list. */
+  isOfList: boolean;
 }
 
 /** Texts that exports write where there is nothing. */
@@ -23,17 +26,28 @@ export const usualNullTexts: readonly string[] = ["NULL", "null", "N/A", "n/a", 
 
 const mostExamples = 20;
 
-/** The scalar fields of rows, outside of lists; `nullTexts` are those of the usual ones that stand in them. */
+/** From this share of the rows on, something holds for a column: a few rows of a stranger's list are always bad. */
+const nearlyAll = 0.95;
+
+/**
+ * The scalar fields of rows, and of the first elements of their lists; `nullTexts` are those of the usual ones that
+ * stand in them.
+ */
 export function columnsOfRows(rows: readonly JsonObject[]): { columns: ColumnFacts[]; nullTexts: string[] } {
   const found = new Set<string>();
   const seen = new ShapeOfRows([]);
   for (const row of rows) seen.see(row);
-  const columns = Object.entries(seen.shape().places).flatMap(([place, { types }]): ColumnFacts[] => {
+  const { places } = seen.shape();
+  const columns = Object.entries(places).flatMap(([place, { types }]): ColumnFacts[] => {
     if (types.includes("list") || types.includes("object")) return [];
     const parsed = parsePath(place);
     if (!parsed.ok) return [];
+    const steps = parsed.value.steps.flatMap((step, index, all) => {
+      const isList = places[placeOf(all.slice(0, index + 1))]?.types.includes("list") === true;
+      return isList ? [step, 0] : [step];
+    });
     const texts = rows.flatMap((row) =>
-      valuesAt(row, parsed.value.steps)
+      valuesAt(row, steps)
         .filter((value) => value !== null)
         .map(String),
     );
@@ -42,11 +56,12 @@ export function columnsOfRows(rows: readonly JsonObject[]): { columns: ColumnFac
     const different = new Set(there);
     return [
       {
-        path: place,
-        plain: plainName(parsed.value.steps),
+        path: formatRawPath(steps),
+        plain: plainName(steps),
         examples: [...different].slice(0, mostExamples),
-        isUnique: different.size === there.length,
-        isFilled: there.length === rows.length,
+        isUnique: different.size >= there.length * nearlyAll,
+        isFilled: there.length >= rows.length * nearlyAll,
+        isOfList: steps.includes(0),
       },
     ];
   });
@@ -68,11 +83,13 @@ export function listsOfRows(rows: readonly JsonObject[]): { path: string; rows: 
   return [...lists].map(([path, items]) => ({ path, rows: items }));
 }
 
+/** What is in a list is called as one of it is: `contacts[0].email` is `contactemail`. */
 function plainName(steps: readonly (string | number)[]): string {
-  return plainText(steps.filter((step) => typeof step === "string").join(""));
+  const names = steps.map((step, index) => (steps[index + 1] === 0 ? String(step).replace(/s$/u, "") : step));
+  return plainText(names.filter((name) => typeof name === "string").join(""));
 }
 
-/** A name without case, blanks and signs. */
+/** A name without case, blanks, signs and the dots of umlauts. */
 export function plainText(name: string): string {
   return name
     .normalize("NFKD")

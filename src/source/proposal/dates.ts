@@ -17,20 +17,30 @@ const forms: readonly { shape: RegExp; format: string; doubt?: string; isLocal: 
   { shape: /^\d{4}-\d\d-\d\d \d\d:\d\d$/u, format: "yyyy-MM-dd HH:mm", isLocal: true },
   { shape: /^\d\d\.\d\d\.\d{4}$/u, format: "dd.MM.yyyy", isLocal: true },
   { shape: /^\d\d\.\d\d\.\d{4} \d\d:\d\d$/u, format: "dd.MM.yyyy HH:mm", isLocal: true },
+  { shape: /^\d{1,2}\.\d{1,2}\.\d{4}$/u, format: "d.M.yyyy", isLocal: true },
+  { shape: /^\d{1,2}\.\d{1,2}\.\d{4} \d{1,2}:\d\d$/u, format: "d.M.yyyy H:mm", isLocal: true },
   { shape: /^\d{8}$/u, format: "yyyyMMdd", isLocal: true },
   { shape: /^1\d{9}$/u, format: "epoch_s", isLocal: false },
   { shape: /^1\d{12}$/u, format: "epoch_ms", isLocal: false },
 ];
 
-/** The form of all these texts; undefined where they have none that is known. */
-export function dateForm(examples: readonly string[], zone: string): DateGuess | undefined {
-  if (examples.length === 0) return undefined;
-  const form = forms.find(({ shape }) => examples.every((text) => shape.test(text)));
+/** From this share of the texts on, it is their form and the others are bad. */
+const nearlyAll = 0.9;
+
+/** The form of all these texts but for a few; undefined where they have none that is known. */
+export function dateForm(texts: readonly string[], zone: string): DateGuess | undefined {
+  if (texts.length === 0) return undefined;
+  const haveForm = (shape: RegExp): string[] | undefined => {
+    const found = texts.filter((text) => shape.test(text));
+    return found.length >= texts.length * nearlyAll ? found : undefined;
+  };
+  const form = forms.find(({ shape }) => haveForm(shape) !== undefined);
   if (form !== undefined) {
     const options = { ...(form.format === "iso" ? {} : { format: form.format }), ...(form.isLocal ? { zone } : {}) };
     return { options, doubt: form.isLocal ? zoneDoubt : undefined };
   }
-  if (!examples.every((text) => /^\d{1,2}\/\d{1,2}\/\d{4}$/u.test(text))) return undefined;
+  const examples = haveForm(/^\d{1,2}\/\d{1,2}\/\d{4}$/u);
+  if (examples === undefined) return undefined;
   const isDayFirst = examples.some((text) => Number(text.split("/")[0]) > 12);
   const isMonthFirst = examples.some((text) => Number(text.split("/")[1]) > 12);
   const doubt = isDayFirst || isMonthFirst ? zoneDoubt : `whether day or month stands first, and ${zoneDoubt}`;

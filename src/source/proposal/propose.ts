@@ -20,10 +20,19 @@ export interface ProposedLines {
   columns: readonly ColumnFacts[];
 }
 
+/** Where staff holds seats of orders: the name under which the mapping sees the rows of a person, and their order. */
+export interface ProposedSeats {
+  /** Undefined: a person has one row. */
+  rows: string | undefined;
+  order: string;
+  /** The look-up table that has the customer of each order. */
+  table: string | undefined;
+}
+
 interface Found {
   column: ColumnFacts;
-  /** The name only resembles one that is known. */
-  isLike: boolean;
+  /** Why it may be another one; undefined: its name is known. */
+  doubt: string | undefined;
 }
 
 /** What a list most likely holds, by its own name and the names of its columns; undefined: nothing fits. */
@@ -33,8 +42,8 @@ export function kindOfList(name: string, columns: readonly ColumnFacts[]): ListK
   const called = kinds.filter((kind) => listNames[kind].called.some((word) => plain.includes(word)));
   if (called[0] !== undefined) return called[0];
   const scores = kinds.map((kind) => {
-    const fields = Object.values(listNames[kind].fields);
-    return { kind, score: fields.filter((names) => columns.some(({ plain: own }) => names.includes(own))).length };
+    const fields = Object.entries(listNames[kind].fields).filter(([field]) => field !== "order");
+    return { kind, score: fields.filter(([, names]) => columns.some(({ plain: own }) => names.includes(own))).length };
   });
   const [best] = scores.sort((one, other) => other.score - one.score);
   return best === undefined || best.score < 2 ? undefined : best.kind;
@@ -42,12 +51,15 @@ export function kindOfList(name: string, columns: readonly ColumnFacts[]): ListK
 
 /** The column of each known field of a list. A column is given to one field, but for ids, which several may read. */
 export function columnsByField(kind: ListKind, columns: readonly ColumnFacts[]): Map<string, Found> {
+  // Of what a list holds, the first contact of a customer says something of all of it.
+  const mayRead = (field: string, { isOfList }: ColumnFacts): boolean =>
+    !isOfList || (kind === "customers" && field.startsWith("admin"));
   const found = new Map<string, Found>();
   for (const [field, names] of Object.entries(listNames[kind].fields)) {
     for (const name of names) {
-      const column = columns.find(({ plain }) => plain === name);
+      const column = columns.find((item) => item.plain === name && mayRead(field, item));
       if (column === undefined) continue;
-      found.set(field, { column, isLike: false });
+      found.set(field, { column, doubt: column.isOfList ? "it is taken from the first of a list" : undefined });
       break;
     }
   }
@@ -55,30 +67,44 @@ export function columnsByField(kind: ListKind, columns: readonly ColumnFacts[]):
   for (const [field, names] of Object.entries(listNames[kind].fields)) {
     if (found.has(field)) continue;
     const like = names
-      .filter((name) => name.length > 3)
-      .map((name) =>
-        columns.find(({ plain, path }) => !taken.has(path) && (plain.startsWith(name) || plain.endsWith(name))),
-      )
+      .map((name) => columns.find((item) => !taken.has(item.path) && mayRead(field, item) && isLike(item, name)))
       .find((column) => column !== undefined);
     if (like === undefined) continue;
-    found.set(field, { column: like, isLike: true });
+    found.set(field, { column: like, doubt: "its name only resembles this field's" });
     taken.add(like.path);
   }
+  const id = found.has("id") ? undefined : columns.find((item) => !taken.has(item.path) && looksLikeId(item));
+  if (id !== undefined && kind !== "lines")
+    found.set("id", { column: id, doubt: "no name tells it; it is the first column that no two rows have alike" });
   return found;
+}
+
+/** Ends of names that say something else of a thing than the thing. */
+const ofAnotherKind = /(?:type|typ|art|id|date|datum|count|status|url|at)$/u;
+
+function isLike({ plain, path }: ColumnFacts, name: string): boolean {
+  if (name.length > 2 && path.includes(".") && plainText(path.slice(path.lastIndexOf(".") + 1)) === name)
+    return name !== "name" && name !== "number" && name !== "code";
+  if (name.length <= 3) return false;
+  return plain.endsWith(name) || (plain.startsWith(name) && (!ofAnotherKind.test(plain) || ofAnotherKind.test(name)));
+}
+
+function looksLikeId({ isOfList, isUnique, isFilled, examples }: ColumnFacts): boolean {
+  if (isOfList) return false;
+  return isUnique && isFilled && examples.length > 1 && examples.every((text) => /^[\p{L}\p{N}_/-]{1,40}$/u.test(text));
 }
 
 /** The path of the field that tells the rows of a list apart, where one does. */
 export function keyOfList(kind: ListKind, columns: readonly ColumnFacts[]): string | undefined {
-  const named = columnsByField(kind, columns).get("id")?.column;
-  if (named !== undefined && named.isUnique && named.isFilled) return named.path;
-  return columns.find(({ isUnique, isFilled }) => isUnique && isFilled)?.path;
+  const id = columnsByField(kind, columns).get("id")?.column;
+  return id !== undefined && id.isUnique && id.isFilled ? id.path : undefined;
 }
 
 /** Proposes the mapping of a stream from the columns of its rows. */
 export function proposeMapping(
   stream: Stream,
   columns: readonly ColumnFacts[],
-  options: { zone: string; lines: ProposedLines | undefined },
+  options: { zone: string; lines: ProposedLines | undefined; seats: ProposedSeats | undefined },
 ): ProposedField[] {
   const proposal = new Proposal(columnsByField(stream, columns));
   switch (stream) {
@@ -87,7 +113,7 @@ export function proposeMapping(
     case "orders":
       return orderFields(proposal, options);
     case "staff":
-      return staffFields(proposal);
+      return staffFields(proposal, options.seats);
   }
 }
 
@@ -115,7 +141,7 @@ class Proposal {
   take(field: string, without?: { expression?: Json; doubt: string }): void {
     const found = this.#found.get(field);
     if (found !== undefined) {
-      this.add(field, found.column.path, found.isLike ? "its name only resembles this field's" : undefined);
+      this.add(field, found.column.path, found.doubt);
     } else if (without !== undefined) this.add(field, without.expression, `${noColumn}; ${without.doubt}`);
   }
 }
@@ -144,7 +170,7 @@ function customerFields(proposal: Proposal): ProposedField[] {
   proposal.take("branchCode", { expression: { value: "B1" }, doubt: "one branch for all is written to the platform" });
   proposal.take("branchName", { expression: { value: "Head office" }, doubt: "one branch for all" });
   const forOrders = "without it a customer exists and cannot be ordered for";
-  proposal.take("adminName", { doubt: forOrders });
+  proposal.take("adminName", { expression: proposal.path("name") ?? toChoose, doubt: "the customer's own name" });
   const id = proposal.path("id");
   proposal.take("adminAccount", {
     ...(id === undefined ? {} : { expression: { lower: id } }),
@@ -160,7 +186,7 @@ function orderFields(
   proposal: Proposal,
   { zone, lines }: { zone: string; lines: ProposedLines | undefined },
 ): ProposedField[] {
-  const id = proposal.path("id") ?? "id";
+  const id = proposal.path("id") ?? toChoose;
   proposal.take("id", { expression: toChoose, doubt: "each order needs an id of its own" });
   proposal.take("customerId", { expression: toChoose, doubt: "each order needs its customer" });
   const placed = proposal.path("placedAt");
@@ -196,15 +222,21 @@ function orderFields(
   return proposal.fields;
 }
 
+/** The id of the asset of an order, whose own id is at a path. */
+function assetOf(order: string): JsonObject {
+  return { template: `A-{${order}}` };
+}
+
 /** One asset for each order, and a product for each of its lines; without lines, one product for each order. */
 function instancesOf(id: string, proposal: Proposal, lines: ProposedLines | undefined): Json {
   const asset: JsonObject = {
     kind: "asset",
-    one: { id: { template: `A-{${id}}` }, licenseType: { value: "cloud_account" } },
+    one: { id: assetOf(id), licenseType: { value: "cloud_account" } },
   };
   const found = columnsByField("lines", lines?.columns ?? []);
-  const product = found.get("product")?.column.path ?? found.get("id")?.column.path;
-  const own = lines === undefined ? (proposal.path("id") ?? "id") : (product ?? "id");
+  const line = found.get("id")?.column.path;
+  const product = found.get("product")?.column.path ?? line;
+  const own = lines === undefined ? id : (product ?? toChoose);
   const up = lines === undefined ? "" : "^.";
   const constants = {
     type: { value: "tool" },
@@ -214,8 +246,8 @@ function instancesOf(id: string, proposal: Proposal, lines: ProposedLines | unde
   };
   const quantity = found.get("quantity")?.column.path;
   const fields: JsonObject = {
-    id: { template: lines === undefined ? `P-{${own}}` : `{^.${id}}-{${own}}` },
-    parentId: { template: `A-{${up}${id}}` },
+    id: { template: lines === undefined ? `P-{${own}}` : `{^.${id}}-{${line ?? own}}` },
+    parentId: assetOf(`${up}${id}`),
     name: found.get("name")?.column.path ?? own,
     gmsPid: { text: own },
     nodes: quantity ?? { value: 1 },
@@ -227,18 +259,42 @@ function instancesOf(id: string, proposal: Proposal, lines: ProposedLines | unde
   ];
 }
 
-function staffFields(proposal: Proposal): ProposedField[] {
+function staffFields(proposal: Proposal, seats: ProposedSeats | undefined): ProposedField[] {
   proposal.take("id", { expression: toChoose, doubt: "each person needs an id of its own" });
-  proposal.take("customerId", { expression: toChoose, doubt: "each person needs a customer" });
+  const customer = proposal.path("customerId");
+  if (customer === undefined && seats?.table !== undefined) {
+    const key = seats.rows === undefined ? seats.order : withinFirst(seats.rows, seats.order);
+    proposal.add(
+      "customerId",
+      { lookup: { table: seats.table, key } },
+      "that the customer of the order is the person's",
+    );
+  } else proposal.take("customerId", { expression: toChoose, doubt: "each person needs a customer" });
   const email = proposal.path("email");
   proposal.take("userName", {
-    expression: email ?? toChoose,
-    doubt: "an account name has letters and digits only",
+    expression: email === undefined ? toChoose : { login: email },
+    doubt: email === undefined ? "an account name has letters and digits only" : "made of the e-mail address",
   });
   const names = ["firstName", "lastName"].flatMap((part) => proposal.path(part) ?? []);
   if (proposal.path("name") === undefined && names.length > 0) proposal.add("name", { concat: names, separator: " " });
   else proposal.take("name", { expression: toChoose, doubt: "each person needs a name" });
   for (const field of ["mobile", "remark", "departmentId"]) proposal.take(field);
-  proposal.add("assets", [], "which licences each person should hold; without any, nothing is granted");
+  if (seats === undefined)
+    proposal.add("assets", [], "which licences each person should hold; without any, nothing is granted");
+  else {
+    const fields = { instanceId: assetOf(seats.order) };
+    const assets: Json =
+      seats.rows === undefined ? { one: fields } : { each: { distinct: seats.rows, by: seats.order }, fields };
+    proposal.add(
+      "assets",
+      assets,
+      "that one person holds the asset of an order: for several, give it a quantity, or one for each line",
+    );
+  }
   return proposal.fields;
+}
+
+/** A field of the first of the rows that stand under a name. */
+export function withinFirst(rows: string, path: string): string {
+  return path.startsWith("[") ? `${rows}[0]${path}` : `${rows}[0].${path}`;
 }
