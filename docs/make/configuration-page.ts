@@ -37,9 +37,10 @@ function part(section: Section): string[] {
 export function configurationPage(): string {
   return page([
     "# The configuration",
-    "A YAML file of at most 1 MiB; `crm-sync init` writes one to start from, and `config/schema.json` helps editors. " +
-      "`crm-sync check` says everything that is wrong with it at once, with file, line and cure, and stops with exit " +
-      "code 78. A key that is not listed here is refused.",
+    "A YAML file of at most 1 MiB; `crm-sync init` writes one to start from. In editors `config/schema.json` " +
+      "completes and checks keys, fields, expressions, conditions and paths. `crm-sync check` says all that is " +
+      "wrong with it at once, with file, line and cure, and stops with exit code 78. A key that is not listed " +
+      "here is refused.",
     "`*` stands for a name that you choose, `[]` for an entry " +
       "of a list, `<…>` for one of several shapes, named by its " +
       "`kind` or by the key that makes it that shape.",

@@ -10,6 +10,7 @@ import { formatRawPath } from "../source/mapping/raw-path.ts";
 import { blankSecrets } from "../source/mapping/secrets.ts";
 import { givenBy, valuesAt } from "../source/mapping/ways.ts";
 import type { Way } from "../source/mapping/ways.ts";
+import { MemberNames } from "../source/member-names.ts";
 import type { SourceItem } from "../source/reader.ts";
 import { readSample } from "../source/sample.ts";
 import type { Source, StreamMapping } from "../source/source.ts";
@@ -35,12 +36,16 @@ interface FoundAt {
   values: Json[];
 }
 
+/** Rows by which names in objects are told from data, where the source has so many. */
+const namesBy = 100;
+
 /** Most values of one place that are shown. */
 const mostValues = 3;
 
 /**
  * The first records of a stream, raw and mapped. `key`: those whose raw key or canonical id this is. Personal data, and
- * whatever no mapping reads, is described by type and length unless `showPrivate`; secrets always are.
+ * whatever no mapping reads, is described by type and length unless `showPrivate`, and names in objects that may be
+ * data are `*`; secrets are always described.
  */
 export async function mappedExamples(
   source: Source,
@@ -51,8 +56,14 @@ export async function mappedExamples(
   const mapping = await source.mapping(stream, options.signal);
   const ways = mapping.ways();
   const wanted = (item: SourceItem): boolean => options.key === undefined || isOf(item, options.key, mapping);
-  const { items, outcome } = await readSample(source, stream, { limit: options.limit, wanted, signal: options.signal });
-  const shown = shownValues(stream, ways, options.showPrivate);
+  const names = new MemberNames(ways.flatMap(({ reads }) => reads));
+  const { items, outcome } = await readSample(source, stream, {
+    limit: options.limit,
+    wanted,
+    sees: { item: (item) => ("raw" in item ? names.see(item.raw.value) : undefined), atLeast: namesBy },
+    signal: options.signal,
+  });
+  const shown = shownValues(stream, ways, options.showPrivate, names);
   return {
     examples: items.map((item) => exampleOf(stream, item, mapping, ways, settings, shown)),
     problem: outcome?.problem,
@@ -67,15 +78,18 @@ function isOf(item: SourceItem, key: string, mapping: StreamMapping): boolean {
 }
 
 interface ShownValues {
-  ofRaw: (raw: JsonObject) => Json;
+  ofRaw: (raw: JsonObject) => JsonObject;
+  /** With the names alone that are no data. */
+  named: (raw: JsonObject) => JsonObject;
   ofRecord: (record: JsonObject) => Json;
 }
 
-function shownValues(stream: Stream, ways: readonly Way[], showPrivate: boolean): ShownValues {
-  if (showPrivate) return { ofRaw: (raw) => raw, ofRecord: (record) => record };
+function shownValues(stream: Stream, ways: readonly Way[], showPrivate: boolean, names: MemberNames): ShownValues {
+  if (showPrivate) return { ofRaw: (raw) => raw, named: (raw) => raw, ofRecord: (record) => record };
   const open = openPlaces(stream, ways, formatRawPath);
   return {
-    ofRaw: (raw) => describeExcept(raw, [], open),
+    ofRaw: (raw) => describedMembers(raw, [], open),
+    named: (raw) => names.shown(raw),
     ofRecord: (record) =>
       Object.fromEntries(
         Object.entries(record).map(([field, value]) => [
@@ -90,7 +104,10 @@ function shownValues(stream: Stream, ways: readonly Way[], showPrivate: boolean)
 function describeExcept(value: Json, steps: Way["reads"][number], open: ReadonlySet<string>): Json {
   if (open.has(formatRawPath(steps)) && (typeof value !== "object" || value === null)) return value;
   if (Array.isArray(value)) return value.map((item) => describeExcept(item, [...steps, everyElement], open));
-  if (!isJsonObject(value)) return described(value);
+  return isJsonObject(value) ? describedMembers(value, steps, open) : described(value);
+}
+
+function describedMembers(value: JsonObject, steps: Way["reads"][number], open: ReadonlySet<string>): JsonObject {
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [name, describeExcept(member ?? null, [...steps, name], open)]),
   );
@@ -125,7 +142,7 @@ function exampleOf(
   return {
     place,
     key,
-    raw,
+    raw: shown.named(raw),
     record: visible,
     fault,
     skipped,

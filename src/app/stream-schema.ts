@@ -1,9 +1,11 @@
-import type { Json } from "../base/canonical-json.ts";
+import type { Json, JsonObject } from "../base/canonical-json.ts";
 import type { Problem } from "../base/errors.ts";
 import type { Stream } from "../crm/model.ts";
 import { describeValue } from "../source/mapping/context.ts";
 import { openPlaces } from "../source/mapping/open-places.ts";
 import { blankSecrets } from "../source/mapping/secrets.ts";
+import type { Way } from "../source/mapping/ways.ts";
+import { MemberNames } from "../source/member-names.ts";
 import { readSample } from "../source/sample.ts";
 import { placeOf, ShapeOfRows } from "../source/shape.ts";
 import type { PlaceShape } from "../source/shape.ts";
@@ -27,7 +29,8 @@ export interface StreamSchema {
 
 /**
  * The fields of a stream, with types, examples and how often they are filled, from its first `limit` rows. What the
- * mapping reads for fields that are not private is shown as it is; all else is described unless `showPrivate`.
+ * mapping reads for fields that are not private is shown as it is; all else is described unless `showPrivate`, and
+ * names in objects that may be data are `*`.
  */
 export async function streamSchema(
   source: Source,
@@ -42,12 +45,14 @@ export async function streamSchema(
   }
   const open = openPlaces(stream, ways, placeOf);
   const { items, outcome } = await readSample(source, stream, { limit: options.limit, signal: options.signal });
-  const seen = new ShapeOfRows(mapping.nullTexts);
   const rows = items.flatMap((item) => ("raw" in item ? [blankSecrets(item.raw.value, mapping.secretPaths)] : []));
+  const names = options.showPrivate ? undefined : namesOf(rows, ways);
+  const seen = new ShapeOfRows(mapping.nullTexts, undefined, (steps) => names?.shownSteps(steps) ?? steps);
   for (const row of rows) seen.see(row);
   const { places } = seen.shape();
+  const shown = names === undefined ? rows : rows.map((row) => names.shown(row));
   const fields = Object.entries(places).map(([place, shape]): SchemaField => {
-    const value = exampleAt(rows, place);
+    const value = exampleAt(shown, place);
     return {
       place,
       ...shape,
@@ -56,6 +61,12 @@ export async function streamSchema(
     };
   });
   return { rows: rows.length, isAll: outcome !== undefined, fields, problem: outcome?.problem };
+}
+
+function namesOf(rows: readonly JsonObject[], ways: readonly Way[]): MemberNames {
+  const names = new MemberNames(ways.flatMap(({ reads }) => reads));
+  for (const row of rows) names.see(row);
+  return names;
 }
 
 function exampleAt(rows: readonly Json[], place: string): Json | undefined {

@@ -152,24 +152,3 @@ export function composeSchema<
 export function jsonSchemaOf(schema: z.ZodType): JsonSchema {
   return z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
 }
-
-/** The schema for editors: a source may name a preset and then leave out what the preset has. */
-export function editorSchemaOf(schema: z.ZodType, presets: readonly string[]): JsonSchema {
-  const whole = jsonSchemaOf(schema);
-  const sources = whole.properties?.["sources"];
-  if (typeof sources !== "object" || typeof sources.additionalProperties !== "object" || presets.length === 0)
-    return whole;
-  const byPreset: JsonSchema = {
-    type: "object",
-    properties: {
-      preset: {
-        type: "string",
-        enum: [...presets],
-        description: "The preset that lies below what stands here; docs/presets.md says what each one needs.",
-      },
-    },
-    required: ["preset"],
-  };
-  sources.additionalProperties = { anyOf: [byPreset, sources.additionalProperties] };
-  return whole;
-}

@@ -32,9 +32,9 @@ const noBox = {
 const narrowest = 16;
 
 /**
- * Rows as a table for people. On a terminal it is boxed and its last column is wrapped so that the table fits the
- * width; elsewhere columns are only padded, so that the text can be searched and cut. Wide (CJK) characters count as
- * two. What could disturb a terminal is written out.
+ * Rows as a table for people. On a terminal it is boxed and wrapped to fit the width, the last column first, then
+ * whichever is widest; elsewhere columns are only padded, so that the text can be searched and cut. Wide (CJK)
+ * characters count as two. What could disturb a terminal is written out.
  */
 export function renderTable(
   columns: readonly Column[],
@@ -54,12 +54,53 @@ export function renderTable(
   const natural = draw(new Table(boxed), cells);
   const widest = Math.max(0, ...natural.split("\n").map(stringWidth));
   if (view.width === undefined || widest <= view.width) return natural;
-  const last = columns.length - 1;
-  const widths = columns.map((_, index) => {
-    const wanted = Math.max(...[head, ...cells].map((row) => stringWidth(row[index] ?? ""))) + 2;
-    return index === last ? Math.max(narrowest, wanted - (widest - (view.width ?? widest))) : wanted;
-  });
-  return draw(new Table({ ...boxed, colWidths: widths, wordWrap: true }), cells);
+  const wanted = columns.map(
+    (_, index) => Math.max(...[head, ...cells].map((row) => stringWidth(row[index] ?? ""))) + 2,
+  );
+  const widths = narrowed(wanted, widest - view.width);
+  const wrapped = cells.map((row) =>
+    row.map((cell, index) => ((widths[index] ?? 0) < (wanted[index] ?? 0) ? brokenUp(cell, widths[index] ?? 0) : cell)),
+  );
+  return draw(new Table({ ...boxed, colWidths: widths, wordWrap: true }), wrapped);
+}
+
+/** Widths of columns that are narrower by `excess` in all: the last one first, then whichever is widest. */
+function narrowed(wanted: readonly number[], excess: number): number[] {
+  const widths = [...wanted];
+  let left = excess;
+  const take = (index: number, most: number): number => {
+    const taken = Math.max(0, Math.min(left, most, (widths[index] ?? 0) - narrowest));
+    widths[index] = (widths[index] ?? 0) - taken;
+    left -= taken;
+    return taken;
+  };
+  take(widths.length - 1, excess);
+  while (take(widths.indexOf(Math.max(...widths)), 1) > 0) continue;
+  return widths;
+}
+
+/** Text in lines that fit a column of this width, indented as it is: a longer word is broken, and nothing is lost. */
+function brokenUp(text: string, width: number): string {
+  const [indent = ""] = /^ */u.exec(text) ?? [];
+  const fits = (line: string): boolean => stringWidth(line) <= width - 2;
+  const lines: string[] = [];
+  let line = indent;
+  for (const word of text.slice(indent.length).split(" ")) {
+    const longer = line === indent ? line + word : `${line} ${word}`;
+    if (fits(longer)) line = longer;
+    else {
+      if (line !== indent) lines.push(line);
+      line = indent;
+      for (const character of word) {
+        if (!fits(line + character) && line !== indent) {
+          lines.push(line);
+          line = indent;
+        }
+        line += character;
+      }
+    }
+  }
+  return [...lines, line].join("\n");
 }
 
 function draw(table: Table.Table, rows: readonly string[][]): string {

@@ -16,16 +16,23 @@ export interface Sample {
 export async function readSample(
   source: Pick<Source, "read">,
   stream: Stream,
-  options: { limit: number; wanted?: (item: SourceItem) => boolean; signal: AbortSignal },
+  options: {
+    limit: number;
+    wanted?: (item: SourceItem) => boolean;
+    /** Is told of every row that was read, also of those behind the last one that is wanted, and of `atLeast`. */
+    sees?: { item: (item: SourceItem) => void; atLeast: number };
+    signal: AbortSignal;
+  },
 ): Promise<Sample> {
-  const { limit, wanted = () => true, signal } = options;
-  const reading = source.read(stream, { batchSize: Math.min(limit, 500), signal });
+  const { limit, wanted = () => true, sees, signal } = options;
+  const reading = source.read(stream, { batchSize: Math.min(Math.max(limit, sees?.atLeast ?? 0), 500), signal });
   const items: SourceItem[] = [];
   let rows = 0;
   for (;;) {
     const next = await reading.next();
     if (next.done === true) return { items, outcome: next.value };
     rows += next.value.length;
+    if (sees !== undefined) for (const item of next.value) sees.item(item);
     for (const item of next.value) {
       if (!wanted(item)) continue;
       items.push(item);

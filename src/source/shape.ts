@@ -31,13 +31,19 @@ export function placeOf(steps: readonly (string | number)[]): string {
 export class ShapeOfRows {
   readonly #nullTexts: ReadonlySet<string>;
   readonly #wanted: ReadonlySet<string> | undefined;
+  readonly #shown: (steps: readonly string[]) => readonly string[];
   readonly #places = new Map<string, { filled: number; types: Set<ValueType> }>();
   #rows = 0;
 
-  /** `wanted`: the only places that are of interest; all of them by default. */
-  constructor(nullTexts: readonly string[], wanted?: ReadonlySet<string>) {
+  /** `wanted`: the only places that are of interest; all of them by default. `shown`: the names of a place as told. */
+  constructor(
+    nullTexts: readonly string[],
+    wanted?: ReadonlySet<string>,
+    shown: (steps: readonly string[]) => readonly string[] = (steps) => steps,
+  ) {
     this.#nullTexts = new Set(nullTexts);
     this.#wanted = wanted;
+    this.#shown = shown;
   }
 
   get rows(): number {
@@ -70,7 +76,7 @@ export class ShapeOfRows {
   #walk(value: Json, steps: readonly string[], depth: number, found: Map<string, Set<ValueType>>): void {
     const type = this.#typeOf(value);
     if (type === undefined) return;
-    const place = placeOf(steps);
+    const place = placeOf(this.#shown(steps));
     if (steps.length > 0 && (this.#wanted === undefined || this.#wanted.has(place))) {
       const types = found.get(place) ?? new Set();
       types.add(type);

@@ -39,7 +39,10 @@ export function namedColumns({ value, columns }: TableColumns): readonly string[
   return value === undefined ? Object.keys(columns) : [valueColumn, ...Object.keys(columns)];
 }
 
-const fileTableSchema = z.strictObject({ ...fileFields, ...tableFields }).superRefine(checkTable);
+const fileTableSchema = z
+  .strictObject({ ...fileFields, ...tableFields })
+  .superRefine(checkTable)
+  .meta({ written: "table" });
 export type FileTableSettings = z.infer<typeof fileTableSchema>;
 
 const constant = z.union([z.string(), z.number(), z.boolean()]);
@@ -49,6 +52,7 @@ const inlineTableSchema = z
   .strictObject({
     inline: entries.meta({
       description: "The entries themselves: by key the value, or the values of its columns by their names",
+      written: "entries",
       examples: [{ "CAD-10": { product: "CAD", seats: 10 }, "CAD-25": { product: "CAD", seats: 25 } }],
     }),
   })

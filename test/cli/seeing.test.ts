@@ -96,6 +96,35 @@ describe("schema", () => {
   });
 });
 
+it("schema and map show no name of a member that may be data, but to whoever asks for personal data", async () => {
+  const w = await world({ records: company(4, 1), isNew: true });
+  const file = w.path("data/staff.ndjson");
+  const people = readFileSync(file, "utf8").trimEnd().split("\n");
+  const withSeats = people.map((line, index) =>
+    line.replace(
+      /\}$/u,
+      `,"seats":{"zqcanary${index}@example.com":{"from":1},"zqcanarylogin${index}":2},"place":{"room":1}}`,
+    ),
+  );
+  writeFileSync(file, `${withSeats.join("\n")}\n`);
+  for (const words of [
+    ["schema", "hr"],
+    ["map", "hr", "staff"],
+    ["map", "hr", "staff", "--limit", "1"],
+  ]) {
+    for (const form of [[], ["--json"]]) {
+      const hidden = await crmSync(w.place, ...form, ...words);
+      expect(hidden.exitCode, hidden.stderr).toBe(0);
+      expect(hidden.stdout, words.join(" ")).not.toContain("zqcanary");
+      expect(hidden.stdout).toContain("room");
+    }
+    expect((await crmSync(w.place, ...words, "--show-private")).stdout).toContain("zqcanarylogin0");
+  }
+  expect((await crmSync(w.place, "schema", "hr")).stdout).toMatch(
+    /^seats\.\* +number, object +100 % +- +\(an object\)$/mu,
+  );
+});
+
 describe("watch", () => {
   it("shows the record again after each save, tells a mistake and waits, and ends when it is stopped", async () => {
     const w = await world({ records: company(1, 1), isNew: true });

@@ -2,42 +2,17 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { stringify } from "yaml";
-import { isJsonObject } from "../../src/base/canonical-json.ts";
-import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import { layPresets, presetNames, readPreset, shippedPresets } from "../../src/config/presets.ts";
 import { presetHead, presetTrial } from "../../docs/make/presets-page.ts";
 import { openSource } from "../source/support.ts";
 import { folder } from "../support/world/start.ts";
-import { products } from "./replay.ts";
-
-/** What a person may write where a preset asks for it, by the last key. */
-const written: Readonly<Record<string, Json>> = {
-  baseUrl: "https://crm.example.com",
-  tokenUrl: "https://crm.example.com/token",
-  url: "https://crm.example.com/login",
-  products,
-  branchCode: { value: "B1" },
-  branchName: { value: "North" },
-  zone: "Europe/Berlin",
-};
-
-function filled(path: readonly string[], source: JsonObject): void {
-  const [first = "", ...rest] = path;
-  const inner = source[first];
-  if (rest.length === 0) source[first] = written[first] ?? "other";
-  else {
-    const next = isJsonObject(inner) ? inner : {};
-    source[first] = next;
-    filled(rest, next);
-  }
-}
+import { filledPreset } from "./filled.ts";
 
 describe.each(presetNames(shippedPresets))("the preset %s", (name) => {
   const preset = readPreset(name, shippedPresets);
   const fill = preset.ok ? preset.value.fill : {};
-  const own: JsonObject = { preset: name };
-  for (const path of Object.keys(fill)) filled(path.split("."), own);
+  const own = filledPreset(name, fill);
 
   it("is a good source without a secret in it, and its mapping compiles, once what it leaves to a person is written", async () => {
     const path = join(folder(), "crm.yaml");

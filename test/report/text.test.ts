@@ -35,6 +35,22 @@ describe("tables for people", () => {
     expect(new Set(emoji.split("\n").map((part) => stringWidth(part)))).toEqual(new Set([50]));
   });
 
+  it("fits a terminal where more than one column is long, and loses no letter of a long word or an indented line", () => {
+    const cells = [`${"wide ".repeat(20)}end`, `find${"ings".repeat(20)}`, `    indented: ${"x".repeat(30)}last`];
+    for (const width of [80, 140]) {
+      const lines = renderTable(columns, [cells], { zone: "UTC", terminal: true, width }).split("\n");
+      expect(Math.max(...lines.map((line) => stringWidth(line)))).toBeLessThanOrEqual(width);
+      const shown = [0, 1, 2].map((at) =>
+        lines
+          .map((line) => line.split("│")[at + 1] ?? "")
+          .join(" ")
+          .replaceAll(/\s/gu, ""),
+      );
+      for (const [at, cell] of cells.entries()) expect(shown[at]).toContain(cell.replaceAll(/\s/gu, ""));
+      expect(lines.some((line) => /│ {5}indented:/u.test(line))).toBe(true);
+    }
+  });
+
   it("writes out what could disturb a terminal", () => {
     const text = renderTable(columns, [["\u001b[2J\u202eevil", 1, "one\ntwo\u0000"]]);
     expect(text).toContain("\\u{1b}[2J\\u{202e}evil");

@@ -30,6 +30,7 @@ import { rejecting } from "./breaks/rejecting.ts";
 import { running } from "./breaks/running.ts";
 import { sending } from "./breaks/sending.ts";
 import { settling } from "./breaks/settling.ts";
+import { naming } from "./breaks/naming.ts";
 import { skipping } from "./breaks/skipping.ts";
 import { standing } from "./breaks/standing.ts";
 
@@ -41,6 +42,7 @@ const groups = [
   planning,
   rejecting,
   keeping,
+  naming,
   skipping,
   standing,
   audit,

@@ -74,6 +74,12 @@ function* reads(ledger: ReadOnlyLedger, { period, filters }: StatementRequest): 
   let query = ledger.db
     .selectFrom("source_read")
     .selectAll()
+    .select(
+      sql<number | null>`(
+      select json_extract(one.value, '$.skipped') from run r, json_each(r.summary, '$.sources') one
+        where r.id = source_read.run_id and json_extract(one.value, '$.source') = source_read.source
+          and json_extract(one.value, '$.stream') = source_read.stream limit 1)`.as("skipped"),
+    )
     .where("started_at", ">=", period.from)
     .where("started_at", "<", period.to)
     .orderBy("number");
@@ -92,6 +98,7 @@ function* reads(ledger: ReadOnlyLedger, { period, filters }: StatementRequest): 
         whole: row.whole === 1,
         rows: row.rows,
         bad: row.bad,
+        skipped: row.skipped,
         problem: readingProblem({
           finishedAt: row.finished_at,
           complete: row.complete === 1,

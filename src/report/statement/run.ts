@@ -14,7 +14,7 @@ const counted = (name: string, title: string, about: string): Column => ({
 /** The balance of every run of the period. */
 export const runStatement: StatementShape = {
   kind: "run",
-  version: 2,
+  version: 3,
   title: "Runs",
   about:
     "What each run of the period was handed and what became of it, in records and in operations: each side is " +
@@ -97,6 +97,11 @@ export const runStatement: StatementShape = {
         { name: "whole", type: "boolean", title: "Whole", about: "Whether everything was read, not changes alone." },
         counted("rows", "Rows", "Rows that were read."),
         counted("bad", "Bad rows", "Rows that could not be used."),
+        counted(
+          "skipped",
+          "Skipped",
+          "Records that the stream left out; empty where its run did not keep it, or has not ended.",
+        ),
         {
           name: "problem",
           type: "text",

@@ -1,11 +1,14 @@
 import { z } from "zod";
 import { parsePath } from "../mapping/path.ts";
 
-/** A path into a raw record, such as `customer.address[0].city`. */
-export const pathSchema = z.string().superRefine((written, context) => {
-  const path = parsePath(written);
-  if (!path.ok) context.addIssue({ code: "custom", message: path.error });
-});
+/** A path into a raw record, such as `customer.address[0].city`. `written` says so to the schema for editors. */
+export const pathSchema = z
+  .string()
+  .superRefine((written, context) => {
+    const path = parsePath(written);
+    if (!path.ok) context.addIssue({ code: "custom", message: path.error });
+  })
+  .meta({ written: "path" });
 
 function isEncoding(label: string): boolean {
   try {

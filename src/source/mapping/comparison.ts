@@ -2,10 +2,12 @@ import type { Json } from "../../base/canonical-json.ts";
 import { isJsonObject } from "../../base/canonical-json.ts";
 import { mistake } from "./context.ts";
 import type { Evaluate, ExpressionCompiler, KeyPath } from "./context.ts";
-import { instantOf } from "./date.ts";
+import { instantOf, writtenInstant } from "./date.ts";
 import { compare, decimalOf } from "./decimal.ts";
 import { numeric, ofInstant } from "./kinds.ts";
 import type { Scope } from "./path.ts";
+import { instantExpression, numberExpression, objectExpressionOf } from "./written.ts";
+import type { Written } from "./written.ts";
 
 const numberTests = {
   above: (order: number) => order > 0,
@@ -23,13 +25,14 @@ const all: Readonly<Record<string, (order: number) => boolean>> = { ...numberTes
 
 export const isComparison = (test: string): boolean => Object.hasOwn(all, test);
 
+const againstNumber: Written = { form: "either", of: [{ form: "number" }, objectExpressionOf(numeric)] };
+const againstInstant: Written = { form: "either", of: [writtenInstant, objectExpressionOf(ofInstant)] };
 const numbers = "Both are numbers, or texts with a decimal point; another number can come from an expression";
 const instants =
   "Both are instants: an ISO time with Z or an offset, or what `date` gives. " +
   'Another one can come from an expression; a constant is such as `"2026-01-01T00:00:00Z"`';
 
-/** Comparisons of numbers and of instants, for the reference. What is none of them is refused. */
-export const comparisonReference = [
+const described = [
   {
     key: "above",
     holds: `The number is larger than this one. ${numbers}.`,
@@ -101,6 +104,13 @@ export const comparisonReference = [
     ],
   },
 ];
+
+/** Comparisons of numbers and of instants, for the reference. What is none of them is refused. */
+export const comparisonReference = described.map((one) =>
+  Object.hasOwn(numberTests, one.key)
+    ? { ...one, subject: numberExpression, written: againstNumber }
+    : { ...one, subject: instantExpression, written: againstInstant },
+);
 
 /** A comparison with a constant, or with what another expression gives. Nothing compares to nothing. */
 export function compileComparison(

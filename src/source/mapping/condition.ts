@@ -6,7 +6,9 @@ import { mistake } from "./context.ts";
 import type { Evaluate, KeyPath, MappingContext, ExpressionCompiler } from "./context.ts";
 import { plain, textual } from "./kinds.ts";
 import type { Scope } from "./path.ts";
-import { compilePattern, searchable } from "./pattern.ts";
+import { compilePattern, searchable, writtenPattern } from "./pattern.ts";
+import { aCondition, listOf, objectExpressionOf, plainExpression, textExpression, words } from "./written.ts";
+import type { Written } from "./written.ts";
 
 /** Whether a condition holds. It does not where it cannot be told; the context has the fault then. */
 export type Holds = (scope: Scope) => boolean;
@@ -24,6 +26,10 @@ export function wordsOf(value: Json | undefined, at: KeyPath, context: MappingCo
 export interface ConditionReference {
   key: string;
   holds: string;
+  /** What may be written at the key. */
+  written: Written;
+  /** What may be written at `path` beside a test. */
+  subject?: Written;
   examples: readonly { condition: Json; record: JsonObject; holds?: boolean; refused?: string }[];
 }
 
@@ -34,6 +40,8 @@ export const conditionReference: readonly ConditionReference[] = [
     holds:
       'The value is this one, compared as text: 1 and `"1"` are the same. Nothing is there: it does not hold. ' +
       "An expression such as `{path: …}` gives what to compare with.",
+    written: { form: "either", of: [words, objectExpressionOf(plain)] },
+    subject: plainExpression,
     examples: [
       { condition: { path: "active", equals: 1 }, record: { active: "1" }, holds: true },
       { condition: { path: "active", equals: 1 }, record: { active: null }, holds: false },
@@ -43,16 +51,21 @@ export const conditionReference: readonly ConditionReference[] = [
   {
     key: "in",
     holds: "The value is one of a list, compared as text.",
+    written: words,
+    subject: plainExpression,
     examples: [{ condition: { path: "country", in: ["DE", "AT"] }, record: { country: "FR" }, holds: false }],
   },
   {
     key: "present",
     holds: "`true`: there is a value; `false`: there is none.",
+    written: { form: "boolean" },
     examples: [{ condition: { path: "ended", present: false }, record: { ended: "" }, holds: true }],
   },
   {
     key: "matches",
     holds: "A part of the text matches this pattern; see `match`. `^` and `$` stand for its ends.",
+    written: writtenPattern,
+    subject: textExpression,
     examples: [{ condition: { path: "sku", matches: "^CAD-[0-9]+$" }, record: { sku: "CAD-7" }, holds: true }],
   },
   ...comparisonReference,
@@ -63,6 +76,7 @@ export const compositionReference: readonly ConditionReference[] = [
   {
     key: "all",
     holds: "Each of these conditions holds.",
+    written: listOf(aCondition),
     examples: [
       {
         condition: {
@@ -79,6 +93,7 @@ export const compositionReference: readonly ConditionReference[] = [
   {
     key: "any",
     holds: "One of these conditions holds.",
+    written: listOf(aCondition),
     examples: [
       {
         condition: {
@@ -95,6 +110,7 @@ export const compositionReference: readonly ConditionReference[] = [
   {
     key: "not",
     holds: "This condition does not hold.",
+    written: aCondition,
     examples: [{ condition: { not: { path: "country", in: ["DE", "AT"] } }, record: { country: "FR" }, holds: true }],
   },
 ];

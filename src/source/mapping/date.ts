@@ -6,10 +6,17 @@ import { refuse } from "./context.ts";
 import type { MappingContext } from "./context.ts";
 import { namedFormats } from "./date-formats.ts";
 import { parseFormat } from "./date-pattern.ts";
+import type { Written } from "./written.ts";
 
 /** What happens to a local time that a clock change makes happen twice or not at all. */
 export const clockChangePolicies = ["reject", "earlier", "later"] as const;
 export type ClockChangePolicy = (typeof clockChangePolicies)[number];
+
+/** What may be written as an instant: an ISO text with Z or an offset. */
+export const writtenInstant: Written = {
+  form: "text",
+  pattern: "^[+-]?\\d{4}.*[Tt ]\\d\\d.*(?:[Zz]|[+-]\\d\\d(?::?\\d\\d)?)(?:\\[[^\\]]*\\])?$",
+};
 
 const withOffset = /(?:Z|[+-]\d\d(?::?\d\d)?)(?:\[[^\]]*\])?$/i;
 

@@ -35,6 +35,12 @@ export const pathExamples: readonly (ExpressionExample & { means: string })[] = 
   { means: "null, empty or blank text: nothing", expression: "city", record: { city: "  " } },
 ];
 
+const quotedName = '"(?:[^"\\\\\\u0000-\\u001f]|\\\\(?:["\\\\/bfnrt]|u[0-9a-fA-F]{4}))*"';
+const pathStep = `(?:[^.[\\]^]+|\\[(?:\\d{1,9}|${quotedName})\\])`;
+const pathBracket = `\\[(?:\\d{1,9}|${quotedName})\\]`;
+/** The texts that are paths, as a regular expression; `parsePath` says of others what is wrong. */
+export const pathPattern = `^(?:(?:\\^\\.)+|(?:\\^\\.)*(?:\\^|\\.|${pathStep}(?:\\.${pathStep}|${pathBracket})*))$`;
+
 /**
  * Parses a path: `companyName`, `a.b[0].c`, `["odd.name"].x`; `^.` in front goes to the item around this one, as often
  * as it stands; `.` is the item itself. The error says what is wrong at which character.

@@ -107,6 +107,7 @@ export const sqlTableSchema = z
   })
   .superRefine(checkTable)
   .meta({
+    written: "table",
     examples: [
       { query: "select country, region from region", key: "country", value: "region", nullTexts: ["NULL"] },
       { queryFile: "queries/regions.sql", key: "country", columns: { branch: "branch", name: "name" } },

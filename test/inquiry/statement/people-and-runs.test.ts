@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from "node:fs";
 import { expect, it, onTestFinished } from "vitest";
 import { standAsOf } from "../../../src/inquiry/as-of/as-of.ts";
 import { ReadOnlyLedger } from "../../../src/inquiry/read-only-ledger.ts";
@@ -142,6 +143,40 @@ it("the statement of runs adds up each balance by itself, as the runs of the led
   expect((changed.get("stream") ?? []).filter(({ balances }) => balances !== true)).toHaveLength(1);
 });
 
+it("the statement of runs says for each reading how many records its stream left out, where the run kept it", async () => {
+  const w = await world({ records: company(3, 1) });
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  const settings = readFileSync(w.path("crm-sync.yaml"), "utf8");
+  const leavesOut = (stream: string, ...ids: string[]): void => {
+    const place = new RegExp(`^( +)${stream}:\n`, "mu");
+    const skip = `skip: { path: id, in: [${ids.join(", ")}] }`;
+    expect(settings).toMatch(place);
+    writeFileSync(w.path("crm-sync.yaml"), settings.replace(place, `$1${stream}:\n$1  ${skip}\n`));
+  };
+  leavesOut("customers", "C2", "C3");
+  await w.run("run", "everything");
+  leavesOut("staff", "S1-1");
+  await w.run("run", "everything");
+  const read = (await rowsOf(w, "run")).get("read") ?? [];
+  expect(read.map(({ stream, skipped }) => [stream, skipped])).toEqual([
+    ["customers", 0],
+    ["orders", 0],
+    ["staff", 0],
+    ["customers", 2],
+    ["orders", 0],
+    ["staff", 0],
+    ["customers", 0],
+    ["orders", 0],
+    ["staff", 1],
+  ]);
+  const hr = await rowsOf(w, "run", asked({ source: "hr" }));
+  expect((hr.get("read") ?? []).map(({ skipped }) => skipped)).toEqual([0, 0, 1]);
+
+  w.tamper("update run set summary = null where started_at = (select min(started_at) from run)");
+  const older = (await rowsOf(w, "run")).get("read") ?? [];
+  expect(older.map(({ skipped }) => skipped)).toEqual([null, null, null, 2, 0, 0, 0, 0, 1]);
+});
+
 it("a stream balances where both sides are the same and the run said so", () => {
   const sums = {
     stream: "orders",
@@ -167,7 +202,7 @@ it("the header names the moment, whether the period was over, the head and the p
   );
   expect(now).toMatchObject({
     kind: "run",
-    version: 2,
+    version: 3,
     provisional: true,
     auditHead: { sequence: last?.sequence },
     program: expect.stringMatching(/^\d+\.\d+\.\d+/u),

@@ -8,6 +8,7 @@ import { numeric } from "../kinds.ts";
 import type { ExpressionExample } from "../example.ts";
 import { wholeOption, wordOption } from "./operator.ts";
 import type { Operator } from "./operator.ts";
+import { listOf, numberOrExpression, oneOfWords, wholeNumber } from "../written.ts";
 
 const refusals = {
   "not-a-number": "what it finds is no decimal number with a point",
@@ -50,6 +51,7 @@ function calculation(
       refuses: refusals,
       examples,
     },
+    written: { operand: listOf(numberOrExpression, 2, count) },
     gives: ["number"],
     compile(operand, _spec, at, compiler) {
       const { context } = compiler;
@@ -123,6 +125,11 @@ export const divide: Operator = {
       { expression: { divide: ["total", "seats"] }, record: { total: 2, seats: 0 }, refused: "divided-by-zero" },
     ],
   },
+  written: {
+    operand: listOf(numberOrExpression, 2, 2),
+    options: { decimals: wholeNumber(0, 15), rounding: oneOfWords(roundings) },
+    together: { decimals: "rounding" },
+  },
   gives: ["number"],
   compile(operand, spec, at, compiler) {
     const { context } = compiler;
@@ -157,6 +164,11 @@ export const round: Operator = {
       { expression: { round: "rate", decimals: 2, rounding: "half-even" }, record: { rate: "1.005" }, gives: 1 },
       { expression: { round: "rate", rounding: "down" }, record: { rate: -2.9 }, gives: -2 },
     ],
+  },
+  written: {
+    operand: numberOrExpression,
+    options: { decimals: wholeNumber(0, 15), rounding: oneOfWords(roundings) },
+    required: ["rounding"],
   },
   gives: ["number"],
   compile(operand, spec, at, compiler) {

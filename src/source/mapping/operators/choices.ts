@@ -5,6 +5,7 @@ import { mistake, refuse } from "../context.ts";
 import { anyOf, kindsOfConstant } from "../kinds.ts";
 import { asText, beside, each, ofText, textRefusals } from "./operator.ts";
 import type { Operator } from "./operator.ts";
+import { aCondition, anyExpression, constant, listOf, textExpression } from "../written.ts";
 
 export const first: Operator = {
   reference: {
@@ -18,6 +19,7 @@ export const first: Operator = {
       { expression: { first: ["mobile", "phone"] }, record: { mobile: "", phone: "030 1234" }, gives: "030 1234" },
     ],
   },
+  written: { operand: listOf(anyExpression) },
   gives: ({ first: parts }, kindsOf) => (Array.isArray(parts) ? anyOf(parts.map(kindsOf)) : undefined),
   compile(operand, _spec, at, compiler) {
     const choices = each(operand, at, compiler);
@@ -49,6 +51,11 @@ export const map: Operator = {
       },
       { expression: { map: "type", values: { P: "personal" } }, record: { type: "Q" }, refused: "unknown-word" },
     ],
+  },
+  written: {
+    operand: textExpression,
+    options: { values: { form: "entries", of: constant, least: 0 } },
+    required: ["values"],
   },
   gives: ({ values }) => anyOf(isJsonObject(values) ? Object.values(values).map(kindsOfConstant) : []),
   compile(operand, spec, at, compiler) {
@@ -88,6 +95,11 @@ export const when: Operator = {
       },
       { expression: { when: { path: "company", present: true }, then: "company" }, record: { company: "" } },
     ],
+  },
+  written: {
+    operand: aCondition,
+    options: { then: anyExpression, else: anyExpression },
+    required: ["then"],
   },
   gives: ({ then: yes, else: no }, kindsOf) => anyOf([kindsOf(yes), no === undefined ? [] : kindsOf(no)]),
   compile(operand, spec, at, compiler) {

@@ -3,9 +3,10 @@ import { toInstant } from "../../../base/clock.ts";
 import { mistake, refuse } from "../context.ts";
 import type { Evaluate, ExpressionCompiler, KeyPath } from "../context.ts";
 import { instantOf, isZone } from "../date.ts";
-import { ofInstant } from "../kinds.ts";
+import { ofInstant, textual } from "../kinds.ts";
 import { asText, beside, isText, ofText, option, textRefusals, wordOption } from "./operator.ts";
 import type { Operator } from "./operator.ts";
+import { instantExpression, objectExpressionOf, oneOfWords, someText } from "../written.ts";
 
 /** How an end is told. */
 const ends = ["after", "lastMoment", "lastDay"] as const;
@@ -21,6 +22,11 @@ const options = {
 const refuses = {
   "not-an-instant": "what it finds is no instant; `date` reads other forms",
   "out-of-range": "the end is beyond the year 9999",
+};
+const written = {
+  operand: instantExpression,
+  options: { zone: someText, as: oneOfWords(ends) },
+  required: ["zone"],
 };
 const takes = "an instant: what `date` gives, or an ISO time with Z or an offset";
 
@@ -83,6 +89,7 @@ export const endOfDay: Operator = {
       { expression: { endOfDay: "until", zone: "UTC" }, record: { until: "2026-12-31" }, refused: "not-an-instant" },
     ],
   },
+  written,
   gives: ["instant"],
   compile: (operand, spec, at, compiler) =>
     ending(operand, spec, at, compiler, (begin) =>
@@ -111,6 +118,7 @@ export const endOfMonth: Operator = {
       },
     ],
   },
+  written,
   gives: ["instant"],
   compile: (operand, spec, at, compiler) =>
     ending(operand, spec, at, compiler, (begin) =>
@@ -120,9 +128,11 @@ export const endOfMonth: Operator = {
 
 const termExpected = "a term years-months-days, such as 1-0-0 for one year";
 
+const termPattern = /^(\d{1,4})-(\d{1,4})-(\d{1,5})$/;
+
 /** A term of the form years-months-days. */
 function termOf(text: string): Temporal.DurationLike | undefined {
-  const parts = /^(\d{1,4})-(\d{1,4})-(\d{1,5})$/.exec(text);
+  const parts = termPattern.exec(text);
   return parts === null ? undefined : { years: Number(parts[1]), months: Number(parts[2]), days: Number(parts[3]) };
 }
 
@@ -169,6 +179,14 @@ export const plusTerm: Operator = {
         refused: "out-of-range",
       },
     ],
+  },
+  written: {
+    operand: instantExpression,
+    options: {
+      term: { form: "either", of: [{ form: "text", pattern: termPattern.source }, objectExpressionOf(textual)] },
+      ...written.options,
+    },
+    required: ["term", "zone"],
   },
   gives: ["instant"],
   compile(operand, spec, at, compiler) {

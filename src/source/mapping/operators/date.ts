@@ -3,6 +3,7 @@ import { clockChangePolicies, compileDate } from "../date.ts";
 import { textual } from "../kinds.ts";
 import { option, wordOption } from "./operator.ts";
 import type { Operator } from "./operator.ts";
+import { oneOfWords, someText, textExpression } from "../written.ts";
 
 export const date: Operator = {
   reference: {
@@ -84,6 +85,10 @@ export const date: Operator = {
         gives: "2026-03-29T01:30:00.000Z",
       },
     ],
+  },
+  written: {
+    operand: textExpression,
+    options: { format: someText, zone: someText, clockChange: oneOfWords(clockChangePolicies) },
   },
   gives: ["instant"],
   compile(operand, spec, at, compiler) {

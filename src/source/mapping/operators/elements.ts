@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from "../../../base/canonical-json.ts";
 import type { CompiledElements, Evaluate, ExpressionCompiler, KeyPath } from "../context.ts";
 import type { Scope } from "../path.ts";
+import type { WrittenOperator } from "../written.ts";
 import type { Operator, OperatorReference } from "./operator.ts";
 
 export const takesList =
@@ -11,6 +12,7 @@ export const elementPaths = "Its paths start at the element, as inside `each`.";
 /** An operator that gives elements of a list as they are. */
 export function onElements(
   reference: Omit<OperatorReference, "takes" | "gives" | "refuses"> & { refuses?: Readonly<Record<string, string>> },
+  written: WrittenOperator,
   change: (
     list: CompiledElements,
     spec: JsonObject,
@@ -34,6 +36,7 @@ export function onElements(
   };
   return {
     reference: { ...reference, takes: takesList, gives: "a list", refuses: { ...tooMany, ...reference.refuses } },
+    written,
     gives: ["list"],
     elements,
     compile(operand, spec, at, compiler) {

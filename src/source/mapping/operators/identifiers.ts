@@ -5,7 +5,9 @@ import type { Evaluate } from "../context.ts";
 import { searchable } from "../pattern.ts";
 import { asText, beside, isText, ofText, option, textRefusals } from "./operator.ts";
 import type { Operator, OperatorReference } from "./operator.ts";
-import { lettersOf } from "./parts-of-texts.ts";
+import { lettersOf, writtenLetters } from "./parts-of-texts.ts";
+import { objectExpressionOf, someText, textExpression } from "../written.ts";
+import type { Written } from "../written.ts";
 
 const tooLong = { "too-long": "the text is longer than 10,000 characters" };
 const letters = "Letters that are written otherwise than the library writes them: `{ä: ae, Ä: Ae}`.";
@@ -20,6 +22,7 @@ export const digits: Operator = {
     refuses: { ...textRefusals, ...tooLong },
     examples: [{ expression: { digits: "vat" }, record: { vat: "DE 123.456-789" }, gives: "123456789" }],
   },
+  written: { operand: textExpression },
   gives: ["text"],
   compile(operand, _spec, at, compiler) {
     const { context } = compiler;
@@ -62,6 +65,12 @@ export const phone: Operator = {
       { expression: { phone: "phone", country: "DE" }, record: { phone: "call Ann" }, refused: "not-a-phone-number" },
     ],
   },
+  written: {
+    operand: textExpression,
+    options: {
+      country: { form: "either", of: [{ form: "text", pattern: "^[A-Z]{2}$" }, objectExpressionOf(["text"])] },
+    },
+  },
   gives: ["text"],
   compile(operand, spec, at, compiler) {
     const { context } = compiler;
@@ -92,10 +101,12 @@ function international(text: string): string {
 
 function spelled(
   reference: Omit<OperatorReference, "takes" | "gives">,
+  options: Readonly<Record<string, Written>>,
   change: (text: string, separator: string) => string,
 ): Operator {
   return {
     reference: { ...reference, takes: "text, or a number as the source writes it", gives: "text" },
+    written: { operand: textExpression, options },
     gives: ["text"],
     compile(operand, spec, at, compiler) {
       const { context } = compiler;
@@ -129,6 +140,7 @@ export const transliterate = spelled(
       },
     ],
   },
+  { letters: writtenLetters },
   (text) => anyAscii(text).trim(),
 );
 
@@ -147,6 +159,7 @@ export const slug = spelled(
       },
     ],
   },
+  { separator: someText, letters: writtenLetters },
   (text, separator) =>
     anyAscii(text)
       .toLowerCase()
@@ -179,6 +192,7 @@ export const login: Operator = {
       { expression: { login: "mail" }, record: { mail: "Ann Lee" }, refused: "not-an-address" },
     ],
   },
+  written: { operand: textExpression, options: { letters: writtenLetters } },
   gives: ["text"],
   compile(operand, spec, at, compiler) {
     const { context } = compiler;

@@ -6,6 +6,7 @@ import { numeric } from "../kinds.ts";
 import { eachOf, elementPaths, takesList, tooMany } from "./elements.ts";
 import { asText, beside, option, textRefusals } from "./operator.ts";
 import type { Operator } from "./operator.ts";
+import { aCondition, anyExpression, listExpression, numberExpression, someText } from "../written.ts";
 
 /** Elements that lists put together may have. */
 const mostElements = 100_000;
@@ -26,6 +27,7 @@ export const flatten: Operator = {
       },
     ],
   },
+  written: { operand: listExpression },
   gives: ["list"],
   compile(operand, _spec, at, compiler) {
     const { context } = compiler;
@@ -58,6 +60,7 @@ export const collect: Operator = {
       },
     ],
   },
+  written: { operand: listExpression, options: { give: anyExpression }, required: ["give"] },
   gives: ["list"],
   compile(operand, spec, at, compiler) {
     const list = compiler.elements(operand, at, true);
@@ -99,6 +102,11 @@ export const firstWhere: Operator = {
       },
     ],
   },
+  written: {
+    operand: listExpression,
+    options: { where: aCondition, give: anyExpression },
+    required: ["where"],
+  },
   gives: ({ give }, kindsOf) => (give === undefined ? undefined : kindsOf(give)),
   compile(operand, spec, at, compiler) {
     const { context } = compiler;
@@ -134,6 +142,7 @@ export const count: Operator = {
       { expression: { count: "lines", default: 0 }, record: {}, gives: 0 },
     ],
   },
+  written: { operand: listExpression },
   gives: ["number"],
   compile(operand, _spec, at, compiler) {
     const list = compiler.elements(operand, at, true);
@@ -171,6 +180,7 @@ export const sum: Operator = {
       { expression: { sum: "lines", of: "seats" }, record: { lines: [{ seats: "x" }] }, refused: "not-a-number" },
     ],
   },
+  written: { operand: listExpression, options: { of: numberExpression } },
   gives: ["number"],
   compile(operand, spec, at, compiler) {
     const { context } = compiler;
@@ -206,6 +216,7 @@ export const join: Operator = {
       },
     ],
   },
+  written: { operand: listExpression, options: { separator: someText } },
   gives: ["text"],
   compile(operand, spec, at, compiler) {
     const { context } = compiler;

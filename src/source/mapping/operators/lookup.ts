@@ -6,6 +6,7 @@ import { valueColumn } from "../lookup-table.ts";
 import type { LookupTable } from "../lookup-table.ts";
 import { asText, isText, ofText, textRefusals } from "./operator.ts";
 import type { Operator } from "./operator.ts";
+import { constant, someText, textExpression } from "../written.ts";
 
 const keys = ["table", "key", "column", "default"];
 
@@ -38,6 +39,13 @@ export const lookup: Operator = {
         gives: "elsewhere",
       },
     ],
+  },
+  written: {
+    operand: {
+      form: "object",
+      keys: { table: someText, key: textExpression, column: someText, default: constant },
+      required: ["table", "key"],
+    },
   },
   gives: ({ lookup: operand }) =>
     anyOf([["text"], kindsOfConstant(isJsonObject(operand) ? operand["default"] : undefined)]),

@@ -5,6 +5,7 @@ import { compileAmount } from "../money.ts";
 import { numeric } from "../kinds.ts";
 import { beside, isText, option } from "./operator.ts";
 import type { Operator } from "./operator.ts";
+import { numberExpression, objectExpressionOf, someText, wholeNumber } from "../written.ts";
 
 export const money: Operator = {
   reference: {
@@ -47,6 +48,16 @@ export const money: Operator = {
         refused: "not-a-currency",
       },
     ],
+  },
+  written: {
+    operand: numberExpression,
+    options: {
+      currency: { form: "either", of: [{ form: "text", pattern: "^[A-Z]{3}$" }, objectExpressionOf(["text"])] },
+      decimals: wholeNumber(0, 6),
+      decimalMark: someText,
+      groupMark: someText,
+    },
+    required: ["currency"],
   },
   gives: ["money"],
   compile(operand, spec, at, compiler) {

@@ -5,6 +5,7 @@ import type { CompiledElements, Evaluate, ExpressionCompiler, KeyPath, MappingCo
 import type { ExpressionExample } from "../example.ts";
 import { textual } from "../kinds.ts";
 import type { Kinds } from "../kinds.ts";
+import type { WrittenOperator } from "../written.ts";
 
 /** What the reference says of an operator; the test of the reference runs the examples. */
 export interface OperatorReference {
@@ -23,6 +24,7 @@ export interface OperatorReference {
 /** One kind of expression: `{upper: …}`. */
 export interface Operator {
   reference: OperatorReference;
+  written: WrittenOperator;
   /** What kinds of values it can give; some operators give what an expression in them gives. */
   gives: Kinds | ((spec: JsonObject, kindsOf: (spec: Json | undefined) => Kinds) => Kinds);
   compile(operand: Json, spec: JsonObject, at: KeyPath, compiler: ExpressionCompiler): Evaluate;

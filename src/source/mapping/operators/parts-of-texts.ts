@@ -2,9 +2,11 @@ import { isJsonObject } from "../../../base/canonical-json.ts";
 import type { Json } from "../../../base/canonical-json.ts";
 import { mistake, refuse } from "../context.ts";
 import type { Evaluate, ExpressionCompiler, KeyPath, MappingContext } from "../context.ts";
-import { compilePattern, searchable } from "../pattern.ts";
+import { compilePattern, searchable, writtenPattern } from "../pattern.ts";
 import { asText, beside, isText, ofText, option, textRefusals, wholeOption, wordOption } from "./operator.ts";
 import type { Operator } from "./operator.ts";
+import { oneOfWords, someText, textExpression, wholeNumber } from "../written.ts";
+import type { Written } from "../written.ts";
 
 /** What a text may hold that is changed, and what may come of it, in UTF-16 code units. */
 const mostText = 100_000;
@@ -61,6 +63,15 @@ export const replace: Operator = {
         gives: "42/DE",
       },
     ],
+  },
+  written: {
+    operand: textExpression,
+    options: {
+      find: { form: "text", least: 1 },
+      pattern: writtenPattern,
+      with: { form: "text", most: mostOption },
+    },
+    oneOf: ["find", "pattern"],
   },
   gives: ["text"],
   compile(operand, spec, at, compiler) {
@@ -124,6 +135,7 @@ export const match: Operator = {
       { expression: { match: "type", pattern: "^trial$" }, record: { type: "30 day trial" }, gives: false },
     ],
   },
+  written: { operand: textExpression, options: { pattern: writtenPattern }, required: ["pattern"] },
   gives: ["boolean"],
   compile: (operand, spec, at, compiler) =>
     withPattern(operand, spec["pattern"], at, compiler, (pattern) => (text) => pattern.matcher(text).find()),
@@ -154,6 +166,11 @@ export const extract: Operator = {
       },
       { expression: { extract: "remark", pattern: "PO ([0-9]+)" }, record: { remark: "none" } },
     ],
+  },
+  written: {
+    operand: textExpression,
+    options: { pattern: writtenPattern, group: { form: "either", of: [wholeNumber(0), someText] } },
+    required: ["pattern"],
   },
   gives: ["text"],
   compile(operand, spec, at, compiler) {
@@ -216,6 +233,10 @@ export const substring: Operator = {
       { expression: { substring: "code", from: -4 }, record: { code: "DE-4711" }, gives: "4711" },
     ],
   },
+  written: {
+    operand: textExpression,
+    options: { from: wholeNumber(-mostText, mostText), length: wholeNumber(1, mostText) },
+  },
   gives: ["text"],
   compile(operand, spec, at, compiler) {
     const { context } = compiler;
@@ -250,6 +271,15 @@ export const pad: Operator = {
       { expression: { pad: "code", length: 4, with: "-", side: "end" }, record: { code: "A" }, gives: "A---" },
     ],
   },
+  written: {
+    operand: textExpression,
+    options: {
+      length: wholeNumber(1, 200),
+      with: { form: "text", least: 1, most: 1 },
+      side: oneOfWords(["start", "end"]),
+    },
+    required: ["length"],
+  },
   gives: ["text"],
   compile(operand, spec, at, compiler) {
     const { context } = compiler;
@@ -269,6 +299,10 @@ export const pad: Operator = {
     };
   },
 };
+
+const letterText: Written = { form: "text", most: 10 };
+/** What may be written as such letters. */
+export const writtenLetters: Written = { form: "entries", of: letterText, least: 1, most: 100 };
 
 /** The letters that an operator writes otherwise than the library does: `{ä: ae}`. */
 export function lettersOf(

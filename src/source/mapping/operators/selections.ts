@@ -7,6 +7,7 @@ import type { Decimal } from "../decimal.ts";
 import { numeric, ofInstant, plain, textual } from "../kinds.ts";
 import { eachOf, elementPaths, onElements } from "./elements.ts";
 import { asText, beside, textRefusals, wordOption } from "./operator.ts";
+import { aCondition, anyExpression, listExpression, oneOfWords, plainExpression } from "../written.ts";
 
 export const filter = onElements(
   {
@@ -31,6 +32,7 @@ export const filter = onElements(
       },
     ],
   },
+  { operand: listExpression, options: { where: aCondition }, required: ["where"] },
   ({ inside }, spec, at) => {
     const holds = compileCondition(spec["where"], beside(at, "where"), inside);
     return (elements, scope) => elements.filter((item) => holds({ item, parent: scope }));
@@ -38,6 +40,7 @@ export const filter = onElements(
 );
 
 const sortings = ["text", "number", "instant"] as const;
+const orders = ["ascending", "descending"] as const;
 
 export const sort = onElements(
   {
@@ -63,9 +66,13 @@ export const sort = onElements(
       { expression: { sort: "tags" }, record: { tags: ["b", "a"] }, gives: ["a", "b"] },
     ],
   },
+  {
+    operand: listExpression,
+    options: { by: anyExpression, as: oneOfWords(sortings), order: oneOfWords(orders) },
+  },
   ({ inside }, spec, at, { context }) => {
     const as = wordOption(spec, "as", at, context, sortings, "text") ?? "text";
-    const order = wordOption(spec, "order", at, context, ["ascending", "descending"], "ascending");
+    const order = wordOption(spec, "order", at, context, orders, "ascending");
     const kinds = { text: textual, number: numeric, instant: ofInstant }[as];
     const by = inside.expression(spec["by"] ?? ".", beside(at, "by"), kinds);
     const sign = order === "descending" ? -1 : 1;
@@ -117,6 +124,7 @@ export const distinct = onElements(
       },
     ],
   },
+  { operand: listExpression, options: { by: plainExpression } },
   ({ inside }, spec, at, { context }) => {
     const by = spec["by"] === undefined ? undefined : inside.expression(spec["by"], beside(at, "by"), plain);
     return (elements, scope) => {

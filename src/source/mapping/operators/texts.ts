@@ -4,6 +4,7 @@ import type { ExpressionExample } from "../example.ts";
 import { textual } from "../kinds.ts";
 import { asText, each, isText, ofText, option, textRefusals } from "./operator.ts";
 import type { Operator } from "./operator.ts";
+import { listOf, someText, textExpression } from "../written.ts";
 
 /** An operator on the text that another expression finds. */
 function onText(name: string, does: string, examples: ExpressionExample[], change: (text: string) => string): Operator {
@@ -17,6 +18,7 @@ function onText(name: string, does: string, examples: ExpressionExample[], chang
       refuses: textRefusals,
       examples,
     },
+    written: { operand: textExpression },
     gives: ["text"],
     compile(operand, _spec, at, compiler) {
       const inner = ofText(operand, at, compiler);
@@ -64,6 +66,9 @@ export const text = onText(
   (found) => found,
 );
 
+/** Text in which braces stand in pairs, or double for the characters. */
+const templatePattern = "^(?:[^{}]|\\{\\{|\\}\\}|\\{[^{}]+\\})*$";
+
 export const template: Operator = {
   reference: {
     form: '{template: "TEXT {PATH} TEXT"}',
@@ -80,6 +85,7 @@ export const template: Operator = {
       { expression: { template: "{{{code}}}" }, record: { code: "x" }, gives: "{x}" },
     ],
   },
+  written: { operand: { form: "text", pattern: templatePattern } },
   gives: ["text"],
   compile(operand, _spec, at, compiler) {
     if (!isText(operand)) return mistake(compiler.context, at, 'expected text such as "A-{orderID}"');
@@ -123,6 +129,7 @@ export const concat: Operator = {
       },
     ],
   },
+  written: { operand: listOf(textExpression), options: { separator: someText } },
   gives: ["text"],
   compile(operand, spec, at, compiler) {
     const parts = each(operand, at, compiler, textual);
@@ -151,6 +158,7 @@ export const split: Operator = {
       { expression: { split: "numbers", separator: ";" }, record: { numbers: "8001;8002" }, gives: ["8001", "8002"] },
     ],
   },
+  written: { operand: textExpression, options: { separator: someText } },
   gives: ["list"],
   compile(operand, spec, at, compiler) {
     const inner = ofText(operand, at, compiler);

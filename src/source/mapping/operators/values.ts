@@ -4,6 +4,16 @@ import { mistake, refuse } from "../context.ts";
 import { kindsOfConstant, numeric, plain } from "../kinds.ts";
 import { beside, each, isText, option } from "./operator.ts";
 import type { Operator } from "./operator.ts";
+import {
+  anyExpression,
+  aPath,
+  constant,
+  listOf,
+  numberExpression,
+  plainExpression,
+  someText,
+  words,
+} from "../written.ts";
 
 export const value: Operator = {
   reference: {
@@ -15,6 +25,7 @@ export const value: Operator = {
     refuses: {},
     examples: [{ expression: { value: "company" }, record: {}, gives: "company" }],
   },
+  written: { operand: constant },
   gives: ({ value: constant }) => kindsOfConstant(constant),
   compile: (operand) => () => operand,
 };
@@ -34,6 +45,7 @@ export const path: Operator = {
       { expression: { path: "address.city", default: "unknown" }, record: { address: null }, gives: "unknown" },
     ],
   },
+  written: { operand: aPath },
   gives: undefined,
   compile(operand, _spec, at, compiler) {
     if (!isText(operand)) return mistake(compiler.context, at, "expected a path as text");
@@ -57,6 +69,7 @@ export const number: Operator = {
       { expression: { number: "seats" }, record: { seats: "1e3" }, refused: "not-a-number" },
     ],
   },
+  written: { operand: numberExpression, options: { decimalMark: someText } },
   gives: ["number"],
   compile(operand, spec, at, compiler) {
     const inner = compiler.expression(operand, at, numeric);
@@ -87,6 +100,7 @@ export const boolean: Operator = {
       { expression: { boolean: "trial", true: "Y", false: "N" }, record: { trial: "maybe" }, refused: "not-a-boolean" },
     ],
   },
+  written: { operand: plainExpression, options: { true: words, false: words } },
   gives: ["boolean"],
   compile(operand, spec, at, compiler) {
     const { context } = compiler;
@@ -115,6 +129,7 @@ export const list: Operator = {
     refuses: {},
     examples: [{ expression: { list: ["first", "second"] }, record: { first: "8001", second: "" }, gives: ["8001"] }],
   },
+  written: { operand: listOf(anyExpression) },
   gives: ["list"],
   compile(operand, _spec, at, compiler) {
     const parts = each(operand, at, compiler);

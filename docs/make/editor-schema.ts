@@ -1,0 +1,96 @@
+import { z } from "zod";
+import { streams } from "../../src/crm/model.ts";
+import type { JsonSchema } from "../../src/config/schema-walk.ts";
+import { mappingDefinitions } from "./mapping-schema.ts";
+import { mappingName, mappingOverPresetName } from "./target-schema.ts";
+import { definition } from "./written-schema.ts";
+
+/**
+ * The schema of the configuration for editors: what stands in several places is defined once, the inside of mappings,
+ * conditions and tables is known, and a source may name a preset and then leave out what the preset has.
+ */
+export function editorSchemaOf(schema: z.ZodType, presets: readonly string[]): JsonSchema {
+  const whole = z.toJSONSchema(schema, { io: "input", unrepresentable: "any", reused: "ref" });
+  const definitions = { ...whole.$defs };
+  for (const one of Object.values(definitions)) spellOut(one);
+  const root = { ...whole, $defs: { ...definitions, ...mappingDefinitions() } };
+  spellOut(root.properties ?? {});
+  const sources = followed(root.properties?.["sources"], root);
+  const source = followed(sources.additionalProperties, root);
+  for (const kind of source.oneOf ?? [])
+    giveMappings(followed(followed(kind, root).properties?.["streams"], root), root);
+  if (presets.length > 0 && typeof sources.additionalProperties === "object")
+    sources.additionalProperties = { anyOf: [overPreset(presets), sources.additionalProperties] };
+  return root;
+}
+
+type Node = JsonSchema | boolean | undefined;
+
+function followed(schema: Node, root: JsonSchema): JsonSchema {
+  if (typeof schema !== "object") throw new TypeError("the schema of the configuration has another form");
+  const name = /^#\/\$defs\/(.+)$/u.exec(schema.$ref ?? "")?.[1];
+  return name === undefined ? schema : followed(root.$defs?.[name], root);
+}
+
+/** What `written` says of a schema, as a schema. */
+function spellOut(schema: unknown): void {
+  if (typeof schema !== "object" || schema === null) return;
+  for (const inner of Object.values(schema)) spellOut(inner);
+  if (!("written" in schema) || typeof schema.written !== "string") return;
+  const said = spelled[schema.written];
+  delete schema.written;
+  if (said !== undefined) Object.assign(schema, said);
+}
+
+const spelled: Readonly<Record<string, JsonSchema>> = {
+  path: definition("path"),
+  table: { anyOf: [{ required: ["value"] }, { required: ["columns"] }] },
+  entries: {
+    anyOf: [
+      { additionalProperties: { type: ["string", "number", "boolean"] } },
+      { additionalProperties: { type: "object" } },
+    ],
+  },
+};
+
+/** Gives each stream of a kind of source the mapping of its own target fields. */
+function giveMappings(all: JsonSchema, root: JsonSchema): void {
+  for (const stream of streams) {
+    const plain = all.properties?.[stream];
+    const settings = followed(plain, root);
+    const skip = settings.properties?.["skip"];
+    if (settings.properties !== undefined && skip !== undefined) {
+      const { description = "", examples = [] } = followed(skip, root);
+      settings.properties["skip"] = { ...definition("condition"), description, examples };
+    }
+    if (all.properties !== undefined && typeof plain === "object")
+      all.properties[stream] = { allOf: [plain, { properties: { mapping: definition(mappingName(stream)) } }] };
+  }
+}
+
+/** A source that lies over a preset. Null takes away what the preset has. */
+function overPreset(presets: readonly string[]): JsonSchema {
+  const nothing: JsonSchema = { type: "null" };
+  const own = streams.map((stream): [string, JsonSchema] => [
+    stream,
+    {
+      type: ["object", "null"],
+      properties: {
+        mapping: definition(mappingOverPresetName(stream)),
+        skip: { anyOf: [definition("condition"), nothing] },
+      },
+    },
+  ]);
+  return {
+    type: "object",
+    properties: {
+      preset: {
+        type: "string",
+        enum: [...presets],
+        description: "The preset that lies below what stands here; docs/presets.md says what each one needs.",
+      },
+      streams: { type: "object", properties: Object.fromEntries(own) },
+    },
+    required: ["preset"],
+  };
+}

@@ -1,0 +1,154 @@
+// oxlint-disable unicorn/no-thenable -- `then` is a key of the mapping
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { exampleTables } from "../../docs/make/mapping-page.ts";
+import { inPlace, sectionsOf } from "../../docs/make/settings.ts";
+import { isJsonObject } from "../../src/base/canonical-json.ts";
+import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
+import { configSchema } from "../../src/config/config.ts";
+import { layPresets, presetNames, readPreset, shippedPresets } from "../../src/config/presets.ts";
+import { jsonSchemaOf } from "../../src/config/schema.ts";
+import { streams } from "../../src/crm/model.ts";
+import { compositionReference, conditionReference } from "../../src/source/mapping/condition.ts";
+import { operators } from "../../src/source/mapping/operators.ts";
+import { parsePath, pathExamples, pathPattern } from "../../src/source/mapping/path.ts";
+import { recordExamples } from "../../src/source/mapping/record-examples.ts";
+import { filledPreset } from "../presets/filled.ts";
+import { refusedMappings, takenMappings } from "./written-mappings.ts";
+
+const project = join(import.meta.dirname, "../..");
+const schema: unknown = JSON.parse(readFileSync(join(project, "config/schema.json"), "utf8"));
+const ajv = new Ajv2020({
+  strict: true,
+  strictTypes: false,
+  strictRequired: false,
+  validateFormats: false,
+  keywords: ["errorMessage"],
+});
+ajv.addSchema(isJsonObject(schema) ? schema : {}, "config");
+const ofConfig = ajv.compile({ $ref: "config#" });
+const ofSources = ajv.compile({ $ref: "config#/properties/sources" });
+const says = (validate: typeof ofConfig, value: unknown): string[] =>
+  validate(value) ? [] : (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
+
+const tables = {
+  regions: { inline: { DE: "EMEA", US: "AMER" } },
+  packs: { inline: { "CAD-10": { product: "CAD", seats: "10" } } },
+};
+const sourceOf = (stream: string, settings: JsonObject): JsonObject => ({
+  crm: { kind: "file", tables, streams: { [stream]: { files: "rows.csv", ...settings } } },
+});
+const { mapping: customer } = recordExamples.customers;
+const staff: JsonObject = { ...recordExamples.staff.mapping };
+
+/** What the program and the schema say of the settings of a stream. */
+function verdicts(stream: string, settings: JsonObject): { program: boolean; editor: boolean } {
+  const sources = sourceOf(stream, settings);
+  return { program: configSchema.shape.sources.safeParse(sources).success, editor: ofSources(sources) };
+}
+const both = (verdict: boolean) => ({ program: verdict, editor: verdict });
+
+describe("the schema for editors", () => {
+  it("takes the examples of every operator, of paths and of conditions, as the program does", () => {
+    const expressions = Object.values(operators).flatMap(({ reference }) => reference.examples);
+    for (const { expression } of [...expressions, ...pathExamples]) {
+      // In `collect` an expression may give anything.
+      const remark = { join: { collect: "rows", give: expression } };
+      expect(verdicts("staff", { mapping: { ...staff, remark } }), JSON.stringify(expression)).toEqual(both(true));
+    }
+    const conditions = [...conditionReference, ...compositionReference].flatMap(({ examples }) => examples);
+    for (const { condition } of conditions)
+      expect(verdicts("customers", { skip: condition, mapping: customer }), JSON.stringify(condition)).toEqual(
+        both(true),
+      );
+    expect([...exampleTables.keys()]).toEqual(Object.keys(tables));
+  });
+
+  it.each(streams)("takes the whole mapping of %s that the reference shows", (stream) => {
+    expect(verdicts(stream, { mapping: recordExamples[stream].mapping })).toEqual(both(true));
+  });
+
+  it("takes every example of the configuration's reference, and the files in config", () => {
+    for (const section of sectionsOf(jsonSchemaOf(configSchema)))
+      for (const example of section.place === "" ? [] : section.examples)
+        expect(says(ofConfig, inPlace(section, example, true)), JSON.stringify(example)).toEqual([]);
+    const file = (name: string): unknown => parse(readFileSync(join(project, "config", name), "utf8"));
+    expect(says(ofConfig, file("production.example.yaml"))).toEqual([]);
+    const northwind = file("northwind.yaml");
+    expect(says(ofSources, isJsonObject(northwind) ? northwind["sources"] : undefined)).toEqual([]);
+  });
+
+  it.each(presetNames(shippedPresets))("takes the preset %s, alone and below a source", (name) => {
+    const preset = readPreset(name, shippedPresets);
+    const crm = filledPreset(name, preset.ok ? preset.value.fill : {});
+    expect(says(ofSources, { crm })).toEqual([]);
+    const laid = layPresets({ value: { sources: { crm } }, marks: new Map() }, shippedPresets);
+    expect(says(ofSources, laid.ok ? laid.value.settings.value["sources"] : undefined)).toEqual([]);
+    const streamsOf = isJsonObject(crm["streams"]) ? crm["streams"] : {};
+    expect(ofSources({ crm: { ...crm, streams: { ...streamsOf, staff: null } } })).toBe(true);
+    expect(ofSources({ crm: { ...crm, streams: { staff: { mapping: { nmae: "x" } } } } })).toBe(false);
+    expect(ofSources({ crm: { ...crm, streams: { staff: { mapping: { remark: null } } } } })).toBe(true);
+  });
+
+  it("takes what the README shows of sources", () => {
+    const text = readFileSync(join(project, "README.md"), "utf8");
+    const shown = [...text.matchAll(/```yaml\n([^]*?)```/gu)].map(([, yaml = ""]): unknown => parse(yaml));
+    expect(shown).toHaveLength(2);
+    for (const one of shown) {
+      if (!isJsonObject(one)) throw new TypeError("no map");
+      const crm = isJsonObject(one["crm"]) ? one["crm"] : { kind: "http", baseUrl: "https://crm.example.com", ...one };
+      const all = isJsonObject(crm["streams"]) ? crm["streams"] : {};
+      const mapped = streams.flatMap((stream): [string, Json][] => {
+        const settings = all[stream];
+        return isJsonObject(settings) ? [[stream, { ...settings, mapping: recordExamples[stream].mapping }]] : [];
+      });
+      expect(says(ofSources, { crm: { ...crm, streams: Object.fromEntries(mapped) } })).toEqual([]);
+    }
+  });
+
+  it.each(takenMappings)("takes $what, as the program does", ({ stream, settings }) => {
+    expect(says(ofSources, sourceOf(stream, settings))).toEqual([]);
+    expect(verdicts(stream, settings)).toEqual(both(true));
+  });
+
+  it.each(refusedMappings)("refuses $what, as the program does", ({ stream, settings }) => {
+    expect(verdicts(stream, settings)).toEqual(both(false));
+  });
+
+  it("knows a path from what is none, as the program does", () => {
+    const pieces = ["a", "b c", "^", ".", "[", "]", "0", '"', "\\", '["x.y"]', "[0]", "\n"];
+    const pattern = new RegExp(pathPattern, "u");
+    const wrong: string[] = [];
+    const visit = (text: string, left: number): void => {
+      if (parsePath(text).ok !== pattern.test(text)) wrong.push(text);
+      if (left > 0) for (const piece of pieces) visit(text + piece, left - 1);
+    };
+    visit("", 4);
+    expect(wrong).toEqual([]);
+  });
+
+  it("says of each operator, option and target field what it is for", () => {
+    for (const [name, { reference, written }] of Object.entries(operators)) {
+      expect(Object.keys(written.options ?? {}).toSorted(), name).toEqual(Object.keys(reference.options).toSorted());
+      const required = Object.entries(reference.options).flatMap(([key, text]) =>
+        /Required\./u.test(text) ? key : [],
+      );
+      expect([...(written.required ?? [])].toSorted(), name).toEqual(required.toSorted());
+    }
+    const { $defs } = isJsonObject(schema) ? schema : {};
+    const undescribed = Object.entries(isJsonObject($defs) ? $defs : {}).flatMap(([name, one]) => {
+      const properties = isJsonObject(one) && /^(?:mapping|orders|staff)-/u.test(name) ? one["properties"] : undefined;
+      return isJsonObject(properties) && !name.endsWith("-over-preset")
+        ? Object.entries(properties).flatMap(([key, field]) =>
+            isJsonObject(field) && typeof field["description"] === "string" && field["description"] !== ""
+              ? []
+              : [`${name}.${key}`],
+          )
+        : [];
+    });
+    expect(undescribed).toEqual([]);
+  });
+});

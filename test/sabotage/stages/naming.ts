@@ -1,0 +1,4 @@
+import { naming } from "../breaks/naming.ts";
+import { stage } from "../stage.ts";
+
+stage(naming);
