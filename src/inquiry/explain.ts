@@ -17,7 +17,7 @@ import { quarantine } from "./quarantine.ts";
 import type { QuarantineFilter } from "./quarantine.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { changedFields, fieldsOf } from "./record-fields.ts";
-import { readFacts } from "./runs.ts";
+import { lastReads, readFacts, skippedInReading } from "./runs.ts";
 
 const most = { versions: 20, operations: 20, audit: 30, quarantine: 20, waiting: 20, similar: 10 };
 
@@ -43,6 +43,7 @@ export async function explain(ledger: ReadOnlyLedger, stream: Stream, key: Recor
     waiting: stream === "customers" ? await waitingOf(ledger, key) : [],
     unusable: stream === "customers" ? await unusableOf(ledger, key) : [],
     similar: record === null ? await meantBy(ledger, stream, key) : [],
+    leftOut: await leftOutOf(ledger, stream, record?.source),
   };
   return story;
 }
@@ -141,6 +142,26 @@ async function lastReadOf(
     .limit(1)
     .executeTakeFirst();
   return row === undefined ? null : readFacts(row);
+}
+
+/** Records that the last reading of each source skipped; of the one that has the record, where it is known. */
+async function leftOutOf(
+  ledger: ReadOnlyLedger,
+  stream: Stream,
+  source: string | undefined,
+): Promise<ExplainFacts["leftOut"]> {
+  const reads = (await lastReads(ledger)).filter((read) => read.stream === stream);
+  const leftOut: ExplainFacts["leftOut"] = [];
+  for (const { number, source: from } of reads) {
+    if (source !== undefined && from !== source) continue;
+    const row = await ledger.db
+      .selectFrom("source_read")
+      .select(skippedInReading.as("skipped"))
+      .where("number", "=", number)
+      .executeTakeFirst();
+    if ((row?.skipped ?? 0) > 0) leftOut.push({ source: from, count: row?.skipped ?? 0 });
+  }
+  return leftOut;
 }
 
 const kept = ["open", "approved", "rejected"] as const;

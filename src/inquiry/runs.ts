@@ -22,6 +22,13 @@ export async function runs(
   return (await query.execute()).map(runFromRow);
 }
 
+/** How many records a row of `source_read` left out, as its run tells; null where it kept none, or has not ended. */
+export const skippedInReading = sql<number | null>`(
+  select json_extract(one.value, '$.skipped') from run r, json_each(r.summary, '$.sources') one
+    where r.id = source_read.run_id and json_extract(one.value, '$.source') = source_read.source
+      and json_extract(one.value, '$.stream') = source_read.stream limit 1)`;
+
+/** A row of `source_read` as people get it. */
 export function readFacts(row: SourceReadTable): ReadFacts {
   return {
     number: row.number,

@@ -22,6 +22,7 @@ export function verdictOf(facts: ExplainFacts, view: View = plainView): Verdict 
     for (const item of facts.similar) next.push(`${explainCommand(item.stream, item.key)}, where that was meant`);
     next.push("crm-sync check tries the sources; the record may not be in them, or its id may be another one");
     because.push("no reading of a source held a record with this id");
+    explainLeftOut(facts, because, next);
     const named = facts.dependents.reduce((sum, row) => sum + row.count, 0) + facts.unusable.length;
     if (named > 0)
       because.push(`${counted(named, "record")} of the CRM ${named === 1 ? "names" : "name"} it as the customer`);
@@ -37,6 +38,7 @@ export function verdictOf(facts: ExplainFacts, view: View = plainView): Verdict 
   explainDeferral(facts, record, because, next, view);
   explainCustomer(facts, because, next);
   explainReading(facts, record, because, next);
+  explainLeftOut(facts, because, next);
   if (because.length === 0 && record.pending)
     because.push("it was ingested and waits for the next run to decide on it");
   return {
@@ -84,6 +86,16 @@ function explainDeferral(
   because.push(`it is deferred since ${instantText(since, view)}: ${reason} (${code})`);
   if (code === "operation.open" && (facts.customer?.openOperations.length ?? 0) > 0) return;
   next.push(nextForDeferral(code));
+}
+
+/** A record that a stream leaves out now stays as it was last, and is neither absent nor in quarantine. */
+function explainLeftOut({ leftOut, stream, key, record }: ExplainFacts, because: string[], next: string[]): void {
+  for (const { source, count } of leftOut) {
+    const many = counted(count, "record");
+    const stays = record === null ? "" : ", and what is left out stays as it was last";
+    because.push(`the last reading of ${source}/${stream} left ${many} out by its skip, maybe this one${stays}`);
+    next.push(`crm-sync map ${source} ${stream} --record ${key.id} shows whether it is left out`);
+  }
 }
 
 /** A list that is as long as it may be says so. */

@@ -210,4 +210,9 @@ export interface ExplainFacts {
   unusable: QuarantineFacts[];
   /** Records that may have been meant: the same id elsewhere, or an order with this channel number. */
   similar: { stream: Stream; key: RecordKey }[];
+  /**
+   * How many records the last reading left out by the `skip` of its stream, for each source that the record may be of:
+   * which they are is not kept.
+   */
+  leftOut: { source: string; count: number }[];
 }

@@ -64,7 +64,9 @@ streams:
 `,
     );
     expect(exitCode).toBe(7);
-    expect(stdout).toMatch(/^BAD +source crm: .*customers\.query` gives no column nr.*\n +in .*crm-sync\.yaml:7:\d+$/mu);
+    expect(stdout).toMatch(
+      /^BAD +source crm: .*customers\.query` gives no column nr.*\n +in .*crm-sync\.yaml:7:\d+$/mu,
+    );
   });
 
   it("is not content with an id that several records have, as a run is not", async () => {

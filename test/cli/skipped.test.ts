@@ -71,6 +71,14 @@ it("a person whose row is skipped stays as they were, however often it is read, 
     { id: "S2-2", state: "absent", missed: 2 },
   ]);
 
+  const explained = (await w.run("explain", "staff", "S1-1")).stdout;
+  expect(explained).toContain(
+    "the last reading of hr/staff left 1 record out by its skip, maybe this one, and what is left out stays as it was last",
+  );
+  expect(explained).toContain("crm-sync map hr staff --record S1-1");
+  expect((await w.run("explain", "order", w.orders[0]?.id ?? "")).stdout).not.toContain("skip");
+  expect((await w.run("explain", "staff", "S9-9")).stdout).toContain("left 1 record out by its skip, maybe this one\n");
+
   write(w, {});
   const meant = await ran(w);
   expect(meant.calls, "what is no longer skipped is a change like any other").toMatchObject({ M9: 1 });

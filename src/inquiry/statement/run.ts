@@ -5,6 +5,7 @@ import { readingProblem, runRow, streamRow } from "../../report/statement/run.ts
 import type { RunBalance } from "../../report/statement/run.ts";
 import type { PartRow, StatementRequest } from "../../report/statement/shape.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
+import { skippedInReading } from "../runs.ts";
 
 const count = z.number().default(0);
 
@@ -74,12 +75,7 @@ function* reads(ledger: ReadOnlyLedger, { period, filters }: StatementRequest): 
   let query = ledger.db
     .selectFrom("source_read")
     .selectAll()
-    .select(
-      sql<number | null>`(
-      select json_extract(one.value, '$.skipped') from run r, json_each(r.summary, '$.sources') one
-        where r.id = source_read.run_id and json_extract(one.value, '$.source') = source_read.source
-          and json_extract(one.value, '$.stream') = source_read.stream limit 1)`.as("skipped"),
-    )
+    .select(skippedInReading.as("skipped"))
     .where("started_at", ">=", period.from)
     .where("started_at", "<", period.to)
     .orderBy("number");

@@ -81,6 +81,7 @@ export function readsOf(told: readonly ToldRun[], first: number, bad: (run: Told
       whole: true,
       rows: run[stream].length,
       bad: stream === "orders" ? bad(run) : 0,
+      skipped: 0,
       problem: null,
     })),
   );
