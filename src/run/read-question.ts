@@ -61,7 +61,8 @@ function earlierOf(cursor: string, asked: string | undefined, source: Source, st
   const isDate = /^\d{4}-\d\d-\d\d$/u.test(cursor);
   if (!isDate && !/^\d{4}-\d\d-\d\dT[\d:.]+$/u.test(cursor))
     throw usage(
-      `--since ${asked}: ${source.name} (${stream}) tells what changed by a number, which is ${cursor} by now, and by no time`,
+      `--since ${asked}: ${source.name} (${stream}) tells what changed by a number, which is ${cursor} by now, ` +
+        "and by no time",
       `leave --since out: \`crm-sync resync --source ${source.name}\` reads all of it, and a run reads what changed`,
     );
   const { zone } = source;
