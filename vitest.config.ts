@@ -11,6 +11,7 @@ const faultMatrix = [
   "test/{faults,simulation,sabotage}/*.test.ts",
   ...longest,
   "test/run/schedule.test.ts",
+  "test/run/real-histories.test.ts",
   "test/scenarios/life/policy-words.test.ts",
   "test/config/config.test.ts",
 ];

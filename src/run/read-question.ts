@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import { usage } from "../base/errors.ts";
 import type { Stream } from "../crm/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Checkpoint } from "../ledger/records/checkpoints.ts";
@@ -23,7 +24,7 @@ export interface Asking {
  * What a reading of a stream asks for. Changes only, where the last complete reading asked the same question, and where
  * a run has read everything within the time that the source says; everything otherwise, and where a person asks for a
  * source. What a person asks for by a time reaches back at least to where the last reading ended: what lies between
- * would never be read. Where the two cannot be compared it reaches back to there alone.
+ * would never be read. Throws a Problem (usage) where the two cannot be compared.
  */
 export async function askedOf(
   deps: { ledger: Ledger; clock: Clock },
@@ -35,7 +36,7 @@ export async function askedOf(
   const { records } = deps.ledger;
   const wantsAll = scope?.source !== undefined && scope.since === undefined;
   const since = wantsAll ? undefined : await sinceOf(deps, source, stream, question, isRun);
-  if (since !== undefined) return { since: earlierOf(since, scope?.since) };
+  if (since !== undefined) return { since: earlierOf(since, scope?.since, source, stream) };
   if (!isRun) return {};
   const cut = await records.checkpoints.of(source.name, stream);
   if (cut === undefined) return {};
@@ -47,13 +48,28 @@ export async function askedOf(
   return {};
 }
 
+/** No clock on earth is further behind UTC. */
+const furthestBehindMs = 43_200_000;
+
 /**
- * The time that a person asks for, where it is earlier than the end of the last reading. A local time, a date or a
- * number cannot be told to be later than an instant: what the last reading ended with is then asked from.
+ * The time that a person asks for, written as the last reading ended, where it is earlier than that. Without the zone
+ * of a local time or a date it is taken for the earliest that it is anywhere, so that nothing is passed over.
  */
-function earlierOf(cursor: string, asked: string | undefined): string {
-  if (asked === undefined || !/^\d{4}-\d\d-\d\dT[\d:.]+Z$/u.test(cursor)) return cursor;
-  return Date.parse(asked) < Date.parse(cursor) ? asked : cursor;
+function earlierOf(cursor: string, asked: string | undefined, source: Source, stream: Stream): string {
+  if (asked === undefined) return cursor;
+  if (/^\d{4}-\d\d-\d\dT[\d:.]+Z$/u.test(cursor)) return Date.parse(asked) < Date.parse(cursor) ? asked : cursor;
+  const isDate = /^\d{4}-\d\d-\d\d$/u.test(cursor);
+  if (!isDate && !/^\d{4}-\d\d-\d\dT[\d:.]+$/u.test(cursor))
+    throw usage(
+      `--since ${asked}: ${source.name} (${stream}) tells what changed by a number, which is ${cursor} by now, ` +
+        "and by no time",
+      `leave --since out: \`crm-sync resync --source ${source.name}\` reads all of it, and a run reads what changed`,
+    );
+  const { zone } = source;
+  const instant = Temporal.Instant.from(asked).subtract({ milliseconds: zone === undefined ? furthestBehindMs : 0 });
+  const local = instant.toZonedDateTimeISO(zone ?? "UTC").toPlainDateTime();
+  const text = isDate ? local.toPlainDate().toString() : local.toString();
+  return text < cursor ? text : cursor;
 }
 
 /** From when on changes are enough; undefined: they are not. */

@@ -114,15 +114,17 @@ async function mapperOf(
 }
 
 function mapAnew(
-  { key, raw, rawHash }: StoredForm,
+  { key, raw, rawHash, isRefused }: StoredForm,
   stream: Stream,
   { mapping, salt, settings, earlier }: Mapper,
 ): MappedForm["item"] | LeftReason | "current" {
   if (raw === null) return "erased";
   if (raw.includes(JSON.stringify(blankedSecret))) return "secrets";
   const value: JsonObject = parseJsonObject(raw);
-  if (hashOfRaw(value, salt, mapping.fingerprint) === rawHash) return "current";
-  if (!earlier.some((fingerprint) => hashOfRaw(value, salt, fingerprint) === rawHash)) return "older";
+  const isOfNow = hashOfRaw(value, salt, mapping.fingerprint) === rawHash;
+  // What is refused and would be mapped as it was once is good again.
+  if (isOfNow && !isRefused) return "current";
+  if (!isOfNow && !earlier.some((fingerprint) => hashOfRaw(value, salt, fingerprint) === rawHash)) return "older";
   const item = mapRaw(stream, { place: `the stored form of ${formatKey(key)}`, value }, mapping, salt, settings);
   if ("skipped" in item) return "skipped";
   const mappedKey = "record" in item ? item.record.key : item.rejection.key;

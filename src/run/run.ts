@@ -73,7 +73,8 @@ export async function runSync(deps: RunDependencies, request: RunRequest): Promi
     else {
       end.state = "failed";
       end.failure = error;
-      logger.error({ run, reason: messageOf(error) }, "run failed");
+      const cure = error instanceof Problem ? { cure: error.cure } : {};
+      logger.error({ run, reason: messageOf(error), ...cure }, "run failed");
     }
   }
   await work.deferUntouched(end.state);

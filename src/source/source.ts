@@ -49,6 +49,8 @@ export interface Source extends SourceReader {
   readonly name: string;
   /** The streams it has, in the order in which they depend on each other. */
   readonly streams: readonly Stream[];
+  /** The zone of its times that say none, where the settings name it. */
+  readonly zone?: string | undefined;
   /**
    * Whether the source can be read: its files are there, or its service answers. Reads as little as it can and changes
    * nothing.
@@ -101,6 +103,7 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
   return {
     name,
     streams: declared,
+    zone: settings.kind === "sql" ? settings.zone : undefined,
     read(stream, options) {
       tables.keep();
       return passOn(readStream(stream, options), (secretsOf.get(stream) ?? []).length > 0);

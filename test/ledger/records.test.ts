@@ -276,6 +276,28 @@ describe("an id that stands twice in one read", () => {
     },
   );
 
+  it.each([
+    ["first", 0],
+    ["second", 1],
+  ])(
+    "is good again once a whole read has it once, in its %s form, and by no read of changes before",
+    async (_, which) => {
+      const { ledger, path } = await openLedger();
+      const forms = [a, { ...a, body: { branch: "9" } }];
+      await read(ledger, forms);
+      const [left = a] = forms.slice(which);
+      await read(ledger, [left], { whole: false });
+      expect(openReasons(path), "what the other row holds is not known").toEqual(["erp duplicate-id A"]);
+      await read(ledger, [left]);
+      expect(openReasons(path)).toEqual([]);
+      expect(stateOf(path, "A")).toMatchObject({ state: "current", pending: 1 });
+      const bodies = sqlite(path).prepare("select body from record_version where to_at is null").pluck().all();
+      expect(JSON.parse(String(bodies[0]))).toMatchObject(left.body ?? {});
+      await read(ledger, forms);
+      expect(openReasons(path), "twice again").toEqual(["erp duplicate-id A"]);
+    },
+  );
+
   it("does no harm when both rows are the same", async () => {
     const { ledger, path } = await openLedger();
     await read(ledger, [a, { ...a }]);

@@ -266,4 +266,70 @@ describe("stored raw forms", () => {
     expect(w.desired().get("C0007")).toBe("O7");
     expect(w.kept("select id, missed from record where missed > 0")).toEqual([{ id: "C0007", missed: 1 }]);
   });
+
+  it("of a record that is missing and that the mapping of now refuses waits in one row from whole read to whole read", async () => {
+    const w = await ReadingWorld.open(10);
+    w.absence = { reads: 6, ms: 0 };
+    w.add(20);
+    await w.read();
+    const missing = w.rows.get("C0007");
+    if (missing === undefined) throw new Error("C0007 is not there");
+    missing.office = "";
+    await w.read();
+    w.rows.delete("C0007");
+    w.branch = "office";
+    await w.read();
+    const waiting = (): unknown[] =>
+      w.kept("select id, record_id, first_seen from quarantine where state <> 'resolved' order by id");
+    const first = waiting();
+    expect(first).toMatchObject([{ record_id: "C0007" }]);
+    w.time.at += hour;
+    await w.read();
+    await w.read({ isPlan: true });
+    await w.remap();
+    await w.read();
+    expect(waiting()).toEqual(first);
+    expect(w.kept("select state, missed from record where id = 'C0007'")).toEqual([
+      { state: "quarantined", missed: 3 },
+    ]);
+
+    // The mapping is corrected: the record stands as it maps now, and nobody waits for anything.
+    w.branch = "branch";
+    await w.read();
+    expect(waiting()).toEqual([]);
+    expect(w.kept("select state, missed from record where id = 'C0007'")).toEqual([{ state: "current", missed: 4 }]);
+
+    // It is refused again, until it is gone for good or comes back.
+    w.branch = "office";
+    await w.read();
+    expect(waiting()).toMatchObject([{ record_id: "C0007" }]);
+    await w.read();
+    expect(w.kept("select state from record where id = 'C0007'")).toEqual([{ state: "absent" }]);
+    expect(waiting()).toEqual([]);
+  });
+
+  it("that came back while it was refused is good once more, and a bad form that came itself waits no longer than it is there", async () => {
+    const w = await ReadingWorld.open(10);
+    w.absence = { reads: 9, ms: 0 };
+    w.add(20);
+    const seven = w.rows.get("C0007");
+    if (seven === undefined) throw new Error("C0007 is not there");
+    seven.office = "";
+    await w.read();
+    w.rows.delete("C0007");
+    w.branch = "office";
+    await w.read();
+    expect(w.kept("select record_id from quarantine where state <> 'resolved'")).toEqual([{ record_id: "C0007" }]);
+    // The very form that was refused comes: it is bad in the source now.
+    w.rows.set("C0007", seven);
+    await w.read();
+    expect(w.kept("select record_id from quarantine where state <> 'resolved'")).toEqual([{ record_id: "C0007" }]);
+    expect(w.kept("select state, missed from record where id = 'C0007'")).toEqual([
+      { state: "quarantined", missed: 0 },
+    ]);
+    w.rows.set("C0007", { ...seven, office: "O7" });
+    await w.read();
+    expect(w.kept("select id from quarantine where state <> 'resolved'")).toEqual([]);
+    expect(w.desired()).toEqual(w.listed());
+  });
 });

@@ -1,31 +1,10 @@
 import { expect, it } from "vitest";
+import { Draws } from "../support/draws.ts";
 import { ReadingWorld } from "../support/world/reading-world.ts";
 import type { Cut } from "../support/world/reading-world.ts";
 
 const minute = 60_000;
 const hour = 60 * minute;
-
-/** Numbers that repeat with the seed. */
-class Draws {
-  #state: number;
-
-  constructor(seed: number) {
-    this.#state = seed * 7_919 + 13;
-  }
-
-  below(most: number): number {
-    this.#state = (Math.imul(this.#state, 1_103_515_245) + 12_345) & 0x7fffffff;
-    return Math.floor((this.#state / 0x80000000) * most);
-  }
-
-  chance(share: number): boolean {
-    return this.below(1_000) < share * 1_000;
-  }
-
-  one<Item>(items: readonly Item[]): Item | undefined {
-    return items[this.below(items.length)];
-  }
-}
 
 interface History {
   seed: number;

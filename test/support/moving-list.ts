@@ -14,26 +14,37 @@ export interface ListAnswer {
 
 const size = 3;
 
-/** What a service answers whose pages are so many records of its list as it is at that moment. */
+/**
+ * What a service answers whose pages are so many records of its list as it is at that moment. `written`: what stands
+ * there for one of them.
+ */
 export function pageOf(
   kind: PageKind,
   list: readonly Listed[],
   query: Readonly<Record<string, string>>,
   origin: string,
+  written: (one: Listed) => unknown = (one) => one,
 ): ListAnswer {
   const at = Number(query["offset"] ?? query["cursor"] ?? 0);
   const page = Number(query["page"] ?? 1);
-  if (kind === "page") return { body: { items: list.slice((page - 1) * size, page * size) } };
+  if (kind === "page") return { body: { items: list.slice((page - 1) * size, page * size).map(written) } };
   if (kind === "keyset") {
     const after = query["after"] ?? "";
-    return { body: { items: list.filter(({ id }) => id > after).slice(0, size) } };
+    return {
+      body: {
+        items: list
+          .filter(({ id }) => id > after)
+          .slice(0, size)
+          .map(written),
+      },
+    };
   }
   if (kind === "linkHeader") {
-    const items = list.slice((page - 1) * size, page * size);
+    const items = list.slice((page - 1) * size, page * size).map(written);
     const headers = { link: `<${origin}/list?page=${page + 1}>; rel="next"` };
     return { body: { items }, ...(page * size < list.length ? { headers } : {}) };
   }
-  const items = list.slice(at, at + size);
+  const items = list.slice(at, at + size).map(written);
   const more = at + items.length < list.length && items.length > 0;
   if (kind === "nextLink") return { body: { items, next: more ? `${origin}/list?offset=${at + size}` : null } };
   return { body: { items, next: more ? String(at + size) : null } };

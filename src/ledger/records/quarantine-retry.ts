@@ -21,7 +21,7 @@ export interface WaitingRow {
 
 type QuarantineRow = Row<
   "quarantine",
-  "id" | "source" | "stream" | "place" | "code" | "expected" | "raw_hash" | "last_read"
+  "id" | "source" | "stream" | "place" | "code" | "expected" | "raw_hash" | "last_read" | "of_stored_form"
 > &
   Row<"private_value", "body">;
 
@@ -37,7 +37,8 @@ export class QuarantineRetry {
     this.#statements = statements.onUse({
       find: () =>
         database.prepare<[string], QuarantineRow>(
-          `select q.id, q.source, q.stream, q.place, q.code, q.expected, q.raw_hash, q.last_read, p.body
+          `select q.id, q.source, q.stream, q.place, q.code, q.expected, q.raw_hash, q.last_read,
+           q.of_stored_form, p.body
          from quarantine q
          left join private_value p on p.ref = q.raw_ref and p.version = 1 where q.id = +? and q.state <> 'resolved'`,
         ),
@@ -53,7 +54,7 @@ export class QuarantineRetry {
   waiting(id: string): WaitingRow | undefined {
     const row = this.#statements.find.get(id);
     if (row === undefined) return undefined;
-    const { raw_hash: rawHash, last_read: _read, body: raw, ...rest } = row;
+    const { raw_hash: rawHash, last_read: _read, of_stored_form: _stored, body: raw, ...rest } = row;
     return { ...rest, rawHash, raw };
   }
 
@@ -88,7 +89,8 @@ export class QuarantineRetry {
     }
     if (item.rejection.rawHash !== row.raw_hash)
       this.#statements.resolve.run(now, "mapped anew, and still not usable", id);
-    this.#records.reject(row.source, row.stream, row.last_read, item.rejection);
+    const { of_stored_form: stored } = row;
+    this.#records.reject(row.source, row.stream, row.last_read, item.rejection, { ofStoredForm: stored === 1 });
     return true;
   }
 }

@@ -43,14 +43,15 @@ export function recordStatements(database: Sqlite) {
         `select id from quarantine where source = +? and stream = +? and last_read < +? and state <> 'resolved'
           limit 1`,
       ),
+    // An id that stood twice may stand once now, in whichever form: that is not known by its form.
     quarantineWaits: () =>
       database.prepare<[string, string, string], Row<"quarantine", "raw_hash">>(
         `select raw_hash from quarantine where source = +? and stream = +? and state = 'open' and state <> 'resolved'
-       and raw_hash in (select value from json_each(?))`,
+       and code <> 'duplicate-id' and raw_hash in (select value from json_each(?))`,
       ),
     markQuarantineSeen: () =>
       database.prepare<[number, string, string, string, string], Row<"quarantine", "raw_hash">>(
-        `update quarantine set last_read = ?, last_seen = ?
+        `update quarantine set last_read = ?, last_seen = ?, of_stored_form = 0
        where source = +? and stream = +? and state = 'open' and state <> 'resolved'
        and raw_hash in (select value from json_each(?)) returning raw_hash`,
       ),
@@ -157,13 +158,13 @@ export function recordStatements(database: Sqlite) {
     insertQuarantine: () =>
       database.prepare(
         `insert into quarantine (id, source, stream, namespace, record_id, customer_namespace, customer_id, place,
-         field, code, message, expected, raw_ref, raw_hash, first_seen, last_seen, last_read, state)
-       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open')
+         field, code, message, expected, raw_ref, raw_hash, first_seen, last_seen, last_read, of_stored_form, state)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open')
        on conflict (source, stream, raw_hash) where state <> 'resolved' do update
          set place = excluded.place, field = excluded.field,
          customer_namespace = excluded.customer_namespace, customer_id = excluded.customer_id,
          code = excluded.code, message = excluded.message, expected = excluded.expected, last_seen = excluded.last_seen,
-         last_read = excluded.last_read, state = 'open'`,
+         last_read = excluded.last_read, of_stored_form = min(of_stored_form, excluded.of_stored_form), state = 'open'`,
       ),
     quarantineByHash: () =>
       database.prepare<[string, string, string], Row<"quarantine", "id">>(
@@ -220,10 +221,15 @@ export function recordStatements(database: Sqlite) {
         `select id from quarantine where stream = +? and namespace = +? and record_id = +? and state <> 'resolved'
           limit 1`,
       ),
+    // What waits because its stored form is refused does so until its record comes again or is gone.
     releaseQuarantine: () =>
       database.prepare(
-        `update quarantine set state = 'resolved', resolved_at = ?, resolution = 'no longer in the source'
-       where source = +? and stream = +? and last_read < ? and state <> 'resolved'`,
+        `update quarantine set state = 'resolved', resolved_at = @now, resolution = 'no longer in the source'
+       where source = +@source and stream = +@stream and last_read < @first and state <> 'resolved'
+         and not (of_stored_form = 1 and exists (
+           select 1 from record r where r.stream = quarantine.stream and r.namespace = quarantine.namespace
+             and r.id = quarantine.record_id and r.source = quarantine.source and r.last_read < @first
+             and r.state <> 'absent'))`,
       ),
     release: () =>
       database.prepare(

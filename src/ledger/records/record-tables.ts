@@ -328,9 +328,15 @@ export class RecordTables {
 
   /**
    * Puts a record into quarantine. A good record of the same key stays as it was last, but is blocked. The row belongs
-   * to the customer that the raw form names, or to that of the last good form.
+   * to the customer that the raw form names, or to that of the last good form. `ofStoredForm`: it was not read.
    */
-  reject(source: string, stream: Stream, read: number, item: IngestedRejection): void {
+  reject(
+    source: string,
+    stream: Stream,
+    read: number,
+    item: IngestedRejection,
+    { ofStoredForm }: { ofStoredForm: boolean } = { ofStoredForm: false },
+  ): void {
     const now = toInstant(this.#now());
     const customer = item.customer ?? this.#customerOf(stream, item.key);
     const id = `q-${this.#random().slice(0, 10)}`;
@@ -355,6 +361,7 @@ export class RecordTables {
       waits?.since ?? now,
       now,
       read,
+      ofStoredForm ? 1 : 0,
     );
     if (inserted.changes === 1) {
       const known = this.#statements.quarantineByHash.get(source, stream, item.rawHash);
@@ -383,7 +390,7 @@ export class RecordTables {
     const now = toInstant(this.#now());
     const { missed, absent } = this.#absence.judge(source, stream, parts, rule, this.#now(), met);
     if (absent > 0) this.#statements.wakeClaims.run(stream, source, stream, source);
-    this.#statements.releaseQuarantine.run(now, source, stream, parts.first);
+    this.#statements.releaseQuarantine.run({ now, source, stream, first: parts.first });
     const released = run === null ? 0 : this.#statements.release.run(run, source, stream, parts.last).changes;
     this.#statements.unblock.run(stream);
     return { absent, missed, released };

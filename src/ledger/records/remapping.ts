@@ -54,8 +54,12 @@ export class Remapping {
     const row = this.#statements.seenLast.get(stream, namespace, id);
     if (row === undefined) return "unchanged";
     let became: Became = "quarantined";
-    if ("rejection" in item) this.#records.reject(source, stream, row.last_read, item.rejection);
-    else became = this.#records.ingest(source, stream, row.last_read, null, item.record, { retried: true }).became;
+    if ("rejection" in item) {
+      const { rejection } = item;
+      this.#records.reject(source, stream, row.last_read, rejection, { ofStoredForm: true });
+    }
+    if ("record" in item)
+      became = this.#records.ingest(source, stream, row.last_read, null, item.record, { retried: true }).became;
     if (row.missed > 0) this.#statements.keepMissed.run(row.missed, stream, namespace, id);
     return became;
   }

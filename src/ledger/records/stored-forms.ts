@@ -10,6 +10,8 @@ export interface StoredForm {
   raw: string | null;
   /** The hash by which it is known again, with the mapping that it was mapped with. */
   rawHash: string;
+  /** The record is missing, and waits in quarantine because this form was refused when it was mapped anew. */
+  isRefused: boolean;
 }
 
 /** A record that a run gave another form. */
@@ -29,7 +31,7 @@ export class StoredForms {
     this.#statements = statements.onUse({
       of: () =>
         database.prepare<[{ source: string; stream: Stream; namespace: string; id: string; limit: number }], RawRow>(
-          `select r.namespace, r.id, r.raw_hash as rawHash, p.body as raw from record r
+          `select r.namespace, r.id, r.raw_hash as rawHash, p.body as raw, 0 as refused from record r
            left join private_value p on p.ref = 'raw:' || r.stream || '/' || r.namespace || '/' || r.id
              and p.version = r.version
            where r.stream = @stream and r.source = @source and r.state = 'current'
@@ -37,11 +39,15 @@ export class StoredForms {
         ),
       missing: () =>
         database.prepare<[{ source: string; stream: Stream; namespace: string; id: string; limit: number }], RawRow>(
-          `select r.namespace, r.id, r.raw_hash as rawHash, p.body as raw from record r indexed by record_missing
+          `select r.namespace, r.id, r.raw_hash as rawHash, p.body as raw, r.state = 'quarantined' as refused
+           from record r indexed by record_missing
            left join private_value p on p.ref = 'raw:' || r.stream || '/' || r.namespace || '/' || r.id
              and p.version = r.version
            where r.stream = @stream and r.source = @source and r.missed > 0 and r.state <> 'absent'
-             and r.state = 'current' and (r.namespace, r.id) > (@namespace, @id)
+             and (r.state = 'current' or exists (
+               select 1 from quarantine q where q.stream = r.stream and q.namespace = r.namespace
+                 and q.record_id = r.id and q.source = r.source and q.state <> 'resolved' and q.of_stored_form = 1))
+             and (r.namespace, r.id) > (@namespace, @id)
            order by r.namespace, r.id limit @limit`,
         ),
       changedIn: () =>
@@ -58,7 +64,7 @@ export class StoredForms {
 
   /**
    * The current records of one stream of a source, in key order, `limit` at a time after `after`. `missing`: those that
-   * the last whole reads lacked.
+   * the last whole reads lacked, with those whose stored form is refused.
    */
   of(
     source: string,
@@ -70,7 +76,7 @@ export class StoredForms {
     const { namespace = "", id = "" } = after ?? {};
     const statement = missing ? this.#statements.missing : this.#statements.of;
     const rows = statement.all({ source, stream, namespace, id, limit });
-    return rows.map(({ raw, rawHash, ...key }) => ({ key, raw, rawHash }));
+    return rows.map(({ raw, rawHash, refused, ...key }) => ({ key, raw, rawHash, isRefused: refused === 1 }));
   }
 
   /** Records that got another form in a run, in the order of their keys. */
@@ -84,5 +90,5 @@ export class StoredForms {
   }
 }
 
-type RawRow = RecordKey & { raw: string | null; rawHash: string };
+type RawRow = RecordKey & { raw: string | null; rawHash: string; refused: number };
 type ChangedRow = RecordKey & { stream: Stream; before: string | null; after: string };

@@ -117,6 +117,8 @@ export interface QuarantineTable {
   first_seen: string;
   last_seen: string;
   last_read: number;
+  /** 1: it came of a stored form that was mapped anew, and of no reading. */
+  of_stored_form: number;
   state: "open" | "retry" | "resolved";
   resolved_at: string | null;
   resolution: string | null;

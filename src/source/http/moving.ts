@@ -1,18 +1,24 @@
-import { canonicalJson, isJsonObject, sha256 } from "../../base/canonical-json.ts";
+import { canonicalJson, hashOf, isJsonObject, parseJsonObject, sha256 } from "../../base/canonical-json.ts";
 import type { JsonObject } from "../../base/canonical-json.ts";
 import type { FileItem } from "../file/row.ts";
 import type { RecordLimits } from "../limits.ts";
-import type { SourceItem, StagedRow, StagingArea } from "../reader.ts";
+import type { BadRecord, SourceItem, StagedRow, StagingArea } from "../reader.ts";
 import { batchesOf, parseStaged } from "../staged.ts";
 import type { Moving, PagingSettings } from "./paging-settings.ts";
 
 type KeyOf = ((value: JsonObject) => string | undefined) | undefined;
 
-/** By what a record is known again on another page: its key, or without one its content. */
-export function identityOf(item: FileItem | SourceItem, keyOf: KeyOf): string | undefined {
-  const value = "row" in item ? item.row.value : "raw" in item ? item.raw.value : undefined;
-  if (!isJsonObject(value)) return undefined;
-  const key = keyOf?.(value);
+/**
+ * By what a record is known again on another page: its key, or without one its content. One that cannot be used is
+ * known by what is wrong with it and by its text, wherever it stands.
+ */
+export function identityOf(item: FileItem | SourceItem, keyOf: KeyOf): string {
+  if ("bad" in item) {
+    const { code, key, text, message } = item.bad;
+    return `bad ${hashOf([code, key ?? null, text ?? message])}`;
+  }
+  const value = "row" in item ? item.row.value : item.raw.value;
+  const key = isJsonObject(value) ? keyOf?.(value) : undefined;
   return key === undefined ? `content ${sha256(canonicalJson(value))}` : `key ${key}`;
 }
 
@@ -56,6 +62,21 @@ function isCount(text: string, before: string | undefined, { number, records, su
   return before !== undefined && [1, records].includes(value - Number(before));
 }
 
+const isBad = (identity: string): boolean => identity.startsWith("bad ");
+const first = (identity: string): string => `${identity} 1`;
+
+/** A record that cannot be used, as it was staged. */
+function badOf(staged: string, place: string): BadRecord {
+  const { code, key, message, text } = parseJsonObject(staged);
+  return {
+    place,
+    code: typeof code === "string" ? code : "",
+    message: typeof message === "string" ? message : "",
+    ...(typeof key === "string" ? { key } : {}),
+    ...(typeof text === "string" ? { text } : {}),
+  };
+}
+
 const seenPart = "#seen";
 const passPart = (pass: number): string => `#pass ${pass}`;
 
@@ -69,6 +90,8 @@ export class Passes {
   readonly #keyOf: KeyOf;
   readonly #limits: RecordLimits;
   #pass = 1;
+  /** How often this pass has met records that cannot be used and look alike, of those that it met more than once. */
+  readonly #alike = new Map<string, number>();
 
   constructor(area: StagingArea, keyOf: KeyOf, limits: RecordLimits) {
     this.#area = area;
@@ -82,12 +105,16 @@ export class Passes {
    * that it came with is read the next time.
    */
   see(items: readonly SourceItem[]): SourceItem[] {
-    const named = items.map((item) => ({ item, key: identityOf(item, this.#keyOf) }));
-    const rows = named.flatMap(({ item, key }): StagedRow[] => {
-      if (key === undefined || !("raw" in item)) return [];
-      return [{ key, place: item.raw.place, text: this.#pass === 1 ? "" : JSON.stringify(item.raw.value) }];
-    });
     const part = passPart(this.#pass);
+    const named = this.#numbered(
+      part,
+      items.map((item) => ({ item, key: identityOf(item, this.#keyOf) })),
+    );
+    const rows = named.map(({ item, key }): StagedRow => {
+      const { place } = "raw" in item ? item.raw : item.bad;
+      const kept = "raw" in item ? item.raw.value : item.bad;
+      return { key, place, text: this.#pass === 1 ? "" : JSON.stringify(kept) };
+    });
     const before =
       this.#pass > 1
         ? undefined
@@ -98,11 +125,27 @@ export class Passes {
     this.#area.put(part, rows);
     if (before === undefined) return [];
     this.#area.put(seenPart, rows);
-    return named.filter(({ key }) => key?.startsWith("key ") !== true || !before.has(key)).map(({ item }) => item);
+    return named.filter(({ key }) => !key.startsWith("key ") || !before.has(key)).map(({ item }) => item);
+  }
+
+  /** Records that cannot be used and look alike, each by how many of them came before: they count one by one. */
+  #numbered<Named extends { key: string }>(part: string, named: readonly Named[]): Named[] {
+    const bad = named.filter(({ key }) => isBad(key)).map(({ key }) => key);
+    if (bad.length === 0) return [...named];
+    const met = this.#area.known(part, bad.map(first));
+    const counts = new Map<string, number>();
+    return named.map((one) => {
+      if (!isBad(one.key)) return one;
+      const count = (counts.get(one.key) ?? this.#alike.get(one.key) ?? (met.has(first(one.key)) ? 1 : 0)) + 1;
+      counts.set(one.key, count);
+      if (count > 1) this.#alike.set(one.key, count);
+      return { ...one, key: `${one.key} ${count}` };
+    });
   }
 
   begin(): void {
     this.#pass += 1;
+    this.#alike.clear();
   }
 
   /** Records of this pass that no pass before it has found, each once. */
@@ -112,6 +155,7 @@ export class Passes {
       const items = rows.flatMap(({ key: identity, place, text }): SourceItem[] => {
         if (identity.startsWith("key ") && given.has(identity)) return [];
         given.add(identity);
+        if (isBad(identity)) return [{ bad: badOf(text, place) }];
         const value = parseStaged(text, this.#limits);
         const key = this.#keyOf?.(value);
         return [{ raw: key === undefined ? { place, value } : { place, key, value } }];

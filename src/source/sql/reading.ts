@@ -120,8 +120,8 @@ async function* readPlain(
       rows += items.length;
       yield items.map((item) => ("bad" in item ? item : toItem(item.row, keyOf)));
       options.signal?.throwIfAborted();
-      // A key may be an e-mail address or a phone number, and positions are kept unsealed.
-      if (order !== undefined && last !== undefined && isClean(String(last)))
+      // Positions are kept unsealed.
+      if (order !== undefined && last !== undefined && isTold(last, order))
         options.reached?.(
           JSON.stringify({
             of: questionHash(header),
@@ -173,6 +173,16 @@ function questionHash({ query, key }: Part): string {
 function kindOf(cell: Exclude<Cell, null>): ColumnKind {
   if (typeof cell === "bigint") return "integer";
   return typeof cell === "number" ? "float" : "text";
+}
+
+/**
+ * Whether a key may stand in places and positions. One that is an e-mail address or a phone number, also in digits
+ * alone where it is a text, is personal.
+ */
+function isTold(cell: Exclude<Cell, null>, key: Column | undefined): boolean {
+  const text = String(cell);
+  const isText = typeof cell === "string" && (key?.kind === "text" || key?.kind === "any");
+  return isClean(text) && !(isText && /^[\d ()./-]{7,24}$/u.test(text));
 }
 
 /** The key, where rows can be read in its order. */
@@ -294,7 +304,10 @@ async function* partRows(
         count += 1;
         see(cells);
         const cell = cells[keyAt] ?? null;
-        const at = cell === null ? `${place}, row ${count}` : `${place}, ${key?.name} ${String(cell).slice(0, 200)}`;
+        const at =
+          cell === null || !isTold(cell, key)
+            ? `${place}, row ${count}`
+            : `${place}, ${key?.name} ${String(cell).slice(0, 200)}`;
         const item = read(cells, at);
         return "bad" in item && cell !== null ? { bad: { ...item.bad, key: String(cell).slice(0, 200) } } : item;
       });

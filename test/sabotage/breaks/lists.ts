@@ -136,4 +136,13 @@ export const lists: Breaks = {
     test: "source/file.test.ts",
     title: "a file that was left in its middle is closed, packed and joined ones too",
   },
+  "a record that cannot be used is met by the first pass alone": {
+    file: "src/source/http/moving.ts",
+    within: "Passes.see",
+    find: "this.#area.put($part, $rows); if ($before === undefined) return [];",
+    replace:
+      'this.#area.put($part, $rows.filter(({ key }) => !key.startsWith("bad "))); if ($before === undefined) return [];',
+    test: "source/moving.test.ts",
+    title: "a list that is read by page and moves loses no record unnoticed that cannot be used",
+  },
 };

@@ -43,17 +43,21 @@ describe("a SQLite file", () => {
     expect(bads).toMatchObject([{ code: "binary", key: "1", message: expect.stringContaining("the column photo") }]);
   });
 
-  it("tells no place to go on from at a row whose key is an e-mail address or a phone number", async () => {
+  it("tells neither the place of a row nor one to go on from whose key is an e-mail address or a phone number", async () => {
     const database = await newDatabase();
     await database.run(
       "create table customer (id text, name text)",
       "insert into customer values ('+4915112345678', 'A'), ('C1', 'B')",
-      "insert into customer values ('anna%40example.com', 'C'), ('b@example.com', 'D')",
+      "insert into customer values ('anna%40example.com', 'C'), ('b@example.com', 'D'), ('015112345678', 'E')",
     );
     const source = sourceOf(database, { customers: { query: "select * from customer", key: "id" } });
     const positions: string[] = [];
     const { raws } = await readAll(source, "customers", { batchSize: 1, reached: (text) => positions.push(text) });
-    expect(raws).toHaveLength(4);
+    expect(raws).toHaveLength(5);
+    expect(raws.map(({ place }) => place).sort()).toEqual([
+      "crm/customers, id C1",
+      ...[1, 2, 4, 5].map((row) => `crm/customers, row ${row}`),
+    ]);
     expect(positions.map((text): unknown => JSON.parse(text))).toMatchObject([{ after: { text: "C1" } }]);
   });
 });

@@ -26,7 +26,10 @@ export interface ListRow {
 /** How a reading is cut: the source is down, the process is killed, or the run is stopped. */
 export type Cut = "down" | "killed" | "stopped";
 
-class Killed extends Error {}
+/** What ends a reading whose process is killed. */
+export class Killed extends Error {}
+
+export type SourceOf = (world: ReadingWorld) => Source;
 
 /** A list of customers behind a service, a ledger, and runs that read it. Both have clocks of their own. */
 export class ReadingWorld {
@@ -51,27 +54,35 @@ export class ReadingWorld {
   /** Called before each page is answered. */
   meanwhile: () => void = () => {};
   #ledger: Ledger;
+  #answers = 0;
   readonly #path: string;
   #stop = new AbortController();
   readonly source: Source;
 
-  private constructor(opened: { ledger: Ledger; path: string; time: HandTime }, pageSize: number) {
+  private constructor(opened: { ledger: Ledger; path: string; time: HandTime }, pageSize: number, sourceOf?: SourceOf) {
+    const source = (): Source => sourceOf?.(this) ?? this.#source();
     this.time = opened.time;
     this.serviceTime = opened.time.at;
     this.#ledger = opened.ledger;
     this.#path = opened.path;
     this.pageSize = pageSize;
     this.source = {
-      ...this.#source(),
-      wholeEveryMs: () => this.wholeEveryMs,
-      read: (stream, options) => this.#source().read(stream, options),
+      name: "crm",
+      streams: ["customers"],
+      check: (signal) => source().check(signal),
+      wholeEveryMs: (stream) => source().wholeEveryMs(stream),
+      mapping: (stream, signal) => source().mapping(stream, signal),
+      read: (stream, options) => source().read(stream, options),
+      endReading: () => source().endReading(),
+      close: () => source().close(),
     };
   }
 
-  static async open(pageSize: number): Promise<ReadingWorld> {
+  /** `sourceOf` gives the source as it is set now; by default a reader for tests, which reads `rows`. */
+  static async open(pageSize: number, sourceOf?: SourceOf): Promise<ReadingWorld> {
     const opened = await openLedger();
     await opened.ledger.identity.name();
-    return new ReadingWorld(opened, pageSize);
+    return new ReadingWorld(opened, pageSize, sourceOf);
   }
 
   get ledger(): Ledger {
@@ -92,21 +103,12 @@ export class ReadingWorld {
 
   async #answer(page: AskedPage): Promise<AnsweredPage | Problem> {
     this.asked.push(page);
-    const { cut, failsWith: code } = this;
+    const { failsWith: code } = this;
     this.failsWith = undefined;
     if (code !== undefined) return new Problem({ code, message: "refused", cure: "look" });
-    if (cut !== undefined && this.asked.length > cut.after) {
-      this.cut = undefined;
-      if (cut.how === "down") return new Problem({ code: "source.down", message: "no answer", cure: "wait" });
-      if (cut.how === "stopped") this.#stop.abort(new Error("stopped"));
-      else {
-        // As long as an answer takes, what was taken before it is committed.
-        await sleep(10);
-        this.#ledger.abandon();
-        throw new Killed();
-      }
-    }
-    this.meanwhile();
+    const cut = await this.beforeAnswer();
+    if (cut === "down") return new Problem({ code: "source.down", message: "no answer", cure: "wait" });
+    if (cut === "killed") throw new Killed();
     const since = page.since === undefined ? Number.NEGATIVE_INFINITY : Date.parse(page.since);
     const all = [...this.rows]
       .filter(([, row]) => row.changed >= since)
@@ -115,6 +117,24 @@ export class ReadingWorld {
     const rows = rest.slice(0, this.pageSize).map(([id, row]): JsonObject => this.#rowOf(id, row));
     const date = this.givesDate ? Math.floor(this.serviceTime / 1_000) * 1_000 : undefined;
     return { rows, date };
+  }
+
+  /** What comes to pass before an answer is given, and how the reading is cut there, if it is. */
+  async beforeAnswer(): Promise<Cut | undefined> {
+    this.#answers += 1;
+    const { cut } = this;
+    if (cut !== undefined && this.#answers > cut.after) {
+      this.cut = undefined;
+      if (cut.how === "stopped") this.#stop.abort(new Error("stopped"));
+      if (cut.how === "killed") {
+        // As long as an answer takes, what was taken before it is committed.
+        await sleep(10);
+        this.#ledger.abandon();
+      }
+      if (cut.how !== "stopped") return cut.how;
+    }
+    this.meanwhile();
+    return cut !== undefined && this.cut === undefined ? cut.how : undefined;
   }
 
   #rowOf(id: string, { branch, office, changed }: ListRow): JsonObject {
@@ -128,6 +148,7 @@ export class ReadingWorld {
   ): Promise<StreamTally | undefined> {
     const { isPlan = false, scope, resumeWithin = "24h" } = options;
     this.asked = [];
+    this.#answers = 0;
     this.#stop = new AbortController();
     const ledger = this.#ledger;
     const run = await ledger.runs.start({
