@@ -54,10 +54,10 @@ function gapLines(gap: RestoredFacts["gap"]): string[] {
     gap.kind === "unknown"
       ? "nobody knows what was done after it: there was no file of heads beside the ledger"
       : `it lacks what was done until ${gap.at}: ${counted(gap.commits, "group", "groups")} of changes, ` +
-        `${counted(gap.entries, "audit entry", "audit entries")}`;
+        counted(gap.entries, "audit entry", "audit entries");
   return [
     lacks,
-    "what it lacks, orders among it, would be done a second time: so it can be read, and whatever would write is refused",
+    "what it lacks, orders among it, would be done a second time: it can be read, and whatever would write is refused",
     "  → restore a newer backup where there is one; else name another file in ledger.path, and have `crm-sync rebuild`",
     "    build a ledger from the platform and the sources. Keep this one for its history",
   ];

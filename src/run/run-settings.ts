@@ -244,7 +244,10 @@ const jobFields = {
     .int()
     .min(1)
     .optional()
-    .describe("How many backups of this ledger a job of kind `backup` leaves in its folder; default: all."),
+    .meta({
+      description: "How many backups of this ledger a job of kind `backup` leaves in its folder; default: all.",
+      examples: [14],
+    }),
   mailTo: z
     .array(z.email())
     .min(1)

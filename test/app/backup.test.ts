@@ -36,7 +36,7 @@ describe("a backup", () => {
     const audit = rowsOf<{ last: number }>(w.path("ledger.db"), "select max(sequence) as last from audit")[0];
     expect(manifest).toMatchObject({ form: "crm-sync backup 1", audit: { sequence: audit?.last }, books: [] });
     expect(readdirSync(w.path("backups")).toSorted()).toEqual(
-      [manifest.file, manifest.file.replace(".db", ".json")].toSorted(),
+      [".db", ".json"].map((ending) => manifest.file.replace(".db", ending)),
     );
     for (const name of readdirSync(w.path("backups")))
       expect(statSync(join(w.path("backups"), name)).mode & 0o777, name).toBe(0o600);
@@ -144,8 +144,8 @@ describe("a backup that is put back", () => {
   });
 
   it.each([
-    ["a byte of it was changed", (path: string) => void writeFileSync(path, spoiled(readFileSync(path)))],
-    ["it was cut", (path: string) => void writeFileSync(path, readFileSync(path).subarray(0, 8_192))],
+    ["a byte of it was changed", (path: string) => writeFileSync(path, spoiled(readFileSync(path)))],
+    ["it was cut", (path: string) => writeFileSync(path, readFileSync(path).subarray(0, 8_192))],
     ["its manifest is gone", (path: string) => rmSync(path.replace(".db", ".json"))],
     ["it is gone", (path: string) => rmSync(path)],
   ])("touches nothing where %s", async (_, spoil) => {

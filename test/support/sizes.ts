@@ -36,6 +36,8 @@ interface Sizes {
   mistakes: number;
   /** Sources that move while they are read. */
   motions: number;
+  /** Random moments of runs at which a backup is made, put back and run with. */
+  backups: number;
 }
 
 const faults: Sizes = {
@@ -54,6 +56,7 @@ const faults: Sizes = {
   clocks: 400,
   mistakes: 600,
   motions: 200,
+  backups: 60,
 };
 const sample: Sizes = {
   ...faults,
@@ -70,6 +73,7 @@ const sample: Sizes = {
   clocks: 40,
   mistakes: 60,
   motions: 12,
+  backups: 8,
 };
 const full: Sizes = {
   seeds: 300,
@@ -87,6 +91,7 @@ const full: Sizes = {
   clocks: 400,
   mistakes: 600,
   motions: 20_000,
+  backups: 200,
 };
 
 const levels: Record<Level, Sizes> = { sample, faults, full };

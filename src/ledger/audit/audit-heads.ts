@@ -148,7 +148,7 @@ export class KeptHeads {
   #open(): { descriptor: number; stat: Stats } {
     const descriptor = openSync(this.#path, "a", 0o600);
     const stat = fstatSync(descriptor);
-    if (stat.size === 0) flushFile(this.#path);
+    if (stat.size === 0) flushFile(dirname(this.#path));
     return { descriptor, stat };
   }
 
@@ -171,7 +171,7 @@ export class KeptHeads {
       const late = readFileSync(old, "utf8");
       if (late !== "") writeFileSync(fresh, late);
       fsyncSync(fresh);
-      flushFile(this.#path);
+      flushFile(dirname(this.#path));
     } finally {
       closeSync(fresh);
       closeSync(old);

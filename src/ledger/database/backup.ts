@@ -93,7 +93,7 @@ function damaged(path: string, why: string): Error {
 }
 
 function farOf(database: Database.Database): CopiedLedger {
-  const commits = database.prepare("select value from meta where key = 'commits'").pluck().get();
-  const schema = database.prepare("select max(name) from kysely_migration").pluck().get();
-  return { commits: Number(commits ?? 0), schema: String(schema ?? "") };
+  const commits = database.prepare<[], string>("select value from meta where key = 'commits'").pluck().get();
+  const schema = database.prepare<[], string>("select coalesce(max(name), '') from kysely_migration").pluck().get();
+  return { commits: Number(commits ?? 0), schema: schema ?? "" };
 }
