@@ -1,3 +1,4 @@
+import type { JsonObject } from "../base/canonical-json.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { exitCodeOf, exitCodes } from "../base/errors.ts";
 import type { RunState } from "../ledger/runs/tables.ts";
@@ -12,6 +13,8 @@ import { tellPeople } from "../run/alerts.ts";
 import { findingCount, runVerify } from "../run/verify-run.ts";
 import type { VerifySummary } from "../run/verify-run.ts";
 import type { Application } from "./application.ts";
+import { makeBackup } from "./backup.ts";
+import type { MadeBackup } from "./backup.ts";
 import { keepHead } from "./head-places.ts";
 import { mailReports } from "./mail-reports.ts";
 import { writeReports } from "./report-files.ts";
@@ -21,7 +24,8 @@ import { underRunLock } from "./run-lock.ts";
 export type EndedJob =
   | { kind: "sync"; summary: RunSummary }
   | { kind: "verify"; summary: VerifySummary; found: number }
-  | { kind: "report"; run: string; files: string[]; recipients: number };
+  | { kind: "report"; run: string; files: string[]; recipients: number }
+  | { kind: "backup"; run: string; backup: MadeBackup };
 
 export interface JobRequest {
   trigger: "schedule" | "hand";
@@ -56,7 +60,7 @@ interface Execution {
   header: RunRequest["header"];
 }
 
-const executions = { sync: executeSync, verify: executeVerify, report: executeReport } as const;
+const executions = { sync: executeSync, verify: executeVerify, report: executeReport, backup: executeBackup } as const;
 
 /**
  * Executes one job under the run lock and tells people what changed. What the schedule runs and what `run JOB` runs is
@@ -153,28 +157,50 @@ async function executeReport(execution: Execution): Promise<Outcome> {
   return { ended: { kind: "report", run, files, recipients }, exitCode: exitCodes.ok, state: "done" };
 }
 
-async function runReport({ application, dependencies, job, request }: Execution): Promise<{
+async function runReport({ application, job, request, ...execution }: Execution): Promise<{
   run: string;
   files: string[];
 }> {
-  const { ledger } = dependencies;
-  const run = await ledger.runs.start({
-    job: job.id,
-    kind: "report",
-    trigger: request.trigger,
-    scope: null,
-    header: application.runHeader(),
-  });
-  const end = async (state: "done" | "failed", exitCode: ExitCode, files: string[]): Promise<void> => {
-    await ledger.runs.finish(run, { state, exitCode, balance: null, summary: { files } });
-  };
-  try {
+  const { run, made } = await asRun({ application, job, request, ...execution }, async () => {
     const { files, month } = await writeReports(application, job, request.fireTime);
     await mailReports(application, job, month, files);
-    await end("done", exitCodes.ok, files);
-    return { run, files };
+    return { made: files, summary: { files } };
+  });
+  return { run, files: made };
+}
+
+async function executeBackup(execution: Execution): Promise<Outcome> {
+  const { application, job } = execution;
+  const to = job.backup;
+  if (to === undefined) throw new TypeError(`the job ${job.id} does not say where backups go`);
+  const { run, made } = await telling(
+    execution,
+    asRun(execution, async () => {
+      const backup = await makeBackup(application, to);
+      return { made: backup, summary: { backup: backup.path, sha256: backup.manifest.sha256 } };
+    }),
+  );
+  return { ended: { kind: "backup", run, backup: made }, exitCode: exitCodes.ok, state: "done" };
+}
+
+/** Carries out what is no synchronisation as a run of its own, with what it came to. */
+async function asRun<Made>(
+  { application, dependencies, job, request }: Execution,
+  work: () => Promise<{ made: Made; summary: JsonObject }>,
+): Promise<{ run: string; made: Made }> {
+  const { ledger } = dependencies;
+  const { kind } = job;
+  const header = application.runHeader();
+  const run = await ledger.runs.start({ job: job.id, kind, trigger: request.trigger, scope: null, header });
+  const end = async (state: "done" | "failed", exitCode: ExitCode, summary: JsonObject): Promise<void> => {
+    await ledger.runs.finish(run, { state, exitCode, balance: null, summary });
+  };
+  try {
+    const { made, summary } = await work();
+    await end("done", exitCodes.ok, summary);
+    return { run, made };
   } catch (error) {
-    await end("failed", exitCodeOf(error), []);
+    await end("failed", exitCodeOf(error), {});
     throw error;
   }
 }

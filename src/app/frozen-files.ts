@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { closeSync, createReadStream, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { createReadStream, existsSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
-import { isFolderOf, keepFolderPrivate, keepReadOnly, makePrivateFolder } from "../base/private-files.ts";
+import { flushFile, isFolderOf, keepFolderPrivate, keepReadOnly, makePrivateFolder } from "../base/private-files.ts";
 import type { ReadingGroup } from "../base/private-files.ts";
 import { booksFolder } from "./ledger-folder.ts";
 import { writeWhole } from "./written-files.ts";
@@ -68,7 +68,7 @@ export class FrozenFiles {
   /** Has the names of what waits on the disk: only then its closing may be written down. */
   flush(): void {
     this.#doing(() => {
-      for (const folder of [this.#waiting, this.#folder]) flushFolder(folder);
+      for (const folder of [this.#waiting, this.#folder]) flushFile(folder);
     });
   }
 
@@ -87,7 +87,7 @@ export class FrozenFiles {
     for (const name of readdirSync(this.#waiting))
       // Also where one is there: what is there may not be what its name says.
       if (closed.has(name)) renameSync(join(this.#waiting, name), join(this.#folder, name));
-    flushFolder(this.#folder);
+    flushFile(this.#folder);
   }
 
   /** What the file system refuses is told by the folder. */
@@ -134,15 +134,6 @@ export class FrozenFiles {
   #pathOf(sha256: string): string | undefined {
     if (!isDigest.test(sha256)) return undefined;
     return [this.#folder, this.#waiting].map((folder) => join(folder, sha256)).find((path) => existsSync(path));
-  }
-}
-
-function flushFolder(path: string): void {
-  const folder = openSync(path, "r");
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
   }
 }
 

@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, closeSync, mkdirSync, openSync, readFileSync, statSync } from "node:fs";
+import { chmodSync, chownSync, closeSync, fsyncSync, mkdirSync, openSync, readFileSync, statSync } from "node:fs";
 import { spawnSync } from "node:child_process";
 import { dirname, resolve } from "node:path";
 import { exitCodes, Problem } from "./errors.ts";
@@ -154,5 +154,15 @@ function closeToOthers(path: string, mode: number): void {
       place: "ledger.path",
       cause: error,
     });
+  }
+}
+
+/** Has what was written into a file, or the names in a folder, on the disk when it returns. */
+export function flushFile(path: string): void {
+  const file = openSync(path, "r");
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
   }
 }

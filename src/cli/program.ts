@@ -8,6 +8,7 @@ import { register as apply } from "./commands/apply.ts";
 import { register as approve } from "./commands/approve.ts";
 import { register as assumptions } from "./commands/assumptions.ts";
 import { register as audit } from "./commands/audit.ts";
+import { register as backup } from "./commands/backup.ts";
 import { register as borrow } from "./commands/borrow.ts";
 import { register as check } from "./commands/check.ts";
 import { register as explain } from "./commands/explain.ts";
@@ -66,6 +67,7 @@ const commands: readonly Register[] = [
   report,
   audit,
   assumptions,
+  backup,
   migrate,
   rebuild,
   sandbox,

@@ -10,7 +10,7 @@ import { parseCron } from "./cron.ts";
 import type { Cron } from "./cron.ts";
 import type { JobSettings, LimitsOfJob, LimitsSettings, misfirePolicies, VerifyBudget } from "./run-settings.ts";
 
-export type JobKind = "sync" | "verify" | "report";
+export type JobKind = "sync" | "verify" | "report" | "backup";
 
 /**
  * What happens to fire times that passed unused: `run-once` for all of them, `skip` them, or run `all` (the last 24).
@@ -64,6 +64,8 @@ export interface BoundJob {
   budget?: VerifyBudget | undefined;
   /** Shares of the enterprises that go first, in per cent. */
   canary?: readonly number[] | undefined;
+  /** Where a job of kind backup copies the ledger to, and how many backups stay there. */
+  backup?: { to: string; keep: number | undefined } | undefined;
 }
 
 /** What binding needs of the configuration. */
@@ -173,6 +175,14 @@ function bind(job: Job, settings: JobSettings | undefined, config: JobsConfig): 
     const cure = "Remove it, or give it to a job of kind sync.";
     problems.push(mistake(job.id, "canary", `is of no use to a job of kind ${kind}`, cure));
   }
+  const { to, keep } = settings ?? {};
+  if (kind === "backup" && to === undefined)
+    problems.push(mistake(job.id, "to", "is missing", "Name the folder that backups are written into."));
+  for (const [key, value] of Object.entries({ to, keep }))
+    if (kind !== "backup" && value !== undefined) {
+      const cure = "Remove it, or give it to a job of kind backup.";
+      problems.push(mistake(job.id, key, `is of no use to a job of kind ${kind}`, cure));
+    }
   const text = settings?.schedule === undefined ? job.schedule : settings.schedule;
   const schedule = text === null || settings?.enabled === false ? undefined : parseCron(text);
   if (schedule?.ok === false)
@@ -192,6 +202,7 @@ function bind(job: Job, settings: JobSettings | undefined, config: JobsConfig): 
     mailTo,
     budget,
     canary: settings?.canary,
+    backup: to === undefined ? undefined : { to, keep },
   });
 }
 

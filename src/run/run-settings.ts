@@ -230,6 +230,24 @@ const jobFields = {
     .min(1)
     .optional()
     .describe("Reports that a job of kind `report` writes, for the month before the fire time."),
+  to: z
+    .string()
+    .min(1)
+    .optional()
+    .meta({
+      description:
+        "The folder that a job of kind `backup` copies the ledger into, relative to the configuration file; on " +
+        "another disk than the ledger.",
+      examples: ["/mnt/elsewhere/crm-sync"],
+    }),
+  keep: z
+    .int()
+    .min(1)
+    .optional()
+    .meta({
+      description: "How many backups of this ledger a job of kind `backup` leaves in its folder; default: all.",
+      examples: [14],
+    }),
   mailTo: z
     .array(z.email())
     .min(1)
@@ -243,7 +261,7 @@ const jobFields = {
 /** A change to a job that ships with the program, or (with `kind`) a job of one's own. */
 export const jobSettingsSchema = z.strictObject({
   kind: z
-    .enum(["sync", "verify", "report"])
+    .enum(["sync", "verify", "report", "backup"])
     .optional()
     .describe("What the job does; needed only for a job of one's own."),
   enabled: z.boolean().default(true).describe("false: the schedule leaves the job out; it can still be run by hand."),

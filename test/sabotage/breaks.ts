@@ -5,6 +5,7 @@ import { audit } from "./breaks/audit.ts";
 import { closing } from "./breaks/closing.ts";
 import { databases } from "./breaks/databases.ts";
 import { figures } from "./breaks/figures.ts";
+import { backups } from "./breaks/backups.ts";
 import { books } from "./breaks/books.ts";
 import { keeping } from "./breaks/keeping.ts";
 import { lifeMoves } from "./breaks/life-moves.ts";
@@ -48,6 +49,7 @@ const groups = [
   audit,
   closing,
   figures,
+  backups,
   books,
   running,
   reading,

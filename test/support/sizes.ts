@@ -38,6 +38,8 @@ interface Sizes {
   motions: number;
   /** Histories of a real source of each kind, with its readings. */
   readings: number;
+  /** Random moments of runs at which a backup is made, put back and run with. */
+  backups: number;
 }
 
 const faults: Sizes = {
@@ -57,6 +59,7 @@ const faults: Sizes = {
   mistakes: 600,
   motions: 200,
   readings: 30,
+  backups: 60,
 };
 const sample: Sizes = {
   ...faults,
@@ -74,6 +77,7 @@ const sample: Sizes = {
   mistakes: 60,
   motions: 12,
   readings: 2,
+  backups: 8,
 };
 const full: Sizes = {
   seeds: 300,
@@ -92,6 +96,7 @@ const full: Sizes = {
   mistakes: 600,
   motions: 20_000,
   readings: 3_400,
+  backups: 200,
 };
 
 const levels: Record<Level, Sizes> = { sample, faults, full };

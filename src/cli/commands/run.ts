@@ -109,6 +109,12 @@ async function showEnded(invocation: Invocation, application: Application, ended
       for (const file of ended.files) output.line(`${file} written`);
       if (ended.recipients > 0)
         output.line(ended.recipients === 1 ? "mailed to 1 recipient" : `mailed to ${ended.recipients} recipients`);
+      return;
+    case "backup": {
+      const { backupLines } = await import("../../report/backup.ts");
+      if (options.json) return output.result(toJson({ run: ended.run, ...ended.backup }));
+      for (const line of backupLines(ended.backup)) output.line(line);
+    }
   }
 }
 

@@ -17,6 +17,7 @@ import type { Stats } from "node:fs";
 import { dirname } from "node:path";
 import { z } from "zod";
 import { messageOf } from "../../base/errors.ts";
+import { flushFile } from "../../base/private-files.ts";
 import type { AuditHead, KeptHead } from "./audit-log.ts";
 import { refused } from "../database/damage.ts";
 
@@ -147,7 +148,7 @@ export class KeptHeads {
   #open(): { descriptor: number; stat: Stats } {
     const descriptor = openSync(this.#path, "a", 0o600);
     const stat = fstatSync(descriptor);
-    if (stat.size === 0) flushFolder(this.#path);
+    if (stat.size === 0) flushFile(dirname(this.#path));
     return { descriptor, stat };
   }
 
@@ -170,7 +171,7 @@ export class KeptHeads {
       const late = readFileSync(old, "utf8");
       if (late !== "") writeFileSync(fresh, late);
       fsyncSync(fresh);
-      flushFolder(this.#path);
+      flushFile(dirname(this.#path));
     } finally {
       closeSync(fresh);
       closeSync(old);
@@ -190,15 +191,6 @@ export class KeptHeads {
         error,
       );
     }
-  }
-}
-
-function flushFolder(path: string): void {
-  const folder = openSync(dirname(path), "r");
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
   }
 }
 
@@ -264,7 +256,7 @@ export function readKeptHeads(path: string): AuditHead[] {
  * How far the ledger was as far as its file of heads says. Two programs that write at once may write their lines in any
  * order.
  */
-function lastMark(path: string): (LedgerMark & { at: string }) | undefined {
+export function lastMark(path: string): (LedgerMark & { at: string }) | undefined {
   return readMarks(path).reduce<(LedgerMark & { at: string }) | undefined>(
     (last, mark) => (last === undefined || mark.commit >= last.commit ? mark : last),
     undefined,

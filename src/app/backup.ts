@@ -1,0 +1,179 @@
+import { copyFileSync, existsSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { toInstant } from "../base/clock.ts";
+import { exitCodes, messageOf, Problem } from "../base/errors.ts";
+import { flushFile, keepPrivate, keepReadOnly, makePrivateFolder } from "../base/private-files.ts";
+import { programVersion } from "../base/program-version.ts";
+import { openInquiry } from "../inquiry/inquiry.ts";
+import { headsPath, readKeptHeads } from "../ledger/audit/audit-heads.ts";
+import { copyWhileWritten, requireIntact } from "../ledger/database/backup.ts";
+import type { Application } from "./application.ts";
+import { backupsIn, digestOf, manifestForm, manifestPathOf } from "./backup-manifest.ts";
+import type { BackupManifest } from "./backup-manifest.ts";
+import { booksFolder, pathFrom } from "./ledger-folder.ts";
+import { headSigner } from "./sign-head.ts";
+import { writeWhole } from "./written-files.ts";
+
+/** What a backup came to. */
+export interface MadeBackup {
+  path: string;
+  manifest: BackupManifest;
+  /** Older backups of the same ledger that were taken away for it. */
+  removed: string[];
+}
+
+export interface BackupRequest {
+  /** The folder, relative to the configuration's; made where it is missing. */
+  to: string;
+  /** How many backups of this ledger stay; undefined: all. */
+  keep?: number | undefined;
+  progress?: (done: number, total: number) => void;
+}
+
+/**
+ * Copies the ledger beside a run that is on, and the files of closed books with it. The copy is looked through page by
+ * page and its audit record is verified before its manifest is written: a copy without a manifest counts for nothing.
+ * Only then older backups of the same ledger are taken away. Throws a Problem that says what could not be done; what
+ * was written by then is taken away.
+ */
+export async function makeBackup(application: Application, request: BackupRequest): Promise<MadeBackup> {
+  application.requireLedger();
+  const { ledgerPath, clock, group } = application;
+  const folder = pathFrom(application.directory, request.to);
+  const at = toInstant(clock.now());
+  const stem = basename(ledgerPath).replace(/\.db$/u, "");
+  const path = join(folder, `${stem}-${at.replaceAll(/[-:]/gu, "")}.db`);
+  const unfinished = `${path}.part`;
+  if (existsSync(path) || existsSync(unfinished))
+    throw new Problem({
+      code: "backup.in-the-way",
+      message: `the backup ${path} is there already`,
+      cure: "ask again in a moment",
+      exitCode: exitCodes.other,
+      place: path,
+    });
+  const written: string[] = [];
+  try {
+    makePrivateFolder(folder, group);
+    const copied = await copyWhileWritten(ledgerPath, unfinished, request.progress ?? (() => {}));
+    const audit = await verifiedHead(application, unfinished);
+    flushFile(unfinished);
+    const books = await copyBooks(dirname(ledgerPath), folder, written);
+    const { sha256, bytes } = await digestOf(unfinished);
+    const manifest: BackupManifest = {
+      form: manifestForm,
+      ledger: audit.ledger,
+      at,
+      program: programVersion(),
+      schema: copied.schema,
+      commits: copied.commits,
+      audit: audit.head,
+      ...(audit.checkpoint === undefined ? {} : { checkpoint: audit.checkpoint }),
+      file: basename(path),
+      bytes,
+      sha256,
+      books,
+    };
+    keepPrivate(unfinished, group);
+    renameSync(unfinished, path);
+    await writeWhole(manifestPathOf(path), [`${JSON.stringify(manifest, undefined, 2)}\n`], { what: "backup", group });
+    return { path, manifest, removed: removeOlder(folder, manifest.ledger, path, request.keep) };
+  } catch (error) {
+    takeAway([unfinished, path, manifestPathOf(path), ...written]);
+    throw notMade(folder, error);
+  }
+}
+
+/** Looks through the copy, and verifies its audit record against the heads that were kept by then. */
+async function verifiedHead(
+  application: Application,
+  copy: string,
+): Promise<{ ledger: string | null; head: BackupManifest["audit"]; checkpoint: string | undefined }> {
+  requireIntact(copy);
+  const inquiry = openInquiry(copy);
+  try {
+    const head = await inquiry.auditHead();
+    const ledger = await inquiry.ledgerName();
+    const last = head?.sequence ?? 0;
+    const kept = readKeptHeads(headsPath(application.ledgerPath)).filter(({ sequence }) => sequence <= last);
+    const verdicts = await inquiry.auditVerdicts(kept);
+    const bad = [verdicts.integrity, verdicts.completeness].find((verdict) => verdict.good === false);
+    if (bad?.good === false)
+      throw new Problem({
+        code: "backup.record-changed",
+        message: `the audit record of the ledger ${application.ledgerPath} is not whole (${bad.code}): ${bad.why}`,
+        cure: "keep the backups that are there; `crm-sync audit verify` says more",
+        exitCode: exitCodes.ledgerRefused,
+        place: application.ledgerPath,
+      });
+    if (head === undefined) return { ledger, head: null, checkpoint: undefined };
+    const { sequence, hash, size, root } = head;
+    return { ledger, head: { sequence, hash, size, root }, checkpoint: headSigner(application)(head) };
+  } finally {
+    inquiry.close();
+  }
+}
+
+const isDigest = /^[0-9a-f]{64}$/u;
+
+/** Copies the files of closed books that the folder does not have yet, and names all that there are. */
+async function copyBooks(ledgerFolder: string, folder: string, written: string[]): Promise<string[]> {
+  const from = join(ledgerFolder, booksFolder);
+  if (!existsSync(from)) return [];
+  const names = readdirSync(from).filter((name) => isDigest.test(name));
+  const to = join(folder, booksFolder);
+  if (names.length > 0) makePrivateFolder(to, undefined);
+  for (const name of names) {
+    if (existsSync(join(to, name)) && (await digestOf(join(to, name))).sha256 === name) continue;
+    const copy = join(to, `${name}.part`);
+    written.push(copy);
+    copyFileSync(join(from, name), copy);
+    const { sha256 } = await digestOf(copy);
+    if (sha256 !== name)
+      throw new Problem({
+        code: "backup.books-changed",
+        message: `${join(from, name)} is not what was frozen: its bytes have another SHA-256 than its name`,
+        cure: "put the file back from an earlier backup, and find out who changed it",
+        exitCode: exitCodes.ledgerRefused,
+        place: join(from, name),
+      });
+    flushFile(copy);
+    keepReadOnly(copy, undefined);
+    renameSync(copy, join(to, name));
+  }
+  return names.toSorted();
+}
+
+/** Takes the oldest backups of this ledger away, so that `keep` stay; never the one that was made now. */
+function removeOlder(folder: string, ledger: string | null, made: string, keep: number | undefined): string[] {
+  if (keep === undefined) return [];
+  const older = backupsIn(folder, ledger).filter(({ path }) => path !== made);
+  const gone = older.slice(0, Math.max(0, older.length - (keep - 1)));
+  // The manifest first: what has none counts for nothing, wherever this ends.
+  for (const { path } of gone) for (const file of [manifestPathOf(path), path]) rmSync(file, { force: true });
+  return gone.map(({ path }) => path);
+}
+
+/** Where a folder is none, there is nothing to take away; why nothing was made is what is told. */
+function takeAway(files: readonly string[]): void {
+  for (const file of files) {
+    try {
+      rmSync(file, { force: true });
+    } catch {
+      return;
+    }
+  }
+}
+
+/** What the disk or the file system refused is told by the folder; a Problem stays what it is. */
+function notMade(folder: string, error: unknown): unknown {
+  if (error instanceof Problem) return error;
+  return new Problem({
+    code: "backup.cannot-write",
+    message: `no backup was made: ${folder} cannot be written (${messageOf(error)}); what was written of it is gone`,
+    cure: "check that the folder is there, that this user may write in it and that the disk has room for the ledger",
+    exitCode: exitCodes.other,
+    place: folder,
+    cause: error,
+  });
+}

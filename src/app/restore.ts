@@ -1,0 +1,187 @@
+import { constants, copyFileSync, existsSync, renameSync, rmSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { toInstant } from "../base/clock.ts";
+import { exitCodes, messageOf, Problem } from "../base/errors.ts";
+import { flushFile, keepPrivate, keepReadOnly, makePrivateFolder } from "../base/private-files.ts";
+import { headsPath, KeptHeads, lastMark } from "../ledger/audit/audit-heads.ts";
+import { ledgerFacts, requireIntact } from "../ledger/database/backup.ts";
+import { knownMigrations } from "../ledger/database/database.ts";
+import { openSuffixes } from "../ledger/database/ledger-file.ts";
+import { lockBeside } from "../ledger/database/lock.ts";
+import type { Application } from "./application.ts";
+import { digestOf, readManifest } from "./backup-manifest.ts";
+import type { BackupManifest } from "./backup-manifest.ts";
+import { booksFolder, makeLedgerFolder } from "./ledger-folder.ts";
+
+/** What was done after a backup, as far as the file of heads beside the ledger says. */
+export type Gap =
+  /** The ledger is what it was last. */
+  | { kind: "none" }
+  /** So many groups of changes and audit entries are missing; the last was written at that time. */
+  | { kind: "known"; commits: number; entries: number; at: string }
+  /** There is no file of heads: nobody can say what was done. */
+  | { kind: "unknown" };
+
+export interface Restored {
+  path: string;
+  manifest: BackupManifest;
+  gap: Gap;
+  /** Where the ledger that stood there is now; undefined where there was none. */
+  aside: string | undefined;
+  /** Files of closed books that were put back. */
+  books: number;
+}
+
+/**
+ * Puts a backup where the ledger is. The copy is checked against its manifest, page by page, before anything is
+ * touched; what stood there is moved aside and kept, and so is the file of heads, which says what the backup lacks.
+ * While it lacks something, every command that would write refuses the ledger: what is missing, orders among it, would
+ * be done twice. Throws a Problem, and leaves everything as it is, where the backup cannot be trusted, a run is on, or
+ * the ledger that stands there is another one.
+ */
+export async function restoreBackup(application: Application, file: string): Promise<Restored> {
+  const manifest = readManifest(file);
+  await requireWhole(file, manifest);
+  const { ledgerPath, group } = application;
+  makeLedgerFolder(ledgerPath, application.config.ledger.group);
+  const held = lockBeside(ledgerPath, ".lock", {
+    code: "run.active",
+    what: "a run is on for the ledger",
+    cure: "stop the program, also `serve`, then restore again; nothing was touched",
+  });
+  try {
+    requireSameLedger(ledgerPath, manifest);
+    const gap = gapOf(ledgerPath, file, manifest);
+    const books = await missingBooks(ledgerPath, file, manifest);
+    const fresh = `${ledgerPath}.restored`;
+    rmSync(fresh, { force: true });
+    copyFileSync(file, fresh, constants.COPYFILE_FICLONE);
+    keepPrivate(fresh, group);
+    flushFile(fresh);
+    if ((await digestOf(fresh)).sha256 !== manifest.sha256) throw changed(file, "it was changed while it was read");
+    const aside = putAside(ledgerPath, toInstant(application.clock.now()));
+    if (gap.kind === "unknown") markBehind(ledgerPath, manifest, toInstant(application.clock.now()));
+    renameSync(fresh, ledgerPath);
+    flushFile(dirname(ledgerPath));
+    for (const { from, to } of books) {
+      makePrivateFolder(dirname(to), group);
+      copyFileSync(from, to);
+      keepReadOnly(to, group);
+    }
+    return { path: ledgerPath, manifest, gap, aside, books: books.length };
+  } catch (error) {
+    if (error instanceof Problem || !(error instanceof Error) || !("syscall" in error)) throw error;
+    throw new Problem({
+      code: "restore.cannot-write",
+      message: `the backup cannot be put to ${ledgerPath}: ${messageOf(error)}`,
+      cure: "check that this user may write there and that the disk has room; what stood there is there, or beside it",
+      exitCode: exitCodes.other,
+      place: ledgerPath,
+      cause: error,
+    });
+  } finally {
+    held.release();
+  }
+}
+
+/** The copy is what was verified when it was made, byte for byte, and this program knows its form. */
+async function requireWhole(file: string, manifest: BackupManifest): Promise<void> {
+  if (!existsSync(file)) throw changed(file, "it is not there");
+  const { sha256, bytes } = await digestOf(file);
+  if (bytes !== manifest.bytes) throw changed(file, `it has ${bytes} bytes, and was made with ${manifest.bytes}`);
+  if (sha256 !== manifest.sha256) throw changed(file, "its bytes have another SHA-256 than when it was made");
+  if (manifest.schema > (knownMigrations.at(-1) ?? ""))
+    throw new Problem({
+      code: "backup.newer",
+      message: `${file} was made by a newer program (${manifest.program}), whose ledger this one does not know`,
+      cure: `install version ${manifest.program} or a later one; nothing was touched`,
+      exitCode: exitCodes.ledgerRefused,
+      place: file,
+    });
+  const { commits } = requireIntact(file);
+  if (commits !== manifest.commits)
+    throw changed(file, `it has ${commits} groups of changes, and its manifest says ${manifest.commits}`);
+}
+
+function changed(file: string, why: string): Problem {
+  return new Problem({
+    code: "backup.changed",
+    message: `${file} is not the backup that was made: ${why}; nothing was touched`,
+    cure: "restore another backup",
+    exitCode: exitCodes.ledgerRefused,
+    place: file,
+  });
+}
+
+/** What stands there, where it can be read, is the ledger that the backup is of. */
+function requireSameLedger(ledgerPath: string, manifest: BackupManifest): void {
+  const name = nameOf(ledgerPath);
+  if (name === undefined || name === manifest.ledger) return;
+  throw new Problem({
+    code: "restore.other-ledger",
+    message: `the backup is of the ledger ${manifest.ledger ?? "(unnamed)"}, and ${ledgerPath} is ${name ?? "another"}`,
+    cure: "name another file in ledger.path, or put that ledger and its .heads aside first",
+    exitCode: exitCodes.ledgerRefused,
+    place: ledgerPath,
+  });
+}
+
+/** The name of the ledger that stands there; undefined where there is none, or it cannot be read. */
+function nameOf(ledgerPath: string): string | null | undefined {
+  const size = statSync(ledgerPath, { throwIfNoEntry: false })?.size ?? 0;
+  if (size === 0) return undefined;
+  try {
+    return ledgerFacts(ledgerPath).name;
+  } catch {
+    // What is damaged is what a backup is for.
+    return undefined;
+  }
+}
+
+/** What the file of heads beside the ledger names, and the backup lacks. */
+function gapOf(ledgerPath: string, file: string, manifest: BackupManifest): Gap {
+  const last = lastMark(headsPath(ledgerPath));
+  if (last === undefined) return { kind: "unknown" };
+  const isOfIt = last.sequence === 0 || ledgerFacts(file, last.sequence).hash === last.hash;
+  if (isOfIt && last.commit <= manifest.commits) return { kind: "none" };
+  const entries = Math.max(0, last.sequence - (manifest.audit?.sequence ?? 0));
+  return { kind: "known", commits: Math.max(0, last.commit - manifest.commits), entries, at: last.at };
+}
+
+/** Nobody knows what was done after the backup, so the file of heads says that something was. */
+function markBehind(ledgerPath: string, { commits, audit }: BackupManifest, at: string): void {
+  const heads = new KeptHeads(ledgerPath);
+  const { sequence, hash, root } = audit ?? { sequence: 0, hash: "", root: undefined };
+  heads.keep({ commit: commits + 1, sequence, hash, root }, at);
+  heads.close();
+}
+
+/** Moves the ledger that stands there aside, with what SQLite keeps beside it. */
+function putAside(ledgerPath: string, at: string): string | undefined {
+  const aside = `${ledgerPath}.before-${at.replaceAll(/[-:]/gu, "")}`;
+  let moved = false;
+  for (const suffix of openSuffixes) {
+    if (!existsSync(ledgerPath + suffix)) continue;
+    renameSync(ledgerPath + suffix, aside + suffix);
+    moved = true;
+  }
+  return moved ? aside : undefined;
+}
+
+/** Files of closed books that the backup has and the folder beside the ledger lacks. */
+async function missingBooks(
+  ledgerPath: string,
+  file: string,
+  { books }: BackupManifest,
+): Promise<{ from: string; to: string }[]> {
+  const missing = books.map((name) => ({
+    name,
+    from: join(dirname(file), booksFolder, name),
+    to: join(dirname(ledgerPath), booksFolder, name),
+  }));
+  const wanted = missing.filter(({ to }) => !existsSync(to));
+  for (const { name, from } of wanted)
+    if (!existsSync(from) || (await digestOf(from)).sha256 !== name)
+      throw changed(file, `the file ${name} of its closed books is missing beside it, or was changed`);
+  return wanted;
+}

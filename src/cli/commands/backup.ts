@@ -1,0 +1,72 @@
+import { toJson } from "../../base/canonical-json.ts";
+import type { ExitCode } from "../../base/errors.ts";
+import { exitCodes, usage } from "../../base/errors.ts";
+import { withLocalInstants } from "../../report/text.ts";
+import { ok, withReader } from "../command.ts";
+import type { Invocation } from "../command.ts";
+import { example } from "../command-line.ts";
+import type { Register } from "../command-line.ts";
+
+export const register: Register = (program, carryOut) => {
+  program
+    .command("backup")
+    .description("copy the ledger and the closed books into a folder, also while a run is on")
+    .requiredOption("--to <folder>", "where to; made where it is missing, for the owner alone")
+    .option("--keep <number>", "take older backups of this ledger away, so that so many stay (default: all stay)")
+    .addHelpText(
+      "after",
+      `${example("crm-sync backup --to /mnt/elsewhere/crm-sync --keep 14")}
+The copy is looked through, and its audit record verified, before it counts: then its manifest (.json) stands beside it.
+A job of the kind \`backup\` does the same on a schedule. \`crm-sync restore FILE\` puts one back.`,
+    )
+    .action((options) => carryOut((invocation) => backupCommand(invocation, options)));
+  program
+    .command("restore")
+    .description("put a backup back where the ledger is, and say what was done after it")
+    .argument("<file>", "a backup that `crm-sync backup` made, with its manifest beside it")
+    .addHelpText(
+      "after",
+      `${example("crm-sync restore /mnt/elsewhere/crm-sync/ledger-20261101T023000.000Z.db")}
+Stop the program first. The backup is checked before anything is touched, and what stood there is kept beside it. Where
+it lacks something that was done, it ends with exit 3, and whatever would write into that ledger is refused (exit 65).`,
+    )
+    .action((file) => carryOut((invocation) => restoreCommand(invocation, file)));
+};
+
+function keptOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const keep = Number(text);
+  if (Number.isSafeInteger(keep) && keep >= 1) return keep;
+  throw usage(`--keep takes a whole number above 0, not ${text}`, "--keep 14");
+}
+
+async function backupCommand(
+  invocation: Invocation,
+  { to, keep }: { to: string; keep?: string | undefined },
+): Promise<ExitCode> {
+  const { output, options } = invocation;
+  return await withReader(invocation, async (application) => {
+    const { makeBackup } = await import("../../app/backup.ts");
+    const { backupLines } = await import("../../report/backup.ts");
+    const made = await makeBackup(application, {
+      to,
+      keep: keptOf(keep),
+      progress: (done, total) => output.progress("copying pages", done, total),
+    });
+    if (options.json) output.json(toJson({ ...made }));
+    else for (const line of backupLines(made)) output.line(line);
+    return ok;
+  });
+}
+
+async function restoreCommand(invocation: Invocation, file: string): Promise<ExitCode> {
+  const { output, options } = invocation;
+  return await withReader(invocation, async (application) => {
+    const { restoreBackup } = await import("../../app/restore.ts");
+    const { restoredLines } = await import("../../report/backup.ts");
+    const restored = await restoreBackup(application, file);
+    if (options.json) output.json(toJson({ ...restored, aside: restored.aside ?? null }));
+    else for (const line of restoredLines(restored)) output.line(withLocalInstants(line, application.config));
+    return restored.gap.kind === "none" ? ok : exitCodes.recordsRejected;
+  });
+}

@@ -1,0 +1,99 @@
+import Database from "better-sqlite3";
+import { createPrivateFile } from "../../base/private-files.ts";
+import { refused } from "./damage.ts";
+import { connect } from "./ledger-file.ts";
+import { openReadOnly } from "./database.ts";
+
+/** How far a copy of the ledger is. */
+export interface CopiedLedger {
+  /** Groups of changes that were committed. */
+  commits: number;
+  /** The last migration that was applied. */
+  schema: string;
+}
+
+/** Pages that are copied before others have their turn. */
+const pagesAtOnce = 2_000;
+
+/**
+ * Copies a ledger with SQLite's backup, as it is at one moment, beside a run that goes on writing: its connection stays
+ * on the state that it began with, so that what is committed meanwhile begins nothing anew. The copy is one file in
+ * rollback mode, which needs no log beside it. `to` must not be there. Throws a Problem with exit code 65 where the
+ * ledger cannot be read, and the error of SQLite or of the file system where the copy cannot be written.
+ */
+export async function copyWhileWritten(
+  from: string,
+  to: string,
+  progress: (done: number, total: number) => void,
+): Promise<CopiedLedger> {
+  const source = openReadOnly(from);
+  try {
+    source.exec("begin");
+    const was = farOf(source);
+    createPrivateFile(to);
+    await source.backup(to, {
+      progress: ({ totalPages, remainingPages }) => {
+        progress(totalPages - remainingPages, totalPages);
+        return pagesAtOnce;
+      },
+    });
+    const copy = new Database(to, { fileMustExist: true });
+    try {
+      copy.pragma("journal_mode = delete");
+    } finally {
+      copy.close();
+    }
+    return was;
+  } finally {
+    source.close();
+  }
+}
+
+/**
+ * Looks through a copy page by page and row by row: every page, index and reference is as it should be. Says how far it
+ * is. Throws a Problem with exit code 65 where something is wrong.
+ */
+export function requireIntact(path: string): CopiedLedger {
+  const copy = connect(path, { readonly: true });
+  try {
+    const found = copy.pragma("integrity_check(1)", { simple: true });
+    if (found !== "ok") throw damaged(path, String(found));
+    const [dangling] = copy.prepare<[], { table: string }>("pragma foreign_key_check").all();
+    if (dangling !== undefined) throw damaged(path, `a row of ${dangling.table} refers to one that is gone`);
+    return farOf(copy);
+  } catch (error) {
+    throw error instanceof Database.SqliteError ? damaged(path, error.message) : error;
+  } finally {
+    copy.close();
+  }
+}
+
+/**
+ * What a ledger is called, and the hash of one entry of its audit record: null and undefined where it has none. Of any
+ * version; it is only read. Throws the error of SQLite where it cannot be.
+ */
+export function ledgerFacts(path: string, sequence = 0): { name: string | null; hash: string | undefined } {
+  const database = connect(path, { readonly: true });
+  try {
+    const name = database.prepare<[], string>("select value from meta where key = 'ledger'").pluck().get();
+    const hash = database.prepare<[number], string>("select hash from audit where sequence = ?").pluck().get(sequence);
+    return { name: name ?? null, hash };
+  } finally {
+    database.close();
+  }
+}
+
+function damaged(path: string, why: string): Error {
+  return refused(
+    "backup.damaged",
+    path,
+    `the copy ${path} is damaged: ${why}`,
+    "take another backup; where this one was made a moment ago, look at the disk",
+  );
+}
+
+function farOf(database: Database.Database): CopiedLedger {
+  const commits = database.prepare<[], string>("select value from meta where key = 'commits'").pluck().get();
+  const schema = database.prepare<[], string>("select coalesce(max(name), '') from kysely_migration").pluck().get();
+  return { commits: Number(commits ?? 0), schema: schema ?? "" };
+}

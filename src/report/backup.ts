@@ -1,0 +1,64 @@
+import { counted } from "./text.ts";
+
+/** What is told of a backup. */
+export interface BackupFacts {
+  path: string;
+  manifest: {
+    bytes: number;
+    commits: number;
+    audit: { sequence: number; hash: string } | null;
+    books: readonly string[];
+  };
+  removed: readonly string[];
+}
+
+/** A backup in a few lines: where it is, how far it goes, and what was taken away for it. */
+export function backupLines({ path, manifest, removed }: BackupFacts): string[] {
+  const { audit, books } = manifest;
+  const record = audit === null ? "no audit entry yet" : `audit entry ${audit.sequence}, ${audit.hash}`;
+  return [
+    `${path} written and verified: ${megabytes(manifest.bytes)}, ${record}`,
+    ...(books.length === 0 ? [] : [`${counted(books.length, "file", "files")} of closed books beside it`]),
+    ...removed.map((gone) => `${gone} taken away`),
+  ];
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1_048_576).toFixed(1)} MB`;
+}
+
+/** What putting a backup back came to. */
+export interface RestoredFacts {
+  path: string;
+  manifest: BackupFacts["manifest"] & { at: string };
+  gap: { kind: "none" } | { kind: "known"; commits: number; entries: number; at: string } | { kind: "unknown" };
+  aside: string | undefined;
+  books: number;
+}
+
+/** What stands there now, what it lacks and what that means, and what to do next. */
+export function restoredLines({ path, manifest, gap, aside, books }: RestoredFacts): string[] {
+  const { audit, at } = manifest;
+  const record = audit === null ? "no audit entry" : `audit entry ${audit.sequence}`;
+  return [
+    `${path} is the backup of ${at} again: ${record}, ${counted(manifest.commits, "group", "groups")} of changes`,
+    ...(aside === undefined ? [] : [`what stood there is kept as ${aside}`]),
+    ...(books === 0 ? [] : [`${counted(books, "file", "files")} of closed books put back`]),
+    ...gapLines(gap),
+  ];
+}
+
+function gapLines(gap: RestoredFacts["gap"]): string[] {
+  if (gap.kind === "none") return ["nothing was done after it: the next run goes on from here"];
+  const lacks =
+    gap.kind === "unknown"
+      ? "nobody knows what was done after it: there was no file of heads beside the ledger"
+      : `it lacks what was done until ${gap.at}: ${counted(gap.commits, "group", "groups")} of changes, ` +
+        counted(gap.entries, "audit entry", "audit entries");
+  return [
+    lacks,
+    "what it lacks, orders among it, would be done a second time: it can be read, and whatever would write is refused",
+    "  → restore a newer backup where there is one; else name another file in ledger.path, and have `crm-sync rebuild`",
+    "    build a ledger from the platform and the sources. Keep this one for its history",
+  ];
+}

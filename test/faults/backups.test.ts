@@ -1,0 +1,106 @@
+import { readdirSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { exitCodes } from "../../src/base/errors.ts";
+import { document, world } from "../support/cli.ts";
+import type { World } from "../support/cli.ts";
+import { sizes } from "../support/sizes.ts";
+import { company } from "../support/world/crm.ts";
+import { rowsOf } from "../support/world/start.ts";
+import { Draws } from "../simulation/timeline.ts";
+
+/** Customers that a CRM grows by between two runs. */
+const growth = 3;
+
+function growTo(w: World, customers: number): void {
+  const grown = company(customers, 1);
+  w.customers.splice(0, w.customers.length, ...grown.customers);
+  w.orders.splice(0, w.orders.length, ...grown.orders);
+  w.write();
+}
+
+interface Taken {
+  path: string;
+  commits: number;
+}
+
+/** Backups at random moments of a run in a process of its own, until it ends. */
+async function backedUpMeanwhile(w: World, draws: Draws): Promise<Taken[]> {
+  const running = w.start("run", "everything");
+  const taken: Taken[] = [];
+  while (running.child.exitCode === null) {
+    await sleep(draws.whole(0, 40));
+    const { path, manifest } = document(await w.run("--json", "backup", "--to", w.path("backups")));
+    taken.push({ path, commits: manifest.commits });
+  }
+  expect((await running.ended).exitCode).toBe(0);
+  return taken;
+}
+
+it(`a backup of ${sizes.backups} random moments of runs is whole, and with what it lacks nothing is done twice`, async () => {
+  const draws = new Draws(7);
+  const w = await world({ records: company(growth, 1), sandbox: { latencyMs: 10 } });
+  const backups: Taken[] = [];
+  for (let round = 1; backups.length < sizes.backups; round += 1) {
+    growTo(w, growth * round);
+    backups.push(...(await backedUpMeanwhile(w, draws)));
+  }
+  w.answerAtOnce();
+  expect(new Set(backups.map(({ commits }) => commits)).size, "moments that differ").toBeGreaterThan(sizes.backups / 4);
+  const newest = document(await w.run("--json", "backup", "--to", w.path("backups")));
+
+  const wrong: string[] = [];
+  for (const { path, commits } of backups.slice(0, sizes.backups)) {
+    const restored = await w.run("--json", "restore", path);
+    const { gap } = document(restored);
+    const lacks = newest.manifest.commits - commits;
+    const { result, calls } = await w.writes(async () => await w.run("run", "everything"));
+    const told = `${path}: restore ${restored.exitCode} ${JSON.stringify(gap)}, run ${result.exitCode}`;
+    if (Object.keys(calls).length > 0) wrong.push(`${told}: ${JSON.stringify(calls)}`);
+    const expected = lacks > 0 ? [exitCodes.recordsRejected, "known", exitCodes.ledgerRefused] : [0, "none", 0];
+    if (JSON.stringify([restored.exitCode, gap.kind, result.exitCode]) !== JSON.stringify(expected)) wrong.push(told);
+  }
+  expect(wrong).toEqual([]);
+
+  const back = await w.run("restore", newest.path);
+  expect([back.exitCode, back.stdout]).toEqual([0, expect.stringContaining("nothing was done after it")]);
+  growTo(w, w.customers.length + 1);
+  const { result, calls } = await w.writes(async () => await w.run("run", "everything"));
+  expect([result.exitCode, calls["E2"], calls["E5"]]).toEqual([0, 1, 1]);
+  expect(rowsOf(w.path("ledger.db"), "select count(*) as n from placed_order")).toEqual([{ n: w.orders.length }]);
+});
+
+/** Mounts a small disk; false where this user may not. */
+function smallDisk(place: string, size: string): boolean {
+  mkdirSync(place);
+  if (spawnSync("mount", ["-t", "tmpfs", "-o", `size=${size}`, "tmpfs", place]).status !== 0) return false;
+  onTestFinished(() => void spawnSync("umount", ["-l", place]));
+  return true;
+}
+
+describe("a disk for backups that is full", () => {
+  it("is named, leaves the backups that are there, and stops no other job", async ({ annotate }) => {
+    const w = await world({ records: company(1, 1) });
+    if (!smallDisk(w.path("disk"), "2m")) {
+      await annotate("NOT tried here: file systems cannot be mounted");
+      return;
+    }
+    w.extra = `jobs:
+  everything: { kind: sync, streams: [customers, orders, staff] }
+  nightly: { kind: backup, to: disk, keep: 1 }
+`;
+    w.write();
+    expect((await w.run("run", "everything")).exitCode).toBe(0);
+    expect((await w.run("run", "nightly")).exitCode).toBe(0);
+    const kept = readdirSync(w.path("disk")).toSorted();
+    writeFileSync(w.path("disk/filler"), Buffer.alloc(1_400_000));
+    const full = await w.run("run", "nightly");
+    expect([full.exitCode, full.stderr]).toEqual([exitCodes.other, expect.stringContaining(w.path("disk"))]);
+    expect(full.stderr).toMatch(/no backup was made: .*full/u);
+    expect(readdirSync(w.path("disk")).toSorted()).toEqual([...kept, "filler"].toSorted());
+    expect((await w.run("run", "everything")).exitCode).toBe(0);
+    expect((await w.run("status")).stdout).toContain("nightly");
+  });
+});

@@ -1,0 +1,4 @@
+import { backups } from "../breaks/backups.ts";
+import { stage } from "../stage.ts";
+
+stage(backups);
