@@ -53,6 +53,7 @@ import * as earlierNumbersMigration from "../../../migrations/0034_earlier_numbe
 import * as zonesOfDatesMigration from "../../../migrations/0035_zones_of_dates.ts";
 import * as cutReadsMigration from "../../../migrations/0036_cut_reads.ts";
 import * as shapesOfReadsMigration from "../../../migrations/0037_shapes_of_reads.ts";
+import * as toldByWayMigration from "../../../migrations/0039_told_by_way.ts";
 import * as rejectionsMigration from "../../../migrations/0004_rejections.ts";
 
 export type Sqlite = Database.Database;
@@ -100,6 +101,7 @@ export const migrations: Record<string, Migration> = {
   "0035_zones_of_dates": zonesOfDatesMigration,
   "0036_cut_reads": cutReadsMigration,
   "0037_shapes_of_reads": shapesOfReadsMigration,
+  "0039_told_by_way": toldByWayMigration,
 };
 
 class TransactionalDdlAdapter extends SqliteAdapter {
