@@ -32,6 +32,7 @@ import { sending } from "./breaks/sending.ts";
 import { settling } from "./breaks/settling.ts";
 import { skipping } from "./breaks/skipping.ts";
 import { standing } from "./breaks/standing.ts";
+import { telling } from "./breaks/telling.ts";
 
 const groups = [
   sending,
@@ -48,6 +49,7 @@ const groups = [
   figures,
   books,
   running,
+  telling,
   reading,
   databases,
   presets,
