@@ -16,8 +16,8 @@ function path(page: string, ...parts: readonly string[]): string {
 }
 
 /**
- * A part of a path. Dots alone would be taken for a step upwards, encoded too: a `~` stands before them, and before what
- * begins with one.
+ * A part of a path. Dots alone would be taken for a step upwards, also encoded: a `~` stands before them, and before
+ * what begins with one.
  */
 function segment(text: string): string {
   return encodeURIComponent((/^(?:~|\.{1,2}$)/u.test(text) ? `~${text}` : text).toWellFormed());

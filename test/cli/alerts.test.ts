@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { world, document } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
 import { startServer } from "../support/http-server.ts";
+import { health } from "../support/telling.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { lines } from "../support/world/crm-files.ts";
 import { company, staffRow } from "../support/world/crm.ts";
@@ -74,6 +75,7 @@ it("a way that is down for two runs loses nothing, repeats nothing on the other,
   expect(hook.got).toHaveLength(2);
   const status = await w.run("status");
   expect(status.stdout).toMatch(/on-call has not delivered alerts for .*: Slack answered HTTP 503/u);
+  expect((await health(w)).wrong).toContain("alerts.not-delivered:on-call");
   const listed = await w.run("alerts");
   expect(listed.stdout).toMatch(/^warning {2}quarantine:staff:missing, since /mu);
   expect(listed.stdout).toMatch(/told by webhook \d{4}-\S+ \S+ UTC, not yet by on-call/u);

@@ -12,11 +12,23 @@ import type { Send } from "./way.ts";
 export const toMail: Send<{ to: readonly string[] }> = async (message, { to }, { mail, secret }) => {
   if (mail === undefined) throw new Error("no mail server is configured");
   const content = { to, subject: subjectOf(message), text: textOf(message), html: htmlOf(message), files: [] };
-  const { refused } = await submitMail(mail, content, secret).catch((thrown: unknown) => {
+  const sent = submitMail(mail, content, secret).catch((thrown: unknown) => {
     throw isAnswer(thrown) ? thrown : new Unreached(messageOf(thrown), { cause: thrown });
   });
+  const { refused } = await Promise.race([sent, tooLong(mostSteps * mail.timeoutMs)]);
   return refused === 0 ? {} : { partly: `${refused} of ${to.length} recipients were refused` };
 };
+
+/** Steps of a conversation, each of which may take the time-out. */
+const mostSteps = 6;
+
+/** A server that says a little again and again is never silent for long, and would hold up the run all the same. */
+async function tooLong(ms: number): Promise<never> {
+  const signal = AbortSignal.timeout(ms);
+  return await new Promise((_resolve, reject) => {
+    signal.addEventListener("abort", () => reject(new Unreached(`the mail server took longer than ${ms} ms`)));
+  });
+}
 
 /** Whether the server said no, and did not only fail to say anything. */
 function isAnswer(thrown: unknown): boolean {

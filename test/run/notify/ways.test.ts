@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:https";
+import { createServer as createPlainServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { pino } from "pino";
@@ -44,7 +45,13 @@ const hostile = 'C<!channel>&amp; <https://evil.example|x> [a](https://evil.exam
 
 async function send(
   way: object,
-  options: { secrets?: Record<string, string>; mailPort?: number; told?: AlertMessage } = {},
+  options: {
+    secrets?: Record<string, string>;
+    mailPort?: number;
+    timeoutMs?: number;
+    tls?: "none" | "starttls";
+    told?: AlertMessage;
+  } = {},
 ): Promise<{ problem: string | undefined; partly: string | undefined }> {
   const alerts = alertSettingsSchema.parse({ ways: [way] });
   const [first] = waysOf({ notify: { kind: "none" }, alerts });
@@ -55,9 +62,9 @@ async function send(
       : mailSettingsSchema.parse({
           host: "127.0.0.1",
           port: options.mailPort,
-          tls: "none",
+          tls: options.tls ?? "none",
           from: "crm-sync@example.com",
-          timeoutMs: 2_000,
+          timeoutMs: options.timeoutMs ?? 2_000,
         });
   const deps = {
     clock: new HandClock(at),
@@ -204,6 +211,27 @@ describe("a message by mail", () => {
     const sent = await send({ kind: "mail", to: ["ops@example.com", "night@example.com"] }, { mailPort: server.port });
     expect(sent).toEqual({ problem: undefined, partly: "1 of 2 recipients were refused" });
     expect(server.received).toHaveLength(1);
+  });
+
+  it("is given up where a server never comes to an end, however much it says", async () => {
+    const server = createPlainServer((socket) => {
+      socket.write("220 welcome\r\n");
+      const dripping = setInterval(() => socket.write("250-and more\r\n"), 20);
+      socket.on("error", () => undefined).on("close", () => clearInterval(dripping));
+      onTestFinished(() => void socket.destroy());
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void server.close());
+    const mailPort = (server.address() as AddressInfo).port;
+    const sent = await send({ kind: "mail", to: ["ops@example.com"] }, { mailPort, timeoutMs: 200 });
+    expect(sent.problem).toBe("the mail server took longer than 1200 ms");
+  });
+
+  it("goes over no connection that is not encrypted where that is asked for", async () => {
+    const server = await startMailServer();
+    const told = { mailPort: server.port, tls: "starttls" } as const;
+    expect((await send({ kind: "mail", to: ["ops@example.com"] }, told)).problem).toBeDefined();
+    expect(server.received).toEqual([]);
   });
 
   it("is not delivered where all are refused or nobody answers, and no address stands in the reason", async () => {
