@@ -2,7 +2,7 @@ import { messageOf } from "../../base/errors.ts";
 import { Unreached } from "../webhook.ts";
 import { submitMail } from "../mail.ts";
 import type { AlertMessage } from "./message.ts";
-import { headlineOf, linesOf } from "./message.ts";
+import { headlineOf, linesOf, plain } from "./message.ts";
 import type { Send } from "./way.ts";
 
 /**
@@ -37,8 +37,7 @@ function isAnswer(thrown: unknown): boolean {
 
 /** Of closed words, a count and the name of the instance: nothing that a record says stands in a header. */
 function subjectOf(message: AlertMessage): string {
-  const instance = message.instance.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, " ");
-  return `crm-sync, ${instance}: ${headlineOf(message)}`;
+  return `crm-sync, ${plain(message.instance)}: ${headlineOf(message)}`;
 }
 
 function textOf(message: AlertMessage): string {
@@ -77,9 +76,4 @@ const entities: Readonly<Record<string, string>> = {
 
 function escaped(text: string): string {
   return plain(text).replaceAll(/[&<>"']/gu, (character) => entities[character] ?? "");
-}
-
-/** On one line, without characters that are not seen or turn the direction of what follows. */
-function plain(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, " ");
 }

@@ -118,3 +118,8 @@ export function linesOf(message: AlertMessage): { label: string; text: string }[
     { label: "From", text: instance },
   ];
 }
+
+/** On one line, without characters that are not seen or turn the direction of what follows. */
+export function plain(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, " ");
+}

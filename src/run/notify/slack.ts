@@ -1,6 +1,6 @@
 import { callSecret } from "../webhook.ts";
 import type { AlertMessage } from "./message.ts";
-import { headlineOf, linesOf } from "./message.ts";
+import { headlineOf, linesOf, plain } from "./message.ts";
 import type { Send } from "./way.ts";
 
 /** Characters that Slack takes as the text of a section. */
@@ -43,7 +43,7 @@ function linkTo(link: string): string {
 
 /** So that an id neither calls everybody nor becomes a link: these three characters begin all of that. */
 function escaped(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  return plain(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
 /** Not in the middle of an escape. */

