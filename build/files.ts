@@ -47,7 +47,10 @@ const config: Members = [
   "src/http/secrets.ts",
   "src/platform/service-settings.ts",
   "src/run/cron.ts",
+  "src/run/notify-settings.ts",
+  "src/run/notify/alert.ts",
   "src/run/run-settings.ts",
+  "src/run/webhook-settings.ts",
   "src/source/file/file-source-settings.ts",
   "src/source/group-settings.ts",
   "src/source/http/answer/answer-settings.ts",
@@ -76,6 +79,7 @@ const config: Members = [
 const status: Members = [
   "migrations/",
   "src/inquiry/absence.ts",
+  "src/inquiry/alerts.ts",
   "src/inquiry/audit.ts",
   "src/inquiry/holds.ts",
   "src/inquiry/inquiry.ts",

@@ -20,7 +20,8 @@ import { createStaging } from "../ledger/records/staging.ts";
 import { createPlatform } from "../platform/platform.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { BoundJob } from "../run/job.ts";
-import type { NotifyDependencies } from "../run/notify.ts";
+import type { NotifyDependencies } from "../run/notify/tell.ts";
+import { requireAlertSettings, tellingSettings } from "./alert-settings.ts";
 import type { RunDependencies } from "../run/request.ts";
 import { keepOpenCircuits } from "../run/open-circuits.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
@@ -205,8 +206,11 @@ export class Application {
     return this.#sources;
   }
 
+  /** Throws all that is wrong with them at once, or with who is told of what they come to. */
   jobs(): BoundJob[] {
-    return jobsOf(this.config);
+    const jobs = jobsOf(this.config);
+    requireAlertSettings(this.config, jobs);
+    return jobs;
   }
 
   /** Refuses a ledger that belongs to other services than those of this configuration. */
@@ -236,10 +240,15 @@ export class Application {
     };
   }
 
+  /** Who speaks where several instances report to one place. */
+  get instance(): string {
+    return this.config.instance ?? hostname();
+  }
+
   async notifyDependencies(ledger: Ledger): Promise<NotifyDependencies & { ledger: Ledger }> {
     return {
-      settings: this.config.notify,
-      instance: `${this.config.instance ?? hostname()} (${await ledger.identity.name()})`,
+      ...tellingSettings(this.config),
+      instance: `${this.instance} (${await ledger.identity.name()})`,
       store: ledger.schedule,
       clock: this.clock,
       logger: this.logger,

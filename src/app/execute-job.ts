@@ -1,6 +1,7 @@
 import type { JsonObject } from "../base/canonical-json.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { exitCodeOf, exitCodes } from "../base/errors.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import type { RunState } from "../ledger/runs/tables.ts";
 import type { DifferencesOfCustomer } from "../run/differences.ts";
 import type { BoundJob } from "../run/job.ts";
@@ -10,6 +11,7 @@ import { thinHistory } from "../run/retention.ts";
 import { runSync } from "../run/run.ts";
 import type { RunSummary } from "../run/summary.ts";
 import { tellPeople } from "../run/alerts.ts";
+import { callSwitches } from "../run/notify/dead-mans-switch.ts";
 import { findingCount, runVerify } from "../run/verify-run.ts";
 import type { VerifySummary } from "../run/verify-run.ts";
 import type { Application } from "./application.ts";
@@ -88,6 +90,7 @@ export async function executeJob(application: Application, job: BoundJob, reques
     // A whole synchronisation does what an earlier one was for; each report is about a month of its own.
     if (fireTime !== undefined && state === "done")
       await ledger.schedule.finish(job.id, fireTime, job.kind !== "report");
+    await callDeadMansSwitches(application, ledger, { job: job.id, exitCode, state });
     return exitCode;
   };
   const behind = ledger.books.clockBehind;
@@ -216,4 +219,16 @@ async function telling<Result>({ application, dependencies }: Execution, ended: 
       await tellPeople(await application.notifyDependencies(ledger), undefined);
     }
   }
+}
+
+/** The last thing after a run, and only after one that was good: whoever waits for the call takes it as good news. */
+async function callDeadMansSwitches(
+  application: Application,
+  ledger: Ledger,
+  run: { job: string; exitCode: ExitCode; state: RunState },
+): Promise<void> {
+  const switches = application.config.alerts.deadMansSwitches;
+  if (switches.length === 0) return;
+  const telling = await application.notifyDependencies(ledger);
+  if (await callSwitches(switches, run, telling)) await tellPeople(telling, undefined);
 }

@@ -37,6 +37,8 @@ export interface Health {
     /** What readings back showed otherwise than it was left. */
     differences: { class: string; count: number; since: string }[];
     runs: string[];
+    /** Ways of telling people and dead man's switches that fail. */
+    deliveries?: string[];
   };
   breakers: Record<string, "closed" | "open" | "half-open">;
 }
@@ -112,6 +114,9 @@ export async function readHealth(platform: Platform, ledger: Ledger, schedule: S
         count,
         since,
       })),
+      deliveries: (await ledger.schedule.deliveries())
+        .filter(({ problem }) => problem !== null)
+        .map(({ kind, name }) => `${kind === "way" ? "alerts.not-delivered" : "switch.not-called"}:${name}`),
       streams: (await ledger.records.troubledReads()).map((read) => `${read.source}/${read.stream}`),
     },
     breakers: { "order-service": circuit("orderService"), "member-center": circuit("memberCenter") },

@@ -4,6 +4,7 @@ import type { Environment } from "../config/environment.ts";
 import { exitCodes } from "../base/errors.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { programVersion } from "../base/program-version.ts";
+import { register as alerts } from "./commands/alerts.ts";
 import { register as apply } from "./commands/apply.ts";
 import { register as approve } from "./commands/approve.ts";
 import { register as assumptions } from "./commands/assumptions.ts";
@@ -53,6 +54,7 @@ const commands: readonly Register[] = [
   resync,
   serve,
   status,
+  alerts,
   runs,
   explain,
   quarantine,

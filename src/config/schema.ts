@@ -6,11 +6,11 @@ import {
   headPlaceSchema,
   jobSettingsSchema,
   limitsSettingsSchema,
-  notifySettingsSchema,
   orderSettingsSchema,
   settleSettingsSchema,
   zoneSchema,
 } from "../run/run-settings.ts";
+import { alertSettingsSchema, notifySettingsSchema } from "../run/notify-settings.ts";
 import { policySettingsSchema } from "../plan/policy-settings.ts";
 import { serveSettingsSchema } from "./serve.ts";
 import type { JsonSchema } from "./schema-walk.ts";
@@ -112,7 +112,7 @@ export function composeSchema<
     audit: auditSettings.describe("The record of what was done, which nobody can change unseen."),
     books: bookSettingsSchema.describe("Periods that finance closes."),
     reports: reportSettingsSchema.describe("What statements tell of."),
-    mail: mailSettingsSchema.optional().describe("The mail server that reports are sent through."),
+    mail: mailSettingsSchema.optional().describe("The mail server that reports and alerts are sent through."),
     instance: z
       .string()
       .min(1)
@@ -142,6 +142,7 @@ export function composeSchema<
       .default({})
       .describe("Changes to the jobs that ship with the program, and jobs of one's own, by id."),
     notify: notifySettingsSchema.describe("How people are told when something starts or stops needing one."),
+    alerts: alertSettingsSchema.describe("More ways of telling people, reminders, and dead man's switches."),
     serve: serveSettingsSchema.describe("The web server of `crm-sync serve`."),
     retention: retentionSettings.describe("How long history is kept. What a promise or a report needs is always kept."),
     concurrency: concurrencySettings.describe("How much is done at once."),

@@ -1,4 +1,5 @@
 import { openReadOnly } from "../ledger/database/database.ts";
+import { alerts } from "./alerts.ts";
 import { assumptionStandings } from "./assumptions.ts";
 import { auditExport, auditHead, auditProof, auditVerdicts, ledgerName } from "./audit.ts";
 import { standAsOf, stoodSince } from "./as-of/as-of.ts";
@@ -17,6 +18,9 @@ import { status } from "./status.ts";
 import { subject } from "./subject.ts";
 import { taken } from "./taken.ts";
 
+/** Named when it is asked, so that a command loads the questions that it asks, and no others. */
+type Question<Words extends readonly unknown[], Answer> = () => (ledger: ReadOnlyLedger, ...words: Words) => Answer;
+
 /**
  * Every question to the ledger, each in a file of its own. No private value leaves it but by `rawForm`, `keptAnswer`
  * and `subject`, which a person has to ask for.
@@ -24,8 +28,6 @@ import { taken } from "./taken.ts";
 export type Inquiry = ReturnType<typeof questionsTo>;
 
 function questionsTo(ledger: ReadOnlyLedger) {
-  /** Named when it is asked, so that a command loads the questions that it asks, and no others. */
-  type Question<Words extends readonly unknown[], Answer> = () => (ledger: ReadOnlyLedger, ...words: Words) => Answer;
   /** The whole answer is of one state of the ledger, whatever a run writes meanwhile. */
   const answered =
     <Words extends readonly unknown[], Answer>(question: Question<Words, Promise<Answer>>) =>
@@ -48,6 +50,7 @@ function questionsTo(ledger: ReadOnlyLedger) {
       question()(ledger, ...words);
   return {
     status: answered(() => status),
+    alerts: answered(() => alerts),
     taken: answered(() => taken),
     explain: answered(() => explain),
     find: answered(() => find),

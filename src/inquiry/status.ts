@@ -9,6 +9,7 @@ import { lastRunIds } from "../ledger/runs/run-statements.ts";
 import type { OperationFacts } from "../report/facts.ts";
 import type { StatusFacts } from "../report/status.ts";
 import { absence } from "./absence.ts";
+import { deliveries } from "./alerts.ts";
 import { auditHead } from "./audit.ts";
 import { byHandCounts } from "./by-hand.ts";
 import { holds } from "./holds.ts";
@@ -79,6 +80,7 @@ export async function status(ledger: ReadOnlyLedger): Promise<StatusFacts> {
     ...(await totals(ledger)),
     openCircuits: await openCircuits(ledger),
     notices: await openAlerts(ledger),
+    deliveries: await deliveries(ledger),
   };
 }
 

@@ -29,6 +29,17 @@ export interface HeadPlaceFacts {
   failingSince: string | null;
 }
 
+/** A way of telling people, or a dead man's switch, as it did last. */
+export interface DeliveryFacts {
+  kind: "way" | "switch";
+  name: string;
+  /** When it did last what it is for. */
+  doneAt: string | null;
+  /** Why it does not; null where it does. */
+  problem: string | null;
+  failingSince: string | null;
+}
+
 /** One entry of the audit chain. `body` holds ids and commitments. */
 export interface AuditFacts {
   sequence: number;

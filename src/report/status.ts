@@ -6,6 +6,7 @@ import { absenceTable } from "./absence.ts";
 import type {
   AuditHeadFacts,
   CutReadFacts,
+  DeliveryFacts,
   HeadPlaceFacts,
   HoldFacts,
   OperationFacts,
@@ -68,6 +69,8 @@ export interface StatusFacts {
   byHand?: { stream: Stream; count: number; oldest: string }[];
   /** Places outside the database, and the head of the audit record that each got last. */
   headPlaces?: HeadPlaceFacts[];
+  /** Ways of telling people and dead man's switches. */
+  deliveries?: DeliveryFacts[];
   /** Whose erased bytes may be left in the file of the ledger, as the audit record names a customer or a person. */
   erasedBytesOf?: string;
   /** What was taken away within 24 hours and 7 days, where something was. */
@@ -91,6 +94,17 @@ function failingPlaces({ headPlaces = [] }: StatusFacts, now: string): Attention
         next: "look at the place; the next run of a job tries it again (`audit.heads`)",
       },
     ];
+  });
+}
+
+/** Ways by which people are not told, and dead man's switches that are not called. */
+function failingDeliveries({ deliveries = [] }: StatusFacts, now: string): Attention[] {
+  return deliveries.flatMap(({ kind, name, problem, failingSince }) => {
+    if (problem === null) return [];
+    const since = `for ${ageOf(failingSince ?? now, now)}: ${printable(problem)}`;
+    return kind === "way"
+      ? [{ what: `${name} has not delivered alerts ${since}`, next: `crm-sync alerts test ${name}` }]
+      : [{ what: `the dead man's switch ${name} was not called ${since}`, next: "look at its address" }];
   });
 }
 
@@ -150,7 +164,7 @@ export function attentionOf(facts: StatusFacts, now: string, view: View = plainV
         "then the network and the operator of the service",
     });
   }
-  items.push(...failingPlaces(facts, now), ...bytesLeft(facts));
+  items.push(...failingPlaces(facts, now), ...failingDeliveries(facts, now), ...bytesLeft(facts));
   for (const { noun, due, oldest } of facts.requests) {
     items.push({
       what: `${counted(due, noun)} asked for and not done, the first ${ageOf(oldest, now)} ago`,

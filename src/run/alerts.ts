@@ -3,8 +3,12 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { byHand, troubleOf } from "../report/last-runs.ts";
 import type { RunTrouble } from "../report/last-runs.ts";
 import { nextForOpen, openNamed } from "../report/open.ts";
-import { fromBody, notifyChanges } from "./notify.ts";
-import type { Alert, NotifyDependencies } from "./notify.ts";
+import { pagePath } from "../report/page-links.ts";
+import { fromBody } from "./notify/alert.ts";
+import type { Alert } from "./notify/alert.ts";
+import { wayDownKey } from "./notify/due.ts";
+import { notifyChanges } from "./notify/tell.ts";
+import type { NotifyDependencies } from "./notify/tell.ts";
 import type { RunSummary } from "./summary.ts";
 
 /** What needs a person now, from the state of things and the run that just ended. */
@@ -16,6 +20,7 @@ export async function alertsOf(ledger: Ledger, summary: RunSummary | undefined):
       kind: "source-down",
       summary: `${read.source}/${read.stream}: ${read.problem ?? "was not read completely"}`,
       cure: "`crm-sync check` looks into the source; a complete read clears this",
+      page: pagePath.source(read.source),
     });
   }
   for (const hold of await ledger.approvals.standing()) {
@@ -25,6 +30,7 @@ export async function alertsOf(ledger: Ledger, summary: RunSummary | undefined):
       kind: "hold",
       summary: `${hold.customer.namespace}/${hold.customer.id}: ${hold.explanation}`,
       cure: `crm-sync approve ${hold.id} --reason TEXT, or reject`,
+      page: pagePath.hold(hold.id),
     });
   }
   for (const row of await ledger.journal.open()) {
@@ -38,6 +44,7 @@ export async function alertsOf(ledger: Ledger, summary: RunSummary | undefined):
           : row.state === "parked"
             ? `crm-sync settle ${row.id} --applied|--not-applied --reason TEXT`
             : "the next run settles it; `crm-sync settle list` shows what is known",
+      page: pagePath.settle(row.id),
     });
   }
   for (const [row, { evidence, since }] of ledger.assumptions.contradictions) {
@@ -50,21 +57,25 @@ export async function alertsOf(ledger: Ledger, summary: RunSummary | undefined):
     });
   }
   alerts.push(...placeAlerts(ledger));
-  for (const { service, since, reason } of await ledger.schedule.openCircuits()) {
-    alerts.push({
-      key: `breaker:${service}`,
-      kind: "breaker",
-      summary: `the circuit of ${service} is open since ${since}, because ${reason}`,
-      cure:
-        "it is tried again by itself; where it lasts, crm-sync check, then the network and the " +
-        "operator of the service",
-    });
-  }
+  alerts.push(...(await deliveryAlerts(ledger)));
+  alerts.push(...(await circuitAlerts(ledger)));
   const told = new Map([...(await ledger.schedule.alerts())].map(([key, { body }]) => [key, fromBody(key, body)]));
   alerts.push(...(await runAlerts(ledger, told)));
   const records = await recordAlerts(ledger, new Set(alerts.map((alert) => alert.kind)));
   alerts.push(...(summary?.state === "stopped" ? asTold(records, told) : records));
   return alerts;
+}
+
+/** Services that are not called for now. */
+async function circuitAlerts(ledger: Ledger): Promise<Alert[]> {
+  const cure =
+    "it is tried again by itself; where it lasts, crm-sync check, then the network and the operator of the service";
+  return (await ledger.schedule.openCircuits()).map(({ service, since, reason }) => ({
+    key: `breaker:${service}`,
+    kind: "breaker",
+    summary: `the circuit of ${service} is open since ${since}, because ${reason}`,
+    cure,
+  }));
 }
 
 /** Places outside the database that did not get the head of the audit record. */
@@ -75,6 +86,21 @@ function placeAlerts(ledger: Ledger): Alert[] {
     const summary = `${place} did not get the head of the audit record: ${problem}; ${last}`;
     const cure = "look at the place; the next run of a job tries it again (`audit.heads`)";
     return [{ key: `head-not-kept:${place}`, kind: "head-not-kept", summary, cure }];
+  });
+}
+
+/** Ways that do not deliver, of which the other ways tell, and dead man's switches that could not be called. */
+async function deliveryAlerts(ledger: Ledger): Promise<Alert[]> {
+  return (await ledger.schedule.deliveries()).flatMap(({ kind, name, problem }): Alert[] => {
+    if (problem === null) return [];
+    if (kind === "switch") {
+      const summary = `the dead man's switch ${name} could not be called after a good run: ${problem}`;
+      const cure = "look at its address and at whoever answers there; the next good run calls it again";
+      return [{ key: `switch-not-called:${name}`, kind: "switch-not-called", summary, cure }];
+    }
+    const summary = `${name} does not deliver alerts: ${problem}`;
+    const cure = `\`crm-sync alerts test ${name}\` says what it answers; the next run tries again what waits for it`;
+    return [{ key: wayDownKey(name), kind: "way-down", summary, cure }];
   });
 }
 
@@ -132,7 +158,8 @@ async function runAlerts(ledger: Ledger, told: ReadonlyMap<string, Alert>): Prom
     const troubles = troubleOf(run);
     for (const { kind, what: summary, next: cure } of troubles) {
       if (kind === "run-failed" && byHand(run)) continue;
-      alerts.push({ key: kind === "does-not-balance" ? `${kind}:${run.id}` : `${kind}:${job}`, kind, summary, cure });
+      const key = kind === "does-not-balance" ? `${kind}:${run.id}` : `${kind}:${job}`;
+      alerts.push({ key, kind, summary, cure, page: pagePath.run(run.id) });
     }
     if (run.state === "done" || run.state === "running") continue;
     for (const kind of endedByWholeRun) {
@@ -148,5 +175,21 @@ export async function tellPeople(
   deps: NotifyDependencies & { ledger: Ledger },
   summary: RunSummary | undefined,
 ): Promise<void> {
-  await notifyChanges(await alertsOf(deps.ledger, summary), deps);
+  await deps.store.onlyDeliveries(
+    deps.ways.map(({ name }) => name),
+    deps.switches,
+  );
+  const alerts = await alertsOf(deps.ledger, summary);
+  await notifyChanges(alerts, deps);
+  const others = alerts.filter(({ kind }) => kind !== "way-down" && kind !== "switch-not-called");
+  const now = await deliveryAlerts(deps.ledger);
+  const isSame = JSON.stringify(now) === JSON.stringify(alerts.filter((alert) => !others.includes(alert)));
+  if (isSame) return;
+  // What the ways that deliver say of those that do not; these are tried again with the next run.
+  const failing = new Set(now.map(({ key }) => key));
+  await notifyChanges(
+    [...others, ...now],
+    deps,
+    deps.ways.filter(({ name }) => !failing.has(wayDownKey(name))),
+  );
 }

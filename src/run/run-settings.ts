@@ -1,10 +1,11 @@
 import { z } from "zod";
 import { durationSchema } from "../base/duration.ts";
-import { isLoopback, isPlainHttp } from "../base/loopback.ts";
+import { isLoopback } from "../base/loopback.ts";
 import { streams } from "../crm/model.ts";
 import { statementKinds } from "../report/statement/kinds.ts";
 import { statementFormats } from "../report/statement/render.ts";
 import { parseCron } from "./cron.ts";
+import { timeoutMs, webhook } from "./webhook-settings.ts";
 
 /** A time zone that this machine knows, such as `Europe/Berlin`. */
 export const zoneSchema = z.string().superRefine((zone, context) => {
@@ -272,48 +273,6 @@ export type JobSettings = z.infer<typeof jobSettingsSchema>;
 export type LimitsSettings = z.infer<typeof limitsSettingsSchema>;
 export type SettleSettings = z.infer<typeof settleSettingsSchema>;
 
-const timeoutMs = z.int().min(100).max(600_000).default(10_000);
-
-/** Something that is posted, maybe with a token: then not over a network in clear. */
-function webhook(described: string) {
-  return z
-    .strictObject({
-      kind: z.literal("webhook").describe(described),
-      url: z
-        .url({ protocol: /^https?$/u })
-        .meta({ description: "Where it is posted.", examples: ["https://hooks.example.com/crm"] }),
-      token: z
-        .string()
-        .regex(/^(env|file):/u)
-        .optional()
-        .meta({ description: "Bearer token, as `env:NAME` or `file:/path`.", examples: ["env:HOOK_TOKEN"] }),
-      timeoutMs: timeoutMs.describe("Time after which it counts as not delivered."),
-    })
-    .refine(({ url, token }) => token === undefined || !isPlainHttp(url), {
-      path: ["url"],
-      message: "must be https, since the token is sent there; plain http is allowed to this machine only",
-    });
-}
-
-/** How a person is told when something starts or stops needing one. */
-export const notifySettingsSchema = z
-  .discriminatedUnion("kind", [
-    z.strictObject({ kind: z.literal("none").describe("Nothing is told.") }),
-    z.strictObject({ kind: z.literal("log").describe("A line in the log.") }),
-    z.strictObject({
-      kind: z.literal("command").describe("A program that gets the alert as JSON on its standard input."),
-      command: z
-        .array(z.string().min(1))
-        .min(1)
-        .meta({ description: "Program and arguments; no shell.", examples: [["/usr/local/bin/notify", "operations"]] }),
-      timeoutMs: timeoutMs.describe("Time after which the alert counts as not delivered."),
-    }),
-    webhook("An HTTP POST of the alert as JSON."),
-  ])
-  .default({ kind: "log" });
-
-export type NotifySettings = z.infer<typeof notifySettingsSchema>;
-
 /** What is kept of a closed period. */
 export const bookSettingsSchema = z
   .strictObject({
@@ -324,7 +283,7 @@ export const bookSettingsSchema = z
   })
   .prefault({});
 
-/** The mail server that reports are sent through. */
+/** The mail server that reports and alerts are sent through. */
 export const mailSettingsSchema = z
   .strictObject({
     host: z
@@ -371,7 +330,7 @@ export const headPlaceSchema = z.discriminatedUnion("kind", [
       .min(1)
       .meta({ description: "The file, relative to the configuration file.", examples: ["/mnt/elsewhere/crm.heads"] }),
   }),
-  webhook("An HTTP POST of the head as JSON."),
+  webhook("An HTTP POST of the head as JSON.", {}),
 ]);
 
 export type HeadPlace = z.infer<typeof headPlaceSchema>;

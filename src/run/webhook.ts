@@ -1,7 +1,9 @@
+import { createHmac } from "node:crypto";
 import { request } from "undici";
+import { isPlainHttp } from "../base/loopback.ts";
 import { credentialOf } from "../http/secrets.ts";
 
-/** Where something is posted, with a bearer token where one is named. */
+/** Where something is posted, with a bearer token where one is named, and signed where a key is. */
 export interface WebhookTarget {
   url: string;
   /** `env:NAME` or `file:/path`. */
@@ -9,21 +11,75 @@ export interface WebhookTarget {
   timeoutMs: number;
 }
 
+/** No answer came: what else would go there now would only wait as long. */
+export class Unreached extends Error {}
+
+/** The header that a signature stands in. */
+export const signatureHeader = "crm-sync-signature";
+
+/**
+ * What proves who sent a text, and when: `t=SECONDS,v1=HEX`, an HMAC-SHA256 with the key over the seconds since 1970, a
+ * dot and the bytes of the body.
+ */
+export function signatureOf(body: string, key: string, now: number): string {
+  const seconds = Math.floor(now / 1_000);
+  return `t=${seconds},v1=${createHmac("sha256", key).update(`${seconds}.${body}`).digest("hex")}`;
+}
+
 /** Posts a text that is JSON. Throws an Error for any answer but 2xx, and after the time-out. */
 export async function postJson(
   { url, token, timeoutMs }: WebhookTarget,
   body: string,
   secret: (reference: string) => string,
+  more: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-  const signal = AbortSignal.timeout(timeoutMs);
-  const headers: Record<string, string> = { "content-type": "application/json" };
+  const headers: Record<string, string> = { "content-type": "application/json", ...more };
   if (token !== undefined) headers["authorization"] = `Bearer ${credentialOf(secret(token))}`;
+  await call({ url, method: "POST", headers, body, timeoutMs, what: "the webhook" });
+}
+
+/**
+ * Posts a text that is JSON, or calls, at an address that is a secret: no word of it stands in an error. Throws an
+ * Error for any answer but 2xx, and after the time-out.
+ */
+export async function callSecret(
+  { url, timeoutMs, what }: { url: string; timeoutMs: number; what: string },
+  secret: (reference: string) => string,
+  asked: { method: "GET" | "POST"; json?: string },
+): Promise<void> {
+  const address = credentialOf(secret(url)).trim();
+  if (!/^https?:\/\//iu.test(address) || !URL.canParse(address))
+    throw new Error(`${url} holds no address that begins with https://`);
+  if (isPlainHttp(address)) throw new Error(`${url} holds an address that is not https, and it is a secret`);
+  const { method, json } = asked;
+  const headers: Record<string, string> = json === undefined ? {} : { "content-type": "application/json" };
+  await call({ url: address, method, headers, body: json ?? null, timeoutMs, what });
+}
+
+async function call(to: {
+  url: string;
+  method: "GET" | "POST";
+  headers: Record<string, string>;
+  body: string | null;
+  timeoutMs: number;
+  what: string;
+}): Promise<void> {
+  const { url, method, headers, body, timeoutMs, what } = to;
+  const signal = AbortSignal.timeout(timeoutMs);
+  let status;
   try {
-    const answer = await request(url, { method: "POST", headers, body, signal });
+    const answer = await request(url, { method, headers, body, signal });
+    status = answer.statusCode;
     await answer.body.dump({ limit: 65_536, signal });
-    if (answer.statusCode < 200 || answer.statusCode > 299)
-      throw new Error(`the webhook answered HTTP ${answer.statusCode}`);
   } catch (thrown) {
-    throw signal.aborted ? new Error(`the webhook took longer than ${timeoutMs} ms`, { cause: thrown }) : thrown;
+    if (signal.aborted) throw new Unreached(`${what} took longer than ${timeoutMs} ms`, { cause: thrown });
+    throw new Unreached(`${what} could not be reached (${codeOf(thrown)})`, { cause: thrown });
   }
+  if (status < 200 || status > 299) throw new Error(`${what} answered HTTP ${status}`);
+}
+
+/** The word of the system or of TLS for what went wrong. The sentence around it may repeat the address. */
+function codeOf(thrown: unknown): string {
+  const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
+  return typeof code === "string" && /^[A-Z0-9_]{1,60}$/u.test(code) ? code : "no connection";
 }

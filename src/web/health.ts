@@ -56,6 +56,7 @@ function notDone({ open }: Health): string[] {
     ...(open.holds === 0 ? [] : [`holds.open:${open.holds}`]),
     ...open.runs,
     ...open.streams.map((stream) => `source.incomplete:${stream}`),
+    ...(open.deliveries ?? []),
     ...open.records.map((row) => `records.${row.standing}:${row.stream}:${row.code}:${row.count}`),
   ];
 }

@@ -208,10 +208,10 @@ describe("a ledger from before the tree", () => {
   it("stays whole where something is written before the first entry of the tree, and after it", async () => {
     const path = await migrated();
     const { ledger } = await openLedger({ path });
-    await ledger.schedule.setAlert("k", {});
+    await ledger.schedule.standAlerts([{ key: "k", body: {} }]);
     expect(ledger.audit.verify()).toMatchObject({ good: true, entries: 33 });
     await ledger.audit.append({ kind: "k", subject: "s", body: {} });
-    await ledger.schedule.setAlert("k", { more: 1 });
+    await ledger.schedule.standAlerts([{ key: "k", body: { more: 1 } }]);
     expect(ledger.audit.verify()).toMatchObject({ good: true, entries: 34 });
     for (let more = 0; more < 600; more += 1) await ledger.audit.append({ kind: "k", subject: "s", body: { more } });
     expect(ledger.audit.verify()).toMatchObject({ good: true, entries: 634 });

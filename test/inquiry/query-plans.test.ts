@@ -11,6 +11,8 @@ const small = [
   "last_fire_time",
   "source_stream",
   "alert",
+  "alert_told",
+  "delivery",
   "head_place",
   "open_circuit",
   "tally",

@@ -92,6 +92,9 @@ it("facts that stood as texts in `meta`, and what has another name now, are wher
   expect(await ledger.schedule.unfinished("everything")).toEqual([at]);
   expect(await ledger.schedule.openCircuits()).toMatchObject([{ service: "order-service", reason: "down" }]);
   expect([...(await ledger.schedule.alerts())]).toMatchObject([["hold:h-1", { since: at, sent: true }]]);
+  expect(await ledger.schedule.toldAlerts(), "by the only way that there was").toMatchObject([
+    { way: "", key: "hold:h-1", since: at },
+  ]);
   expect((await ledger.runs.lastOf("everything", 9)).map(({ id, state }) => [id, state])).toEqual([
     ["r2", "done"],
     ["r1", "interrupted"],

@@ -7,11 +7,16 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import type { Json } from "../../src/base/canonical-json.ts";
-import { notifyChanges } from "../../src/run/notify.ts";
-import type { Alert, AlertStore } from "../../src/run/notify.ts";
-import { notifySettingsSchema } from "../../src/run/run-settings.ts";
-import type { NotifySettings } from "../../src/run/run-settings.ts";
+import type { Ledger } from "../../src/ledger/ledger.ts";
+import type { Alert } from "../../src/run/notify/alert.ts";
+import { notifyChanges } from "../../src/run/notify/tell.ts";
+import { alertSettingsSchema, notifySettingsSchema } from "../../src/run/notify-settings.ts";
+import type { NotifySettings } from "../../src/run/notify-settings.ts";
+import { waysOf } from "../../src/run/notify/ways.ts";
+import { openLedger } from "../support/world/start.ts";
 import { HandClock } from "./hand-schedule.ts";
+
+const clock = new HandClock("2026-01-01T00:00:00Z");
 
 const held: Alert = {
   key: "hold:h1",
@@ -26,23 +31,30 @@ const down: Alert = {
   cure: "crm-sync check",
 };
 
-class MemoryAlerts implements AlertStore {
-  readonly rows = new Map<string, { since: string; body: Json; sent: boolean }>();
-  alerts = async (): Promise<Map<string, { since: string; body: Json; sent: boolean }>> => new Map(this.rows);
-  setAlert = async (key: string, body: Json): Promise<void> =>
-    void this.rows.set(key, { since: "2026-01-01T00:00:00.000Z", body, sent: false });
-  alertSent = async (key: string): Promise<void> => {
-    const row = this.rows.get(key);
-    if (row !== undefined) row.sent = true;
-  };
-  dropAlert = async (key: string): Promise<void> => void this.rows.delete(key);
+interface Telling {
+  settings: NotifySettings;
+  lines?: string[];
+  ledger?: Ledger;
+  publicUrl?: string;
 }
 
-function telling(settings: NotifySettings, lines: string[] = [], store: AlertStore = new MemoryAlerts()) {
+/** Tells by one way, from a ledger of its own unless it is given one. */
+async function telling({ settings, lines = [], ledger: given, publicUrl }: Telling) {
+  const ledger = given ?? (await openLedger({ clock })).ledger;
   const logger = pino({ level: "info" }, { write: (line: string) => lines.push(line) });
-  const clock = new HandClock("2026-01-01T00:00:00Z");
-  const deps = { settings, instance: "here (ledger_1)", store, clock, logger, secret: () => "\uFEFFhook-token\r\n\n" };
-  return async (now: Alert[]) => (await notifyChanges(now, deps)).map((message) => `${message.event} ${message.key}`);
+  const deps = {
+    ways: waysOf({ notify: settings, alerts: alertSettingsSchema.parse({}) }),
+    remindAfterMs: undefined,
+    publicUrl,
+    mail: undefined,
+    instance: "here (ledger_1)",
+    store: ledger.schedule,
+    clock,
+    logger,
+    secret: () => "\uFEFFhook-token\r\n\n",
+  };
+  return async (now: Alert[]) =>
+    (await notifyChanges(now, deps)).map(({ message }) => `${message.event} ${message.key}`);
 }
 
 let server: Server | undefined;
@@ -71,7 +83,7 @@ async function webhook(
 describe("alerts", () => {
   it("tell that something starts and stops needing a person, and nothing in between", async () => {
     const lines: string[] = [];
-    const tell = telling({ kind: "log" }, lines);
+    const tell = await telling({ settings: { kind: "log" }, lines });
     expect(await tell([held])).toEqual(["started hold:h1"]);
     expect(await tell([held, { ...held, summary: "8 revokes wait." }])).toEqual([]);
     expect(await tell([down, held])).toEqual(["started source-down:crm"]);
@@ -91,7 +103,7 @@ describe("alerts", () => {
     "of the kind %s end as what they began as, and end before others of their kind begin",
     async (kind) => {
       const lines: string[] = [];
-      const tell = telling({ kind: "log" }, lines);
+      const tell = await telling({ settings: { kind: "log" }, lines });
       const alert = { key: `${kind}:a`, kind, summary: "One thing.", cure: "Look." };
       await tell([alert]);
       expect(await tell([{ ...alert, key: `${kind}:b` }])).toEqual([`ended ${kind}:a`, `started ${kind}:b`]);
@@ -113,7 +125,7 @@ describe("alerts", () => {
 
   it("of one kind are one message with a count and the first few, and one that grows is told again", async () => {
     const hook = await webhook(() => 204);
-    const tell = telling({ kind: "webhook", url: hook.url, timeoutMs: 60_000 });
+    const tell = await telling({ settings: { kind: "webhook", url: hook.url, timeoutMs: 60_000 } });
     const holds = Array.from({ length: 13 }, (_, n) => ({ ...held, key: `hold:h${n}`, summary: `C${n} is held` }));
     const group: Alert = { ...down, key: "deferred:orders:x", kind: "deferred", count: 400 };
     expect(await tell([...holds, group])).toEqual(["started hold", "started deferred:orders:x"]);
@@ -126,12 +138,12 @@ describe("alerts", () => {
     expect(await tell([...holds, group])).toEqual([]);
     expect(await tell([...holds, { ...group, count: 10 }])).toEqual([]);
     expect(await tell([...holds, { ...group, count: 11 }])).toEqual(["grew deferred:orders:x"]);
-    expect(await tell([])).toEqual(["ended hold", "ended deferred:orders:x"]);
+    expect((await tell([])).toSorted()).toEqual(["ended deferred:orders:x", "ended hold"]);
   });
 
   it("are posted to a webhook as JSON with its token", async () => {
     const hook = await webhook(() => 204);
-    const tell = telling({ kind: "webhook", url: hook.url, token: "env:HOOK", timeoutMs: 60_000 });
+    const tell = await telling({ settings: { kind: "webhook", url: hook.url, token: "env:HOOK", timeoutMs: 60_000 } });
     expect(await tell([down])).toEqual(["started source-down:crm"]);
     expect(hook.got).toEqual([
       {
@@ -139,6 +151,7 @@ describe("alerts", () => {
         body: {
           ...down,
           event: "started",
+          severity: "warning",
           instance: "here (ledger_1)",
           count: 1,
           states: [],
@@ -153,9 +166,13 @@ describe("alerts", () => {
     const answers: (number | undefined)[] = [500, undefined, 302, 200, 200];
     const hook = await webhook(() => answers.shift());
     const lines: string[] = [];
-    const store = new MemoryAlerts();
-    const tell = telling({ kind: "webhook", url: hook.url, timeoutMs: 60_000 }, lines, store);
-    const tellInHaste = telling({ kind: "webhook", url: hook.url, timeoutMs: 2_000 }, lines, store);
+    const { ledger } = await openLedger({ clock });
+    const tell = await telling({ settings: { kind: "webhook", url: hook.url, timeoutMs: 60_000 }, lines, ledger });
+    const tellInHaste = await telling({
+      settings: { kind: "webhook", url: hook.url, timeoutMs: 2_000 },
+      lines,
+      ledger,
+    });
     expect(await tell([held])).toEqual([]);
     expect(await tellInHaste([held])).toEqual([]);
     expect(await tell([held])).toEqual([]);
@@ -172,14 +189,15 @@ describe("alerts", () => {
   it("of an end that could not be delivered are tried again, and of a start nobody heard of are dropped", async () => {
     let status = 200;
     const hook = await webhook(() => status);
-    const store = new MemoryAlerts();
-    const tell = telling({ kind: "webhook", url: hook.url, timeoutMs: 60_000 }, [], store);
+    const { ledger } = await openLedger({ clock });
+    const tell = await telling({ settings: { kind: "webhook", url: hook.url, timeoutMs: 60_000 }, ledger });
     await tell([held]);
     status = 503;
     expect(await tell([down])).toEqual([]);
     status = 200;
     expect(await tell([])).toEqual(["ended hold:h1"]);
-    expect(store.rows.size).toBe(0);
+    expect((await ledger.schedule.alerts()).size).toBe(0);
+    expect(await ledger.schedule.toldAlerts()).toEqual([]);
   });
 
   it("go to a program on its standard input, without a shell", async () => {
@@ -187,7 +205,9 @@ describe("alerts", () => {
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const file = join(folder, "out.json");
     const script = `process.stdin.pipe(process.getBuiltinModule("node:fs").createWriteStream(process.argv[1]))`;
-    const tell = telling({ kind: "command", command: [process.execPath, "-e", script, file], timeoutMs: 60_000 });
+    const tell = await telling({
+      settings: { kind: "command", command: [process.execPath, "-e", script, file], timeoutMs: 60_000 },
+    });
     expect(await tell([held])).toEqual(["started hold:h1"]);
     expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ key: "hold:h1", event: "started" });
   });
@@ -198,13 +218,14 @@ describe("alerts", () => {
     [[process.execPath, "-e", "setInterval(() => {}, 1000)"], 200, "longer than 200 ms"],
   ])("say why a program did not take them: %j", async (command, timeoutMs, reason) => {
     const lines: string[] = [];
-    expect(await telling({ kind: "command", command, timeoutMs }, lines)([held])).toEqual([]);
+    const tell = await telling({ settings: { kind: "command", command, timeoutMs }, lines });
+    expect(await tell([held])).toEqual([]);
     expect(lines.join("")).toContain(reason);
   });
 
   it("are not told at all where the configuration says none", async () => {
     const lines: string[] = [];
-    const tell = telling({ kind: "none" }, lines);
+    const tell = await telling({ settings: { kind: "none" }, lines });
     await tell([held]);
     await tell([]);
     expect(lines).toEqual([]);

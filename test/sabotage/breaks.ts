@@ -34,6 +34,7 @@ import { settling } from "./breaks/settling.ts";
 import { naming } from "./breaks/naming.ts";
 import { skipping } from "./breaks/skipping.ts";
 import { standing } from "./breaks/standing.ts";
+import { telling } from "./breaks/telling.ts";
 
 const groups = [
   sending,
@@ -52,6 +53,7 @@ const groups = [
   backups,
   books,
   running,
+  telling,
   reading,
   databases,
   presets,

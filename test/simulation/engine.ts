@@ -320,8 +320,9 @@ export class Engine {
 
   get #notify(): Parameters<typeof tellPeople>[0] {
     const { ledger, clock, logger } = this;
-    const settings = { kind: "log" } as const;
-    return { ledger, clock, logger, store: ledger.schedule, settings, instance: "simulation", secret: () => "" };
+    const ways = [{ name: "log", settings: { kind: "log", severity: "notice" } }] as const;
+    const off = { switches: [], mail: undefined, remindAfterMs: undefined, publicUrl: undefined };
+    return { ...off, ledger, clock, logger, store: ledger.schedule, ways, instance: "simulation", secret: () => "" };
   }
 
   /** A job has the sources of its streams. */

@@ -210,6 +210,7 @@ export const tablesAsOf: Readonly<Record<string, Known>> = {
   acknowledged: versions("from_at", "to_at"),
   // One that ended since is not known any more.
   alert: versions("since", "sent_at"),
+  alert_told: "now",
   amendment_number: versions("fixed_at", "used_at"),
   applied_plan: added("at"),
   // One that was approved again since counts from then.
@@ -235,6 +236,7 @@ export const tablesAsOf: Readonly<Record<string, Known>> = {
   clock_note: "now",
   confirmed_correlation: added("confirmed_at"),
   customer_reading: added("seen_at"),
+  delivery: "now",
   difference: versions("first_seen", "ended_at", {
     last_seen: `iif(t.last_seen > :at, max(t.first_seen,
       coalesce(${lastReading("shown_at", "namespace", "customer_id")}, '')), t.last_seen)`,

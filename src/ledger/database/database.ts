@@ -54,6 +54,7 @@ import * as zonesOfDatesMigration from "../../../migrations/0035_zones_of_dates.
 import * as cutReadsMigration from "../../../migrations/0036_cut_reads.ts";
 import * as shapesOfReadsMigration from "../../../migrations/0037_shapes_of_reads.ts";
 import * as refusedStoredFormsMigration from "../../../migrations/0038_refused_stored_forms.ts";
+import * as toldByWayMigration from "../../../migrations/0039_told_by_way.ts";
 import * as rejectionsMigration from "../../../migrations/0004_rejections.ts";
 
 export type Sqlite = Database.Database;
@@ -102,6 +103,7 @@ export const migrations: Record<string, Migration> = {
   "0036_cut_reads": cutReadsMigration,
   "0037_shapes_of_reads": shapesOfReadsMigration,
   "0038_refused_stored_forms": refusedStoredFormsMigration,
+  "0039_told_by_way": toldByWayMigration,
 };
 
 class TransactionalDdlAdapter extends SqliteAdapter {

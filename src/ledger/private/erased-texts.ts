@@ -51,6 +51,8 @@ export const wordsOfCustomer: readonly [table: string, columns: readonly string[
 export const wordsOfAll: readonly [table: string, columns: readonly string[]][] = [
   ["run", ["summary"]],
   ["alert", ["body"]],
+  ["alert_told", ["body"]],
+  ["delivery", ["problem"]],
   ["source_read", ["problem", "details"]],
   ["assumption_met", ["evidence", "reason"]],
   ["open_circuit", ["reason"]],

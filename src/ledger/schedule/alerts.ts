@@ -2,9 +2,21 @@ import type { Json } from "../../base/canonical-json.ts";
 import { parseJson } from "../../base/canonical-json.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
-import type { AlertTable } from "./tables.ts";
+import type { AlertTable, AlertToldTable } from "./tables.ts";
 
-/** The states that people were told of or are to be told of. Writes run inside the writer's transaction. */
+/** What a way told of a state. */
+export interface ToldAlert {
+  way: string;
+  key: string;
+  since: string;
+  body: Json;
+  toldAt: string;
+}
+
+/** The way that told what was told when there was one way only. */
+const onlyWay = "";
+
+/** The states that stand, and what each way told of them last. Writes run inside the writer's transaction. */
 export class AlertTables {
   readonly #statements;
 
@@ -14,10 +26,25 @@ export class AlertTables {
       set: () =>
         database.prepare(
           `insert into alert (key, since, body) values (?, ?, ?)
-         on conflict (key) do update set body = excluded.body`,
+         on conflict (key) do update set body = excluded.body where body <> excluded.body`,
         ),
       sent: () => database.prepare("update alert set sent_at = ? where key = +?"),
-      drop: () => database.prepare("delete from alert where key = +?"),
+      dropOthers: () => database.prepare("delete from alert where key not in (select value from json_each(?))"),
+      told: () => database.prepare<[], AlertToldTable>("select * from alert_told order by way, key"),
+      tell: () =>
+        database.prepare(
+          `insert into alert_told (way, key, since, body, told_at) values (@way, @key, @since, @body, @at)
+         on conflict (way, key) do update set since = @since, body = @body, told_at = @at`,
+        ),
+      lower: () => database.prepare("update alert_told set body = ? where way = +? and key = +?"),
+      forget: () => database.prepare("delete from alert_told where way = +? and key = +?"),
+      adopt: () =>
+        database.prepare(
+          `insert into alert_told (way, key, since, body, told_at)
+         select w.value, t.key, t.since, t.body, t.told_at from alert_told t, json_each(?) w where t.way = '${onlyWay}'
+         on conflict (way, key) do nothing`,
+        ),
+      forgetOthers: () => database.prepare("delete from alert_told where way not in (select value from json_each(?))"),
     });
   }
 
@@ -29,15 +56,37 @@ export class AlertTables {
     );
   }
 
-  set(key: string, body: Json, at: string): void {
-    this.#statements.set.run(key, at, JSON.stringify(body));
+  /** These states stand from now on, those that stood before since then, and no others. */
+  stand(states: readonly { key: string; body: Json }[], at: string): void {
+    for (const { key, body } of states) this.#statements.set.run(key, at, JSON.stringify(body));
+    this.#statements.dropOthers.run(JSON.stringify(states.map(({ key }) => key)));
   }
 
-  sent(key: string, at: string): void {
-    this.#statements.sent.run(at, key);
+  told(): ToldAlert[] {
+    return this.#statements.told
+      .all()
+      .map(({ way, key, since, body, told_at: toldAt }) => ({ way, key, since, body: parseJson(body), toldAt }));
   }
 
-  drop(key: string): void {
-    this.#statements.drop.run(key);
+  tell(way: string, states: readonly { key: string; since: string; body: Json }[], at: string): void {
+    for (const { key, since, body } of states) {
+      this.#statements.tell.run({ way, key, since, body: JSON.stringify(body), at });
+      this.#statements.sent.run(at, key);
+    }
+  }
+
+  lower(way: string, states: readonly { key: string; body: Json }[]): void {
+    for (const { key, body } of states) this.#statements.lower.run(JSON.stringify(body), way, key);
+  }
+
+  forget(way: string, keys: readonly string[]): void {
+    for (const key of keys) this.#statements.forget.run(way, key);
+  }
+
+  /** What was told when there was one way only counts for each way; what ways told that are no more is forgotten. */
+  only(ways: readonly string[]): void {
+    const names = JSON.stringify(ways);
+    this.#statements.adopt.run(names);
+    this.#statements.forgetOthers.run(names);
   }
 }

@@ -1,6 +1,9 @@
 import type { Json } from "../../base/canonical-json.ts";
 import type { LedgerContext } from "../context.ts";
 import { AlertTables } from "./alerts.ts";
+import type { ToldAlert } from "./alerts.ts";
+import { DeliveryTables } from "./deliveries.ts";
+import type { Delivery, DeliveryKind } from "./deliveries.ts";
 import { FireTimeTables } from "./fire-times.ts";
 import { OpenCircuitTables } from "./open-circuits.ts";
 import type { OpenCircuit } from "./open-circuits.ts";
@@ -10,12 +13,14 @@ export class Schedule {
   readonly #context: LedgerContext;
   readonly #fireTimes: FireTimeTables;
   readonly #alerts: AlertTables;
+  readonly #deliveries: DeliveryTables;
   readonly #circuits: OpenCircuitTables;
 
   constructor(context: LedgerContext) {
     this.#context = context;
     this.#fireTimes = new FireTimeTables(context.database);
     this.#alerts = new AlertTables(context.database);
+    this.#deliveries = new DeliveryTables(context.database);
     this.#circuits = new OpenCircuitTables(context.database);
   }
 
@@ -42,20 +47,73 @@ export class Schedule {
     return this.#context.read(() => this.#fireTimes.last(job));
   }
 
+  /** The states that stood at the last look; `sent`: somebody was told of it. */
   async alerts(): Promise<Map<string, { since: string; body: Json; sent: boolean }>> {
     return this.#context.read(() => this.#alerts.all());
   }
 
-  async setAlert(key: string, body: Json): Promise<void> {
-    await this.#context.write(() => this.#alerts.set(key, body, this.#context.now));
+  /** These states stand, each since it was first met; others do not. What ways have told of those stays known. */
+  async standAlerts(states: readonly { key: string; body: Json }[]): Promise<void> {
+    await this.#context.write(() => this.#alerts.stand(states, this.#context.now));
   }
 
-  async alertSent(key: string): Promise<void> {
-    await this.#context.write(() => this.#alerts.sent(key, this.#context.now));
+  /** What each way told of each state last. */
+  async toldAlerts(): Promise<ToldAlert[]> {
+    return this.#context.read(() => this.#alerts.told());
   }
 
-  async dropAlert(key: string): Promise<void> {
-    await this.#context.write(() => this.#alerts.drop(key));
+  /** A way told of these states as they are now, and of the end of those. */
+  async tellAlerts(
+    way: string,
+    told: readonly { key: string; since: string; body: Json }[],
+    ended: readonly string[],
+  ): Promise<void> {
+    await this.#context.write(() => {
+      this.#alerts.tell(way, told, this.#context.now);
+      this.#alerts.forget(way, ended);
+    });
+  }
+
+  /** What a way told of is less now, or concerns it no more: it tells nothing of that. */
+  async untoldAlerts(
+    way: string,
+    fewer: readonly { key: string; body: Json }[],
+    forgotten: readonly string[],
+  ): Promise<void> {
+    await this.#context.write(() => {
+      this.#alerts.lower(way, fewer);
+      this.#alerts.forget(way, forgotten);
+    });
+  }
+
+  /** Forgets what other ways told and how other ways and switches did: they are not configured. */
+  async onlyDeliveries(ways: readonly string[], switches: readonly string[]): Promise<void> {
+    const isKnown = ({ kind, name }: Delivery): boolean => (kind === "way" ? ways : switches).includes(name);
+    const told = await this.toldAlerts();
+    if ((await this.deliveries()).every(isKnown) && told.every(({ way }) => ways.includes(way))) return;
+    await this.#context.write(() => {
+      this.#alerts.only(ways);
+      this.#deliveries.only("way", ways);
+      this.#deliveries.only("switch", switches);
+    });
+  }
+
+  /** How ways and dead man's switches are doing. */
+  async deliveries(): Promise<Delivery[]> {
+    return this.#context.read(() => this.#deliveries.all());
+  }
+
+  /** A way or a switch did what it is for, or did not and why. */
+  async noteDelivery(kind: DeliveryKind, name: string, problem: string | undefined): Promise<void> {
+    await this.#context.write(() => {
+      if (problem === undefined) this.#deliveries.done(kind, name, this.#context.now);
+      else this.#deliveries.failed(kind, name, problem, this.#context.now);
+    });
+  }
+
+  /** Nothing waits for a way that did not deliver: what it had to tell is over. */
+  async clearDelivery(kind: DeliveryKind, name: string): Promise<void> {
+    await this.#context.write(() => this.#deliveries.clear(kind, name));
   }
 
   /** Circuits that are open, as far as the last runs know. */

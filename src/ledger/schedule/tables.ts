@@ -15,7 +15,29 @@ export interface AlertTable {
   key: string;
   since: string;
   body: string;
+  /** When somebody was told of it last; null where nobody was. */
   sent_at: string | null;
+}
+
+export interface AlertToldTable {
+  way: string;
+  key: string;
+  /** Since when the state lasts. */
+  since: string;
+  /** The state as it was told last. */
+  body: string;
+  told_at: string;
+}
+
+/** A way of telling people, or a dead man's switch. */
+export interface DeliveryTable {
+  kind: "way" | "switch";
+  name: string;
+  /** When it did last what it is for; null where it never did. */
+  done_at: string | null;
+  /** Why it does not; null where it does. */
+  problem: string | null;
+  failing_since: string | null;
 }
 
 export interface OpenCircuitTable {
@@ -29,5 +51,7 @@ export const scheduleTables = {
   last_fire_time: table<LastFireTimeTable>(),
   fired_time: table<FiredTimeTable>(),
   alert: table<AlertTable>(),
+  alert_told: table<AlertToldTable>(),
+  delivery: table<DeliveryTable>(),
   open_circuit: table<OpenCircuitTable>(),
 };

@@ -128,7 +128,8 @@ it("of a ledger that gave a number on before it kept whose it had been, the step
     world.path,
     `drop table earlier_number; alter table record_version drop column date_zones;
      alter table source_read drop column shape; alter table source_read drop column question; alter table source_read drop column mapping;
-     alter table source_read drop column continues; alter table quarantine drop column of_stored_form; drop table read_checkpoint; drop table read_checkpoint_seen;
+      alter table source_read drop column continues; alter table quarantine drop column of_stored_form;
+      drop table read_checkpoint; drop table read_checkpoint_seen; drop table alert_told; drop table delivery;
      delete from kysely_migration where name >= '0034'`,
   );
   const earlier = await openDatabase(world.path, { migrate: false });

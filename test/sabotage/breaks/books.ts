@@ -209,7 +209,7 @@ export const books: Breaks = {
   "a mail that one recipient does not get is sent": {
     file: "src/run/mail.ts",
     within: "sendMail",
-    never: "rejected",
+    never: "refused",
     test: "run/mail.test.ts",
     title: "mail > is no success where one of several recipients is refused",
   },

@@ -1,0 +1,61 @@
+import { durationMs } from "../base/duration.ts";
+import { exitCodes, Problem, Problems } from "../base/errors.ts";
+import type { Config } from "../config/config.ts";
+import type { BoundJob } from "../run/job.ts";
+import type { NotifyDependencies } from "../run/notify/tell.ts";
+import { waysOf } from "../run/notify/ways.ts";
+
+type Settings = Pick<Config, "notify" | "alerts" | "mail" | "serve">;
+
+/** What telling people needs of the configuration. */
+export function tellingSettings({
+  notify,
+  alerts,
+  mail,
+  serve,
+}: Settings): Pick<NotifyDependencies, "ways" | "switches" | "mail" | "remindAfterMs" | "publicUrl"> {
+  return {
+    ways: waysOf({ notify, alerts }),
+    switches: alerts.deadMansSwitches.map(({ name }) => name),
+    mail,
+    remindAfterMs: alerts.remindAfter === null ? undefined : durationMs(alerts.remindAfter),
+    publicUrl: serve.publicUrl,
+  };
+}
+
+/** Throws all that does not fit together of who is told of what, and by which ways. */
+export function requireAlertSettings(config: Settings, jobs: readonly Pick<BoundJob, "id">[]): void {
+  const { alerts, mail } = config;
+  const problems: Problem[] = [];
+  const twice = (names: readonly string[]): Set<string> =>
+    new Set(names.filter((name, index) => names.indexOf(name) !== index));
+  for (const name of twice(waysOf(config).map((way) => way.name)))
+    problems.push(
+      mistake("ways", `has two ways called ${name}, together with \`notify\``, "Give each its own `name`."),
+    );
+  for (const name of twice(alerts.deadMansSwitches.map((one) => one.name)))
+    problems.push(mistake("deadMansSwitches", `has two called ${name}`, "Give each its own `name`."));
+  if (mail === undefined && alerts.ways.some(({ kind }) => kind === "mail"))
+    problems.push(mistake("ways", "has a way of kind mail, and no mail server is configured", "Add `mail`."));
+  const known = jobs.map(({ id }) => id);
+  for (const { name, jobs: named = [] } of alerts.deadMansSwitches)
+    for (const job of named.filter((id) => !known.includes(id)))
+      problems.push(
+        mistake(
+          "deadMansSwitches",
+          `names the job ${job} for ${name}, which is none`,
+          `Use one of: ${known.join(", ")}.`,
+        ),
+      );
+  if (problems.length > 0) throw new Problems(problems);
+}
+
+function mistake(key: string, what: string, cure: string): Problem {
+  return new Problem({
+    code: "config.alerts",
+    message: `\`alerts.${key}\` ${what}.`,
+    cure,
+    place: "alerts",
+    exitCode: exitCodes.configuration,
+  });
+}

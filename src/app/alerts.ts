@@ -1,0 +1,83 @@
+import { toInstant } from "../base/clock.ts";
+import { usage } from "../base/errors.ts";
+import { pageLink, pagePath } from "../report/page-links.ts";
+import type { AlertFacts, AlertWayFacts } from "../report/alerts.ts";
+import { countOf, fromBody, severityOf } from "../run/notify/alert.ts";
+import { concerns } from "../run/notify/due.ts";
+import { testMessage } from "../run/notify/message.ts";
+import { deliver, reasonOf } from "../run/notify/ways.ts";
+import type { Application } from "./application.ts";
+import { tellingSettings } from "./alert-settings.ts";
+
+/** What stands at the last look, who was told of it by which way, and how the ways are doing. */
+export async function alertsNow(application: Application): Promise<AlertFacts> {
+  const { ways, publicUrl } = tellingSettings(application.config);
+  const { standing, told, deliveries } = await (await application.inquiry()).alerts();
+  const toldAt = new Map(told.map((row) => [JSON.stringify([row.way, row.key]), row.toldAt]));
+  const doing = (kind: "way" | "switch", name: string, shown: string): AlertWayFacts => {
+    const found = deliveries.find((one) => one.kind === kind && one.name === name);
+    const { doneAt = null, problem = null, failingSince = null } = found ?? {};
+    return { name, kind: shown, doneAt, problem, failingSince };
+  };
+  const standingKeys = new Set(standing.map(({ key }) => key));
+  return {
+    alerts: standing.map(({ key, since, body }) => {
+      const alert = fromBody(key, body);
+      const { kind, summary, cure, page = pagePath.today() } = alert;
+      return {
+        key,
+        kind,
+        severity: severityOf(kind),
+        summary,
+        cure,
+        count: countOf(alert),
+        since,
+        link: publicUrl === undefined ? null : pageLink(publicUrl, page),
+        ways: ways
+          .filter((way) => concerns(way, alert))
+          .map(({ name }) => ({ way: name, toldAt: toldAt.get(JSON.stringify([name, key])) ?? null })),
+      };
+    }),
+    ending: told
+      .filter(({ way, key }) => !standingKeys.has(key) && ways.some(({ name }) => name === way))
+      .map(({ way, key }) => ({ key, way })),
+    ways: ways.map(({ name, settings }) => doing("way", name, settings.kind)),
+    switches: application.config.alerts.deadMansSwitches.map(({ name, method }) => doing("switch", name, method)),
+  };
+}
+
+/** What a way answered to a test message. */
+export interface TestedWay {
+  way: string;
+  kind: string;
+  /** Why it did not deliver; null where it did. */
+  problem: string | null;
+  /** What of it was not delivered although it was to others. */
+  partly: string | null;
+}
+
+/**
+ * Sends a test message by each way, or by the one that is named, and keeps nothing of it. No dead man's switch is
+ * called: that would say that a run was good.
+ */
+export async function testAlerts(application: Application, named: string | undefined): Promise<TestedWay[]> {
+  const { ways, mail, publicUrl } = tellingSettings(application.config);
+  const chosen = ways.filter(({ name }) => named === undefined || name === named);
+  if (named !== undefined && chosen.length === 0) {
+    const known = ways.map(({ name }) => name).join(", ");
+    throw usage(`there is no way called ${named}`, known === "" ? "none is configured" : `use one of: ${known}`);
+  }
+  const { clock, logger, secrets, instance } = application;
+  const message = testMessage({ instance, at: toInstant(clock.now()), publicUrl });
+  const deps = { clock, logger, mail, secret: (reference: string) => secrets.reveal(reference) };
+  return await Promise.all(
+    chosen.map(async (way) => {
+      const tested = { way: way.name, kind: way.settings.kind };
+      try {
+        return { ...tested, problem: null, partly: (await deliver(message, way, deps)).partly ?? null };
+      } catch (thrown) {
+        return { ...tested, problem: reasonOf(thrown), partly: null };
+      }
+    }),
+  );
+}

@@ -1,0 +1,66 @@
+import { toInstant } from "../../base/clock.ts";
+import { toJson } from "../../base/canonical-json.ts";
+import type { ExitCode } from "../../base/errors.ts";
+import { exitCodes } from "../../base/errors.ts";
+import { ok, withLedger, withReader } from "../command.ts";
+import type { Invocation } from "../command.ts";
+import { example } from "../command-line.ts";
+import type { Register } from "../command-line.ts";
+import { safeLines, viewOf } from "../output.ts";
+
+export const register: Register = (program, carryOut) => {
+  const alerts = program
+    .command("alerts")
+    .description("what stands that needs a person, since when, and who was told by which way")
+    .addHelpText("after", example("crm-sync alerts", "crm-sync alerts test on-call"))
+    .action(() => carryOut(alertsCommand));
+  alerts
+    .command("test")
+    .description("send a test message by each way, or by one, and say what it answered")
+    .argument("[way]", "the name of the way; its kind, where it has no name")
+    .addHelpText("after", example("crm-sync alerts test"))
+    .action((way) => carryOut((invocation) => alertsTestCommand(invocation, way)));
+};
+
+/** `alerts`: what stood at the last look. */
+async function alertsCommand(invocation: Invocation): Promise<ExitCode> {
+  const { output, options } = invocation;
+  return await withReader(invocation, async (application) => {
+    const { alertsNow } = await import("../../app/alerts.ts");
+    const facts = await alertsNow(application);
+    if (options.json) {
+      output.json(toJson(facts));
+      return ok;
+    }
+    const { alertsText } = await import("../../report/alerts.ts");
+    const now = toInstant(application.clock.now());
+    output.line(alertsText(facts, now, viewOf(output, application.config.zone)));
+    return ok;
+  });
+}
+
+/** `alerts test`: exit code 1 where a way did not deliver, or not to everybody. */
+async function alertsTestCommand(invocation: Invocation, named: string | undefined): Promise<ExitCode> {
+  const { output, options } = invocation;
+  return await withLedger(invocation, async (application) => {
+    application.jobs();
+    const { testAlerts } = await import("../../app/alerts.ts");
+    const tested = await testAlerts(application, named);
+    if (options.json) output.json({ ways: toJson(tested) });
+    else if (tested.length === 0) output.line("no way is configured (`notify`, `alerts.ways`): nobody is told");
+    else
+      for (const { way, kind, problem, partly } of tested) {
+        const name = way === kind ? way : `${way} (${kind})`;
+        const failed = problem ?? partly;
+        output.line(safeLines(failed === null ? `good  ${name}: delivered` : `BAD   ${name}: ${failed}`));
+        if (failed !== null) output.line(`      → ${cureOf(kind)}`);
+      }
+    return tested.some(({ problem, partly }) => problem !== null || partly !== null) ? exitCodes.other : ok;
+  });
+}
+
+function cureOf(kind: string): string {
+  if (kind === "mail") return "look at `mail` and at the recipients, then `crm-sync alerts test` again";
+  if (kind === "command") return "run the program by hand with a JSON text on its standard input";
+  return "look at its address, at what it needs to let this program in, and at the network between";
+}

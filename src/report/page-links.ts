@@ -1,0 +1,34 @@
+/**
+ * Where each thing is shown in the browser: the one place that the paths of pages are put together in. Every part that
+ * comes from a record is encoded, so that an id with a slash, a question mark or a blank in it leads nowhere else.
+ */
+export const pagePath = {
+  today: () => "/today",
+  customer: (namespace: string, id: string) => path("customer", namespace, id),
+  hold: (id: string) => path("hold", id),
+  settle: (id: string) => path("settle", id),
+  source: (name: string) => path("source", name),
+  run: (id: string) => path("run", id),
+} as const;
+
+function path(page: string, ...parts: readonly string[]): string {
+  return `/${[page, ...parts.map(segment)].join("/")}`;
+}
+
+/**
+ * A part of a path. Dots alone would be taken for a step upwards, also encoded: a `~` stands before them, and before
+ * what begins with one.
+ */
+function segment(text: string): string {
+  return encodeURIComponent((/^(?:~|\.{1,2}$)/u.test(text) ? `~${text}` : text).toWellFormed());
+}
+
+/** The id that a part of a path stands for, once it is decoded. */
+export function idOfSegment(decoded: string): string {
+  return decoded.startsWith("~") ? decoded.slice(1) : decoded;
+}
+
+/** The address of a page for people, below the address that the pages are reached at from outside. */
+export function pageLink(publicUrl: string, page: string): string {
+  return `${publicUrl.replace(/\/+$/u, "")}${page}`;
+}

@@ -1,0 +1,90 @@
+import { isJsonObject } from "../../base/canonical-json.ts";
+import type { Json } from "../../base/canonical-json.ts";
+
+/** How urgent a state is, the least urgent first. */
+export const severities = ["notice", "warning", "critical"] as const;
+export type Severity = (typeof severities)[number];
+
+/**
+ * What there is to tell of. `critical`: the program does not do its work, or nobody knows what became of it; `warning`:
+ * a person has to decide or correct something; `notice`: something waits that ends by itself once its cause does.
+ */
+const kinds = {
+  "does-not-balance": { severity: "critical", many: "runs do not balance" },
+  "run-failed": { severity: "critical", many: "jobs failed" },
+  "service-down": { severity: "critical", many: "jobs did not reach a service" },
+  breaker: { severity: "critical", many: "circuits are open" },
+  unknown: { severity: "critical", many: "operations have no known outcome" },
+  assumption: { severity: "critical", many: "assumptions were contradicted" },
+  "head-not-kept": {
+    severity: "critical",
+    many: "places outside the database did not get the head of the audit record",
+  },
+  "way-down": { severity: "critical", many: "ways of telling people do not deliver" },
+  "switch-not-called": { severity: "critical", many: "dead man's switches could not be called" },
+  "source-down": { severity: "warning", many: "streams were not read completely" },
+  hold: { severity: "warning", many: "holds wait for approval" },
+  settings: { severity: "warning", many: "settings are missing" },
+  canary: { severity: "warning", many: "records wait, as the share before them was not read back as meant" },
+  "not-as-placed": { severity: "warning", many: "jobs found things that are not as they were placed" },
+  quarantine: { severity: "warning", many: "records are in quarantine" },
+  rejected: { severity: "warning", many: "records are rejected" },
+  deferred: { severity: "notice", many: "records are deferred" },
+} as const satisfies Record<string, { severity: Severity; many: string }>;
+
+export type AlertKind = keyof typeof kinds;
+
+export const alertKinds: readonly AlertKind[] = Object.keys(kinds).filter(isKind);
+
+export function isKind(text: string): text is AlertKind {
+  return Object.hasOwn(kinds, text);
+}
+
+export function severityOf(kind: AlertKind): Severity {
+  return kinds[kind].severity;
+}
+
+/** `holds wait for approval`: what stands after a number. */
+export function manyOf(kind: AlertKind): string {
+  return kinds[kind].many;
+}
+
+/** A state that needs a person. It is told when it starts, when it grows, and when it ends. */
+export interface Alert {
+  /** The same state has the same key in every run, such as `hold:rev_0mb3` or `source-down:crm`. */
+  key: string;
+  kind: AlertKind;
+  /** One sentence. No personal data and no secret: ids, counts and names of sources only. */
+  summary: string;
+  /** What to type or do next. */
+  cure: string;
+  /** How many things stand so; 1 where nothing is said. Where it grows, people are told again. */
+  count?: number;
+  /** The path of the page that shows it; without it, the page of today does. */
+  page?: string;
+}
+
+export function countOf(alert: Alert): number {
+  return alert.count ?? 1;
+}
+
+/** A state as the ledger keeps it. */
+export function bodyOf(alert: Alert): Json {
+  const { kind, summary, cure, page } = alert;
+  return { kind, summary, cure, count: countOf(alert), ...(page === undefined ? {} : { page }) };
+}
+
+/** A state as it was kept. */
+export function fromBody(key: string, body: Json): Alert {
+  const fields = isJsonObject(body) ? body : {};
+  const text = (value: Json | undefined): string => (typeof value === "string" ? value : "");
+  const { kind, page } = fields;
+  return {
+    key,
+    kind: typeof kind === "string" && isKind(kind) ? kind : "run-failed",
+    summary: text(fields["summary"]),
+    cure: text(fields["cure"]),
+    count: typeof fields["count"] === "number" ? fields["count"] : 1,
+    ...(typeof page === "string" ? { page } : {}),
+  };
+}

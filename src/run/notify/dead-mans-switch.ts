@@ -1,0 +1,49 @@
+import type { ExitCode } from "../../base/errors.ts";
+import { callSecret } from "../webhook.ts";
+import type { AlertStore } from "./tell.ts";
+import type { WayDependencies } from "./way.ts";
+import type { DeadMansSwitch } from "../notify-settings.ts";
+import { reasonOf } from "./ways.ts";
+
+/** Whether a run of a job is one after which a switch is called. */
+function isGoodRun(
+  { jobs, goodExits }: Pick<DeadMansSwitch, "jobs" | "goodExits">,
+  run: { job: string; exitCode: ExitCode; state: string },
+): boolean {
+  if (run.state !== "done") return false;
+  return (jobs === undefined || jobs.includes(run.job)) && goodExits.some((code) => code === run.exitCode);
+}
+
+/**
+ * Calls the dead man's switches that a run is good enough for. One that cannot be called is logged, and the ledger
+ * knows since when; it keeps none of the others from being called. Answers whether something of that has changed, so
+ * that people are to be told.
+ */
+export async function callSwitches(
+  switches: readonly DeadMansSwitch[],
+  run: { job: string; exitCode: ExitCode; state: string },
+  { store, logger, secret }: Pick<WayDependencies, "logger" | "secret"> & { store: AlertStore },
+): Promise<boolean> {
+  const failing = (await store.deliveries()).filter((one) => one.kind === "switch" && one.problem !== null);
+  const changed = await Promise.all(
+    switches
+      .filter((one) => isGoodRun(one, run))
+      .map(async ({ name, url, method, timeoutMs }) => {
+        const before = failing.some((one) => one.name === name);
+        try {
+          await callSecret({ url, timeoutMs, what: "its address" }, secret, { method });
+          await store.noteDelivery("switch", name, undefined);
+          return before;
+        } catch (thrown) {
+          const problem = reasonOf(thrown);
+          logger.error(
+            { event: "dead-mans-switch.not-called", switch: name, job: run.job, reason: problem },
+            "a dead man's switch could not be called after a good run",
+          );
+          await store.noteDelivery("switch", name, problem);
+          return !before;
+        }
+      }),
+  );
+  return changed.includes(true);
+}

@@ -1,0 +1,81 @@
+import type { Alert, AlertKind, Severity } from "./alert.ts";
+import { countOf, severities, severityOf } from "./alert.ts";
+
+/** A state that stands, and since when (ISO instant). */
+export interface Standing {
+  alert: Alert;
+  since: string;
+}
+
+/** What one way told of a state last, and when. */
+export interface Told extends Standing {
+  toldAt: string;
+}
+
+/** Which states a way tells of; without anything, of all. */
+export interface Interest {
+  kinds?: readonly AlertKind[] | undefined;
+  /** From this severity on. */
+  severity?: Severity | undefined;
+}
+
+export type AlertEvent = "started" | "grew" | "reminder" | "ended";
+
+/** Something that a way has to tell. */
+export interface Change extends Standing {
+  event: AlertEvent;
+}
+
+/** What one way has to do, by what stands now and what it told before. */
+export interface Due {
+  changes: Change[];
+  /** Became less since it was told: from now on the lower count is compared with, and nothing is told of it. */
+  fewer: Alert[];
+  /** Was told, and is of no interest to the way any more: it is forgotten without a word. */
+  forgotten: string[];
+}
+
+/** Whether a way tells of a state. A way is never asked to tell that it does not work itself. */
+export function concerns(interest: Interest & { name: string }, alert: Alert): boolean {
+  if (alert.key === wayDownKey(interest.name)) return false;
+  if (interest.kinds !== undefined && !interest.kinds.includes(alert.kind)) return false;
+  const least = interest.severity ?? "notice";
+  return severities.indexOf(severityOf(alert.kind)) >= severities.indexOf(least);
+}
+
+/** The key of the state that a way does not deliver. */
+export function wayDownKey(name: string): string {
+  return `way-down:${name}`;
+}
+
+/**
+ * What a way has to tell now. It depends on this way alone: what others delivered or did not changes nothing. A state
+ * that began and ended between two looks, so that nobody was told of it, is not told.
+ */
+export function dueFor(
+  way: Interest & { name: string },
+  standing: readonly Standing[],
+  told: ReadonlyMap<string, Told>,
+  at: { now: number; remindAfterMs: number | undefined },
+): Due {
+  const due: Due = { changes: [], fewer: [], forgotten: [] };
+  const standingKeys = new Set<string>();
+  for (const { alert, since } of standing) {
+    standingKeys.add(alert.key);
+    const before = told.get(alert.key);
+    if (!concerns(way, alert)) {
+      if (before !== undefined) due.forgotten.push(alert.key);
+    } else if (before === undefined) due.changes.push({ event: "started", alert, since });
+    else if (countOf(alert) > countOf(before.alert)) due.changes.push({ event: "grew", alert, since });
+    else if (isDue(before.toldAt, at)) due.changes.push({ event: "reminder", alert, since });
+    else if (countOf(alert) < countOf(before.alert)) due.fewer.push(alert);
+  }
+  for (const [key, { alert, since }] of told)
+    if (!standingKeys.has(key)) due.changes.push({ event: "ended", alert, since });
+  return due;
+}
+
+/** A clock that was set back by more than that time reminds at once, rather than not for as long. */
+function isDue(toldAt: string, { now, remindAfterMs }: { now: number; remindAfterMs: number | undefined }): boolean {
+  return remindAfterMs !== undefined && Math.abs(now - Date.parse(toldAt)) >= remindAfterMs;
+}

@@ -1,0 +1,79 @@
+import { messageOf } from "../../base/errors.ts";
+import { Unreached } from "../webhook.ts";
+import { submitMail } from "../mail.ts";
+import type { AlertMessage } from "./message.ts";
+import { headlineOf, linesOf, plain } from "./message.ts";
+import type { Send } from "./way.ts";
+
+/**
+ * A message to each recipient. One who is refused by the server is told of, and keeps the others neither from it nor
+ * from being told once only.
+ */
+export const toMail: Send<{ to: readonly string[] }> = async (message, { to }, { mail, secret }) => {
+  if (mail === undefined) throw new Error("no mail server is configured");
+  const content = { to, subject: subjectOf(message), text: textOf(message), html: htmlOf(message), files: [] };
+  const sent = submitMail(mail, content, secret).catch((thrown: unknown) => {
+    throw isAnswer(thrown) ? thrown : new Unreached(messageOf(thrown), { cause: thrown });
+  });
+  const { refused } = await Promise.race([sent, tooLong(mostSteps * mail.timeoutMs)]);
+  return refused === 0 ? {} : { partly: `${refused} of ${to.length} recipients were refused` };
+};
+
+/** Steps of a conversation, each of which may take the time-out. */
+const mostSteps = 6;
+
+/** A server that says a little again and again is never silent for long, and would hold up the run all the same. */
+async function tooLong(ms: number): Promise<never> {
+  const signal = AbortSignal.timeout(ms);
+  return await new Promise((_resolve, reject) => {
+    signal.addEventListener("abort", () => reject(new Unreached(`the mail server took longer than ${ms} ms`)));
+  });
+}
+
+/** Whether the server said no, and did not only fail to say anything. */
+function isAnswer(thrown: unknown): boolean {
+  return thrown instanceof Error && "responseCode" in thrown && typeof thrown.responseCode === "number";
+}
+
+/** Of closed words, a count and the name of the instance: nothing that a record says stands in a header. */
+function subjectOf(message: AlertMessage): string {
+  return `crm-sync, ${plain(message.instance)}: ${headlineOf(message)}`;
+}
+
+function textOf(message: AlertMessage): string {
+  const lines = linesOf(message).map(({ label, text }) => `${label}: ${plain(text)}`);
+  const states = message.states.map((state) => `- ${plain(state.summary)}\n  ${plain(state.cure)}${linked(state)}`);
+  return [lines.join("\n"), states.join("\n"), message.link ?? ""].filter((part) => part !== "").join("\n\n") + "\n";
+}
+
+function linked({ link }: { link?: string }): string {
+  return link === undefined ? "" : `\n  ${link}`;
+}
+
+function htmlOf(message: AlertMessage): string {
+  const rows = linesOf(message).map(
+    ({ label, text }) => `<tr><th align="left">${escaped(label)}</th><td>${escaped(text)}</td></tr>`,
+  );
+  const states = message.states.map(
+    ({ summary, cure, link }) => `<li>${anchor(summary, link)}<br>${escaped(cure)}</li>`,
+  );
+  const list = states.length === 0 ? "" : `<ul>${states.join("")}</ul>`;
+  const link = message.link === undefined ? "" : `<p>${anchor(message.link, message.link)}</p>`;
+  return `<!doctype html><html lang="en"><body><table>${rows.join("")}</table>${list}${link}</body></html>`;
+}
+
+function anchor(text: string, link: string | undefined): string {
+  return link === undefined ? escaped(text) : `<a href="${escaped(link)}">${escaped(text)}</a>`;
+}
+
+const entities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+function escaped(text: string): string {
+  return plain(text).replaceAll(/[&<>"']/gu, (character) => entities[character] ?? "");
+}

@@ -1,0 +1,22 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { MailSettings } from "../run-settings.ts";
+import type { AlertMessage } from "./message.ts";
+
+/** What ways deliver with. */
+export interface WayDependencies {
+  clock: Clock;
+  logger: Logger;
+  /** The mail server, where one is configured. */
+  mail: MailSettings | undefined;
+  /** The value behind a reference such as `env:NAME`. */
+  secret: (reference: string) => string;
+}
+
+/** What came of a message that was delivered: words about what of it was not, where that is so. */
+export interface Delivered {
+  partly?: string;
+}
+
+/** Delivers a message by one way, once. Throws where nobody got it. */
+export type Send<Settings> = (message: AlertMessage, settings: Settings, deps: WayDependencies) => Promise<Delivered>;

@@ -1,0 +1,59 @@
+import { messageOf } from "../../base/errors.ts";
+import { scrub } from "../../http/redaction.ts";
+import { toCommand } from "./command.ts";
+import type { Interest } from "./due.ts";
+import { toLog } from "./log.ts";
+import { toMail } from "./mail.ts";
+import type { AlertMessage } from "./message.ts";
+import { toSlack } from "./slack.ts";
+import { toTeams } from "./teams.ts";
+import type { Delivered, WayDependencies } from "./way.ts";
+import type { AlertSettings, NotifySettings, WaySettings } from "../notify-settings.ts";
+import { toWebhook } from "./webhook.ts";
+
+/** A way by which people are told, under the name that its deliveries are kept by. */
+export interface Way extends Interest {
+  name: string;
+  settings: WaySettings;
+}
+
+/** The ways of a configuration: the one of `notify`, and each of `alerts.ways`. */
+export function waysOf({ notify, alerts }: { notify: NotifySettings; alerts: AlertSettings }): Way[] {
+  const first: Way[] = notify.kind === "none" ? [] : [{ name: notify.kind, settings: withInterest(notify) }];
+  return [
+    ...first,
+    ...alerts.ways.map((settings) => ({
+      name: settings.name ?? settings.kind,
+      settings,
+      kinds: settings.kinds,
+      severity: settings.severity,
+    })),
+  ];
+}
+
+function withInterest(notify: Exclude<NotifySettings, { kind: "none" }>): WaySettings {
+  return { ...notify, severity: "notice" };
+}
+
+/** Delivers a message by a way, once. Throws where nobody got it: see `reasonOf` for what may be said of that. */
+export async function deliver(message: AlertMessage, { settings }: Way, deps: WayDependencies): Promise<Delivered> {
+  switch (settings.kind) {
+    case "log":
+      return await toLog(message, settings, deps);
+    case "command":
+      return await toCommand(message, settings, deps);
+    case "webhook":
+      return await toWebhook(message, settings, deps);
+    case "mail":
+      return await toMail(message, settings, deps);
+    case "slack":
+      return await toSlack(message, settings, deps);
+    case "teams":
+      return await toTeams(message, settings, deps);
+  }
+}
+
+/** Why something could not be delivered, without addresses of people, which servers like to repeat. */
+export function reasonOf(thrown: unknown): string {
+  return scrub(messageOf(thrown)).replaceAll(/\s+/gu, " ").slice(0, 500);
+}

@@ -1,0 +1,58 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { pino } from "pino";
+import { expect, it } from "vitest";
+import { parse } from "yaml";
+import { configSchema } from "../../src/config/config.ts";
+import { alertKinds, severities, severityOf } from "../../src/run/notify/alert.ts";
+import { testMessage } from "../../src/run/notify/message.ts";
+import { deliver } from "../../src/run/notify/ways.ts";
+import { startServer } from "../support/http-server.ts";
+import { folder } from "../support/world/start.ts";
+import { HandClock } from "../run/hand-schedule.ts";
+
+const page = readFileSync(join(import.meta.dirname, "../../docs/alerts.md"), "utf8");
+const block = (language: string): string =>
+  new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\``, "mu").exec(page)?.[1] ?? "";
+
+type Verify = (body: string, header: string | undefined, key: string, nowSeconds?: number) => boolean;
+
+it("what the page says a receiver does takes what was signed with its key just now, and nothing else", async () => {
+  const file = join(folder(), "verify.mjs");
+  writeFileSync(file, block("js"));
+  const { isFromCrmSync } = (await import(pathToFileURL(file).href)) as { isFromCrmSync: Verify };
+  const got: { body: string; header: string | undefined }[] = [];
+  const url = await startServer(({ body, headers }, response) => {
+    const header = headers["crm-sync-signature"];
+    got.push({ body, header: typeof header === "string" ? header : undefined });
+    response.end();
+  });
+  const clock = new HandClock("2026-10-01T08:00:00Z");
+  const settings = { kind: "webhook", url, signKey: "env:KEY", timeoutMs: 60_000, severity: "notice" } as const;
+  const deps = { clock, logger: pino({ level: "silent" }), mail: undefined, secret: () => "the key" };
+  const message = testMessage({ instance: "Zürich", at: "2026-10-01T08:00:00.000Z", publicUrl: undefined });
+  await deliver(message, { name: "hook", settings }, deps);
+  const { body = "", header = "" } = got[0] ?? {};
+  const now = clock.now() / 1_000;
+  expect(isFromCrmSync(body, header, "the key", now)).toBe(true);
+  expect(isFromCrmSync(body, header, "the key", now + 299)).toBe(true);
+  expect(isFromCrmSync(body, header, "the key", now + 301)).toBe(false);
+  expect(isFromCrmSync(body, header, "another key", now)).toBe(false);
+  expect(isFromCrmSync(body.replace("notice", "critical"), header, "the key", now)).toBe(false);
+  expect(isFromCrmSync(body, header.replace(/t=\d+/u, `t=${now + 1}`), "the key", now)).toBe(false);
+  expect(isFromCrmSync(body, undefined, "the key", now)).toBe(false);
+});
+
+it("its example is a configuration, and its table has every kind with its severity", () => {
+  const example = parse(block("yaml")) as Record<string, unknown>;
+  for (const [key, value] of Object.entries(example)) {
+    const schema = configSchema.shape[key as keyof typeof configSchema.shape];
+    expect(schema.safeParse(value).error?.issues ?? [], key).toEqual([]);
+  }
+  for (const severity of severities) {
+    const [, listed = ""] = new RegExp(`^\\| ${severity} \\| (.+) \\|$`, "mu").exec(page) ?? [];
+    const kinds = alertKinds.filter((kind) => severityOf(kind) === severity);
+    expect([...listed.matchAll(/`([^`]+)`/gu)].map(([, kind]) => kind)).toEqual(kinds);
+  }
+});

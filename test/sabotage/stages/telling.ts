@@ -1,0 +1,4 @@
+import { telling } from "../breaks/telling.ts";
+import { stage } from "../stage.ts";
+
+stage(telling);
