@@ -95,7 +95,7 @@ describe("the schema for editors", () => {
 
   it("takes what the README shows of sources", () => {
     const text = readFileSync(join(project, "README.md"), "utf8");
-    const shown = [...text.matchAll(/```yaml\n([^]*?)```/gu)].map(([, yaml = ""]): unknown => parse(yaml));
+    const shown = [...text.matchAll(/```yaml\n((?:auth|crm):[^]*?)```/gu)].map(([, yaml = ""]): unknown => parse(yaml));
     expect(shown).toHaveLength(2);
     for (const one of shown) {
       if (!isJsonObject(one)) throw new TypeError("no map");

@@ -3,6 +3,7 @@ import Database from "better-sqlite3";
 import { expect, onTestFinished, vi } from "vitest";
 import { openInquiry } from "../../src/inquiry/inquiry.ts";
 import type { Inquiry } from "../../src/inquiry/inquiry.ts";
+import { copyWhileWritten, ledgerFacts, requireIntact } from "../../src/ledger/database/backup.ts";
 import { copyLedger } from "../../src/ledger/database/copy.ts";
 import { openDatabase } from "../../src/ledger/database/database.ts";
 import { statements } from "../../src/ledger/database/statements.ts";
@@ -143,6 +144,10 @@ export async function everyStatement(): Promise<{ texts: string[]; migrating: Re
       for (const filters of [{}, all]) await stated(ledger.path, kind, { by, filters });
   await closing(world);
   copyLedger(ledger.path, join(newFolder(), "copy.db"));
+  const copy = join(newFolder(), "backup.db");
+  await copyWhileWritten(ledger.path, copy, () => {});
+  requireIntact(copy);
+  ledgerFacts(copy);
   spy.mockRestore();
 
   return { texts: [...prepared].map(flat), migrating };
