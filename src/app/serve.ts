@@ -1,3 +1,4 @@
+import { toInstant } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { Schedule } from "../run/schedule.ts";
@@ -7,21 +8,32 @@ import type { Application } from "./application.ts";
 import { executeJob } from "./execute-job.ts";
 import { readHealth } from "./health.ts";
 import type { StartHealth } from "./health.ts";
+import { supervisorOf } from "./supervisor.ts";
 
 /**
  * Runs the jobs on their schedule and answers /healthz until `signal` is aborted; a run that is on is stopped cleanly.
+ * A service manager that started the program is told how it stands.
  */
 export async function serve(application: Application, { signal, startHealth, started }: ServeRequest): Promise<void> {
   const ledger = await application.ledger();
   const jobs = application.jobs();
   const { clock, logger } = application;
+  const supervisor = supervisorOf(application.environment, process, { clock, logger });
+  let waiting = "";
   const schedule = new Schedule({
     jobs,
     store: ledger.schedule,
     clock,
     logger,
     ticker: cronTicker(clock),
-    execute: async (run) => await executeAtFireTime(application, ledger, run),
+    execute: async (run) => {
+      supervisor.status(`run of ${run.job.id}, on since ${toInstant(clock.now())}`);
+      try {
+        return await executeAtFireTime(application, ledger, run);
+      } finally {
+        if (!signal.aborted) supervisor.status(waiting);
+      }
+    },
   });
   const health = await startHealth({
     settings: application.config.serve,
@@ -29,12 +41,17 @@ export async function serve(application: Application, { signal, startHealth, sta
     logger,
     read: () => readHealth(application.platform(), ledger, schedule),
   });
-  started({ jobs: jobs.filter((job) => job.schedule !== undefined).length, url: health.url });
+  const scheduled = jobs.filter((job) => job.schedule !== undefined).length;
+  waiting = `waits for the fire times of ${scheduled} job(s); health at ${health.url}/healthz`;
+  started({ jobs: scheduled, url: health.url });
+  supervisor.ready(waiting);
   schedule.start();
   const broken = await untilStopped(signal, ledger, application, schedule);
   logger.info({}, "stopping");
+  supervisor.stopping();
   await schedule.stop();
   await health.close();
+  await supervisor.end();
   if (broken !== undefined) throw broken;
 }
 
