@@ -1,5 +1,6 @@
 import { dirname, join } from "node:path";
 import { hostname } from "node:os";
+import { isDeepStrictEqual } from "node:util";
 import type { DestinationStream } from "pino";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { systemClock } from "../base/clock.ts";
@@ -60,13 +61,16 @@ export class Application {
   readonly sandbox: Sandbox | undefined;
   readonly #placeOf: (key: string) => string;
   readonly #face: Face;
+  readonly #choice: ConfigChoice;
+  /** What is open belongs to another one, which closes it. */
+  #borrows = false;
   #logger: Logger | undefined;
   #ledger: Ledger | undefined;
   #inquiry: Inquiry | undefined;
   #platform: Platform | undefined;
   #sources: Source[] | undefined;
 
-  private constructor(open: OpenConfig, environment: Environment, face: Face) {
+  private constructor(open: OpenConfig, choice: ConfigChoice, environment: Environment, face: Face) {
     this.config = open.config;
     this.secrets = open.secrets;
     this.header = open.header;
@@ -74,6 +78,7 @@ export class Application {
     this.#placeOf = open.placeOf;
     this.environment = environment;
     this.sandbox = open.sandbox;
+    this.#choice = choice;
     this.#face = face;
   }
 
@@ -95,7 +100,45 @@ export class Application {
     face: Face,
     needs: Needs = { services: true },
   ): Promise<Application> {
-    return new Application(await openConfig(choice, environment, needs), environment, face);
+    return new Application(await openConfig(choice, environment, needs), choice, environment, face);
+  }
+
+  /**
+   * The same with the configuration as it is written now. It works with what this one has open, which is closed by this
+   * one as before. Throws all problems of the configuration at once.
+   */
+  async reopened(): Promise<Application> {
+    const { sandbox } = this;
+    const choice = sandbox === undefined ? this.#choice : { ...this.#choice, sandbox: sandbox.url };
+    const open = await openConfig(choice, this.environment, { services: true });
+    const next = new Application({ ...open, sandbox }, this.#choice, this.environment, this.#face);
+    next.#borrows = true;
+    next.#logger = this.#logger;
+    next.#ledger = this.#ledger;
+    next.#inquiry = this.#inquiry;
+    return next;
+  }
+
+  /**
+   * Leaves everything to the one that was reopened from this, which closes it from now on. Services that are spoken to
+   * as before keep their circuits, permits and tokens. Not while a run is on.
+   */
+  async handOverTo(next: Application): Promise<void> {
+    const services = ({ config }: Application) => [config.orderService, config.memberCenter, config.assumptions];
+    next.#borrows = false;
+    this.#borrows = true;
+    if (isDeepStrictEqual(services(this), services(next))) {
+      next.#platform = this.#platform;
+      this.#platform = undefined;
+    }
+    next.logger.level = next.config.log.level;
+    try {
+      await this.close();
+    } catch (error) {
+      this.logger.warn({ why: messageOf(error) }, "what the configuration before had open could not be closed");
+    }
+    this.#sources = undefined;
+    this.#platform = undefined;
   }
 
   get ledgerPath(): string {
@@ -271,10 +314,11 @@ export class Application {
   }
 
   async close(): Promise<void> {
-    this.#inquiry?.close();
-    this.#ledger?.close();
     for (const source of this.#sources ?? []) await source.close();
     await this.#platform?.close();
+    if (this.#borrows) return;
+    this.#inquiry?.close();
+    this.#ledger?.close();
     await this.sandbox?.close();
   }
 }

@@ -49,7 +49,8 @@ function settingsOf({ header }: Application): string {
   return [header.file, ...presets].join("; ");
 }
 
-function settingFindings(application: Application): Finding[] {
+/** Settings that are missing, or are of no use as they are. */
+export function settingFindings(application: Application): Finding[] {
   const { config } = application;
   const missing = new Map<string, { row: string; choices: readonly string[]; endpoints: EndpointId[] }>();
   for (const endpoint of used) {

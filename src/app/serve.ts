@@ -1,6 +1,9 @@
+import type { Clock } from "../base/clock.ts";
 import { toInstant } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
+import type { Logger } from "../base/logger.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import type { BoundJob } from "../run/job.ts";
 import { Schedule } from "../run/schedule.ts";
 import type { ScheduledRun } from "../run/schedule.ts";
 import { cronTicker } from "../run/schedule-ticker.ts";
@@ -8,18 +11,24 @@ import type { Application } from "./application.ts";
 import { executeJob } from "./execute-job.ts";
 import { readHealth } from "./health.ts";
 import type { StartHealth } from "./health.ts";
+import { reload } from "./reload.ts";
+import type { Reloaded } from "./reload.ts";
 import { supervisorOf } from "./supervisor.ts";
 
 /**
  * Runs the jobs on their schedule and answers /healthz until `signal` is aborted; a run that is on is stopped cleanly.
- * A service manager that started the program is told how it stands.
+ * When somebody asks for it, the configuration is read again as soon as no run is on. A service manager that started
+ * the program is told how it stands.
  */
-export async function serve(application: Application, { signal, startHealth, started }: ServeRequest): Promise<void> {
+export async function serve(application: Application, request: ServeRequest): Promise<void> {
+  const { signal } = request;
   const ledger = await application.ledger();
-  const jobs = application.jobs();
   const { clock, logger } = application;
   const supervisor = supervisorOf(application.environment, process, { clock, logger });
-  let waiting = "";
+  let current = application;
+  let jobs = application.jobs();
+  let url = "";
+  const waiting = (): string => `waits for the fire times of ${scheduledOf(jobs)} job(s); health at ${url}/healthz`;
   const schedule = new Schedule({
     jobs,
     store: ledger.schedule,
@@ -29,30 +38,46 @@ export async function serve(application: Application, { signal, startHealth, sta
     execute: async (run) => {
       supervisor.status(`run of ${run.job.id}, on since ${toInstant(clock.now())}`);
       try {
-        return await executeAtFireTime(application, ledger, run);
+        return await executeAtFireTime(current, ledger, run);
       } finally {
-        if (!signal.aborted) supervisor.status(waiting);
+        if (!signal.aborted) supervisor.status(waiting());
       }
     },
+    betweenRuns: async () => {
+      if (!request.takeReload()) return undefined;
+      supervisor.reloading();
+      const reloaded = await reload(current);
+      tellLog(logger, reloaded);
+      request.reloaded(reloaded);
+      if (reloaded.kind === "taken-over") {
+        current = reloaded.application;
+        jobs = current.jobs();
+      }
+      supervisor.ready(waiting());
+      return reloaded.kind === "taken-over" ? jobs : undefined;
+    },
   });
-  const health = await startHealth({
+  const health = await request.startHealth({
     settings: application.config.serve,
     clock,
     logger,
-    read: () => readHealth(application.platform(), ledger, schedule),
+    read: () => readHealth(current.platform(), ledger, schedule),
   });
-  const scheduled = jobs.filter((job) => job.schedule !== undefined).length;
-  waiting = `waits for the fire times of ${scheduled} job(s); health at ${health.url}/healthz`;
-  started({ jobs: scheduled, url: health.url });
-  supervisor.ready(waiting);
-  schedule.start();
-  const broken = await untilStopped(signal, ledger, application, schedule);
-  logger.info({}, "stopping");
-  supervisor.stopping();
-  await schedule.stop();
-  await health.close();
-  await supervisor.end();
-  if (broken !== undefined) throw broken;
+  ({ url } = health);
+  try {
+    request.started({ jobs: scheduledOf(jobs), url });
+    supervisor.ready(waiting());
+    schedule.start();
+    const broken = await untilStopped(request, ledger, clock, schedule);
+    logger.info({}, "stopping");
+    supervisor.stopping();
+    await schedule.stop();
+    await health.close();
+    await supervisor.end();
+    if (broken !== undefined) throw broken;
+  } finally {
+    if (current !== application) await current.close();
+  }
 }
 
 export interface ServeRequest {
@@ -60,6 +85,24 @@ export interface ServeRequest {
   startHealth: StartHealth;
   /** Told once everything answers: how many jobs have a schedule, and where health is. */
   started: (serving: { jobs: number; url: string }) => void;
+  /** Whether somebody asks for the configuration to be read again. */
+  readonly wantsReload: boolean;
+  /** The same; then it is being done, and is not asked for any more until it is asked for anew. */
+  takeReload: () => boolean;
+  reloaded: (reloaded: Reloaded) => void;
+}
+
+function scheduledOf(jobs: readonly BoundJob[]): number {
+  return jobs.filter((job) => job.schedule !== undefined).length;
+}
+
+function tellLog(logger: Logger, reloaded: Reloaded): void {
+  if (reloaded.kind === "taken-over") {
+    logger.info({ event: "configuration.taken-over", changed: reloaded.changed }, "the configuration was taken over");
+    return;
+  }
+  const problems = reloaded.problems.map(({ code, place }) => ({ code, place }));
+  logger.error({ event: "configuration.refused", problems }, "the configuration was not taken over");
 }
 
 async function executeAtFireTime(
@@ -79,18 +122,19 @@ async function executeAtFireTime(
 /**
  * Waits for the signal, or for a ledger that can no longer be written: then only a new start knows what is on disk. A
  * fire time that waits for another program's run is tried again all the while, so that it fires soon after that run
- * ended or was killed.
+ * ended or was killed; so is a configuration that is to be read again.
  */
 async function untilStopped(
-  signal: AbortSignal,
+  request: ServeRequest,
   ledger: Ledger,
-  application: Application,
+  clock: Clock,
   schedule: Schedule,
 ): Promise<Problem | undefined> {
+  const { signal } = request;
   while (!signal.aborted) {
     if (ledger.broken !== undefined) return ledger.broken;
-    if (schedule.waits) void schedule.tick();
-    await application.clock.sleep(500, signal).catch(() => {});
+    if (schedule.waits || request.wantsReload) void schedule.tick();
+    await clock.sleep(500, signal).catch(() => {});
   }
   return undefined;
 }

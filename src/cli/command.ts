@@ -19,6 +19,8 @@ export interface Invocation {
   output: Output;
   /** Aborted by SIGINT, SIGTERM and SIGHUP. */
   signal: AbortSignal;
+  /** Has SIGHUP call this instead; undefined where no signals come. */
+  onHangUp?: ((listener: () => void) => void) | undefined;
   startHealth: StartHealth;
 }
 

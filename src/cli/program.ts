@@ -85,12 +85,12 @@ export async function main(
   const trace = environment["CRM_SYNC_TRACE"] === "1";
   const output = createOutput(process.stdout, process.stderr, () => performance.now(), { trace });
   const stop = new AbortController();
-  const stopListening = listenForSignals(stop, output);
+  const signals = listenForSignals(stop, output);
   outliveReaders();
   try {
-    return await carryOut(argv, { environment, output, signal: stop.signal, startHealth });
+    return await carryOut(argv, { environment, output, signal: stop.signal, startHealth, onHangUp: signals.onHangUp });
   } finally {
-    stopListening();
+    signals.end();
   }
 }
 

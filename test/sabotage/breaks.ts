@@ -30,6 +30,7 @@ import { reading } from "./breaks/reading.ts";
 import { rejecting } from "./breaks/rejecting.ts";
 import { running } from "./breaks/running.ts";
 import { sending } from "./breaks/sending.ts";
+import { serving } from "./breaks/serving.ts";
 import { settling } from "./breaks/settling.ts";
 import { naming } from "./breaks/naming.ts";
 import { skipping } from "./breaks/skipping.ts";
@@ -54,6 +55,7 @@ const groups = [
   books,
   running,
   telling,
+  serving,
   reading,
   databases,
   presets,
