@@ -31,7 +31,7 @@ export const serving: Breaks = {
   },
   "a fire time that waited runs by the job as it was": {
     file: "src/run/schedule.ts",
-    within: "#change",
+    within: "Schedule.#change",
     find: "this.#owed.set(id, { ...due, job });",
     replace: "this.#owed.set(id, { job, ...due });",
     test: "run/schedule.test.ts",
