@@ -1,5 +1,6 @@
 import { assumptionsPage } from "./assumptions-page.ts";
 import { configurationPage } from "./configuration-page.ts";
+import { manPage } from "./man-page.ts";
 import { mappingPage } from "./mapping-page.ts";
 import { presetsPage } from "./presets-page.ts";
 import { statementSchemas } from "./statement-schemas.ts";
@@ -12,5 +13,6 @@ export const pages: Readonly<Record<string, () => string>> = {
   "presets.md": presetsPage,
   "assumptions.md": assumptionsPage,
   "statements.md": statementsPage,
+  "crm-sync.1": manPage,
   ...statementSchemas,
 };

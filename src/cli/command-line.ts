@@ -18,7 +18,8 @@ export function createProgram(version: string) {
     .addHelpText("after", example("crm-sync --config crm-sync.yaml check", "crm-sync run customers-and-orders"));
 }
 
-type Program = ReturnType<typeof createProgram>;
+/** The program as a command line is read by it. */
+export type Program = ReturnType<typeof createProgram>;
 
 /** Carries a command out; its exit code becomes the program's. */
 export type CarryOut = (work: (invocation: Invocation) => Promise<ExitCode>) => Promise<void>;

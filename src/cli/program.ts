@@ -14,6 +14,7 @@ import { register as borrow } from "./commands/borrow.ts";
 import { register as check } from "./commands/check.ts";
 import { register as explain } from "./commands/explain.ts";
 import { register as init } from "./commands/init.ts";
+import { register as completion } from "./commands/completion.ts";
 import { register as link } from "./commands/link.ts";
 import { register as lock } from "./commands/lock.ts";
 import { register as map } from "./commands/map.ts";
@@ -36,7 +37,7 @@ import { register as status } from "./commands/status.ts";
 import { register as undo } from "./commands/undo.ts";
 import { register as watch } from "./commands/watch.ts";
 import { createProgram } from "./command-line.ts";
-import type { Register } from "./command-line.ts";
+import type { CarryOut, Program, Register } from "./command-line.ts";
 import type { Invocation } from "./command.ts";
 import { createOutput, reportFailure } from "./output.ts";
 import { listenForSignals, outliveReaders } from "./signals.ts";
@@ -74,7 +75,13 @@ const commands: readonly Register[] = [
   rebuild,
   sandbox,
   init,
+  completion,
 ];
+
+/** Adds every command to the program. */
+export function registerAll(program: Program, carryOutOne: CarryOut): void {
+  for (const register of commands) register(program, carryOutOne);
+}
 
 /** Runs one command line in this process, which signals stop, and gives its exit code. */
 export async function main(
@@ -102,12 +109,10 @@ export async function carryOut(argv: readonly string[], surroundings: Omit<Invoc
     writeOut: (text) => void output.stdout.write(text),
     writeErr: (text) => void output.stderr.write(text),
   });
-  for (const register of commands) {
-    register(program, async (work) => {
-      const { config, json, sandbox: url } = program.opts();
-      exit = await work({ ...surroundings, options: { config, json, sandbox: url === "" ? true : url } });
-    });
-  }
+  registerAll(program, async (work) => {
+    const { config, json, sandbox: url } = program.opts();
+    exit = await work({ ...surroundings, options: { config, json, sandbox: url === "" ? true : url } });
+  });
 
   try {
     // Without a "=" the word after --sandbox would be taken for its URL.

@@ -1,0 +1,3 @@
+/** Shells that complete a command line. */
+export const shells = ["bash", "zsh", "fish"] as const;
+export type Shell = (typeof shells)[number];
