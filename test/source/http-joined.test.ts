@@ -211,6 +211,23 @@ describe("details that are asked for record by record", () => {
     expect(outcome.complete).toBe(true);
   });
 
+  it("are not asked for as those of another record, whatever a key holds", async () => {
+    const ids = ["b,c", "x' or 'a' eq 'a", "7"];
+    const service = await startService(({ path, query }) => {
+      if (path === "/orders") return { body: ids.map((id) => ({ id })) };
+      const asked = path === "/of" ? (query["ids"] ?? "").split(",") : (query["q"] ?? "").split("'").slice(1, -1);
+      return { body: asked.map((order) => ({ order })) };
+    });
+    const batch = { url: "of", key: "order", each: { batch: 5, put: [{ parameter: "ids", value: "id" }] } };
+    const batched = await read(service.origin, { ...stream, details: { lines: batch } });
+    expect(batched.bads.map(({ key, code }) => [key, code])).toEqual([["b,c", "no-value"]]);
+    const quoted = { url: "lines?q=order eq '{id}'", each: {} };
+    const single = await read(service.origin, { ...stream, details: { lines: quoted } });
+    expect(single.bads.map(({ key, code }) => [key, code])).toEqual([[ids[1], "no-value"]]);
+    expect(service.asked.some(({ query }) => query["q"]?.includes(" or ") === true)).toBe(false);
+    expect(single.raws.map(({ value }) => value["lines"])).toEqual([[{ order: "b,c" }], [{ order: "7" }]]);
+  });
+
   it("show no value of a record in a place or a problem", async () => {
     const people = [{ id: 1, mail: "zq@example.com" }];
     const { origin } = await serviceOf({
@@ -316,6 +333,8 @@ it("chains refuse what cannot be asked for", () => {
   expect(issues(lines({ url: "a/{id}", each: { batch: 2 } }))).toEqual([
     "details.lines.each.batch: found with a {field} in `url`, which holds one value; use `put`",
   ]);
+  const put = [{ parameter: "ids", value: "id" }];
+  expect(issues(lines({ each: { batch: 2, notFound: "none", put } }))[0]).toContain("details.lines.each.notFound: ");
   expect(issues(lines({ url: "a/{i[}", each: {} }))[0]).toContain("details.lines.url: ");
   expect(issues({ url: "x/{id}", each: { of: "customers" } })).toEqual(["each.of: the source has no stream customers"]);
   expect(issues({ url: "x/{id}", each: { of: "orders" } })).toEqual([

@@ -159,6 +159,11 @@ export function checkChain(
     });
   if (each.batch !== undefined && key === undefined)
     issues.push({ path: ["key"], message: "missing; with `each.batch` it tells whose a row is" });
+  if (each.batch !== undefined && each.notFound === "none")
+    issues.push({
+      path: ["each", "notFound"],
+      message: "found none with `batch`: HTTP 404 for one record would say that there is nothing for all of them",
+    });
   for (const [index, put] of each.put.entries()) {
     const at = ["each", "put", String(index)];
     const inBody = put.in === "body";

@@ -7,6 +7,7 @@ import type { ChainSettings } from "./chain-settings.ts";
 import { addressOf } from "./http-source-settings.ts";
 import type { List } from "./list.ts";
 import { valueIn } from "./path-of.ts";
+import { isHarmless } from "./placement.ts";
 import type { Placement } from "./placement.ts";
 
 /** A record that others are asked for by. */
@@ -75,6 +76,14 @@ export async function* readChain(
         const missing = missingOf(chain, parent.value);
         if (missing !== undefined) {
           const message = `the record has no usable value in ${missing}, by which what belongs to it is asked for`;
+          yield { lacking: { parent, message } };
+          continue;
+        }
+        const ambiguous = severalOf(chain, parent.value) ?? endingOf(chain, parent.value);
+        if (ambiguous !== undefined) {
+          const message =
+            `the record has a value in ${ambiguous} with marks that could end the text around it, so that what ` +
+            "belongs to others would be asked for";
           yield { lacking: { parent, message } };
           continue;
         }
@@ -153,6 +162,31 @@ function missingOf({ url, each }: Chain, value: JsonObject): string | undefined 
   const inAddress = [...url.matchAll(placeholders)].map(([, path = ""]) => path);
   const unusable = inAddress.find((path) => textAt(value, path) === undefined);
   return unusable ?? each.put.map((put) => put.value).find((path) => scalarAt(value, path) === undefined);
+}
+
+/** A field whose value would read as several, where the values of a batch stand in one text. */
+function severalOf({ each }: Chain, value: JsonObject): string | undefined {
+  if (each.batch === undefined) return undefined;
+  const joined = each.put.filter((put) => put.in !== "body" && put.quoted === undefined && put.separator !== "");
+  return joined.find((put) => String(scalarAt(value, put.value)).includes(put.separator))?.value;
+}
+
+/** A field whose value could end the quotes or the expression that it stands in, in the address. */
+function endingOf({ url }: Chain, value: JsonObject): string | undefined {
+  for (const match of url.matchAll(placeholders)) {
+    const [whole, path = ""] = match;
+    const before = url.slice(0, match.index);
+    const after = url.slice(match.index + whole.length);
+    const text = textAt(value, path) ?? "";
+    if (/(?:['"]|%2[27])$/u.test(before) ? /['"\\\p{Cc}]/u.test(text) : !isWhole(before, after) && !isHarmless(text))
+      return path;
+  }
+  return undefined;
+}
+
+/** Whether what stands there is a step of an address or the value of a parameter, and no part of one. */
+function isWhole(before: string, after: string): boolean {
+  return /(?:^|[/?&=#])$/u.test(before) && /^(?:$|[/?&#])/u.test(after);
 }
 
 /** What can stand as one step of an address; `.` and `..` would lead to another one. */

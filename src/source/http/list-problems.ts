@@ -75,12 +75,17 @@ export class ListProblems {
     return this.moved(this.#url, `each of the ${passes} times; a record was not there again`);
   }
 
-  moved(url: URL, how: string): Problem {
+  differed(passes: number): Problem {
+    const how = `each of the ${passes} times; its rows, which have no key, were not the same ones`;
+    return this.moved(this.#url, how, "set `rowKey`, by which a row is known again, ");
+  }
+
+  moved(url: URL, how: string, first = ""): Problem {
     return sourceProblem(
       "source.moved",
       shownUrl(url),
       `The list of the ${this.#who} moved while it was read, ${how}: a record may be on no page.`,
-      "The next run reads it again. If it stays so, ask for a fixed order in `query`, page by `keyset` " +
+      `The next run reads it again. If it stays so, ${first}ask for a fixed order in \`query\`, page by \`keyset\` ` +
         "where the service can, or set `paging.moving`.",
     );
   }

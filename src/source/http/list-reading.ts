@@ -19,6 +19,8 @@ export interface ListSettings extends HttpListSettings {
   /** Field that identifies a record. */
   key?: string | undefined;
   since?: SinceSettings | undefined;
+  /** Its rows are parts of records, details or grouped, and no records of their own. */
+  areParts?: boolean | undefined;
 }
 
 export interface ListReadOptions extends ReadOptions {

@@ -100,7 +100,8 @@ class PagedList implements List {
           break;
         }
         const found = passes?.see(next.value);
-        const items = found === undefined || !this.#isReadAgain(reading) ? next.value : found;
+        const isHeld = passes?.holds === true || this.#isReadAgain(reading);
+        const items = found === undefined || !isHeld ? next.value : found;
         reading.yielded -= next.value.length - items.length;
         yield* batches(items, options.batchSize ?? 500);
         options.signal?.throwIfAborted();
@@ -109,7 +110,11 @@ class PagedList implements List {
         problem = yield* this.#readAgain(reading, passes, signal);
       else if (problem === undefined)
         problem = this.#problems.count(reading) ?? (full ? this.#problems.shift(passes?.twice()) : undefined);
-      if (problem !== undefined) return { complete: false, full, rows: reading.yielded, problem };
+      if (problem === undefined && passes?.holds === true && !this.#isReadAgain(reading))
+        yield* this.#held(reading, passes, "this");
+      // Rows that were held back came all the same: the list is no lacking one.
+      const rows = passes?.holds === true ? reading.sum : reading.yielded;
+      if (problem !== undefined) return { complete: false, full, rows, problem };
       const cursor = this.#mayMove(reading) ? undefined : reading.newest?.cursor();
       return { complete: true, full, rows: reading.yielded, ...(cursor === undefined ? {} : { cursor }) };
     } finally {
@@ -140,7 +145,19 @@ class PagedList implements List {
     }
   }
 
-  /** Reads the list again until a pass is known to have lost nothing; yields what no pass before has found. */
+  /** Rows that were held back: those of the pass that is known to have lost nothing. */
+  async *#held(reading: Reading, passes: Passes, of: "this" | "before"): AsyncGenerator<SourceItem[], void, void> {
+    for (const items of passes.rows(of, reading.options.batchSize ?? 500)) {
+      reading.yielded += items.length;
+      yield items;
+      reading.options.signal?.throwIfAborted();
+    }
+  }
+
+  /**
+   * Reads the list again until a pass is known to have lost nothing. Yields what no pass before has found; of rows that
+   * are parts of records, those of that pass alone.
+   */
   async *#readAgain(
     first: Reading,
     passes: Passes,
@@ -155,11 +172,14 @@ class PagedList implements List {
       const reading = this.#begin(options, undefined);
       const pages = this.#pages(reading, this.#ask(reading, signal), signal);
       for (let next = await pages.next(); ; next = await pages.next()) {
-        if (next.done !== true) passes.see(next.value);
-        else if (next.value === undefined) break;
+        if (next.done !== true) {
+          const bad = passes.see(next.value);
+          first.yielded += bad.length;
+          if (bad.length > 0) yield bad;
+        } else if (next.value === undefined) break;
         else return next.value;
       }
-      for (const fresh of passes.fresh(options.batchSize ?? 500)) {
+      for (const fresh of passes.holds ? [] : passes.fresh(options.batchSize ?? 500)) {
         first.yielded += fresh.length;
         yield fresh;
         options.signal?.throwIfAborted();
@@ -167,7 +187,11 @@ class PagedList implements List {
       const lost = passes.lostSinceBefore();
       doubt =
         this.#problems.count(before) ?? this.#problems.shift(passes.twiceBefore()) ?? this.#problems.lost(lost, most);
-      if (doubt === undefined) return undefined;
+      if (passes.differ()) doubt ??= this.#problems.differed(most);
+      if (doubt === undefined) {
+        if (passes.holds) yield* this.#held(first, passes, "before");
+        return undefined;
+      }
       before = reading;
     }
     return doubt;
@@ -236,11 +260,13 @@ class PagedList implements List {
   }
 
   #passes(reading: Reading): Passes | undefined {
-    const { paging, key, limits } = this.#settings;
+    const { paging, key, limits, areParts = false } = this.#settings;
     const { staging } = this.#deps;
     if (staging === undefined || reading.resumed || paging.kind === "none") return undefined;
     const isWatched = reading.asked === undefined && key !== undefined;
-    return isWatched || this.#moving(true) === "again" ? new Passes(staging.open(), this.#keyOf, limits) : undefined;
+    const mayBeAgain = this.#moving(true) === "again";
+    if (!isWatched && !mayBeAgain) return undefined;
+    return new Passes(staging.open(), this.#keyOf, limits, { ofRecords: areParts && mayBeAgain });
   }
 
   /**

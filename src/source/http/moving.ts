@@ -89,20 +89,33 @@ export class Passes {
   readonly #area: StagingArea;
   readonly #keyOf: KeyOf;
   readonly #limits: RecordLimits;
+  readonly #ofRecords: boolean;
+  /** Of each pass without keys, what its rows are, whatever their order. */
+  readonly #contents: bigint[] = [];
   #pass = 1;
   /** How often this pass has met records that cannot be used and look alike, of those that it met more than once. */
   readonly #alike = new Map<string, number>();
 
-  constructor(area: StagingArea, keyOf: KeyOf, limits: RecordLimits) {
+  /**
+   * `ofRecords`: the rows are parts of records. One that has gone or was changed must not stand in a record beside what
+   * took its place, so the rows of one pass alone are taken, when it is known which one.
+   */
+  constructor(area: StagingArea, keyOf: KeyOf, limits: RecordLimits, { ofRecords }: { ofRecords: boolean }) {
     this.#area = area;
     this.#keyOf = keyOf;
     this.#limits = limits;
+    this.#ofRecords = ofRecords;
+  }
+
+  /** Whether rows are held back until it is known which pass they are taken of. */
+  get holds(): boolean {
+    return this.#ofRecords;
   }
 
   /**
    * Takes what a page of this pass holds, and gives back what the first pass yields of it: a record whose key stood on
    * a page before has moved, and of two forms of one record in a reading nobody could tell which one counts. A change
-   * that it came with is read the next time.
+   * that it came with is read the next time. Of rows that are parts of records only what is bad is given back.
    */
   see(items: readonly SourceItem[]): SourceItem[] {
     const part = passPart(this.#pass);
@@ -113,8 +126,14 @@ export class Passes {
     const rows = named.map(({ item, key }): StagedRow => {
       const { place } = "raw" in item ? item.raw : item.bad;
       const kept = "raw" in item ? item.raw.value : item.bad;
-      return { key, place, text: this.#pass === 1 ? "" : JSON.stringify(kept) };
+      return { key, place, text: this.#pass === 1 && !this.#ofRecords ? "" : JSON.stringify(kept) };
     });
+    if (this.#ofRecords) {
+      const good = rows.filter(({ key }) => !isBad(key));
+      this.#area.put(part, good);
+      if (this.#keyOf === undefined) this.#addContents(good);
+      return items.filter((item) => "bad" in item);
+    }
     const before =
       this.#pass > 1
         ? undefined
@@ -148,17 +167,40 @@ export class Passes {
     this.#alike.clear();
   }
 
+  /** The rows of this pass, or of the one before it. */
+  *rows(of: "this" | "before", batchSize: number): Generator<SourceItem[], void, void> {
+    const pass = of === "this" ? this.#pass : this.#pass - 1;
+    for (const rows of this.#area.rows(passPart(pass), batchSize)) yield rows.map((row) => this.#itemOf(row));
+  }
+
+  /**
+   * Rows without keys, which may be alike, are not the same ones as in the pass before: one may have stood on two pages
+   * of a pass or on none.
+   */
+  differ(): boolean {
+    return this.#ofRecords && this.#contents[this.#pass] !== this.#contents[this.#pass - 1];
+  }
+
+  #addContents(rows: readonly StagedRow[]): void {
+    const sum = rows.reduce((all, { key }) => all + BigInt(`0x${sha256(key)}`) + 1n, this.#contents[this.#pass] ?? 0n);
+    this.#contents[this.#pass] = sum;
+  }
+
+  #itemOf({ place, text }: StagedRow): SourceItem {
+    const value = parseStaged(text, this.#limits);
+    const key = this.#keyOf?.(value);
+    return { raw: key === undefined ? { place, value } : { place, key, value } };
+  }
+
   /** Records of this pass that no pass before it has found, each once. */
   *fresh(batchSize: number): Generator<SourceItem[], void, void> {
     const given = new Set<string>();
     for (const rows of batchesOf(this.#area.orphans(passPart(this.#pass), seenPart), batchSize)) {
-      const items = rows.flatMap(({ key: identity, place, text }): SourceItem[] => {
+      const items = rows.flatMap((row): SourceItem[] => {
+        const { key: identity, place, text } = row;
         if (identity.startsWith("key ") && given.has(identity)) return [];
         given.add(identity);
-        if (isBad(identity)) return [{ bad: badOf(text, place) }];
-        const value = parseStaged(text, this.#limits);
-        const key = this.#keyOf?.(value);
-        return [{ raw: key === undefined ? { place, value } : { place, key, value } }];
+        return [isBad(identity) ? { bad: badOf(text, place) } : this.#itemOf(row)];
       });
       yield items;
     }

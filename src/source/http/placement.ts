@@ -35,6 +35,10 @@ const placeholder = "{value}";
 /** What is put into a text of somebody else's language, such as a query, and must not end the text around it. */
 const harmless = /^[\p{L}\p{N} _.:+@/=-]*$/u;
 
+export function isHarmless(text: string): boolean {
+  return harmless.test(text);
+}
+
 /**
  * A copy of a request with values put into it. Where a text with `{value}` stands already, the value takes that place.
  * Throws a Problem for a value that cannot stand there: a line end in a header, a quote inside a text.

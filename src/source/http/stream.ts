@@ -62,9 +62,13 @@ export class StreamReading {
     return undefined;
   }
 
+  get #own(): ListSettings {
+    return { ...this.#stream, areParts: this.#stream.group !== undefined };
+  }
+
   #list(): List {
     const { who, columns, listOf } = this.#deps;
-    return listOf(this.#stream, { who, columns: columns.own });
+    return listOf(this.#own, { who, columns: columns.own });
   }
 
   #parents({ of }: StreamChain): List {
@@ -79,7 +83,7 @@ export class StreamReading {
   #detail(name: string, settings: DetailSettings, url?: URL): List {
     const { who, columns, listOf } = this.#deps;
     return listOf(
-      { ...settings, key: settings.rowKey, limits: this.#stream.limits },
+      { ...settings, key: settings.rowKey, limits: this.#stream.limits, areParts: true },
       {
         who: `${who}, details ${name}`,
         columns: columns.details[name] ?? [],
@@ -186,7 +190,7 @@ export class StreamReading {
     const { listOf, who, columns } = this.#deps;
     const mayLack = each.notFound === "none";
     const chain = this.#chain(this.#stream.url, each, (url) =>
-      listOf({ ...this.#stream, since: undefined }, { who, url, columns: columns.own, mayLack }),
+      listOf({ ...this.#own, since: undefined }, { who, url, columns: columns.own, mayLack }),
     );
     const reading = readChain(chain, parents, all);
     try {

@@ -22,11 +22,15 @@ import { codeOf } from "./failures.ts";
 export function sqlite(file: string, limits: SessionLimits, clock: Clock): Dialect {
   return {
     quoted: (name) => `"${name.replaceAll('"', '""')}"`,
-    // A column may hold values of any kind, and times are texts, written in one of two ways.
+    // A column may hold values of any kind, and times are texts, written in one of two ways. One that is written in
+    // another way, such as with an offset, is not in the order of the others.
     atLeast: (column, kind) => {
       if (kind === "integer") return `(${column} >= ${placeOfValue} or typeof(${column}) not in ('integer', 'real'))`;
       const text = kind === "date" ? column : `replace(replace(${column}, 'T', ' '), 'Z', '')`;
-      return `(${text} >= ${placeOfValue} or typeof(${column}) <> 'text')`;
+      return (
+        `(${text} >= ${placeOfValue} or typeof(${column}) <> 'text' or substr(${column}, 11) glob '*[+-]*' ` +
+        `or ${column} not glob '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*')`
+      );
     },
     open: () => {
       if (!existsSync(file)) throw new DatabaseFailure({ kind: "missing" });

@@ -29,6 +29,19 @@ function newDatabase(): Promise<TestDatabase> {
 everyDialect("SQLite", newDatabase);
 
 describe("a SQLite file", () => {
+  it("gives a change also where its time is written with an offset behind UTC", async () => {
+    const database = await newDatabase();
+    await database.run("create table c (id text, at text)", "insert into c values ('C1', '2026-11-20T10:00:00Z')");
+    const customers = { query: "select id, at from c", key: "id", since: { column: "at" } };
+    const source = sourceOf(database, { customers });
+    const { cursor } = (await readAll(source, "customers")).outcome;
+    await source.endReading();
+    await database.run("insert into c values ('C2', '2026-11-20T05:30:00-05:00'), ('C3', '2026-11-19T10:00:00Z')");
+    const { raws } = await readAll(source, "customers", { since: cursor ?? "" });
+    expect(raws.map(({ key }) => key)).toEqual(["C1", "C2"]);
+    await source.close();
+  });
+
   it("that is missing, is none, or holds bytes, is named", async () => {
     const database = await newDatabase();
     const missing = { ...database, connection: { kind: "sqlite", file: "nowhere.db" } };
