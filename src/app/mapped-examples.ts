@@ -139,6 +139,7 @@ function exampleOf(
     ? blankSecrets({ ...mapped.value.record }, secretFields[stream])
     : undefined;
   const visible = record === undefined ? undefined : shown.ofRecord(record);
+  const given = visible ?? shown.ofRecord(blankSecrets(mapping.gives(value), secretFields[stream]));
   return {
     place,
     key,
@@ -154,7 +155,7 @@ function exampleOf(
         place: formatRawPath(steps) || ".",
         values: valuesAt(raw, steps).slice(0, mostValues),
       })),
-      gives: isJsonObject(visible) ? givenBy({ field, kind }, visible).slice(0, mostValues) : [],
+      gives: isJsonObject(given) ? givenBy({ field, kind }, given).slice(0, mostValues) : [],
     })),
   };
 }

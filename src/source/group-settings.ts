@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { pathSchema } from "./file/file-source-settings.ts";
+import { parsePath } from "./mapping/path.ts";
 
 /** A name of somebody's own, under which a mapping finds what was put there. */
 const name = z.string().regex(/^[A-Za-z][A-Za-z0-9_]*$/);
@@ -15,6 +16,19 @@ export const groupSchema = z
       description: "Name under which the mapping sees the list of rows, in order of their `key`, or of their content",
       examples: ["rows"],
     }),
+    rows: pathSchema.optional().meta({
+      description:
+        "List in a record whose elements are the rows, such as the seats of an order; " +
+        "by default each record is a row. A record without the list has no rows; " +
+        "an object alone counts as a list of one",
+      examples: ["seats"],
+    }),
+    record: name.optional().meta({
+      description:
+        "With `rows`: name under which a row holds the record that it stands in, without that list; " +
+        "`record` by default",
+      examples: ["order"],
+    }),
     fields: z
       .record(name, pathSchema)
       .default({})
@@ -23,7 +37,15 @@ export const groupSchema = z
         examples: [{ customer: "customerNumber" }],
       }),
   })
-  .superRefine(({ into, fields }, context) => {
+  .superRefine(({ into, rows, record, fields }, context) => {
+    if (rows !== undefined && namesOf(rows) === undefined)
+      context.addIssue({
+        code: "custom",
+        path: ["rows"],
+        message: "expected the names of members alone, from the record on, such as seats or data.seats",
+      });
+    if (rows === undefined && record !== undefined)
+      context.addIssue({ code: "custom", path: ["record"], message: "has no meaning without rows" });
     const taken = (at: string): string => `the name ${at} is taken: by the key, or by the list of rows`;
     if (into === "key") context.addIssue({ code: "custom", path: ["into"], message: taken(into) });
     for (const field of Object.keys(fields)) {
@@ -33,3 +55,23 @@ export const groupSchema = z
     }
   });
 export type GroupSettings = z.infer<typeof groupSchema>;
+
+/** The names of members that a path is made of; undefined where it is made of anything else too. */
+function namesOf(path: string): string[] | undefined {
+  const parsed = parsePath(path);
+  if (!parsed.ok || parsed.value.up > 0 || parsed.value.steps.length === 0) return undefined;
+  const names = parsed.value.steps.filter((step) => typeof step === "string");
+  return names.length === parsed.value.steps.length ? names : undefined;
+}
+
+/** Where rows stand in a record, and under which name each of them holds that record. */
+export interface RowsInside {
+  path: string;
+  steps: readonly string[];
+  record: string;
+}
+
+/** Undefined where each record is a row. */
+export function rowsInside({ rows, record }: GroupSettings): RowsInside | undefined {
+  return rows === undefined ? undefined : { path: rows, steps: namesOf(rows) ?? [], record: record ?? "record" };
+}

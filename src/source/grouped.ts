@@ -1,18 +1,34 @@
-import { canonicalJson } from "../base/canonical-json.ts";
+import { canonicalJson, isJsonObject } from "../base/canonical-json.ts";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { keyReader } from "./keys.ts";
 import type { RecordLimits } from "./limits.ts";
 import { parsePath, valueAt } from "./mapping/path.ts";
 import type { Path } from "./mapping/path.ts";
 import { groupedRecords, groupedRows } from "./reader.ts";
-import type { GroupedRows, ReadOptions, ReadOutcome, SourceItem, StagedRow, Staging, StagingArea } from "./reader.ts";
-import type { GroupSettings } from "./group-settings.ts";
+import type {
+  BadRecord,
+  GroupedRows,
+  RawRecord,
+  ReadOptions,
+  ReadOutcome,
+  SourceItem,
+  StagedRow,
+  Staging,
+  StagingArea,
+} from "./reader.ts";
+import { rowsInside } from "./group-settings.ts";
+import type { GroupSettings, RowsInside } from "./group-settings.ts";
+import { nestedRows } from "./nested-rows.ts";
+import type { NestedRow } from "./nested-rows.ts";
 import { batchesOf, parseStaged } from "./staged.ts";
 
 /** Rows that become records by their key. */
 export interface Grouped {
   settings: GroupSettings;
-  /** Field that identifies a row; a row that stands twice is then named. */
+  /**
+   * Field that identifies a record as the source gives it: a row, or what rows stand in. One that stands twice is then
+   * named.
+   */
   rowKey: string | undefined;
   limits: RecordLimits;
   staging: Staging;
@@ -24,7 +40,8 @@ export interface Grouped {
 const parts = { rows: "#rows", own: "#own", twice: "#twice" } as const;
 
 /**
- * The rows of a reading as records, one for each key: `{ key, NAME: [rows], FIELD: … }`. A record depends on its rows
+ * The rows of a reading as records, one for each key: `{ key, NAME: [rows], FIELD: … }`. A row is what the reading
+ * gives, or an element of a list in it. A record depends on its rows
  * alone and not on the order in which they came: they stand in the order of their own keys, as text, and without these
  * in that of their canonical JSON. Records come in the order of their keys. Everything is staged first: where the rows
  * were not read whole, or so many are gone that it is not believed, there is no record, since one that lacks rows would
@@ -38,7 +55,9 @@ export async function* readGrouped(
   const area = staging.open();
   let rows = 0;
   try {
-    const staged = stageRows(settings.by, rowKey, area, read({ ...signalOf(options), batchSize }));
+    const inside = rowsInside(settings);
+    const rowsOf = inside === undefined ? itself : (raw: RawRecord) => nestedRows(raw, inside, limits);
+    const staged = stageRows({ by: settings.by, rowKey, rowsOf }, area, read({ ...signalOf(options), batchSize }));
     let outcome: ReadOutcome;
     let taken: number;
     for (;;) {
@@ -56,12 +75,12 @@ export async function* readGrouped(
     const ended = { complete: true, full: outcome.full, details };
     const shrunk = options.distrust?.(details);
     if (shrunk !== undefined) return { ...ended, rows, shrunk };
-    for (const batch of batchesOf(rowsTwice(area, rowKey), batchSize)) {
+    for (const batch of batchesOf(rowsTwice(area, rowKey, inside), batchSize)) {
       rows += batch.length;
       yield batch;
       options.signal?.throwIfAborted();
     }
-    const make = recordMaker(settings, rowKey, limits);
+    const make = recordMaker(settings, rowKey, inside, limits);
     for (const groups of area.grouped(parts.rows, parts.twice, { batch: batchSize, most: limits.maxMembers })) {
       const items = groups.map(make).filter((item) => item !== undefined);
       rows += items.length;
@@ -78,38 +97,66 @@ function signalOf({ signal }: ReadOptions): ReadOptions {
   return signal === undefined ? {} : { signal };
 }
 
+/** A record that is a row. */
+function itself({ place, value }: RawRecord): Iterable<NestedRow> {
+  return [{ at: "", place, value, text: JSON.stringify(value) }];
+}
+
+interface RowsStaged {
+  by: string;
+  rowKey: string | undefined;
+  rowsOf: (raw: RawRecord) => Iterable<NestedRow>;
+}
+
+/** Most rows that are held until they are put into the area. */
+const mostHeld = 500;
+
 /** Puts rows into the area; yields what is bad in them, returns their number and how the reading ended. */
 async function* stageRows(
-  by: string,
-  rowKey: string | undefined,
+  { by, rowKey, rowsOf }: RowsStaged,
   area: StagingArea,
   reading: AsyncGenerator<SourceItem[], ReadOutcome, void>,
 ): AsyncGenerator<SourceItem[], { taken: number; outcome: ReadOutcome }, void> {
   const keyOf = keyReader(by);
   const ownOf = keyReader(rowKey);
   let taken = 0;
+  let records = 0;
   try {
     for (;;) {
       const next = await reading.next();
       if (next.done === true) return { taken, outcome: next.value };
-      taken += next.value.length;
       const bad: SourceItem[] = [];
-      const rows: StagedRow[] = [];
       const owns: StagedRow[] = [];
+      let rows: StagedRow[] = [];
       for (const item of next.value) {
         if ("bad" in item) {
           bad.push(item);
+          taken += 1;
           continue;
         }
-        const { place, value } = item.raw;
-        const key = keyOf(value);
-        const own = ownOf?.(value);
-        if (key === undefined) bad.push(keyless(place, own, by));
-        else if (ownOf !== undefined && own === undefined) bad.push(keyless(place, own, rowKey ?? ""));
-        else {
-          rows.push({ key, place, text: JSON.stringify(value) });
-          if (own !== undefined) owns.push({ key: own, place, text: key });
+        const own = ownOf?.(item.raw.value);
+        const groups = new Set<string>();
+        let isKeyless = false;
+        for (const row of rowsOf(item.raw)) {
+          taken += 1;
+          if ("bad" in row) {
+            bad.push(named(row.bad, own, row.at));
+            continue;
+          }
+          const key = keyOf(row.value);
+          if (key === undefined) bad.push(keyless(row.place, own, row.at, by));
+          else if (ownOf !== undefined && own === undefined) isKeyless = true;
+          else {
+            rows.push({ key, place: row.place, text: row.text });
+            groups.add(key);
+          }
+          if (rows.length < mostHeld) continue;
+          area.put(parts.rows, rows);
+          rows = [];
         }
+        if (isKeyless) bad.push(keyless(item.raw.place, own, "", rowKey ?? ""));
+        if (own !== undefined) owns.push(...ownRows(item.raw.place, own, records, groups));
+        records += 1;
       }
       area.put(parts.rows, rows);
       area.put(parts.own, owns);
@@ -120,24 +167,42 @@ async function* stageRows(
   }
 }
 
-function keyless(place: string, key: string | undefined, path: string): SourceItem {
-  const message = `the row has no usable key in ${path}`;
-  return { bad: key === undefined ? { place, code: "no-key", message } : { place, key, code: "no-key", message } };
+function keyless(place: string, own: string | undefined, at: string, path: string): SourceItem {
+  return named({ place, code: "no-key", message: `the row has no usable key in ${path}` }, own, at);
 }
 
-/** Names each row whose own key stands twice, and notes the records that it would count in. */
-function* rowsTwice(area: StagingArea, rowKey: string | undefined): Generator<SourceItem, void, void> {
+/** Something bad with its key, which tells the rows of one record apart. */
+function named(bad: BadRecord, own: string | undefined, at: string): SourceItem {
+  return { bad: own === undefined ? bad : { ...bad, key: `${own}${at}` } };
+}
+
+/**
+ * A record by its own key, once for each key that it has rows of; once at least, so that it is known to stand twice.
+ * The text is its number, which tells it from another one of its key, and the key of the rows.
+ */
+function ownRows(place: string, own: string, record: number, groups: ReadonlySet<string>): StagedRow[] {
+  return [...(groups.size === 0 ? [""] : groups)].map((key) => ({ key: own, place, text: `${record} ${key}` }));
+}
+
+/** Names each record whose own key stands twice, and notes the records that its rows would count in. */
+function* rowsTwice(
+  area: StagingArea,
+  rowKey: string | undefined,
+  inside: RowsInside | undefined,
+): Generator<SourceItem, void, void> {
   if (rowKey === undefined) return;
   for (const { key, places, texts } of area.duplicates(parts.own)) {
+    const placeOf = new Map(texts.map((text, index) => [text.slice(0, text.indexOf(" ")), places[index] ?? ""]));
+    if (placeOf.size === 1) continue;
     area.put(
       parts.twice,
-      places.map((place, index) => ({ key: texts[index] ?? "", place, text: key })),
+      texts.map((text, index) => ({ key: text.slice(text.indexOf(" ") + 1), place: places[index] ?? "", text: key })),
     );
-    for (const place of places) {
-      const others = places.filter((other) => other !== place).slice(0, 10);
-      yield {
-        bad: { place, key, code: "duplicate-row", message: `the row ${key} stands also in ${others.join(", ")}` },
-      };
+    const what = inside === undefined ? "row" : "record";
+    for (const [record, place] of placeOf) {
+      const others = [...placeOf].filter(([other]) => other !== record).slice(0, 10);
+      const elsewhere = others.map(([, at]) => at).join(", ");
+      yield { bad: { place, key, code: "duplicate-row", message: `the ${what} ${key} stands also in ${elsewhere}` } };
     }
   }
 }
@@ -155,9 +220,14 @@ interface Row {
 function recordMaker(
   { into, fields }: GroupSettings,
   rowKey: string | undefined,
+  inside: RowsInside | undefined,
   limits: RecordLimits,
 ): (group: GroupedRows) => SourceItem | undefined {
-  const ownOf = keyReader(rowKey);
+  const keyOf = keyReader(rowKey);
+  const ownOf = (row: JsonObject): string | undefined => {
+    const record = inside === undefined ? row : row[inside.record];
+    return isJsonObject(record) ? keyOf?.(record) : undefined;
+  };
   const shared = Object.entries(fields).map(([name, path]) => ({ name, path, at: pathOf(path) }));
   return ({ key, count, rows, marked }) => {
     if (marked) return undefined;
@@ -170,7 +240,7 @@ function recordMaker(
       .map(({ place, text }): Row => {
         const value = parseStaged(text, limits);
         const canonical = canonicalJson(value);
-        const own = ownOf?.(value);
+        const own = ownOf(value);
         return { place, value, order: own === undefined ? canonical : `${own}\u0000${canonical}` };
       })
       .toSorted((one, other) => (one.order < other.order ? -1 : one.order > other.order ? 1 : 0));

@@ -11,7 +11,7 @@ import { createFileSource } from "./file/source.ts";
 import { createHttpSource } from "./http/source.ts";
 import { readGrouped } from "./grouped.ts";
 import { compileStream } from "./mapping/compile.ts";
-import type { MapRecord, SkipRecord } from "./mapping/compile.ts";
+import type { GiveFields, MapRecord, SkipRecord } from "./mapping/compile.ts";
 import type { LookupTable } from "./mapping/lookup-table.ts";
 import { secretPaths } from "./mapping/secrets.ts";
 import { waysOf } from "./mapping/ways.ts";
@@ -27,6 +27,8 @@ import type { TableReader } from "./tables.ts";
 /** The compiled mapping of one stream, with its look-up tables as they are now. */
 export interface StreamMapping {
   map: MapRecord;
+  /** What each field gives where it can be used, also of a record that cannot. */
+  gives: GiveFields;
   /** Whether a raw record is left out; undefined where the stream leaves none out. */
   skip?: SkipRecord | undefined;
   /** Places of a raw record that hold secrets; blank them with `blankSecrets` in everything that is kept. */

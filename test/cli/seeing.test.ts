@@ -36,6 +36,10 @@ describe("map", () => {
     const found = await w.run("--json", "map", "hr", "staff", "--record", second.id);
     expect(found.exitCode).toBe(3);
     expect(document(found).records).toMatchObject([{ place: "staff.ndjson:2", fault: { field: "userName" } }]);
+    const shown = await w.run("map", "hr", "staff", "--record", second.id);
+    expect(shown.stdout).toContain("would be quarantined");
+    expect(shown.stdout, "fields that map are shown").toMatch(/^customerId +C2 +customer = C2 +customer$/mu);
+    expect(shown.stdout).toMatch(/^name +\(text of \d+ characters/mu);
     expect((await w.run("map", "hr", "staff", "--record", "S1-1")).exitCode).toBe(0);
     const none = await w.run("map", "hr", "staff", "--record", "nobody");
     expect(none).toMatchObject({ exitCode: 64, stdout: expect.stringContaining('whose key or id is "nobody"') });

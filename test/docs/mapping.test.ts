@@ -21,6 +21,7 @@ const emptyContext = (): MappingContext => ({
   mistakes: [],
   reads: [],
   fault: undefined,
+  leavesOutFaults: false,
   localIn: undefined,
   visited: 0,
   zones: new Map(),

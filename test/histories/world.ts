@@ -337,6 +337,7 @@ class History {
       mapping: (stream) =>
         Promise.resolve({
           map: maps[stream],
+          gives: () => ({}),
           secretPaths: [],
           ways: () => [],
           nullTexts: [],

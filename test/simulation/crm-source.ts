@@ -43,6 +43,7 @@ export function companySource(
     mapping: (stream) =>
       Promise.resolve({
         map: maps[stream],
+        gives: () => ({}),
         secretPaths: [],
         ways: () => [],
         nullTexts: [],

@@ -61,6 +61,7 @@ export function pagedSource(settings: Settings): Source {
       const question = hashOf({ fingerprint, query: settings.query?.() ?? "" });
       return Promise.resolve({
         map: compileMapping("customers", mapping()),
+        gives: () => ({}),
         secretPaths: [],
         ways: () => [],
         nullTexts: [],

@@ -1,3 +1,4 @@
+import { groupingPlaces, placeInRecord } from "../group-places.ts";
 import { readsOf } from "../mapping/compile.ts";
 import { parsePath } from "../mapping/path.ts";
 import type { Stream } from "../../crm/model.ts";
@@ -32,11 +33,8 @@ export function neededColumns(stream: Stream, settings: ReadByColumns): NeededCo
   const own = new Set(columnsOf(settings.key));
   const details = new Map(Object.entries(sets).map(([name, set]) => [name, new Set(columnsOf(set.key))]));
   const { group } = settings;
-  for (const path of group === undefined ? [] : [group.by, ...Object.values(group.fields)])
-    for (const column of columnsOf(path)) own.add(column);
-  for (const { steps } of readsOf(stream, settings.mapping, settings.skip)) {
-    const inRow = group === undefined ? steps : steps[0] === group.into ? steps.slice(2) : [];
-    const [first, , inside] = inRow;
+  const read = readsOf(stream, settings.mapping, settings.skip).map(({ steps }) => placeInRecord(steps, group));
+  for (const [first, , inside] of [...groupingPlaces(group).map(({ steps }) => steps), ...read]) {
     if (typeof first !== "string") continue;
     const detail = details.get(first);
     if (detail === undefined) own.add(first);

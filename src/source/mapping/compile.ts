@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { isJsonObject } from "../../base/canonical-json.ts";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { exitCodes, failed, ok, Problem } from "../../base/errors.ts";
 import type { Result } from "../../base/errors.ts";
@@ -54,6 +55,12 @@ export interface MappingOptions {
 /** Turns one raw record into a canonical one, or says why it cannot be used. Never throws for a record. */
 export type MapRecord = (raw: JsonObject) => Result<MappedRecord, Rejection>;
 
+/**
+ * What each field of the mapping gives for one raw record, without those that cannot be used. It may be no canonical
+ * record.
+ */
+export type GiveFields = (raw: JsonObject) => JsonObject;
+
 /** A record that is left out. */
 export interface Skipped {
   /** Which record it is, where that can be read. */
@@ -85,6 +92,7 @@ function compile(stream: Stream, spec: MappingSpec, options: MappingOptions): Co
     mistakes: [],
     reads: [],
     fault: undefined,
+    leavesOutFaults: false,
     localIn: undefined,
     visited: 0,
     zones: new Map(),
@@ -176,7 +184,7 @@ export function compileStream(
   stream: Stream,
   spec: MappingSpec,
   options: MappingOptions = {},
-): { map: MapRecord; skip: SkipRecord | undefined } {
+): { map: MapRecord; gives: GiveFields; skip: SkipRecord | undefined } {
   const { evaluate, identity, skips, context } = compile(stream, spec, options);
   refuseMistakes(stream, context, options.place ?? `${stream}.mapping`);
   const validate = validatorOf(stream);
@@ -202,6 +210,12 @@ export function compileStream(
       const result = validate(mapped);
       if (result.ok) return withZones(result.value, context);
       return failed({ ...identityOf(identity, raw, context), ...rejectionOf(result.error, mapped) });
+    },
+    gives: (raw) => {
+      context.leavesOutFaults = true;
+      const given = evaluate(begin(raw));
+      context.leavesOutFaults = false;
+      return takeFault(context) === undefined && isJsonObject(given) ? given : {};
     },
     skip:
       skips === undefined

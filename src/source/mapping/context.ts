@@ -46,6 +46,8 @@ export interface MappingContext {
   readonly reads: ReadPath[];
   /** Set by the first expression that cannot use what it found; everything above it stops. */
   fault: Fault | undefined;
+  /** Set while the record is mapped field by field: one that has a fault is left out, and the others are mapped. */
+  leavesOutFaults: boolean;
   /** Set by an expression that read a local time: the zone in which it read it. */
   localIn: string | undefined;
   /** Elements that the lists of the record being mapped were gone through for. */

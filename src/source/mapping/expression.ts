@@ -148,7 +148,12 @@ function chosenOperator(
   };
   const keys = Object.keys(spec);
   const named = keys.filter((key) => Object.hasOwn(operators, key));
-  if (named.length > 1) return wrong(at, `found ${named.join(" and ")} together; expected one of them`);
+  const [first] = named;
+  if (first !== undefined && named.length > 1)
+    return wrong(
+      at,
+      `found ${named.join(" and ")} together; expected one of them; beside ${first} there can be ${besideOf(first)}`,
+    );
   const found = operatorOf(spec);
   if (found === undefined)
     return wrong(
@@ -159,11 +164,15 @@ function chosenOperator(
   const { options } = chosen.reference;
   for (const key of keys) {
     if (key === name || key === "default" || Object.hasOwn(options, key)) continue;
-    const possible = [...Object.keys(options), "default"].join(", ");
-    mistake(context, [...at, key], `unknown; beside ${name} there can be ${possible}`);
+    mistake(context, [...at, key], `unknown; beside ${name} there can be ${besideOf(name)}`);
   }
   const operand = spec[name];
   return operand === undefined ? wrong([...at, name], "missing") : { name, chosen, operand };
+}
+
+/** The keys that may stand beside the name of an operator. */
+function besideOf(name: string): string {
+  return [...Object.keys(operators[name]?.reference.options ?? {}), "default"].join(", ");
 }
 
 function withDefault(evaluate: Evaluate, spec: JsonObject, context: MappingContext): Evaluate {

@@ -49,7 +49,11 @@ export function compileFields(
       const built: JsonObject = {};
       for (const { field, evaluate } of parts) {
         const value = evaluate(scope);
-        if (context.fault !== undefined) return undefined;
+        if (context.fault !== undefined) {
+          if (!context.leavesOutFaults) return undefined;
+          context.fault = undefined;
+          continue;
+        }
         if (value !== undefined) built[field] = value;
       }
       return built;

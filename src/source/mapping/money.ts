@@ -3,15 +3,15 @@ import type { Money } from "../../crm/model.ts";
 import { minorDigits } from "../../crm/currency.ts";
 import { refuse } from "./context.ts";
 import type { MappingContext } from "./context.ts";
+import { pointReader } from "./marks.ts";
+import type { Marks } from "./marks.ts";
 
-export interface MoneyFormat {
+export interface MoneyFormat extends Marks {
   /**
    * The most decimals that an amount has. Undefined: as many as the minor unit of its currency has digits, 2 for EUR, 0
    * for JPY. Fewer than that make the last of them the minor unit: 0 for amounts in cents.
    */
   decimals: number | undefined;
-  decimalMark: string;
-  groupMark: string | undefined;
 }
 
 /** So many whole units of a currency have no room in every format of a statement. */
@@ -22,9 +22,7 @@ export function compileAmount(
   format: MoneyFormat,
   context: MappingContext,
 ): (value: Json, currency: string) => Money | undefined {
-  const { decimalMark, groupMark } = format;
-  const group = RegExp.escape(groupMark ?? "");
-  const grouped = new RegExp(`^[+-]?\\d{1,3}(?:${group}\\d{3})+(?:${RegExp.escape(decimalMark)}\\d*)?$`);
+  const asPoint = pointReader(format);
   return (value, currency) => {
     const digits = minorDigits(currency);
     const decimals = Math.min(format.decimals ?? digits, digits);
@@ -34,16 +32,9 @@ export function compileAmount(
     let text = typeof value === "number" ? String(value) : value;
     if (typeof text !== "string") return refuse(context, "not-an-amount", value, expected);
     if (typeof value === "string") {
-      if (groupMark !== undefined && text.includes(groupMark)) {
-        if (!grouped.test(text.trim()))
-          return refuse(context, "not-an-amount", value, `${expected}, in groups of three digits`);
-        text = text.replaceAll(groupMark, "");
-      }
-      if (decimalMark !== ".") {
-        if (text.includes("."))
-          return refuse(context, "not-an-amount", value, `${expected}, with the decimal mark ${decimalMark}`);
-        text = text.replace(decimalMark, ".");
-      }
+      const written = asPoint(value);
+      if (!written.ok) return refuse(context, "not-an-amount", value, `${expected}, ${written.error}`);
+      text = written.value;
     }
     const match = /^([+-]?)(\d{1,15})(?:\.(\d*))?$/.exec(text.trim());
     if (match === null) return refuse(context, "not-an-amount", value, expected);

@@ -86,7 +86,14 @@ export function parsePath(text: string): Result<Path, string> {
 
 function unexpected(text: string, position: number): string {
   const found = position < text.length ? `${JSON.stringify(text[position])} at character ${position + 1}` : "its end";
-  return `the path ${JSON.stringify(text)} cannot be read: found ${found}, expected a name, "[0]" or '["name"]'`;
+  const expected = `expected a name, "[0]" or '["name"]'`;
+  return `the path ${JSON.stringify(text)} cannot be read: found ${found}, ${expected}${asOneName(text)}`;
+}
+
+/** How the name of one member is written that a path cannot be read as: `Kundennr.`. */
+function asOneName(text: string): string {
+  const isOdd = text !== "" && !/[[\]"]/.test(text) && !text.startsWith("^");
+  return isOdd ? `; for a member of this name write '[${JSON.stringify(text)}]'` : "";
 }
 
 function parseQuoted(text: string): string | undefined {

@@ -2,6 +2,7 @@ import type { Stream } from "../../crm/model.ts";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import type { Problem } from "../../base/errors.ts";
 import type { GroupSettings } from "../group-settings.ts";
+import { groupingPlaces, placeInRecord } from "../group-places.ts";
 import { readsOf } from "../mapping/compile.ts";
 import type { RecordLimits } from "../limits.ts";
 import { columnsStatement, loadQuery, queryProblem } from "./query.ts";
@@ -86,10 +87,8 @@ export async function questionOf(
     needed(part, columnOf(set.key) ?? "", `${at}.key`);
     details[name] = part;
   }
-  for (const { key, column } of grouping(settings.group)) needed(header, column, `${place}.group.${key}`);
-  for (const { steps, at } of readsOf(stream, settings.mapping, settings.skip)) {
-    const [first, , inside] = inRow(steps, settings.group);
-    const key = [`${place}.mapping`, ...at].join(".");
+  for (const { steps, key } of placesRead(stream, settings, place)) {
+    const [first, , inside] = steps;
     const part = typeof first === "string" ? details[first] : undefined;
     if (part === undefined && typeof first === "string") needed(header, first, key);
     else if (part !== undefined && typeof inside === "string") needed(part, inside, key);
@@ -108,20 +107,18 @@ export async function questionOf(
   return { header, details, changed };
 }
 
-/** The way into a row, where a mapping reads rows that are grouped. */
-function inRow(steps: readonly (string | number)[], group: GroupSettings | undefined): readonly (string | number)[] {
-  if (group === undefined) return steps;
-  return steps[0] === group.into ? steps.slice(2) : [];
-}
-
-/** The columns that rows are grouped by and that a record takes from them, each with its key. */
-function grouping(group: GroupSettings | undefined): { key: string; column: string }[] {
-  if (group === undefined) return [];
-  const read = [["by", group.by], ...Object.entries(group.fields).map(([name, path]) => [`fields.${name}`, path])];
-  return read.flatMap(([key = "", path]) => {
-    const column = columnOf(path ?? "");
-    return column === undefined ? [] : [{ key, column }];
-  });
+/** The places of a record that its group and its mapping read, each with the key that reads it. */
+function placesRead(
+  stream: Stream,
+  { group, mapping, skip }: StreamSettings,
+  place: string,
+): { steps: readonly (string | number)[]; key: string }[] {
+  const grouping = groupingPlaces(group).map(({ steps, key }) => ({ steps, key: `${place}.group.${key}` }));
+  const mapped = readsOf(stream, mapping, skip).map(({ steps, at }) => ({
+    steps: placeInRecord(steps, group),
+    key: [`${place}.mapping`, ...at].join("."),
+  }));
+  return [...grouping, ...mapped];
 }
 
 function refuseColumns(query: Query, columns: readonly Column[]): void {

@@ -105,6 +105,7 @@ it.each([
     mistakes: [],
     reads: [],
     fault: undefined,
+    leavesOutFaults: false,
     localIn: undefined,
     visited: 0,
     zones: new Map(),

@@ -103,6 +103,24 @@ export const lists: Breaks = {
     title:
       "rows that are grouped > name a row without a key, a row that stands twice and rows that disagree, and every other record is read",
   },
+  "a row of a list in a record is lost": {
+    file: "src/source/nested-rows.ts",
+    within: "nestedRows",
+    find: "(Array.isArray(found) ? found : [found]).entries()",
+    replace: "(Array.isArray(found) ? found.slice(0, 1) : [found]).entries()",
+    test: "source/nested.test.ts",
+    title:
+      "rows that stand in a list of a record > become people, whose seats of several orders stand together, each with its order",
+  },
+  "rows of a record that stands twice count all the same": {
+    file: "src/source/grouped.ts",
+    within: "rowsTwice",
+    find: "if (placeOf.size === 1) continue;",
+    replace: "if (inside !== undefined || placeOf.size === 1) continue;",
+    test: "source/nested.test.ts",
+    title:
+      "rows that stand in a list of a record > of a record that stands twice are nobody's, and people without a row of it are read",
+  },
   "a secret is taken out of rows that keep it": {
     file: "src/source/source-settings.ts",
     within: "secretsInGroups",

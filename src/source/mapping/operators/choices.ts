@@ -2,10 +2,10 @@
 import { isJsonObject } from "../../../base/canonical-json.ts";
 import { compileCondition } from "../condition.ts";
 import { mistake, refuse } from "../context.ts";
-import { anyOf, kindsOfConstant } from "../kinds.ts";
-import { asText, beside, each, ofText, textRefusals } from "./operator.ts";
+import { anyOf, kindsOfConstant, plain } from "../kinds.ts";
+import { asText, beside, each, textRefusals } from "./operator.ts";
 import type { Operator } from "./operator.ts";
-import { aCondition, anyExpression, constant, listOf, textExpression } from "../written.ts";
+import { aCondition, anyExpression, constant, listOf, plainExpression } from "../written.ts";
 
 export const first: Operator = {
   reference: {
@@ -38,29 +38,38 @@ export const map: Operator = {
     form: "{map: EXPRESSION, values: {WORD: CONSTANT, …}, default: CONSTANT}",
     does:
       "Puts other words for those of the source. `default` is " +
-      "for a word that is not listed, and for no word at all.",
-    takes: "text, or a number",
+      "for a word that is not listed, and for no word at all. True and false are the words `true` and `false`.",
+    takes: "text, a number, or true and false",
     gives: "the constant",
     options: { values: "The words of the source, each with what it becomes. Required." },
-    refuses: { ...textRefusals, "unknown-word": "the word is not listed, and there is no `default`" },
+    refuses: {
+      ...textRefusals,
+      "wrong-type": "what it finds is neither text nor a number, nor true or false",
+      "unknown-word": "the word is not listed, and there is no `default`",
+    },
     examples: [
       {
         expression: { map: "type", values: { P: "personal", C: "company" } },
         record: { type: "C" },
         gives: "company",
       },
+      {
+        expression: { map: "company", values: { true: "company", false: "personal" } },
+        record: { company: false },
+        gives: "personal",
+      },
       { expression: { map: "type", values: { P: "personal" } }, record: { type: "Q" }, refused: "unknown-word" },
     ],
   },
   written: {
-    operand: textExpression,
+    operand: plainExpression,
     options: { values: { form: "entries", of: constant, least: 0 } },
     required: ["values"],
   },
   gives: ({ values }) => anyOf(isJsonObject(values) ? Object.values(values).map(kindsOfConstant) : []),
   compile(operand, spec, at, compiler) {
     const { context } = compiler;
-    const inner = ofText(operand, at, compiler);
+    const inner = compiler.expression(operand, at, plain);
     const { values, default: fallback } = spec;
     if (!isJsonObject(values)) {
       return mistake(context, beside(at, "values"), "expected an object: found text → value");
@@ -69,7 +78,7 @@ export const map: Operator = {
     const expected = `one of ${[...table.keys()].join(", ")}`;
     return (scope) => {
       const found = inner(scope);
-      const text = asText(found, context);
+      const text = typeof found === "boolean" ? String(found) : asText(found, context);
       if (text === undefined) return undefined;
       return table.get(text) ?? fallback ?? refuse(context, "unknown-word", found, expected);
     };

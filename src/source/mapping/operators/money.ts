@@ -1,9 +1,10 @@
 import type { Json } from "../../../base/canonical-json.ts";
 import { mistake, refuse } from "../context.ts";
 import type { Evaluate } from "../context.ts";
+import { marksOf } from "../marks.ts";
 import { compileAmount } from "../money.ts";
 import { numeric } from "../kinds.ts";
-import { beside, isText, option } from "./operator.ts";
+import { beside, isText } from "./operator.ts";
 import type { Operator } from "./operator.ts";
 import { numberExpression, objectExpressionOf, someText, wholeNumber } from "../written.ts";
 
@@ -81,14 +82,7 @@ export const money: Operator = {
     }
     const currencyOf: Evaluate =
       constant === undefined ? compiler.expression(currency, beside(at, "currency"), ["text"]) : () => constant;
-    const amount = compileAmount(
-      {
-        decimals,
-        decimalMark: option(spec, "decimalMark", at, context) ?? ".",
-        groupMark: option(spec, "groupMark", at, context),
-      },
-      context,
-    );
+    const amount = compileAmount({ decimals, ...marksOf(spec, at, context) }, context);
     return (scope) => {
       const found = inner(scope);
       if (found === undefined) return undefined;

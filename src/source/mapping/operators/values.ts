@@ -1,8 +1,10 @@
 import type { Json } from "../../../base/canonical-json.ts";
+import { failed } from "../../../base/errors.ts";
 import { wordsOf } from "../condition.ts";
 import { mistake, refuse } from "../context.ts";
+import { marksOf, pointReader } from "../marks.ts";
 import { kindsOfConstant, numeric, plain } from "../kinds.ts";
-import { beside, each, isText, option } from "./operator.ts";
+import { beside, each, isText } from "./operator.ts";
 import type { Operator } from "./operator.ts";
 import {
   anyExpression,
@@ -55,29 +57,42 @@ export const path: Operator = {
 
 export const number: Operator = {
   reference: {
-    form: "{number: EXPRESSION, decimalMark: TEXT}",
+    form: "{number: EXPRESSION, decimalMark: TEXT, groupMark: TEXT}",
     does:
       "A decimal number, written as number or text. Nothing is rounded: " +
       "text of more than 15 digits before or after the mark is refused.",
     takes: "a number, or text",
     gives: "a number",
-    options: { decimalMark: "What stands before the decimals; a point by default." },
-    refuses: { "not-a-number": "what it finds is no decimal number" },
+    options: {
+      decimalMark: "What stands before the decimals; a point by default.",
+      groupMark: "What stands between groups of three digits; nothing by default.",
+    },
+    refuses: {
+      "not-a-number": "what it finds is no decimal number with these marks, or its groups are not of three digits",
+    },
     examples: [
       { expression: { number: "seats" }, record: { seats: " 12 " }, gives: 12 },
       { expression: { number: "rate", decimalMark: "," }, record: { rate: "0,5" }, gives: 0.5 },
+      {
+        expression: { number: "rate", decimalMark: ",", groupMark: "." },
+        record: { rate: "1.234,5" },
+        gives: 1234.5,
+      },
+      { expression: { number: "seats", groupMark: "," }, record: { seats: "1,5" }, refused: "not-a-number" },
       { expression: { number: "seats" }, record: { seats: "1e3" }, refused: "not-a-number" },
     ],
   },
-  written: { operand: numberExpression, options: { decimalMark: someText } },
+  written: { operand: numberExpression, options: { decimalMark: someText, groupMark: someText } },
   gives: ["number"],
   compile(operand, spec, at, compiler) {
     const inner = compiler.expression(operand, at, numeric);
-    const mark = option(spec, "decimalMark", at, compiler.context) ?? ".";
+    const asPoint = pointReader(marksOf(spec, at, compiler.context));
     return (scope) => {
       const found = inner(scope);
       if (found === undefined || typeof found === "number") return found;
-      const text = isText(found) ? found.trim().replace(mark, ".") : "";
+      const written = isText(found) ? asPoint(found) : failed("written as text");
+      if (!written.ok) return refuse(compiler.context, "not-a-number", found, `a number ${written.error}`);
+      const text = written.value;
       const exact = /^[+-]?\d{1,15}(?:\.\d{1,15})?$/.test(text) ? Number(text) : Number.NaN;
       return Number.isFinite(exact) ? exact : refuse(compiler.context, "not-a-number", found, "a number");
     };

@@ -1,0 +1,45 @@
+import type { JsonObject } from "../../base/canonical-json.ts";
+import { failed, ok } from "../../base/errors.ts";
+import type { Result } from "../../base/errors.ts";
+import { mistake } from "./context.ts";
+import type { KeyPath, MappingContext } from "./context.ts";
+
+/** What stands in numbers that are written as text. */
+export interface Marks {
+  decimalMark: string;
+  groupMark: string | undefined;
+}
+
+/** The marks beside an operator. One mark cannot be both: nobody could tell what it means in 1.500. */
+export function marksOf(spec: JsonObject, at: KeyPath, context: MappingContext): Marks {
+  const text = (key: string): string | undefined => {
+    const value = spec[key];
+    if (value === undefined || typeof value === "string") return value;
+    mistake(context, [...at.slice(0, -1), key], `found ${JSON.stringify(value)}; expected text`);
+    return undefined;
+  };
+  const marks = { decimalMark: text("decimalMark") ?? ".", groupMark: text("groupMark") };
+  if (marks.groupMark === "" || marks.groupMark === marks.decimalMark) {
+    const found = marks.groupMark === "" ? "is empty" : "is what stands before the decimals too";
+    mistake(context, [...at.slice(0, -1), "groupMark"], `${found}; expected another mark`);
+  }
+  return marks;
+}
+
+/**
+ * Reads texts with these marks as texts with a decimal point and no groups. A failure says how they would have to be
+ * written.
+ */
+export function pointReader({ decimalMark, groupMark }: Marks): (text: string) => Result<string, string> {
+  const group = RegExp.escape(groupMark ?? "");
+  const grouped = new RegExp(`^[+-]?\\d{1,3}(?:${group}\\d{3})+(?:${RegExp.escape(decimalMark)}\\d*)?$`);
+  return (written) => {
+    let text = written.trim();
+    if (groupMark !== undefined && text.includes(groupMark)) {
+      if (!grouped.test(text)) return failed("in groups of three digits");
+      text = text.replaceAll(groupMark, "");
+    }
+    if (decimalMark === ".") return ok(text);
+    return text.includes(".") ? failed(`with the decimal mark ${decimalMark}`) : ok(text.replace(decimalMark, "."));
+  };
+}
