@@ -101,10 +101,7 @@ export function loadWith<Schema extends z.ZodType>(
   const laid = layPresets(layers.reduce(mergeLayers, base), request.presetDirectory ?? shippedPresets);
   if (!laid.ok) return failed(inOrder(laid.error));
   const { settings: laidSettings, presets, unfilled } = laid.value;
-  const merged =
-    request.instead === undefined || !isMap(laidSettings.value)
-      ? laidSettings
-      : { ...laidSettings, value: { ...laidSettings.value, ...request.instead } };
+  const merged = withSections(laidSettings, request.instead);
   // Read once: to compile a reader for each of its objects costs more than it saves.
   const parsed = schema.safeParse(merged.value, { jitless: true });
   if (!parsed.success || unfilled.size > 0) {
@@ -148,6 +145,11 @@ function readProfiles(names: readonly string[], directory: string): Result<Layer
     const cure = `Use the name of a file in ${directory}, without its ending.`;
     return failed([mistake("config.profile", `profile ${name}`, "This is not the name of a profile.", cure)]);
   });
+}
+
+function withSections(layer: Layer, sections: JsonObject | undefined): Layer {
+  if (sections === undefined || !isMap(layer.value)) return layer;
+  return { ...layer, value: { ...layer.value, ...sections } };
 }
 
 function layerOf(settings: JsonObject, place: string): Layer {

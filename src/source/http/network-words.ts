@@ -4,7 +4,7 @@ const words: readonly (readonly [RegExp, string])[] = [
   [/^(?:ENOTFOUND|EAI_)/u, "cannot be reached: the name of its host is not known"],
   [/^(?:UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN)$/u, "cannot be reached from here"],
   [
-    /^(?:UND_ERR_SOCKET|UND_ERR_(?:RES|RESPONSE)_CONTENT_LENGTH_MISMATCH|UND_ERR_ABORTED|ECONNRESET|ECONNABORTED|EPIPE)$/u,
+    /^(?:UND_ERR_(?:SOCKET|ABORTED|RES_CONTENT_LENGTH_MISMATCH)|ECONNRESET|ECONNABORTED|EPIPE)$/u,
     "gave no whole answer: the connection broke off in the middle of the answer",
   ],
   [/^UND_ERR_(?:HEADERS|BODY)_TIMEOUT$/u, "took too long to answer"],

@@ -157,6 +157,7 @@ export const pagingSchema = () =>
             none: ["null"],
             moving: "again",
             passes: 3,
+            sure: false,
           },
         ],
       }),
