@@ -5,11 +5,13 @@ import { missingAssumptions } from "../contract/assumptions/missing.ts";
 import { signingKey } from "../ledger/audit/checkpoint.ts";
 import { ReadFailure } from "../platform/call.ts";
 import { counted } from "../report/text.ts";
+import { formatRawPath } from "../source/mapping/raw-path.ts";
 import type { SourceSettings } from "../source/source-settings.ts";
+import { tellsChange } from "../source/sql/newest.ts";
 import type { Application } from "./application.ts";
 import type { SampleFault } from "./sample-fault.ts";
 import { lookAtStream } from "./stream-sample.ts";
-import type { StreamSample } from "./stream-sample.ts";
+import type { ChangedAt, StreamSample } from "./stream-sample.ts";
 
 /** What was looked at, and whether it is as it should be. */
 export interface Finding {
@@ -130,10 +132,16 @@ function problemOf(error: unknown): Problem {
 }
 
 /** Where a stream says when a record was changed; in rows that are grouped it cannot be looked for any more. */
-function changedAtOf(source: SourceSettings | undefined, stream: Stream): string | undefined {
+function changedAtOf(source: SourceSettings | undefined, stream: Stream): ChangedAt | undefined {
+  if (source?.kind === "sql") {
+    const column = source.streams[stream]?.since?.column;
+    if (column === undefined) return undefined;
+    return { place: formatRawPath([column]), setting: "since.column", tells: tellsChange };
+  }
   if (source?.kind !== "http") return undefined;
   const { since, group } = source.streams[stream] ?? {};
-  return group === undefined ? since?.changedAt : undefined;
+  const place = group === undefined ? since?.changedAt : undefined;
+  return place === undefined ? undefined : { place, setting: "since.changedAt" };
 }
 
 function unreadable(what: string, problem: Problem): Finding {
@@ -183,12 +191,26 @@ function streamFindings(source: string, sample: StreamSample): Finding[] {
 }
 
 function changedAtFindings(what: string, { changedAt, rows }: StreamSample): Finding[] {
-  if (changedAt === undefined || changedAt.filled === rows) return [];
-  const { place, filled } = changedAt;
+  if (changedAt === undefined) return [];
+  const { place, setting, filled, unclear } = changedAt;
+  if (unclear > 0)
+    return [
+      {
+        what,
+        good: true,
+        warning: true,
+        kind: "records",
+        detail:
+          `${place} (\`${setting}\`) holds no time, date or whole number in ${unclear} of ${rows} rows: each run ` +
+          "reads everything",
+        cure: "name a column that tells when a row was changed, or have the query write it as YYYY-MM-DD hh:mm:ss",
+      },
+    ];
+  if (filled === rows || (setting === "since.column" && filled > 0)) return [];
   const detail =
     filled === 0
-      ? `${place} (\`since.changedAt\`) holds nothing in any of ${rows} rows: each run reads everything`
-      : `${place} (\`since.changedAt\`) holds something in ${filled} of ${rows} rows: the newest of those alone says ` +
+      ? `${place} (\`${setting}\`) holds nothing in any of ${rows} rows: each run reads everything`
+      : `${place} (\`${setting}\`) holds something in ${filled} of ${rows} rows: the newest of those alone says ` +
         "from when on changes are asked for";
   const cure = "correct the path, or see that a change of a record without it is found by the service all the same";
   return [{ what, good: true, warning: true, kind: "records", detail, cure }];

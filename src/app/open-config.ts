@@ -24,6 +24,8 @@ export interface Needs {
   services: boolean;
   /** false: it only reads, so no secret has to be there. */
   secrets?: boolean;
+  /** The one source that is read, and nothing else: no other secret has to be there, and no setting of the services. */
+  source?: string;
 }
 
 /** A configuration in effect, and the sandbox inside the program that it speaks to, if there is one. */
@@ -50,7 +52,8 @@ export async function openConfig(choice: ConfigChoice, environment: Environment,
       environment,
       profiles: sandboxUrl === undefined ? [] : ["sandbox"],
       options: sandboxUrl === undefined ? [] : [{ name: "--sandbox", settings: sandboxSettings(sandboxUrl) }],
-      secretsRequired: needs.secrets !== false,
+      secretsRequired: needs.source === undefined ? needs.secrets !== false : ["sources", needs.source],
+      ...(needs.source === undefined ? {} : { instead: noServices }),
     });
     if (!loaded.ok) throw new Problems(loaded.error);
     return loaded.value;
@@ -66,6 +69,9 @@ export async function openConfig(choice: ConfigChoice, environment: Environment,
     throw error;
   }
 }
+
+/** What stands in place of services that nobody talks to. */
+const noServices = sandboxSettings("http://127.0.0.1:1");
 
 async function sandboxBeside({ config, directory }: Loaded<Config>): Promise<Sandbox> {
   const { startSandbox } = await import("../sandbox/sandbox.ts");

@@ -44,6 +44,8 @@ export async function remap(
     }
     return results;
   } finally {
+    // Look-up tables of a mapping are read in the view of their source.
+    for (const { source } of chosen) await source.endReading();
     ledger.runs.releaseLock();
   }
 }

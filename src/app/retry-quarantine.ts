@@ -18,10 +18,15 @@ export async function retryQuarantine(application: Application, id: string, by: 
     settings: application.config.assumptions,
   });
   const results: Retried[] = [];
-  for (const one of ids) {
-    if (!busy) results.push(await retries.retry(one, by));
-    else if (await ledger.records.retryQuarantine(one, by))
-      results.push({ kind: "waits-for-source", id: one, why: "a run is on" });
+  try {
+    for (const one of ids) {
+      if (!busy) results.push(await retries.retry(one, by));
+      else if (await ledger.records.retryQuarantine(one, by))
+        results.push({ kind: "waits-for-source", id: one, why: "a run is on" });
+    }
+  } finally {
+    // Look-up tables of a mapping are read in the view of their source.
+    for (const source of application.sources()) await source.endReading();
   }
   return results.filter((result) => result.kind !== "unknown");
 }

@@ -13,6 +13,15 @@ import { repeatedIds } from "./repeated-ids.ts";
 import { faultOf } from "./sample-fault.ts";
 import type { SampleFault } from "./sample-fault.ts";
 
+/** Where a stream says when a record was changed. */
+export interface ChangedAt {
+  place: string;
+  /** The setting that says it. */
+  setting: "since.changedAt" | "since.column";
+  /** Whether a value tells it; without it, each does. */
+  tells?: (value: Json) => boolean;
+}
+
 /** What the first rows of a stream show of it and of its mapping. */
 export interface StreamSample {
   stream: Stream;
@@ -25,8 +34,11 @@ export interface StreamSample {
   faults: SampleFault[];
   /** Raw places that the mapping reads and that hold nothing in any row, with the target fields that read them. */
   emptyPlaces: { place: string; fields: string[] }[];
-  /** In how many rows `since.changedAt` holds something; undefined: the stream does not have it. */
-  changedAt: { place: string; filled: number } | undefined;
+  /**
+   * In how many rows the place that tells changes holds something, and how many hold something that does not tell them;
+   * undefined: the stream has no such place.
+   */
+  changedAt: (ChangedAt & { filled: number; unclear: number }) | undefined;
   problem: Problem | undefined;
 }
 
@@ -37,7 +49,7 @@ const sampleRows = 1_000;
 export async function lookAtStream(
   source: Source,
   stream: Stream,
-  { settings, changedAt }: { settings: AssumptionSettings; changedAt: string | undefined },
+  { settings, changedAt }: { settings: AssumptionSettings; changedAt: ChangedAt | undefined },
   signal: AbortSignal,
 ): Promise<StreamSample> {
   const mapping = await source.mapping(stream, signal);
@@ -51,7 +63,7 @@ export async function lookAtStream(
     skipped: 0,
     faults: [],
     emptyPlaces: [],
-    changedAt: changedAt === undefined ? undefined : { place: changedAt, filled: filledIn(items, changedAt) },
+    changedAt: changedAt === undefined ? undefined : { ...changedAt, ...filledIn(items, changedAt) },
     problem: outcome?.problem,
   };
   const usable: SourceItem[] = [];
@@ -77,12 +89,15 @@ export async function lookAtStream(
   return finding;
 }
 
-/** In how many rows a path holds something. */
-function filledIn(items: readonly SourceItem[], path: string): number {
-  const parsed = parsePath(path);
-  if (!parsed.ok) return 0;
+function filledIn(items: readonly SourceItem[], { place, tells }: ChangedAt): { filled: number; unclear: number } {
+  const parsed = parsePath(place);
+  if (!parsed.ok) return { filled: 0, unclear: 0 };
   const { steps } = parsed.value;
-  return items.filter((item) => "raw" in item && valuesAt(item.raw.value, steps).some(isThere)).length;
+  const there = items.map((item) => ("raw" in item ? valuesAt(item.raw.value, steps).filter(isThere) : []));
+  return {
+    filled: there.filter((values) => values.length > 0).length,
+    unclear: tells === undefined ? 0 : there.filter((values) => values.some((value) => !tells(value))).length,
+  };
 }
 
 function emptyPlaces(items: readonly SourceItem[], ways: readonly Way[]): StreamSample["emptyPlaces"] {

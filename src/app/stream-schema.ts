@@ -60,7 +60,7 @@ export async function streamSchema(
       fields: [...(readers.get(place) ?? [])],
     };
   });
-  return { rows: rows.length, isAll: outcome !== undefined, fields, problem: outcome?.problem };
+  return { rows: rows.length, isAll: outcome?.complete === true, fields, problem: outcome?.problem };
 }
 
 function namesOf(rows: readonly JsonObject[], ways: readonly Way[]): MemberNames {

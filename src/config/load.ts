@@ -52,8 +52,13 @@ export interface LoadRequest {
   environment: Environment;
   /** Settings from options of the command line; they lie over everything else. */
   options?: readonly { name: string; settings: JsonObject }[];
-  /** false: a secret that is missing is no problem until somebody asks for it. Default true. */
-  secretsRequired?: boolean;
+  /**
+   * false: a secret that is missing is no problem until somebody asks for it; a path: this holds for those that stand
+   * elsewhere. Default true.
+   */
+  secretsRequired?: boolean | readonly string[];
+  /** Sections that take the place of what all layers say of them. */
+  instead?: JsonObject;
   /** Where profiles are looked for. */
   profileDirectory?: string;
   /** Where presets are looked for. */
@@ -95,7 +100,8 @@ export function loadWith<Schema extends z.ZodType>(
   const base: Layer = { value: {}, marks: new Map([[markKey([]), { place: `${request.path}:1:1` }]]) };
   const laid = layPresets(layers.reduce(mergeLayers, base), request.presetDirectory ?? shippedPresets);
   if (!laid.ok) return failed(inOrder(laid.error));
-  const { settings: merged, presets, unfilled } = laid.value;
+  const { settings: laidSettings, presets, unfilled } = laid.value;
+  const merged = withSections(laidSettings, request.instead);
   // Read once: to compile a reader for each of its objects costs more than it saves.
   const parsed = schema.safeParse(merged.value, { jitless: true });
   if (!parsed.success || unfilled.size > 0) {
@@ -139,6 +145,11 @@ function readProfiles(names: readonly string[], directory: string): Result<Layer
     const cure = `Use the name of a file in ${directory}, without its ending.`;
     return failed([mistake("config.profile", `profile ${name}`, "This is not the name of a profile.", cure)]);
   });
+}
+
+function withSections(layer: Layer, sections: JsonObject | undefined): Layer {
+  if (sections === undefined || !isMap(layer.value)) return layer;
+  return { ...layer, value: { ...layer.value, ...sections } };
 }
 
 function layerOf(settings: JsonObject, place: string): Layer {

@@ -126,7 +126,7 @@ export function resolveSecrets(
   value: Json,
   layer: Layer,
   environment: Environment,
-  options: { required: boolean; directory: string },
+  options: { required: boolean | readonly string[]; directory: string },
 ): Result<Secrets, Problem[]> {
   const { references, literals } = findReferences(value);
   const placeOf = (path: Path): string => nearestMark(layer, path)?.place ?? "configuration";
@@ -139,6 +139,9 @@ export function resolveSecrets(
         "or `file:/path` here. Change the secret, since it was in a file.",
     ),
   );
+  const { required } = options;
+  const isRequired = (path: Path): boolean =>
+    typeof required === "boolean" ? required : required.every((step, index) => path[index] === step);
   const values = new Map<string, string>();
   for (const { path, reference: wanted } of references) {
     // Run when it is needed: a command may ask somebody, or count how often it was asked.
@@ -148,7 +151,7 @@ export function resolveSecrets(
     const directory = path.includes("tokens") ? undefined : options.directory;
     const resolved = resolve(wanted, { environment, directory }, placeOf(path), path.join("."));
     if (resolved.ok) values.set(wanted, resolved.value);
-    else if (options.required) problems.push(resolved.error);
+    else if (isRequired(path)) problems.push(resolved.error);
   }
   if (problems.length > 0) return failed(problems);
   return ok(

@@ -69,6 +69,29 @@ streams:
     );
   });
 
+  it("warns of a column of changes that holds no times, in each source that has one", async () => {
+    const place = newFolder();
+    const database = new DatabaseSync(join(place, "erp.db"));
+    database.exec(
+      "create table party (id integer primary key, name text, changed, at);" +
+        "insert into party values (1, 'Ann', 'last week', '2026-01-02 03:04:05'), (2, 'Bob', 'today', null)",
+    );
+    database.close();
+    const source = (column: string): string => `kind: sql
+connection: { kind: sqlite, file: erp.db }
+streams:
+  customers: { query: select * from party, key: id, since: { column: ${column} }, mapping: ${customer("id")} }
+`;
+    const wrong = await checked(place, source("changed"));
+    expect([wrong.exitCode, wrong.stdout]).toEqual([
+      0,
+      expect.stringMatching(
+        /^warn +source crm, customers: changed \(`since\.column`\) holds no time.* in 2 of 2 rows/mu,
+      ),
+    ]);
+    expect((await checked(place, source("at"))).stdout).not.toContain("since.column");
+  });
+
   it("is not content with an id that several records have, as a run is not", async () => {
     const place = newFolder();
     writeFileSync(join(place, "customers.csv"), "nr,land,name\n1,DE,Ann\n2,DE,Bob\n3,AT,Eva\n4,DE,Bob\n");

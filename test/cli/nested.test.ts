@@ -72,6 +72,14 @@ describe.each(["http", "file"])("people of the seats in orders of a source of th
     expect(await w.does("run", "everything")).toMatchObject({ exitCode: 0, sent: 1 });
     expect(w.sandbox.state().assignments).toBe(11);
 
+    // A list that is none, or a seat of nobody, may hold seats of anybody: nothing is taken away while it waits.
+    for (const seats of ["none", [{ instance: "A1" }, ...first.seats.slice(1)]]) {
+      show([{ ...first, seats }, { ...second, seats: second.seats.slice(1) }, ...others]);
+      const bad = await w.does("run", "everything");
+      expect([bad.exitCode, bad.sent], bad.stdout + bad.stderr).toEqual([3, 0]);
+      expect(w.sandbox.state().assignments).toBe(11);
+    }
+
     show(orders);
     expect((await w.run("check")).stdout).toContain("seats");
     const mapped = await w.run("map", "seats", "staff", "--limit", "1", "--show-private");

@@ -61,3 +61,80 @@ describe("one answer that is taken for all there is", () => {
     expect(outcome).toMatchObject({ complete: false, problem: { code: "source.more-beyond" } });
   });
 });
+
+const pagings: [string, object][] = [
+  ["cursor", { kind: "cursor", next: "meta.nextCursor" }],
+  ["cursor in a header", { kind: "cursor", nextHeader: "X-Next" }],
+  ["link", { kind: "nextLink", next: "links.following" }],
+  ["Link header", { kind: "linkHeader" }],
+  ["number", { kind: "page", size: 10, lastPage: "short" }],
+  ["offset", { kind: "offset", size: 10, lastPage: "short" }],
+  ["key", { kind: "keyset", key: "id", parameter: "after", size: 10, lastPage: "short" }],
+];
+
+describe.each(pagings)("a list that is paged by %s and ends with its first page", (kind, paging) => {
+  const header = kind === "Link header" ? [] : [{ link: '</customers?page=2>; rel="next"' }];
+
+  it.each<[string, Answer]>([
+    ["says that there is more", { body: { items: rows, hasMore: true } }],
+    ["names a next page", { body: { items: rows, page: { next: "/customers?page=2" } } }],
+    ["names the number of one", { body: { items: rows, page: { next_page: 2 } } }],
+    ["names a cursor", { body: { items: rows, page: { next_cursor: "abc" } } }],
+    ["speaks of a larger total", { body: { items: rows, page: { total: 3 } } }],
+    ...header.map((headers): [string, Answer] => ["has a Link header", { body: { items: rows }, headers }]),
+  ])("is incomplete where it %s, unless a person is sure", async (_what, answer) => {
+    const { outcome } = await readOf(answer, { records: "items", paging });
+    expect(outcome).toMatchObject({ complete: false, rows: 2, problem: { code: "source.more-beyond", exitCode: 7 } });
+    expect(outcome.problem?.cure).toMatch(
+      /^Correct `paging`.*: (?:hasMore|page\.next|page\.next_page|page\.next_cursor|page\.total|the header Link) speaks/u,
+    );
+    expect(outcome.problem?.cure).toContain("`sure: true`");
+    const sure = await readOf(answer, { records: "items", paging: { ...paging, sure: true } });
+    expect(sure.outcome).toMatchObject({ complete: true, rows: 2 });
+    const service = await startService(() => answer);
+    expect((await customersOver(service.origin, { records: "items", paging }).check())?.code).toBe(
+      "source.more-beyond",
+    );
+  });
+
+  it.each<[string, object]>([
+    ["says that there is no more", { hasMore: false, page: { next: "/customers?page=2", total: 900 } }],
+    ["holds no cursor, in whatever words", { page: { next: null, nextCursor: "", cursor: "null", next_page: 0 } }],
+    ["speaks of as many as were read", { total: 2, page: { pages: 1, size: 100 } }],
+  ])("is complete where its answer %s", async (_what, around) => {
+    const { outcome } = await readOf({ body: { items: rows, ...around } }, { records: "items", paging });
+    expect(outcome).toMatchObject({ complete: true, rows: 2 });
+  });
+});
+
+describe("a list of several pages", () => {
+  it("is complete where each answer repeats what it was asked with, and how many in all", async () => {
+    const service = await startService(({ query: { cursor } }) => {
+      const meta = { cursor, count: 100, total: 4, next: cursor === undefined ? "k2" : null };
+      return { body: { items: cursor === undefined ? people(0, 2) : people(2, 4), meta } };
+    });
+    const paging = { kind: "cursor", next: "meta.next", sizeParameter: "count", size: 100 };
+    const reading = await readAll(customersOver(service.origin, { records: "items", paging }), "customers");
+    expect(reading.outcome).toMatchObject({ complete: true, rows: 4 });
+  });
+
+  it("is complete where the last page has a cursor and says where it is asked to that it is the last", async () => {
+    const service = await startService(({ query }) => {
+      const isSecond = query["cursor"] === "k2";
+      const body = { items: isSecond ? people(2, 4) : people(0, 2), more: !isSecond, cursor: isSecond ? "k4" : "k2" };
+      return { body };
+    });
+    const paging = { kind: "cursor", next: "cursor", hasMore: "more" };
+    const reading = await readAll(customersOver(service.origin, { records: "items", paging }), "customers");
+    expect(reading.outcome).toMatchObject({ complete: true, rows: 4 });
+  });
+
+  it("is incomplete where its offset counts something else and an empty page ends it too early", async () => {
+    const service = await startService(({ query }) => ({
+      body: { items: query["offset"] === "0" ? people(0, 2) : [], meta: { total: 6 } },
+    }));
+    const paging = { kind: "offset", moving: "trust", size: 2 };
+    const reading = await readAll(customersOver(service.origin, { records: "items", paging }), "customers");
+    expect(reading.outcome).toMatchObject({ complete: false, rows: 2, problem: { code: "source.more-beyond" } });
+  });
+});

@@ -42,7 +42,7 @@ export async function mapCommand(
       if (options.limit === 0) throw usage("--limit 0 shows nothing", "give at least 1");
       return await showMapped(invocation, application, sourceName, streamName, options);
     },
-    { services: false },
+    { services: false, source: sourceName },
   );
 }
 
@@ -62,12 +62,18 @@ async function showMapped(
     output.json(toJson({ source: source.name, stream, records: examples, problem: problem?.message ?? null }));
   } else {
     const view = viewOf(output, zone);
-    output.line(examples.map((row) => mappedText(row, view)).join("\n\n") || nothingFound(source.name, stream, key));
+    const shown = examples.map((row) => mappedText(row, view)).join("\n\n");
+    output.line(shown || (problem === undefined ? nothingFound : unread)(source.name, stream, key));
     if (problem !== undefined) output.note(describeProblem(problem, zone));
   }
   if (problem !== undefined) return exitCodes.sourceDown;
   if (examples.length === 0 && key !== undefined) return exitCodes.usage;
   return examples.some(({ fault }) => fault !== undefined) ? exitCodes.recordsRejected : exitCodes.ok;
+}
+
+function unread(source: string, stream: Stream, key: string | undefined): string {
+  const what = key === undefined ? "" : `, so ${JSON.stringify(key)} was not looked for in all of it`;
+  return `source ${source}, ${stream}: could not be read${what}`;
 }
 
 function nothingFound(source: string, stream: Stream, key: string | undefined): string {

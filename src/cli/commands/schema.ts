@@ -51,13 +51,13 @@ async function schemaCommand(
       }
       return found.some(({ schema }) => schema.problem !== undefined) ? exitCodes.sourceDown : exitCodes.ok;
     },
-    { services: false },
+    { services: false, source: sourceName },
   );
 }
 
 function show(output: Output, source: string, stream: Stream, schema: StreamSchema, zone: string): void {
-  const { rows, isAll, fields, problem } = schema;
-  output.line(`source ${source}, ${stream}: ${isAll ? "all" : "the first"} ${counted(rows, "row")}`);
+  const { rows, fields, problem } = schema;
+  output.line(`source ${source}, ${stream}: ${wayOf(schema)}`);
   if (fields.length > 0) {
     const columns = [
       { title: "field" },
@@ -76,4 +76,9 @@ function show(output: Output, source: string, stream: Stream, schema: StreamSche
     output.line(renderTable(columns, lines, viewOf(output, zone)));
   }
   if (problem !== undefined) output.note(describeProblem(problem, zone));
+}
+
+function wayOf({ rows, isAll, problem }: StreamSchema): string {
+  if (problem === undefined) return `${isAll ? "all" : "the first"} ${counted(rows, "row")}`;
+  return rows === 0 ? "could not be read" : `${counted(rows, "row")}; it could not be read whole`;
 }

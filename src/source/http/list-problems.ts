@@ -1,8 +1,10 @@
 import type { Json } from "../../base/canonical-json.ts";
 import type { Problem } from "../../base/errors.ts";
+import { formatRawPath } from "../mapping/raw-path.ts";
 import { sourceProblem } from "../problems.ts";
 import { moreBeyond } from "./more-beyond.ts";
 import { nextOf } from "./paging.ts";
+import type { PagePosition } from "./paging.ts";
 import type { PagingSettings } from "./paging-settings.ts";
 import { pathOf } from "./path-of.ts";
 import { shownUrl } from "./request.ts";
@@ -14,13 +16,25 @@ interface About {
   total?: string | undefined;
   totalHeader?: string | undefined;
   maxPages: number;
+  query: Readonly<Record<string, unknown>>;
 }
 
-interface FirstAnswer {
+interface LastAnswer {
   url: URL;
   document: Json;
-  items: readonly unknown[];
   answer: Pick<PageAnswer, "headers">;
+}
+
+interface Progress {
+  /** Records on all pages. */
+  sum: number;
+  /** What the last of them was asked with. */
+  position: PagePosition;
+}
+
+/** Texts that stand for no cursor. */
+function noCursorOf(paging: PagingSettings): readonly string[] {
+  return paging.kind === "cursor" ? paging.none : [];
 }
 
 /** Why a list was not read whole, although each of its pages was. */
@@ -99,24 +113,40 @@ export class ListProblems {
     );
   }
 
-  /** The first answer is taken for all there is, and says itself that there is more. */
-  beyond({ url, document, items, answer }: FirstAnswer): Problem | undefined {
-    const { paging, records: recordsAt } = this.#settings;
-    if (paging.kind === "none" && paging.sure) return undefined;
-    const [more] = moreBeyond(document, items.length, pathOf(recordsAt ?? ".").steps);
-    const link = nextOf(answer.headers["link"]) === undefined ? undefined : "the header Link names a next page";
+  /** The list ends with this answer by the rule of its paging, and the answer itself speaks of more. */
+  beyond({ url, document, answer }: LastAnswer, { sum, position }: Progress): Problem | undefined {
+    const { paging, records: recordsAt, total, query } = this.#settings;
+    if (paging.sure) return undefined;
+    const { next, hasMore } = { next: undefined, hasMore: undefined, ...paging };
+    const [more] = moreBeyond(document, sum, {
+      recordsAt: pathOf(recordsAt ?? ".").steps,
+      heeded: [next, hasMore, total].flatMap((path) => (path === undefined ? [] : formatRawPath(pathOf(path).steps))),
+      idle: new Set([...Object.values({ ...query, ...position.parameters }).map(String), ...noCursorOf(paging)]),
+      saysLast: hasMore !== undefined,
+    });
+    const link = paging.kind === "linkHeader" ? undefined : nextOf(answer.headers["link"]);
     if (more === undefined && link === undefined) return undefined;
     const says = more?.what === "total" ? `${more.place} says ${more.value}` : `${more?.place} names a next page`;
-    const sure =
-      paging.kind === "none"
-        ? " Where it holds everything all the same, write `paging: { kind: none, sure: true }`."
-        : "";
-    return sourceProblem(
-      "source.more-beyond",
-      shownUrl(url),
-      `The ${this.#who} reads one page of ${items.length} records and takes it for all, but ${link ?? says}.`,
-      `Set \`paging\` as the service has it, and \`total\` where it says a number.${sure}`,
+    const place = link === undefined ? more?.place : "the header Link";
+    const what = link === undefined ? says : "the header Link names a next page";
+    if (paging.kind === "none")
+      return this.#beyond(
+        url,
+        `reads one page of ${sum} records and takes it for all, but ${what}`,
+        "Set `paging` as the service has it, and `total` where it says a number. Where it holds everything all the " +
+          "same, write `paging: { kind: none, sure: true }`.",
+      );
+    return this.#beyond(
+      url,
+      `has come to the end of the list after ${sum} records by \`paging\` (${paging.kind}), but in the last answer ` +
+        what,
+      `Correct \`paging\`${next === undefined ? "" : `, whose \`next\` is ${next}`}: ${place} speaks of more. ` +
+        "Where the list is whole all the same, write `sure: true` into `paging`.",
     );
+  }
+
+  #beyond(url: URL, what: string, cure: string): Problem {
+    return sourceProblem("source.more-beyond", shownUrl(url), `The ${this.#who} ${what}.`, cure);
   }
 
   tooManyPages(): Problem {

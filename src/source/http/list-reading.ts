@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import type { Problem } from "../../base/errors.ts";
 import type { RecordLimits } from "../limits.ts";
 import type { ReadOptions } from "../reader.ts";
 import type { CsvMemory } from "./answer/rows.ts";
@@ -48,6 +49,8 @@ export interface Reading {
   /** By what the last record is known again, and whether the way to a page was a mere count. */
   last: string | undefined;
   counts: boolean;
+  /** Where it ended by its own rule although the last answer speaks of more. */
+  beyond: Problem | undefined;
 }
 
 /** A reading of a list from its start, or from where an earlier one was cut. */
@@ -77,6 +80,7 @@ export function beginReading(
     resumed: false,
     last: undefined,
     counts: false,
+    beyond: undefined,
   };
   const page = from === undefined ? undefined : pageOf(from);
   if (from === undefined || page === undefined) return anew;

@@ -70,8 +70,8 @@ class PagedList implements List {
     const result = await this.#ask(reading, signal);
     if ("thrown" in result) throw result.thrown;
     if ("problem" in result) return result.problem;
-    const { next, problem } = this.#take(reading, result.page);
-    return problem ?? (next === undefined ? this.#problems.beyond(result.page) : undefined);
+    const { problem } = this.#take(reading, result.page);
+    return problem ?? reading.beyond;
   }
 
   async *read(options: ListReadOptions): AsyncGenerator<SourceItem[], ReadOutcome, void> {
@@ -109,7 +109,8 @@ class PagedList implements List {
       if (problem === undefined && passes !== undefined && this.#isReadAgain(reading))
         problem = yield* this.#readAgain(reading, passes, signal);
       else if (problem === undefined)
-        problem = this.#problems.count(reading) ?? (full ? this.#problems.shift(passes?.twice()) : undefined);
+        problem =
+          this.#problems.count(reading) ?? (full ? this.#problems.shift(passes?.twice()) : undefined) ?? reading.beyond;
       if (problem === undefined && passes?.holds === true && !this.#isReadAgain(reading))
         yield* this.#held(reading, passes, "this");
       // Rows that were held back came all the same: the list is no lacking one.
@@ -186,7 +187,10 @@ class PagedList implements List {
       }
       const lost = passes.lostSinceBefore();
       doubt =
-        this.#problems.count(before) ?? this.#problems.shift(passes.twiceBefore()) ?? this.#problems.lost(lost, most);
+        this.#problems.count(before) ??
+        this.#problems.shift(passes.twiceBefore()) ??
+        this.#problems.lost(lost, most) ??
+        before.beyond;
       if (passes.differ()) doubt ??= this.#problems.differed(most);
       if (doubt === undefined) {
         if (passes.holds) yield* this.#held(first, passes, "before");
@@ -225,8 +229,8 @@ class PagedList implements List {
       const next = isNothing ? undefined : reading.paging.next({ ...page, sum: reading.sum, total: reading.total });
       if (seam !== undefined) throw seam;
       if (next === undefined) {
-        const beyond = this.#settings.paging.kind === "none" ? this.#problems.beyond(page) : undefined;
-        return beyond === undefined ? {} : { problem: beyond };
+        if (!isNothing) reading.beyond = this.#problems.beyond(page, reading);
+        return {};
       }
       const { number, sum } = reading;
       if (number >= this.#settings.maxPages) throw this.#problems.tooManyPages();

@@ -57,6 +57,15 @@ const movingField = {
     .describe("How often a list is read at most to find a pass that lost nothing"),
 };
 const passesField = { passes: movingField.passes };
+const sureField = {
+  sure: z
+    .boolean()
+    .default(false)
+    .describe(
+      "The list ends there also where the last answer speaks of more: a next page, a cursor or a larger total. If " +
+        "not, such a reading is incomplete",
+    ),
+};
 
 const lastPageSchema = z
   .enum(["empty", "short"])
@@ -89,6 +98,7 @@ export const pagingSchema = () =>
       ...moreField,
       ...movingField.counted,
       ...passesField,
+      ...sureField,
       lastPage: lastPageSchema,
     }),
     z.strictObject({
@@ -102,6 +112,7 @@ export const pagingSchema = () =>
       ...moreField,
       ...movingField.offset,
       ...passesField,
+      ...sureField,
       lastPage: lastPageSchema,
     }),
     z
@@ -124,6 +135,7 @@ export const pagingSchema = () =>
         ...moreField,
         ...movingField.placed,
         ...passesField,
+        ...sureField,
       })
       .refine((paging) => (paging.next === undefined) !== (paging.nextHeader === undefined), {
         message: "expected either next or nextHeader",
@@ -145,6 +157,7 @@ export const pagingSchema = () =>
             none: ["null"],
             moving: "again",
             passes: 3,
+            sure: false,
           },
         ],
       }),
@@ -185,6 +198,7 @@ export const pagingSchema = () =>
         .describe("How keys are compared; by default as numbers where the first one is a whole number, else as text"),
       ...sizeFields,
       ...moreField,
+      ...sureField,
       lastPage: lastPageSchema,
     }),
     z.strictObject({
@@ -195,11 +209,13 @@ export const pagingSchema = () =>
       }),
       ...movingField.placed,
       ...passesField,
+      ...sureField,
     }),
     z.strictObject({
       kind: z.literal("linkHeader").describe("The Link header of an answer names the next page."),
       ...movingField.placed,
       ...passesField,
+      ...sureField,
     }),
   ]);
 export type PagingSettings = z.infer<ReturnType<typeof pagingSchema>>;

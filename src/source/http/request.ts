@@ -17,6 +17,7 @@ import { shownWords } from "../../http/redaction.ts";
 import { AnswerComplaint, complaintIn, wordsOfFailure } from "./answer/complaint.ts";
 import type { AnswerErrors } from "./answer/answer-settings.ts";
 import type { Received } from "./answer/page.ts";
+import { reasonOf } from "./network-words.ts";
 import { withPlacements } from "./placement.ts";
 import type { BodyForm, Draft, Placement } from "./placement.ts";
 import type { Credentials, Shown } from "./shown.ts";
@@ -122,7 +123,7 @@ class Attempt {
     } catch (thrown) {
       this.#signal?.throwIfAborted();
       if (thrown instanceof Problem) throw thrown;
-      return { error: this.#down(`cannot be reached or broke off: ${reasonOf(thrown)}`), again: { kind: "wait" } };
+      return { error: this.#down(reasonOf(thrown)), again: { kind: "wait" } };
     }
     if ("error" in result) return result;
     try {
@@ -307,13 +308,6 @@ async function startOf(response: Dispatcher.ResponseData, most: number): Promise
   } catch {
     return undefined;
   }
-}
-
-/** The code of a network error. Its message is not used: it may quote a header or a body. */
-function reasonOf(thrown: unknown): string {
-  if (!(thrown instanceof Error)) return "no answer";
-  if (thrown.name === "TimeoutError") return "the answer took too long";
-  return "code" in thrown && typeof thrown.code === "string" ? thrown.code : "no answer";
 }
 
 function headersOf(raw: Dispatcher.ResponseData["headers"]): Record<string, string> {

@@ -93,7 +93,7 @@ export interface Failure {
     | "driver";
   /** Of `tls`: what is wrong with it. */
   tls?: TlsFault | undefined;
-  /** Of `tls`: the name that the certificate had to bear. */
+  /** Of `tls`: the name that the certificate had to bear; of `missing`: the file. */
   name?: string | undefined;
   /** SQLSTATE or the number of the error, where there is one. */
   code?: string | undefined;

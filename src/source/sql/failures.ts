@@ -71,7 +71,12 @@ export function databaseProblem(thrown: unknown, about: About): Problem {
     const line = failure.line === undefined ? undefined : Math.max(1, failure.line - linesBefore);
     const words = failure.words === undefined ? "" : `: ${scrub(failure.words)}`;
     return failure.kind === "writes"
-      ? queryProblem(query, line, `writes, which the session does not allow${code}`, "Take away what writes.")
+      ? queryProblem(
+          query,
+          line,
+          `writes, which the session does not allow${code}`,
+          "A query must only read: take away what writes, also a function that does, such as nextval.",
+        )
       : queryProblem(query, line, `is refused by the database${code}${words}`, "Correct the query.");
   }
   const { code: problem, message, cure } = wordsOf(failure, about);
@@ -80,12 +85,16 @@ export function databaseProblem(thrown: unknown, about: About): Problem {
 
 /** In one piece: a sentence for each kind. */
 function wordsOf(failure: Failure, { source, query }: About): Words {
-  const { kind } = failure;
+  const { kind, name } = failure;
   const of = query === undefined ? `the source ${source}` : `\`${query.settings}.${query.key}\``;
   const database = `The database of the source ${source}`;
   switch (kind) {
     case "missing":
-      return { code: "source.missing-file", message: `${database} is missing`, cure: "Correct `connection.file`." };
+      return {
+        code: "source.missing-file",
+        message: `${database} is missing${name === undefined ? "" : `: there is no file ${name}`}`,
+        cure: "Correct `connection.file`.",
+      };
     case "down":
       return {
         code: "source.down",

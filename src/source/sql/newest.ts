@@ -1,3 +1,4 @@
+import type { Json } from "../../base/canonical-json.ts";
 import { durationMs } from "../../base/duration.ts";
 import type { Bound, Cell, Column, ColumnKind } from "./dialect.ts";
 import type { SqlSince } from "./sql-source-settings.ts";
@@ -86,6 +87,13 @@ export function boundOf(
   return local === undefined
     ? undefined
     : { kind: "local", text: shifted(wholeInstant(local), -back - clockChangeMs).replace(/Z$/u, "") };
+}
+
+/** Whether a value of a record that was read can tell what changed: a time, a date or a whole number. */
+export function tellsChange(value: Json): boolean {
+  if (typeof value === "string" && /^-?\d{16,40}$/u.test(value)) return true;
+  const text = typeof value === "string" || typeof value === "number" ? textOf(value, "any") : undefined;
+  return text !== undefined && kindOf(text) !== undefined;
 }
 
 function textOf(cell: Exclude<Cell, null>, kind: ColumnKind): string | undefined {

@@ -170,6 +170,11 @@ const states: readonly (readonly [RegExp, Failure["kind"]])[] = [
   [/^(?:42|3F|0A|25|34)/u, "query"],
 ];
 
+/** Whoever may not write a sequence is refused for that before the session is asked, which lets nobody write. */
+function writesSequence(thrown: unknown): boolean {
+  return thrown instanceof Error && "routine" in thrown && /^(?:nextval|do_setval)/u.test(String(thrown.routine));
+}
+
 function failureOf(thrown: unknown, text: string, connecting: boolean): Failure {
   const code = codeOf(thrown);
   const network = networkFailure(thrown, connecting);
@@ -177,7 +182,7 @@ function failureOf(thrown: unknown, text: string, connecting: boolean): Failure 
   if (!/^[0-9A-Z]{5}$/u.test(code)) {
     return { kind: connecting ? "down" : "lost" };
   }
-  const kind = states.find(([pattern]) => pattern.test(code))?.[1] ?? "row";
+  const kind = writesSequence(thrown) ? "writes" : (states.find(([pattern]) => pattern.test(code))?.[1] ?? "row");
   const position = thrown instanceof Error && "position" in thrown ? Number(thrown.position) : Number.NaN;
   const line = Number.isFinite(position) ? Array.from(text).slice(0, position).join("").split("\n").length : undefined;
   // Only errors of this class name nothing but words of the query and of the schema.

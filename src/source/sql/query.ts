@@ -49,7 +49,9 @@ export function loadQuery(
     throw queryProblem(
       query,
       undefined,
-      `cannot be read (${why})`,
+      why === "ENOENT"
+        ? `names the file ${asked.queryFile}, which does not exist (${why})`
+        : `names the file ${asked.queryFile}, which cannot be read (${why})`,
       "Write the query into the file, or correct its name.",
     );
   }

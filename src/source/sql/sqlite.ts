@@ -33,7 +33,7 @@ export function sqlite(file: string, limits: SessionLimits, clock: Clock): Diale
       );
     },
     open: () => {
-      if (!existsSync(file)) throw new DatabaseFailure({ kind: "missing" });
+      if (!existsSync(file)) throw new DatabaseFailure({ kind: "missing", name: file });
       return Promise.resolve(new SqliteSnapshot(file, limits, clock));
     },
   };

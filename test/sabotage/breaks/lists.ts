@@ -55,11 +55,20 @@ export const lists: Breaks = {
   "one page that says that there is more is taken for everything": {
     file: "src/source/http/list.ts",
     within: "PagedList.#take",
-    find: `this.#settings.paging.kind === "none" ? this.#problems.beyond(page) : undefined`,
-    replace: "undefined",
+    find: "if (!isNothing) reading.beyond = this.#problems.beyond(page, reading);",
+    replace: "",
     test: "source/http-one-page.test.ts",
     title:
       "one answer that is taken for all there is > is incomplete where it says that there is more, and its records are taken all the same",
+  },
+  "a list that ends by its own rule is taken for everything, whatever its last answer says": {
+    file: "src/source/http/list.ts",
+    within: "PagedList.#take",
+    find: "if (!isNothing) reading.beyond = this.#problems.beyond(page, reading);",
+    replace: `if (!isNothing && this.#settings.paging.kind === "none") reading.beyond = this.#problems.beyond(page, reading);`,
+    test: "cli/one-page.test.ts",
+    title:
+      "a list whose cursor is looked for in the wrong place takes nothing away and adds no half: three runs of two sources end with 7",
   },
   "an answer that says that nothing changed is taken for an empty list of everything": {
     file: "src/source/http/answer/answer.ts",

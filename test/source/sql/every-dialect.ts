@@ -266,7 +266,7 @@ export function everyDialect(what: string, newDatabase: () => Promise<TestDataba
       expect(await problemOf({ queryFile: "d.sql" })).toEqual([
         "source.wrong-query",
         "d.sql:1",
-        expect.stringContaining("cannot be read (ENOENT)"),
+        expect.stringContaining("names the file d.sql, which does not exist (ENOENT)"),
       ]);
       expect(await problemOf({ query, key: "number" })).toEqual([
         "source.wrong-query",

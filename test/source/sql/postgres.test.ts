@@ -59,13 +59,13 @@ describe("a source in PostgreSQL that cannot be read whole", () => {
     database: TestDatabase,
     stream: Record<string, unknown> = { query, key: "id" },
     more: Record<string, unknown> = {},
-  ): Promise<{ code: string | undefined; message: string; raws: number }> {
+  ): Promise<{ code: string | undefined; message: string; cure: string; raws: number }> {
     const { raws, outcome } = await readAll(sourceOf(database, { customers: stream }, more), "customers");
     expect(outcome.complete).toBe(false);
     const { problem } = outcome;
     const said = `${problem?.message} ${problem?.cure} ${problem?.place} ${String(problem?.cause)}`;
     for (const secret of ["Zqcanary", server.password, "wrong-password-1"]) expect(said).not.toContain(secret);
-    return { code: problem?.code, message: problem?.message ?? "", raws: raws.length };
+    return { code: problem?.code, message: problem?.message ?? "", cure: problem?.cure ?? "", raws: raws.length };
   }
 
   it("because it is down, refuses the password, or offers no TLS: named, never thrown", async () => {
@@ -89,9 +89,19 @@ describe("a source in PostgreSQL that cannot be read whole", () => {
     );
     const written = await endOf(database, { query: "select bump() as id", key: "id" });
     expect(written).toMatchObject({ code: "source.wrong-query", message: expect.stringContaining("writes") });
-    expect(await endOf(database, { query: "select nextval('s') as id from pg_class", key: "id" })).toMatchObject({
-      code: "source.wrong-query",
-    });
+    await database.run("create sequence s", "drop role if exists counter", "create role counter login password 'c'");
+    const counting = { query: "select nextval('s') as id", key: "id" };
+    const owner = await endOf(database, counting);
+    const counter = { ...database, secret: "c", connection: { ...database.connection, user: "counter" } };
+    const other = await endOf(counter, counting);
+    for (const [problem, code] of [
+      [owner, "25006"],
+      [other, "42501"],
+    ] as const) {
+      expect(problem).toMatchObject({ code: "source.wrong-query", message: expect.stringContaining(`(${code})`) });
+      expect(problem.cure).toMatch(/must only read.*nextval/u);
+    }
+    await database.run("drop role counter");
     expect(await server.run(database.database, "select count(*) from customer")).toEqual([["3000"]]);
   });
 

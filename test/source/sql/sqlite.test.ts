@@ -46,7 +46,14 @@ describe("a SQLite file", () => {
     const database = await newDatabase();
     const missing = { ...database, connection: { kind: "sqlite", file: "nowhere.db" } };
     const customers = { query: "select 1 as id" };
-    expect(await sourceOf(missing, { customers }).check()).toMatchObject({ code: "source.missing-file" });
+    expect(await sourceOf(missing, { customers }).check()).toMatchObject({
+      code: "source.missing-file",
+      message: expect.stringMatching(/there is no file \S+nowhere\.db\.$/u),
+    });
+    expect(await sourceOf(database, { customers: { queryFile: "queries/none.sql" } }).check()).toMatchObject({
+      code: "source.wrong-query",
+      message: expect.stringContaining("names the file queries/none.sql, which does not exist (ENOENT)"),
+    });
     const none = { ...database, connection: { kind: "sqlite", file: "text.db" } };
     const files = { "text.db": "this is a text, and a long one, and no database at all" };
     expect(await sourceOf(none, { customers }, {}, { files }).check()).toMatchObject({ code: "source.down" });

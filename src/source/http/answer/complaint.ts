@@ -57,6 +57,14 @@ export function wordsOfFailure(document: Json): Pick<Complaint, "words" | "code"
   return usualComplaint(first ?? null) ?? wordsIn(first, first);
 }
 
+/** What an answer of an unexpected shape says at its top in words of its own; undefined where it says nothing. */
+export function wordsAside(document: Json): string | undefined {
+  if (!isJsonObject(document)) return undefined;
+  const { message, error_description: description, detail } = document;
+  const isSaid = (value: Json | undefined): value is string => typeof value === "string" && value.trim() !== "";
+  return [message, description, detail].find(isSaid);
+}
+
 function wordsIn(found: Json | undefined, around: Json | undefined): Pick<Complaint, "words" | "code"> {
   const first = Array.isArray(found) ? found[0] : found;
   const members = [first, isJsonObject(first) ? first["data"] : undefined, around];

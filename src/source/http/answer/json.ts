@@ -1,12 +1,14 @@
 import { isUtf8 } from "node:buffer";
 import { isJsonObject } from "../../../base/canonical-json.ts";
 import type { Json } from "../../../base/canonical-json.ts";
+import { shownWords } from "../../../http/redaction.ts";
 import { JsonListScanner } from "../../file/json-list.ts";
 import type { FileItem } from "../../file/row.ts";
 import { hasRepeatedMember, measureJson, parseExact, parseInexact } from "../../json.ts";
 import type { RecordLimits } from "../../limits.ts";
 import { valueAt } from "../../mapping/path.ts";
 import type { Path } from "../../mapping/path.ts";
+import { wordsAside } from "./complaint.ts";
 import { htmlProblem, unreadable } from "./page.ts";
 import type { Named, Page, Received } from "./page.ts";
 
@@ -42,13 +44,17 @@ export function readJson({ bytes, secrets }: Received, maxBytes: number, named: 
     const whole = measureJson(document, { maxDepth: maxDepth + above, maxMembers: Number.MAX_SAFE_INTEGER });
     return !suspect && whole.ok && !hasRepeatedMember(text, whole.value);
   };
+  const said = (): string => {
+    const words = shownWords(wordsAside(document) ?? "", secrets, 200).replace(/[.\s]+$/u, "");
+    return words === "" ? "" : `; it says ${JSON.stringify(words)}`;
+  };
   return {
     document,
     one(path, limits) {
       const record = valueAt({ item: document, parent: undefined }, path);
       if (record === null) return { document, items: [] };
       if (!isJsonObject(record))
-        throw unreadable(named, `JSON without a single record at ${path.steps.join(".") || "its top"}`);
+        throw unreadable(named, `JSON without a single record at ${path.steps.join(".") || "its top"}${said()}`);
       if (isSound(path, limits)) return { document, items: measured([record], path, limits, named.place) };
       if (path.steps.length > 0) throw unreadable(named, "JSON whose record cannot be trusted to be whole");
       return { document, items: scan(`[${text}]`, path, limits, named) };
@@ -56,7 +62,7 @@ export function readJson({ bytes, secrets }: Received, maxBytes: number, named: 
     page(path, limits) {
       const records = valueAt({ item: document, parent: undefined }, path);
       if (!Array.isArray(records))
-        throw unreadable(named, `JSON without a list at ${path.steps.join(".") || "its top"}`);
+        throw unreadable(named, `JSON without a list at ${path.steps.join(".") || "its top"}${said()}`);
       // One record that cannot be trusted does not spoil the page: each is then parsed from its own bytes.
       if (!isSound(path, limits)) return { document, items: scan(text, path, limits, named) };
       return { document, items: measured(records, path, limits, named.place) };
