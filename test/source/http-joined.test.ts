@@ -228,6 +228,29 @@ describe("details that are asked for record by record", () => {
     expect(single.raws.map(({ value }) => value["lines"])).toEqual([[{ order: "b,c" }], [{ order: "7" }]]);
   });
 
+  it.each([
+    ["in an address", { url: "lines?q=order eq {id}", each: {} }],
+    [
+      "in a text of the query",
+      {
+        url: "lines",
+        query: { q: "order eq {value}" },
+        each: { put: [{ in: "query", parameter: "q", value: "id" }] },
+      },
+    ],
+  ])("take no key for an expression, where no quotes stand %s", async (_, lines) => {
+    const ids = ["1 or 1", "7", "1=1"];
+    const service = await startService(({ path, query }) =>
+      path === "/orders"
+        ? { body: ids.map((id) => ({ id })) }
+        : { body: [{ order: (query["q"] ?? "").replace("order eq ", "") }] },
+    );
+    const { raws, outcome, bads } = await read(service.origin, { ...stream, details: { lines } });
+    expect(service.asked.flatMap(({ query }) => query["q"] ?? []).every((q) => /^order eq 7$/u.test(q))).toBe(true);
+    expect(raws.every(({ value }) => value["id"] === "7")).toBe(true);
+    expect(outcome.complete === false || bads.length === 2).toBe(true);
+  });
+
   it("show no value of a record in a place or a problem", async () => {
     const people = [{ id: 1, mail: "zq@example.com" }];
     const { origin } = await serviceOf({

@@ -31,7 +31,12 @@ function cursorOf(
   { asked, before, since = settings() }: { asked?: number; before?: ChangesSeen; since?: SinceSettings } = {},
 ): { minutes: number | undefined; seen: ChangesSeen } {
   let passed = 0;
-  const newest = new NewestChange(since, asked === undefined ? undefined : iso(asked), () => passed, before);
+  const newest = new NewestChange(
+    since,
+    asked === undefined ? undefined : iso(asked),
+    { now: () => at(200), monotonic: () => passed },
+    before,
+  );
   for (const { took = 0, date, changed = [] } of pages) {
     passed = took * minute;
     newest.see({
@@ -63,6 +68,13 @@ it.each<[what: string, pages: Page[], asked: number | undefined, expected: numbe
     10,
   ],
   ["does the same without a Date header", [{ changed: [iso(1)] }, { took: 20, changed: [iso(35)] }], undefined, 10],
+  [
+    "is whole where a record is of a time to come, and no Date header bounds it",
+    [{ changed: [iso(9_999)] }],
+    5,
+    undefined,
+  ],
+  ["is bounded by the Date header where a record is of a time to come", [{ date: 30, changed: [iso(9_999)] }], 5, 25],
   ["begins where it began when nothing was changed", [{ date: 90 }], 5, 5],
   ["reaches back by the whole overlap, also behind what it was asked for", [{ date: 90, changed: [iso(6)] }], 5, 1],
   ["is whole once the clock of the service was set back", [{ date: 3, changed: [iso(9)] }], 5, undefined],

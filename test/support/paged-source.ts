@@ -78,7 +78,12 @@ async function* readPages(settings: Settings, options: ReadOptions): AsyncGenera
   const from = by === "none" ? undefined : positionIn(options.resume);
   if (options.resume !== undefined && from === undefined) options.beginsAnew?.();
   const since = { parameter: "since", in: "query", format: "iso", template: "{since}", changedAt: "changed" } as const;
-  const newest = new NewestChange({ ...since, overlapMs, wholeEvery: "24h" }, options.since, monotonic, from?.seen);
+  const newest = new NewestChange(
+    { ...since, overlapMs, wholeEvery: "24h" },
+    options.since,
+    { now: () => Infinity, monotonic },
+    from?.seen,
+  );
   let { after, offset } = from ?? { after: "", offset: 0 };
   let rows = 0;
   const full = options.since === undefined && (from === undefined || by === "key");

@@ -7,7 +7,7 @@ import type { ChainSettings } from "./chain-settings.ts";
 import { addressOf } from "./http-source-settings.ts";
 import type { List } from "./list.ts";
 import { valueIn } from "./path-of.ts";
-import { isHarmless } from "./placement.ts";
+import { isOneWord } from "./placement.ts";
 import type { Placement } from "./placement.ts";
 
 /** A record that others are asked for by. */
@@ -178,7 +178,7 @@ function endingOf({ url }: Chain, value: JsonObject): string | undefined {
     const before = url.slice(0, match.index);
     const after = url.slice(match.index + whole.length);
     const text = textAt(value, path) ?? "";
-    if (/(?:['"]|%2[27])$/u.test(before) ? /['"\\\p{Cc}]/u.test(text) : !isWhole(before, after) && !isHarmless(text))
+    if (/(?:['"]|%2[27])$/u.test(before) ? /['"\\\p{Cc}]/u.test(text) : !isWhole(before, after) && !isOneWord(text))
       return path;
   }
   return undefined;

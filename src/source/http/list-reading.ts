@@ -56,14 +56,14 @@ export interface Reading {
 /** A reading of a list from its start, or from where an earlier one was cut. */
 export function beginReading(
   settings: ListSettings,
-  { who, url, clock }: { who: string; url: URL; clock: Pick<Clock, "monotonic"> },
+  { who, url, clock }: { who: string; url: URL; clock: Pick<Clock, "monotonic" | "now"> },
   options: ListReadOptions,
   from: Position | undefined,
 ): Reading {
   const { since, key, csv } = settings;
   const paging = createPaging(settings.paging, who, key);
   const seen = (before?: ChangesSeen): NewestChange | undefined =>
-    since === undefined ? undefined : new NewestChange(since, options.since, () => clock.monotonic(), before);
+    since === undefined ? undefined : new NewestChange(since, options.since, clock, before);
   const asked = options.since === undefined || since === undefined ? undefined : askedSince(options.since, since);
   const anew: Reading = {
     options,

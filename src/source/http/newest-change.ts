@@ -1,4 +1,5 @@
 import { toInstant } from "../../base/clock.ts";
+import type { Clock } from "../../base/clock.ts";
 import { valueAt } from "../mapping/path.ts";
 import type { Path } from "../mapping/path.ts";
 import type { FileItem } from "../file/row.ts";
@@ -12,6 +13,7 @@ import type { TimeFormat } from "./time-format.ts";
  * next reading begins at least this much before the time that it goes by.
  */
 const leastOverlapMs = 1_000;
+const dayMs = 86_400_000;
 
 /** What the first part of a reading has seen, for one that goes on with it. Instants in epoch milliseconds. */
 export interface ChangesSeen {
@@ -28,14 +30,14 @@ export interface ChangesSeen {
  * is taken from the first answer (its Date header) and from the records, whichever is earlier: a record that was
  * changed at a time was read no earlier, so the reading began no earlier than that time less the time that it had taken
  * until then. Our own clock has no part in it: it may be wrong in either direction. How long something takes is
- * measured by `elapsed`, which nobody sets.
+ * measured by a clock that nobody sets.
  */
 export class NewestChange {
   readonly #since: SinceSettings;
   readonly #path: Path | undefined;
   readonly #written: TimeFormat;
   readonly #asked: number | undefined;
-  readonly #elapsed: () => number;
+  readonly #clock: Pick<Clock, "now" | "monotonic">;
   readonly #begunAt: number;
   readonly #isResumed: boolean;
   /** The latest time at which the reading began, by its records. */
@@ -44,14 +46,19 @@ export class NewestChange {
   #serviceTime: number | undefined;
   #pages = 0;
 
-  /** `elapsed`: milliseconds of a clock that nobody sets. `before`: what the part saw that this one goes on with. */
-  constructor(since: SinceSettings, asked: string | undefined, elapsed: () => number, before?: ChangesSeen) {
+  /** `before`: what the part saw that this one goes on with. */
+  constructor(
+    since: SinceSettings,
+    asked: string | undefined,
+    clock: Pick<Clock, "now" | "monotonic">,
+    before?: ChangesSeen,
+  ) {
     this.#since = since;
     this.#path = since.changedAt === undefined ? undefined : pathOf(since.changedAt);
     this.#written = { format: since.changedFormat ?? since.format, zone: since.zone };
     this.#asked = asked === undefined ? undefined : Date.parse(asked);
-    this.#elapsed = elapsed;
-    this.#begunAt = elapsed();
+    this.#clock = clock;
+    this.#begunAt = clock.monotonic();
     this.#isResumed = before !== undefined;
     this.#serviceTime = before?.serviceTime;
     this.#began = before?.began;
@@ -74,7 +81,7 @@ export class NewestChange {
     this.#pages += 1;
     this.#rows += page.items.length;
     if (this.#path === undefined || this.#isResumed) return;
-    const took = this.#elapsed() - this.#begunAt;
+    const took = this.#clock.monotonic() - this.#begunAt;
     for (const item of page.items) {
       if ("bad" in item) continue;
       const time = readTime(valueAt({ item: item.row.value, parent: undefined }, this.#path), this.#written);
@@ -87,6 +94,10 @@ export class NewestChange {
     const overlap = Math.max(this.#since.overlapMs, leastOverlapMs);
     // The clock of the service was set back: what it changes now bears times before those that were asked for.
     if (this.#asked !== undefined && this.#serviceTime !== undefined && this.#serviceTime < this.#asked)
+      return undefined;
+    // A record that is wrongly of a time to come would hide all changes until then. Where the service tells no time to
+    // bound it by, ours says whether it can be: one day off is more than any clock is.
+    if (this.#serviceTime === undefined && this.#began !== undefined && this.#began > this.#clock.now() + dayMs)
       return undefined;
     const service = this.#serviceTime === undefined ? undefined : this.#serviceTime - overlap;
     const read = this.#read(overlap) ?? service ?? this.#asked;

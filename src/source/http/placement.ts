@@ -35,8 +35,21 @@ const placeholder = "{value}";
 /** What is put into a text of somebody else's language, such as a query, and must not end the text around it. */
 const harmless = /^[\p{L}\p{N} _.:+@/=-]*$/u;
 
-export function isHarmless(text: string): boolean {
-  return harmless.test(text);
+/** What is a single word in any language: where no quotes stand around it, blanks and signs would be read as its own. */
+const oneWord = /^[\p{L}\p{N}_.:+-]*$/u;
+
+/** Whether each place for a value stands between quotes. */
+function standsQuoted(text: string): boolean {
+  const before = text.split(placeholder).slice(0, -1);
+  return before.every((_, index) => {
+    const start = before.slice(0, index + 1).join("");
+    return [`'`, `"`].some((quote) => start.split(quote).length % 2 === 0);
+  });
+}
+
+/** Whether a text may stand in an expression without quotes around it, and means itself there alone. */
+export function isOneWord(text: string): boolean {
+  return oneWord.test(text);
 }
 
 /**
@@ -80,7 +93,8 @@ function textOf(value: Json): string {
 function insideText(old: Json | undefined, value: Json, url: URL, who: string): Json {
   if (typeof old !== "string" || !old.includes(placeholder) || old === placeholder) return value;
   const text = textOf(value);
-  if (harmless.test(text)) return old.replaceAll(placeholder, text);
+  const mayStand = standsQuoted(old) ? harmless : oneWord;
+  if (mayStand.test(text)) return old.replaceAll(placeholder, text);
   throw sourceProblem(
     "source.wrong-shape",
     `${url.origin}${url.pathname}`,

@@ -63,10 +63,19 @@ export const asking: Breaks = {
   "a key ends the text that it is put into": {
     file: "src/source/http/placement.ts",
     within: "insideText",
-    find: "harmless.test(text)",
+    find: "mayStand.test(text)",
     replace: "true",
     test: "source/http-paging.test.ts",
     title: "a list that is read by its keys > never lets a key end the text that it is put into",
+  },
+  "a key that is an expression is put where no quotes stand": {
+    file: "src/source/http/placement.ts",
+    within: "insideText",
+    find: "standsQuoted(old) ? harmless : oneWord",
+    replace: "harmless",
+    test: "source/http-joined.test.ts",
+    title:
+      "details that are asked for record by record > take no key for an expression, where no quotes stand in a text of the query",
   },
   "a list that says more pages follow and names none is at its end": {
     file: "src/source/http/paging.ts",
