@@ -378,6 +378,12 @@ describe("a reading that was cut", () => {
     }));
     const keyset = { key: "id", paging: { kind: "keyset", parameter: "after" } };
     expect(await cutAfter(customersOver(mail.origin, keyset), 1)).toEqual([]);
+    const packed = Buffer.from(JSON.stringify({ last_value: "ann@example.com" })).toString("base64url");
+    const within = await startService(({ query }) => ({
+      body: { items: all, next: query["c"] === packed ? null : packed },
+    }));
+    const cursor = { records: "items", paging: { kind: "cursor", parameter: "c", next: "next" } };
+    expect(await cutAfter(customersOver(within.origin, cursor), 1)).toEqual([]);
   });
 
   it.each(["", "{}", "nonsense", '{"form":1,"page":9}'])("begins anew with the position %j", async (resume) => {
