@@ -35,7 +35,7 @@ const placeholder = "{value}";
 /** What is put into a text of somebody else's language, such as a query, and must not end the text around it. */
 const harmless = /^[\p{L}\p{N} _.:+@/=-]*$/u;
 
-/** What is a single word in any language: where no quotes stand around it, blanks and signs would be read as its own. */
+/** What is one word in any language: where no quotes stand around it, blanks and signs would be read as its own. */
 const oneWord = /^[\p{L}\p{N}_.:+-]*$/u;
 
 /** Whether each place for a value stands between quotes. */

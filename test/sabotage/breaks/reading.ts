@@ -90,7 +90,7 @@ export const reading: Breaks = {
   "what was changed while a reading lasted is passed by": {
     file: "src/source/http/newest-change.ts",
     within: "NewestChange.see",
-    find: "this.#elapsed() - this.#begunAt",
+    find: "this.#clock.monotonic() - this.#begunAt",
     replace: "0",
     test: "source/newest-change.test.ts",
     title:
