@@ -55,6 +55,7 @@ it(`a backup of ${sizes.backups} random moments of runs is whole, and with what 
   for (const { path, commits } of backups.slice(0, sizes.backups)) {
     const restored = await w.run("--json", "restore", path);
     const { gap } = document(restored);
+    expect(gap, restored.stdout + restored.stderr).toBeDefined();
     const lacks = newest.manifest.commits - commits;
     const { result, calls } = await w.writes(async () => await w.run("run", "everything"));
     const told = `${path}: restore ${restored.exitCode} ${JSON.stringify(gap)}, run ${result.exitCode}`;

@@ -9,7 +9,8 @@ const source = join(import.meta.dirname, "../../src");
 function codes(): string[] {
   const found = new Set<string>();
   for (const room of ["plan", "apply", "run"]) {
-    for (const file of readdirSync(join(source, room))) {
+    const files = readdirSync(join(source, room), { recursive: true, encoding: "utf8" });
+    for (const file of files.filter((name) => name.endsWith(".ts"))) {
       const text = readFileSync(join(source, room, file), "utf8");
       for (const [, code = ""] of text.matchAll(/(?:code: |blocked\(\s*|deferAll\(\s*)"([a-z-]+\.[a-z-]+)"/gu))
         found.add(code);
