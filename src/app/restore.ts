@@ -113,13 +113,16 @@ function changed(file: string, why: string): Problem {
   });
 }
 
-/** What stands there, where it can be read, is the ledger that the backup is of. */
+/**
+ * What stands there, where it can be read, is the ledger that the backup is of. One that was not worked with yet has no
+ * name: what it lacks is told by the heads.
+ */
 function requireSameLedger(ledgerPath: string, manifest: BackupManifest): void {
   const name = nameOf(ledgerPath);
-  if (name === undefined || name === manifest.ledger) return;
+  if (name === null || manifest.ledger === null || name === undefined || name === manifest.ledger) return;
   throw new Problem({
     code: "restore.other-ledger",
-    message: `the backup is of the ledger ${manifest.ledger ?? "(unnamed)"}, and ${ledgerPath} is ${name ?? "another"}`,
+    message: `the backup is of the ledger ${manifest.ledger}, and ${ledgerPath} is ${name}`,
     cure: "name another file in ledger.path, or put that ledger and its .heads aside first",
     exitCode: exitCodes.ledgerRefused,
     place: ledgerPath,

@@ -128,6 +128,20 @@ describe("a backup that is put back", () => {
     expect(rowsOf(w.path(newest ?? ""), "select count(*) as n from placed_order")).toEqual([{ n: 2 }]);
   });
 
+  it("from before the first run lacks all that was done, and is refused as any other", async () => {
+    const w = await world({ records: company(1, 1) });
+    const { path, manifest } = await backedUp(w);
+    expect(manifest).toMatchObject({ ledger: null, audit: null });
+    expect((await w.run("run", "everything")).exitCode).toBe(0);
+    const restored = await w.run("restore", path);
+    expect([restored.exitCode, restored.stdout]).toEqual([
+      exitCodes.recordsRejected,
+      expect.stringContaining("it lacks what was done until"),
+    ]);
+    const { result, calls } = await w.writes(async () => await w.run("run", "everything"));
+    expect([result.exitCode, calls]).toEqual([exitCodes.ledgerRefused, {}]);
+  });
+
   it("is refused too where the file of heads is gone, as nobody knows what was done", async () => {
     const w = await lived();
     const { path } = await backedUp(w);
