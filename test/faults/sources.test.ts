@@ -315,7 +315,7 @@ const httpTroubles: Record<string, HttpTrouble> = {
     answer: (whole) => (asked) => (page(asked) === 3 ? { breakOff: true } : whole(asked)),
     exit: 7,
     isCut: true,
-    says: /source hr, stream staff cannot be reached or broke off/u,
+    says: /source hr, stream staff gave no whole answer: the connection broke off/u,
     newcomer: true,
   },
   "cuts an answer and gives the length of what is left": {
