@@ -59,8 +59,9 @@ export async function restoreBackup(application: Application, file: string): Pro
     keepPrivate(fresh, group);
     flushFile(fresh);
     if ((await digestOf(fresh)).sha256 !== manifest.sha256) throw changed(file, "it was changed while it was read");
-    const aside = putAside(ledgerPath, toInstant(application.clock.now()));
+    // Before anything is moved: where this ends then, a ledger that is gone is not begun anew.
     if (gap.kind === "unknown") markBehind(ledgerPath, manifest, toInstant(application.clock.now()));
+    const aside = putAside(ledgerPath, toInstant(application.clock.now()));
     renameSync(fresh, ledgerPath);
     flushFile(dirname(ledgerPath));
     for (const { from, to } of books) {

@@ -72,6 +72,24 @@ export const databases: Breaks = {
     test: "source/sql/settings.test.ts",
     title: "a query > of SQL Server that only reads is taken: select [a ]] ; delete] from t",
   },
+  "a certificate for another name is trusted": {
+    file: "src/source/sql/tls.ts",
+    within: "verifying",
+    find: "checkServerIdentity(serverName ?? host, $certificate)",
+    replace: "undefined",
+    test: "source/sql/tls.test.ts",
+    title:
+      "a source in PostgreSQL over TLS > is not read where the certificate bears another name, and it is said how that name is written",
+  },
+  "a certificate of another authority is trusted": {
+    file: "src/source/sql/tls.ts",
+    within: "verifying",
+    find: "rejectUnauthorized: true,",
+    replace: "rejectUnauthorized: false,",
+    test: "source/sql/tls.test.ts",
+    title:
+      "a source in PostgreSQL over TLS > is not read where another authority signed, and it is said which setting names the right one",
+  },
   "a file of authorities without any has those of the system trusted": {
     file: "src/source/sql/dialects.ts",
     within: "certificateOf",

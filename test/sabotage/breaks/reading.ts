@@ -96,6 +96,40 @@ export const reading: Breaks = {
     title:
       "the next reading of changes reaches back to what was changed while it lasted, and passed by on a page before",
   },
+  "a token of one service goes to each address that is looked at": {
+    file: "src/app/init-from.ts",
+    within: "checkToken",
+    find: "if (origins.size > 1)",
+    replace: "if (origins.size > 9)",
+    test: "cli/init-from.test.ts",
+    title:
+      "init --from > asks an address with a token, which goes to that service alone and stands in no file and no message",
+  },
+  "a token goes to an address over plain http": {
+    file: "src/app/init-from.ts",
+    within: "checkToken",
+    find: "if (addresses.some((input) => isPlainHttp(input)))",
+    replace: "if (addresses.length === 0)",
+    test: "cli/init-from.test.ts",
+    title:
+      "init --from > asks an address with a token, which goes to that service alone and stands in no file and no message",
+  },
+  "check is content with an id that several records have": {
+    file: "src/app/repeated-ids.ts",
+    within: "repeatedIds",
+    find: "contents.size > 1",
+    replace: "contents.size > 9",
+    test: "cli/check-lists.test.ts",
+    title: "check of the lists of a source > is not content with an id that several records have, as a run is not",
+  },
+  "a first row that may be a record is told of as names of columns": {
+    file: "src/source/file/csv.ts",
+    within: "CsvReading.#lacking",
+    find: "const isHeader = header.some((name) => this.#columns.includes(name));",
+    replace: "const isHeader = true;",
+    test: "source/file.test.ts",
+    title: "a CSV file > without a column that somebody reads gives no rows: a field that is gone would look empty",
+  },
   "an id that stood twice waits although a whole read has it once": {
     file: "src/ledger/records/record-statements.ts",
     within: "recordStatements",
