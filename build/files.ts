@@ -4,6 +4,7 @@ type Members = readonly string[];
 /** What every command line loads: the command line itself and its words. */
 const start: Members = [
   "src/cli/",
+  "src/app/reason.ts",
   "src/base/",
   "src/crm/keys.ts",
   "src/crm/personal-data.ts",

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { enableCompileCache, setSourceMapsSupport } from "node:module";
 import { join } from "node:path";
 import type { ExitCode } from "./base/errors.ts";
-import type { StartHealth } from "./app/health.ts";
+import type { StartWeb } from "./app/health.ts";
 import { keepCode } from "./base/kept-code.ts";
 
 const oldest = 26;
@@ -55,6 +55,6 @@ function keepCompiledCode(): void {
 async function start(): Promise<void> {
   const { main } = await import("./cli/program.ts");
   // The command line knows no web room; only here both are seen.
-  const startHealth: StartHealth = async (deps) => (await import("./web/health.ts")).startHealthServer(deps);
-  process.exitCode = await main(process.argv.slice(2), process.env, startHealth);
+  const startWeb: StartWeb = async (deps) => (await import("./web/server.ts")).startWebServer(deps);
+  process.exitCode = await main(process.argv.slice(2), process.env, startWeb);
 }

@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
+import type { Dashboard } from "./dashboard.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { RunFacts } from "../report/facts.ts";
 import type { Platform } from "../platform/platform.ts";
@@ -43,23 +44,28 @@ export interface Health {
   breakers: Record<string, "closed" | "open" | "half-open">;
 }
 
-export interface HealthDependencies {
+export interface WebDependencies {
   settings: { host: string; port: number };
   clock: Clock;
   logger: Logger;
-  /** Reads the state of things. A rejection means that the ledger cannot be reached. */
-  read(): Promise<Health>;
+  /**
+   * Reads the state of things; a rejection means that the ledger cannot be reached. Without it there is no `/healthz`:
+   * the pages alone are shown.
+   */
+  read?: (() => Promise<Health>) | undefined;
   /** Longest time that `read` may take before the program counts as ill. Default 5 s. */
   readTimeoutMs?: number;
+  /** What the pages are made from; without it there are none. */
+  dashboard?: Dashboard | undefined;
 }
 
-export interface HealthServer {
+export interface WebServer {
   url: string;
   close(): Promise<void>;
 }
 
-/** Starts the web server that shows the health of the program. */
-export type StartHealth = (deps: HealthDependencies) => Promise<HealthServer>;
+/** Starts the web server that shows the health of the program, and its pages. */
+export type StartWeb = (deps: WebDependencies) => Promise<WebServer>;
 
 function troubleCodes(run: RunFacts): string[] {
   return troubleOf(run).map(({ kind, count }) => `run.${kind}:${run.job}:${count}`);

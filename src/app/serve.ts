@@ -8,9 +8,10 @@ import { Schedule } from "../run/schedule.ts";
 import type { ScheduledRun } from "../run/schedule.ts";
 import { cronTicker } from "../run/schedule-ticker.ts";
 import type { Application } from "./application.ts";
+import { createDashboard } from "./dashboard.ts";
 import { executeJob } from "./execute-job.ts";
 import { readHealth } from "./health.ts";
-import type { StartHealth } from "./health.ts";
+import type { StartWeb } from "./health.ts";
 import { reload } from "./reload.ts";
 import type { Reloaded } from "./reload.ts";
 import { supervisorOf } from "./supervisor.ts";
@@ -18,7 +19,7 @@ import { supervisorOf } from "./supervisor.ts";
 /**
  * Runs the jobs on their schedule and answers /healthz until `signal` is aborted; a run that is on is stopped cleanly.
  * When somebody asks for it, the configuration is read again as soon as no run is on. A service manager that started
- * the program is told how it stands.
+ * the program is told how it stands. In one piece: what begins here ends here, in the reverse order.
  */
 export async function serve(application: Application, request: ServeRequest): Promise<void> {
   const { signal } = request;
@@ -57,11 +58,14 @@ export async function serve(application: Application, request: ServeRequest): Pr
       return reloaded.kind === "taken-over" ? jobs : undefined;
     },
   });
-  const health = await request.startHealth({
+  const ended = new AbortController();
+  const dashboard = createDashboard({ application: () => current, live: { schedule }, signal: ended.signal });
+  const health = await request.startWeb({
     settings: application.config.serve,
     clock,
     logger,
     read: () => readHealth(current.platform(), ledger, schedule),
+    dashboard,
   });
   ({ url } = health);
   try {
@@ -72,17 +76,19 @@ export async function serve(application: Application, request: ServeRequest): Pr
     logger.info({}, "stopping");
     supervisor.stopping();
     await schedule.stop();
+    ended.abort();
     await health.close();
     await supervisor.end();
     if (broken !== undefined) throw broken;
   } finally {
+    dashboard.close();
     if (current !== application) await current.close();
   }
 }
 
 export interface ServeRequest {
   signal: AbortSignal;
-  startHealth: StartHealth;
+  startWeb: StartWeb;
   /** Told once everything answers: how many jobs have a schedule, and where health is. */
   started: (serving: { jobs: number; url: string }) => void;
   /** Whether somebody asks for the configuration to be read again. */

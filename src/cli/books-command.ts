@@ -13,7 +13,7 @@ import { byWhom, example, wholeNumber } from "./command-line.ts";
 import type { CarryOut } from "./command-line.ts";
 import { deciderOf } from "./decider.ts";
 import { viewOf } from "./output.ts";
-import { requireReason } from "./reason.ts";
+import { requireReason } from "../app/reason.ts";
 
 const why = "why; kept for good, so without names, phone numbers and e-mail addresses";
 

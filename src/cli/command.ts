@@ -1,5 +1,5 @@
 import type { Application, Face } from "../app/application.ts";
-import type { StartHealth } from "../app/health.ts";
+import type { StartWeb } from "../app/health.ts";
 import type { ConfigChoice, Needs } from "../app/open-config.ts";
 import type { Environment } from "../config/environment.ts";
 import type { ExitCode } from "../base/errors.ts";
@@ -21,7 +21,7 @@ export interface Invocation {
   signal: AbortSignal;
   /** Has SIGHUP call this instead; undefined where no signals come. */
   onHangUp?: ((listener: () => void) => void) | undefined;
-  startHealth: StartHealth;
+  startWeb: StartWeb;
 }
 
 /** Opens the application, does the work and closes it; whatever goes wrong is printed and becomes the exit code. */

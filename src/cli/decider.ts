@@ -1,7 +1,7 @@
 import { userInfo } from "node:os";
 import { theCrm } from "../operation/request.ts";
 import { usage } from "../base/errors.ts";
-import { personalIn } from "./reason.ts";
+import { personalIn } from "../app/reason.ts";
 
 const longest = 100;
 

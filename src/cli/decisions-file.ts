@@ -3,7 +3,7 @@ import { CsvError, parse } from "csv-parse/sync";
 import { z } from "zod";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import type { PersonsVerdict } from "../apply/decide.ts";
-import { personalIn } from "./reason.ts";
+import { personalIn } from "../app/reason.ts";
 
 /** One decision as a line of a file gives it, or what is wrong with that line. `place` is FILE:LINE. */
 export type DecisionLine =

@@ -10,7 +10,7 @@ import type { Invocation } from "./command.ts";
 import { deciderOf } from "./decider.ts";
 import { parseKey } from "./keys.ts";
 import { safeLines } from "./output.ts";
-import { requireReason } from "./reason.ts";
+import { requireReason } from "../app/reason.ts";
 
 /** Whose data is meant, as a person writes it. */
 export interface WhoseWords {

@@ -1,5 +1,5 @@
 import { CommanderError } from "@commander-js/extra-typings";
-import type { StartHealth } from "../app/health.ts";
+import type { StartWeb } from "../app/health.ts";
 import type { Environment } from "../config/environment.ts";
 import { exitCodes } from "../base/errors.ts";
 import type { ExitCode } from "../base/errors.ts";
@@ -12,6 +12,7 @@ import { register as audit } from "./commands/audit.ts";
 import { register as backup } from "./commands/backup.ts";
 import { register as borrow } from "./commands/borrow.ts";
 import { register as check } from "./commands/check.ts";
+import { register as dashboard } from "./commands/dashboard.ts";
 import { register as explain } from "./commands/explain.ts";
 import { register as init } from "./commands/init.ts";
 import { register as completion } from "./commands/completion.ts";
@@ -54,6 +55,7 @@ const commands: readonly Register[] = [
   run,
   resync,
   serve,
+  dashboard,
   status,
   alerts,
   runs,
@@ -84,18 +86,14 @@ export function registerAll(program: Program, carryOutOne: CarryOut): void {
 }
 
 /** Runs one command line in this process, which signals stop, and gives its exit code. */
-export async function main(
-  argv: readonly string[],
-  environment: Environment,
-  startHealth: StartHealth,
-): Promise<ExitCode> {
+export async function main(argv: readonly string[], environment: Environment, startWeb: StartWeb): Promise<ExitCode> {
   const trace = environment["CRM_SYNC_TRACE"] === "1";
   const output = createOutput(process.stdout, process.stderr, () => performance.now(), { trace });
   const stop = new AbortController();
   const signals = listenForSignals(stop, output);
   outliveReaders();
   try {
-    return await carryOut(argv, { environment, output, signal: stop.signal, startHealth, onHangUp: signals.onHangUp });
+    return await carryOut(argv, { environment, output, signal: stop.signal, startWeb, onHangUp: signals.onHangUp });
   } finally {
     signals.end();
   }

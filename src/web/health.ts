@@ -1,28 +1,28 @@
-import { serve } from "@hono/node-server";
-import type { ServerType } from "@hono/node-server";
 import { Hono } from "hono";
 import { toInstant } from "../base/clock.ts";
 import { messageOf, Problem } from "../base/errors.ts";
-import type { Health, HealthDependencies, HealthServer } from "../app/health.ts";
+import type { Health, WebDependencies } from "../app/health.ts";
 
 /**
  * `/livez`: 200 as long as the program answers. `/healthz`: 200 when the ledger can be read and every circuit is
  * closed, else 503; `wrong` in the body says what is wrong, also work that is not done. What waits for a person does
  * not make the program ill: that alone is no 503.
  */
-export function healthRoutes(deps: HealthDependencies): Hono {
+export function healthRoutes(deps: WebDependencies): Hono {
   const app = new Hono();
   const started = deps.clock.monotonic();
-  app.use(async (context, next) => {
+  app.on("GET", ["/livez", "/healthz"], async (context, next) => {
     await next();
     context.header("cache-control", "no-store");
     context.header("x-content-type-options", "nosniff");
   });
   app.get("/livez", (context) => context.json({ alive: true, upMs: Math.round(deps.clock.monotonic() - started) }));
+  const { read } = deps;
+  if (read === undefined) return app;
   app.get("/healthz", async (context) => {
     const at = toInstant(deps.clock.now());
     try {
-      const health = await inTime(deps.read(), deps.readTimeoutMs ?? 5_000);
+      const health = await inTime(read(), deps.readTimeoutMs ?? 5_000);
       const ill = complaints(health);
       const wrong = [...ill, ...notDone(health)];
       return context.json({ healthy: wrong.length === 0, at, wrong, ...health }, ill.length === 0 ? 200 : 503);
@@ -31,11 +31,6 @@ export function healthRoutes(deps: HealthDependencies): Hono {
       deps.logger.error({ event: "health.unreadable", code, reason: messageOf(thrown) }, "the state could not be read");
       return context.json({ healthy: false, at, wrong: [code], ledger: { reachable: false } }, 503);
     }
-  });
-  app.notFound((context) => context.json({ error: "not found", paths: ["/livez", "/healthz"] }, 404));
-  app.onError((error, context) => {
-    deps.logger.error({ event: "web.failed", reason: messageOf(error) }, "a request failed");
-    return context.json({ error: "internal error" }, 500);
   });
   return app;
 }
@@ -74,35 +69,4 @@ async function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** Listens at the configured address. Rejects with a Problem when the port is taken. */
-export async function startHealthServer(deps: HealthDependencies): Promise<HealthServer> {
-  const app = healthRoutes(deps);
-  const { host, port } = deps.settings;
-  const server = await new Promise<ServerType>((resolve, reject) => {
-    const listening = serve({ fetch: app.fetch, hostname: host, port, overrideGlobalObjects: false }, () =>
-      resolve(listening),
-    );
-    listening.once("error", (cause) => {
-      reject(
-        new Problem({
-          code: "web.cannot-listen",
-          message: `The web server cannot listen on ${host}:${port} (${messageOf(cause)}).`,
-          cure: "Set `serve.port` to a free port, or stop what uses it.",
-          cause,
-        }),
-      );
-    });
-  });
-  const address = server.address();
-  const bound = typeof address === "object" && address !== null ? address.port : port;
-  return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${bound}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        if ("closeAllConnections" in server) server.closeAllConnections();
-      }),
-  };
 }

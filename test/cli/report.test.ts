@@ -192,7 +192,7 @@ it("bytes that are no text are not shown on a terminal", async () => {
       environment: w.environment,
       output,
       signal: new AbortController().signal,
-      startHealth: () => Promise.reject(new Error("it is not asked for")),
+      startWeb: () => Promise.reject(new Error("it is not asked for")),
     },
     "run",
     { period: thisMonth, by: "happened", format: "xlsx" },

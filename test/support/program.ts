@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { createOutput } from "../../src/cli/output.ts";
 import { carryOut } from "../../src/cli/program.ts";
-import type { StartHealth } from "../../src/app/health.ts";
-import { startHealthServer } from "../../src/web/health.ts";
+import type { StartWeb } from "../../src/app/health.ts";
+import { startWebServer } from "../../src/web/server.ts";
 
 /**
  * A command line of the program, in this process: for all that needs no process of its own. `process.ts` starts it as a
@@ -43,7 +43,7 @@ interface Instead {
   stdout?: { write(text: string | Buffer, done?: () => void): boolean };
   /** Stops it, as a signal does. */
   signal?: AbortSignal;
-  startHealth?: StartHealth;
+  startWeb?: StartWeb;
 }
 
 export function wordsAt({ config, sandbox }: Place, words: readonly string[]): string[] {
@@ -83,7 +83,7 @@ export async function crmSync(place: Place & Instead, ...words: string[]): Promi
     environment: environmentAt(place),
     output,
     signal: place.signal ?? new AbortController().signal,
-    startHealth: place.startHealth ?? startHealthServer,
+    startWeb: place.startWeb ?? startWebServer,
   });
   return endOf({ exitCode, signal: null }, { stdout, stderr });
 }

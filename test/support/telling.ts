@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import type { HealthDependencies, StartHealth } from "../../src/app/health.ts";
+import type { WebDependencies, StartWeb } from "../../src/app/health.ts";
 import { healthRoutes } from "../../src/web/health.ts";
 import { world } from "./cli.ts";
 import type { World } from "./cli.ts";
@@ -38,12 +38,12 @@ export async function telling(records: Parameters<typeof world>[0] = {}): Promis
 /** What `/healthz` of a daemon on this ledger answers. */
 export async function health(w: World): Promise<{ status: number; healthy: boolean; wrong: string[] }> {
   const stop = new AbortController();
-  const asked = Promise.withResolvers<HealthDependencies>();
-  const startHealth: StartHealth = (deps) => {
+  const asked = Promise.withResolvers<WebDependencies>();
+  const startWeb: StartWeb = (deps) => {
     asked.resolve(deps);
     return Promise.resolve({ url: "http://127.0.0.1:1", close: () => Promise.resolve() });
   };
-  const ended = crmSync({ ...w.place, signal: stop.signal, startHealth }, "serve");
+  const ended = crmSync({ ...w.place, signal: stop.signal, startWeb }, "serve");
   const answer = await healthRoutes(await asked.promise).request("/healthz");
   const body = (await answer.json()) as { healthy: boolean; wrong: string[] };
   stop.abort();

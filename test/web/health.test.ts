@@ -2,8 +2,8 @@ import { pino } from "pino";
 import { request } from "undici";
 import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import { startHealthServer } from "../../src/web/health.ts";
-import type { Health, HealthServer } from "../../src/app/health.ts";
+import { startWebServer } from "../../src/web/server.ts";
+import type { Health, WebServer } from "../../src/app/health.ts";
 
 /** As they are before any server was started. */
 const untouched = { request: globalThis.Request, response: globalThis.Response };
@@ -23,11 +23,11 @@ const well: Health = {
   breakers: { "order-service": "closed", "member-center": "half-open" },
 };
 
-let server: HealthServer | undefined;
+let server: WebServer | undefined;
 afterEach(() => server?.close());
 
-async function serving(read: () => Promise<Health>, port = 0): Promise<HealthServer> {
-  server = await startHealthServer({
+async function serving(read: () => Promise<Health>, port = 0): Promise<WebServer> {
+  server = await startWebServer({
     settings: { host: "127.0.0.1", port },
     clock: systemClock,
     logger: pino({ level: "silent" }),

@@ -6,7 +6,7 @@ import type { Invocation } from "../command.ts";
 import { byWhom, example } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
 import { deciderOf } from "../decider.ts";
-import { requireReason } from "../reason.ts";
+import { requireReason } from "../../app/reason.ts";
 
 const reason = ["--reason <text>", "why; kept for good, so without names, phone numbers and e-mail addresses"] as const;
 

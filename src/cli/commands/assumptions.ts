@@ -8,7 +8,7 @@ import { byWhom, example } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
 import { deciderOf } from "../decider.ts";
 import { viewOf } from "../output.ts";
-import { requireReason } from "../reason.ts";
+import { requireReason } from "../../app/reason.ts";
 
 export const register: Register = (program, carryOut) => {
   const assumptions = program

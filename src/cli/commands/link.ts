@@ -8,7 +8,7 @@ import { byWhom, example } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
 import { deciderOf } from "../decider.ts";
 import { parseKey } from "../keys.ts";
-import { requireReason } from "../reason.ts";
+import { requireReason } from "../../app/reason.ts";
 
 interface LinkWords {
   channelCustomerId?: string | undefined;

@@ -19,7 +19,7 @@ export const register: Register = (program, carryOut) => {
 
 /** `serve`: runs the jobs on their schedule and answers /healthz, until SIGTERM or SIGINT. */
 export async function serveCommand(invocation: Invocation): Promise<ExitCode> {
-  const { output, signal, startHealth, onHangUp } = invocation;
+  const { output, signal, startWeb, onHangUp } = invocation;
   let asked = false;
   // A terminal that closes hangs up too: then nobody wants the program to go on.
   if (!output.interactive)
@@ -32,7 +32,7 @@ export async function serveCommand(invocation: Invocation): Promise<ExitCode> {
     loadWholeProgram();
     await serve(application, {
       signal,
-      startHealth,
+      startWeb,
       started: ({ jobs, url }) => output.note(`crm-sync serves ${jobs} scheduled job(s); health at ${url}/healthz`),
       get wantsReload() {
         return asked;

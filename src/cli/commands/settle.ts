@@ -12,7 +12,7 @@ import type { Register } from "../command-line.ts";
 import { deciderOf } from "../decider.ts";
 import type { DecisionLine } from "../decisions-file.ts";
 import { describeProblem, problemJson, viewOf } from "../output.ts";
-import { requireReason } from "../reason.ts";
+import { requireReason } from "../../app/reason.ts";
 
 export const register: Register = (program, carryOut) => {
   const settle = program

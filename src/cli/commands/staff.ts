@@ -6,7 +6,7 @@ import { byWhom, example } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
 import { deciderOf } from "../decider.ts";
 import { parseKey } from "../keys.ts";
-import { requireReason } from "../reason.ts";
+import { requireReason } from "../../app/reason.ts";
 import type { PasswordReset } from "../../app/reset-password.ts";
 
 export const register: Register = (program, carryOut) => {

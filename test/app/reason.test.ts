@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { deciderOf } from "../../src/cli/decider.ts";
-import { requireReason } from "../../src/cli/reason.ts";
+import { requireReason } from "../../src/app/reason.ts";
 
 describe("a reason that stands in the audit record for good", () => {
   it.each([

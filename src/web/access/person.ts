@@ -1,0 +1,18 @@
+/** What a person may do, each role all that those before it may: support, finance, operators. */
+export const roles = ["see", "report", "decide"] as const;
+export type Role = (typeof roles)[number];
+
+/** Who asks for a page. */
+export interface Person {
+  /** As it stands in the audit record with what is decided. */
+  name: string;
+  role: Role;
+  /** How it is known who it is. */
+  way: "loopback" | "link" | "proxy" | "oidc" | "account";
+  /** Whether private values may be asked for. */
+  mayAskForPrivate: boolean;
+}
+
+export function may({ role }: Person, needed: Role): boolean {
+  return roles.indexOf(role) >= roles.indexOf(needed);
+}

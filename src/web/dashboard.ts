@@ -1,0 +1,39 @@
+import { Hono } from "hono";
+import type { MiddlewareHandler } from "hono";
+import type { Dashboard } from "../app/dashboard.ts";
+import { messageOf, Problem, Problems } from "../base/errors.ts";
+import type { Logger } from "../base/logger.ts";
+import { access } from "./access/access.ts";
+import { assetRoutes } from "./assets.ts";
+import { notFoundPage, problemPage } from "./failures.ts";
+import type { Page, WebEnvironment } from "./page.ts";
+import { todayPage } from "./pages/today.ts";
+import { securityHeaders } from "./security-headers.ts";
+
+/** Every page, each in a file of its own. */
+const pages: readonly Page[] = [todayPage];
+
+/** The pages, behind the one check of who asks. A failure of one page is logged and ends nothing else. */
+export function dashboardRoutes(
+  dashboard: Dashboard,
+  logger: Logger,
+  whoAsks: MiddlewareHandler<WebEnvironment> = access(dashboard),
+): Hono<WebEnvironment> {
+  const routes = new Hono<WebEnvironment>();
+  routes.use(securityHeaders());
+  routes.route("/", assetRoutes());
+  routes.use(whoAsks);
+  routes.use(async (context, next) => {
+    await next();
+    if (!context.res.headers.has("cache-control")) context.header("cache-control", "no-store");
+  });
+  routes.get("/", (context) => context.redirect("/today", 303));
+  for (const page of pages) page.register(routes, dashboard);
+  routes.all("*", (context) => notFoundPage(context));
+  routes.onError((error, context) => {
+    if (error instanceof Problem || error instanceof Problems) return problemPage(context, error);
+    logger.error({ event: "web.failed", route: context.req.routePath, reason: messageOf(error) }, "a page failed");
+    return context.text("This page failed; the log of the program says why. Nothing else is harmed.\n", 500);
+  });
+  return routes;
+}

@@ -1,0 +1,100 @@
+import { html } from "hono/html";
+import { assetPath } from "./assets.ts";
+import { may } from "./access/person.ts";
+import type { Html, PageContext } from "./page.ts";
+import { pagePath } from "../report/page-links.ts";
+import { shown } from "./shown.ts";
+
+/** What a page puts into the frame. */
+export interface Content {
+  title: string;
+  body: Html | readonly Html[];
+  /** Which place of the navigation it belongs to. */
+  place?: string | undefined;
+  /** Names of the scripts under `assets` that it needs. */
+  scripts?: readonly string[];
+  /** What was just done, or could not be: read out first. */
+  notice?: { kind: "done" | "failed"; text: string; cure?: string | undefined } | undefined;
+}
+
+const places = [
+  { name: "Today", path: pagePath.today(), needed: "see" },
+  { name: "Runs", path: "/runs", needed: "see" },
+  { name: "Plan", path: "/plan", needed: "see" },
+  { name: "Quarantine", path: "/quarantine", needed: "see" },
+  { name: "Settle", path: "/settle", needed: "see" },
+  { name: "Reports", path: "/reports", needed: "report" },
+  { name: "Assumptions", path: "/assumptions", needed: "see" },
+  { name: "Configuration", path: "/configuration", needed: "see" },
+  { name: "Audit", path: "/audit", needed: "see" },
+] as const;
+
+/** The whole page: navigation, search, who is signed in, and the content. */
+export function framed(
+  context: PageContext,
+  content: Content,
+  status: 200 | 400 | 403 | 404 | 409 | 503 = 200,
+): Response | Promise<Response> {
+  const { title, body, place, scripts = [], notice } = content;
+  const page = html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>${title} · crm-sync</title>
+        <link rel="stylesheet" href="${assetPath("dashboard.css")}" />
+        ${scripts.map((name) => html`<script type="module" src="${assetPath(name)}"></script>`)}
+      </head>
+      <body>
+        <a class="skip" href="#content">Skip to the content</a>
+        ${headerOf(context, place)}
+        <main id="content" tabindex="-1">
+          <h1>${title}</h1>
+          ${
+            notice === undefined
+              ? ""
+              : html`<div class="notice ${notice.kind}" role="${notice.kind === "done" ? "status" : "alert"}">
+                  <p>${shown(notice.text)}</p>
+                  ${notice.cure === undefined ? "" : html`<p class="cure">${shown(notice.cure)}</p>`}
+                </div>`
+          }
+          ${body}
+        </main>
+      </body>
+    </html>`;
+  return context.html(page, status);
+}
+
+/** Navigation, search, and who is signed in. */
+function headerOf(context: PageContext, place: string | undefined): Html {
+  const { person, csrf } = context.var;
+  return html`<header>
+    <a class="name" href="${pagePath.today()}">crm-sync</a>
+    <form role="search" action="/search" method="get">
+      <label for="search">Find a customer, order or person</label>
+      <input id="search" name="q" type="search" maxlength="200" placeholder="name, id, number or login" />
+      <button>Find</button>
+    </form>
+    <div class="person">
+      ${person.name} <span class="role">(${person.role})</span>
+      ${
+        person.way === "loopback" || person.way === "proxy"
+          ? ""
+          : html`<form action="/logout" method="post">
+              <input type="hidden" name="csrf" value="${csrf}" /><button>Sign out</button>
+            </form>`
+      }
+    </div>
+    <nav aria-label="Pages">
+      <ul>
+        ${places
+          .filter(({ needed }) => may(person, needed))
+          .map(
+            ({ name, path }) =>
+              html`<li><a href="${path}" ${name === place ? html`aria-current="page"` : ""}>${name}</a></li>`,
+          )}
+      </ul>
+    </nav>
+  </header>`;
+}

@@ -1,0 +1,26 @@
+import type { Context, Hono } from "hono";
+import type { HtmlEscapedString } from "hono/utils/html";
+import type { Dashboard } from "../app/dashboard.ts";
+import type { Person, Role } from "./access/person.ts";
+
+/** A piece of a page: text from outside stands in it escaped. */
+export type Html = HtmlEscapedString | Promise<HtmlEscapedString>;
+
+/** What stands beside a request once it is known who asks. */
+export interface WebEnvironment {
+  Variables: {
+    person: Person;
+    /** Stands in each form of a page as `csrf`, and is checked on each POST before a page sees it. */
+    csrf: string;
+    /** Answers that the person lacks a right, and writes it down. */
+    refuse: (needed: Role) => Response | Promise<Response>;
+  };
+}
+
+export type Routes = Hono<WebEnvironment>;
+export type PageContext = Context<WebEnvironment>;
+
+/** One page: it says itself under which paths it stands, and which role each of them needs. */
+export interface Page {
+  register(routes: Routes, dashboard: Dashboard): void;
+}

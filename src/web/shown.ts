@@ -1,0 +1,36 @@
+import { html } from "hono/html";
+import { ageOf, instantText, printable } from "../report/text.ts";
+import type { Html } from "./page.ts";
+
+/** Longer text from outside is cut. Characters. */
+const mostShown = 2_000;
+
+/**
+ * Text from outside as a page shows it: what could turn a line around or be invisible is written out, what is very long
+ * is cut and says so, and its direction stays its own.
+ */
+export function shown(text: string, most = mostShown): Html {
+  const cut = text.length > most;
+  const start = printable(cut ? text.slice(0, most) : text);
+  const rest = text.length - most;
+  return html`<bdi>${start}</bdi>${cut ? html`<span class="cut"> … ${rest} more characters</span>` : ""}`;
+}
+
+/** The same for a text of several lines, such as a raw form. */
+export function shownLines(text: string, most = mostShown * 10): Html {
+  const cut = text.length > most;
+  const lines = (cut ? text.slice(0, most) : text).split("\n").map((line) => printable(line));
+  const rest = text.length - most;
+  return html`<pre dir="ltr" tabindex="0">${lines.join("\n")}${cut ? `\n… ${rest} more characters` : ""}</pre>`;
+}
+
+/** A moment in the zone, with its age; `none` where there is none. */
+export function moment(instant: string | null | undefined, when: { zone: string; now: string }, none = "never"): Html {
+  if (instant === null || instant === undefined) return html`<span class="none">${none}</span>`;
+  return html`<time datetime="${instant}">${instantText(instant, when)}</time>
+    <span class="age">${sinceOrUntil(instant, when.now)}</span>`;
+}
+
+function sinceOrUntil(instant: string, now: string): string {
+  return instant > now ? `in ${ageOf(now, instant)}` : `${ageOf(instant, now)} ago`;
+}

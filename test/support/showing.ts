@@ -1,0 +1,74 @@
+import { request } from "undici";
+import { onTestFinished } from "vitest";
+import { Application } from "../../src/app/application.ts";
+import { createDashboard } from "../../src/app/dashboard.ts";
+import type { Dashboard } from "../../src/app/dashboard.ts";
+import type { Person } from "../../src/web/access/person.ts";
+import type { PageContext } from "../../src/web/page.ts";
+import { startWebServer } from "../../src/web/server.ts";
+import { environmentAt } from "./program.ts";
+import type { World } from "./cli.ts";
+
+/** Pages of a world's ledger, as one person gets them over HTTP. */
+export interface Showing {
+  url: string;
+  dashboard: Dashboard;
+  get(path: string): Promise<Shown>;
+  /** Sends a form as the page has it, with its token. */
+  post(path: string, fields: Readonly<Record<string, string>>): Promise<Shown>;
+}
+
+export interface Shown {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  text: string;
+}
+
+export const operator: Person = { name: "anna.lee", role: "decide", way: "account", mayAskForPrivate: true };
+
+/**
+ * Serves the pages of a world to a person who is signed in already, on a free port, until the test ends. `live`: in the
+ * process of a daemon, which may write; else beside one.
+ */
+export async function showing(w: World, person: Person = operator, live: Dashboard["live"] = quiet): Promise<Showing> {
+  const face = { log: undefined, wholeLog: { write: () => {} }, progress: () => {} };
+  const { config, sandbox } = w.place;
+  const application = await Application.open({ config, sandbox }, environmentAt(w.place), face);
+  const ended = new AbortController();
+  const dashboard = createDashboard({ application: () => application, live, signal: ended.signal });
+  const { clock, logger } = application;
+  const server = await startWebServer({
+    settings: { host: "127.0.0.1", port: 0 },
+    clock,
+    logger,
+    dashboard,
+    whoAsks: async (context: PageContext, next) => {
+      context.set("person", person);
+      context.set("csrf", "token");
+      context.set("refuse", (needed) => Promise.resolve(context.text(`needs ${needed}`, 403)));
+      await next();
+    },
+  });
+  onTestFinished(async () => {
+    ended.abort();
+    await server.close();
+    dashboard.close();
+    await application.close();
+  });
+  return {
+    url: server.url,
+    dashboard,
+    get: async (path) => await asked(server.url + path),
+    post: async (path, fields) =>
+      await asked(server.url + path, new URLSearchParams({ csrf: "token", ...fields }).toString()),
+  };
+}
+
+/** A daemon in which nothing goes on. */
+const quiet: NonNullable<Dashboard["live"]> = {};
+
+async function asked(url: string, form?: string): Promise<Shown> {
+  const sent = { "content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin" };
+  const answer = await request(url, form === undefined ? {} : { method: "POST", headers: sent, body: form });
+  return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() };
+}
