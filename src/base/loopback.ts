@@ -11,3 +11,9 @@ export function isPlainHttp(address: string): boolean {
   const url = new URL(address);
   return url.protocol === "http:" && !isLoopback(url);
 }
+
+/** Whether a host name or an address, as a server listens on it or a socket shows it, is of this machine alone. */
+export function isLoopbackHost(host: string): boolean {
+  const plain = host.replace(/^::ffff:(?=\d+\.)/iu, "").toLowerCase();
+  return loopback.test(plain.includes(":") && !plain.startsWith("[") ? `[${plain}]` : plain);
+}

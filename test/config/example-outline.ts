@@ -72,7 +72,7 @@ export function sameSetting(key: string): string | undefined {
   const name = key
     .replaceAll(/<\w+>|\[\]/g, "")
     .replace(/^(sources|jobs)\.[^.]+/, "$1.*")
-    .replace(/\.(tables|details|userTokens|take|auth\.secrets)\.[^.]+/, ".$1.*")
+    .replace(/\.(tables|details|userTokens|take|accounts|auth\.secrets)\.[^.]+/, ".$1.*")
     .replace(/\.streams\.(?:customers|orders|staff)\b/, ".streams.*")
     // Lists of details, and those that a chain begins with, have the settings of a list.
     .replace(/\.streams\.\*\.(?:details\.\*|each\.of)\.(?!rowKey|required)/, ".streams.*.")
@@ -82,7 +82,7 @@ export function sameSetting(key: string): string | undefined {
       ".streams.*.",
     );
   if (
-    /\.(?:mapping|skip|inline|columns|group\.fields|query|headers|body|parameters|byLicenseType|timeUnits|money)\./.test(
+    /\.(?:mapping|skip|roles|inline|columns|group\.fields|query|headers|body|parameters|byLicenseType|timeUnits|money)\./.test(
       name,
     )
   )
