@@ -1,0 +1,41 @@
+import type { Context } from "hono";
+import { getCookie, setCookie } from "hono/cookie";
+import { isSecure } from "./host.ts";
+import type { ServeSettings } from "../../config/serve.ts";
+
+const names = { session: "crm-sync", browser: "crm-sync-sign-in" } as const;
+export type CookieName = keyof typeof names;
+
+/** Where a cookie goes: over https under a name that no other host can set. */
+function placeOf(context: Context, name: CookieName, serve: ServeSettings) {
+  const secure = isSecure(context.req.header("host"), serve);
+  return { secure, name: secure ? `__Host-${names[name]}` : names[name] };
+}
+
+/** What the browser holds, where it can be one of ours. */
+export function cookieOf(context: Context, name: CookieName, serve: ServeSettings): string | undefined {
+  const value = getCookie(context, placeOf(context, name, serve).name);
+  return value !== undefined && /^[0-9a-f]{64}$/u.test(value) ? value : undefined;
+}
+
+/** `lax`: it has to come with a person whom another site sends back. */
+export function giveCookie(
+  context: Context,
+  name: CookieName,
+  value: string,
+  serve: ServeSettings,
+  { lax = false, maxAge }: { lax?: boolean; maxAge?: number } = {},
+): void {
+  const place = placeOf(context, name, serve);
+  setCookie(context, place.name, value, {
+    path: "/",
+    httpOnly: true,
+    secure: place.secure,
+    sameSite: lax ? "Lax" : "Strict",
+    ...(maxAge === undefined ? {} : { maxAge }),
+  });
+}
+
+export function takeCookie(context: Context, name: CookieName, serve: ServeSettings): void {
+  giveCookie(context, name, "", serve, { maxAge: 0 });
+}

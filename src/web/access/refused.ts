@@ -1,0 +1,54 @@
+import type { Context } from "hono";
+import { html } from "hono/html";
+import { assetPath } from "../assets.ts";
+import type { Html } from "../page.ts";
+import { shown } from "../shown.ts";
+
+type Status = 200 | 400 | 401 | 403 | 413 | 415 | 421 | 429 | 502 | 503;
+
+/** A page for somebody of whom nothing is known yet: no navigation, no search. */
+export function barePage(
+  context: Context,
+  { title, text, cure, body = "" }: { title: string; text?: string; cure?: string; body?: Html | readonly Html[] | "" },
+  status: Status = 200,
+): Response {
+  const page = html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>${title} · crm-sync</title>
+        <link rel="stylesheet" href="${assetPath("dashboard.css")}" />
+      </head>
+      <body>
+        <main id="content" tabindex="-1">
+          <h1>${title}</h1>
+          ${
+            text === undefined
+              ? ""
+              : html`<div class="notice failed" role="alert">
+                  <p>${shown(text)}</p>
+                  ${cure === undefined ? "" : html`<p class="cure">${shown(cure)}</p>`}
+                </div>`
+          }
+          ${body}
+        </main>
+      </body>
+    </html>`;
+  context.header("cache-control", "no-store");
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- hono types `html` answers as a Response already
+  return context.html(page as string, status) as Response;
+}
+
+/** Whether a person reads the answer, and not a script or a program. */
+export function isForPeople(context: Context): boolean {
+  return (context.req.header("accept") ?? "").includes("text/html");
+}
+
+/** Refuses in the form that is asked for: a page, or JSON. */
+export function refuse(context: Context, status: Status, said: { code: string; text: string; cure: string }): Response {
+  if (isForPeople(context)) return barePage(context, { title: "Not permitted", ...said }, status);
+  context.header("cache-control", "no-store");
+  return context.json({ error: said.code, message: said.text, cure: said.cure }, status);
+}
