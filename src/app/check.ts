@@ -8,7 +8,9 @@ import { counted } from "../report/text.ts";
 import { formatRawPath } from "../source/mapping/raw-path.ts";
 import type { SourceSettings } from "../source/source-settings.ts";
 import { tellsChange } from "../source/sql/newest.ts";
+import { isHashLine } from "./account-password.ts";
 import type { Application } from "./application.ts";
+import { readCertificate } from "./certificate.ts";
 import type { SampleFault } from "./sample-fault.ts";
 import { lookAtStream } from "./stream-sample.ts";
 import type { ChangedAt, StreamSample } from "./stream-sample.ts";
@@ -88,7 +90,39 @@ export function settingFindings(application: Application): Finding[] {
       detail: "is no Ed25519 private key in PEM (PKCS #8); heads of the audit record cannot be signed",
       cure: "make one with `openssl genpkey -algorithm ed25519 -out audit.pem`, or take the setting away",
     });
-  return findings;
+  return [...findings, ...accessFindings(application)];
+}
+
+/** What would keep people from the pages. */
+function accessFindings({ config, secrets, directory, clock }: Application): Finding[] {
+  const { access, tls } = config.serve;
+  const findings = Object.entries(access.accounts).flatMap(([name, { password }]): Finding[] =>
+    isHashLine(secrets.reveal(password))
+      ? []
+      : [
+          {
+            what: `serve.access.accounts.${name}.password`,
+            good: false,
+            kind: "setting",
+            detail: "is no line that `crm-sync account hash` prints; nobody can sign in with it",
+            cure: "run `crm-sync account hash` and put the line that it prints there",
+          },
+        ],
+  );
+  if (tls === undefined) return findings;
+  const bad = certificateProblem(() => readCertificate(tls, directory, clock).warning);
+  if (bad === undefined) return findings;
+  const { place, message, cure } = bad;
+  const what = place ?? "serve.tls";
+  return [...findings, { what, good: false, kind: "setting", detail: message.slice(what.length + 1), cure }];
+}
+
+function certificateProblem(read: () => Problem | undefined): Problem | undefined {
+  try {
+    return read();
+  } catch (error) {
+    return problemOf(error);
+  }
 }
 
 async function sourceFindings(application: Application, signal: AbortSignal): Promise<Finding[]> {

@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
+import type { Certificate } from "./certificate.ts";
 import type { Dashboard } from "./dashboard.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { RunFacts } from "../report/facts.ts";
@@ -46,6 +47,10 @@ export interface Health {
 
 export interface WebDependencies {
   settings: { host: string; port: number };
+  /** Reads the certificate to listen with; throws a Problem where it is of no use. Without it: plain http. */
+  certificate?: (() => Certificate) | undefined;
+  /** Where it cannot listen it tries again, and the program goes on meanwhile. */
+  goesOn?: boolean;
   clock: Clock;
   logger: Logger;
   /**
@@ -60,7 +65,9 @@ export interface WebDependencies {
 }
 
 export interface WebServer {
-  url: string;
+  readonly url: string;
+  /** The certificate may be another one now. */
+  takeCertificate(): void;
   close(): Promise<void>;
 }
 

@@ -9,7 +9,7 @@ export type Reloaded =
   | { kind: "refused"; problems: Problem[] };
 
 /** What everything that is open rests on: the ledger, and where questions are answered. */
-const fixedKeys = ["ledger", "serve"] as const;
+const fixedKeys = ["ledger", "serve.host", "serve.port", "serve.pages", "serve.tls"] as const;
 /** How deep a key is named: what stands below is the mapping of a stream or a table of it. */
 const mostSteps = 4;
 

@@ -8,10 +8,11 @@ import { Schedule } from "../run/schedule.ts";
 import type { ScheduledRun } from "../run/schedule.ts";
 import { cronTicker } from "../run/schedule-ticker.ts";
 import type { Application } from "./application.ts";
+import { readCertificate } from "./certificate.ts";
 import { createDashboard } from "./dashboard.ts";
 import { executeJob } from "./execute-job.ts";
 import { readHealth } from "./health.ts";
-import type { StartWeb } from "./health.ts";
+import type { StartWeb, WebServer } from "./health.ts";
 import { reload } from "./reload.ts";
 import type { Reloaded } from "./reload.ts";
 import { supervisorOf } from "./supervisor.ts";
@@ -28,8 +29,9 @@ export async function serve(application: Application, request: ServeRequest): Pr
   const supervisor = supervisorOf(application.environment, process, { clock, logger });
   let current = application;
   let jobs = application.jobs();
-  let url = "";
-  const waiting = (): string => `waits for the fire times of ${scheduledOf(jobs)} job(s); health at ${url}/healthz`;
+  let web: WebServer | undefined;
+  const waiting = (): string =>
+    `waits for the fire times of ${scheduledOf(jobs)} job(s); health at ${web?.url ?? ""}/healthz`;
   const schedule = new Schedule({
     jobs,
     store: ledger.schedule,
@@ -54,22 +56,26 @@ export async function serve(application: Application, request: ServeRequest): Pr
         current = reloaded.application;
         jobs = current.jobs();
       }
+      web?.takeCertificate();
       supervisor.ready(waiting());
       return reloaded.kind === "taken-over" ? jobs : undefined;
     },
   });
   const ended = new AbortController();
   const dashboard = createDashboard({ application: () => current, live: { schedule }, signal: ended.signal });
+  const { tls } = application.config.serve;
   const health = await request.startWeb({
     settings: application.config.serve,
+    certificate: tls === undefined ? undefined : () => readCertificate(tls, application.directory, clock),
+    goesOn: true,
     clock,
     logger,
     read: () => readHealth(current.platform(), ledger, schedule),
     dashboard,
   });
-  ({ url } = health);
+  web = health;
   try {
-    request.started({ jobs: scheduledOf(jobs), url });
+    request.started({ jobs: scheduledOf(jobs), url: health.url });
     supervisor.ready(waiting());
     schedule.start();
     const broken = await untilStopped(request, ledger, clock, schedule);

@@ -16,6 +16,8 @@ import { register as dashboard } from "./commands/dashboard.ts";
 import { register as explain } from "./commands/explain.ts";
 import { register as init } from "./commands/init.ts";
 import { register as completion } from "./commands/completion.ts";
+import { register as login } from "./commands/login.ts";
+import { register as account } from "./commands/account.ts";
 import { register as link } from "./commands/link.ts";
 import { register as lock } from "./commands/lock.ts";
 import { register as map } from "./commands/map.ts";
@@ -55,6 +57,8 @@ const commands: readonly Register[] = [
   run,
   resync,
   serve,
+  login,
+  account,
   dashboard,
   status,
   alerts,

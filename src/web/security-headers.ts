@@ -17,7 +17,8 @@ export function securityHeaders(): MiddlewareHandler {
       frameAncestors: none,
     },
     xFrameOptions: "DENY",
-    referrerPolicy: "no-referrer",
+    // With no-referrer a browser would not say either that a form was sent from one of our pages.
+    referrerPolicy: "same-origin",
     crossOriginOpenerPolicy: "same-origin",
     crossOriginResourcePolicy: "same-origin",
     strictTransportSecurity: false,

@@ -1,21 +1,24 @@
-import { serve } from "@hono/node-server";
-import type { ServerType } from "@hono/node-server";
 import { Hono } from "hono";
 import type { MiddlewareHandler } from "hono";
-import { messageOf, Problem } from "../base/errors.ts";
+import { messageOf } from "../base/errors.ts";
+import { Access } from "../app/access.ts";
 import type { WebDependencies, WebServer } from "../app/health.ts";
 import { dashboardRoutes } from "./dashboard.ts";
 import { healthRoutes } from "./health.ts";
+import { listen } from "./listen.ts";
+import { mayReadMetrics } from "./access/metrics-reader.ts";
 import type { WebEnvironment } from "./page.ts";
 
 /** `whoAsks`: says it in the place of what the configuration permits. */
 type ServedBy = WebDependencies & { whoAsks?: MiddlewareHandler<WebEnvironment> };
 
 /** Everything that the server answers: what machines ask, and the pages where there are any. */
-function routesOf(deps: ServedBy): Hono {
+function routesOf(deps: ServedBy, access: Access | undefined): Hono {
   const app = new Hono();
+  if (access !== undefined) app.use("/metrics", mayReadMetrics(access));
   app.route("/", healthRoutes(deps));
-  if (deps.dashboard !== undefined) app.route("/", dashboardRoutes(deps.dashboard, deps.logger, deps.whoAsks));
+  if (deps.dashboard !== undefined && access !== undefined && access.settings.pages)
+    app.route("/", dashboardRoutes(deps.dashboard, deps.logger, deps.whoAsks ?? access));
   app.notFound((context) => context.json({ error: "not found", paths: ["/livez", "/healthz"] }, 404));
   app.onError((error, context) => {
     deps.logger.error({ event: "web.failed", reason: messageOf(error) }, "a request failed");
@@ -24,33 +27,18 @@ function routesOf(deps: ServedBy): Hono {
   return app;
 }
 
-/** Listens at the configured address. Rejects with a Problem when the port is taken. */
+/** Listens at the configured address. Rejects with a Problem when the port is taken, unless the program goes on. */
 export async function startWebServer(deps: ServedBy): Promise<WebServer> {
-  const app = routesOf(deps);
-  const { host, port } = deps.settings;
-  const server = await new Promise<ServerType>((resolve, reject) => {
-    const listening = serve({ fetch: app.fetch, hostname: host, port, overrideGlobalObjects: false }, () =>
-      resolve(listening),
-    );
-    listening.once("error", (cause) => {
-      reject(
-        new Problem({
-          code: "web.cannot-listen",
-          message: `The web server cannot listen on ${host}:${port} (${messageOf(cause)}).`,
-          cure: "Set `serve.port` to a free port, or stop what uses it.",
-          cause,
-        }),
-      );
-    });
-  });
-  const address = server.address();
-  const bound = typeof address === "object" && address !== null ? address.port : port;
+  const access = deps.dashboard === undefined ? undefined : new Access(deps.dashboard);
+  const server = await listen(routesOf(deps, access), deps);
   return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${bound}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        if ("closeAllConnections" in server) server.closeAllConnections();
-      }),
+    get url() {
+      return server.url;
+    },
+    takeCertificate: () => server.takeCertificate(),
+    close: async () => {
+      await server.close();
+      access?.sessions.close();
+    },
   };
 }

@@ -1,21 +1,213 @@
-import type { MiddlewareHandler } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
+import { bodyLimit } from "hono/body-limit";
 import { html } from "hono/html";
-import type { Dashboard } from "../../app/dashboard.ts";
+import type { Access } from "../../app/access.ts";
+import { messageOf } from "../../base/errors.ts";
+import { isLoopbackHost } from "../../base/loopback.ts";
+import { roleOnLoopback } from "../../config/serve.ts";
 import { framed } from "../frame.ts";
-import type { WebEnvironment } from "../page.ts";
-import type { Person } from "./person.ts";
+import type { PageContext, WebEnvironment } from "../page.ts";
+import { shown } from "../shown.ts";
+import { connectionOf } from "./connection.ts";
+import { cookieOf } from "./cookies.ts";
+import { csrfOf, isSame, proofOf } from "./csrf.ts";
+import { isExpectedHost, isLoopbackName, isOwnOrigin } from "./host.ts";
+import { roles } from "./person.ts";
+import type { Person, Role } from "./person.ts";
+import { saidByProxy } from "./proxy-header.ts";
+import { isForPeople, refuse } from "./refused.ts";
 
-/** Says who asks, before any page is reached. */
-export function access(dashboard: Dashboard): MiddlewareHandler<WebEnvironment> {
+export const mostBodyBytes = 64 * 1024;
+/** How often the same person at the same page is written down. */
+const notedEveryMs = 60_000;
+const mostNoted = 1_000;
+
+/** Who asks, and the token that their forms bear; or the answer that they get instead. */
+type Asked = { person: Person; csrf: string } | { answer: Response };
+
+/** What stands before everything else: the request names this server, and its body is no flood. */
+export function guard(access: Access): MiddlewareHandler[] {
+  const limit = bodyLimit({
+    maxSize: mostBodyBytes,
+    onError: (context) =>
+      refuse(context, 413, {
+        code: "too-large",
+        text: `What was sent is larger than ${mostBodyBytes} bytes.`,
+        cure: "Send less.",
+      }),
+  });
+  return [
+    async (context, next) => {
+      if (!isExpectedHost(context.req.header("host"), access.settings))
+        return refuse(context, 421, {
+          code: "unknown-host",
+          text: "The request is for another name than that of this server.",
+          cure: "Use the address in serve.publicUrl, or localhost on the machine itself.",
+        });
+      if (!["GET", "HEAD", "POST"].includes(context.req.method)) {
+        context.header("allow", "GET, HEAD, POST");
+        return context.json({ error: "method not allowed" }, 405);
+      }
+      await next();
+    },
+    limit,
+  ];
+}
+
+/** Says who asks before any page is reached; who is nobody gets none. A request that changes something has to show its token. */
+export function access(deps: Access): MiddlewareHandler<WebEnvironment> {
+  const note = notedSeldom(deps);
   return async (context, next) => {
-    const person: Person = { name: "this machine", role: "see", way: "loopback", mayAskForPrivate: false };
+    const asked = whoAsks(context, deps);
+    if ("answer" in asked) return asked.answer;
+    const { person, csrf } = asked;
     context.set("person", person);
-    context.set("csrf", "");
+    context.set("csrf", csrf);
     context.set("refuse", async (needed) => {
-      const body = html`<p>This page needs the role “${needed}”, and ${person.name} has “${person.role}”.</p>`;
-      return framed(context, { title: "Not permitted", body }, 403);
+      await note(person, context.req.routePath);
+      return refusedPage(context, person, needed);
     });
-    if (context.req.method !== "GET" && dashboard.live === undefined) return context.text("read-only\n", 405);
+    if (context.req.method === "POST") {
+      if (!deps.isLive) return context.text("These pages only read: decide at the daemon's own.\n", 405);
+      if (!isOwnRequest(context, deps) || !isSame(await csrfOf(context), csrf)) return foreignForm(context);
+    }
     await next();
+  };
+}
+
+/** Whether the browser says that one of our own pages sent it here. */
+export function isOwnRequest(context: Context, { settings }: Access): boolean {
+  const { req } = context;
+  const [origin, site, host] = [req.header("origin"), req.header("sec-fetch-site"), req.header("host")];
+  return isOwnOrigin({ origin, site, host }, settings);
+}
+
+export function foreignForm(context: Context): Response {
+  return refuse(context, 403, {
+    code: "foreign-form",
+    text: "This form is none that was made for you, or it is too old. Nothing was done.",
+    cure: "Open the page again and send it from there.",
+  });
+}
+
+function whoAsks(context: PageContext, deps: Access): Asked {
+  const { settings } = deps;
+  const { address, rawHeaders } = connectionOf(context);
+  const said = saidByProxy(rawHeaders, address, settings.access.proxy);
+  if (said.kind === "refused")
+    return {
+      answer: refuse(context, 403, {
+        code: "proxy-refused",
+        text: `Refused: ${said.why}.`,
+        cure: "Whoever runs the reverse proxy has to name its addresses in serve.access.proxy.from, and to have it set its header anew.",
+      }),
+    };
+  if (said.kind === "person") {
+    const { name, role } = said;
+    if (role === undefined) return { answer: noRole(context, name) };
+    const person = personOf(deps, { name, role, way: "proxy" });
+    return { person, csrf: tokenWithoutSession(deps, person) };
+  }
+  const token = cookieOf(context, "session", settings);
+  const session = token === undefined ? undefined : tried(deps, () => deps.session(token));
+  const role = roles.find((one) => one === session?.role);
+  const way = ways.find((one) => one === session?.way);
+  if (session !== undefined && role !== undefined && way !== undefined)
+    return { person: personOf(deps, { name: session.person, role, way }), csrf: session.csrf };
+  if (said.kind === "nobody" && isFromHere(context, deps)) {
+    const person: Person = { name: "this machine", role: "see", way: "loopback", mayAskForPrivate: false };
+    return { person, csrf: tokenWithoutSession(deps, person) };
+  }
+  return { answer: toSignIn(context) };
+}
+
+const ways = ["link", "oidc", "account"] as const;
+
+function personOf({ settings }: Access, who: Omit<Person, "mayAskForPrivate">): Person {
+  return { ...who, mayAskForPrivate: settings.access.private.includes(who.role) };
+}
+
+/** Without its file nobody is signed in: that alone ends nothing else. */
+export function tried<T>(deps: Access, work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    deps.logger.error(
+      { event: "sessions.unusable", reason: messageOf(error) },
+      "the file of who is signed in cannot be used: nobody can sign in",
+    );
+    return undefined;
+  }
+}
+
+function tokenWithoutSession(deps: Access, { way, name }: Person): string {
+  const key = tried(deps, () => deps.sessions.key());
+  return key === undefined ? "" : proofOf(key, way, name);
+}
+
+const forwarding = /^(?:x-forwarded|forwarded$|via$|x-real-ip$)/iu;
+
+/** Whether it comes from this machine, as far as can be seen without a proxy between. */
+export function isFromHere(context: Context, { settings, isLive }: Access): boolean {
+  const { address, rawHeaders } = connectionOf(context);
+  return (
+    // Beside a daemon somebody shows the pages to themselves, for as long as they look.
+    (isLive ? roleOnLoopback(settings) : settings.access.loopback) !== "none" &&
+    isLoopbackHost(address) &&
+    isLoopbackName(context.req.header("host")) &&
+    !rawHeaders.some((name, at) => at % 2 === 0 && forwarding.test(name))
+  );
+}
+
+function toSignIn(context: Context): Response {
+  const { method, path, url } = context.req;
+  if (method !== "POST" && isForPeople(context)) {
+    const to = `${path}${new URL(url).search}`;
+    context.header("cache-control", "no-store");
+    return context.redirect(to === "/" ? "/login" : `/login?to=${encodeURIComponent(to)}`, 303);
+  }
+  context.header("www-authenticate", 'Session realm="crm-sync"');
+  return refuse(context, 401, {
+    code: "signed-out",
+    text: "Nobody is signed in.",
+    cure: "Sign in at /login, then do it again.",
+  });
+}
+
+export function noRole(context: Context, name: string): Response {
+  return refuse(context, 403, {
+    code: "no-role",
+    text: `${name} is known, and has no right to these pages.`,
+    cure: "Whoever runs crm-sync gives one in serve.access.",
+  });
+}
+
+const rights: Record<Role, string> = {
+  see: "see what is synchronised",
+  report: "make reports",
+  decide: "decide",
+};
+
+function refusedPage(context: PageContext, person: Person, needed: Role): Response | Promise<Response> {
+  const text = `This page is for people who may ${rights[needed]} (role ${needed}); ${person.name} has the role ${person.role}.`;
+  const cure =
+    "Whoever runs crm-sync gives roles in serve.access; on the machine itself, `crm-sync login` signs in with all of them.";
+  if (!isForPeople(context)) return context.json({ error: "not-permitted", message: text, cure }, 403);
+  const body = html`<p>${shown(text)}</p>
+    <p class="cure">${shown(cure)}</p>`;
+  return framed(context, { title: "Not permitted", body }, 403);
+}
+
+/** Writes down that somebody wanted what they may not: once a minute for a person and a page, so that nobody fills the record. */
+function notedSeldom(deps: Access): (person: Person, route: string) => Promise<void> {
+  const last = new Map<string, number>();
+  return async ({ name, role, way }, route) => {
+    const key = JSON.stringify([way, name, route]);
+    const now = deps.clock.monotonic();
+    const before = last.get(key);
+    if (before !== undefined && now - before < notedEveryMs) return;
+    if (last.size >= mostNoted) last.clear();
+    last.set(key, now);
+    await deps.note("page-refused", `page:${route}`, { by: name, route, role, way });
   };
 }

@@ -50,4 +50,3 @@ export function pathOf(to: string | null): string {
   const { origin, pathname, search } = new URL(to, base);
   return origin === base && !pathname.startsWith("//") ? `${pathname}${search}` : "/";
 }
-

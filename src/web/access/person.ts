@@ -13,6 +13,11 @@ export interface Person {
   mayAskForPrivate: boolean;
 }
 
+/** Of several roles the one that may most; undefined of none. */
+export function mostOf(given: readonly Role[]): Role | undefined {
+  return roles.findLast((role) => given.includes(role));
+}
+
 export function may({ role }: Person, needed: Role): boolean {
   return roles.indexOf(role) >= roles.indexOf(needed);
 }

@@ -166,7 +166,8 @@ function notConfigured(context: Context): Response {
 /** The log says what did not hold; nothing of what the provider wrote is repeated. */
 function refusedAnswer(context: Context, deps: Access, error: unknown): Response {
   const isAnswer = error instanceof oauth.OperationProcessingError || error instanceof oauth.AuthorizationResponseError;
-  const isRefusal = isAnswer || error instanceof oauth.ResponseBodyError || error instanceof oauth.WWWAuthenticateChallengeError;
+  const isRefusal =
+    isAnswer || error instanceof oauth.ResponseBodyError || error instanceof oauth.WWWAuthenticateChallengeError;
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const reason = isRefusal ? code : messageOf(error);
   deps.logger.warn({ event: "access.provider", code, reason }, "nobody was signed in by the OpenID provider");

@@ -115,7 +115,9 @@ function signInPage(
   const to = pathOf(context.req.query("to") ?? null);
   const withPassword = html`<form method="post" action="/login">
     <input type="hidden" name="csrf" value="${csrf}" /><input type="hidden" name="to" value="${to}" />
-    <p><label>Name <input name="name" autocomplete="username" required maxlength="100" /></label></p>
+    <p>
+      <label>Name <input name="name" autocomplete="username" required maxlength="100" /></label>
+    </p>
     <p>
       <label>
         Password
