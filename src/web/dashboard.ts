@@ -4,8 +4,7 @@ import type { Dashboard } from "../app/dashboard.ts";
 import { messageOf, Problem, Problems } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Access } from "../app/access.ts";
-import { access, guard } from "./access/access.ts";
-import { registerSignIn } from "./access/sign-in.ts";
+import { behindAccess } from "./access/sign-in.ts";
 import { assetRoutes } from "./assets.ts";
 import { notFoundPage, problemPage } from "./failures.ts";
 import type { Page, WebEnvironment } from "./page.ts";
@@ -24,7 +23,7 @@ export function dashboardRoutes(
   const routes = new Hono<WebEnvironment>();
   routes.use(securityHeaders());
   routes.route("/", assetRoutes());
-  routes.use(typeof whoAsks === "function" ? whoAsks : askedBy(routes, whoAsks));
+  routes.use(typeof whoAsks === "function" ? whoAsks : behindAccess(routes, whoAsks));
   routes.use(async (context, next) => {
     await next();
     if (!context.res.headers.has("cache-control")) context.header("cache-control", "no-store");
@@ -38,11 +37,4 @@ export function dashboardRoutes(
     return context.text("This page failed; the log of the program says why. Nothing else is harmed.\n", 500);
   });
   return routes;
-}
-
-/** Adds the paths by which people sign in, and says who asks for every other. */
-function askedBy(routes: Hono<WebEnvironment>, deps: Access): MiddlewareHandler<WebEnvironment> {
-  for (const one of guard(deps)) routes.use(one);
-  registerSignIn(routes, deps);
-  return access(deps);
 }

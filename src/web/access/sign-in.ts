@@ -1,9 +1,9 @@
-import type { Context, Hono } from "hono";
+import type { Context, Hono, MiddlewareHandler } from "hono";
 import { html } from "hono/html";
 import type { Access } from "../../app/access.ts";
 import { isPassword } from "../../app/account-password.ts";
 import type { WebEnvironment } from "../page.ts";
-import { foreignForm, isOwnRequest, tried } from "./access.ts";
+import { access, foreignForm, guard, isOwnRequest, tried } from "./access.ts";
 import { browserOf, pathOf, signedIn, unusable } from "./begin-session.ts";
 import { cookieOf, takeCookie } from "./cookies.ts";
 import { csrfOf, formOf, isSame, proofOf } from "./csrf.ts";
@@ -15,8 +15,14 @@ import { barePage, refuse } from "./refused.ts";
 const notedEveryMs = 60_000;
 const token = "[0-9a-f]{64}";
 
-/** How people sign in and out; these paths stand before the check of who asks. */
-export function registerSignIn(routes: Hono<WebEnvironment>, deps: Access): void {
+/** Adds the paths by which people sign in and out, and says who asks for every other. */
+export function behindAccess(routes: Hono<WebEnvironment>, deps: Access): MiddlewareHandler<WebEnvironment> {
+  for (const one of guard(deps)) routes.use(one);
+  registerSignIn(routes, deps);
+  return access(deps);
+}
+
+function registerSignIn(routes: Hono<WebEnvironment>, deps: Access): void {
   routes.get("/login", (context) => signInPage(context, deps));
   registerAccounts(routes, deps);
   registerLink(routes, deps);

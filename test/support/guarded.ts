@@ -1,0 +1,213 @@
+import { request as send } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
+import { serve } from "@hono/node-server";
+import { Hono } from "hono";
+import { onTestFinished } from "vitest";
+import { stringify } from "yaml";
+import { Access } from "../../src/app/access.ts";
+import { Application } from "../../src/app/application.ts";
+import { createDashboard } from "../../src/app/dashboard.ts";
+import { reload } from "../../src/app/reload.ts";
+import type { Reloaded } from "../../src/app/reload.ts";
+import type { Clock } from "../../src/base/clock.ts";
+import type { JsonObject } from "../../src/base/canonical-json.ts";
+import { behindAccess } from "../../src/web/access/sign-in.ts";
+import { needs } from "../../src/web/access/needs.ts";
+import type { WebEnvironment } from "../../src/web/page.ts";
+import { securityHeaders } from "../../src/web/security-headers.ts";
+import { environmentAt } from "./program.ts";
+import type { World } from "./cli.ts";
+
+export interface Answer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  text: string;
+}
+
+export interface Sent {
+  method?: string;
+  /** By name, or name and value in turns, so that one may come twice. */
+  headers?: Record<string, string> | readonly string[];
+  body?: string | undefined;
+  /** The address of this machine that the socket has. */
+  from?: string;
+}
+
+/** Pages of each role behind the check of who asks, over real HTTP. */
+export interface Guarded {
+  url: string;
+  port: number;
+  access: Access;
+  ask(path: string, sent?: Sent): Promise<Answer>;
+  /** Has what the configuration says of `serve` now taken over. */
+  reload(serve: JsonObject): Promise<Reloaded>;
+  /** What happened behind the check. */
+  done: string[];
+  stop(): Promise<void>;
+}
+
+/** A clock that a test moves. */
+export function clockAt(start: number): Clock & { move(ms: number, monotonic?: number): void } {
+  let [now, monotonic] = [start, 0];
+  return {
+    now: () => now,
+    monotonic: () => monotonic,
+    sleep: (_ms, signal) =>
+      new Promise((_resolve, reject) => signal?.addEventListener("abort", () => reject(signal.reason))),
+    move(ms, alone = ms) {
+      now += ms;
+      monotonic += Math.max(0, alone);
+    },
+  };
+}
+
+export async function guarded(
+  w: World,
+  settings: JsonObject = {},
+  { clock, log = [], isLive = true }: { clock?: Clock; log?: string[]; isLive?: boolean } = {},
+): Promise<Guarded> {
+  const write = (values: JsonObject): void => {
+    w.extra = stringify({ serve: values, log: { level: "info" } }).replace(/^log:[^]*/mu, "");
+    w.write();
+  };
+  write(settings);
+  const { config, sandbox } = w.place;
+  const face = { log: undefined, wholeLog: { write: (line: string) => void log.push(line) }, progress: () => {} };
+  let current = await Application.open({ config, sandbox }, environmentAt(w.place), face);
+  const first = current;
+  const ended = new AbortController();
+  const dashboard = createDashboard({
+    application: () => current,
+    live: isLive ? {} : undefined,
+    signal: ended.signal,
+  });
+  const access = new Access(
+    clock === undefined ? dashboard : Object.defineProperty(dashboard, "clock", { value: clock }),
+  );
+  const done: string[] = [];
+  const routes = new Hono<WebEnvironment>();
+  routes.use(securityHeaders());
+  routes.use(behindAccess(routes, access));
+  for (const role of ["see", "report", "decide"] as const) {
+    routes.get(`/${role}`, needs(role), (context) => {
+      const { person, csrf } = context.var;
+      return context.json({ person, csrf });
+    });
+    routes.post(`/${role}`, needs(role), (context) => {
+      done.push(`${role} by ${context.var.person.name}`);
+      return context.text("done");
+    });
+  }
+  const server = serve({ fetch: routes.fetch, hostname: "0.0.0.0", port: 0, overrideGlobalObjects: false });
+  await new Promise((resolve) => server.once("listening", resolve));
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  let isOpen = true;
+  const stop = async (): Promise<void> => {
+    if (!isOpen) return;
+    isOpen = false;
+    ended.abort();
+    access.sessions.close();
+    await new Promise((resolve) => {
+      server.close(resolve);
+      if ("closeAllConnections" in server) server.closeAllConnections();
+    });
+    dashboard.close();
+    if (current !== first) await current.close();
+    await first.close();
+  };
+  onTestFinished(stop);
+  return {
+    url: `http://localhost:${port}`,
+    port,
+    access,
+    done,
+    stop,
+    ask: async (path, sent) => await ask(port, path, sent),
+    reload: async (values) => {
+      write(values);
+      const reloaded = await reload(current);
+      if (reloaded.kind === "taken-over") current = reloaded.application;
+      return reloaded;
+    },
+  };
+}
+
+/** One request, with exactly the headers that are given and `host` where it is not among them. */
+export async function ask(port: number, path: string, sent: Sent = {}): Promise<Answer> {
+  const { method = "GET", headers = {}, body, from = "127.0.0.1" } = sent;
+  const given = Array.isArray(headers) ? [...headers] : Object.entries(headers).flat();
+  const names = given.filter((_, at) => at % 2 === 0).map((name) => String(name).toLowerCase());
+  if (!names.includes("host")) given.push("host", `localhost:${port}`);
+  if (body !== undefined && !names.includes("content-length") && !names.includes("transfer-encoding"))
+    given.push("content-length", String(Buffer.byteLength(body)));
+  return await new Promise((resolve, reject) => {
+    const asked = send(
+      { host: "127.0.0.1", port, path, method, headers: given, localAddress: from, agent: false },
+      (answer) => {
+        const chunks: Buffer[] = [];
+        answer.on("data", (chunk: Buffer) => chunks.push(chunk));
+        answer.on("error", reject);
+        answer.on("end", () =>
+          resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text: Buffer.concat(chunks).toString() }),
+        );
+      },
+    );
+    asked.on("error", reject);
+    asked.end(body);
+  });
+}
+
+/** What a browser keeps and says of itself. */
+export class Browser {
+  readonly cookies = new Map<string, string>();
+  readonly #port: number;
+  readonly #headers: Record<string, string>;
+
+  constructor({ port }: { port: number }, headers: Record<string, string> = {}) {
+    this.#port = port;
+    this.#headers = headers;
+  }
+
+  async get(path: string, headers: Record<string, string> = {}): Promise<Answer> {
+    return await this.#send(path, { headers });
+  }
+
+  async post(path: string, fields: Record<string, string>, headers: Record<string, string> = {}): Promise<Answer> {
+    const form = { "content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin" };
+    const body = new URLSearchParams(fields).toString();
+    return await this.#send(path, { method: "POST", headers: { ...form, ...headers }, body });
+  }
+
+  /** Opens a page with a form and sends it with its token. */
+  async fill(path: string, fields: Record<string, string>, to = path): Promise<Answer> {
+    const { text } = await this.get(path);
+    return await this.post(to, { csrf: tokenIn(text), ...fields });
+  }
+
+  async signIn(name: string, password: string): Promise<Answer> {
+    return await this.fill("/login", { name, password });
+  }
+
+  async #send(path: string, sent: Sent & { headers: Record<string, string> }): Promise<Answer> {
+    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+    const headers = { accept: "text/html", ...this.#headers, ...(cookie === "" ? {} : { cookie }), ...sent.headers };
+    const answer = await ask(this.#port, path, { ...sent, headers });
+    for (const line of answer.headers["set-cookie"] ?? []) {
+      const [, name = "", value = ""] = /^([^=]+)=([^;]*)/u.exec(line) ?? [];
+      if (/max-age=0/iu.test(line)) this.cookies.delete(name);
+      else this.cookies.set(name, value);
+    }
+    return answer;
+  }
+}
+
+/** The token in the form of a page, or in the JSON that the pages of these tests are. */
+export function tokenIn(text: string): string {
+  return (
+    /name="csrf" value="([^"]*)"|"csrf":"([^"]*)"/u
+      .exec(text)
+      ?.slice(1)
+      .find((found) => found !== undefined) ?? ""
+  );
+}
