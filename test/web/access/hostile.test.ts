@@ -1,0 +1,145 @@
+import { writeFileSync } from "node:fs";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { hashLineOf } from "../../../src/app/account-password.ts";
+import { world } from "../../support/cli.ts";
+import { ask, guarded } from "../../support/guarded.ts";
+import type { Answer } from "../../support/guarded.ts";
+import { sizes } from "../../support/sizes.ts";
+
+const method = fc.constantFrom("GET", "POST", "HEAD", "PUT", "DELETE", "OPTIONS", "PATCH", "PROPFIND", "TRACE");
+const visible = fc.string({
+  unit: fc
+    .integer({ min: 0x20, max: 0xff })
+    .filter((code) => code !== 0x7f)
+    .map((code) => String.fromCharCode(code)),
+  maxLength: 300,
+});
+const hex = fc.string({ unit: fc.constantFrom(..."0123456789abcdef"), minLength: 64, maxLength: 64 });
+const path = fc.oneof(
+  fc.constantFrom(
+    "/",
+    "/see",
+    "/report",
+    "/decide",
+    "/login",
+    "/logout",
+    "/login/oidc",
+    "/login/oidc/callback",
+    "/login/link/x",
+    "//evil.example",
+    "/%",
+    "/%00",
+    "/..%2f",
+    "/see?to=%",
+    "/login?to=//evil.example&to=x",
+    "/login/oidc/callback?code=a&code=b&state=x",
+  ),
+  hex.map((token) => `/login/link/${token}`),
+  fc.webPath().map((text) => `/${text}`),
+);
+const header = fc.tuple(
+  fc.constantFrom(
+    "host",
+    "cookie",
+    "origin",
+    "sec-fetch-site",
+    "x-remote-user",
+    "X-Remote-User",
+    "x_remote_user",
+    "x-remote-groups",
+    "x-csrf-token",
+    "x-forwarded-for",
+    "forwarded",
+    "accept",
+    "content-type",
+    "content-length",
+    "transfer-encoding",
+    "authorization",
+    "connection",
+    "expect",
+    "upgrade",
+  ),
+  fc.oneof(
+    visible,
+    hex.map((token) => `crm-sync=${token}; crm-sync-sign-in=${token}`),
+    fc.constantFrom(
+      "text/html",
+      "null",
+      "cross-site",
+      "multipart/form-data",
+      "multipart/form-data; boundary=",
+      "application/x-www-form-urlencoded",
+      "application/json",
+      "chunked",
+      "-1",
+      "99999999999",
+      "crm-sync=%E0%A4%A",
+      "crm-sync=a; crm-sync=b",
+      "localhost",
+      "anna.lee",
+      "Basic x",
+      "Bearer x",
+    ),
+  ),
+);
+const body = fc.option(
+  fc.oneof(
+    visible,
+    fc.constantFrom("csrf=%", "csrf=a&csrf=b", "name=x&password=y", "a".repeat(70_000), "{", "--x\r\n"),
+  ),
+  { nil: undefined },
+);
+
+describe("hostile requests", () => {
+  it("are answered, and by no failure, whatever they say of themselves", async () => {
+    const w = await world();
+    writeFileSync(w.path("anna"), await hashLineOf("four words of anna"));
+    await w.run("status");
+    const log: string[] = [];
+    const pages = await guarded(
+      w,
+      {
+        publicUrl: "https://crm.example.com",
+        access: {
+          loopback: "see",
+          accounts: { "anna.lee": { role: "decide", password: "file:anna" } },
+          proxy: {
+            header: "X-Remote-User",
+            groups: "X-Remote-Groups",
+            from: ["127.0.0.2"],
+            roles: { "anna.lee": "decide" },
+          },
+          oidc: { issuer: "http://127.0.0.1:1", clientId: "crm-sync", roles: {} },
+        },
+      },
+      { log },
+    );
+    const statuses = new Map<number, number>();
+    const request = fc.tuple(
+      method,
+      path,
+      fc.array(header, { maxLength: 5 }),
+      body,
+      fc.constantFrom("127.0.0.1", "127.0.0.2"),
+    );
+    await fc.assert(
+      fc.asyncProperty(request, async ([method, path, headers, body, from]) => {
+        const answer: Answer | undefined = await Promise.race([
+          ask(pages.port, path, { method, headers: headers.flat(), body, from }).catch(() => undefined),
+          // A request whose body never comes waits for it, as it says.
+          new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), 300)),
+        ]);
+        const status = answer?.status ?? 0;
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+        expect(status, `${method} ${path} ${JSON.stringify(headers)} ${answer?.text ?? ""}`).not.toBe(500);
+        expect(answer?.headers.location ?? "/").toMatch(/^\/(?![/\\])/u);
+      }),
+      { numRuns: sizes.hostileRequests },
+    );
+    expect([...statuses.keys()].toSorted()).toEqual(expect.arrayContaining([200, 303, 401, 403, 405, 421]));
+    // Nothing changed, but for who could prove that they may.
+    expect(pages.done).toEqual([]);
+    expect(log.join("")).not.toContain("web.failed");
+  });
+});

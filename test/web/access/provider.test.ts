@@ -1,0 +1,131 @@
+import { describe, expect, it } from "vitest";
+import { world } from "../../support/cli.ts";
+import { Browser, clockAt, guarded } from "../../support/guarded.ts";
+import type { Answer, Guarded } from "../../support/guarded.ts";
+import { openidProvider, strangeKey } from "../../support/openid-provider.ts";
+import type { Provider } from "../../support/openid-provider.ts";
+
+const roles = { "crm-operators": "decide", support: "see" };
+
+async function pagesBehind(provider: Provider, clock?: ReturnType<typeof clockAt>): Promise<Guarded> {
+  const w = await world();
+  w.environment = { ...w.environment, OIDC_SECRET: "secret of the client" };
+  await w.run("status");
+  const oidc = { issuer: provider.issuer, clientId: "crm-sync", clientSecret: "env:OIDC_SECRET", roles };
+  const settings = { publicUrl: "http://localhost:9", access: { oidc } };
+  return await guarded(w, settings, clock === undefined ? {} : { clock });
+}
+
+/** Begins to sign in, and comes back from the provider. */
+async function comesBack(browser: Browser, provider: Provider, to = "/see"): Promise<Answer> {
+  const begun = await browser.get(`/login/oidc?to=${encodeURIComponent(to)}`);
+  expect(begun.status, begun.text).toBe(303);
+  return await browser.get(provider.visit(begun.headers.location ?? ""), { "sec-fetch-site": "cross-site" });
+}
+
+describe("an OpenID provider", () => {
+  it("signs two people in, each with the right of their own groups", async () => {
+    const provider = await openidProvider("crm-sync");
+    const pages = await pagesBehind(provider);
+    const anna = new Browser(pages);
+    const answer = await comesBack(anna, provider, "/decide");
+    expect([answer.status, answer.headers.location]).toEqual([303, "/decide"]);
+    expect(answer.headers["set-cookie"]?.[0]).toMatch(/^crm-sync=[0-9a-f]{64}; Path=\/; HttpOnly; SameSite=Lax$/u);
+    expect(JSON.parse((await anna.get("/decide")).text).person).toMatchObject({
+      name: "anna.lee",
+      role: "decide",
+      way: "oidc",
+    });
+    provider.person = { sub: "id-2", preferred_username: "sam", groups: ["support", "others"] };
+    const sam = new Browser(pages);
+    await comesBack(sam, provider);
+    expect([(await sam.get("/see")).status, (await sam.get("/decide")).status]).toEqual([200, 403]);
+    expect(provider.tokenRequests[0]?.get("code_verifier")).toMatch(/^[\w-]{43,}$/u);
+  });
+
+  it.each([
+    ["in no group that has a right", { groups: ["others"] }],
+    ["in no group at all", { groups: undefined }],
+    ["in a group with the name of what every object has", { groups: ["constructor", "__proto__"] }],
+  ])("gives no page to somebody who is %s", async (_what, claims) => {
+    const provider = await openidProvider("crm-sync");
+    const pages = await pagesBehind(provider);
+    provider.person = { sub: "id-3", preferred_username: "zoe", ...claims };
+    const browser = new Browser(pages);
+    const answer = await comesBack(browser, provider);
+    expect([answer.status, answer.text.includes("zoe")]).toEqual([403, true]);
+    expect((await browser.get("/see")).status).toBe(303);
+  });
+
+  it.each<[string, () => Provider["lie"]]>([
+    ["another nonce", () => ({ claims: { nonce: "another" } })],
+    ["no nonce", () => ({ claims: { nonce: undefined } })],
+    ["another audience", () => ({ claims: { aud: "another-client" } })],
+    ["several audiences and another party", () => ({ claims: { aud: ["crm-sync", "x"], azp: "x" } })],
+    ["another issuer", () => ({ claims: { iss: "http://127.0.0.1:1" } })],
+    ["a time that is over", () => ({ claims: { exp: Math.floor(Date.now() / 1_000) - 60 } })],
+    ["no subject", () => ({ claims: { sub: undefined } })],
+    ["the signature of another key", () => ({ key: strangeKey() })],
+    ["a key that the provider does not have", () => ({ header: { kid: "two" } })],
+    ["no algorithm", () => ({ header: { alg: "none" } })],
+    ["the algorithm of a shared secret", () => ({ header: { alg: "HS256" } })],
+    ["no ID token", () => ({ body: '{"access_token":"at","token_type":"bearer"}' })],
+  ])("is refused with an ID token of %s, and nobody is signed in", async (_what, lie) => {
+    const provider = await openidProvider("crm-sync");
+    const pages = await pagesBehind(provider);
+    provider.lie = lie();
+    const browser = new Browser(pages);
+    expect((await comesBack(browser, provider)).status).toBe(403);
+    expect((await browser.get("/see")).status).toBe(303);
+  });
+
+  it("is no way in by a state that was used, is another browser's, is too old or was never begun", async () => {
+    const clock = clockAt(Date.now());
+    const provider = await openidProvider("crm-sync");
+    const pages = await pagesBehind(provider, clock);
+    const browser = new Browser(pages);
+    const begin = async (): Promise<string> =>
+      provider.visit((await browser.get("/login/oidc")).headers.location ?? "");
+    const used = await begin();
+    expect((await browser.get(used)).status).toBe(303);
+    expect((await browser.get(used)).status).toBe(403);
+    const stolen = await begin();
+    const thief = new Browser(pages);
+    await thief.get("/login");
+    expect((await thief.get(stolen)).status).toBe(403);
+    const late = await begin();
+    clock.move(600_001);
+    expect((await browser.get(late)).status).toBe(403);
+    const twice = await begin();
+    expect((await browser.get(`${twice}&state=${"0".repeat(64)}`)).status).toBe(403);
+    for (const query of ["", "?code=x", "?state=x&code=y", "?error=access_denied&state=x"])
+      expect.soft((await browser.get(`/login/oidc/callback${query}`)).status, query).toBe(403);
+  });
+
+  it("says its refusals without a word of its own, and one that is not reached is no failure", async () => {
+    const provider = await openidProvider("crm-sync");
+    const pages = await pagesBehind(provider);
+    const browser = new Browser(pages);
+    const { location = "" } = (await browser.get("/login/oidc")).headers;
+    const state = new URL(location).searchParams.get("state") ?? "";
+    const query = new URLSearchParams({ state, error: "access_denied", error_description: "<b>Zqcanary</b>" });
+    const answer = await browser.get(`/login/oidc/callback?${query.toString()}`);
+    expect([answer.status, answer.text.includes("Zqcanary")]).toEqual([403, false]);
+    const gone = await guarded(await world(), {
+      publicUrl: "http://localhost:9",
+      access: { oidc: { issuer: "http://127.0.0.1:1", clientId: "crm-sync", roles } },
+    });
+    expect((await new Browser(gone).get("/login/oidc")).status).toBe(502);
+  });
+
+  it("ends the sessions of its people where it is another one in a configuration that was taken over", async () => {
+    const provider = await openidProvider("crm-sync");
+    const pages = await pagesBehind(provider);
+    const browser = new Browser(pages);
+    await comesBack(browser, provider);
+    expect((await browser.get("/see")).status).toBe(200);
+    const oidc = { issuer: provider.issuer, clientId: "crm-sync", roles: { support: "see" } };
+    expect((await pages.reload({ publicUrl: "http://localhost:9", access: { oidc } })).kind).toBe("taken-over");
+    expect((await browser.get("/see")).status).toBe(303);
+  });
+});
