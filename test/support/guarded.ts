@@ -2,7 +2,7 @@ import { request as send } from "node:http";
 import type { IncomingHttpHeaders } from "node:http";
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";
-import { onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { stringify } from "yaml";
 import { Access } from "../../src/app/access.ts";
 import { Application } from "../../src/app/application.ts";
@@ -93,7 +93,8 @@ export async function guarded(
       const { person, csrf } = context.var;
       return context.json({ person, csrf });
     });
-    routes.post(`/${role}`, needs(role), (context) => {
+    routes.post(`/${role}`, needs(role), async (context) => {
+      expect(await context.req.parseBody()).toHaveProperty("csrf");
       done.push(`${role} by ${context.var.person.name}`);
       return context.text("done");
     });

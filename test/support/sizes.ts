@@ -30,6 +30,8 @@ interface Sizes {
   cuts: number;
   /** Hostile records of each class. */
   hostile: number;
+  /** Requests to the pages with hostile paths, methods, headers and bodies. */
+  hostileRequests: number;
   /** Histories of a schedule under a clock that jumps 25 times. */
   clocks: number;
   /** Configurations with a mistake. */
@@ -55,6 +57,7 @@ const faults: Sizes = {
   outages: 8,
   cuts: 40,
   hostile: 20,
+  hostileRequests: 400,
   clocks: 400,
   mistakes: 600,
   motions: 200,
@@ -73,6 +76,7 @@ const sample: Sizes = {
   outages: 2,
   cuts: 4,
   hostile: 2,
+  hostileRequests: 3_000,
   clocks: 40,
   mistakes: 60,
   motions: 12,
@@ -92,6 +96,7 @@ const full: Sizes = {
   outages: 60,
   cuts: 500,
   hostile: 1000,
+  hostileRequests: 10_000,
   clocks: 400,
   mistakes: 600,
   motions: 20_000,

@@ -1,5 +1,4 @@
 import type { Context, MiddlewareHandler } from "hono";
-import { bodyLimit } from "hono/body-limit";
 import { html } from "hono/html";
 import type { Access } from "../../app/access.ts";
 import { messageOf } from "../../base/errors.ts";
@@ -8,6 +7,7 @@ import { roleOnLoopback } from "../../config/serve.ts";
 import { framed } from "../frame.ts";
 import type { PageContext, WebEnvironment } from "../page.ts";
 import { shown } from "../shown.ts";
+import { limitedBody } from "./body-limit.ts";
 import { connectionOf } from "./connection.ts";
 import { cookieOf } from "./cookies.ts";
 import { csrfOf, isSame, proofOf } from "./csrf.ts";
@@ -17,7 +17,6 @@ import type { Person, Role } from "./person.ts";
 import { saidByProxy } from "./proxy-header.ts";
 import { isForPeople, refuse } from "./refused.ts";
 
-export const mostBodyBytes = 64 * 1024;
 /** How often the same person at the same page is written down. */
 const notedEveryMs = 60_000;
 const mostNoted = 1_000;
@@ -27,15 +26,6 @@ type Asked = { person: Person; csrf: string } | { answer: Response };
 
 /** What stands before everything else: the request names this server, and its body is no flood. */
 export function guard(access: Access): MiddlewareHandler[] {
-  const limit = bodyLimit({
-    maxSize: mostBodyBytes,
-    onError: (context) =>
-      refuse(context, 413, {
-        code: "too-large",
-        text: `What was sent is larger than ${mostBodyBytes} bytes.`,
-        cure: "Send less.",
-      }),
-  });
   return [
     async (context, next) => {
       if (!isExpectedHost(context.req.header("host"), access.settings))
@@ -50,7 +40,7 @@ export function guard(access: Access): MiddlewareHandler[] {
       }
       await next();
     },
-    limit,
+    limitedBody(),
   ];
 }
 

@@ -182,6 +182,13 @@ describe("a request that changes something", () => {
       body,
     });
     expect([whole.status, chunked.status, pages.done]).toEqual([413, 413, []]);
+    const small = await pages.ask("/decide", {
+      method: "POST",
+      from,
+      headers: { ...headers, "transfer-encoding": "chunked" },
+      body: `csrf=${csrf}`,
+    });
+    expect([small.status, pages.done]).toEqual([200, ["decide by anna.lee"]]);
   });
 
   it("is refused beside a daemon, where nothing can be written down", async () => {
