@@ -29,9 +29,8 @@ export async function serve(application: Application, request: ServeRequest): Pr
   const supervisor = supervisorOf(application.environment, process, { clock, logger });
   let current = application;
   let jobs = application.jobs();
-  let web: WebServer | undefined;
-  const waiting = (): string =>
-    `waits for the fire times of ${scheduledOf(jobs)} job(s); health at ${web?.url ?? ""}/healthz`;
+  let web: Pick<WebServer, "url" | "takeCertificate"> = { url: "", takeCertificate: () => {} };
+  const waiting = (): string => `waits for the fire times of ${scheduledOf(jobs)} job(s); health at ${web.url}/healthz`;
   const schedule = new Schedule({
     jobs,
     store: ledger.schedule,
@@ -56,7 +55,7 @@ export async function serve(application: Application, request: ServeRequest): Pr
         current = reloaded.application;
         jobs = current.jobs();
       }
-      web?.takeCertificate();
+      web.takeCertificate();
       supervisor.ready(waiting());
       return reloaded.kind === "taken-over" ? jobs : undefined;
     },

@@ -1,4 +1,5 @@
 import type { Breaks } from "./break.ts";
+import { access } from "./breaks/access.ts";
 import { answers } from "./breaks/answers.ts";
 import { asking } from "./breaks/asking.ts";
 import { audit } from "./breaks/audit.ts";
@@ -56,6 +57,7 @@ const groups = [
   running,
   telling,
   serving,
+  access,
   reading,
   databases,
   presets,

@@ -190,7 +190,7 @@ export class Browser {
     return await this.fill("/login", { name, password });
   }
 
-  async #send(path: string, sent: Sent & { headers: Record<string, string> }): Promise<Answer> {
+  async #send(path: string, sent: Omit<Sent, "headers"> & { headers: Record<string, string> }): Promise<Answer> {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
     const headers = { accept: "text/html", ...this.#headers, ...(cookie === "" ? {} : { cookie }), ...sent.headers };
     const answer = await ask(this.#port, path, { ...sent, headers });

@@ -16,13 +16,14 @@ import { roles } from "./person.ts";
 import type { Person, Role } from "./person.ts";
 import { saidByProxy } from "./proxy-header.ts";
 import { isForPeople, refuse } from "./refused.ts";
+import type { Answer } from "./refused.ts";
 
 /** How often the same person at the same page is written down. */
 const notedEveryMs = 60_000;
 const mostNoted = 1_000;
 
 /** Who asks, and the token that their forms bear; or the answer that they get instead. */
-type Asked = { person: Person; csrf: string } | { answer: Response };
+type Asked = { person: Person; csrf: string } | { answer: Answer };
 
 /** What stands before everything else: the request names this server, and its body is no flood. */
 export function guard(access: Access): MiddlewareHandler[] {
@@ -72,7 +73,7 @@ export function isOwnRequest(context: Context, { settings }: Access): boolean {
   return isOwnOrigin({ origin, site, host }, settings);
 }
 
-export function foreignForm(context: Context): Response {
+export function foreignForm(context: Context): Answer {
   return refuse(context, 403, {
     code: "foreign-form",
     text: "This form is none that was made for you, or it is too old. Nothing was done.",
@@ -149,7 +150,7 @@ export function isFromHere(context: Context, { settings, isLive }: Access): bool
   );
 }
 
-function toSignIn(context: Context): Response {
+function toSignIn(context: Context): Answer {
   const { method, path, url } = context.req;
   if (method !== "POST" && isForPeople(context)) {
     const to = `${path}${new URL(url).search}`;
@@ -164,7 +165,7 @@ function toSignIn(context: Context): Response {
   });
 }
 
-export function noRole(context: Context, name: string): Response {
+export function noRole(context: Context, name: string): Answer {
   return refuse(context, 403, {
     code: "no-role",
     text: `${name} is known, and has no right to these pages.`,
@@ -178,7 +179,7 @@ const rights: Record<Role, string> = {
   decide: "decide",
 };
 
-function refusedPage(context: PageContext, person: Person, needed: Role): Response | Promise<Response> {
+function refusedPage(context: PageContext, person: Person, needed: Role): Answer {
   const text = `This page is for people who may ${rights[needed]} (role ${needed}); ${person.name} has the role ${person.role}.`;
   const cure =
     "Whoever runs crm-sync gives roles in serve.access; on the machine itself, `crm-sync login` signs in with all of them.";

@@ -4,13 +4,14 @@ import type { Access } from "../../app/access.ts";
 import { tried } from "./access.ts";
 import { cookieOf, giveCookie, takeCookie } from "./cookies.ts";
 import { refuse } from "./refused.ts";
+import type { Answer } from "./refused.ts";
 
 /** Begins a session under a token that nobody had before, whatever the browser came with. */
 export function signedIn(
   context: Context,
   deps: Access,
   { path, ...who }: { person: string; role: string; way: "link" | "account" | "oidc"; path: string },
-): Response {
+): Answer {
   const { settings, sessions } = deps;
   const mark = deps.mark(who.way, who.person);
   const before = cookieOf(context, "session", settings);
@@ -34,7 +35,7 @@ export function browserOf(context: Context, deps: Access): string {
   return browser;
 }
 
-export function unusable(context: Context): Response {
+export function unusable(context: Context): Answer {
   return refuse(context, 503, {
     code: "sessions-unusable",
     text: "Nobody can sign in now: the file of who is signed in cannot be used.",

@@ -10,6 +10,7 @@ import { browserOf, pathOf, signedIn, unusable } from "./begin-session.ts";
 import { cookieOf } from "./cookies.ts";
 import { mostOf } from "./person.ts";
 import { refuse } from "./refused.ts";
+import type { Answer } from "./refused.ts";
 
 type ProviderSettings = NonNullable<AccessSettings["oidc"]>;
 
@@ -155,7 +156,7 @@ function roleOf(claims: oauth.IDToken, { claim, roles }: ProviderSettings) {
   return mostOf(values.flatMap((value) => (Object.hasOwn(roles, value) ? (roles[value] ?? []) : [])));
 }
 
-function notConfigured(context: Context): Response {
+function notConfigured(context: Context): Answer {
   return refuse(context, 400, {
     code: "no-provider",
     text: "No OpenID provider is configured.",
@@ -164,7 +165,7 @@ function notConfigured(context: Context): Response {
 }
 
 /** The log says what did not hold; nothing of what the provider wrote is repeated. */
-function refusedAnswer(context: Context, deps: Access, error: unknown): Response {
+function refusedAnswer(context: Context, deps: Access, error: unknown): Answer {
   const isAnswer = error instanceof oauth.OperationProcessingError || error instanceof oauth.AuthorizationResponseError;
   const isRefusal =
     isAnswer || error instanceof oauth.ResponseBodyError || error instanceof oauth.WWWAuthenticateChallengeError;

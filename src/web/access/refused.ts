@@ -4,6 +4,7 @@ import { assetPath } from "../assets.ts";
 import type { Html } from "../page.ts";
 import { shown } from "../shown.ts";
 
+export type Answer = Response | Promise<Response>;
 type Status = 200 | 400 | 401 | 403 | 413 | 415 | 421 | 429 | 502 | 503;
 
 /** A page for somebody of whom nothing is known yet: no navigation, no search. */
@@ -11,7 +12,7 @@ export function barePage(
   context: Context,
   { title, text, cure, body = "" }: { title: string; text?: string; cure?: string; body?: Html | readonly Html[] | "" },
   status: Status = 200,
-): Response {
+): Answer {
   const page = html`<!doctype html>
     <html lang="en">
       <head>
@@ -37,8 +38,7 @@ export function barePage(
       </body>
     </html>`;
   context.header("cache-control", "no-store");
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- hono types `html` answers as a Response already
-  return context.html(page as string, status) as Response;
+  return context.html(page, status);
 }
 
 /** Whether a person reads the answer, and not a script or a program. */
@@ -47,7 +47,7 @@ export function isForPeople(context: Context): boolean {
 }
 
 /** Refuses in the form that is asked for: a page, or JSON. */
-export function refuse(context: Context, status: Status, said: { code: string; text: string; cure: string }): Response {
+export function refuse(context: Context, status: Status, said: { code: string; text: string; cure: string }): Answer {
   if (isForPeople(context)) return barePage(context, { title: "Not permitted", ...said }, status);
   context.header("cache-control", "no-store");
   return context.json({ error: said.code, message: said.text, cure: said.cure }, status);

@@ -10,6 +10,7 @@ import { csrfOf, formOf, isSame, proofOf } from "./csrf.ts";
 import { limitedAddress } from "./limited-address.ts";
 import { registerProvider } from "./provider.ts";
 import { barePage, refuse } from "./refused.ts";
+import type { Answer } from "./refused.ts";
 
 /** A minute, and as many refusals are written down in it as there are accounts, and one. */
 const notedEveryMs = 60_000;
@@ -114,7 +115,7 @@ function signInPage(
   context: Context,
   deps: Access,
   { text, status = 200 }: { text?: string; status?: 200 | 403 | 429 } = {},
-): Response {
+): Answer {
   const csrf = browserProof(context, deps);
   if (csrf === undefined) return unusable(context);
   const { accounts, oidc, proxy } = deps.settings.access;

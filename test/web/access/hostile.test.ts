@@ -15,7 +15,7 @@ const visible = fc.string({
     .map((code) => String.fromCharCode(code)),
   maxLength: 300,
 });
-const hex = fc.string({ unit: fc.constantFrom(..."0123456789abcdef"), minLength: 64, maxLength: 64 });
+const hex = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }).map((number) => number.toString(16).padStart(64, "0"));
 const path = fc.oneof(
   fc.constantFrom(
     "/",
@@ -137,7 +137,7 @@ describe("hostile requests", () => {
       }),
       { numRuns: sizes.hostileRequests },
     );
-    expect([...statuses.keys()].toSorted()).toEqual(expect.arrayContaining([200, 303, 401, 403, 405, 421]));
+    expect([...statuses.keys()]).toEqual(expect.arrayContaining([200, 303, 401, 403, 405, 421]));
     // Nothing changed, but for who could prove that they may.
     expect(pages.done).toEqual([]);
     expect(log.join("")).not.toContain("web.failed");

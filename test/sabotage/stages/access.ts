@@ -1,0 +1,4 @@
+import { access } from "../breaks/access.ts";
+import { stage } from "../stage.ts";
+
+stage(access);
