@@ -39,7 +39,9 @@ const mostWaiting = 20;
 /** Against what the password of a name that nobody has is tried, so that it takes as long as any other. */
 const nobody: HashLine = { ...ownCost, salt: Buffer.alloc(16, 7), hash: Buffer.alloc(hashBytes) };
 
-/** Whether a password is that of a line; `busy` where too many others wait. Without a line it takes as long, in vain. */
+/**
+ * Whether a password is that of a line; `busy` where too many others wait. Without a line it takes as long, in vain.
+ */
 export async function isPassword(password: string, line: string | undefined): Promise<boolean | "busy"> {
   if (atOnce.pendingCount >= mostWaiting) return "busy";
   const known = line === undefined ? undefined : read(line);

@@ -47,7 +47,8 @@ const proxySettings = z.strictObject({
     .regex(/^[A-Za-z0-9-]{1,60}$/u, "expected the name of a header, of letters, digits and -")
     .meta({
       description:
-        "Header in which the reverse proxy names who signed in there. It has to take away what a browser sends of that name.",
+        "Header in which the reverse proxy names who signed in there. It has to take away what a browser sends of " +
+        "that name.",
       examples: ["X-Remote-User"],
     }),
   groups: z
@@ -137,7 +138,8 @@ export const accessSettingsSchema = z
       .meta({
         description:
           "What whoever reaches the port from this machine may do without signing in: see (no private values, no " +
-          "decisions) or none. Default: see, and none where `serve.publicUrl` or a way to sign in is configured: behind " +
+          "decisions) or none. Default: see, and none where `serve.publicUrl` or a way to sign in is configured: " +
+          "behind " +
           "a reverse proxy on this machine everybody comes from this machine.",
         examples: ["none"],
       }),

@@ -8,7 +8,8 @@ const settings = z.strictObject({
     .min(1)
     .default("127.0.0.1")
     .describe(
-      "Address to listen on. Health is open to whoever reaches it; beyond this machine the pages need a way to sign in.",
+      "Address to listen on. Health is open to whoever reaches it; beyond this machine the pages need a way to sign " +
+        "in.",
     ),
   publicUrl: z
     .url({ protocol: /^https?$/u })

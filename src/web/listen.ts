@@ -14,8 +14,8 @@ type Listening = Pick<WebDependencies, "settings" | "clock" | "logger" | "certif
 
 /**
  * Listens at the configured address, with TLS where a certificate is configured, and never without then. Where that is
- * not possible it rejects with a Problem; where the program goes on all the same, the log says why and it is tried again
- * until it is.
+ * not possible it rejects with a Problem; where the program goes on all the same, the log says why, and it is tried
+ * again until it is.
  */
 export async function listen(app: Hono, deps: Listening): Promise<WebServer> {
   const { host, port } = deps.settings;

@@ -45,7 +45,10 @@ export function guard(access: Access): MiddlewareHandler[] {
   ];
 }
 
-/** Says who asks before any page is reached; who is nobody gets none. A request that changes something has to show its token. */
+/**
+ * Says who asks before any page is reached; who is nobody gets none. A request that changes something has to show its
+ * token.
+ */
 export function access(deps: Access): MiddlewareHandler<WebEnvironment> {
   const note = notedSeldom(deps);
   return async (context, next) => {
@@ -90,7 +93,7 @@ function whoAsks(context: PageContext, deps: Access): Asked {
       answer: refuse(context, 403, {
         code: "proxy-refused",
         text: `Refused: ${said.why}.`,
-        cure: "Whoever runs the reverse proxy has to name its addresses in serve.access.proxy.from, and to have it set its header anew.",
+        cure: "Name the addresses of the reverse proxy in serve.access.proxy.from, and have it set its header anew.",
       }),
     };
   if (said.kind === "person") {
@@ -180,16 +183,20 @@ const rights: Record<Role, string> = {
 };
 
 function refusedPage(context: PageContext, person: Person, needed: Role): Answer {
-  const text = `This page is for people who may ${rights[needed]} (role ${needed}); ${person.name} has the role ${person.role}.`;
+  const { name, role } = person;
+  const text = `This page is for people who may ${rights[needed]} (role ${needed}); ${name} has the role ${role}.`;
   const cure =
-    "Whoever runs crm-sync gives roles in serve.access; on the machine itself, `crm-sync login` signs in with all of them.";
+    "Whoever runs crm-sync gives roles in serve.access; `crm-sync login` on the machine itself signs in with all.";
   if (!isForPeople(context)) return context.json({ error: "not-permitted", message: text, cure }, 403);
   const body = html`<p>${shown(text)}</p>
     <p class="cure">${shown(cure)}</p>`;
   return framed(context, { title: "Not permitted", body }, 403);
 }
 
-/** Writes down that somebody wanted what they may not: once a minute for a person and a page, so that nobody fills the record. */
+/**
+ * Writes down that somebody wanted what they may not: once a minute for a person and a page, so that nobody fills the
+ * record.
+ */
 function notedSeldom(deps: Access): (person: Person, route: string) => Promise<void> {
   const last = new Map<string, number>();
   return async ({ name, role, way }, route) => {

@@ -13,6 +13,18 @@ export function limitedAddress(context: Context, { access: { proxy } }: Pick<Ser
   const seen = context.req.header("x-forwarded-for")?.split(",").at(-1)?.trim() ?? "";
   const isProxy = proxy !== undefined && isListed(address, proxy.from);
   const counted = isProxy && isIP(seen) !== 0 ? seen : address;
-  if (isIP(counted) !== 6 || /^::ffff:/iu.test(counted)) return counted;
-  return `${new URL(`http://[${counted.replace(/%.*$/u, "")}]`).hostname.slice(1, -1).split(":").slice(0, 4).join(":")}::/64`;
+  return networkOf(counted);
+}
+
+/** An IPv4 address as it is; the first half of an IPv6 address, written out. */
+export function networkOf(address: string): string {
+  if (isIP(address) !== 6 || address.includes(".")) return address;
+  const [before = "", after] = address.replace(/%.*$/u, "").split("::");
+  const first = before.split(":").filter((part) => part !== "");
+  const last = (after ?? "").split(":").filter((part) => part !== "");
+  const all = [...first, ...Array.from({ length: 8 - first.length - last.length }, () => "0"), ...last];
+  return `${all
+    .slice(0, 4)
+    .map((part) => Number.parseInt(part, 16).toString(16))
+    .join(":")}::/64`;
 }

@@ -20,7 +20,9 @@ const discoveredForMs = 5 * 60_000;
 const agent = new Agent({ connections: 4, maxResponseSize: 1024 * 1024, connect: { timeout: timeoutMs } });
 const longestName = 100;
 
-/** Signing in at an OpenID provider: by a code, with PKCE, a state and a nonce, and an ID token whose signature holds. */
+/**
+ * Signing in at an OpenID provider: by a code, with PKCE, a state and a nonce, and an ID token whose signature holds.
+ */
 export function registerProvider(routes: Hono<WebEnvironment>, deps: Access): void {
   const discover = discovery(deps);
   routes.get("/login/oidc", async (context) => {

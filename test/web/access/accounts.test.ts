@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { hashLineOf } from "../../../src/app/account-password.ts";
+import { networkOf } from "../../../src/web/access/limited-address.ts";
 import { world } from "../../support/cli.ts";
 import type { World } from "../../support/cli.ts";
 import { Browser, clockAt, guarded, tokenIn } from "../../support/guarded.ts";
@@ -158,6 +159,19 @@ describe("log-ins that fail", () => {
     expect(all.filter((status) => status === 403)).toHaveLength(5);
     expect(all.filter((status) => status === 429)).toHaveLength(35);
   });
+});
+
+it.each([
+  ["2001:db8::1", "2001:db8:0:0::/64"],
+  ["2001:DB8:0:0:ffff::", "2001:db8:0:0::/64"],
+  ["2001:db8:0:1:2:3:4:5", "2001:db8:0:1::/64"],
+  ["::1", "0:0:0:0::/64"],
+  ["fe80::1%eth0", "fe80:0:0:0::/64"],
+  ["::ffff:10.0.0.7", "::ffff:10.0.0.7"],
+  ["10.0.0.7", "10.0.0.7"],
+  ["", ""],
+])("counts failed log-ins of %s for %j", (address, expected) => {
+  expect(networkOf(address)).toBe(expected);
 });
 
 describe("a session", () => {
