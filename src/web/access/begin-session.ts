@@ -21,7 +21,7 @@ export function signedIn(
   });
   if (made === undefined) return unusable(context);
   // A browser sends no strict cookie with whom another site has just sent here.
-  giveCookie(context, "session", made, settings, { lax: who.way === "oidc" });
+  giveCookie(context, "session", made, settings);
   takeCookie(context, "browser", settings);
   context.header("cache-control", "no-store");
   return context.redirect(path, 303);
@@ -31,7 +31,7 @@ export function signedIn(
 export function browserOf(context: Context, deps: Access): string {
   const held = cookieOf(context, "browser", deps.settings);
   const browser = held ?? randomBytes(32).toString("hex");
-  if (held === undefined) giveCookie(context, "browser", browser, deps.settings, { lax: true });
+  if (held === undefined) giveCookie(context, "browser", browser, deps.settings);
   return browser;
 }
 

@@ -18,20 +18,23 @@ export function cookieOf(context: Context, name: CookieName, serve: ServeSetting
   return value !== undefined && /^[0-9a-f]{64}$/u.test(value) ? value : undefined;
 }
 
-/** `lax`: it has to come with a person whom another site sends back. */
+/**
+ * It comes with a person whom an alert's link or a provider sends here; what changes something needs the token of its
+ * form besides.
+ */
 export function giveCookie(
   context: Context,
   name: CookieName,
   value: string,
   serve: ServeSettings,
-  { lax = false, maxAge }: { lax?: boolean; maxAge?: number } = {},
+  { maxAge }: { maxAge?: number } = {},
 ): void {
   const place = placeOf(context, name, serve);
   setCookie(context, place.name, value, {
     path: "/",
     httpOnly: true,
     secure: place.secure,
-    sameSite: lax ? "Lax" : "Strict",
+    sameSite: "Lax",
     ...(maxAge === undefined ? {} : { maxAge }),
   });
 }

@@ -111,7 +111,7 @@ describe("people with passwords of their own", () => {
     const browser = new Browser(pages, { host: "crm.example.com" });
     const answer = await browser.signIn("sam", sam);
     expect(answer.headers["set-cookie"]?.[0]).toMatch(
-      /^__Host-crm-sync=[0-9a-f]{64}; Path=\/; HttpOnly; Secure; SameSite=Strict$/u,
+      /^__Host-crm-sync=[0-9a-f]{64}; Path=\/; HttpOnly; Secure; SameSite=Lax$/u,
     );
   });
 });
