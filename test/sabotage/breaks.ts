@@ -37,6 +37,7 @@ import { naming } from "./breaks/naming.ts";
 import { skipping } from "./breaks/skipping.ts";
 import { standing } from "./breaks/standing.ts";
 import { telling } from "./breaks/telling.ts";
+import { tracing } from "./breaks/tracing.ts";
 
 const groups = [
   sending,
@@ -56,6 +57,7 @@ const groups = [
   books,
   running,
   telling,
+  tracing,
   serving,
   access,
   reading,
