@@ -17,15 +17,9 @@ export function personAtTerminal(
   output: Output,
   signal: AbortSignal,
 ): { person: Person; leave: () => void } {
-  let isHidden = false;
-  const screen = new Writable({
-    write: (chunk: Buffer, _encoding, done) => {
-      if (!isHidden) output.stderr.write(chunk.toString("utf8"));
-      done();
-    },
-  });
+  const shown = { isHidden: false };
   // What is typed before it is asked for waits for its question; nothing typed is kept to be shown again.
-  const lines = createInterface({ input: keyboard, output: screen, terminal: true, historySize: 0 });
+  const lines = createInterface({ input: keyboard, output: echo(output, shown), terminal: true, historySize: 0 });
   const typed: string[] = [];
   let hasLeft = false;
   let wake = (): void => undefined;
@@ -53,10 +47,10 @@ export function personAtTerminal(
         output.stderr.write(safeLines(questionText(question)));
         lines.setPrompt("> ");
         lines.prompt();
-        isHidden = question.hidden === true;
+        shown.isHidden = question.hidden === true;
         const line = await nextLine();
-        if (isHidden) output.stderr.write("\n");
-        isHidden = false;
+        if (shown.isHidden) output.stderr.write("\n");
+        shown.isHidden = false;
         const answer = answerOf(question, line.trim());
         if (answer.ok) return answer.value;
         output.stderr.write(`  ${safeLines(answer.error)}\n`);
@@ -73,6 +67,16 @@ export function personAtTerminal(
       lines.close();
     },
   };
+}
+
+/** Shows what is typed, but for what is hidden. */
+function echo(output: Output, shown: { isHidden: boolean }): Writable {
+  return new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      if (!shown.isHidden) output.stderr.write(chunk.toString("utf8"));
+      done();
+    },
+  });
 }
 
 function questionText({ text, usual, choices }: Question): string {

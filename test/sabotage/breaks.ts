@@ -6,6 +6,7 @@ import { audit } from "./breaks/audit.ts";
 import { closing } from "./breaks/closing.ts";
 import { databases } from "./breaks/databases.ts";
 import { figures } from "./breaks/figures.ts";
+import { firstHour } from "./breaks/first-hour.ts";
 import { backups } from "./breaks/backups.ts";
 import { books } from "./breaks/books.ts";
 import { keeping } from "./breaks/keeping.ts";
@@ -53,6 +54,7 @@ const groups = [
   audit,
   closing,
   figures,
+  firstHour,
   backups,
   books,
   running,

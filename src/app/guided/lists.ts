@@ -86,7 +86,11 @@ async function kindFor(
 
 function requireRows(proposal: Proposal, list: string): Proposal {
   if (proposal.streams.every(({ rows }) => rows > 0)) return proposal;
-  throw usage(`${list} holds no row that can be read`, "give the list when there is something in it");
+  const [why] = proposal.streams.flatMap(({ rows, doubts }) => (rows > 0 ? [] : doubts));
+  throw usage(
+    `${list} holds no row that can be read${why === undefined ? "" : `: ${why}`}`,
+    "give the list when there is something in it that can be read",
+  );
 }
 
 async function tokenFor({ person, secrets }: Looking): Promise<AddressToken | undefined> {
@@ -112,8 +116,9 @@ export async function confirmFields(person: Person, proposal: Proposal): Promise
     const doubtful = stream.fields.filter(({ doubt }) => doubt !== undefined).length;
     if (doubtful > 0)
       person.tell(
-        `\n${stream.stream}: ${doubtful} of ${stream.fields.length} fields are guesses. Enter keeps one, a column takes ` +
-          `its place, =text stands for all, - leaves it out.\n  columns: ${stream.columns.map(({ path }) => path).join(", ")}`,
+        `\n${stream.stream}: ${doubtful} of ${stream.fields.length} fields are guesses. Enter keeps one, a column ` +
+          "takes its place, =text stands for all, - leaves it out.\n" +
+          `  columns: ${stream.columns.map(({ path }) => path).join(", ")}`,
       );
     for (const field of stream.fields) fields.push(await confirmField(person, stream, field));
     streams.push({ ...stream, fields });
@@ -130,7 +135,7 @@ async function confirmField(
   if (doubt === undefined) return proposed;
   const isOpen = JSON.stringify(expression ?? null).includes(toChoose);
   const paths = columns.map(({ path }) => path);
-  const now = expression === undefined ? "nothing" : JSON.stringify(expression);
+  const now = expression === undefined ? "nothing" : shortened(JSON.stringify(expression));
   const answer = await person.ask({
     id: `${stream}.${field}`,
     text: `${stream}.${field}: ${doubt}${isOpen ? "" : `; now ${now}`}`,
@@ -147,6 +152,13 @@ async function confirmField(
   const chosen = answer.startsWith("=") ? { value: answer.slice(1) } : inPlaceOf(expression, answer);
   return { field, expression: chosen, doubt: undefined };
 }
+
+/** What is long is looked at in the file. */
+function shortened(text: string): string {
+  return text.length <= longestShown ? text : `${text.slice(0, longestShown)}…`;
+}
+
+const longestShown = 160;
 
 /** Operators whose argument is a path: another column is read in the same way. */
 const ofPath = ["date", "money", "boolean", "map", "login", "lower", "text"] as const;

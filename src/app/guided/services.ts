@@ -66,8 +66,8 @@ export async function askForAssumptions(person: Person): Promise<JsonObject> {
   const settings: JsonObject = {};
   const asked = new Set<string>();
   person.tell(
-    "\nWhat the contracts leave open and nobody can guess (docs/assumptions.md). Enter leaves one open: what needs it " +
-      "is blocked until then, and nothing else.",
+    "\nWhat the contracts leave open and nobody can guess (docs/assumptions.md). Enter leaves one open: what needs " +
+      "it is blocked until then, and nothing else.",
   );
   for (;;) {
     const known = assumptionSettingsSchema.parse(settings);

@@ -43,7 +43,9 @@ export class TypedSecrets {
   async ask(person: Person, id: string, what: string, name: string): Promise<string> {
     const reference = await person.ask({
       id,
-      text: `${what}: env:NAME or file:/path where it is, or \`type\` to have it kept in ${this.#folder}/${name} (0600)`,
+      text:
+        `${what}: env:NAME or file:/path where it is, or \`type\` to have it kept ` +
+        `in ${this.#folder}/${name} (0600)`,
       usual: undefined,
       refusal: (answer) => (answer === "type" ? undefined : this.#refusal(answer)),
     });
