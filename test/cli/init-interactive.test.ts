@@ -4,7 +4,7 @@ import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { createOutput } from "../../src/cli/output.ts";
 import { carryOut } from "../../src/cli/program.ts";
-import { startHealthServer } from "../../src/web/health.ts";
+import { startWebServer } from "../../src/web/server.ts";
 import { startServer } from "../support/http-server.ts";
 import { crmSync } from "../support/program.ts";
 import { folder as newFolder } from "../support/world/start.ts";
@@ -61,7 +61,7 @@ async function typing(
     environment: { ...process.env, ...environment },
     output,
     signal: stop.signal,
-    startHealth: startHealthServer,
+    startWeb: startWebServer,
     keyboard,
   });
   return { exitCode, shown, printed, left };

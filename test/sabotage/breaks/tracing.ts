@@ -21,7 +21,7 @@ export const tracing: Breaks = {
   },
   "spans wait without bound for a collector that does not take them": {
     file: "src/http/traces/exporter.ts",
-    within: "add",
+    within: "SpanExporter.add",
     find: "if (this.#isClosed || this.#waiting.length >= $mostWaiting)",
     replace: "if (this.#isClosed)",
     test: "http/traces/traces.test.ts",
