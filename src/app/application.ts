@@ -11,6 +11,7 @@ import type { Randomness } from "../base/ids.ts";
 import { createLogger } from "../base/logger.ts";
 import type { Logger } from "../base/logger.ts";
 import { groupNamed } from "../base/private-files.ts";
+import { programVersion } from "../base/program-version.ts";
 import type { ReadingGroup } from "../base/private-files.ts";
 import type { Config } from "../config/config.ts";
 import type { ConfigHeader } from "../config/load.ts";
@@ -30,6 +31,8 @@ import { createSource } from "../source/source.ts";
 import type { Source } from "../source/source.ts";
 import { jobsOf, streamsOf } from "./jobs.ts";
 import { commandSecret } from "../http/command.ts";
+import { createTraces } from "../http/traces/traces.ts";
+import type { SentTraces } from "../http/traces/traces.ts";
 import { platformName } from "./platform-name.ts";
 import { booksFolder, isThere, makeLedgerFolder, pathFrom } from "./ledger-folder.ts";
 import { openConfig } from "./open-config.ts";
@@ -69,6 +72,7 @@ export class Application {
   #inquiry: Inquiry | undefined;
   #platform: Platform | undefined;
   #sources: Source[] | undefined;
+  #traces: { kept: SentTraces | undefined } | undefined;
 
   private constructor(open: OpenConfig, choice: ConfigChoice, environment: Environment, face: Face) {
     this.config = open.config;
@@ -116,6 +120,7 @@ export class Application {
     next.#logger = this.#logger;
     next.#ledger = this.#ledger;
     next.#inquiry = this.#inquiry;
+    next.#traces = this.#traces;
     return next;
   }
 
@@ -216,6 +221,15 @@ export class Application {
     return this.#inquiry;
   }
 
+  /** Where the environment asks for traces, what keeps them. */
+  get traces(): SentTraces | undefined {
+    const { clock, random, logger, environment, instance } = this;
+    this.#traces ??= {
+      kept: createTraces({ clock, random, logger, environment, instance, version: programVersion() }),
+    };
+    return this.#traces.kept;
+  }
+
   platform(): Platform {
     this.#platform ??= createPlatform(
       {
@@ -228,6 +242,7 @@ export class Application {
         random: this.random,
         logger: this.logger,
         environment: this.environment,
+        traces: this.traces,
         onCircuit: keepOpenCircuits({ ledger: () => this.#ledger, clock: this.clock, logger: this.logger }),
       },
     );
@@ -280,6 +295,7 @@ export class Application {
       random: this.random,
       logger: this.logger,
       progress: (phase, done, total) => this.#face.progress(phase, done, total),
+      traces: this.traces,
     };
   }
 
@@ -317,6 +333,7 @@ export class Application {
     for (const source of this.#sources ?? []) await source.close();
     await this.#platform?.close();
     if (this.#borrows) return;
+    await this.#traces?.kept?.close();
     this.#inquiry?.close();
     this.#ledger?.close();
     await this.sandbox?.close();

@@ -4,9 +4,10 @@ import { basename, dirname, extname, relative, resolve } from "node:path";
 import { isJsonObject, parseJson } from "../base/canonical-json.ts";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { systemClock } from "../base/clock.ts";
-import { messageOf, usage } from "../base/errors.ts";
+import { exitCodes, messageOf, Problem, usage } from "../base/errors.ts";
 import { systemRandomness } from "../base/ids.ts";
 import { isPlainHttp } from "../base/loopback.ts";
+import { secretDoubt, withoutSecrets } from "./address-secrets.ts";
 import type { Environment } from "../config/environment.ts";
 import type { Stream } from "../crm/model.ts";
 import { credentialOf, readSecret } from "../http/secrets.ts";
@@ -49,6 +50,10 @@ export interface ProposedStream {
   from: readonly string[];
   settings: JsonObject;
   fields: readonly ProposedField[];
+  /** What the mapping can read. */
+  columns: readonly ColumnFacts[];
+  /** How many rows were looked at. */
+  rows: number;
   doubts: readonly string[];
 }
 
@@ -60,19 +65,32 @@ export interface Proposal {
 
 const sampleRows = 500;
 
+interface ProposalOptions {
+  folder: string;
+  zone: string;
+  token?: AddressToken;
+  /** What a person says that lists hold, by how they were named. */
+  kinds?: ReadonlyMap<string, ListKind>;
+  signal: AbortSignal;
+}
+
 /**
  * Looks at files and addresses and proposes how to read them. `folder` is where the configuration will be: files are
  * named relative to it. Throws a Problem that names what cannot be read, or what nobody can tell the kind of.
  */
 export async function proposeFrom(
   inputs: readonly string[],
-  { folder, zone, token, signal }: { folder: string; zone: string; token?: AddressToken; signal: AbortSignal },
+  { folder, zone, token, signal, kinds }: ProposalOptions,
 ): Promise<Proposal> {
   const addresses = inputs.filter(isAddress);
   if (token !== undefined) checkToken(addresses);
   const looked: LookedAt[] = [];
   for (const input of inputs)
-    looked.push(isAddress(input) ? await lookAtAddress(input, token, signal) : await lookAtFile(input, signal));
+    looked.push(
+      isAddress(input)
+        ? await lookAtAddress(input, { token, kind: kinds?.get(input), signal })
+        : await lookAtFile(input, { kind: kinds?.get(input), signal }),
+    );
   const encoding = looked.find(({ settings }) => settings["encoding"] !== undefined)?.settings["encoding"];
   if (encoding !== undefined) for (const { isAscii, settings } of looked) if (isAscii) settings["encoding"] = encoding;
   const lines = looked.filter(({ kind }) => kind === "lines");
@@ -122,7 +140,7 @@ export function tokenOf(reference: string, environment: Environment, folder: str
   }
 }
 
-function isAddress(input: string): boolean {
+export function isAddress(input: string): boolean {
   return /^https?:\/\//u.test(input);
 }
 
@@ -213,20 +231,33 @@ function proposeStream(
       lines: proposedLines,
       seats: seats?.proposed,
     }),
+    columns: seats?.columns ?? list.columns,
+    rows: list.rows.length,
     doubts,
   };
 }
 
+/** The code of the problem that a list may hold anything. */
+export const kindUnknown = "init.kind-unknown";
+
 function kindOf(from: string, name: string, columns: readonly ColumnFacts[]): ListKind {
   const kind = kindOfList(name, columns);
   if (kind !== undefined) return kind;
-  throw usage(
-    `${from}: nobody can tell whether these are customers, orders, lines of orders or staff`,
-    "rename the file so that its name says it, such as customers.csv",
-  );
+  throw new Problem({
+    code: kindUnknown,
+    message: `${from}: nobody can tell whether these are customers, orders, lines of orders or staff`,
+    cure: "rename the file so that its name says it, such as customers.csv",
+    exitCode: exitCodes.usage,
+  });
 }
 
-async function lookAtFile(from: string, signal: AbortSignal): Promise<LookedAt> {
+/** How a list is looked at; `kind`: what a person says that it holds. */
+interface Look {
+  kind: ListKind | undefined;
+  signal: AbortSignal;
+}
+
+async function lookAtFile(from: string, { kind, signal }: Look): Promise<LookedAt> {
   const file = resolve(from);
   if (!existsSync(file) || !statSync(file).isFile())
     throw usage(`there is no file ${from}`, "name a file that is there");
@@ -249,7 +280,7 @@ async function lookAtFile(from: string, signal: AbortSignal): Promise<LookedAt> 
   }
   return {
     from,
-    kind: kindOf(from, basename(file), columns),
+    kind: kind ?? kindOf(from, basename(file), columns),
     settings,
     rows,
     columns,
@@ -322,7 +353,10 @@ async function rowsOf(
   }
 }
 
-async function lookAtAddress(from: string, token: AddressToken | undefined, signal: AbortSignal): Promise<LookedAt> {
+async function lookAtAddress(
+  from: string,
+  { token, kind, signal }: Look & { token: AddressToken | undefined },
+): Promise<LookedAt> {
   if (!URL.canParse(from)) throw usage("what begins with http is no address", "write it as https://HOST/PATH");
   const url = new URL(from);
   const shown = `${url.origin}${url.pathname}`;
@@ -335,7 +369,7 @@ async function lookAtAddress(from: string, token: AddressToken | undefined, sign
   const { query, secrets } = withoutSecrets(url);
   return {
     from: shown,
-    kind: kindOf(shown, url.pathname, columns),
+    kind: kind ?? kindOf(shown, url.pathname, columns),
     settings: {
       url: `${url.pathname}${query}`,
       ...(list.path === undefined ? {} : { records: list.path }),
@@ -348,28 +382,4 @@ async function lookAtAddress(from: string, token: AddressToken | undefined, sign
     isAscii: false,
     doubts: [...paging.doubts, ...secrets.map(secretDoubt)],
   };
-}
-
-/** Names of query parameters that carry what only we may know. */
-const secretName =
-  /key(?!word)|token|secret|passw|pwd|credential|auth(?!or)|authori[sz]|(?:^|[^a-z])sig(?:nature)?(?![a-z])/iu;
-
-/** The query of an address without what looks like a secret, and the names of that, as an address writes them. */
-function withoutSecrets({ search }: URL): { query: string; secrets: string[] } {
-  const secrets: string[] = [];
-  const kept = search
-    .slice(1)
-    .split("&")
-    .filter((parameter) => {
-      const [name = ""] = new URLSearchParams(parameter).keys();
-      if (!secretName.test(name)) return true;
-      secrets.push(encodeURIComponent(name));
-      return false;
-    })
-    .join("&");
-  return { query: kept === "" ? "" : `?${kept}`, secrets: [...new Set(secrets)] };
-}
-
-function secretDoubt(name: string): string {
-  return `the query parameter ${name} looks like a secret and is left out here: it belongs into \`auth\` of the source`;
 }

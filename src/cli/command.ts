@@ -5,6 +5,7 @@ import type { Environment } from "../config/environment.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { exitCodes } from "../base/errors.ts";
 import type { Output } from "./output.ts";
+import type { Keyboard } from "./person-at-terminal.ts";
 import { reportFailure } from "./output.ts";
 
 /** Options that every command has. */
@@ -22,6 +23,8 @@ export interface Invocation {
   /** Has SIGHUP call this instead; undefined where no signals come. */
   onHangUp?: ((listener: () => void) => void) | undefined;
   startWeb: StartWeb;
+  /** What a person types at, in place of the stdin of the process. */
+  keyboard?: Keyboard | undefined;
 }
 
 /** Opens the application, does the work and closes it; whatever goes wrong is printed and becomes the exit code. */

@@ -1,4 +1,5 @@
 import { toInstant } from "../base/clock.ts";
+import { traced } from "../base/traces.ts";
 import { messageOf } from "../base/errors.ts";
 import { channelCodesOf } from "../contract/assumption-settings.ts";
 import { formatKey } from "../crm/keys.ts";
@@ -45,7 +46,13 @@ export async function readBack(
   const read = async (customer: LinkedCustomer): Promise<void> => {
     try {
       const left = await ledger.state.leftProfiles(customer.customer);
-      const verified = await verifyCustomer(reader, { ...customer, left }, request.signal);
+      const verified = await traced(
+        deps.traces,
+        "customer",
+        { customer: formatKey(customer.customer) },
+        () => verifyCustomer(reader, { ...customer, left }, request.signal),
+        () => ({ outcome: "read" }),
+      );
       budget.took(customer, verified);
       await keeping.add(verified);
     } catch (error) {

@@ -6,6 +6,7 @@ import { audit } from "./breaks/audit.ts";
 import { closing } from "./breaks/closing.ts";
 import { databases } from "./breaks/databases.ts";
 import { figures } from "./breaks/figures.ts";
+import { firstHour } from "./breaks/first-hour.ts";
 import { backups } from "./breaks/backups.ts";
 import { books } from "./breaks/books.ts";
 import { keeping } from "./breaks/keeping.ts";
@@ -37,6 +38,7 @@ import { naming } from "./breaks/naming.ts";
 import { skipping } from "./breaks/skipping.ts";
 import { standing } from "./breaks/standing.ts";
 import { telling } from "./breaks/telling.ts";
+import { tracing } from "./breaks/tracing.ts";
 
 const groups = [
   sending,
@@ -52,10 +54,12 @@ const groups = [
   audit,
   closing,
   figures,
+  firstHour,
   backups,
   books,
   running,
   telling,
+  tracing,
   serving,
   access,
   reading,

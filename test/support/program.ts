@@ -56,7 +56,7 @@ export function wordsAt({ config, sandbox }: Place, words: readonly string[]): s
 
 /** The environment of the machine without what would configure the program, and what the place adds to it. */
 export function environmentAt({ ledger, environment }: Place): Record<string, string> {
-  const machine = Object.entries(process.env).filter(([name]) => !/^CRM_SYNC|^NODE_/u.test(name));
+  const machine = Object.entries(process.env).filter(([name]) => !/^CRM_SYNC|^NODE_|^OTEL_/u.test(name));
   const told = { ...(ledger === undefined ? {} : { CRM_SYNC__ledger__path: ledger }), ...environment };
   const all: Record<string, string> = {};
   for (const [name, value] of [...machine, ...Object.entries(told)]) if (value !== undefined) all[name] = value;

@@ -147,7 +147,7 @@ class Proposal {
 }
 
 /** Stands for a column that a person has to name: no list has it, so that nothing is read before. */
-const toChoose = "CHOOSE_A_COLUMN";
+export const toChoose = "CHOOSE_A_COLUMN";
 
 const noColumn = "no column looks like it";
 
