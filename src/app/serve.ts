@@ -10,8 +10,10 @@ import { cronTicker } from "../run/schedule-ticker.ts";
 import type { Application } from "./application.ts";
 import { createDashboard } from "./dashboard.ts";
 import { executeJob } from "./execute-job.ts";
+import { programVersion } from "../base/program-version.ts";
 import { readHealth } from "./health.ts";
 import type { StartWeb } from "./health.ts";
+import { measuredOf } from "./measured.ts";
 import { reload } from "./reload.ts";
 import type { Reloaded } from "./reload.ts";
 import { supervisorOf } from "./supervisor.ts";
@@ -66,6 +68,7 @@ export async function serve(application: Application, request: ServeRequest): Pr
     logger,
     read: () => readHealth(current.platform(), ledger, schedule),
     dashboard,
+    measured: await measuredOf({ application: () => current, schedule, version: programVersion() }),
   });
   ({ url } = health);
   try {

@@ -6,6 +6,7 @@ import { messageOf, Problem } from "../base/errors.ts";
 import type { WebDependencies, WebServer } from "../app/health.ts";
 import { dashboardRoutes } from "./dashboard.ts";
 import { healthRoutes } from "./health.ts";
+import { metricsRoutes } from "./metrics.ts";
 import type { WebEnvironment } from "./page.ts";
 
 /** `whoAsks`: says it in the place of what the configuration permits. */
@@ -15,8 +16,9 @@ type ServedBy = WebDependencies & { whoAsks?: MiddlewareHandler<WebEnvironment> 
 function routesOf(deps: ServedBy): Hono {
   const app = new Hono();
   app.route("/", healthRoutes(deps));
+  if (deps.measured !== undefined) app.route("/", metricsRoutes(deps.measured));
   if (deps.dashboard !== undefined) app.route("/", dashboardRoutes(deps.dashboard, deps.logger, deps.whoAsks));
-  app.notFound((context) => context.json({ error: "not found", paths: ["/livez", "/healthz"] }, 404));
+  app.notFound((context) => context.json({ error: "not found", paths: ["/livez", "/healthz", "/metrics"] }, 404));
   app.onError((error, context) => {
     deps.logger.error({ event: "web.failed", reason: messageOf(error) }, "a request failed");
     return context.json({ error: "internal error" }, 500);
