@@ -184,15 +184,16 @@ const unusable: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A code as one of a closed list, whatever a source or a service made of it: itself where the program names it, else
- * the family that it is of (`staff.other`), else `other`.
+ * A code as one of a closed list, whatever a source or a service made of it: one of the program (`order.moving`), or of
+ * the contract (`rejected.60009`); else the family that it is of (`rejected.other`), or `other`.
  */
 export function closedRecordCode(code: string): string {
-  if (unusable.has(code)) return code;
-  if (!code.endsWith(".") && Object.hasOwn(owners, code)) return code;
-  const [family = "", ...rest] = code.split(".");
-  if (family === "rejected" && documentedCodes.includes(rest.join("."))) return code;
-  return Object.hasOwn(owners, `${family}.`) ? `${family}.other` : "other";
+  if (unusable.has(code) || Object.hasOwn(owners, code)) return code;
+  const [family = "", word = "", ...rest] = code.split(".");
+  if (!Object.hasOwn(owners, `${family}.`)) return "other";
+  // Behind it stands what a service answered with.
+  const isOurs = family === "rejected" ? documentedCodes.includes(word) : /^[a-z-]{1,40}$/u.test(word);
+  return rest.length === 0 && isOurs ? code : `${family}.other`;
 }
 
 /** Who can end a deferral or rejection with this code. */

@@ -27,6 +27,10 @@ async function askEverything(inquiry: Inquiry): Promise<void> {
   await inquiry.agreement();
   await inquiry.assumptions();
   await inquiry.auditHead();
+  await inquiry.measures();
+  await inquiry.runsNow();
+  await inquiry.runsAfter("r", ["s"]);
+  await inquiry.lastEndWith("j", [0]);
   await inquiry.run("r");
   await inquiry.operation("o");
   await inquiry.rawForm("q");
