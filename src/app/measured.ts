@@ -7,6 +7,7 @@ import type { ServiceState } from "../http/client.ts";
 import type { Inquiry } from "../inquiry/inquiry.ts";
 import type { LedgerMeasures, MeasuredRun } from "../inquiry/measures.ts";
 import { kinds } from "../operation/registry.ts";
+import { nextFireTime } from "../run/fire-times.ts";
 import type { BoundJob } from "../run/job.ts";
 import { isKind as isAlertKind } from "../run/notify/alert.ts";
 import type { Schedule } from "../run/schedule.ts";
@@ -37,6 +38,8 @@ export interface MeasuredJob {
   isRunning: boolean;
   clockBehind: boolean;
   nextFire: number | undefined;
+  /** Seconds from the next fire time to the one after it. */
+  fireInterval: number | undefined;
   lastRun: number | undefined;
   lastExitCode: number | undefined;
   /** Its last run that ended with exit code 0. */
@@ -126,6 +129,8 @@ export class LedgerReading {
   readonly #running = new Set<string>();
   readonly #runs = new Map<string, EndedRuns>();
   readonly #ends = new Map<string, Ends>();
+  /** Of each job's last run that is not on any more. */
+  readonly #exits = new Map<string, number>();
   #begun = false;
   #last: { measured: MeasuredLedger; until: number } | undefined;
   #reading: Promise<MeasuredLedger> | undefined;
@@ -208,17 +213,21 @@ export class LedgerReading {
     const states = new Map((await this.#deps.schedule.state()).map((state) => [state.job, state]));
     const last = new Map(lastRuns.map((run) => [run.job, run]));
     const jobs: MeasuredJob[] = [];
-    for (const { id, kind } of this.#deps.jobs()) {
+    for (const { id, kind, schedule } of this.#deps.jobs()) {
       const state = states.get(id);
       const run = last.get(id);
+      const nextFire = secondsOf(state?.nextFireTime);
+      // A run that was interrupted has none, and is no success.
+      if (run !== undefined && run.state !== "running") this.#exits.set(id, run.exitCode ?? exitCodes.other);
       jobs.push({
         job: id,
         kind,
         isRunning: run?.state === "running",
         clockBehind: state?.clockBehind ?? false,
-        nextFire: secondsOf(state?.nextFireTime),
+        nextFire,
+        fireInterval: nextFire === undefined || schedule === undefined ? undefined : intervalAfter(nextFire, schedule),
         lastRun: secondsOf(run?.startedAt),
-        lastExitCode: run?.exitCode ?? undefined,
+        lastExitCode: this.#exits.get(id),
         ...(await this.#endsOf(inquiry, id)),
       });
     }
@@ -237,6 +246,11 @@ export class LedgerReading {
     }
     return ends;
   }
+}
+
+function intervalAfter(fireTime: number, { cron, zone }: NonNullable<BoundJob["schedule"]>): number | undefined {
+  const then = nextFireTime(cron, zone, fireTime * 1_000);
+  return then === undefined ? undefined : then / 1_000 - fireTime;
 }
 
 function labelOf(job: string, names: ReadonlySet<string>): string {

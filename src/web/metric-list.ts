@@ -1,4 +1,7 @@
-/** A metric as `/metrics` exposes it. Its labels take words of closed lists and names of the configuration only. */
+/**
+ * A metric as `/metrics` exposes it. Its labels take words of closed lists and names of the configuration only; a job
+ * is `job_name`, since `job` is what Prometheus calls the scrape.
+ */
 export interface MetricFacts {
   name: string;
   kind: "counter" | "gauge" | "histogram";
@@ -69,7 +72,7 @@ export const metricList = {
     callSeconds,
   ),
   runs: counter("runs_total", "Runs that ended since this process began, of other processes too.", [
-    "job",
+    "job_name",
     "state",
     "exit_code",
   ]),
@@ -89,20 +92,27 @@ export const metricList = {
   ),
   ledgerLookedAt: ledger("ledger_read_timestamp_seconds", "When the figures that come from the ledger were read."),
   info: now("build_info", "1, with the version of the program.", ["version"]),
-  jobInfo: ledger("job_info", "1 for each configured job, with its kind.", ["job", "kind"]),
-  jobRunning: ledger("job_running", "1 while a run of the job is on, in whatever process.", ["job"]),
-  jobClockBehind: ledger("job_clock_behind", "1 while the job waits as the clock was set back.", ["job"]),
-  jobLastRun: ledger("job_last_run_timestamp_seconds", "When the last run of the job began.", ["job"]),
-  jobLastExit: ledger("job_last_exit_code", "Exit code of the last run of the job that has one.", ["job"]),
+  jobInfo: ledger("job_info", "1 for each configured job, with its kind.", ["job_name", "kind"]),
+  jobRunning: ledger("job_running", "1 while a run of the job is on, in whatever process.", ["job_name"]),
+  jobClockBehind: ledger("job_clock_behind", "1 while the job waits as the clock was set back.", ["job_name"]),
+  jobLastRun: ledger("job_last_run_timestamp_seconds", "When the last run of the job began.", ["job_name"]),
+  jobLastExit: ledger(
+    "job_last_exit_code",
+    "Exit code of the last run of the job that is not on any more; 1: also of one that was interrupted.",
+    ["job_name"],
+  ),
   jobLastSuccess: ledger("job_last_success_timestamp_seconds", "When a run of the job ended last with exit code 0.", [
-    "job",
+    "job_name",
   ]),
   jobLastEnd: ledger(
     "job_last_completion_timestamp_seconds",
     "When a run of the job did last all that it could: exit code 0, 3 or 4.",
-    ["job"],
+    ["job_name"],
   ),
-  jobNextFire: ledger("job_next_fire_timestamp_seconds", "When the schedule fires the job next.", ["job"]),
+  jobNextFire: ledger("job_next_fire_timestamp_seconds", "When the schedule fires the job next.", ["job_name"]),
+  jobFireInterval: ledger("job_fire_interval_seconds", "Time between the next two fire times of the job.", [
+    "job_name",
+  ]),
   records: ledger("records", "Records by stream and state.", ["stream", "state"]),
   recordsOpen: ledger("records_open", "Records that are not done, as status counts them, by how they stand and why.", [
     "stream",

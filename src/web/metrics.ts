@@ -164,17 +164,19 @@ async function gaugesOfLedger(metrics: Metrics, measured: Measured): Promise<voi
 
 function jobGauges(metrics: Metrics, of: MeasuredJob): void {
   const { job, kind } = of;
-  metrics.set("jobInfo", 1, { job, kind });
-  metrics.set("jobRunning", of.isRunning ? 1 : 0, { job });
-  metrics.set("jobClockBehind", of.clockBehind ? 1 : 0, { job });
+  const labels = { job_name: job };
+  metrics.set("jobInfo", 1, { ...labels, kind });
+  metrics.set("jobRunning", of.isRunning ? 1 : 0, labels);
+  metrics.set("jobClockBehind", of.clockBehind ? 1 : 0, labels);
   const told: readonly [MetricName, number | undefined][] = [
     ["jobLastRun", of.lastRun],
     ["jobLastExit", of.lastExitCode],
     ["jobLastSuccess", of.lastSuccess],
     ["jobLastEnd", of.lastEnd],
     ["jobNextFire", of.nextFire],
+    ["jobFireInterval", of.fireInterval],
   ];
-  for (const [name, value] of told) if (value !== undefined) metrics.set(name, value, { job });
+  for (const [name, value] of told) if (value !== undefined) metrics.set(name, value, labels);
 }
 
 /** What a run of a configured job usually ends with is there with 0 before one does. */
@@ -185,11 +187,14 @@ function runsOf({ jobs, runs }: MeasuredLedger): { labels: Record<string, string
     ["interrupted", "none"] as const,
   ];
   const none = jobs.flatMap(({ job }) =>
-    usual.map(([state, exit]) => ({ labels: { job, state, exit_code: exit }, count: 0 })),
+    usual.map(([state, exit]) => ({ labels: { job_name: job, state, exit_code: exit }, count: 0 })),
   );
   return [
     ...none,
-    ...runs.map(({ job, state, exitCode, count }) => ({ labels: { job, state, exit_code: exitCode }, count })),
+    ...runs.map(({ job, state, exitCode, count }) => ({
+      labels: { job_name: job, state, exit_code: exitCode },
+      count,
+    })),
   ];
 }
 

@@ -99,10 +99,10 @@ describe("the metrics of a program that runs", () => {
     expect(valueOf(shown, "crm_sync_circuit_state", { service: "order-service", state: "closed" })).toBe(1);
 
     for (const { job, state, code } of ended(w)) {
-      const labels = { job, state, exit_code: String(code) };
+      const labels = { job_name: job, state, exit_code: String(code) };
       const count = ended(w).filter((run) => run.job === job && run.state === state && run.code === code).length;
       expect(valueOf(shown, "crm_sync_runs_total", labels), JSON.stringify(labels)).toBe(count);
-      expect(valueOf(shown, "crm_sync_job_last_exit_code", { job })).toBe(
+      expect(valueOf(shown, "crm_sync_job_last_exit_code", { job_name: job })).toBe(
         ended(w).findLast((run) => run.job === job)?.code,
       );
     }
@@ -130,10 +130,14 @@ describe("the metrics of a program that runs", () => {
     expect(valueOf(shown, "crm_sync_alerts", { kind: "breaker" })).toBe(1);
     for (const job of ["customers-and-orders", "staff"]) {
       const now = Date.now() / 1_000;
-      expect(valueOf(shown, "crm_sync_job_last_success_timestamp_seconds", { job }), job).toBeLessThan(now);
-      expect(valueOf(shown, "crm_sync_job_next_fire_timestamp_seconds", { job }), job).toBeGreaterThan(now - 60);
-      const success = valueOf(shown, "crm_sync_job_last_success_timestamp_seconds", { job }) ?? 0;
-      expect(valueOf(shown, "crm_sync_job_last_run_timestamp_seconds", { job }), job).toBeGreaterThan(success);
+      expect(valueOf(shown, "crm_sync_job_last_success_timestamp_seconds", { job_name: job }), job).toBeLessThan(now);
+      expect(valueOf(shown, "crm_sync_job_next_fire_timestamp_seconds", { job_name: job }), job).toBeGreaterThan(
+        now - 60,
+      );
+      const success = valueOf(shown, "crm_sync_job_last_success_timestamp_seconds", { job_name: job }) ?? 0;
+      expect(valueOf(shown, "crm_sync_job_last_run_timestamp_seconds", { job_name: job }), job).toBeGreaterThan(
+        success,
+      );
     }
 
     expect(shown.text).not.toMatch(privateText);
@@ -160,14 +164,15 @@ describe("the metrics of a program that runs", () => {
     const running = await serving(w, []);
     const first = await scrape(running);
     expect(valueOf(first, "crm_sync_runs_total")).toBe(0);
-    expect(valueOf(first, "crm_sync_job_last_success_timestamp_seconds", { job: "staff" })).toBeUndefined();
+    expect(valueOf(first, "crm_sync_job_last_success_timestamp_seconds", { job_name: "staff" })).toBeUndefined();
     w.orders = w.orders.map((order) => (order.id === "O1" ? { ...order, cancelled: true } : order));
     w.write();
     expect((await w.run("run", "staff")).exitCode).toBe(0);
     expect((await w.run("run", "customers-and-orders")).exitCode).toBe(4);
     expect((await w.run("resync", "--customer", "C2")).exitCode).toBe(4);
     const then = await scrape(running);
-    const runs = (job: string, exit: string) => valueOf(then, "crm_sync_runs_total", { job, exit_code: exit });
+    const runs = (job: string, exit: string) =>
+      valueOf(then, "crm_sync_runs_total", { job_name: job, exit_code: exit });
     expect([runs("staff", "0"), runs("customers-and-orders", "4"), runs("customers-and-orders", "0")]).toEqual([
       1, 1, 0,
     ]);
@@ -175,9 +180,9 @@ describe("the metrics of a program that runs", () => {
     expect(valueOf(then, "crm_sync_calls_total")).toBe(0);
     const job = "customers-and-orders";
     const [success, completion, last] = ["last_success", "last_completion", "last_run"].map(
-      (name) => valueOf(then, `crm_sync_job_${name}_timestamp_seconds`, { job }) ?? 0,
+      (name) => valueOf(then, `crm_sync_job_${name}_timestamp_seconds`, { job_name: job }) ?? 0,
     );
-    expect(success).toBe(valueOf(first, "crm_sync_job_last_success_timestamp_seconds", { job }));
+    expect(success).toBe(valueOf(first, "crm_sync_job_last_success_timestamp_seconds", { job_name: job }));
     expect(last).toBeGreaterThan(success ?? 0);
     expect(completion).toBeGreaterThan(last ?? 0);
     const [held] = w.rows<{ operations: number; seats: number; products: number }>(

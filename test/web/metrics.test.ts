@@ -27,6 +27,7 @@ const read: MeasuredLedger = {
       isRunning: false,
       clockBehind: false,
       nextFire: undefined,
+      fireInterval: undefined,
       lastRun: 1,
       lastExitCode: 0,
       lastSuccess: 2,
@@ -110,7 +111,7 @@ it("scrapes at the same time, and again and again, count nothing twice", async (
   of.observed.commits.tell(2);
   const all = await Promise.all(Array.from({ length: 20 }, () => scraped(routes)));
   for (const one of [...all, await scraped(routes)]) {
-    expect(valueOf(one, "crm_sync_runs_total", { job: "staff", exit_code: "0" })).toBe(1);
+    expect(valueOf(one, "crm_sync_runs_total", { job_name: "staff", exit_code: "0" })).toBe(1);
     expect(valueOf(one, "crm_sync_calls_total", { endpoint: "E5", code: "0" })).toBe(1);
     expect(valueOf(one, "crm_sync_call_duration_seconds_sum", { endpoint: "E5" })).toBeCloseTo(0.04);
     expect(valueOf(one, "crm_sync_ledger_commit_duration_seconds_count")).toBe(1);
