@@ -5,7 +5,8 @@ import type { Logger } from "../base/logger.ts";
 import type { ServiceName } from "../contract/endpoints.ts";
 import type { ServiceState } from "../http/client.ts";
 import type { Inquiry } from "../inquiry/inquiry.ts";
-import type { LedgerMeasures, MeasuredRun } from "../inquiry/measures.ts";
+import { workDoneExits } from "../inquiry/measures.ts";
+import type { JobEnds, LedgerMeasures, MeasuredRun } from "../inquiry/measures.ts";
 import { kinds } from "../operation/registry.ts";
 import { nextFireTime } from "../run/fire-times.ts";
 import type { BoundJob } from "../run/job.ts";
@@ -18,8 +19,6 @@ import type { Observed } from "./observed.ts";
 const byHandJobs: readonly string[] = ["apply", "resync", "plan", "undo", "rebuild", "requests"];
 /** A job that no configuration names any more. */
 const anotherJob = "other";
-/** Exit codes of a run that did all that it could; 3 and 4: records wait for a correction, or for approval. */
-const workDone: readonly number[] = [exitCodes.ok, exitCodes.recordsRejected, exitCodes.held];
 /** Reading the ledger takes this part of the time at most, however often somebody asks. */
 const restTimes = 20;
 
@@ -49,7 +48,7 @@ export interface MeasuredJob {
 }
 
 /** What the ledger and the schedule show; `at`: when that was looked at, epoch seconds. */
-export interface MeasuredLedger extends Omit<LedgerMeasures, "lastRuns"> {
+export interface MeasuredLedger extends Omit<LedgerMeasures, "lastRuns" | "newestRun" | "runsOn" | "runs" | "ends"> {
   at: number;
   jobs: MeasuredJob[];
   runs: EndedRuns[];
@@ -113,8 +112,8 @@ function bytesOf(path: string): number {
 }
 
 interface ReadingDependencies {
-  inquiry: () => Promise<Inquiry>;
-  jobs: () => readonly BoundJob[];
+  inquiry: () => Promise<Pick<Inquiry, "measures">>;
+  jobs: () => readonly Pick<BoundJob, "id" | "kind" | "schedule">[];
   sources: () => readonly string[];
   schedule: Pick<Schedule, "state">;
   clock: Clock;
@@ -141,9 +140,9 @@ export class LedgerReading {
 
   /** From now on runs are counted; those that ended before are known by their times alone. */
   async begin(): Promise<void> {
-    const { newest, running } = await (await this.#deps.inquiry()).runsNow();
-    this.#newest = newest;
-    for (const id of running) this.#running.add(id);
+    const { newestRun, runsOn } = await (await this.#deps.inquiry()).measures();
+    this.#newest = newestRun;
+    for (const id of runsOn) this.#running.add(id);
     this.#begun = true;
   }
 
@@ -164,9 +163,16 @@ export class LedgerReading {
     const inquiry = await this.#deps.inquiry();
     const since = clock.monotonic();
     const at = clock.now() / 1_000;
-    await this.#countRuns(inquiry);
-    const { lastRuns, alerts, reads, ...measures } = await inquiry.measures();
-    const jobs = await this.#jobs(inquiry, lastRuns);
+    const jobsNow = this.#deps.jobs();
+    const { lastRuns, alerts, reads, newestRun, runsOn, runs, ends, ...measures } = await inquiry.measures({
+      after: this.#newest,
+      named: [...this.#running],
+      // What ended before this process is looked for once.
+      endsOf: jobsNow.flatMap(({ id }) => (this.#ends.has(id) ? [] : [id])),
+    });
+    this.#keepEnds(ends);
+    this.#countRuns(runs, new Set(jobsNow.map(({ id }) => id)));
+    const jobs = await this.#jobs(lastRuns);
     const sources = new Set(this.#deps.sources());
     const measured = {
       ...measures,
@@ -181,17 +187,16 @@ export class LedgerReading {
     return measured;
   }
 
-  async #countRuns(inquiry: Inquiry): Promise<void> {
-    const names = new Set(this.#deps.jobs().map(({ id }) => id));
-    for (;;) {
-      const found = await inquiry.runsAfter(this.#newest, [...this.#running]);
-      const before = this.#newest;
-      for (const run of found) {
-        if (run.id > this.#newest) this.#newest = run.id;
-        if (run.state === "running") this.#running.add(run.id);
-        else this.#count(run, labelOf(run.job, names));
-      }
-      if (this.#newest === before) return;
+  #keepEnds(ends: readonly JobEnds[]): void {
+    for (const { job, success, work } of ends)
+      this.#ends.set(job, { lastSuccess: secondsOf(success), lastEnd: secondsOf(work) });
+  }
+
+  #countRuns(runs: readonly MeasuredRun[], names: ReadonlySet<string>): void {
+    for (const run of runs) {
+      if (run.id > this.#newest) this.#newest = run.id;
+      if (run.state === "running") this.#running.add(run.id);
+      else this.#count(run, labelOf(run.job, names));
     }
   }
 
@@ -204,12 +209,12 @@ export class LedgerReading {
     const ended = secondsOf(run.finishedAt);
     if (run.state !== "done" || run.exitCode === null || ended === undefined) return;
     const ends = this.#ends.get(run.job);
-    if (ends === undefined || !workDone.includes(run.exitCode)) return;
+    if (ends === undefined || !workDoneExits.includes(run.exitCode)) return;
     const isGood = run.exitCode === exitCodes.ok;
     this.#ends.set(run.job, { lastEnd: ended, lastSuccess: isGood ? ended : ends.lastSuccess });
   }
 
-  async #jobs(inquiry: Inquiry, lastRuns: LedgerMeasures["lastRuns"]): Promise<MeasuredJob[]> {
+  async #jobs(lastRuns: LedgerMeasures["lastRuns"]): Promise<MeasuredJob[]> {
     const states = new Map((await this.#deps.schedule.state()).map((state) => [state.job, state]));
     const last = new Map(lastRuns.map((run) => [run.job, run]));
     const jobs: MeasuredJob[] = [];
@@ -228,23 +233,10 @@ export class LedgerReading {
         fireInterval: nextFire === undefined || schedule === undefined ? undefined : intervalAfter(nextFire, schedule),
         lastRun: secondsOf(run?.startedAt),
         lastExitCode: this.#exits.get(id),
-        ...(await this.#endsOf(inquiry, id)),
+        ...(this.#ends.get(id) ?? { lastSuccess: undefined, lastEnd: undefined }),
       });
     }
     return jobs;
-  }
-
-  /** What ended before this process is looked for once. */
-  async #endsOf(inquiry: Inquiry, job: string): Promise<Ends> {
-    let ends = this.#ends.get(job);
-    if (ends === undefined) {
-      ends = {
-        lastSuccess: secondsOf(await inquiry.lastEndWith(job, [exitCodes.ok])),
-        lastEnd: secondsOf(await inquiry.lastEndWith(job, workDone)),
-      };
-      this.#ends.set(job, ends);
-    }
-    return ends;
   }
 }
 

@@ -7,7 +7,7 @@ import { blockers, closedFiles, closingEntry, closings, enteredLate, frozenDiges
 import { explain } from "./explain.ts";
 import { find } from "./find.ts";
 import { holds } from "./holds.ts";
-import { lastEndWith, measures, runsAfter, runsNow } from "./measures.ts";
+import { measures } from "./measures.ts";
 import { keptAnswer, operationById, operations, unsettled } from "./operations.ts";
 import { quarantine, quarantineById, rawForm } from "./quarantine.ts";
 import { ReadOnlyLedger } from "./read-only-ledger.ts";
@@ -64,9 +64,6 @@ function questionsTo(ledger: ReadOnlyLedger) {
     keptAnswer: answered(() => keptAnswer),
     holds: answered(() => holds),
     measures: answered(() => measures),
-    runsAfter: answered(() => runsAfter),
-    runsNow: answered(() => runsNow),
-    lastEndWith: answered(() => lastEndWith),
     runs: answered(() => runs),
     run: answered(() => runStory),
     subject: answered(() => subject),

@@ -1,8 +1,11 @@
 import { sql } from "kysely";
+import { exitCodes } from "../base/errors.ts";
 import { openRecords } from "../ledger/records/open-records.ts";
 import { lastRunIds } from "../ledger/runs/run-statements.ts";
 import type { OperationState, OperationTable } from "../ledger/journal/tables.ts";
 import type { RunTable } from "../ledger/runs/tables.ts";
+import { takenThings } from "../operation/taking.ts";
+import type { TakenThing } from "../operation/taking.ts";
 import { closedRecordCode } from "../plan/owner.ts";
 import { waits } from "./holds.ts";
 import { openStates } from "./operations.ts";
@@ -18,7 +21,13 @@ export interface LedgerMeasures {
   operations: { state: OperationState; count: number; oldest: string }[];
   /** `open`: waits for a person's word. */
   holds: { state: "open" | "approved"; count: number; oldest: string }[];
-  held: { operations: number; seats: number; products: number; accounts: number; locks: number };
+  held: { operations: number; things: Record<TakenThing, number> };
+  /** The newest run, and those that are on. */
+  newestRun: string;
+  runsOn: string[];
+  /** Runs that began after the one that was asked about, oldest first, and those that were named: as they stand. */
+  runs: MeasuredRun[];
+  ends: JobEnds[];
   /** The last run of each job. */
   lastRuns: { job: string; state: RunTable["state"]; exitCode: number | null; startedAt: string }[];
   reads: { source: string; stream: string; complete: boolean; rows: number; finishedAt: string | null }[];
@@ -33,12 +42,32 @@ export type MeasuredRun = Pick<RunTable, "id" | "job" | "state"> & {
   finishedAt: string | null;
 };
 
+/** When a job last ended well, as far as its last thousand runs tell. */
+export interface JobEnds {
+  job: string;
+  /** With exit code 0. */
+  success: string | undefined;
+  /** With exit code 0, 3 or 4: it did all that it could. */
+  work: string | undefined;
+}
+
+/** What is asked beside counts. */
+export interface MeasuresAsked {
+  /** Runs that began after this one; none where nothing is said. */
+  after?: string | undefined;
+  /** Runs of which is asked how they stand. */
+  named?: readonly string[];
+  /** Jobs of which is asked when they ended well. */
+  endsOf?: readonly string[];
+}
+
 const count = sql<number>`count(*)`.as("count");
 
 /** Looks at tallies and at what is open, never at what is finished. */
-export async function measures(ledger: ReadOnlyLedger): Promise<LedgerMeasures> {
+export async function measures(ledger: ReadOnlyLedger, asked: MeasuresAsked = {}): Promise<LedgerMeasures> {
   const { db } = ledger;
   return {
+    ...(await runMeasures(ledger, asked)),
     records: await db
       .selectFrom("record_tally")
       .select(["stream", "state", "count"])
@@ -123,64 +152,49 @@ async function holdMeasures({ db }: ReadOnlyLedger): Promise<LedgerMeasures["hol
   });
 }
 
-const weighed = (thing: string) => sql<number>`coalesce(sum(weight ->> ${sql.lit(`$.${thing}`)}), 0)`.as(thing);
+const weighed = (thing: TakenThing) => sql<number>`coalesce(sum(weight ->> ${sql.lit(`$.${thing}`)}), 0)`.as(thing);
 
 async function held({ db }: ReadOnlyLedger): Promise<LedgerMeasures["held"]> {
-  const row = await db
+  const { operations, ...things } = await db
     .selectFrom("operation")
-    .select([sql<number>`count(*)`.as("operations")])
-    .select([weighed("seats"), weighed("products"), weighed("accounts"), weighed("locks")])
+    .select([sql<number>`count(*)`.as("operations"), ...takenThings.map(weighed)])
     .where("state", "=", sql.lit<OperationTable["state"]>("held"))
     .executeTakeFirstOrThrow();
-  return {
-    operations: row.operations,
-    seats: Number(row["seats"]),
-    products: Number(row["products"]),
-    accounts: Number(row["accounts"]),
-    locks: Number(row["locks"]),
-  };
+  return { operations, things };
 }
 
 const mostRuns = 1_000;
 const runColumns = ["id", "job", "state", "exit_code as exitCode", "finished_at as finishedAt"] as const;
 
-/** Runs that began after this one, oldest first, and how those stand that are named; at most a thousand of each. */
-export async function runsAfter(
+async function runMeasures(
   { db }: ReadOnlyLedger,
-  after: string,
-  named: readonly string[],
-): Promise<MeasuredRun[]> {
+  { after, named = [], endsOf = [] }: MeasuresAsked,
+): Promise<Pick<LedgerMeasures, "newestRun" | "runsOn" | "runs" | "ends">> {
+  const newest = await db
+    .selectFrom("run")
+    .select(({ fn }) => fn.max("id").as("id"))
+    .executeTakeFirst();
+  const on = await db.selectFrom("run").select("id").where("state", "=", sql.lit("running")).execute();
   const known = await db
     .selectFrom("run")
     .select(runColumns)
     .where(sql<boolean>`id in (select value from json_each(${JSON.stringify(named)}))`)
     .execute();
-  const later = await db
-    .selectFrom("run")
-    .select(runColumns)
-    .where("id", ">", after)
-    .orderBy("id")
-    .limit(mostRuns)
-    .execute();
-  return [...known, ...later];
+  const later =
+    after === undefined
+      ? []
+      : await db.selectFrom("run").select(runColumns).where("id", ">", after).orderBy("id").limit(mostRuns).execute();
+  const ends: JobEnds[] = [];
+  for (const job of endsOf)
+    ends.push({ job, success: await lastEnd(db, job, goodExits), work: await lastEnd(db, job, workDoneExits) });
+  return { newestRun: newest?.id ?? "", runsOn: on.map(({ id }) => id), runs: [...known, ...later], ends };
 }
 
-/** The newest run, and those that are on. */
-export async function runsNow({ db }: ReadOnlyLedger): Promise<{ newest: string; running: string[] }> {
-  const newest = await db
-    .selectFrom("run")
-    .select(({ fn }) => fn.max("id").as("id"))
-    .executeTakeFirst();
-  const running = await db.selectFrom("run").select("id").where("state", "=", sql.lit("running")).execute();
-  return { newest: newest?.id ?? "", running: running.map(({ id }) => id) };
-}
+const goodExits: readonly number[] = [exitCodes.ok];
+/** Exit codes of a run that did all that it could; 3 and 4: records wait for a correction, or for approval. */
+export const workDoneExits: readonly number[] = [exitCodes.ok, exitCodes.recordsRejected, exitCodes.held];
 
-/** When the last run of a job ended with one of these exit codes, among its last thousand. */
-export async function lastEndWith(
-  { db }: ReadOnlyLedger,
-  job: string,
-  exitCodes: readonly number[],
-): Promise<string | undefined> {
+async function lastEnd(db: ReadOnlyLedger["db"], job: string, exits: readonly number[]): Promise<string | undefined> {
   const row = await db
     .selectFrom(
       db
@@ -193,7 +207,7 @@ export async function lastEndWith(
     )
     .select("r.finished_at as at")
     .where("r.state", "=", "done")
-    .where("r.exit_code", "in", [...exitCodes])
+    .where("r.exit_code", "in", [...exits])
     .orderBy("r.id", "desc")
     .limit(1)
     .executeTakeFirst();

@@ -130,7 +130,7 @@ export const metricList = {
   holds: ledger("holds", "Holds that stand: open ones wait for a person, approved ones for a run.", ["state"]),
   holdsOldest: ledger("holds_oldest_age_seconds", "Age of the oldest of them.", ["state"]),
   heldOperations: ledger("held_operations", "Operations that limits hold."),
-  held: ledger("held_things", "What they would take away: seats, products, accounts of people, locks.", ["thing"]),
+  held: ledger("held_things", "What they would take away, by kind of thing; accounts are those of people.", ["thing"]),
   sourceComplete: ledger("source_read_complete", "1 where the last reading of the stream was complete.", [
     "source",
     "stream",

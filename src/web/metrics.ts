@@ -222,9 +222,8 @@ function workGauges(metrics: Metrics, { operations, holds, held }: MeasuredLedge
     metrics.set("holds", stands?.count ?? 0, { state });
     metrics.set("holdsOldest", stands === undefined ? 0 : ageOf(stands.oldest, now), { state });
   }
-  const { operations: count, ...things } = held;
-  metrics.set("heldOperations", count);
-  for (const [thing, sum] of Object.entries(things)) metrics.set("held", sum, { thing });
+  metrics.set("heldOperations", held.operations);
+  for (const [thing, sum] of Object.entries(held.things)) metrics.set("held", sum, { thing });
 }
 
 /** Seconds since then; never below 0, as the clock may have been set back since. */

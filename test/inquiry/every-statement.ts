@@ -27,10 +27,7 @@ async function askEverything(inquiry: Inquiry): Promise<void> {
   await inquiry.agreement();
   await inquiry.assumptions();
   await inquiry.auditHead();
-  await inquiry.measures();
-  await inquiry.runsNow();
-  await inquiry.runsAfter("r", ["s"]);
-  await inquiry.lastEndWith("j", [0]);
+  await inquiry.measures({ after: "r", named: ["s"], endsOf: ["j"] });
   await inquiry.run("r");
   await inquiry.operation("o");
   await inquiry.rawForm("q");

@@ -32,6 +32,7 @@ import { running } from "./breaks/running.ts";
 import { sending } from "./breaks/sending.ts";
 import { serving } from "./breaks/serving.ts";
 import { settling } from "./breaks/settling.ts";
+import { measuring } from "./breaks/measuring.ts";
 import { naming } from "./breaks/naming.ts";
 import { skipping } from "./breaks/skipping.ts";
 import { standing } from "./breaks/standing.ts";
@@ -56,6 +57,7 @@ const groups = [
   running,
   telling,
   serving,
+  measuring,
   reading,
   databases,
   presets,

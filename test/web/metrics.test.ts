@@ -39,7 +39,7 @@ const read: MeasuredLedger = {
   open: [],
   operations: [{ state: "unknown", count: 1, oldest: "2026-01-01T00:00:00.000Z" }],
   holds: [],
-  held: { operations: 0, seats: 0, products: 0, accounts: 0, locks: 0 },
+  held: { operations: 0, things: { seats: 0, products: 0, accounts: 0, locks: 0 } },
   reads: [],
   alerts: [],
   failing: [],
