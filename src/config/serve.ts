@@ -7,7 +7,7 @@ export const serveSettingsSchema = z
       .string()
       .min(1)
       .default("127.0.0.1")
-      .describe("Address to listen on. Health is open to whoever reaches it."),
+      .describe("Address to listen on. Health and metrics are open to whoever reaches it."),
     publicUrl: z
       .url({ protocol: /^https?$/u })
       .optional()
