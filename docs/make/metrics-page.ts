@@ -36,7 +36,7 @@ const words: readonly (readonly [string, string])[] = [
   ["`standing`", "`deferred`, `rejected`, `quarantined`"],
   [
     "`code` of records",
-    "as `crm-sync status` names it; `rejected.CODE` with a code of the contract; `FAMILY.other`; " + "`other`",
+    "as `crm-sync status` names it; `rejected.CODE` with a code of the contract; `FAMILY.other`; `other`",
   ],
   ["`exit_code`", "exit codes of a run; `none` of one that was interrupted"],
   ["`job_name` of runs", "a configured job; `resync`, `apply`, `plan`, `undo`, `rebuild`, `requests`; `other`"],

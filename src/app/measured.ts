@@ -48,7 +48,7 @@ export interface MeasuredJob {
 }
 
 /** What the ledger and the schedule show; `at`: when that was looked at, epoch seconds. */
-export interface MeasuredLedger extends Omit<LedgerMeasures, "lastRuns" | "newestRun" | "runsOn" | "runs" | "ends"> {
+export interface MeasuredLedger extends Omit<LedgerMeasures, "lastRuns" | "runs" | "ends"> {
   at: number;
   jobs: MeasuredJob[];
   runs: EndedRuns[];
@@ -164,7 +164,7 @@ export class LedgerReading {
     const since = clock.monotonic();
     const at = clock.now() / 1_000;
     const jobsNow = this.#deps.jobs();
-    const { lastRuns, alerts, reads, newestRun, runsOn, runs, ends, ...measures } = await inquiry.measures({
+    const { lastRuns, alerts, reads, runs, ends, ...measures } = await inquiry.measures({
       after: this.#newest,
       named: [...this.#running],
       // What ended before this process is looked for once.

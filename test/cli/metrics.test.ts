@@ -17,8 +17,8 @@ const hostileCodes = ['Mallory Works"} 1', 'evil{job="x"}\n# HELP crm_sync_calls
 
 const twoJobs = `serve: { port: 0 }
 jobs:
-  customers-and-orders: { schedule: "* * * * *" }
-  staff: { schedule: "* * * * *" }
+  customers-and-orders: { schedule: "0 5 1 * *" }
+  staff: { schedule: "0 5 1 * *" }
   verify: { enabled: false }
   monthly-report: { enabled: false }
 `;
@@ -159,7 +159,7 @@ describe("the metrics of a program that runs", () => {
 
   it("say what the ledger says of runs of other processes, which no counter of this one knows", async () => {
     const w = await world({ records: company(3, 2) });
-    w.extra = twoJobs.replaceAll('"* * * * *"', "null");
+    w.extra = twoJobs.replaceAll('"0 5 1 * *"', "null");
     w.write();
     expect((await w.run("run", "customers-and-orders")).exitCode).toBe(0);
     const running = await serving(w, []);

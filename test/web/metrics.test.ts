@@ -20,6 +20,8 @@ const service: ServiceState = {
 
 const read: MeasuredLedger = {
   at: 1_700_000_000,
+  newestRun: "run_1",
+  runsOn: [],
   jobs: [
     {
       job: "staff",
