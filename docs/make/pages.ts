@@ -2,6 +2,7 @@ import { assumptionsPage } from "./assumptions-page.ts";
 import { configurationPage } from "./configuration-page.ts";
 import { manPage } from "./man-page.ts";
 import { mappingPage } from "./mapping-page.ts";
+import { metricsPage } from "./metrics-page.ts";
 import { presetsPage } from "./presets-page.ts";
 import { statementSchemas } from "./statement-schemas.ts";
 import { statementsPage } from "./statements-page.ts";
@@ -13,6 +14,7 @@ export const pages: Readonly<Record<string, () => string>> = {
   "presets.md": presetsPage,
   "assumptions.md": assumptionsPage,
   "statements.md": statementsPage,
+  "metrics.md": metricsPage,
   "crm-sync.1": manPage,
   ...statementSchemas,
 };

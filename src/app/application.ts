@@ -35,6 +35,8 @@ import { createTraces } from "../http/traces/traces.ts";
 import type { SentTraces } from "../http/traces/traces.ts";
 import { platformName } from "./platform-name.ts";
 import { booksFolder, isThere, makeLedgerFolder, pathFrom } from "./ledger-folder.ts";
+import { createObserved } from "./observed.ts";
+import type { Observed } from "./observed.ts";
 import { openConfig } from "./open-config.ts";
 import type { ConfigChoice, Needs, OpenConfig } from "./open-config.ts";
 import type { Environment } from "../config/environment.ts";
@@ -62,6 +64,8 @@ export class Application {
   readonly random: Randomness = systemRandomness;
   readonly environment: Environment;
   readonly sandbox: Sandbox | undefined;
+  /** What goes on in it, for metrics and figures: whoever wants to know subscribes. */
+  readonly observed: Observed;
   readonly #placeOf: (key: string) => string;
   readonly #face: Face;
   readonly #choice: ConfigChoice;
@@ -74,7 +78,12 @@ export class Application {
   #sources: Source[] | undefined;
   #traces: { kept: SentTraces | undefined } | undefined;
 
-  private constructor(open: OpenConfig, choice: ConfigChoice, environment: Environment, face: Face) {
+  private constructor(
+    open: OpenConfig,
+    choice: ConfigChoice,
+    environment: Environment,
+    { face, observed }: { face: Face; observed?: Observed },
+  ) {
     this.config = open.config;
     this.secrets = open.secrets;
     this.header = open.header;
@@ -84,6 +93,11 @@ export class Application {
     this.sandbox = open.sandbox;
     this.#choice = choice;
     this.#face = face;
+    this.observed = observed ?? createObserved((error) => this.#observerFailed(error));
+  }
+
+  #observerFailed(error: unknown): void {
+    this.logger.error({ event: "observer.failed", reason: messageOf(error) }, "a figure of what goes on was not kept");
   }
 
   get logger(): Logger {
@@ -104,7 +118,7 @@ export class Application {
     face: Face,
     needs: Needs = { services: true },
   ): Promise<Application> {
-    return new Application(await openConfig(choice, environment, needs), choice, environment, face);
+    return new Application(await openConfig(choice, environment, needs), choice, environment, { face });
   }
 
   /**
@@ -115,7 +129,8 @@ export class Application {
     const { sandbox } = this;
     const choice = sandbox === undefined ? this.#choice : { ...this.#choice, sandbox: sandbox.url };
     const open = await openConfig(choice, this.environment, { services: true });
-    const next = new Application({ ...open, sandbox }, this.#choice, this.environment, this.#face);
+    const shared = { face: this.#face, observed: this.observed };
+    const next = new Application({ ...open, sandbox }, this.#choice, this.environment, shared);
     next.#borrows = true;
     next.#logger = this.#logger;
     next.#ledger = this.#ledger;
@@ -184,6 +199,10 @@ export class Application {
       random: this.random,
       group: this.group,
       sealSecret: sealKey === undefined ? undefined : this.secrets.reveal(sealKey),
+      observer: {
+        committed: (ms) => this.observed.commits.tell(ms),
+        concluded: (conclusion) => this.observed.conclusions.tell(conclusion),
+      },
     });
   }
 
@@ -244,6 +263,7 @@ export class Application {
         environment: this.environment,
         traces: this.traces,
         onCircuit: keepOpenCircuits({ ledger: () => this.#ledger, clock: this.clock, logger: this.logger }),
+        onCall: (call) => this.observed.calls.tell(call),
       },
     );
     return this.#platform;
@@ -259,6 +279,7 @@ export class Application {
         staging: createStaging(),
         baseDirectory: this.directory,
         placeOf: this.#placeOf,
+        onRequest: (source, seen) => this.observed.requests.tell({ source, ...seen }),
       }),
     );
     return this.#sources;

@@ -8,6 +8,7 @@ import type { Platform } from "../platform/platform.ts";
 import { byHand, troubleOf } from "../report/last-runs.ts";
 import type { OpenRecords } from "../report/open.ts";
 import type { Schedule } from "../run/schedule.ts";
+import type { Measured } from "./measured.ts";
 
 /** Records that are not done for the same reason: counts and codes only. */
 type OpenCount = Pick<OpenRecords, "standing" | "stream" | "code" | "cause" | "owner" | "count" | "since">;
@@ -58,6 +59,8 @@ export interface WebDependencies {
    * the pages alone are shown.
    */
   read?: (() => Promise<Health>) | undefined;
+  /** What `/metrics` shows; without it there is no such page. */
+  measured?: Measured | undefined;
   /** Longest time that `read` may take before the program counts as ill. Default 5 s. */
   readTimeoutMs?: number;
   /** What the pages are made from; without it there are none. */

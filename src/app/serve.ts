@@ -11,8 +11,10 @@ import type { Application } from "./application.ts";
 import { readCertificate } from "./certificate.ts";
 import { createDashboard } from "./dashboard.ts";
 import { executeJob } from "./execute-job.ts";
+import { programVersion } from "../base/program-version.ts";
 import { readHealth } from "./health.ts";
 import type { StartWeb, WebServer } from "./health.ts";
+import { measuredOf } from "./measured.ts";
 import { reload } from "./reload.ts";
 import type { Reloaded } from "./reload.ts";
 import { supervisorOf } from "./supervisor.ts";
@@ -71,6 +73,7 @@ export async function serve(application: Application, request: ServeRequest): Pr
     logger,
     read: () => readHealth(current.platform(), ledger, schedule),
     dashboard,
+    measured: await measuredOf({ application: () => current, schedule, version: programVersion() }),
   });
   web = health;
   try {

@@ -7,10 +7,14 @@ import type { Classified } from "./classification.ts";
 import type { Attempt } from "./conclusion.ts";
 import { requestPath } from "./headers.ts";
 import { commitIntent, obtainPermit, permitAtOnce } from "./permit.ts";
+import { seenCall } from "./seen-call.ts";
 import { TransportFailure } from "./transport.ts";
 import type { TransportAnswer } from "./transport.ts";
 
-/** One call. Its order is what a crash is judged by: turn, token, permit, intent, first byte, answer. */
+/**
+ * One call. Its order is what a crash is judged by: turn, token, permit, intent, first byte, answer. Whoever observes
+ * the calls is told of it when it has ended.
+ */
 export async function attempt<T>(
   context: ServiceContext,
   call: Call<T>,
@@ -22,12 +26,16 @@ export async function attempt<T>(
   const { endpoint: id, signal } = call;
   const endpoint = endpoints[id];
   const path = requestPath(context.base, endpointPath(id, call.target), nonce, call.query ?? {});
+  const seen = <Ended extends Attempt<T>>(ended: Ended, ms = 0): Ended => {
+    context.onCall?.(seenCall(id, ended, ms));
+    return ended;
+  };
   const permitted = permitAtOnce(context, call) ?? (await obtainPermit(context, call));
-  if (permitted.kind === "unsent") return permitted;
+  if (permitted.kind === "unsent") return seen(permitted);
   const { permit, signed } = permitted;
   if (beforeSending !== undefined) {
     const stopped = await commitIntent(circuit, permit, beforeSending, signal);
-    if (stopped !== undefined) return stopped;
+    if (stopped !== undefined) return seen(stopped);
   }
   const since = clock.monotonic();
   let answer: TransportAnswer;
@@ -44,13 +52,15 @@ export async function attempt<T>(
     if (signal?.aborted === true && !endpoint.writes) circuit.release(permit);
     else circuit.failure(permit, failure.reason);
     const { reason, written } = failure;
-    logger.debug({ endpoint: id, reason, written, ms: clock.monotonic() - since }, "no answer");
-    return { kind: "failed", failure };
+    const ms = clock.monotonic() - since;
+    logger.debug({ endpoint: id, reason, written, ms }, "no answer");
+    return seen({ kind: "failed", failure }, ms);
   }
   const result = classified(context, call, permit, answer);
   applyAnswer(context, call, permit, { answer, result, signed });
-  logger.debug({ endpoint: id, status: answer.status, result: result.kind, ms: clock.monotonic() - since }, "answer");
-  return { kind: "answered", answer, result, signed };
+  const ms = clock.monotonic() - since;
+  logger.debug({ endpoint: id, status: answer.status, result: result.kind, ms }, "answer");
+  return seen({ kind: "answered", answer, result, signed }, ms);
 }
 
 function classified<T>(

@@ -8,6 +8,7 @@ import type { HeaderWriter } from "./headers.ts";
 import type { ServiceSettings } from "./http-settings.ts";
 import type { Pace } from "./pace.ts";
 import type { RetryBudget } from "./retry.ts";
+import type { SeenCall } from "./seen-call.ts";
 import type { Transport } from "./transport.ts";
 import type { UnknownFieldLog } from "./unknown-field-log.ts";
 
@@ -63,4 +64,6 @@ export interface ServiceContext {
   unknownFieldLog: UnknownFieldLog;
   /** Told when the circuit opens, when a probe failed, when it closes, and of each answer while it is closed. */
   onCircuit: (state: CircuitState) => void;
+  /** Told of each call that ended, and of each that was not sent. It never throws. */
+  onCall?: ((call: SeenCall) => void) | undefined;
 }

@@ -20,6 +20,7 @@ import type { ServiceSettings } from "./http-settings.ts";
 import type { PaceState } from "./pace.ts";
 import { createPace } from "./pace.ts";
 import { createRetryBudget, retryRead } from "./retry.ts";
+import type { SeenCall } from "./seen-call.ts";
 import type { Transport } from "./transport.ts";
 import { createTransport } from "./transport.ts";
 import { createUnknownFieldLog } from "./unknown-field-log.ts";
@@ -53,6 +54,8 @@ export interface ClientDependencies {
   environment: Readonly<Record<string, string | undefined>>;
   /** Told when the circuit opens, when a probe failed, when it closes, and of each answer while it is closed. */
   onCircuit?: ((service: ServiceName, state: CircuitState) => void) | undefined;
+  /** Told of each call that ended, and of each that was not sent. It never throws. */
+  onCall?: ((call: SeenCall) => void) | undefined;
   /** Another way to carry requests, for tests in virtual time. */
   transport?: Transport | undefined;
 }
@@ -108,6 +111,7 @@ function createContext(
     headers: createHeaderWriter(service, settings.tokens, { clock, environment }),
     unknownFieldLog: createUnknownFieldLog(logger),
     onCircuit,
+    onCall: dependencies.onCall,
   };
 }
 

@@ -7,6 +7,7 @@ import { blockers, closedFiles, closingEntry, closings, enteredLate, frozenDiges
 import { explain } from "./explain.ts";
 import { find } from "./find.ts";
 import { holds } from "./holds.ts";
+import { measures } from "./measures.ts";
 import { keptAnswer, operationById, operations, unsettled } from "./operations.ts";
 import { quarantine, quarantineById, rawForm } from "./quarantine.ts";
 import { ReadOnlyLedger } from "./read-only-ledger.ts";
@@ -62,6 +63,7 @@ function questionsTo(ledger: ReadOnlyLedger) {
     operation: answered(() => operationById),
     keptAnswer: answered(() => keptAnswer),
     holds: answered(() => holds),
+    measures: answered(() => measures),
     runs: answered(() => runs),
     run: answered(() => runStory),
     subject: answered(() => subject),

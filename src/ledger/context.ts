@@ -11,6 +11,7 @@ import type { Sqlite } from "./database/database.ts";
 import { epochKey, takeRunLock } from "./database/lock.ts";
 import type { RunLock } from "./database/lock.ts";
 import { OpenFiles } from "./database/open-files.ts";
+import type { LedgerObserver } from "./observer.ts";
 import { ReasonGuard } from "./private/reasons.ts";
 import { sealingKey } from "./private/private.ts";
 import type { SealingKey, SealingSalt } from "./private/private.ts";
@@ -33,6 +34,7 @@ export interface LedgerOptions {
   group?: ReadingGroup | undefined;
   /** How long to wait for another program that is writing, in milliseconds (10,000). */
   busyTimeoutMs?: number;
+  observer?: LedgerObserver | undefined;
   /** How a commit is waited for; at once where nothing is said. */
   awaited?: <T>(commit: () => Promise<T>) => Promise<T>;
 }
@@ -58,6 +60,9 @@ export class LedgerContext {
   readonly #beginReading;
   readonly #endReading;
   readonly #keepMoment;
+  readonly #observer: LedgerObserver | undefined;
+  /** What was concluded in the transaction that is on. */
+  #concluded: Parameters<LedgerObserver["concluded"]>[0][] = [];
   #lock: RunLock | undefined;
 
   constructor(database: Sqlite, options: LedgerOptions) {
@@ -71,6 +76,7 @@ export class LedgerContext {
     this.audit = new AuditLog(database, options.salts ?? options.random, (entry) => reasons.require(entry));
     this.#awaited = options.awaited ?? ((commit) => commit());
     this.#clock = options.clock;
+    this.#observer = options.observer;
     this.#opened = { now: options.clock.now(), monotonic: options.clock.monotonic() };
     this.#meta = database.prepare<[string], Row<"meta", "value">>("select value from meta where key = +?");
     this.#beginReading = database.prepare("begin");
@@ -86,7 +92,9 @@ export class LedgerContext {
     const count = commitCounter(database);
     this.#writer = new Writer(database, {
       ...(options.groupSize === undefined ? {} : { groupSize: options.groupSize }),
+      timed: timedBy(options),
       guard: () => {
+        this.#concluded = [];
         this.#files.requireSame();
         this.#requireOwnEpoch();
         this.#keepMoment.run(this.now);
@@ -96,9 +104,15 @@ export class LedgerContext {
         const head = this.audit.grow() ?? { sequence: 0, hash: "" };
         return () => {
           if (this.#heads.keep({ commit, ...head }, this.now) && this.#lock !== undefined) this.#heads.shorten();
+          for (const conclusion of this.#concluded) this.#observer?.concluded(conclusion);
         };
       },
     });
+  }
+
+  /** Has the observer told of it once it is committed; called last in the work that records it. */
+  noteConcluded(conclusion: Parameters<LedgerObserver["concluded"]>[0]): void {
+    if (this.#observer !== undefined) this.#concluded.push(conclusion);
   }
 
   /** Set once the ledger failed; then nothing more may be sent. */
@@ -243,4 +257,14 @@ export class LedgerContext {
     this.#heads.close();
     this.database.close();
   }
+}
+
+/** How commits are made so that the observer hears how long each took. */
+function timedBy({ clock, observer }: LedgerOptions): ((commit: () => void) => void) | undefined {
+  if (observer === undefined) return undefined;
+  return (commit) => {
+    const since = clock.monotonic();
+    commit();
+    observer.committed(clock.monotonic() - since);
+  };
 }

@@ -1,3 +1,5 @@
+import { documentedCodes } from "../contract/codes.ts";
+
 /**
  * Who can end what keeps a record from being done: the people of the CRM, of the configuration, of the platform, or the
  * program by itself.
@@ -125,6 +127,73 @@ const leftToNextRun = new Set(["run.scope", "run.stopped"]);
 /** The owner of a code, or undefined where the table does not name it. */
 export function namedOwner(code: string): Owner | undefined {
   return owners[code] ?? owners[`${code.split(".")[0] ?? ""}.`];
+}
+
+/**
+ * Codes under which a record of a source cannot be used, beside those that the table of owners names: the program gives
+ * them, whatever stands in the record.
+ */
+const unusable: ReadonlySet<string> = new Set([
+  "bad-term",
+  "broken-quote",
+  "broken-text",
+  "clock-change",
+  "differing-rows",
+  "does-not-fit",
+  "duplicate-id",
+  "duplicate-instance",
+  "duplicate-key",
+  "duplicate-member",
+  "duplicate-number",
+  "duplicate-row",
+  "instance-cycle",
+  "missing",
+  "name-taken",
+  "no-asset",
+  "no-details",
+  "no-key",
+  "no-product-uri",
+  "no-trial-end",
+  "no-value",
+  "no-zone",
+  "not-a-boolean",
+  "not-a-date",
+  "not-a-list",
+  "not-a-number",
+  "not-a-whole-number",
+  "not-an-amount",
+  "not-an-instant",
+  "not-an-object",
+  "not-exact",
+  "not-json",
+  "orphan-detail",
+  "orphan-instance",
+  "package-number-disagrees",
+  "package-too-deep",
+  "terms-disagree",
+  "too-deep",
+  "too-large",
+  "too-long",
+  "too-many",
+  "too-many-numbers",
+  "too-wide",
+  "unknown-word",
+  "unlisted-word",
+  "wrong-parent",
+  "wrong-type",
+]);
+
+/**
+ * A code as one of a closed list, whatever a source or a service made of it: one of the program (`order.moving`), or of
+ * the contract (`rejected.60009`); else the family that it is of (`rejected.other`), or `other`.
+ */
+export function closedRecordCode(code: string): string {
+  if (unusable.has(code) || Object.hasOwn(owners, code)) return code;
+  const [family = "", word = "", ...rest] = code.split(".");
+  if (!Object.hasOwn(owners, `${family}.`)) return "other";
+  // Behind it stands what a service answered with.
+  const isOurs = family === "rejected" ? documentedCodes.includes(word) : /^[a-z-]{1,40}$/u.test(word);
+  return rest.length === 0 && isOurs ? code : `${family}.other`;
 }
 
 /** Who can end a deferral or rejection with this code. */

@@ -8,6 +8,7 @@ import type { Randomness } from "../base/ids.ts";
 import { streams } from "../crm/model.ts";
 import type { Stream } from "../crm/model.ts";
 import { createFileSource } from "./file/source.ts";
+import type { SeenRequest } from "./http/request.ts";
 import { createHttpSource } from "./http/source.ts";
 import { readGrouped } from "./grouped.ts";
 import { compileStream } from "./mapping/compile.ts";
@@ -78,6 +79,8 @@ export interface SourceDeps {
   staging: Staging;
   /** What relative directories are relative to: where the configuration file is. */
   baseDirectory: string;
+  /** Told of each request to a service that ended, with the name of the source. It never throws. */
+  onRequest?: ((source: string, seen: SeenRequest) => void) | undefined;
   /** Where a key stands in the configuration: `crm-sync.yaml:12:7`. By default, the key itself. */
   placeOf?: (key: string) => string;
 }

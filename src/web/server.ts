@@ -7,6 +7,7 @@ import { dashboardRoutes } from "./dashboard.ts";
 import { healthRoutes } from "./health.ts";
 import { listen } from "./listen.ts";
 import { mayReadMetrics } from "./access/metrics-reader.ts";
+import { metricsRoutes } from "./metrics.ts";
 import type { WebEnvironment } from "./page.ts";
 
 /** `whoAsks`: says it in the place of what the configuration permits. */
@@ -17,9 +18,10 @@ function routesOf(deps: ServedBy, access: Access | undefined): Hono {
   const app = new Hono();
   if (access !== undefined) app.use("/metrics", mayReadMetrics(access));
   app.route("/", healthRoutes(deps));
+  if (deps.measured !== undefined) app.route("/", metricsRoutes(deps.measured));
   if (deps.dashboard !== undefined && access !== undefined && access.settings.pages)
     app.route("/", dashboardRoutes(deps.dashboard, deps.logger, deps.whoAsks ?? access));
-  app.notFound((context) => context.json({ error: "not found", paths: ["/livez", "/healthz"] }, 404));
+  app.notFound((context) => context.json({ error: "not found", paths: ["/livez", "/healthz", "/metrics"] }, 404));
   app.onError((error, context) => {
     deps.logger.error({ event: "web.failed", reason: messageOf(error) }, "a request failed");
     return context.json({ error: "internal error" }, 500);

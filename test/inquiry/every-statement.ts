@@ -27,6 +27,7 @@ async function askEverything(inquiry: Inquiry): Promise<void> {
   await inquiry.agreement();
   await inquiry.assumptions();
   await inquiry.auditHead();
+  await inquiry.measures({ after: "r", named: ["s"], endsOf: ["j"] });
   await inquiry.run("r");
   await inquiry.operation("o");
   await inquiry.rawForm("q");

@@ -34,6 +34,7 @@ import { running } from "./breaks/running.ts";
 import { sending } from "./breaks/sending.ts";
 import { serving } from "./breaks/serving.ts";
 import { settling } from "./breaks/settling.ts";
+import { measuring } from "./breaks/measuring.ts";
 import { naming } from "./breaks/naming.ts";
 import { skipping } from "./breaks/skipping.ts";
 import { standing } from "./breaks/standing.ts";
@@ -62,6 +63,7 @@ const groups = [
   tracing,
   serving,
   access,
+  measuring,
   reading,
   databases,
   presets,

@@ -11,13 +11,14 @@ export const register: Register = (program, carryOut) => {
   program
     .command("serve")
     .description(
-      "run the jobs on their schedule and answer /healthz, until SIGTERM; SIGHUP reads the configuration again",
+      "run the jobs on their schedule and answer /healthz and /metrics, until SIGTERM; SIGHUP has the configuration " +
+        "read again",
     )
     .addHelpText("after", example("crm-sync serve"))
     .action(() => carryOut(serveCommand));
 };
 
-/** `serve`: runs the jobs on their schedule and answers /healthz, until SIGTERM or SIGINT. */
+/** `serve`: runs the jobs on their schedule and answers /healthz and /metrics, until SIGTERM or SIGINT. */
 export async function serveCommand(invocation: Invocation): Promise<ExitCode> {
   const { output, signal, startWeb, onHangUp } = invocation;
   let asked = false;

@@ -30,6 +30,7 @@ export class Writer {
   readonly #groupSize: number;
   readonly #guard: () => void;
   readonly #counted: () => () => void;
+  readonly #timed: (commit: () => void) => void;
   readonly #begin;
   readonly #commit;
   readonly #rollback;
@@ -45,12 +46,22 @@ export class Writer {
 
   /**
    * `counted` runs at the end of each transaction; what it returns is run after the commit, before anybody is answered.
+   * `timed` makes the commit.
    */
-  constructor(database: Sqlite, options: { groupSize?: number; guard?: () => void; counted?: () => () => void } = {}) {
+  constructor(
+    database: Sqlite,
+    options: {
+      groupSize?: number;
+      guard?: () => void;
+      counted?: () => () => void;
+      timed?: ((commit: () => void) => void) | undefined;
+    } = {},
+  ) {
     this.#database = database;
     this.#groupSize = options.groupSize ?? 64;
     this.#guard = options.guard ?? (() => {});
     this.#counted = options.counted ?? (() => () => {});
+    this.#timed = options.timed ?? ((commit) => commit());
     this.#begin = database.prepare("begin immediate");
     this.#commit = database.prepare("commit");
     this.#rollback = database.prepare("rollback");
@@ -160,7 +171,7 @@ export class Writer {
 
   #commitCounted(): void {
     const keep = this.#counted();
-    this.#commit.run();
+    this.#timed(() => void this.#commit.run());
     keep();
   }
 

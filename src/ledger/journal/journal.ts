@@ -190,6 +190,7 @@ export class Journal {
         ...conclusion.audit.body,
       },
     });
+    this.#context.noteConcluded({ kind: row.operation.kind, state: conclusion.state });
     return at;
   }
 
@@ -236,6 +237,7 @@ export class Journal {
         subject,
         body: { operation: id, endpoint, kind, customer: formatKey(customer), state: "parked", code, reason },
       });
+      this.#context.noteConcluded({ kind, state: "parked" });
     });
   }
 

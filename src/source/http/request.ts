@@ -43,6 +43,18 @@ export interface PageAnswer extends Received {
   cookies: readonly string[];
 }
 
+/**
+ * What became of one request: a page; one that the service could not answer for now or asks to make again; one that it
+ * refuses; or no whole answer.
+ */
+export const requestOutcomes = ["answered", "failed", "refused", "no-answer"] as const;
+
+/** A request as observers are told of it: nothing of what was asked or answered. */
+export interface SeenRequest {
+  outcome: (typeof requestOutcomes)[number];
+  ms: number;
+}
+
 interface RequestSettings {
   maxPageBytes: number;
   answerTimeoutMs: number;
@@ -64,6 +76,8 @@ export interface RequestDeps {
   pace?: Pace | undefined;
   /** HTTP 404 is an answer of its own: there is nothing of that name. */
   mayLack?: boolean | undefined;
+  /** Told of each request that ended. It never throws. */
+  onRequest?: ((seen: SeenRequest) => void) | undefined;
 }
 
 /** An address as people may see it: without query, user and password. */
@@ -117,11 +131,16 @@ class Attempt {
     await this.#deps.pace?.turn(this.#signal);
     this.#signal?.throwIfAborted();
     const shown = await this.#deps.credentials.show(this.#signal);
+    const { clock, onRequest } = this.#deps;
+    const since = clock.monotonic();
+    const seen = (outcome: SeenRequest["outcome"]): void => onRequest?.({ outcome, ms: clock.monotonic() - since });
     let result: PageAnswer | FailedAttempt;
     try {
       result = await this.#send(shown);
+      seen("error" in result ? "failed" : "answered");
     } catch (thrown) {
       this.#signal?.throwIfAborted();
+      seen(thrown instanceof Problem ? "refused" : "no-answer");
       if (thrown instanceof Problem) throw thrown;
       return { error: this.#down(reasonOf(thrown)), again: { kind: "wait" } };
     }

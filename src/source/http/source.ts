@@ -15,6 +15,7 @@ import { addressOf } from "./http-source-settings.ts";
 import type { HttpTable } from "./http-table-settings.ts";
 import { createList } from "./list.ts";
 import type { ListSettings } from "./list-reading.ts";
+import type { SeenRequest } from "./request.ts";
 import { createSession } from "./session.ts";
 import { StreamReading } from "./stream.ts";
 import type { ListMaker } from "./stream.ts";
@@ -25,6 +26,8 @@ export interface HttpSourceDeps {
   random: Randomness;
   secrets: (ref: string) => Promise<string> | string;
   staging: Staging;
+  /** Told of each request that ended, with the name of the source. It never throws. */
+  onRequest?: ((source: string, seen: SeenRequest) => void) | undefined;
 }
 
 export interface HttpSource extends SourceReader {
@@ -37,6 +40,7 @@ export interface HttpSource extends SourceReader {
 /** Reads streams over HTTP as the settings declare them, each from its lists. */
 export function createHttpSource(name: string, settings: HttpSourceSettings, deps: HttpSourceDeps): HttpSource {
   const { clock, random, secrets, staging } = deps;
+  const onRequest = (seen: SeenRequest): void => deps.onRequest?.(name, seen);
   const { auth, baseUrl, connectTimeoutMs, headersTimeoutMs, requestsAtOnce, requestsPerSecond } = settings;
   const agent = new Agent({
     connections: requestsAtOnce,
@@ -48,7 +52,7 @@ export function createHttpSource(name: string, settings: HttpSourceSettings, dep
     turnTimeoutMs: Number.POSITIVE_INFINITY,
     clock,
   });
-  const shared = { clock, random, dispatcher: agent, settings, pace };
+  const shared = { clock, random, dispatcher: agent, settings, pace, onRequest };
   const credentials =
     auth.kind === "session"
       ? createSession(auth, { ...shared, secrets, source: name, baseUrl: settings.baseUrl })

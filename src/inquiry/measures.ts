@@ -1,0 +1,215 @@
+import { sql } from "kysely";
+import { exitCodes } from "../base/errors.ts";
+import { openRecords } from "../ledger/records/open-records.ts";
+import { lastRunIds } from "../ledger/runs/run-statements.ts";
+import type { OperationState, OperationTable } from "../ledger/journal/tables.ts";
+import type { RunTable } from "../ledger/runs/tables.ts";
+import { takenThings } from "../operation/taking.ts";
+import type { TakenThing } from "../operation/taking.ts";
+import { closedRecordCode } from "../plan/owner.ts";
+import { waits } from "./holds.ts";
+import { openStates } from "./operations.ts";
+import { spelled } from "./read-only-ledger.ts";
+import type { ReadOnlyLedger } from "./read-only-ledger.ts";
+import { lastReads } from "./runs.ts";
+
+/** What is counted of the ledger for a monitoring system: counts, times, and words of closed lists. */
+export interface LedgerMeasures {
+  records: { stream: string; state: string; count: number }[];
+  /** What is not done, as `status` counts it: by a code of a closed list. */
+  open: { stream: string; standing: string; code: string; count: number; since: string }[];
+  operations: { state: OperationState; count: number; oldest: string }[];
+  /** `open`: waits for a person's word. */
+  holds: { state: "open" | "approved"; count: number; oldest: string }[];
+  held: { operations: number; things: Record<TakenThing, number> };
+  /** The newest run, and those that are on. */
+  newestRun: string;
+  runsOn: string[];
+  /** Runs that began after the one that was asked about, oldest first, and those that were named: as they stand. */
+  runs: MeasuredRun[];
+  ends: JobEnds[];
+  /** The last run of each job. */
+  lastRuns: { job: string; state: RunTable["state"]; exitCode: number | null; startedAt: string }[];
+  reads: { source: string; stream: string; complete: boolean; rows: number; finishedAt: string | null }[];
+  alerts: { kind: string; count: number }[];
+  failing: { kind: "way" | "switch"; count: number }[];
+  differences: { class: string; count: number; oldest: string }[];
+}
+
+/** A run that has ended, or not yet. */
+export type MeasuredRun = Pick<RunTable, "id" | "job" | "state"> & {
+  exitCode: number | null;
+  finishedAt: string | null;
+};
+
+/** When a job last ended well, as far as its last thousand runs tell. */
+export interface JobEnds {
+  job: string;
+  /** With exit code 0. */
+  success: string | undefined;
+  /** With exit code 0, 3 or 4: it did all that it could. */
+  work: string | undefined;
+}
+
+/** What is asked beside counts. */
+export interface MeasuresAsked {
+  /** Runs that began after this one; none where nothing is said. */
+  after?: string | undefined;
+  /** Runs of which is asked how they stand. */
+  named?: readonly string[];
+  /** Jobs of which is asked when they ended well. */
+  endsOf?: readonly string[];
+}
+
+const count = sql<number>`count(*)`.as("count");
+
+/** Looks at tallies and at what is open, never at what is finished. */
+export async function measures(ledger: ReadOnlyLedger, asked: MeasuresAsked = {}): Promise<LedgerMeasures> {
+  const { db } = ledger;
+  return {
+    ...(await runMeasures(ledger, asked)),
+    records: await db
+      .selectFrom("record_tally")
+      .select(["stream", "state", "count"])
+      .orderBy("stream")
+      .orderBy("state")
+      .execute(),
+    open: openMeasures(ledger),
+    operations: [...(await operationsIn(ledger, openStates)), ...(await operationsIn(ledger, ["planned", "held"]))],
+    holds: await holdMeasures(ledger),
+    held: await held(ledger),
+    lastRuns: await db
+      .selectFrom("run")
+      .select(["job", "state", "exit_code as exitCode", "started_at as startedAt"])
+      .where(sql<boolean>`id in (${sql.raw(lastRunIds)})`)
+      .orderBy("job")
+      .execute(),
+    reads: (await lastReads(ledger)).map(({ source, stream, complete, rows, finishedAt }) => ({
+      source,
+      stream,
+      complete,
+      rows,
+      finishedAt,
+    })),
+    alerts: await db
+      .selectFrom("alert")
+      .select([sql<string>`substr(key, 1, instr(key, ':') - 1)`.as("kind"), count])
+      .groupBy("kind")
+      .execute(),
+    failing: await db
+      .selectFrom("delivery")
+      .select(["kind", count])
+      .where("problem", "is not", null)
+      .groupBy("kind")
+      .execute(),
+    differences: await db
+      .selectFrom("difference")
+      .select(["class", count, ({ fn }) => fn.min("first_seen").as("oldest")])
+      .where("ended_at", "is", null)
+      .groupBy("class")
+      .execute(),
+  };
+}
+
+/** The one question about what is not done, its groups put together by codes of a closed list. */
+function openMeasures(ledger: ReadOnlyLedger): LedgerMeasures["open"] {
+  const groups = new Map<string, LedgerMeasures["open"][number]>();
+  for (const { stream, standing, code, counts, count: found, since } of openRecords((statement, parameters) =>
+    ledger.all(statement, parameters),
+  )) {
+    if (!counts) continue;
+    const closed = closedRecordCode(code);
+    const key = `${stream} ${standing} ${closed}`;
+    const known = groups.get(key) ?? { stream, standing, code: closed, count: 0, since };
+    groups.set(key, { ...known, count: known.count + found, since: known.since < since ? known.since : since });
+  }
+  return [...groups.values()];
+}
+
+async function operationsIn(
+  { db }: ReadOnlyLedger,
+  states: readonly OperationState[],
+): Promise<LedgerMeasures["operations"]> {
+  return await db
+    .selectFrom("operation")
+    .select(["state", count, ({ fn }) => fn.min("created_at").as("oldest")])
+    .where("state", "in", spelled(states))
+    .groupBy("state")
+    .execute();
+}
+
+async function holdMeasures({ db }: ReadOnlyLedger): Promise<LedgerMeasures["holds"]> {
+  const rows = await db
+    .selectFrom("hold")
+    .select([waits, "created_at as at"])
+    .where("state", "in", spelled(["open", "approved"] as const))
+    .orderBy("created_at")
+    .execute();
+  return (["open", "approved"] as const).flatMap((state) => {
+    const those = rows.filter((row) => (row.waits === 1) === (state === "open"));
+    const [oldest] = those;
+    return oldest === undefined ? [] : [{ state, count: those.length, oldest: oldest.at }];
+  });
+}
+
+const weighed = (thing: TakenThing) => sql<number>`coalesce(sum(weight ->> ${sql.lit(`$.${thing}`)}), 0)`.as(thing);
+
+async function held({ db }: ReadOnlyLedger): Promise<LedgerMeasures["held"]> {
+  const { operations, ...things } = await db
+    .selectFrom("operation")
+    .select([sql<number>`count(*)`.as("operations"), ...takenThings.map(weighed)])
+    .where("state", "=", sql.lit<OperationTable["state"]>("held"))
+    .executeTakeFirstOrThrow();
+  return { operations, things };
+}
+
+const mostRuns = 1_000;
+const runColumns = ["id", "job", "state", "exit_code as exitCode", "finished_at as finishedAt"] as const;
+
+async function runMeasures(
+  { db }: ReadOnlyLedger,
+  { after, named = [], endsOf = [] }: MeasuresAsked,
+): Promise<Pick<LedgerMeasures, "newestRun" | "runsOn" | "runs" | "ends">> {
+  const newest = await db
+    .selectFrom("run")
+    .select(({ fn }) => fn.max("id").as("id"))
+    .executeTakeFirst();
+  const on = await db.selectFrom("run").select("id").where("state", "=", sql.lit("running")).execute();
+  const known = await db
+    .selectFrom("run")
+    .select(runColumns)
+    .where(sql<boolean>`id in (select value from json_each(${JSON.stringify(named)}))`)
+    .execute();
+  const later =
+    after === undefined
+      ? []
+      : await db.selectFrom("run").select(runColumns).where("id", ">", after).orderBy("id").limit(mostRuns).execute();
+  const ends: JobEnds[] = [];
+  for (const job of endsOf)
+    ends.push({ job, success: await lastEnd(db, job, goodExits), work: await lastEnd(db, job, workDoneExits) });
+  return { newestRun: newest?.id ?? "", runsOn: on.map(({ id }) => id), runs: [...known, ...later], ends };
+}
+
+const goodExits: readonly number[] = [exitCodes.ok];
+/** Exit codes of a run that did all that it could; 3 and 4: records wait for a correction, or for approval. */
+export const workDoneExits: readonly number[] = [exitCodes.ok, exitCodes.recordsRejected, exitCodes.held];
+
+async function lastEnd(db: ReadOnlyLedger["db"], job: string, exits: readonly number[]): Promise<string | undefined> {
+  const row = await db
+    .selectFrom(
+      db
+        .selectFrom("run")
+        .select(["id", "state", "exit_code", "finished_at"])
+        .where("job", "=", job)
+        .orderBy("id", "desc")
+        .limit(mostRuns)
+        .as("r"),
+    )
+    .select("r.finished_at as at")
+    .where("r.state", "=", "done")
+    .where("r.exit_code", "in", [...exits])
+    .orderBy("r.id", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return row?.at ?? undefined;
+}

@@ -1,0 +1,10 @@
+import type { OperationKind } from "../operation/registry.ts";
+import type { OperationState } from "./journal/tables.ts";
+
+/** Who is told of the ledger's work, such as metrics. Nothing here ever throws. */
+export interface LedgerObserver {
+  /** A group of commits was on the disk after so many milliseconds. */
+  committed(ms: number): void;
+  /** An operation came to this state, and that is committed. */
+  concluded(conclusion: { kind: OperationKind; state: OperationState }): void;
+}

@@ -1,0 +1,232 @@
+import { Hono } from "hono";
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import { messageOf } from "../base/errors.ts";
+import type { Measured, MeasuredJob, MeasuredLedger } from "../app/measured.ts";
+import { endpointIds, endpoints } from "../contract/endpoints.ts";
+import { metricList, processMetrics } from "./metric-list.ts";
+import type { MetricFacts, MetricName } from "./metric-list.ts";
+
+/**
+ * `/metrics`, in the text format of Prometheus. Counters count what this process did since it began; what has to
+ * outlive it comes from the ledger. Where the ledger cannot be read, `crm_sync_ledger_readable` is 0 and everything
+ * that would come from it is missing: an old figure would say that all is well.
+ */
+export function metricsRoutes(measured: Measured): Hono {
+  const metrics = new Metrics();
+  observe(metrics, measured);
+  const app = new Hono();
+  app.get("/metrics", async (context) => {
+    try {
+      gaugesOfNow(metrics, measured);
+      await gaugesOfLedger(metrics, measured);
+      return context.body(await metrics.text(), 200, {
+        "content-type": metrics.contentType,
+        "cache-control": "no-store",
+      });
+    } catch (error) {
+      measured.logger.error({ event: "metrics.failed", reason: messageOf(error) }, "metrics could not be given");
+      return context.text("# the metrics could not be gathered; the log says why\n", 503);
+    }
+  });
+  return app;
+}
+
+/** The metrics of one server, apart from those of any other. */
+class Metrics {
+  readonly #registry = new Registry();
+  readonly #counters = new Map<MetricName, Counter>();
+  readonly #gauges = new Map<MetricName, Gauge>();
+  readonly #histograms = new Map<MetricName, Histogram>();
+  readonly #ofLedger: { gauge: Gauge; isPlain: boolean }[] = [];
+
+  constructor() {
+    for (const name of namesOf(metricList)) this.#make(name, metricList[name]);
+    collectDefaultMetrics({ register: this.#registry });
+    for (const { name } of this.#registry.getMetricsAsArray())
+      if (!name.startsWith("crm_sync_") && !processMetrics.includes(name)) this.#registry.removeSingleMetric(name);
+  }
+
+  #make(name: MetricName, { name: called, kind, help, labels, buckets, from }: MetricFacts): void {
+    const settings = { name: called, help, labelNames: labels, registers: [this.#registry] };
+    if (kind === "counter") this.#counters.set(name, new Counter(settings));
+    else if (kind === "histogram")
+      this.#histograms.set(
+        name,
+        new Histogram(buckets === undefined ? settings : { ...settings, buckets: [...buckets] }),
+      );
+    else {
+      const gauge = new Gauge(settings);
+      this.#gauges.set(name, gauge);
+      if (from === "ledger") this.#ofLedger.push({ gauge, isPlain: labels.length === 0 });
+    }
+  }
+
+  add(name: MetricName, labels: Record<string, string>, count = 1): void {
+    this.#counters.get(name)?.inc(labels, count);
+  }
+
+  took(name: MetricName, labels: Record<string, string>, ms: number): void {
+    this.#histograms.get(name)?.observe(labels, ms / 1_000);
+  }
+
+  set(name: MetricName, value: number, labels: Record<string, string> = {}): void {
+    this.#gauges.get(name)?.set(labels, value);
+  }
+
+  /** The counter is as high as this, by what is counted elsewhere. */
+  stand(name: MetricName, rows: readonly { labels: Record<string, string>; count: number }[]): void {
+    const counter = this.#counters.get(name);
+    counter?.reset();
+    for (const { labels, count } of rows) counter?.inc(labels, count);
+  }
+
+  /** Nothing that came from the ledger is there any more. */
+  forgetLedger(): void {
+    for (const { gauge, isPlain } of this.#ofLedger) {
+      gauge.reset();
+      // A gauge without labels would stand at 0.
+      if (isPlain) gauge.remove();
+    }
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  text(): Promise<string> {
+    return this.#registry.metrics();
+  }
+}
+
+function namesOf<Key extends string>(list: Readonly<Record<Key, unknown>>): Key[] {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of a constant of ours
+  return Object.keys(list) as Key[];
+}
+
+/** Counts what goes on from now on; what may happen for the first time is there with 0 before it does. */
+function observe(metrics: Metrics, { observed, operationKinds, version }: Measured): void {
+  metrics.set("info", 1, { version });
+  for (const endpoint of endpointIds)
+    metrics.add("calls", { service: endpoints[endpoint].service, endpoint, outcome: "done", code: "0" }, 0);
+  for (const kind of operationKinds)
+    for (const state of ["done", "rejected", "unknown", "parked"]) metrics.add("operations", { kind, state }, 0);
+  observed.calls.subscribe(({ service, endpoint, outcome, code, ms }) => {
+    metrics.add("calls", { service, endpoint, outcome, code });
+    if (outcome !== "not-sent") metrics.took("callSeconds", { service, endpoint }, ms);
+  });
+  observed.requests.subscribe(({ source, outcome, ms }) => {
+    metrics.add("requests", { source, outcome });
+    metrics.took("requestSeconds", { source }, ms);
+  });
+  observed.commits.subscribe((ms) => metrics.took("commitSeconds", {}, ms));
+  observed.conclusions.subscribe(({ kind, state }) => metrics.add("operations", { kind, state }));
+}
+
+const circuitStates = ["closed", "open", "half-open"] as const;
+
+function gaugesOfNow(metrics: Metrics, measured: Measured): void {
+  for (const [service, { circuit, callsInFlight, callsWaiting }] of Object.entries(measured.services())) {
+    metrics.set("callsInFlight", callsInFlight, { service });
+    metrics.set("callsWaiting", callsWaiting, { service });
+    for (const state of circuitStates) metrics.set("circuit", circuit.state === state ? 1 : 0, { service, state });
+  }
+  for (const [file, bytes] of Object.entries(measured.ledgerBytes())) metrics.set("ledgerBytes", bytes, { file });
+}
+
+async function gaugesOfLedger(metrics: Metrics, measured: Measured): Promise<void> {
+  let read: MeasuredLedger | undefined;
+  try {
+    read = await measured.ledger();
+  } catch (error) {
+    measured.logger.error(
+      { event: "metrics.ledger-unreadable", reason: messageOf(error) },
+      "metrics are given without those that come from the ledger",
+    );
+  }
+  metrics.forgetLedger();
+  metrics.set("ledgerReadable", read === undefined ? 0 : 1);
+  if (read === undefined) return;
+  const now = measured.clock.now() / 1_000;
+  metrics.set("ledgerLookedAt", read.at);
+  for (const job of read.jobs) jobGauges(metrics, job);
+  metrics.stand("runs", runsOf(read));
+  recordGauges(metrics, read, now);
+  workGauges(metrics, read, now);
+  for (const { source, stream, complete, rows, finishedAt } of read.reads) {
+    metrics.set("sourceComplete", complete ? 1 : 0, { source, stream });
+    metrics.set("sourceRows", rows, { source, stream });
+    if (finishedAt !== null) metrics.set("sourceRead", Date.parse(finishedAt) / 1_000, { source, stream });
+  }
+  for (const { class: named, count } of read.differences) metrics.set("differences", count, { class: named });
+  for (const { kind, count } of read.alerts) metrics.set("alerts", count, { kind });
+  for (const { kind, count } of read.failing) metrics.set("deliveriesFailing", count, { kind });
+}
+
+function jobGauges(metrics: Metrics, of: MeasuredJob): void {
+  const { job, kind } = of;
+  const labels = { job_name: job };
+  metrics.set("jobInfo", 1, { ...labels, kind });
+  metrics.set("jobRunning", of.isRunning ? 1 : 0, labels);
+  metrics.set("jobClockBehind", of.clockBehind ? 1 : 0, labels);
+  const told: readonly [MetricName, number | undefined][] = [
+    ["jobLastRun", of.lastRun],
+    ["jobLastExit", of.lastExitCode],
+    ["jobLastSuccess", of.lastSuccess],
+    ["jobLastEnd", of.lastEnd],
+    ["jobNextFire", of.nextFire],
+    ["jobFireInterval", of.fireInterval],
+  ];
+  for (const [name, value] of told) if (value !== undefined) metrics.set(name, value, labels);
+}
+
+/** What a run of a configured job usually ends with is there with 0 before one does. */
+function runsOf({ jobs, runs }: MeasuredLedger): { labels: Record<string, string>; count: number }[] {
+  const usual = [
+    ...["0", "3", "4", "5", "6", "7"].map((exit) => ["done", exit] as const),
+    ["failed", "1"] as const,
+    ["interrupted", "none"] as const,
+  ];
+  const none = jobs.flatMap(({ job }) =>
+    usual.map(([state, exit]) => ({ labels: { job_name: job, state, exit_code: exit }, count: 0 })),
+  );
+  return [
+    ...none,
+    ...runs.map(({ job, state, exitCode, count }) => ({
+      labels: { job_name: job, state, exit_code: exitCode },
+      count,
+    })),
+  ];
+}
+
+function recordGauges(metrics: Metrics, { records, open }: MeasuredLedger, now: number): void {
+  for (const { stream, state, count } of records) metrics.set("records", count, { stream, state });
+  for (const { stream, standing, code, count, since } of open) {
+    metrics.set("recordsOpen", count, { stream, standing, code });
+    metrics.set("recordsOldest", ageOf(since, now), { stream, standing, code });
+  }
+}
+
+const inDoubt: readonly string[] = ["sending", "unknown", "parked"];
+
+function workGauges(metrics: Metrics, { operations, holds, held }: MeasuredLedger, now: number): void {
+  for (const state of [...inDoubt, "planned", "held"]) metrics.set("operationsOpen", 0, { state });
+  for (const { state, count } of operations) metrics.set("operationsOpen", count, { state });
+  const backlog = operations.filter(({ state }) => inDoubt.includes(state));
+  metrics.set(
+    "settleBacklog",
+    backlog.reduce((sum, { count }) => sum + count, 0),
+  );
+  metrics.set("settleOldest", Math.max(0, ...backlog.map(({ oldest }) => ageOf(oldest, now))));
+  for (const state of ["open", "approved"] as const) {
+    const stands = holds.find((hold) => hold.state === state);
+    metrics.set("holds", stands?.count ?? 0, { state });
+    metrics.set("holdsOldest", stands === undefined ? 0 : ageOf(stands.oldest, now), { state });
+  }
+  metrics.set("heldOperations", held.operations);
+  for (const [thing, sum] of Object.entries(held.things)) metrics.set("held", sum, { thing });
+}
+
+/** Seconds since then; never below 0, as the clock may have been set back since. */
+function ageOf(instant: string, now: number): number {
+  return Math.max(0, now - Date.parse(instant) / 1_000);
+}
