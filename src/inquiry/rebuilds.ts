@@ -5,7 +5,7 @@ import type { RebuildPart } from "../report/statement/rebuild.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
 const things = z.array(z.object({ record: z.string(), why: z.string() })).default([]);
-const summary = z.object({ lost: things, assumed: things, left: things, gap: z.unknown() });
+const summary = z.object({ lost: things, assumed: things, left: things, gap: z.unknown().optional() });
 
 /** What the rebuilds of a time (`from` belongs to it, `to` does not) could not bring back, run by run. */
 export function* rebuilds(
