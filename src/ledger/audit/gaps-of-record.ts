@@ -55,7 +55,8 @@ export class GapsOfRecord {
     return this.#gaps.some(({ from, until, at: begun }) => {
       if (sequence <= from.sequence) return false;
       if (until === null) return at <= begun;
-      return sequence <= until.sequence && (commit > 0 ? commit <= until.commits : at <= begun);
+      // Where a backup was restored several times, entries with higher numbers may have been lost before.
+      return commit > 0 ? commit <= until.commits : sequence <= until.sequence && at <= begun;
     });
   }
 
