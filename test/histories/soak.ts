@@ -20,7 +20,18 @@ const { values } = parseArgs({
 });
 const [from, count] = [Number(values.from), Number(values.seeds)];
 const folder = simulationFolder();
-const sums = { histories: 0, edits: 0, runs: 0, kills: 0, faults: 0, purchases: 0, deletions: 0, restores: 0, waiting: 0, failed: 0 };
+const sums = {
+  histories: 0,
+  edits: 0,
+  runs: 0,
+  kills: 0,
+  faults: 0,
+  purchases: 0,
+  deletions: 0,
+  restores: 0,
+  waiting: 0,
+  failed: 0,
+};
 const began = performance.now();
 for (let seed = from; seed < from + count; seed += 1) {
   const restores = values.restores === "any" || values.restores === "agreed" ? values.restores : undefined;

@@ -1,8 +1,9 @@
+import { rmSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { document } from "../../support/cli.ts";
 import type { World } from "../../support/cli.ts";
 import { outcome } from "../../support/world/members.ts";
-import { amend, line, orderOf, placedOrders, standing } from "./placed-orders.ts";
+import { amend, line, orderOf, placedOrders, standing, waitsFor } from "./placed-orders.ts";
 
 const nothingTwice = { enterprises: [], orders: [], products: [], staff: [] };
 
@@ -160,5 +161,53 @@ describe("a ledger that was restored and whose gap was rebuilt", () => {
     expect((await w.does("run", "everything")).exitCode).toBe(65);
     expect(outcome(await w.does("rebuild"))).toEqual([0, {}]);
     expect(outcome(await w.does("run", "everything"))).toEqual([0, {}]);
+  });
+});
+
+describe("a gap that is rebuilt while something is down", () => {
+  /** The customers and orders in one job, the staff in another, each from a source of its own. */
+  const jobs = `jobs:
+  everything: { kind: sync, streams: [customers, orders] }
+  people: { kind: sync, streams: [staff] }
+`;
+
+  it("places no order of a source that was down then and that the platform may have, in any job", async () => {
+    const w = await placedOrders();
+    w.extra = jobs;
+    w.write();
+    const backup = await backedUp(w);
+    w.orders.push(orderOf("3", "C1"));
+    w.write();
+    expect((await w.does("run", "everything")).calls["E5"]).toBe(1);
+    await w.run("restore", backup);
+    rmSync(w.path("data/orders.ndjson"));
+    expect((await w.does("rebuild")).exitCode).toBe(7);
+    expect((await w.does("run", "people")).calls["E5"]).toBeUndefined();
+    w.write();
+    for (const job of ["everything", "people", "everything"]) {
+      const { calls } = await w.does("run", job);
+      expect([calls["E5"], calls["M10"], calls["M4"]], job).toEqual([undefined, undefined, undefined]);
+    }
+    expect((await approvedRuns(w))["E5"]).toBeUndefined();
+    expect(w.rows("select order_id from placed_order where to_at is null order by 1")).toHaveLength(3);
+    expect(w.sandbox.duplicates()).toEqual(nothingTwice);
+  });
+
+  it("trusts nothing that the backup says of a customer who could not be read, and lets the others go on", async () => {
+    const w = await placedOrders({ staff: [] });
+    const backup = await backedUp(w);
+    amend(w, "1", { products: [line("P1", "A1"), line("Q1", "A1"), line("R1", "A1")] });
+    await w.does("run", "everything");
+    await w.run("restore", backup);
+    const first = w.rows<{ id: string }>("select enterprise_global_id as id from link where customer_id = 'C1'")[0];
+    w.sandbox.faults.add({ operation: "M6", about: first?.id ?? "", fault: "oddData", value: "broken" });
+    expect((await w.does("rebuild")).exitCode).toBe(7);
+    amend(w, "2", { products: [line("P2", "A2"), line("Q2", "A2"), line("R2", "A2")] });
+    expect((await w.does("run", "everything")).calls["E5"]).toBe(1);
+    w.sandbox.faults.clear();
+    amend(w, "1", { products: ["P1", "Q1", "R1", "U1"].map((id) => line(id, "A1")) });
+    const calls = await approvedRuns(w);
+    expect([calls["E5"], waitsFor(w, "1")]).toEqual([undefined, expect.stringMatching(/^order\./u)]);
+    expect(w.sandbox.duplicates()).toEqual(nothingTwice);
   });
 });
