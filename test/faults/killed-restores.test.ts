@@ -125,7 +125,8 @@ describe("a rebuild of a restored ledger that is killed at any commit and made a
       if (signal !== null) kills += 1;
       const between = await w.does("run", "everything");
       expect(between.calls, `after commit ${at}`).toEqual({});
-      if (between.exitCode === 0) continue;
+      // What comes after the gap was closed is the end of the run alone.
+      if (w.rows("select 1 from audit where kind = 'gap-closed'").length > 0) continue;
       expect(between.exitCode, `after commit ${at}`).toBe(65);
       await expectAllBack(w, before, `commit ${at}`);
     }
