@@ -36,8 +36,8 @@ export interface Restored {
  * Puts a backup where the ledger is. The copy is checked against its manifest, page by page, before anything is
  * touched; what stood there is moved aside and kept, and so is the file of heads, which says what the backup lacks.
  * While it lacks something, every command that would write refuses the ledger but `rebuild`, which reads back what was
- * done since: what is missing, orders among it, would be done twice. Throws a Problem, and leaves everything as it is, where the backup cannot be trusted, a run is on, or
- * the ledger that stands there is another one.
+ * done since: what is missing, orders among it, would be done twice. Throws a Problem, and leaves everything as it is,
+ * where the backup cannot be trusted, a run is on, or the ledger that stands there is another one.
  */
 export async function restoreBackup(application: Application, file: string): Promise<Restored> {
   const manifest = readManifest(file);

@@ -137,7 +137,7 @@ export function placedBefore(order: Desired<DesiredOrder>): Block {
   return {
     code: "order.placed-before-restore",
     reason:
-      `the ledger was restored from a backup, which has the order ${formatKey(order.key)} as placed, and the platform ` +
+      `the ledger was restored from a backup, which has the order ${formatKey(order.key)} as placed; the platform ` +
       "shows nothing of it now. It is not placed a second time: look on the platform what became of it; " +
       "`crm-sync resolve order` says that a person saw to it",
     again: true,

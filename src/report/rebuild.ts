@@ -19,16 +19,16 @@ export function neverRebuilt(isRestored: boolean): readonly string[] {
 /** What a restored ledger lacks for good of what was done since the backup. */
 const neverFilled = [
   "erasures of personal data since the backup: what was erased is there again; `crm-sync audit erase` erases it anew",
-  "books closed, opened again or signed off since: their files lie in the folder of books, and `crm-sync report close` " +
-    "closes the months anew",
+  "books closed, opened again or signed off since: their files lie in the folder of books, and `crm-sync report " +
+    "close` closes the months anew",
   "what people approved, rejected, asked for, linked, unlinked or saw to by hand since: they are asked again",
   "what was approved or asked for before and not carried out by then: it lapsed, since it may have been done",
   "which accounts this program made since: none of them is ever deleted by it (M4)",
   "passwords that were made since: `crm-sync staff reset-password` sets new ones",
   "whether assets were disabled or enabled since: what the CRM wants of that counts as asked for, and nothing is sent",
   "asset numbers that were taken and not used: they are spent",
-  "name, branch and address that were acknowledged since: they count as the backup has them, and are sent again where " +
-    "the CRM says otherwise",
+  "name, branch and address that were acknowledged since: they count as the backup has them, and are sent again " +
+    "where the CRM says otherwise",
   "audit entries, runs and history of that time: the audit record says from when to when they are missing",
 ] as const;
 
@@ -77,7 +77,8 @@ export function rebuildText({ known, lost, assumed, left, gap }: RebuildFacts): 
 
 function gapText({ from, until, kept }: NonNullable<RebuildFacts["gap"]>): string[] {
   return [
-    `the ledger was restored and lacks what was done from ${from ?? "its beginning"} to ${until ?? "a time that nobody knows"}: ` +
+    `the ledger was restored and lacks what was done from ${from ?? "its beginning"} to ` +
+      `${until ?? "a time that nobody knows"}: ` +
       "the audit record says so from now on",
     `${counted(kept, "order")} stand as the backup has them`,
   ];

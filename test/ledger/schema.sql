@@ -171,6 +171,7 @@ CREATE INDEX order_step_by_order on order_step (namespace, order_id, number);
 CREATE UNIQUE INDEX placed_order_by_channel on placed_order (channel_order_id) where to_at is null;
 CREATE INDEX placed_order_by_customer on placed_order (customer_namespace, customer_id) where to_at is null;
 CREATE UNIQUE INDEX placed_order_current on placed_order (namespace, order_id) where to_at is null;
+CREATE INDEX placed_order_ended on placed_order (customer_namespace, customer_id) where to_at is not null;
 CREATE INDEX quarantine_by_customer on quarantine (customer_namespace, customer_id) where state <> 'resolved';
 CREATE INDEX quarantine_by_record on quarantine (stream, namespace, record_id) where state <> 'resolved';
 CREATE INDEX quarantine_of_nobody on quarantine (source, stream) where state <> 'resolved' and customer_id is null;
@@ -200,5 +201,6 @@ CREATE INDEX source_read_whole on source_read (source, stream, number) where com
 CREATE INDEX staff_link_by_customer on staff_link (customer_namespace, customer_id) where to_at is null;
 CREATE UNIQUE INDEX staff_link_by_member on staff_link (member_global_id) where to_at is null;
 CREATE UNIQUE INDEX staff_link_current on staff_link (namespace, staff_id, customer_namespace, customer_id) where to_at is null;
+CREATE INDEX staff_link_ended on staff_link (customer_namespace, customer_id) where to_at is not null;
 CREATE UNIQUE INDEX unlinked_live on unlinked (namespace, customer_id) where ended_at is null;
 CREATE INDEX unread_customer_open on unread_customer (namespace, id) where ended_at is null;

@@ -47,8 +47,8 @@ const ended: Readonly<Record<string, string>> = {
   differences: "update difference set ended_at = @at where ended_at is null",
   // Who approved or was asked something may have done so in vain since.
   holds: "update hold set state = 'lapsed', decided_at = @at, reason = @why where state in ('open', 'approved')",
-  heldOperations:
-    "update hold_operation set ended_at = @at where ended_at is null and hold_id in (select id from hold where decided_at = @at)",
+  heldOperations: `update hold_operation set ended_at = @at where ended_at is null
+    and hold_id in (select id from hold where decided_at = @at)`,
   approvals: "update approved_operation set used_at = @at where used_at is null",
   operations: `update operation set state = 'dropped', updated_at = @at, outcome_message = @why
     where state in ${open} or state in ('planned', 'held')`,
@@ -152,7 +152,7 @@ export class GapStatements {
            coalesce(p.agreed_hash, p.body_hash) = r.body_hash and r.state = 'current' as agrees
          from placed_order p
          left join record r on r.stream = 'orders' and r.namespace = p.namespace and r.id = p.order_id
-         where p.to_at = @at and p.customer_namespace = @namespace and p.customer_id = @id
+         where p.to_at = @at and p.to_at is not null and p.customer_namespace = +@namespace and p.customer_id = +@id
            and (r.id is null or (r.customer_namespace = p.customer_namespace and r.customer_id = p.customer_id))
            and p.placed_for_id is null
            and not exists (select 1 from placed_order n where n.namespace = p.namespace and n.order_id = p.order_id
@@ -204,11 +204,14 @@ export class GapStatements {
     const of = { namespace, id, at };
     this.#database
       .prepare(
-        `update staff_link set to_at = null where customer_namespace = @namespace and customer_id = @id and to_at = @at
-          and enterprise_global_id = @enterprise and member_global_id in (select value from json_each(@members))
-          and not exists (select 1 from staff_link n where n.to_at is null and (n.member_global_id =
-            staff_link.member_global_id or (n.namespace = staff_link.namespace and n.staff_id = staff_link.staff_id
-              and n.customer_namespace = @namespace and n.customer_id = @id)))`,
+        `update staff_link set to_at = null
+          where customer_namespace = +@namespace and customer_id = +@id and to_at = @at
+          and to_at is not null and enterprise_global_id = @enterprise
+          and member_global_id in (select value from json_each(@members))
+          and not exists (select 1 from staff_link n where n.to_at is null
+            and n.member_global_id = staff_link.member_global_id)
+          and not exists (select 1 from staff_link n where n.to_at is null and n.namespace = staff_link.namespace
+            and n.staff_id = staff_link.staff_id and n.customer_namespace = @namespace and n.customer_id = @id)`,
       )
       .run({ ...of, enterprise: enterpriseGlobalId, members: JSON.stringify(members) });
     const give = this.#database.prepare(
