@@ -165,10 +165,11 @@ export class Application {
     return pathFrom(this.directory, this.config.ledger.path);
   }
 
-  async ledger(): Promise<Ledger> {
+  /** `fillsGap`: a rebuild opens it also where it was restored and lacks what was done since. */
+  async ledger({ fillsGap = false } = {}): Promise<Ledger> {
     if (this.#ledger !== undefined) return this.#ledger;
     makeLedgerFolder(this.ledgerPath, this.config.ledger.group);
-    this.#ledger = await this.ledgerAt(this.ledgerPath);
+    this.#ledger = await this.ledgerAt(this.ledgerPath, { fillsGap });
     if (isThere(join(dirname(this.ledgerPath), booksFolder))) {
       const { FrozenFiles } = await import("./frozen-files.ts");
       this.#letReadBooks(new FrozenFiles(this.ledgerPath, this.group));
@@ -190,7 +191,7 @@ export class Application {
   }
 
   /** A ledger at another place with the same key; whoever asks for it closes it. */
-  async ledgerAt(path: string): Promise<Ledger> {
+  async ledgerAt(path: string, { fillsGap = false } = {}): Promise<Ledger> {
     const { sealKey } = this.config.ledger;
     return await Ledger.open({
       path,
@@ -198,6 +199,7 @@ export class Application {
       ids: createIds(() => this.clock.now(), this.random),
       random: this.random,
       group: this.group,
+      fillsGap,
       sealSecret: sealKey === undefined ? undefined : this.secrets.reveal(sealKey),
       observer: {
         committed: (ms) => this.observed.commits.tell(ms),

@@ -1,13 +1,17 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ExitCode } from "../base/errors.ts";
+import { headsPath } from "../ledger/audit/audit-heads.ts";
+import { copyWhileWritten } from "../ledger/database/backup.ts";
 import { requireUnused, runRebuild } from "../run/rebuild.ts";
 import type { RebuildSummary } from "../run/rebuild.ts";
 import type { Application } from "./application.ts";
 import { underRunLock } from "./run-lock.ts";
 
 interface Shown {
+  /** Who has it rebuilt. */
+  by: string;
   dryRun: boolean;
   signal: AbortSignal;
   show: (summary: RebuildSummary) => void;
@@ -17,9 +21,10 @@ interface Shown {
  * Builds the ledger anew from the platform and the sources. With `dryRun` a ledger in a folder of its own is built, and
  * goes again: what it came to is shown, and nothing is kept.
  */
-export async function rebuild(application: Application, { dryRun, signal, show }: Shown): Promise<ExitCode> {
+export async function rebuild(application: Application, { by, dryRun, signal, show }: Shown): Promise<ExitCode> {
+  await application.ledger({ fillsGap: true });
   const dependencies = await application.runDependencies();
-  const request = { limits: application.config.limits, signal, header: application.runHeader() };
+  const request = { limits: application.config.limits, signal, header: application.runHeader(), by };
   return await underRunLock(application, async () => {
     if (!dryRun) {
       const summary = await runRebuild(dependencies, request);
@@ -28,7 +33,14 @@ export async function rebuild(application: Application, { dryRun, signal, show }
     }
     await requireUnused(dependencies.ledger);
     const folder = mkdtempSync(join(tmpdir(), "crm-sync-rebuild-"));
-    const ledger = await application.ledgerAt(join(folder, "ledger.db"));
+    const path = join(folder, "ledger.db");
+    // Of a restored ledger a copy is rebuilt, with the heads that say what it lacks.
+    if (dependencies.ledger.gap.isOpen()) {
+      await copyWhileWritten(application.ledgerPath, path, () => {});
+      if (existsSync(headsPath(application.ledgerPath)))
+        copyFileSync(headsPath(application.ledgerPath), headsPath(path));
+    }
+    const ledger = await application.ledgerAt(path, { fillsGap: true });
     try {
       ledger.runs.takeLock();
       const summary = await runRebuild({ ...dependencies, ledger }, request);

@@ -4,7 +4,7 @@ import { toInstant } from "../base/clock.ts";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import { flushFile, keepPrivate, keepReadOnly, makePrivateFolder } from "../base/private-files.ts";
 import { headsPath, KeptHeads, lastMark } from "../ledger/audit/audit-heads.ts";
-import { ledgerFacts, requireIntact } from "../ledger/database/backup.ts";
+import { ledgerFacts, noteRestored, requireIntact } from "../ledger/database/backup.ts";
 import { knownMigrations } from "../ledger/database/database.ts";
 import { openSuffixes } from "../ledger/database/ledger-file.ts";
 import { lockBeside } from "../ledger/database/lock.ts";
@@ -35,9 +35,9 @@ export interface Restored {
 /**
  * Puts a backup where the ledger is. The copy is checked against its manifest, page by page, before anything is
  * touched; what stood there is moved aside and kept, and so is the file of heads, which says what the backup lacks.
- * While it lacks something, every command that would write refuses the ledger: what is missing, orders among it, would
- * be done twice. Throws a Problem, and leaves everything as it is, where the backup cannot be trusted, a run is on, or
- * the ledger that stands there is another one.
+ * While it lacks something, every command that would write refuses the ledger but `rebuild`, which reads back what was
+ * done since: what is missing, orders among it, would be done twice. Throws a Problem, and leaves everything as it is,
+ * where the backup cannot be trusted, a run is on, or the ledger that stands there is another one.
  */
 export async function restoreBackup(application: Application, file: string): Promise<Restored> {
   const manifest = readManifest(file);
@@ -57,11 +57,13 @@ export async function restoreBackup(application: Application, file: string): Pro
     rmSync(fresh, { force: true });
     copyFileSync(file, fresh, constants.COPYFILE_FICLONE);
     keepPrivate(fresh, group);
-    flushFile(fresh);
     if ((await digestOf(fresh)).sha256 !== manifest.sha256) throw changed(file, "it was changed while it was read");
+    const at = toInstant(application.clock.now());
+    if (gap.kind !== "none") noteRestored(fresh, { backup: manifest.file, at, unknown: gap.kind === "unknown" });
+    flushFile(fresh);
     // Before anything is moved: where this ends then, a ledger that is gone is not begun anew.
-    if (gap.kind === "unknown") markBehind(ledgerPath, manifest, toInstant(application.clock.now()));
-    const aside = putAside(ledgerPath, toInstant(application.clock.now()));
+    if (gap.kind === "unknown") markBehind(ledgerPath, manifest, at);
+    const aside = putAside(ledgerPath, at);
     renameSync(fresh, ledgerPath);
     flushFile(dirname(ledgerPath));
     for (const { from, to } of books) {

@@ -1,7 +1,7 @@
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { productUnits } from "../crm/tree.ts";
-import { amendedElsewhere, maybeMoved, maybeThere, notShown } from "../plan/adoption.ts";
+import { amendedElsewhere, maybeMoved, maybeThere, notShown, placedBefore } from "../plan/adoption.ts";
 import { shownAtAnother, shownInOtherForm, shownInPart } from "../plan/adoption.ts";
 import type { ShownOrder } from "../plan/adoption.ts";
 import { otherThanWanted } from "../plan/shown-otherwise.ts";
@@ -212,6 +212,12 @@ export class OrderAdoption {
     const mayBe = !isMade || (await this.#deps.ledger.state.knewBeforeRebuild(order.key));
     const shownNowhere = mayBe ? await this.#mayBeThere(order, isMade) : undefined;
     const block = unread === undefined ? shownNowhere : maybeMoved(order, unread);
+    if (block === undefined && isWanted(order) && (await this.#deps.ledger.gap.wasPlaced(order.key))) {
+      // It was placed under its number once: what is wanted of it is bought under another.
+      if (this.#rebuild === undefined || link === undefined) hidden.set(key, placedBefore(order));
+      else await this.#adopt(knows, found, [], adopted);
+      return;
+    }
     if (isWanted(order) && block !== undefined) hidden.set(key, block);
     if (!isWanted(order) && block === undefined && !isMade && this.#rebuild !== undefined)
       await this.#adopt(knows, found, [], adopted);

@@ -117,7 +117,12 @@ async function rebuiltOrder(
   knows: CustomerState,
   { order, customer, channelOrderId, shown, own, amendments }: FoundOrder,
 ): Promise<StateChange[]> {
-  if (shown === undefined) return nothingStands(order, customer);
+  if (shown === undefined) {
+    const gone = nothingStands(order, customer);
+    // What the CRM wants of it is bought anew, as an amendment.
+    const isWanted = order.state === "current" && !order.body.cancelled;
+    return isWanted ? gone.filter(({ type }) => type !== "order-agreed") : gone;
+  }
   const isHere = isSameKey(customer, knows.customer);
   const known = async (): Promise<readonly FixedNumber[]> =>
     isHere ? (await knows.known()).numbers : await ledger.state.fixedNumbers(customer);

@@ -27,6 +27,7 @@ const stepRows = ofEachCustomer(({ db }, customer) =>
         .onRef("v.version", "=", "s.version"),
     )
     .selectAll("s")
+    .where("s.forgotten_at", "is", null)
     .select(["o.payload", "v.body", "v.date_zones"])
     .where("s.customer_namespace", "=", customer.namespace)
     .where("s.customer_id", "=", customer.id)

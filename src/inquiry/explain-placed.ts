@@ -59,6 +59,7 @@ async function stepsOf(db: ReadOnlyLedger["db"], order: RecordKey): Promise<Expl
     )
     .where("namespace", "=", order.namespace)
     .where("order_id", "=", order.id)
+    .where("forgotten_at", "is", null)
     .where(sql<boolean>`(order_step.kind <> 'bought' or exists (select 1 from json_each(order_step.items) i
       where json_array_length(i.value, '$.products') + json_array_length(i.value, '$.packages') > 0))`)
     .orderBy("number")

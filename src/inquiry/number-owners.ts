@@ -22,11 +22,13 @@ export async function ordersOfNumber({ db }: ReadOnlyLedger, number: string): Pr
       select s.namespace, s.order_id, s.number from asset_number n
         join order_step s on s.customer_namespace = n.customer_namespace and s.customer_id = n.customer_id
         join json_each(s.items) i on i.value ->> 'number' = n.wire_number and i.value ->> 'continues' is not null
-        where n.wire_number = ${number} and n.fixed_at is not null and s.kind = 'bought')
+        where n.wire_number = ${number} and n.fixed_at is not null and s.kind = 'bought'
+          and s.forgotten_at is null)
     select h.namespace, h.id, coalesce(n.customer_namespace, r.customer_namespace) as customerNamespace,
       coalesce(n.customer_id, r.customer_id) as customerId,
       exists (select 1 from order_step e, json_each(e.items) j where e.namespace = h.namespace and e.order_id = h.id
-        and e.kind = 'removed' and e.number > h.since and j.value ->> 'number' = n.wire_number
+        and e.kind = 'removed' and e.forgotten_at is null and e.number > h.since
+        and j.value ->> 'number' = n.wire_number
         and j.value ->> 'product' is null) as ended
     from held h cross join asset_number n on n.wire_number = ${number} and n.fixed_at is not null
     cross join record r on r.stream = 'orders' and r.namespace = h.namespace and r.id = h.id

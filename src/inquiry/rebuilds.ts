@@ -5,7 +5,7 @@ import type { RebuildPart } from "../report/statement/rebuild.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
 const things = z.array(z.object({ record: z.string(), why: z.string() })).default([]);
-const summary = z.object({ lost: things, assumed: things, left: things });
+const summary = z.object({ lost: things, assumed: things, left: things, gap: z.unknown().optional() });
 
 /** What the rebuilds of a time (`from` belongs to it, `to` does not) could not bring back, run by run. */
 export function* rebuilds(
@@ -26,6 +26,7 @@ export function* rebuilds(
     if (!found.success) continue;
     for (const part of ["lost", "assumed", "left"] as const)
       for (const { record, why } of found.data[part]) yield { run, at, part, record, why };
-    for (const why of neverRebuilt) yield { run, at, part: "never", record: null, why };
+    for (const why of neverRebuilt(found.data.gap !== undefined && found.data.gap !== null))
+      yield { run, at, part: "never", record: null, why };
   }
 }

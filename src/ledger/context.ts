@@ -6,7 +6,8 @@ import type { ReadingGroup } from "../base/private-files.ts";
 import { AuditLog } from "./audit/audit-log.ts";
 import { KeptHeads } from "./audit/audit-heads.ts";
 import { databaseProblem, isFatal } from "./database/damage.ts";
-import { closeDatabase, commitCounter, requireNewest } from "./database/database.ts";
+import { closeDatabase } from "./database/database.ts";
+import { commitCounter, requireNewest } from "./database/newest.ts";
 import type { Sqlite } from "./database/database.ts";
 import { epochKey, takeRunLock } from "./database/lock.ts";
 import type { RunLock } from "./database/lock.ts";
@@ -35,6 +36,8 @@ export interface LedgerOptions {
   /** How long to wait for another program that is writing, in milliseconds (10,000). */
   busyTimeoutMs?: number;
   observer?: LedgerObserver | undefined;
+  /** A rebuild opens it also where it lacks what was done since, and fills that gap. */
+  fillsGap?: boolean | undefined;
   /** How a commit is waited for; at once where nothing is said. */
   awaited?: <T>(commit: () => Promise<T>) => Promise<T>;
 }
@@ -63,10 +66,12 @@ export class LedgerContext {
   readonly #observer: LedgerObserver | undefined;
   /** What was concluded in the transaction that is on. */
   #concluded: Parameters<LedgerObserver["concluded"]>[0][] = [];
+  readonly #fillsGap: boolean;
   #lock: RunLock | undefined;
 
   constructor(database: Sqlite, options: LedgerOptions) {
     this.path = options.path;
+    this.#fillsGap = options.fillsGap === true;
     this.database = database;
     this.ids = options.ids;
     this.random = options.random;
@@ -210,7 +215,7 @@ export class LedgerContext {
    * twice.
    */
   takeRunLock(): void {
-    requireNewest(this.database, this.path);
+    if (!this.#fillsGap) requireNewest(this.database, this.path);
     this.#lock = takeRunLock(this.path, this.database);
   }
 

@@ -13,6 +13,7 @@ import { databaseProblem } from "./database/damage.ts";
 import { openDatabase } from "./database/database.ts";
 import type { Sqlite } from "./database/database.ts";
 import { HoldTables } from "./approvals/holds.ts";
+import { Gap } from "./gap/gap.ts";
 import { Identity } from "./identity.ts";
 import { Journal } from "./journal/journal.ts";
 import { KnownTables } from "./state/known.ts";
@@ -36,6 +37,7 @@ export type { LedgerOptions } from "./context.ts";
 export class Ledger {
   readonly path: string;
   readonly identity: Identity;
+  readonly gap: Gap;
   readonly records: Records;
   readonly journal: Journal;
   readonly state: EnterpriseState;
@@ -67,6 +69,7 @@ export class Ledger {
     this.#context = context;
     this.path = options.path;
     this.identity = new Identity(context);
+    this.gap = new Gap(context, tables);
     this.private = new PrivateValues(context, tables);
     this.records = new Records(context, tables);
     this.journal = new Journal(context, { ...tables, private: this.private });
@@ -83,8 +86,13 @@ export class Ledger {
 
   /** Opens the ledger, or throws a Problem with exit code 65 (not a ledger, newer, damaged, gone, not durable). */
   static async open(options: LedgerOptions): Promise<Ledger> {
-    const { busyTimeoutMs, group } = options;
-    const database = await openDatabase(options.path, { migrate: options.migrate !== false, busyTimeoutMs, group });
+    const { busyTimeoutMs, group, fillsGap } = options;
+    const database = await openDatabase(options.path, {
+      migrate: options.migrate !== false,
+      busyTimeoutMs,
+      group,
+      fillsGap,
+    });
     try {
       return new Ledger(database, options);
     } catch (error) {

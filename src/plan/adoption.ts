@@ -132,6 +132,18 @@ export function shownAtAnother(
   };
 }
 
+/** Why an order waits that a restored ledger had as placed, and of which nothing is shown any more. */
+export function placedBefore(order: Desired<DesiredOrder>): Block {
+  return {
+    code: "order.placed-before-restore",
+    reason:
+      `the ledger was restored from a backup, which has the order ${formatKey(order.key)} as placed; the platform ` +
+      "shows nothing of it now. It is not placed a second time: look on the platform what became of it; " +
+      "`crm-sync resolve order` says that a person saw to it",
+    again: true,
+  };
+}
+
 /** Why an order waits that may be placed for another customer, who could not be looked at. */
 export function maybeMoved(
   order: Desired<DesiredOrder>,

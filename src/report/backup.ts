@@ -58,7 +58,8 @@ function gapLines(gap: RestoredFacts["gap"]): string[] {
   return [
     lacks,
     "what it lacks, orders among it, would be done a second time: it can be read, and whatever would write is refused",
-    "  → restore a newer backup where there is one; else name another file in ledger.path, and have `crm-sync rebuild`",
-    "    build a ledger from the platform and the sources. Keep this one for its history",
+    "personal data that was erased after it is there again: `crm-sync audit erase` erases it anew, after the rebuild",
+    "  → restore a newer backup where there is one; else run `crm-sync rebuild`: it reads back from the platform what",
+    "    was done since, keeps the history of this one, and lets whatever writes in again",
   ];
 }

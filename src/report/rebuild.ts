@@ -7,10 +7,32 @@ export interface RebuildFacts {
   /** What is taken for granted, since nothing shows it. */
   assumed: readonly { record: string; why: string }[];
   left: readonly { record: string; why: string }[];
+  /** Where the ledger was restored: what it lacked, from when to when, and how many orders stand as it had them. */
+  gap?: { from: string | null; until: string | null; kept: number } | undefined;
 }
 
 /** Kinds of things that neither the platform nor a source shows, whatever a rebuild finds, and what that means. */
-export const neverRebuilt = [
+export function neverRebuilt(isRestored: boolean): readonly string[] {
+  return isRestored ? neverFilled : neverBroughtBack;
+}
+
+/** What a restored ledger lacks for good of what was done since the backup. */
+const neverFilled = [
+  "erasures of personal data since the backup: what was erased is there again; `crm-sync audit erase` erases it anew",
+  "books closed, opened again or signed off since: their files lie in the folder of books, and `crm-sync report " +
+    "close` closes the months anew",
+  "what people approved, rejected, asked for, linked, unlinked or saw to by hand since: they are asked again",
+  "what was approved or asked for before and not carried out by then: it lapsed, since it may have been done",
+  "which accounts this program made since: none of them is ever deleted by it (M4)",
+  "passwords that were made since: `crm-sync staff reset-password` sets new ones",
+  "whether assets were disabled or enabled since: what the CRM wants of that counts as asked for, and nothing is sent",
+  "asset numbers that were taken and not used: they are spent",
+  "name, branch and address that were acknowledged since: they count as the backup has them, and are sent again " +
+    "where the CRM says otherwise",
+  "audit entries, runs and history of that time: the audit record says from when to when they are missing",
+] as const;
+
+const neverBroughtBack = [
   "passwords that were made and not handed out: `crm-sync staff reset-password` sets new ones",
   "which accounts this program made: none of them is ever deleted by it (M4)",
   "accounts that were made together with an enterprise: they are not protected any more",
@@ -27,13 +49,15 @@ export const neverRebuilt = [
 const mostNamed = 20;
 
 /** First what is known again, then what is not. */
-export function rebuildText({ known, lost, assumed, left }: RebuildFacts): string[] {
+export function rebuildText({ known, lost, assumed, left, gap }: RebuildFacts): string[] {
   const { enterprises, orders, staff, assignments } = known;
   const named = (rows: RebuildFacts["lost"]): string[] => [
     ...rows.slice(0, mostNamed).map(({ record, why }) => printable(`  ${record}: ${why}`)),
     ...(rows.length > mostNamed ? [`  … and ${rows.length - mostNamed} more (crm-sync report rebuild names all)`] : []),
   ];
+  const never = neverRebuilt(gap !== undefined);
   return [
+    ...(gap === undefined ? [] : gapText(gap)),
     `${counted(enterprises, "enterprise")}, ${counted(orders, "order")}, ${counted(staff, "account")} and ` +
       `${counted(assignments, "assignment")} are known again`,
     ...(lost.length === 0
@@ -46,7 +70,16 @@ export function rebuildText({ known, lost, assumed, left }: RebuildFacts): strin
           `the next run would do ${counted(left.length, "thing")}; what makes something waits for a person's approval:`,
           ...named(left),
         ]),
-    `${neverRebuilt.length} kinds of things cannot be brought back:`,
-    ...neverRebuilt.map((what) => `  ${what}`),
+    `${never.length} kinds of things cannot be brought back:`,
+    ...never.map((what) => `  ${what}`),
+  ];
+}
+
+function gapText({ from, until, kept }: NonNullable<RebuildFacts["gap"]>): string[] {
+  return [
+    `the ledger was restored and lacks what was done from ${from ?? "its beginning"} to ` +
+      `${until ?? "a time that nobody knows"}: ` +
+      "the audit record says so from now on",
+    `${counted(kept, "order")} stand as the backup has them`,
   ];
 }

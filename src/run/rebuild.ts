@@ -1,3 +1,4 @@
+import { bringBack } from "../apply/bring-back.ts";
 import { lookAtCustomer } from "../apply/look-at-customer.ts";
 import { rebuildCustomer } from "../apply/rebuild-customer.ts";
 import type { ExitCode } from "../base/errors.ts";
@@ -46,14 +47,21 @@ export interface RebuildSummary {
   assumed: NotRebuilt[];
   /** What the next run would do; what of it makes something waits for a person. */
   left: NotRebuilt[];
+  /** Where the ledger was restored: what it lacked, and how many of its orders stand as it had them. */
+  gap?: { from: string | null; until: string | null; kept: number } | undefined;
 }
 
 const kindsBefore = new Set(["plan", "rebuild"]);
 
-/** Throws a Problem where anything was ever done with the ledger but plans and rebuilds. */
+/**
+ * Throws a Problem where anything was ever done with the ledger but plans and rebuilds, or since what it knew was set
+ * aside. One that lacks what was done since it was backed up is rebuilt as well.
+ */
 export async function requireUnused(ledger: Ledger): Promise<void> {
+  if (ledger.gap.isOpen()) return;
+  const since = ledger.gap.last()?.at ?? "";
   const runs = await ledger.runs.lastByJob();
-  if ([...runs.values()].every((run) => kindsBefore.has(run.kind))) return;
+  if ([...runs.values()].every((run) => kindsBefore.has(run.kind) || run.startedAt < since)) return;
   throw new Problem({
     code: "rebuild.ledger-used",
     message: `the ledger ${ledger.path} was worked with already, so it is not built anew`,
@@ -65,7 +73,9 @@ export async function requireUnused(ledger: Ledger): Promise<void> {
 }
 
 /**
- * Brings links, orders and assignments back from the platform and the sources into a ledger that was not used. No
+ * Brings links, orders and assignments back from the platform and the sources into a ledger that was not used, or that
+ * was restored and lacks what was done since: of that, what it knew is set aside first, and what the platform shows
+ * just so is brought back. Until all customers were looked at, nobody but another rebuild may write into it. No
  * writing call is made: the platform is handed in without them. All customers are looked at before the first order
  * counts as placed: an order may stand for another one than it belongs to in the CRM. The caller holds the run lock.
  */
@@ -74,18 +84,24 @@ export async function runRebuild(deps: RunDependencies, request: RebuildRequest)
   return await traced(deps.traces, "run", facts, () => rebuild(deps, request), runEnd);
 }
 
-type RebuildRequest = Pick<RunRequest, "limits" | "signal" | "header">;
+type RebuildRequest = Pick<RunRequest, "limits" | "signal" | "header"> & { by: string };
 
 /** In one piece: one run on one screen. */
 async function rebuild(deps: RunDependencies, request: RebuildRequest): Promise<RebuildSummary> {
   const { ledger } = deps;
   await requireUnused(ledger);
+  const begun = ledger.gap.isOpen() ? await beginGap(deps, request) : undefined;
   const platform = readingPlatform(deps.platform);
   const asked: RunRequest = { ...request, job: "rebuild", trigger: "hand", streams, read: true };
   const header = { job: "rebuild", kind: "rebuild", trigger: "hand", scope: null, header: request.header };
   const run = await ledger.runs.start(header);
   const reading = new SourceReading(deps, asked, run, { countsAbsence: false });
   const summary = emptySummary({ run, sources: reading.tallies });
+  if (begun !== undefined) {
+    const { from, until } = begun.gap;
+    summary.gap = { from: from.at, until: until?.at ?? null, kept: 0 };
+    summary.lost.push(...begun.inDoubt.map(inDoubtText));
+  }
   const stopped = (): boolean => request.signal?.aborted === true;
   try {
     await ledger.state.record(notLookedAt, [
@@ -109,6 +125,8 @@ async function rebuild(deps: RunDependencies, request: RebuildRequest): Promise<
       if (await lookAtOne(readers, customer, { ...given, ofAllOrders })) later.set(formatKey(customer), customer);
     });
     if (!stopped()) await lookedAtAll(ledger, ofAllOrders);
+    if (ledger.gap.last() !== undefined)
+      await workInLanes(customers(), lanes, async (customer) => await bringOneBack(readers, customer, given));
     await workInLanes(customers(), lanes, async (customer) => {
       summary.customers += 1;
       const told = later.has(formatKey(customer)) ? undefined : summary;
@@ -127,6 +145,13 @@ async function rebuild(deps: RunDependencies, request: RebuildRequest): Promise<
   }
   if (stopped()) summary.state = "stopped";
   summary.exitCode = exitCodeOf(summary);
+  if (begun !== undefined && !stopped())
+    await ledger.gap.close(request.by, {
+      run,
+      customers: summary.customers,
+      unreadable: summary.unreadable,
+      kept: summary.gap?.kept ?? 0,
+    });
   const { known, lost, assumed, left, unreadable, customers } = summary;
   await ledger.runs.finish(run, {
     state: summary.state,
@@ -139,9 +164,46 @@ async function rebuild(deps: RunDependencies, request: RebuildRequest): Promise<
       lost: lost.map(plain),
       assumed: assumed.map(plain),
       left: left.map(plain),
+      ...(summary.gap === undefined ? {} : { gap: { ...summary.gap } }),
     },
   });
   return summary;
+}
+
+/**
+ * Sets aside what a restored ledger knew, once what may have left last before it was restored has had its time to be
+ * shown.
+ */
+async function beginGap(
+  { ledger, clock, settle }: RunDependencies,
+  { by, signal }: Pick<RunRequest, "signal"> & { by: string },
+): Promise<Awaited<ReturnType<Ledger["gap"]["begin"]>>> {
+  const last = ledger.gap.lastCommitAt();
+  const left = last === undefined ? 0 : Date.parse(last) + settle.timeMs - clock.now();
+  if (left > 0) await clock.sleep(Math.min(left, settle.timeMs), signal);
+  return await ledger.gap.begin(by);
+}
+
+function inDoubtText({ id, endpoint, subject }: { id: string; endpoint: string; subject: string }): NotRebuilt {
+  const why =
+    `${endpoint} (${id}) was sent, and its outcome was open when the backup was made. What the platform shows of it ` +
+    "is read back; where it comes up again, look on the platform before it is approved";
+  return { record: subject, why };
+}
+
+/** One that cannot be read keeps nothing of what the ledger knew of it: what it has is compared once it can be. */
+async function bringOneBack(
+  deps: RunDependencies & { reader: SnapshotReader },
+  customer: RecordKey,
+  { summary, signal }: Pick<Rebuilding, "signal"> & { summary: RebuildSummary },
+): Promise<void> {
+  try {
+    const { orders, assumed } = await bringBack(deps, customer, signal);
+    if (summary.gap !== undefined) summary.gap.kept += orders;
+    summary.assumed.push(...assumed);
+  } catch (error) {
+    if (deps.ledger.broken !== undefined || signal?.aborted === true) throw error;
+  }
 }
 
 function plain({ record, why }: NotRebuilt): { record: string; why: string } {

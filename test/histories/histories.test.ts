@@ -33,6 +33,23 @@ describe("random histories of a CRM, with runs, kills and lost answers between t
     );
   }
 
+  it.each(["agreed", "any"] as const)(
+    "end so too where older copies of the ledger are put back and rebuilt on the way, when: %s",
+    { timeout: 600_000 },
+    async (restores) => {
+      let [restored, waiting] = [0, 0];
+      for (let seed = 1; seed <= Math.max(each, sizes.histories / 5); seed += 1) {
+        const result = await live(seed, folder.path, enabled, { restores });
+        const told = `npm run histories -- --from ${seed} --seeds 1 --story --restores ${restores}`;
+        expect(result.wrong, told).toEqual([]);
+        restored += result.restores;
+        waiting += result.waiting;
+      }
+      expect(restored).toBeGreaterThan(each);
+      if (restores === "agreed") expect(waiting).toBe(0);
+    },
+  );
+
   it("lose nothing that was approved at a customer who is gone, and was not sent (seed 30978)", async () => {
     const { wrong, deletions } = await live(30_978, folder.path, withoutRenewals);
     expect([wrong, deletions]).toEqual([[], 2]);

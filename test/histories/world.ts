@@ -2,10 +2,12 @@ import { createHash } from "node:crypto";
 import { copyFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { Problem } from "../../src/base/errors.ts";
 import { hashOf } from "../../src/base/canonical-json.ts";
 import type { JsonObject } from "../../src/base/canonical-json.ts";
 import { streams } from "../../src/crm/model.ts";
 import { policySettingsSchema } from "../../src/plan/policy-settings.ts";
+import { copyWhileWritten } from "../../src/ledger/database/backup.ts";
 import { limitsSettingsSchema } from "../../src/run/run-settings.ts";
 import type { RunSummary } from "../../src/run/summary.ts";
 import { routes } from "../../src/sandbox/endpoints.ts";
@@ -18,6 +20,7 @@ import { emptyLedger } from "../simulation/simulate.ts";
 import { SimulatedServices } from "../simulation/services.ts";
 import { Draws, Timeline } from "../simulation/timeline.ts";
 import { mappingOf } from "../support/world/crm-files.ts";
+import { rowsOf } from "../support/world/start.ts";
 import { differences, Forms, shownProducts } from "./checker.ts";
 import { enabled, newCustomer, settle, turns } from "./edits.ts";
 import { Holdings } from "./holdings.ts";
@@ -40,12 +43,31 @@ const mostTurns = 8;
 /** What is taken from the platform by hand is made good. */
 const repairing = policySettingsSchema.parse({ drift: { missing: "apply" } });
 
+/**
+ * When older copies of the ledger are put back: whenever it is, or where the platform holds what the CRM says, so that
+ * nothing has to wait for a person afterwards.
+ */
+export type Restores = "any" | "agreed";
+
+/** Codes of orders that wait for a person, since nobody knows what of them was done before the ledger was restored. */
+const waitingCodes = [
+  "order.shown-in-part",
+  "order.shown-otherwise",
+  "order.amended-elsewhere",
+  "order.shown-elsewhere",
+  "order.placed-before-restore",
+];
+
 /** What a history came to. */
 export interface HistoryResult {
   seed: number;
   edits: number;
   runs: number;
   kills: number;
+  /** So often an older copy of the ledger was put back. */
+  restores: number;
+  /** Orders that wait for a person at the end, since nobody knows what was done of them before a restore. */
+  waiting: number;
   faults: number;
   /** Accepted calls of E5, by what they did. */
   purchases: number;
@@ -61,8 +83,13 @@ export interface HistoryResult {
  * A random history of CRM edits, interleaved with runs, kills and lost answers, and what the platform holds of it;
  * `edits` are those that it is made of.
  */
-export async function live(seed: number, folder: string, edits = enabled): Promise<HistoryResult> {
-  const history = new History(seed, folder, edits);
+export async function live(
+  seed: number,
+  folder: string,
+  edits = enabled,
+  { restores }: { restores?: Restores | undefined } = {},
+): Promise<HistoryResult> {
+  const history = new History(seed, folder, edits, restores);
   try {
     return await history.run(await emptyLedger(folder));
   } finally {
@@ -88,9 +115,14 @@ class History {
   #edits = 0;
   #runs = 0;
   #kills = 0;
+  #restores = 0;
+  #backup = false;
+  /** Older copies of the ledger are put back on the way. */
+  readonly #restoring: Restores | undefined;
 
-  constructor(seed: number, folder: string, edits: typeof enabled) {
+  constructor(seed: number, folder: string, edits: typeof enabled, restoring: Restores | undefined) {
     this.#seed = seed;
+    this.#restoring = restoring;
     this.#kinds = edits;
     this.#path = join(folder, `history-${process.pid}-${seed}.db`);
     const draws = new Draws(seed);
@@ -120,13 +152,16 @@ class History {
       this.#services.faultRate = draws.pick([0, 0.1, 0.3]) ?? 0;
       await this.#oneRun(draws.chance(0.4) ? draws.whole(1, draws.pick([20, 80, 160]) ?? 80) : undefined);
       if (draws.chance(0.4)) await this.#decide();
+      if (this.#restoring !== undefined) await this.#backupOrRestore();
       if (draws.chance(0.5)) await this.#timeline.pass(draws.whole(0, 8_000));
     }
+    if (this.#restoring !== undefined && this.#backup) await this.#restore();
     if (this.#seed % 4 === 2) await this.#turnToAndFro();
     this.#services.faultRate = 0;
     await this.#lastRuns();
-    if (this.#seed % 3 === 1) await this.#workByHand();
-    for (const text of differences(this.#crm, this.#services)) this.#wrong.push(text);
+    // What was brought back by reading was not bought by this ledger: where it goes, people see to it.
+    if (this.#seed % 3 === 1 && this.#restoring === undefined) await this.#workByHand();
+    if (this.#waiting() === 0) for (const text of differences(this.#crm, this.#services)) this.#wrong.push(text);
     this.#wrong.push(...wrongStatements(this.#path));
     const [edits, runs, kills] = [this.#edits, this.#runs, this.#kills];
     const { faultCount: faults, observation } = this.#services;
@@ -136,6 +171,8 @@ class History {
       edits,
       runs,
       kills,
+      restores: this.#restores,
+      waiting: this.#waiting(),
       faults,
       purchases: Object.keys(state.orders).length,
       deletions: Object.keys(state.deletions).length,
@@ -148,7 +185,7 @@ class History {
   close(): void {
     this.#engine?.close();
     this.#services.close();
-    for (const ending of ["", "-wal", "-shm", ".heads", ".lock", ".lock-journal"])
+    for (const ending of ["", "-wal", "-shm", ".heads", ".lock", ".lock-journal", ".backup"])
       rmSync(this.#path + ending, { force: true });
   }
 
@@ -274,7 +311,7 @@ class History {
     return summary;
   }
 
-  async #program(diesAt: number | undefined): Promise<Engine> {
+  async #program(diesAt: number | undefined, fillsGap = false): Promise<Engine> {
     const before = this.#engine;
     const isFree = before !== undefined && !before.life.dead && !before.life.doomed && diesAt === undefined;
     // A process that was told its token is bad gets another one only from a new one.
@@ -289,10 +326,73 @@ class History {
       configuration: this.#configuration,
       offset: () => 0,
       diesAt: diesAt ?? Number.POSITIVE_INFINITY,
+      fillsGap,
       log: (line) => this.#story.push(line.trim()),
     });
     this.#engine = engine;
     return engine;
+  }
+
+  /** Orders that wait for a person since a restore in the middle of something. */
+  #waiting(): number {
+    if (this.#restoring !== "any") return 0;
+    const codes = waitingCodes.map((code) => `'${code}'`).join(", ");
+    return rowsOf(this.#path, `select 1 from record where deferred_code in (${codes})`).length;
+  }
+
+  #stop(): void {
+    this.#engine?.close();
+    this.#engine = undefined;
+  }
+
+  /** A backup is made, or the one that was made is put back. */
+  async #backupOrRestore(): Promise<void> {
+    if (this.#backup && this.#draws.chance(0.5)) await this.#restore();
+    else if (!this.#backup || this.#draws.chance(0.3)) {
+      this.#stop();
+      rmSync(`${this.#path}.backup`, { force: true });
+      await copyWhileWritten(this.#path, `${this.#path}.backup`, () => {});
+      this.#backup = true;
+      this.#note("backup");
+    }
+  }
+
+  /**
+   * Puts the older copy back, with what was decided and learned since lost, and has the gap rebuilt by a program that
+   * may die on the way, without a writing call.
+   */
+  async #restore(): Promise<void> {
+    const draws = this.#draws;
+    if (this.#restoring === "agreed") {
+      this.#services.faultRate = 0;
+      await this.#lastRuns();
+    }
+    this.#stop();
+    for (const ending of ["", "-wal", "-shm"]) rmSync(this.#path + ending, { force: true });
+    copyFileSync(`${this.#path}.backup`, this.#path);
+    this.#restores += 1;
+    this.#note("restored");
+    const writes = this.#services.writingCalls;
+    let diesAt = draws.chance(0.5) ? draws.whole(1, 150) : undefined;
+    for (let tries = 0; tries < 4; tries += 1) {
+      this.#services.faultRate = tries > 0 ? 0 : (draws.pick([0, 0.1]) ?? 0);
+      let summary;
+      try {
+        const engine = await this.#program(diesAt, true);
+        summary = await engine.rebuild(this.#configuration.limits);
+      } catch (error) {
+        if (!(error instanceof Problem) || error.code !== "rebuild.ledger-used") throw error;
+        break;
+      }
+      diesAt = undefined;
+      this.#note(summary === undefined ? "killed rebuilding" : `rebuilt: exit ${summary.exitCode}`);
+      for (const { record, why } of [...(summary?.lost ?? []), ...(summary?.left ?? [])])
+        this.#story.push(`  ${record}: ${why}`);
+      if (summary?.unreadable === 0) break;
+    }
+    if (this.#services.writingCalls !== writes) this.#wrong.push("a rebuild sent a writing call");
+    this.#stop();
+    this.#services.faultRate = 0;
   }
 
   /** A person approves what is held, and decides what is parked after a look at the platform. */

@@ -144,6 +144,14 @@ export async function everyStatement(): Promise<{ texts: string[]; migrating: Re
     for (const by of ["happened", "crm-date"] as const)
       for (const filters of [{}, all]) await stated(ledger.path, kind, { by, filters });
   await closing(world);
+  const place = { enterpriseGlobalId: "e", members: ["m"], holders: [{ assetNumber: "n", memberGlobalId: "m" }] };
+  const nobody = { namespace: "crm", id: "c1" };
+  await ledger.gap.begin("b");
+  await ledger.gap.setAside(nobody);
+  await ledger.gap.wasPlaced(nobody);
+  await ledger.gap.bringOrderBack(nobody, nobody, () => false);
+  await ledger.gap.bringPeopleBack(nobody, place);
+  await ledger.gap.close("b", {});
   copyLedger(ledger.path, join(newFolder(), "copy.db"));
   const copy = join(newFolder(), "backup.db");
   await copyWhileWritten(ledger.path, copy, () => {});

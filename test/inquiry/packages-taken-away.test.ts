@@ -47,6 +47,7 @@ const step: StepRow = {
   items: "[]",
   licence_orders: "[]",
   operation_id: "op-1",
+  forgotten_at: null,
   origin: "sent",
   payload: null,
   body: null,

@@ -20,6 +20,8 @@ import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../../sr
 import type { RunDependencies, RunRequest } from "../../src/run/request.ts";
 import { planRun } from "../../src/run/plan-run.ts";
 import type { PlanSummary } from "../../src/run/plan-run.ts";
+import { runRebuild } from "../../src/run/rebuild.ts";
+import type { RebuildSummary } from "../../src/run/rebuild.ts";
 import { runSync } from "../../src/run/run.ts";
 import type { LimitsSettings, SettleSettings } from "../../src/run/run-settings.ts";
 import type { RunSummary } from "../../src/run/summary.ts";
@@ -207,6 +209,8 @@ export class Engine {
     /** How far the wall clock of the machine is off. */
     offset: () => number;
     diesAt: number;
+    /** It opens a ledger that was restored, to rebuild what that lacks. */
+    fillsGap?: boolean;
     onStep?: (step: number) => void;
     log: (line: string) => void;
   }): Promise<Engine> {
@@ -222,6 +226,7 @@ export class Engine {
     const ledger = await openMortal(
       {
         path: options.path,
+        fillsGap: options.fillsGap,
         clock,
         ids: createIds(() => clock.now(), draws),
         random: draws,
@@ -273,6 +278,11 @@ export class Engine {
   /** One run with the lock held. Undefined where the program died in it. */
   async run(request: RunRequest): Promise<RunSummary | undefined> {
     return await this.#locked(() => runSync(this.#depsOf(request), request));
+  }
+
+  /** What was done since the ledger was backed up is read back. Undefined where the program died in it. */
+  async rebuild(limits: LimitsSettings): Promise<RebuildSummary | undefined> {
+    return await this.#locked(() => runRebuild(this.#deps, { limits, signal: undefined, header: {}, by: "tester" }));
   }
 
   /** A plan of what would be done, with the lock held. Undefined where the program died in it. */

@@ -28,7 +28,8 @@ A job of the kind \`backup\` does the same on a schedule. \`crm-sync restore FIL
       "after",
       `${example("crm-sync restore /mnt/elsewhere/crm-sync/ledger-20261101T023000.000Z.db")}
 Stop the program first. The backup is checked before anything is touched, and what stood there is kept beside it. Where
-it lacks something that was done, it ends with exit 3, and whatever would write into that ledger is refused (exit 65).`,
+it lacks something that was done, it ends with exit 3, and whatever would write into that ledger is refused (exit 65)
+until \`crm-sync rebuild\` has read back from the platform what was done since.`,
     )
     .action((file) => carryOut((invocation) => restoreCommand(invocation, file)));
 };

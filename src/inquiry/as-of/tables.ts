@@ -291,7 +291,7 @@ export const tablesAsOf: Readonly<Record<string, Known>> = {
     as: "copy",
     rows: "(select o.created_at from main.operation o where o.id = t.operation_id) <= :at",
   },
-  order_step: added("at"),
+  order_step: { as: "view", rows: "t.at <= :at", columns: { forgotten_at: later("forgotten_at") } },
   placed_order: versions("from_at", "to_at", {
     customer_namespace: stoodFor("customer_namespace", "namespace"),
     customer_id: stoodFor("customer_id", "id"),

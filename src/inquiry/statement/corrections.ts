@@ -171,6 +171,7 @@ const stepsOfOrder = ofEachCustomer(({ db }, order) =>
     .select(["kind", "at", "version", "items", "operation_id"])
     .where("namespace", "=", order.namespace)
     .where("order_id", "=", order.id)
+    .where("forgotten_at", "is", null)
     .orderBy("number"),
 );
 

@@ -42,7 +42,7 @@ const ordersAfter = asked<After, RecordKey>(`select p.namespace, p.order_id as i
     and (@ofId is null or (p.placed_for_namespace = @ofNamespace and p.placed_for_id = @ofId)
       or (p.customer_namespace = @ofNamespace and p.customer_id = @ofId)
       or exists (select 1 from order_step s where s.namespace = p.namespace and s.order_id = p.order_id
-        and s.customer_namespace = @ofNamespace and s.customer_id = @ofId))
+        and s.forgotten_at is null and s.customer_namespace = @ofNamespace and s.customer_id = @ofId))
   order by p.namespace, p.order_id limit @page`);
 
 /** The keys of placed orders, by page: between two pages other statements may write to tables of their own. */

@@ -96,7 +96,8 @@ function holds(product: string): RawBuilder<unknown> {
     select 1 from record_version v, json_each(v.body, '$.instances') x
     where v.stream = 'orders' and v.namespace = p.namespace and v.id = p.order_id
       and (v.version = p.version or v.version in (select s.version from order_step s
-        where s.namespace = p.namespace and s.order_id = p.order_id and s.kind = 'bought'))
+        where s.namespace = p.namespace and s.order_id = p.order_id and s.kind = 'bought'
+          and s.forgotten_at is null))
       and x.value ->> 'kind' = 'product' and ${product} in (x.value ->> 'gmsPid', x.value ->> 'appKey')
       and ${of("instance_id")} in (
         with recursive above (id) as (

@@ -39,7 +39,7 @@ function eventsIn({ period, by }: Wanted): RawBuilder<unknown> {
     where +p.to_at is null and ${isWithin(period, by, sql`p.from_at`)}
     union all
     select s.at, s.namespace, s.order_id, s.number, s.customer_namespace, s.customer_id from order_step s
-    where s.at >= ${from} and s.at < ${to} and ${isEvent}`;
+    where s.forgotten_at is null and s.at >= ${from} and s.at < ${to} and ${isEvent}`;
 }
 
 /** Events of orders in a period, in the order of time. */

@@ -46,7 +46,8 @@ const placedOrder = asked<RecordKey, PlacedRow>(`select p.namespace, p.order_id 
     coalesce(p.placed_for_id, p.customer_id) as customerId, p.version, p.origin,
     p.channel_order_id as channelOrderId, p.operation_id as operationId, v.body, v.date_zones as zones,
     r.source as source,
-    exists (select 1 from order_step s where s.namespace = p.namespace and s.order_id = p.order_id) as hasSteps,
+    exists (select 1 from order_step s where s.namespace = p.namespace and s.order_id = p.order_id
+      and s.forgotten_at is null) as hasSteps,
     (select json_group_array(json_object('sequence', l.sequence, 'licenseType', l.license_type,
         'platformCustomerId', l.platform_customer_id, 'licenseOrderId', l.license_order_id))
       from (select * from licence_order f where f.namespace = p.namespace and f.order_id = p.order_id
@@ -62,7 +63,7 @@ const stepsOfOrder = asked<RecordKey, StepRow>(`select s.*, v.body, v.date_zones
     and v.version = coalesce(s.version, (
       select max(f.version) from record_version f
       where f.stream = 'orders' and f.namespace = s.namespace and f.id = s.order_id and f.from_at <= s.at))
-  where s.namespace = @namespace and s.order_id = @id order by s.number`);
+  where s.namespace = @namespace and s.order_id = @id and s.forgotten_at is null order by s.number`);
 
 const numberColumns = `n.wire_number as number, n.instance_id as instanceId, n.unit,
     n.customer_namespace as customerNamespace, n.customer_id as customerId, n.ended_at as endedAt, n.fixed_at`;

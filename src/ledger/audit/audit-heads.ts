@@ -18,7 +18,7 @@ import { dirname } from "node:path";
 import { z } from "zod";
 import { messageOf } from "../../base/errors.ts";
 import { flushFile } from "../../base/private-files.ts";
-import type { AuditHead, KeptHead } from "./audit-log.ts";
+import type { KeptHead } from "./audit-log.ts";
 import { refused } from "../database/damage.ts";
 
 /**
@@ -246,10 +246,10 @@ function isCutOff(line: string): boolean {
 }
 
 /** Heads of the audit chain that were kept so far, oldest first. */
-export function readKeptHeads(path: string): AuditHead[] {
+export function readKeptHeads(path: string): KeptHead[] {
   return readMarks(path)
     .filter((mark) => mark.sequence > 0)
-    .map(({ sequence, hash, root }) => ({ sequence, hash, root }));
+    .map(({ sequence, hash, root, commit, at }) => ({ sequence, hash, root, commit, at }));
 }
 
 /**
@@ -301,7 +301,7 @@ export function refuseOlderLedger(
         ? `${last.commit} groups of changes, and it has ${commits}`
         : `the audit entry ${last.sequence}, and it has another one or none there`) +
       ". What it lacks, orders among it, would be done a second time. Nothing was sent",
-    "restore the newest copy (`crm-sync audit verify` says more); to go on with this one on purpose, knowing " +
-      `that what it lacks may be done twice, move ${heads} away first`,
+    "restore the newest copy (`crm-sync audit verify` says more); where there is none, `crm-sync rebuild` reads back " +
+      "from the platform what this one lacks",
   );
 }

@@ -20,6 +20,10 @@ export interface AuditHead {
 /** A head as it was kept outside the database: with the size of its tree at a configured place and in a checkpoint. */
 export interface KeptHead extends AuditHead {
   size?: number | undefined;
+  /** How many groups of work the ledger had committed, where that was kept with it. */
+  commit?: number | undefined;
+  /** When it was kept, where that is known. */
+  at?: string | undefined;
 }
 
 /** The formats of entries, oldest first; a later entry is never of an earlier format. */

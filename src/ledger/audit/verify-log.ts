@@ -1,5 +1,7 @@
 import { auditHash, lastEntryOf, formats, tileLeaves } from "./audit-log.ts";
 import type { AuditHead, AuditRow, KeptHead } from "./audit-log.ts";
+import { GapsOfRecord } from "./gaps-of-record.ts";
+import type { LostEntries } from "./gaps-of-record.ts";
 import { RecordTree } from "./record-tree.ts";
 import type { AuditTreeTable } from "./tables.ts";
 
@@ -36,6 +38,8 @@ export interface AuditVerdicts {
   lastAt: string | undefined;
   /** Entries of which a head stands outside the database. */
   keptHeads: number;
+  /** Entries that were lost where a backup was restored, as the record itself says. */
+  lost: readonly LostEntries[];
   /** Whether nothing is known to be wrong. */
   good: boolean;
   /** Whether nothing was changed. */
@@ -75,12 +79,17 @@ export function verifyRecord(record: AuditRecord): AuditVerdicts {
   const { entries, head } = walk;
   const finding = walk.finding ?? schemaFinding(record) ?? treeFinding(record, walk);
   const integrity: AuditVerdicts["integrity"] = finding === undefined ? { good: true } : { good: false, ...finding };
-  const longest = record.heads.reduce((most, { sequence }) => Math.max(most, sequence), 0);
-  const completeness = completenessOf(record.heads.length === 0, longest, Math.max(last, entries));
+  const { gaps } = walk;
+  const heads = record.heads.filter((head) => !gaps.explain(head));
+  const longest = heads.reduce((most, { sequence }) => Math.max(most, sequence), 0);
+  const complete = completenessOf(record.heads.length === 0, longest, Math.max(last, entries));
+  // Nothing that was cut off beside them: that some are lost stays so for good.
+  const completeness = gaps.lost.length > 0 && complete.good === true ? { good: null, why: gaps.why } : complete;
   return {
     entries,
     head,
     lastAt: walk.lastAt,
+    lost: gaps.lost,
     keptHeads: new Set(record.heads.map(({ sequence }) => sequence)).size,
     good: integrity.good && completeness.good !== false,
     integrity,
@@ -103,10 +112,12 @@ class Walk {
   head: AuditHead | undefined;
   lastAt: string | undefined;
   readonly tree = new RecordTree();
+  readonly gaps = new GapsOfRecord();
+  /** Heads that fit no entry, until the record says whether those were lost. */
+  readonly #unfit: KeptHead[] = [];
   readonly #kept: ReadonlyMap<number, readonly KeptHead[]>;
   #format: number = formats[0];
   #wrong: AuditFinding | undefined;
-  #unlike: number | undefined;
   #lastFitting = 0;
 
   constructor({ heads }: AuditRecord) {
@@ -115,13 +126,14 @@ class Walk {
 
   /** The first that is wrong: a head that does not fit is of an entry before the one where the walk ended. */
   get finding(): AuditFinding | undefined {
-    if (this.#unlike === undefined) return this.#wrong;
-    const entry = `entry ${this.#unlike} is not the one whose hash was kept outside the ledger`;
-    return this.#lastFitting < this.#unlike
-      ? { code: "record-rewritten", firstBad: this.#unlike, why: `${entry}: the chain was written anew` }
+    const unlike = this.#unfit.find((head) => !this.gaps.explain(head))?.sequence;
+    if (unlike === undefined) return this.#wrong;
+    const entry = `entry ${unlike} is not the one whose hash was kept outside the ledger`;
+    return this.#lastFitting < unlike
+      ? { code: "record-rewritten", firstBad: unlike, why: `${entry}: the chain was written anew` }
       : {
           code: "heads-disagree",
-          firstBad: this.#unlike,
+          firstBad: unlike,
           why: `${entry}, and another head fits: the chain or the file of heads was written anew`,
         };
   }
@@ -133,6 +145,7 @@ class Walk {
     this.entries = row.sequence;
     this.#format = row.format;
     this.tree.take(row);
+    this.gaps.take(row);
     const { sequence, hash } = row;
     this.head = { sequence, hash };
     this.lastAt = row.at;
@@ -142,7 +155,7 @@ class Walk {
     const root = this.tree.leaves.root();
     const fits = (of: KeptHead): boolean =>
       of.hash === hash && (of.root ?? root) === root && (of.size ?? size) === size;
-    if (!kept.every(fits)) this.#unlike ??= sequence;
+    this.#unfit.push(...kept.filter((head) => !fits(head)));
     if (kept.some(fits)) this.#lastFitting = sequence;
   }
 

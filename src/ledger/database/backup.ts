@@ -3,6 +3,7 @@ import { createPrivateFile } from "../../base/private-files.ts";
 import { refused } from "./damage.ts";
 import { connect } from "./ledger-file.ts";
 import { openReadOnly } from "./database.ts";
+import { gapKeys } from "./newest.ts";
 
 /** How far a copy of the ledger is. */
 export interface CopiedLedger {
@@ -80,6 +81,21 @@ export function ledgerFacts(path: string, sequence = 0): { name: string | null; 
     return { name: name ?? null, hash };
   } finally {
     database.close();
+  }
+}
+
+/**
+ * Has a copy that is put back say which backup it is of, so that a rebuild can tell what it lacks. `unknown`: nobody
+ * knows what was done after it.
+ */
+export function noteRestored(path: string, note: { backup: string; at: string; unknown: boolean }): void {
+  const copy = connect(path, {});
+  try {
+    copy
+      .prepare("insert into meta (key, value) values (?, ?) on conflict (key) do update set value = excluded.value")
+      .run(gapKeys.restored, JSON.stringify(note));
+  } finally {
+    copy.close();
   }
 }
 

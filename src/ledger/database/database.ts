@@ -5,7 +5,7 @@ import { CompiledQuery, SqliteDriver } from "kysely";
 import { Migrator } from "kysely/migration";
 import type { Migration, MigrationProvider } from "kysely/migration";
 import { messageOf, Problem } from "../../base/errors.ts";
-import { refuseLostLedger, refuseOlderLedger } from "../audit/audit-heads.ts";
+import { refuseLostLedger } from "../audit/audit-heads.ts";
 import { keepPrivate } from "../../base/private-files.ts";
 import type { ReadingGroup } from "../../base/private-files.ts";
 import { databaseProblem, isFatal, refused } from "./damage.ts";
@@ -18,6 +18,7 @@ import {
   requireThere,
 } from "./ledger-file.ts";
 import { beginLedger } from "./new-ledger.ts";
+import { requireNewest } from "./newest.ts";
 import * as ledgerMigration from "../../../migrations/0001_ledger.ts";
 import * as servicesLeftMigration from "../../../migrations/0002_services_left.ts";
 import * as openRecordsMigration from "../../../migrations/0003_open_records.ts";
@@ -55,6 +56,7 @@ import * as cutReadsMigration from "../../../migrations/0036_cut_reads.ts";
 import * as shapesOfReadsMigration from "../../../migrations/0037_shapes_of_reads.ts";
 import * as refusedStoredFormsMigration from "../../../migrations/0038_refused_stored_forms.ts";
 import * as toldByWayMigration from "../../../migrations/0039_told_by_way.ts";
+import * as forgottenStepsMigration from "../../../migrations/0041_forgotten_steps.ts";
 import * as rejectionsMigration from "../../../migrations/0004_rejections.ts";
 
 export type Sqlite = Database.Database;
@@ -104,6 +106,7 @@ export const migrations: Record<string, Migration> = {
   "0037_shapes_of_reads": shapesOfReadsMigration,
   "0038_refused_stored_forms": refusedStoredFormsMigration,
   "0039_told_by_way": toldByWayMigration,
+  "0041_forgotten_steps": forgottenStepsMigration,
 };
 
 class TransactionalDdlAdapter extends SqliteAdapter {
@@ -152,33 +155,13 @@ export function kyselyOn<Tables>(database: Sqlite): Kysely<Tables> {
   return new Kysely<Tables>({ dialect: new LedgerDialect(database) });
 }
 
-/** The key under which `meta` counts the groups of work that were committed. */
-const commitsKey = "commits";
-
-/**
- * Refuses an older copy of the ledger that was put back; also one from before the count of commits, by its audit chain.
- */
-export function requireNewest(database: Sqlite, path: string): void {
-  refuseOlderLedger(path, {
-    commits: () => Number(database.prepare("select value from meta where key = +?").pluck().get(commitsKey) ?? 0),
-    hashAt: (sequence) =>
-      database.prepare<[number], string>("select hash from audit where sequence = +?").pluck().get(sequence),
-  });
-}
-
-/** Counts one more group of work, inside its transaction; the statement answers how many they are now. */
-export function commitCounter(database: Sqlite): Database.Statement<[], { value: string }> {
-  return database.prepare<[], { value: string }>(
-    `insert into meta (key, value) values ('${commitsKey}', '1')
-     on conflict (key) do update set value = cast(value as integer) + 1 returning value`,
-  );
-}
-
 export interface OpenOptions {
   migrate: boolean;
   busyTimeoutMs?: number | undefined;
   /** Who may read beside the owner. */
   group?: ReadingGroup | undefined;
+  /** It may lack what was done since, as whoever opens it finds that out. */
+  fillsGap?: boolean | undefined;
 }
 
 /**
@@ -196,8 +179,9 @@ export async function openDatabase(path: string, options: OpenOptions): Promise<
     keepPrivate(path, options.group);
     makeDurable(database, path);
     requireSound(database, path);
-    if (appliedMigrations(database).length > 0) requireNewest(database, path);
-    else refuseLostLedger(path);
+    if (appliedMigrations(database).length > 0) {
+      if (options.fillsGap !== true) requireNewest(database, path);
+    } else refuseLostLedger(path);
     if (options.migrate) await migrate(database, path);
     requireKnownVersion(database, path);
     closeToOthers(path, options.group);

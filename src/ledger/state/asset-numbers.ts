@@ -147,7 +147,7 @@ export class AssetNumberRows {
           if (run.byWire.get(given, given) === undefined) run.fixGiven.run(given, at, at, given, ...place);
           else {
             run.keepEnded.run({ at, number: given });
-            if (run.fixAgain.run(at, ...place, given).changes === 0) {
+            if (run.fixAgain.run(at, ...place, given, order.namespace, order.id).changes === 0) {
               clashing.push(given);
               continue;
             }
@@ -228,7 +228,7 @@ function renewedStatements(database: Sqlite) {
       database.prepare<[string, string], FixedNumber & { step: number; continues: string }>(
         `select ${unitOfStep}, i.value ->> 'continues' as continues from order_step s, json_each(s.items) i
        where s.customer_namespace = +? and s.customer_id = +? and s.kind = 'bought'
-         and i.value ->> 'continues' is not null and exists (select 1 from asset_number n
+         and s.forgotten_at is null and i.value ->> 'continues' is not null and exists (select 1 from asset_number n
            where n.wire_number = i.value ->> 'number' and n.fixed_at is not null and n.ended_at is null)
        order by s.number`,
       ),
@@ -236,7 +236,7 @@ function renewedStatements(database: Sqlite) {
       database.prepare<[string, string], FixedNumber & { step: number }>(
         `select ${unitOfStep} from order_step s, json_each(s.items) i
        where s.customer_namespace = +? and s.customer_id = +? and s.kind = 'removed'
-         and i.value ->> 'product' is null and i.value ->> 'number' is not null
+         and s.forgotten_at is null and i.value ->> 'product' is null and i.value ->> 'number' is not null
        order by s.number`,
       ),
   };
@@ -255,12 +255,16 @@ const keepEarlier = `insert into earlier_number (wire_number, left_at, fixed_at,
     and (n.unit is not null or exists (select 1 from earlier_number e where e.wire_number = n.wire_number
       and e.namespace = n.namespace and e.order_id = n.order_id))`;
 
+/** When what the ledger knew was set aside, since it was restored: a number of the pool may stand again since. */
+const gapAt = "select value ->> 'at' from meta where key = 'gap'";
+
 function anewStatements(database: Sqlite) {
   return {
     keepLeft: () => database.prepare<[{ at: string; number: string }]>(`${keepEarlier} on conflict do nothing`),
     keepEnded: () =>
       database.prepare<[{ at: string; number: string }]>(
-        `${keepEarlier} and n.origin = 'crm' and n.ended_at is not null on conflict do nothing`,
+        `${keepEarlier} and n.ended_at is not null
+          and (n.origin = 'crm' or n.ended_at = (${gapAt})) on conflict do nothing`,
       ),
     ended: () =>
       // A number that the CRM gave to another asset since stands there: the step alone says what ended.
@@ -279,14 +283,16 @@ function anewStatements(database: Sqlite) {
          join json_each(s.items) i
          left join record r on r.stream = 'orders' and r.namespace = p.namespace and r.id = p.order_id
        where s.customer_namespace = +? and s.customer_id = +? and s.kind = 'removed'
-         and i.value ->> 'product' is null and i.value ->> 'number' is not null and ${asTheCrmSays}
+         and s.forgotten_at is null and i.value ->> 'product' is null and i.value ->> 'number' is not null
+         and ${asTheCrmSays}
        order by 2, 3, 1`,
       ),
     fixAgain: () =>
       database.prepare(
         `update asset_number set fixed_at = ?, namespace = ?, order_id = ?, instance_id = ?, unit = ?,
          customer_namespace = ?, customer_id = ?, ended_at = null
-          where wire_number = +? and origin = 'crm' and fixed_at is not null and ended_at is not null`,
+          where wire_number = +? and fixed_at is not null and ended_at is not null and (origin = 'crm'
+            or (ended_at = (${gapAt}) and (order_id is null or (namespace = ? and order_id = ?))))`,
       ),
     leave: () =>
       database.prepare<[string]>("update asset_number set unit = null where wire_number = +? and fixed_at is not null"),

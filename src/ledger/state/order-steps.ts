@@ -25,6 +25,8 @@ interface OrderStepTable {
   licence_orders: string;
   operation_id: string | null;
   origin: StepOrigin;
+  /** Since when it counts for nothing: the ledger was restored, and the order stands otherwise. */
+  forgotten_at: string | null;
 }
 
 /** A channel order number of an amendment, fixed before the intent; `used_at` once the amendment was accepted. */
@@ -166,7 +168,7 @@ export class OrderStepRows {
 }
 
 /** A step as its row has it. */
-export function stepOf(row: Omit<OrderStepTable, "at" | "operation_id">): OrderStep {
+export function stepOf(row: Omit<OrderStepTable, "at" | "operation_id" | "forgotten_at">): OrderStep {
   const { number, kind, origin, channel_order_id: channelOrderId, version } = row;
   const of = {
     number,
@@ -212,13 +214,17 @@ function numberStatements(database: Sqlite) {
       ),
     // An order that was taken over may have had amendments of which nothing is shown any more, under numbers that
     // count from 1 or from an earlier take-over: those of this ledger count from the second in which it took it over.
+    // So they do once the ledger was restored from a backup: what it lacks may have used the next ones.
     highest: () =>
       database.prepare<[RecordKey], { n: number | null }>(
         `select max(n) as n from (
        select n from amendment_number where namespace = +@namespace and order_id = +@id
        union all
        select unixepoch(from_at) from placed_order
-          where namespace = +@namespace and order_id = +@id and origin = 'adopted')`,
+          where namespace = +@namespace and order_id = +@id and origin = 'adopted'
+       union all
+       select unixepoch(g.value ->> 'at') from meta g join placed_order p on p.from_at <= g.value ->> 'at'
+          where g.key = 'gap' and p.namespace = +@namespace and p.order_id = +@id)`,
       ),
     owner: () =>
       database.prepare<[{ number: string }], RecordKey>(
@@ -241,7 +247,8 @@ function numberStatements(database: Sqlite) {
     note: () =>
       database.prepare(
         `insert into amendment_number (channel_order_id, namespace, order_id, n, hash, fixed_at, used_at)
-       values (?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
+       values (?, ?, ?, ?, ?, ?, ?)
+       on conflict do update set used_at = coalesce(used_at, excluded.used_at)`,
       ),
     use: () =>
       database.prepare("update amendment_number set used_at = ? where channel_order_id = +? and used_at is null"),
@@ -252,15 +259,15 @@ function prepareStatements(database: Sqlite) {
   return statements.onUse({
     ...numberStatements(database),
     of: () =>
-      database.prepare<[string, string], Omit<OrderStepTable, "at" | "operation_id">>(
+      database.prepare<[string, string], Omit<OrderStepTable, "at" | "operation_id" | "forgotten_at">>(
         `select number, namespace, order_id, customer_namespace, customer_id, kind, channel_order_id, version, items,
          licence_orders, origin
-       from order_step where namespace = +? and order_id = +? order by number`,
+       from order_step where namespace = +? and order_id = +? and forgotten_at is null order by number`,
       ),
     operationsOf: () =>
       database.prepare<[string, string], { number: number; operation: string }>(
         `select number, operation_id as operation from order_step
-         where namespace = +? and order_id = +? and operation_id is not null`,
+         where namespace = +? and order_id = +? and operation_id is not null and forgotten_at is null`,
       ),
     boughtAt: () =>
       database.prepare<[RecordKey], { number: string; at: string }>(
@@ -269,7 +276,8 @@ function prepareStatements(database: Sqlite) {
            and operation_id is not null
          union all
          select channel_order_id, at from order_step
-         where customer_namespace = +@namespace and customer_id = +@id and kind = 'bought' and origin = 'sent'`,
+         where customer_namespace = +@namespace and customer_id = +@id and kind = 'bought' and origin = 'sent'
+           and forgotten_at is null`,
       ),
     licenceOrders: () =>
       database.prepare<[string, string], LicenceOrder>(
@@ -279,7 +287,8 @@ function prepareStatements(database: Sqlite) {
       ),
     last: () =>
       database.prepare<[string, string], { last: number | null }>(
-        "select max(number) as last from order_step where namespace = +? and order_id = +?",
+        `select max(number) as last from order_step
+          where namespace = +? and order_id = +? and forgotten_at is null`,
       ),
     step: () =>
       database.prepare(

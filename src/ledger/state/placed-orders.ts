@@ -139,7 +139,7 @@ const stoodBefore = `with earlier as (
          iif(p.customer_namespace = e.namespace and p.customer_id = e.customer_id, p.from_at, ''), coalesce(
          (select max(s.at) from order_step s where s.namespace = p.namespace and s.order_id = p.order_id
             and s.customer_namespace = e.namespace and s.customer_id = e.customer_id
-            and s.kind = 'bought' and s.origin <> 'found'),
+            and s.kind = 'bought' and s.origin <> 'found' and s.forgotten_at is null),
          iif(p.placed_for_namespace = e.namespace and p.placed_for_id = e.customer_id, p.from_at, '')))
        between e.from_at and e.to_at`;
 
@@ -180,7 +180,9 @@ function prepareStatements(database: Sqlite) {
       database.prepare(
         `insert into licence_order (namespace, order_id, sequence, license_type, platform_customer_id, license_order_id,
          at)
-       values (?, ?, ?, ?, ?, ?, ?)`,
+       values (?, ?, ?, ?, ?, ?, ?)
+       on conflict do update set license_type = excluded.license_type,
+         platform_customer_id = excluded.platform_customer_id, license_order_id = excluded.license_order_id`,
       ),
   });
 }

@@ -130,6 +130,8 @@ it("of a ledger that gave a number on before it kept whose it had been, the step
      alter table source_read drop column shape; alter table source_read drop column question; alter table source_read drop column mapping;
       alter table source_read drop column continues; alter table quarantine drop column of_stored_form;
       drop table read_checkpoint; drop table read_checkpoint_seen; drop table alert_told; drop table delivery;
+     alter table order_step drop column forgotten_at;
+     drop index placed_order_ended; drop index staff_link_ended;
      delete from kysely_migration where name >= '0034'`,
   );
   const earlier = await openDatabase(world.path, { migrate: false });

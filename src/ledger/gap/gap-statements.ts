@@ -1,0 +1,240 @@
+import type { RecordKey } from "../../crm/model.ts";
+import type { Sqlite } from "../database/database.ts";
+import { commitsKey, gapKeys } from "../database/newest.ts";
+import { stored } from "../database/stored.ts";
+
+/** What the enterprise of a customer shows: its members, and who holds which asset. */
+export interface GapPlace {
+  enterpriseGlobalId: string;
+  members: readonly string[];
+  holders: readonly { assetNumber: string; memberGlobalId: string }[];
+}
+
+/** An operation whose outcome nobody knew when the backup was made. */
+export interface OpenOperation {
+  id: string;
+  endpoint: string;
+  subject: string;
+}
+
+/** What a restore said of the backup that it put back. */
+interface RestoreNote {
+  backup: string;
+  at: string;
+  /** Nobody knows what was done after it. */
+  unknown: boolean;
+}
+
+const open = "('sending', 'unknown', 'parked')";
+
+/**
+ * What is ended at the instant of the gap, and can be told from what ended otherwise by that. Each takes the instant.
+ */
+const ended: Readonly<Record<string, string>> = {
+  links: "update link set to_at = @at where to_at is null",
+  orders: "update placed_order set to_at = @at where to_at is null",
+  steps: "update order_step set forgotten_at = @at where forgotten_at is null",
+  moved: "update moved_order set ended_at = @at where ended_at is null",
+  numbers: "update asset_number set ended_at = @at where fixed_at is not null and ended_at is null",
+  // A number of the pool may have been used since.
+  unusedNumbers: "update asset_number set fixed_at = @at, ended_at = @at, wire_number = number where fixed_at is null",
+  amendmentNumbers: "update amendment_number set used_at = @at where used_at is null",
+  accounts: "update staff_link set to_at = @at where to_at is null",
+  assignments: "update assignment set to_at = @at where to_at is null",
+  acknowledged: "update acknowledged set to_at = @at where to_at is null",
+  requests: "update manual_request set to_at = @at, due = 0 where to_at is null and due = 1",
+  observations: "update observation set to_at = @at where to_at is null",
+  differences: "update difference set ended_at = @at where ended_at is null",
+  // Who approved or was asked something may have done so in vain since.
+  holds: "update hold set state = 'lapsed', decided_at = @at, reason = @why where state in ('open', 'approved')",
+  heldOperations: `update hold_operation set ended_at = @at where ended_at is null
+    and hold_id in (select id from hold where decided_at = @at)`,
+  approvals: "update approved_operation set used_at = @at where used_at is null",
+  operations: `update operation set state = 'dropped', updated_at = @at, outcome_message = @why
+    where state in ${open} or state in ('planned', 'held')`,
+};
+
+/** Statements over the tables of what is known, all at once. Run inside the writer's transaction. */
+export class GapStatements {
+  readonly #database: Sqlite;
+
+  constructor(database: Sqlite) {
+    this.#database = database;
+  }
+
+  openSince(): string | undefined {
+    return this.#meta(gapKeys.open);
+  }
+
+  gap(): string | undefined {
+    return this.#meta(gapKeys.gap);
+  }
+
+  restored(): RestoreNote | undefined {
+    const text = this.#meta(gapKeys.restored);
+    return text === undefined ? undefined : stored<RestoreNote>(text);
+  }
+
+  commits(): number {
+    return Number(this.#meta(commitsKey) ?? 0);
+  }
+
+  lastEntryAt(): string | undefined {
+    return this.#database.prepare<[], string>("select at from audit order by sequence desc limit 1").pluck().get();
+  }
+
+  /** An instant at which nothing ended yet. */
+  momentAfter(now: string): string {
+    const taken = this.#database
+      .prepare<[{ now: string }], string | null>(
+        `select max(at) from (select max(to_at) as at from placed_order union all select max(to_at) from link
+          union all select max(to_at) from staff_link union all select max(to_at) from assignment
+          union all select max(forgotten_at) from order_step union all select max(ended_at) from asset_number
+          union all select max(to_at) from acknowledged union all select max(ended_at) from moved_order)
+          where at >= @now`,
+      )
+      .pluck()
+      .get({ now });
+    return taken === null || taken === undefined ? now : new Date(Date.parse(taken) + 1).toISOString();
+  }
+
+  inDoubt(): OpenOperation[] {
+    return this.#database
+      .prepare<[], OpenOperation>(
+        `select id, endpoint, subject from operation where state in ${open} order by created_at, id`,
+      )
+      .all();
+  }
+
+  /** Ends all that is known, and has every customer looked at; answers how much it was of each. */
+  setAside(at: string, why: string): Record<string, number> {
+    const counts: Record<string, number> = {};
+    for (const [name, sql] of Object.entries(ended)) {
+      const values = sql.includes("@why") ? { at, why } : { at };
+      counts[name] = this.#database.prepare(sql).run(values).changes;
+    }
+    this.#database.prepare("update observation_read set shown_hash = null").run();
+    this.#database.prepare("update record set pending = 1 where pending = 0 and state <> 'quarantined'").run();
+    return counts;
+  }
+
+  notLookedAt({ namespace, id }: RecordKey, at: string): void {
+    this.#database
+      .prepare(
+        `insert into unread_customer (namespace, id, since, all_orders, why) values (?, ?, ?, 1, ?)
+         on conflict do update set since = excluded.since, all_orders = 1, why = excluded.why, ended_at = null`,
+      )
+      .run(namespace, id, at, "the ledger was restored, and not all customers were looked at");
+  }
+
+  /** From here on this ledger is the newest, and open to a rebuild alone. */
+  keep(gap: { at: string }, commits: number): void {
+    const set = this.#database.prepare(
+      "insert into meta (key, value) values (?, ?) on conflict (key) do update set value = excluded.value",
+    );
+    set.run(gapKeys.gap, JSON.stringify(gap));
+    set.run(gapKeys.open, gap.at);
+    set.run(commitsKey, String(commits));
+  }
+
+  close(): void {
+    this.#database.prepare("delete from meta where key in (?, ?)").run(gapKeys.open, gapKeys.restored);
+  }
+
+  orders({ namespace, id }: RecordKey, at: string): { order: RecordKey; channelOrderId: string; agrees: boolean }[] {
+    return this.#database
+      .prepare<
+        [{ namespace: string; id: string; at: string }],
+        { namespace: string; id: string; channelOrderId: string; agrees: number }
+      >(
+        // One that was moving is read anew: it may stand at several customers.
+        `select p.namespace, p.order_id as id, p.channel_order_id as channelOrderId,
+           coalesce(p.agreed_hash, p.body_hash) = r.body_hash and r.state = 'current' as agrees
+         from placed_order p
+         left join record r on r.stream = 'orders' and r.namespace = p.namespace and r.id = p.order_id
+         where p.to_at = @at and p.to_at is not null and p.customer_namespace = +@namespace and p.customer_id = +@id
+           and (r.id is null or (r.customer_namespace = p.customer_namespace and r.customer_id = p.customer_id))
+           and p.placed_for_id is null
+           and not exists (select 1 from placed_order n where n.namespace = p.namespace and n.order_id = p.order_id
+             and n.to_at is null)
+           and not exists (select 1 from moved_order m where m.namespace = p.namespace and m.order_id = p.order_id
+             and (m.ended_at is null or m.ended_at = @at))
+         order by p.from_at, p.namespace, p.order_id`,
+      )
+      .all({ namespace, id, at })
+      .map((row) => ({
+        order: { namespace: row.namespace, id: row.id },
+        channelOrderId: row.channelOrderId,
+        agrees: row.agrees === 1,
+      }));
+  }
+
+  wasPlaced({ namespace, id }: RecordKey, at: string): boolean {
+    return (
+      this.#database
+        .prepare("select 1 from placed_order where to_at = ? and namespace = +? and order_id = +?")
+        .get(at, namespace, id) !== undefined
+    );
+  }
+
+  bringOrder(order: RecordKey, at: string): void {
+    this.#each(order, null, at);
+  }
+
+  setOrderAside(order: RecordKey, at: string): void {
+    this.#each(order, at, null);
+  }
+
+  /** Steps, numbers and the order itself, from the one instant to the other. */
+  #each({ namespace, id }: RecordKey, to: string | null, from: string | null): void {
+    for (const [table, column] of [
+      ["placed_order", "to_at"],
+      ["order_step", "forgotten_at"],
+      ["asset_number", "ended_at"],
+    ])
+      this.#database
+        .prepare(
+          `update ${table} set ${column} = @to where namespace = @namespace and order_id = @id and ${column} is @from
+            ${table === "asset_number" ? "and fixed_at is not null" : ""}`,
+        )
+        .run({ namespace, id, to, from });
+  }
+
+  bringPeople({ namespace, id }: RecordKey, { enterpriseGlobalId, members, holders }: GapPlace, at: string): void {
+    const of = { namespace, id, at };
+    this.#database
+      .prepare(
+        `update staff_link set to_at = null
+          where customer_namespace = +@namespace and customer_id = +@id and to_at = @at
+          and to_at is not null and enterprise_global_id = @enterprise
+          and member_global_id in (select value from json_each(@members))
+          and not exists (select 1 from staff_link n where n.to_at is null
+            and n.member_global_id = staff_link.member_global_id)
+          and not exists (select 1 from staff_link n where n.to_at is null and n.namespace = staff_link.namespace
+            and n.staff_id = staff_link.staff_id and n.customer_namespace = @namespace and n.customer_id = @id)`,
+      )
+      .run({ ...of, enterprise: enterpriseGlobalId, members: JSON.stringify(members) });
+    const give = this.#database.prepare(
+      `update assignment set to_at = null where asset_number = @number and to_at = @at and member_global_id = @member
+        and customer_namespace = @namespace and customer_id = @id
+        and not exists (select 1 from assignment n where n.asset_number = @number and n.to_at is null)
+        and exists (select 1 from staff_link s where s.member_global_id = @member and s.to_at is null
+          and s.namespace = assignment.namespace and s.staff_id = assignment.staff_id)`,
+    );
+    for (const { assetNumber, memberGlobalId } of holders)
+      give.run({ ...of, number: assetNumber, member: memberGlobalId });
+    this.#database
+      .prepare(
+        `update acknowledged set to_at = null where namespace = @namespace and customer_id = @id and to_at = @at
+          and not exists (select 1 from acknowledged n where n.namespace = @namespace and n.customer_id = @id
+            and n.to_at is null)
+          and exists (select 1 from link l where l.namespace = @namespace and l.customer_id = @id and l.to_at = @at
+            and l.enterprise_global_id = @enterprise)`,
+      )
+      .run({ ...of, enterprise: enterpriseGlobalId });
+  }
+
+  #meta(key: string): string | undefined {
+    return this.#database.prepare<[string], string>("select value from meta where key = +?").pluck().get(key);
+  }
+}
