@@ -6,11 +6,13 @@ import { standAsOf, stoodSince } from "./as-of/as-of.ts";
 import { blockers, closedFiles, closingEntry, closings, enteredLate, frozenDigests, joinedPeriod } from "./books.ts";
 import { explain } from "./explain.ts";
 import { find } from "./find.ts";
+import { heldByRuns, heldOperations, heldSums, standingHolds, waitingOperations } from "./held.ts";
 import { holds } from "./holds.ts";
 import { keptAnswer, operationById, operations, unsettled } from "./operations.ts";
 import { quarantine, quarantineById, rawForm } from "./quarantine.ts";
 import { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { agreement, differences } from "./reconciliation.ts";
+import { runFailures, runGlance, runOperations } from "./run-operations.ts";
 import { runs, runStory } from "./runs.ts";
 import { acceptable } from "./statement/exceptions.ts";
 import { statement } from "./statement/statement.ts";
@@ -62,8 +64,16 @@ function questionsTo(ledger: ReadOnlyLedger) {
     operation: answered(() => operationById),
     keptAnswer: answered(() => keptAnswer),
     holds: answered(() => holds),
+    standingHolds: answered(() => standingHolds),
+    heldOperations: answered(() => heldOperations),
+    waitingOperations: answered(() => waitingOperations),
+    heldSums: answered(() => heldSums),
+    heldByRuns: answered(() => heldByRuns),
     runs: answered(() => runs),
     run: answered(() => runStory),
+    runGlance: answered(() => runGlance),
+    runOperations: answered(() => runOperations),
+    runFailures: answered(() => runFailures),
     subject: answered(() => subject),
     agreement: answered(() => agreement),
     differences: streamed(() => differences),
