@@ -13,7 +13,7 @@ import { quarantine, quarantineById, rawForm } from "./quarantine.ts";
 import { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { agreement, differences } from "./reconciliation.ts";
 import { runFailures, runGlance, runOperations } from "./run-operations.ts";
-import { runs, runStory } from "./runs.ts";
+import { readsOf, runs, runStory } from "./runs.ts";
 import { acceptable } from "./statement/exceptions.ts";
 import { statement } from "./statement/statement.ts";
 import { status } from "./status.ts";
@@ -71,6 +71,7 @@ function questionsTo(ledger: ReadOnlyLedger) {
     heldByRuns: answered(() => heldByRuns),
     runs: answered(() => runs),
     run: answered(() => runStory),
+    readsOf: answered(() => readsOf),
     runGlance: answered(() => runGlance),
     runOperations: answered(() => runOperations),
     runFailures: answered(() => runFailures),

@@ -3,7 +3,7 @@ import { formatKey, parseKey } from "../crm/keys.ts";
 import type { AssumptionStanding } from "./assumptions.ts";
 import { byHand, troubleOf } from "./last-runs.ts";
 import { nextForHold, nextForOperation } from "./next-steps.ts";
-import { nextForOpen, openNamed, requestOpen } from "./open.ts";
+import { nextForOpen, openWhat, requestOpen } from "./open.ts";
 import type { OpenRecords } from "./open.ts";
 import { pagePath } from "./page-links.ts";
 import { runVerdict } from "./run-verdict.ts";
@@ -43,6 +43,7 @@ export interface TodayFacts {
 }
 
 const mostOfEach = 10;
+const mostNamed = 3;
 const owners: Readonly<Record<string, string>> = { crm: "CRM" };
 
 /** What waits for a person, oldest first, the first few of each sort; `more` says how many are left out. */
@@ -213,7 +214,7 @@ function openGroups({ open }: StatusFacts): Waiting[] {
   return open
     .filter((group) => group.counts && group.code !== requestOpen)
     .map((group) => ({
-      what: openNamed(group),
+      what: `${openWhat(group)}: ${named(group)}`,
       ...(group.examples[0] === undefined ? {} : { why: group.examples[0].reason }),
       since: group.since,
       owner: owners[group.owner] ?? group.owner,
@@ -222,6 +223,11 @@ function openGroups({ open }: StatusFacts): Waiting[] {
       ...(group.standing === "quarantined" ? { decision: "Look at the rows" } : {}),
       tone: group.standing === "deferred" ? "wait" : "bad",
     }));
+}
+
+function named({ examples, count }: OpenRecords): string {
+  const shown = examples.slice(0, mostNamed).map(({ record }) => record);
+  return shown.join(", ") + (count > shown.length ? ` and ${count - shown.length} more` : "");
 }
 
 const pages: Readonly<Record<Stream, (namespace: string, id: string) => string>> = {
@@ -246,9 +252,9 @@ export function stateSentence(facts: TodayFacts, now: string): StateSentence {
   const notes = [...wrong, ...hintsOf(facts)];
   if (count > 0) {
     const oldest = ageOf(items[0]?.since ?? now, now);
-    const what = `${counted(count, "thing")} ${count === 1 ? "waits" : "wait"} for a person, or to end by itself`;
+    const what = `${counted(count, "thing")} ${count === 1 ? "waits" : "wait"} to be seen to`;
     const tone = items.some((item) => item.tone === "bad") ? "bad" : "wait";
-    return { tone, text: `${what}; the oldest for ${oldest}.`, notes };
+    return { tone, text: `${what}, the oldest for ${oldest}.`, notes };
   }
   if (wrong.length > 0)
     return { tone: "wait", text: "Nothing is asked of a person, but not all is as it should be.", notes };

@@ -121,7 +121,8 @@ async function deciding(
 }
 
 function doneNotice(context: PageContext): Notice {
-  const text = done[context.req.query("done") ?? ""];
+  const name = context.req.query("done") ?? "";
+  const text = Object.hasOwn(done, name) ? done[name] : undefined;
   return text === undefined ? undefined : { kind: "done", text };
 }
 

@@ -101,7 +101,7 @@ function jobs(
   when: When,
 ): Html {
   if (runs.size === 0) return html`<p class="none">No job has a schedule, and none has run.</p>`;
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Jobs">
+  return html`<div class="scroll wide" tabindex="0" role="region" aria-label="Jobs">
     <table>
       <caption>
         Each job with its last runs: a higher bar took longer
@@ -116,7 +116,7 @@ function jobs(
         </tr>
       </thead>
       <tbody>
-        ${[...runs].map(([job, of]) => {
+        ${[...runs].toSorted(ranLast).map(([job, of]) => {
           const [last] = of;
           const fire = fires.find((one) => one.job === job);
           return html`<tr>
@@ -134,15 +134,20 @@ function jobs(
   </div>`;
 }
 
+/** Those that ran last come first. */
+function ranLast([, one]: [string, readonly RunFacts[]], [, other]: [string, readonly RunFacts[]]): number {
+  return (one[0]?.startedAt ?? "") > (other[0]?.startedAt ?? "") ? -1 : 1;
+}
+
 const bothServices = ["order-service", "member-center"] as const;
 
 function services({ live }: Dashboard, { openCircuits }: StatusFacts, when: When): Html {
   const figures = live?.figures?.();
   const known = [...new Set([...bothServices, ...openCircuits.map(({ service }) => service)])];
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Services">
+  return html`<div class="scroll wide" tabindex="0" role="region" aria-label="Services">
       <table>
         <caption>
-          ${figures === undefined ? "The two services" : `The two services in the last minutes`}
+          ${figures === undefined ? "The two services" : "The two services in the last minutes"}
         </caption>
         <thead>
           <tr>
@@ -190,7 +195,7 @@ function milliseconds(ms: number | undefined): string {
 
 function records({ records: counts }: StatusFacts): Html {
   if (counts.length === 0) return html`<p class="none">No record was read yet.</p>`;
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Records">
+  return html`<div class="scroll wide" tabindex="0" role="region" aria-label="Records">
     <table>
       <caption>
         Records as they stand now

@@ -36,7 +36,7 @@ export function runBars(job: string, runs: readonly RunFacts[], when: { zone: st
       const took = run.finishedAt === null ? "" : `, took ${ageOf(run.startedAt, run.finishedAt)}`;
       const title = `${instantText(run.startedAt, when)}: ${words}${took}`;
       const high = Math.round(up(Math.max(0, tookMs[index] ?? 0)) * 10) / 10;
-      const left = (mostBars - shown.length + index) * step + 1;
+      const left = index * step + 1;
       return html`<a href="${pagePath.run(run.id)}" aria-label="${title}"
         ><title>${title}</title
         ><rect class="click" x="${left - 1}" y="0" width="${step}" height="${height + below}" /><rect

@@ -1,5 +1,7 @@
 import { html } from "hono/html";
+import { isJsonObject } from "../../base/canonical-json.ts";
 import type { Json } from "../../base/canonical-json.ts";
+import { isPrivateMarker } from "../../operation/references.ts";
 import { changedFields } from "../../plan/changed-fields.ts";
 import type { Html } from "../page.ts";
 import { shown } from "../shown.ts";
@@ -9,7 +11,7 @@ const mostOfValue = 300;
 
 /** How two forms of something differ, field by field. Private values are named as such. */
 export function difference(before: Json, after: Json): Html {
-  const fields = changedFields(before ?? undefined, after ?? undefined);
+  const fields = changedFields(before ?? nothingOf(after), after ?? nothingOf(before));
   if (fields.length === 0) return html`<p class="none">No field is otherwise.</p>`;
   const rest = fields.length - mostFields;
   return html`<dl class="difference">
@@ -20,6 +22,11 @@ export function difference(before: Json, after: Json): Html {
       )}
     </dl>
     ${rest > 0 ? html`<p>and ${rest} more fields</p>` : ""}`;
+}
+
+/** In the place of nothing: so that each field of the other form is named. */
+function nothingOf(other: Json): Json | undefined {
+  return isJsonObject(other) && !isPrivateMarker(other) ? {} : undefined;
 }
 
 function side(word: string, value: string | undefined): Html {

@@ -23,7 +23,7 @@ export function verdictText(run: Pick<RunFacts, "state" | "exitCode">): Html {
 }
 
 export function runsTable(runs: readonly RunFacts[], when: When): Html {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Runs">
+  return html`<div class="scroll wide" tabindex="0" role="region" aria-label="Runs">
     <table>
       <caption>
         Runs, the newest first
@@ -57,7 +57,7 @@ export function runsTable(runs: readonly RunFacts[], when: When): Html {
 
 export function readsTable(reads: readonly ReadFacts[], when: When, caption: string): Html {
   if (reads.length === 0) return html`<p class="none">Nothing was read.</p>`;
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}">
+  return html`<div class="scroll wide" tabindex="0" role="region" aria-label="${caption}">
     <table>
       <caption>
         ${caption}
@@ -99,7 +99,7 @@ export function balanceTables(balance: RunFacts["balance"]): Html {
   const figures = balanceFigures(balance);
   if (figures === undefined) return html`<p class="none">It has none.</p>`;
   const { operations } = figures;
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Balance">
+  return html`<div class="scroll wide" tabindex="0" role="region" aria-label="Balance">
       <table>
         <caption>
           Records: read and carried in is the sum of what became of them
@@ -123,7 +123,7 @@ export function balanceTables(balance: RunFacts["balance"]): Html {
         </tbody>
       </table>
     </div>
-    <div class="scroll" tabindex="0" role="region" aria-label="Balance of operations">
+    <div class="scroll wide" tabindex="0" role="region" aria-label="Balance of operations">
       <table>
         <caption>
           Operations: planned and carried in is the sum of how they ended
@@ -164,7 +164,7 @@ const tones: Readonly<Record<string, string>> = {
 
 export function operationsTable(operations: readonly RunOperation[], caption: string): Html {
   if (operations.length === 0) return html`<p class="none">None.</p>`;
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}">
+  return html`<div class="scroll wide" tabindex="0" role="region" aria-label="${caption}">
     <table>
       <caption>
         ${caption}
