@@ -14,10 +14,11 @@ const runsIn = (w: World): { id: string; job: string }[] =>
 
 /** Runs that are copies of the newest, a second apart. */
 function manyRuns(w: World, count: number): void {
-  w.tamper(`insert into run select 'run_copy' || printf('%04d', value), 'copies', kind, trigger, scope,
-    strftime('%Y-%m-%dT%H:%M:%S.000Z', started_at, '-' || value || ' seconds'),
-    strftime('%Y-%m-%dT%H:%M:%S.000Z', started_at, '-' || value || ' seconds'), state, exit_code, balance, summary, header
-    from (select * from run order by started_at desc limit 1), generate_series(1, ${count})`);
+  w.tamper(`with recursive number (value) as (select 1 union all select value + 1 from number where value < ${count})
+    insert into run select 'run_copy' || printf('%04d', value), 'copies', kind, trigger, scope,
+      strftime('%Y-%m-%dT%H:%M:%S.000Z', started_at, '-' || value || ' seconds'), finished_at, state, exit_code, balance,
+      summary, header
+    from (select * from run order by started_at desc limit 1), number`);
 }
 
 interface Told {
@@ -76,10 +77,10 @@ describe("the runs", () => {
     expect(text).toContain("the outcome of some operations is not known (exit 5)");
     expect(text).toContain("adds up");
     const operations = w.rows<{ id: string; state: string }>(
-      "select id, state from operation where run_id = ?",
+      "select id, state from operation where run_id = ? and state = 'parked'",
       failed?.id,
     );
-    expect(operations.map(({ state }) => state).toSorted()).toEqual(["parked"]);
+    expect(operations).toHaveLength(1);
     for (const { id } of operations) expect(text).toContain(`/settle/${id}`);
     expect(text).toContain("the platform does not show the order, which proves nothing");
     for (const { id } of w.rows<{ id: string }>("select id from operation where state = 'held'"))
@@ -126,7 +127,10 @@ describe("a run that is on", () => {
       expect(all.at(-1)).toEqual({ event: "ended", data: "done" });
       expect(all.some(({ data }) => /[0-9]+ done/u.test(data))).toBe(true);
     }
-    expect(told[0].some(({ data }) => /customers: \d+ of 12/u.test(data))).toBe(true);
+    expect(
+      told[0].some(({ data }) => /customers<\/bdi>: \d+ of 12 /u.test(data)),
+      told[0].map(({ data }) => data).join(),
+    ).toBe(true);
     expect(told[1].some(({ data }) => data.includes("<progress"))).toBe(false);
     expect((await here.get(`/run/${run}`)).text).not.toContain("data-live");
   });

@@ -47,10 +47,9 @@ const broken: Record<string, () => Promise<World>> = {
   "a service is down": async () => {
     const w = await good();
     Object.assign(w.environment, promptRetries);
-    w.orders.push({ id: "O9", customer: "C1", assets: ["O9-A1"] });
+    w.customers.push(...company(4, 2).customers.slice(3));
     w.write();
-    w.sandbox.faults.add({ operation: "M6", fault: "serverError" });
-    w.sandbox.faults.add({ operation: "E8", fault: "serverError" });
+    w.sandbox.faults.add({ operation: "E3", fault: "http503" });
     await w.run("run", "everything");
     return w;
   },
