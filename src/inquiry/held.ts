@@ -3,6 +3,8 @@ import type { Json } from "../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import { waitsForWord } from "../ledger/approvals/holds.ts";
 import { stored, storedOrNull } from "../ledger/database/stored.ts";
+import { noWeight } from "../operation/taking.ts";
+import type { Weight } from "../operation/taking.ts";
 import type { HoldFacts } from "../report/facts.ts";
 import { holds } from "./holds.ts";
 import { spelled } from "./read-only-ledger.ts";
@@ -30,17 +32,9 @@ export interface WaitingOperation {
 }
 
 /** What is taken away together, in units of the business. `more`: it is the sum of the first of them alone. */
-export interface HeldSums {
+export interface HeldSums extends Weight {
   operations: number;
   more: boolean;
-  seats: number;
-  products: number;
-  accounts: number;
-  locks: number;
-  nodes: number;
-  lastAsset: number;
-  online: number;
-  lent: number;
 }
 
 /** What one run held because of a sum, so that all of it may be approved at once. */
@@ -156,21 +150,10 @@ export async function heldSums(ledger: ReadOnlyLedger, hold?: string): Promise<H
     .where("state", "=", sql.lit("held"))
     .limit(mostSummed + 1);
   taken = hold === undefined ? taken.where("hold_id", "is not", null) : taken.where("hold_id", "=", hold);
-  const sum = (name: string) => sql<number>`coalesce(sum(weight ->> ${sql.lit(`$.${name}`)}), 0)`;
-  const row = await ledger.db
-    .selectFrom(taken.as("taken"))
-    .select([
-      sql<number>`count(*)`.as("operations"),
-      sum("seats").as("seats"),
-      sum("products").as("products"),
-      sum("accounts").as("accounts"),
-      sum("locks").as("locks"),
-      sum("nodes").as("nodes"),
-      sum("lastAsset").as("lastAsset"),
-      sum("online").as("online"),
-      sum("lent").as("lent"),
-    ])
-    .executeTakeFirstOrThrow();
+  const sum = (name: string) => sql`coalesce(sum(weight ->> ${sql.lit(`$.${name}`)}), 0) as ${sql.ref(name)}`;
+  const { rows } = await sql<Weight & { operations: number }>`select count(*) as operations,
+    ${sql.join(Object.keys(noWeight).map(sum))} from ${taken.as("taken")}`.execute(ledger.db);
+  const [row = { ...noWeight, operations: 0 }] = rows;
   return { ...row, more: row.operations > mostSummed };
 }
 

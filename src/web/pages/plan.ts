@@ -92,7 +92,7 @@ async function decideOnHold(hold: string, { ledger, decision, reason, by }: Give
 /** Codes of problems that say: somebody else decided meanwhile, or a run did something about it. */
 const overtaken = new Set(["hold.decided", "hold.not-rejected", "approve.not-held", "operation.unknown"]);
 
-/** Takes a decision and goes back to the page; where it cannot be taken, the page says why, as everything stands now. */
+/** Takes a decision and goes back to the page; where it cannot be taken, the page says why, as all stands now. */
 async function deciding(
   context: PageContext,
   dashboard: Dashboard,

@@ -83,28 +83,27 @@ async function runsShown(context: PageContext, dashboard: Dashboard): Promise<Re
   );
   const page = runs.slice(0, runsOfPage);
   const last = page.at(-1);
-  const jobs = dashboard.application.config.jobs;
+  const jobs = dashboard.application.jobs();
   const more = new URLSearchParams({
     ...(job === undefined ? {} : { job }),
     at: last?.startedAt ?? "",
     before: last?.id ?? "",
   }).toString();
   const body = html`
-    <p>
-      Of
-      ${job === undefined ? html`<strong>all jobs</strong>` : html`<a href="/runs">all jobs</a>`}${Object.keys(
-        jobs,
-      ).map(
-        (name) =>
-          html`,
-          ${name === job ? html`<strong>${shown(name)}</strong>` : html`<a href="/runs?job=${encodeURIComponent(name)}">${shown(name)}</a>`}`,
-      )}
-    </p>
+    <p>Of ${jobLink(undefined, job)}${jobs.map(({ id }) => html`, ${jobLink(id, job)}`)}</p>
     ${page.length === 0 ? html`<p class="none">No run.</p>` : runsTable(page, whenOf(dashboard))}
     ${runs.length > runsOfPage ? html`<p><a href="/runs?${more}">Earlier runs</a></p>` : ""}
   `;
   return await framed(context, { title: "Runs", place: "Runs", body });
 }
+
+function jobLink(name: string | undefined, chosen: string | undefined): Html {
+  const words = name === undefined ? html`all jobs` : shown(name);
+  if (name === chosen) return html`<strong>${words}</strong>`;
+  return html`<a href="/runs${name === undefined ? "" : `?job=${encodeURIComponent(name)}`}">${words}</a>`;
+}
+
+const failedOperations = "Operations that were refused or are in doubt, the newest first";
 
 /** In one piece: one page from top to bottom. */
 async function runShown(context: PageContext, dashboard: Dashboard): Promise<Response> {
@@ -130,7 +129,13 @@ async function runShown(context: PageContext, dashboard: Dashboard): Promise<Res
   const place = operations.at(-1)?.place ?? 0;
   const body = html`
     <p class="lead">${verdictText(run)}</p>
-    ${isOn ? html`<div class="card" data-live="${pagePath.run(id)}/events">${runProgress(glance, progressHere(dashboard), when)}</div>` : ""}
+    ${
+      isOn
+        ? html`<div class="card" data-live="${pagePath.run(id)}/events">
+            ${runProgress(glance, progressHere(dashboard), when)}
+          </div>`
+        : ""
+    }
     <dl>
       <dt>Job</dt>
       <dd>${shown(run.job)} (${run.kind}, by ${run.trigger})</dd>
@@ -144,12 +149,14 @@ async function runShown(context: PageContext, dashboard: Dashboard): Promise<Res
       <dd>${moment(run.startedAt, when)}</dd>
       <dt>Ended</dt>
       <dd>
-        ${run.finishedAt === null ? html`<span class="none">not yet</span>` : html`${moment(run.finishedAt, when)}, after ${ageOf(run.startedAt, run.finishedAt)}`}
+        ${moment(run.finishedAt, when, "not yet")}${
+          run.finishedAt === null ? "" : `, after ${ageOf(run.startedAt, run.finishedAt)}`
+        }
       </dd>
     </dl>
     <h2>What failed, and why</h2>
     ${failed(run, failures.length)}
-    ${failures.length === 0 ? "" : operationsTable(failures.slice(0, failuresShown), "Operations that were refused or are in doubt, the newest first")}
+    ${failures.length === 0 ? "" : operationsTable(failures.slice(0, failuresShown), failedOperations)}
     ${failures.length > failuresShown ? html`<p>and more: the list of all operations has them.</p>` : ""}
     <h2>Balance</h2>
     ${balanceTables(run.balance)}
@@ -157,7 +164,11 @@ async function runShown(context: PageContext, dashboard: Dashboard): Promise<Res
     ${readsTable(reads, when, "Readings of sources")}
     <h2>Operations</h2>
     ${operationsTable(operations, "Operations in the order in which they were planned")}
-    ${facts.operations.length > operationsOfPage ? html`<p><a href="${pagePath.run(id)}?after=${place}">Later operations</a></p>` : ""}
+    ${
+      facts.operations.length > operationsOfPage
+        ? html`<p><a href="${pagePath.run(id)}?after=${place}">Later operations</a></p>`
+        : ""
+    }
     <h2>More</h2>
     <details>
       <summary>Summary and configuration as the ledger keeps them</summary>

@@ -121,9 +121,7 @@ function jobs(
           const fire = fires.find((one) => one.job === job);
           return html`<tr>
             <th scope="row"><a href="/runs?job=${encodeURIComponent(job)}">${shown(job)}</a></th>
-            <td>
-              ${last === undefined ? html`<span class="none">none yet</span>` : html`${verdictText(last)} ${moment(last.startedAt, when)}`}
-            </td>
+            <td>${last === undefined ? "" : verdictText(last)} ${moment(last?.startedAt, when, "none yet")}</td>
             <td>${moment(slots.find((slot) => slot.job === job)?.lastSlot, when)}</td>
             <td>${moment(fire?.nextFireTime, when, "by hand only")}</td>
             <td>${runBars(job, of, when)}</td>

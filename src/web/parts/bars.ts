@@ -45,7 +45,7 @@ export function runBars(job: string, runs: readonly RunFacts[], when: { zone: st
           y="${height - high}"
           width="${barWidth}"
           height="${high}"
-        />${tone === "good" ? "" : html`<text class="${tone}" x="${left + barWidth / 2}" y="${height + 11}">${sign}</text>`}</a
+        />${tone === "good" ? "" : html`<text x="${left + barWidth / 2}" y="${height + 11}">${sign}</text>`}</a
       >`;
     })}
   </svg>`;

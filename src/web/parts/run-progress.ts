@@ -13,6 +13,7 @@ export function runProgress(
   progress: Progress | undefined,
   when: { zone: string; now: string },
 ): Html {
+  const states = operations.map((row) => `${grouped(row.count)} ${row.state}`).join(", ");
   const here = progress !== undefined && progress.at >= run.startedAt ? progress : undefined;
   return html`<p>
       <strong>${run.state === "running" ? "It is on" : "It has ended"}</strong>, begun ${moment(run.startedAt, when)}.
@@ -26,13 +27,7 @@ export function runProgress(
             read${read.finishedAt === null ? " so far" : ""}
           </li>`,
       )}
-      <li>
-        ${
-          counted === 0
-            ? "no operation yet"
-            : `${more ? "the newest operations" : "operations"}: ${operations.map((row) => `${grouped(row.count)} ${row.state}`).join(", ")}`
-        }
-      </li>
+      <li>${counted === 0 ? "no operation yet" : `${more ? "the newest operations" : "operations"}: ${states}`}</li>
     </ul>`;
 }
 

@@ -162,6 +162,12 @@ const tones: Readonly<Record<string, string>> = {
   rejected: "bad",
 };
 
+/** Where a person decides about an operation. */
+function wayOn({ id, state, hold }: RunOperation): Html {
+  if (state === "held" && hold !== null) return html`<a href="${pagePath.hold(hold)}">${hold}</a>`;
+  return state === "parked" || state === "unknown" ? html`<a href="${pagePath.settle(id)}">settle</a>` : html``;
+}
+
 export function operationsTable(operations: readonly RunOperation[], caption: string): Html {
   if (operations.length === 0) return html`<p class="none">None.</p>`;
   return html`<div class="scroll wide" tabindex="0" role="region" aria-label="${caption}">
@@ -183,8 +189,7 @@ export function operationsTable(operations: readonly RunOperation[], caption: st
             html`<tr>
               <td>
                 <span class="state ${tones[row.state] ?? ""}">${row.state}</span>
-                ${row.hold === null || row.state !== "held" ? "" : html`<a href="${pagePath.hold(row.hold)}">${row.hold}</a>`}
-                ${row.state === "parked" || row.state === "unknown" ? html`<a href="${pagePath.settle(row.id)}">settle</a>` : ""}
+                ${wayOn(row)}
               </td>
               <td>${row.kind} <span class="soft">${row.endpoint}, ${row.id}</span></td>
               <td>${recordLinks(row.records)}</td>
