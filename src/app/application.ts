@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { isDeepStrictEqual } from "node:util";
 import type { DestinationStream } from "pino";
 import type { JsonObject } from "../base/canonical-json.ts";
-import { systemClock } from "../base/clock.ts";
+import { systemClock, toInstant } from "../base/clock.ts";
 import type { Clock } from "../base/clock.ts";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import { createIds, systemRandomness } from "../base/ids.ts";
@@ -53,6 +53,15 @@ export interface Face {
   progress(phase: string, done: number, total: number | undefined): void;
 }
 
+/** How far the work came that goes on in this process, or went on last. */
+export interface Progress {
+  phase: string;
+  done: number;
+  total: number | undefined;
+  /** When it was told. ISO instant. */
+  at: string;
+}
+
 /** Everything that a command or the daemon works with, made when it is first asked for and closed together. */
 export class Application {
   readonly config: Config;
@@ -77,6 +86,7 @@ export class Application {
   #platform: Platform | undefined;
   #sources: Source[] | undefined;
   #traces: { kept: SentTraces | undefined } | undefined;
+  #progress: Progress | undefined;
 
   private constructor(
     open: OpenConfig,
@@ -317,9 +327,17 @@ export class Application {
       clock: this.clock,
       random: this.random,
       logger: this.logger,
-      progress: (phase, done, total) => this.#face.progress(phase, done, total),
+      progress: (phase, done, total) => {
+        this.#progress = { phase, done, total, at: toInstant(this.clock.now()) };
+        this.#face.progress(phase, done, total);
+      },
       traces: this.traces,
     };
+  }
+
+  /** What a run in this process told last; undefined where none was on. */
+  get progress(): Progress | undefined {
+    return this.#progress;
   }
 
   /** Who speaks where several instances report to one place. */

@@ -1,7 +1,9 @@
 import pLimit from "p-limit";
 import type { Clock } from "../base/clock.ts";
 import type { Inquiry } from "../inquiry/inquiry.ts";
-import type { Schedule } from "../run/schedule.ts";
+import { toInstant } from "../base/clock.ts";
+import { nextFireTime } from "../run/fire-times.ts";
+import type { Schedule, ScheduleState } from "../run/schedule.ts";
 import type { Application } from "./application.ts";
 
 /** What the pages are made from, and what they may do. */
@@ -16,6 +18,8 @@ export interface Dashboard {
   readonly live: Live | undefined;
   /** Puts a question to the ledger. One is asked at a time, and its answer is of one state of the ledger. */
   read<T>(question: (inquiry: Inquiry) => Promise<T>): Promise<T>;
+  /** When each job that has a schedule fires next, and beside that what only the daemon itself knows. */
+  fireTimes(): Promise<FireTimes[]>;
   /** Asked for as the server ends: streams of events end with it. */
   readonly signal: AbortSignal;
   close(): void;
@@ -25,6 +29,22 @@ export interface Dashboard {
 export interface Live {
   /** When each job fires next; undefined where nothing is scheduled. */
   readonly schedule?: Schedule | undefined;
+  /** How the services were in the last minutes. */
+  readonly figures?: (() => readonly ServiceFigures[]) | undefined;
+}
+
+export type FireTimes = Pick<ScheduleState, "job" | "nextFireTime" | "running" | "clockBehind">;
+
+/** How a service was in the last minutes. */
+export interface ServiceFigures {
+  service: string;
+  /** Over how long, in milliseconds. */
+  overMs: number;
+  callsPerSecond: number;
+  /** Share of the calls, 0 to 1, for which the service or the way to it is to blame; undefined without any. */
+  errorShare: number | undefined;
+  p50Ms: number | undefined;
+  p95Ms: number | undefined;
 }
 
 export interface DashboardRequest {
@@ -51,10 +71,27 @@ export function createDashboard({ application, live, signal }: DashboardRequest)
     clock: application().clock,
     live,
     signal,
+    fireTimes: async () => {
+      const states = live?.schedule === undefined ? firesNext(application()) : await live.schedule.state();
+      return states.filter((state) => state.nextFireTime !== undefined);
+    },
     read: async (question) => await oneAtATime(async () => await question(await opened())),
     close: () => {
       inquiry?.close();
       inquiry = undefined;
     },
   };
+}
+
+function firesNext(application: Application): FireTimes[] {
+  const now = application.clock.now();
+  return application.jobs().map(({ id, schedule }) => {
+    const next = schedule === undefined ? undefined : nextFireTime(schedule.cron, schedule.zone, now);
+    return {
+      job: id,
+      nextFireTime: next === undefined ? undefined : toInstant(next),
+      running: false,
+      clockBehind: false,
+    };
+  });
 }

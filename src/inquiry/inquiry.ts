@@ -6,13 +6,15 @@ import { standAsOf, stoodSince } from "./as-of/as-of.ts";
 import { blockers, closedFiles, closingEntry, closings, enteredLate, frozenDigests, joinedPeriod } from "./books.ts";
 import { explain } from "./explain.ts";
 import { find } from "./find.ts";
+import { heldByRuns, heldOperations, heldSums, standingHolds, waitingOperations } from "./held.ts";
 import { holds } from "./holds.ts";
 import { measures } from "./measures.ts";
 import { keptAnswer, operationById, operations, unsettled } from "./operations.ts";
 import { quarantine, quarantineById, rawForm } from "./quarantine.ts";
 import { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { agreement, differences } from "./reconciliation.ts";
-import { runs, runStory } from "./runs.ts";
+import { runFailures, runGlance, runOperations } from "./run-operations.ts";
+import { readsOf, runs, runStory } from "./runs.ts";
 import { acceptable } from "./statement/exceptions.ts";
 import { statement } from "./statement/statement.ts";
 import { status } from "./status.ts";
@@ -28,6 +30,7 @@ type Question<Words extends readonly unknown[], Answer> = () => (ledger: ReadOnl
  */
 export type Inquiry = ReturnType<typeof questionsTo>;
 
+/** In one piece: a line for each question. */
 function questionsTo(ledger: ReadOnlyLedger) {
   /** The whole answer is of one state of the ledger, whatever a run writes meanwhile. */
   const answered =
@@ -64,8 +67,17 @@ function questionsTo(ledger: ReadOnlyLedger) {
     keptAnswer: answered(() => keptAnswer),
     holds: answered(() => holds),
     measures: answered(() => measures),
+    standingHolds: answered(() => standingHolds),
+    heldOperations: answered(() => heldOperations),
+    waitingOperations: answered(() => waitingOperations),
+    heldSums: answered(() => heldSums),
+    heldByRuns: answered(() => heldByRuns),
     runs: answered(() => runs),
     run: answered(() => runStory),
+    readsOf: answered(() => readsOf),
+    runGlance: answered(() => runGlance),
+    runOperations: answered(() => runOperations),
+    runFailures: answered(() => runFailures),
     subject: answered(() => subject),
     agreement: answered(() => agreement),
     differences: streamed(() => differences),

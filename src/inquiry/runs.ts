@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import type { Stream } from "../crm/model.ts";
 import { lastReadNumbers } from "../ledger/records/source-reads.ts";
 import type { SourceReadTable } from "../ledger/records/tables.ts";
 import { runFromRow } from "../ledger/runs/run-tables.ts";
@@ -100,6 +101,22 @@ export async function lastReads(ledger: ReadOnlyLedger): Promise<ReadFacts[]> {
     .where(stillConfigured)
     .orderBy("source")
     .orderBy("stream")
+    .execute();
+  return rows.map(readFacts);
+}
+
+/** The newest readings of a source, the newest first. */
+export async function readsOf(
+  ledger: ReadOnlyLedger,
+  { source, stream, limit }: { source: string; stream: Stream; limit: number },
+): Promise<ReadFacts[]> {
+  const rows = await ledger.db
+    .selectFrom("source_read")
+    .selectAll()
+    .where("source", "=", source)
+    .where("stream", "=", stream)
+    .orderBy("number", "desc")
+    .limit(limit)
     .execute();
   return rows.map(readFacts);
 }

@@ -5,6 +5,8 @@
 export const pagePath = {
   today: () => "/today",
   customer: (namespace: string, id: string) => path("customer", namespace, id),
+  order: (namespace: string, id: string) => path("order", namespace, id),
+  person: (namespace: string, id: string) => path("person", namespace, id),
   hold: (id: string) => path("hold", id),
   settle: (id: string) => path("settle", id),
   source: (name: string) => path("source", name),

@@ -60,7 +60,8 @@ export function readsTable(reads: readonly ReadFacts[], now: string | undefined,
   );
 }
 
-function readWord({ finishedAt, complete, whole, continues }: ReadFacts): string {
+/** How far a reading came. */
+export function readWord({ finishedAt, complete, whole, continues }: ReadFacts): string {
   const parts = continues === null ? "" : ", went on";
   if (finishedAt === null) return `not ended${parts}`;
   if (!complete) return `incomplete${parts}`;
@@ -95,18 +96,19 @@ const balanceSchema = z.object({
   }),
   adds: z.boolean(),
 });
-type BalanceFigures = z.infer<typeof balanceSchema>;
+export type BalanceFigures = z.infer<typeof balanceSchema>;
 
 /**
  * Reads the balance that the ledger keeps of a run; undefined where a run has none (verify, reports, one that was cut
  * off).
  */
-function balanceFigures(balance: Json): BalanceFigures | undefined {
+export function balanceFigures(balance: Json): BalanceFigures | undefined {
   const parsed = balanceSchema.safeParse(balance);
   return parsed.success ? parsed.data : undefined;
 }
 
-function balanceWord(balance: Json): string {
+/** Whether it adds up; empty where a run has none. */
+export function balanceWord(balance: Json): string {
   const figures = balanceFigures(balance);
   if (figures === undefined) return "";
   return figures.adds ? "adds up" : "DOES NOT ADD UP";

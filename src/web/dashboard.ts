@@ -8,11 +8,14 @@ import { behindAccess } from "./access/sign-in.ts";
 import { assetRoutes } from "./assets.ts";
 import { notFoundPage, problemPage } from "./failures.ts";
 import type { Page, WebEnvironment } from "./page.ts";
+import { planPage } from "./pages/plan.ts";
+import { runsPage } from "./pages/runs.ts";
+import { sourcePage } from "./pages/source.ts";
 import { todayPage } from "./pages/today.ts";
 import { securityHeaders } from "./security-headers.ts";
 
 /** Every page, each in a file of its own. */
-const pages: readonly Page[] = [todayPage];
+const pages: readonly Page[] = [planPage, runsPage, sourcePage, todayPage];
 
 /** The pages, behind the one check of who asks. A failure of one page is logged and ends nothing else. */
 export function dashboardRoutes(

@@ -36,6 +36,17 @@ async function askEverything(inquiry: Inquiry): Promise<void> {
     for (const id of ["c1", "none"]) await inquiry.explain(stream, key(id));
   for (const filter of [{}, { customer: key("c1") }, { id: "h" }, { states: ["open", "approved"] as const }])
     await inquiry.holds(filter);
+  for (const after of [undefined, "none"]) {
+    await inquiry.standingHolds({ limit: 1, after });
+    await inquiry.waitingOperations({ limit: 1, after });
+  }
+  await inquiry.heldOperations("h", { limit: 1 });
+  for (const hold of [undefined, "h"]) await inquiry.heldSums(hold);
+  await inquiry.heldByRuns(1);
+  await inquiry.readsOf({ source: "s", stream: "orders", limit: 1 });
+  await inquiry.runGlance("r");
+  await inquiry.runOperations("r", { limit: 1 });
+  await inquiry.runFailures("r", 1);
   for (const filter of [{}, { job: "j" }, { before: { startedAt: "", id: "" } }]) await inquiry.runs(filter);
   for (const filter of [{}, { customer: key("c1") }, { record: { stream: "orders" as const, key: key("o1") } }])
     await collect(inquiry.quarantine(filter));

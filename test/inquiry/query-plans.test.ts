@@ -82,6 +82,10 @@ const allowed: Record<string, { statement: RegExp; why: string }> = {
       /^select (?:number, source, .*|shape) from source_read where source = \+\? and stream = \+\? .*order by number desc limit/u,
     why: "from the newest on, and it ends at the first that fits",
   },
+  "the page of a source: its newest readings": {
+    statement: /^select \* from "source_read" where "source" = \? and "stream" = \? order by "number" desc limit \?$/u,
+    why: "as many as a page shows, in the order of an index",
+  },
   "the mappings of a stream": {
     statement:
       /^select mapping from \(select mapping, number from source_read where .* order by number desc limit 1000\)/u,

@@ -40,6 +40,7 @@ import { skipping } from "./breaks/skipping.ts";
 import { standing } from "./breaks/standing.ts";
 import { telling } from "./breaks/telling.ts";
 import { tracing } from "./breaks/tracing.ts";
+import { today } from "./breaks/today.ts";
 
 const groups = [
   sending,
@@ -61,6 +62,7 @@ const groups = [
   running,
   telling,
   tracing,
+  today,
   serving,
   access,
   measuring,

@@ -1,0 +1,297 @@
+import type { Stream } from "../crm/model.ts";
+import { formatKey, parseKey } from "../crm/keys.ts";
+import type { AssumptionStanding } from "./assumptions.ts";
+import { byHand, troubleOf } from "./last-runs.ts";
+import { nextForHold, nextForOperation } from "./next-steps.ts";
+import { nextForOpen, openWhat, requestOpen } from "./open.ts";
+import type { OpenRecords } from "./open.ts";
+import { pagePath } from "./page-links.ts";
+import { runVerdict } from "./run-verdict.ts";
+import { attentionOf } from "./status.ts";
+import type { StatusFacts } from "./status.ts";
+import { ageOf, counted } from "./text.ts";
+
+/** Something that waits for a person. */
+export interface Waiting {
+  what: string;
+  /** Why; a text of the CRM or of a service may stand in it. */
+  why?: string;
+  since: string;
+  /** Who can end it. */
+  owner: string;
+  cure: string;
+  /** Where it is shown. */
+  page: string;
+  /** What a person can decide there. */
+  decision?: string;
+  tone: "wait" | "bad";
+}
+
+/** One sentence on how everything stands. It is `good` only where nothing of what is known says otherwise. */
+export interface StateSentence {
+  tone: "good" | "wait" | "bad" | "on";
+  text: string;
+  /** What else is not as it should be, and then what is good to know. */
+  notes: string[];
+}
+
+export interface TodayFacts {
+  status: StatusFacts;
+  assumptions: readonly Pick<AssumptionStanding, "id" | "contradicted" | "stops">[];
+  /** Configured jobs that have a schedule; `clockBehind`: one waits because the clock was set back. */
+  jobs: readonly { job: string; clockBehind: boolean }[];
+}
+
+const mostOfEach = 10;
+const mostNamed = 3;
+const owners: Readonly<Record<string, string>> = { crm: "CRM" };
+
+/** What waits for a person, oldest first, the first few of each sort; `more` says how many are left out. */
+export function waitingOf(facts: TodayFacts, now: string): { items: Waiting[]; more: number } {
+  const sorts = [
+    troubledRuns(facts.status),
+    operationsInDoubt(facts.status),
+    openHolds(facts.status),
+    incompleteSources(facts.status),
+    openCircuits(facts.status),
+    untold(facts.status, now),
+    requested(facts.status),
+    contradicted(facts),
+    openGroups(facts.status),
+  ];
+  const items = sorts.flatMap((sort) => sort.slice(0, mostOfEach));
+  const all = sorts.reduce((sum, sort) => sum + sort.length, 0);
+  return { items: items.sort((one, other) => (one.since < other.since ? -1 : 1)), more: all - items.length };
+}
+
+function troubledRuns({ lastRuns }: StatusFacts): Waiting[] {
+  return lastRuns.flatMap((run) =>
+    troubleOf(run).map(({ what, next }) => {
+      const since = run.finishedAt ?? run.startedAt;
+      return { what, since, owner: "operator", cure: next, page: pagePath.run(run.id), tone: "bad" as const };
+    }),
+  );
+}
+
+function operationsInDoubt({ openOperations, operations, running }: StatusFacts): Waiting[] {
+  const counts = ({ state }: { state: string }): boolean => state !== "sending" || running.length === 0;
+  const items = openOperations.filter(counts).map((row): Waiting => {
+    const isParked = row.state === "parked";
+    return {
+      what: `operation ${row.id} (${row.kind}) for ${formatKey(row.customer)} is ${row.state}`,
+      why: row.outcomeMessage ?? row.reason,
+      since: row.createdAt,
+      owner: isParked ? "operator" : "program",
+      cure: nextForOperation(row),
+      page: pagePath.settle(row.id),
+      ...(isParked ? { decision: "Settle it" } : {}),
+      tone: isParked ? "bad" : "wait",
+    };
+  });
+  const open = new Set(["sending", "unknown", "parked"]);
+  const total = operations.filter((row) => open.has(row.state) && counts(row)).reduce((sum, row) => sum + row.count, 0);
+  const last = items.at(-1);
+  if (last === undefined || total <= items.length) return items;
+  const what = `${counted(total - items.length, "more operation")} whose outcome is open`;
+  const rest = { ...last, what, page: "/settle", cure: "crm-sync settle list" };
+  return [...items.slice(0, mostOfEach - 1), rest];
+}
+
+function openHolds({ holds }: StatusFacts): Waiting[] {
+  return holds
+    .filter(({ state }) => state === "open")
+    .map((hold) => ({
+      what: `hold ${hold.id} on ${formatKey(hold.customer)}`,
+      why: hold.explanation,
+      since: hold.createdAt,
+      owner: "operator",
+      cure: nextForHold(hold),
+      page: pagePath.hold(hold.id),
+      decision: "Approve or reject",
+      tone: "wait",
+    }));
+}
+
+function incompleteSources({ reads }: StatusFacts): Waiting[] {
+  return reads
+    .filter((read) => read.finishedAt !== null && (!read.complete || read.problem !== null))
+    .map((read) => ({
+      what: `source ${read.source}, ${read.stream}: not read completely`,
+      ...(read.problem === null ? {} : { why: read.problem }),
+      since: read.startedAt,
+      owner: "CRM",
+      cure: read.shrunk ? "export it again, or the command that is named" : "crm-sync check",
+      page: pagePath.source(read.source),
+      tone: "bad",
+    }));
+}
+
+function openCircuits(facts: StatusFacts): Waiting[] {
+  return facts.openCircuits.map(({ service, since, reason }) => ({
+    what: `the circuit of ${service} is open: nothing is sent to it`,
+    why: reason,
+    since,
+    owner: "platform",
+    cure: "nothing as long as it may pass: it is tried again by itself; where it lasts, crm-sync check",
+    page: pagePath.today(),
+    tone: "bad",
+  }));
+}
+
+/** Who is not told, places that do not get the head of the audit record, and bytes that an erasure left. */
+function untold({ deliveries = [], headPlaces = [], erasedBytesOf }: StatusFacts, now: string): Waiting[] {
+  const items: Waiting[] = [];
+  const add = (what: string, why: string, since: string, cure: string, page: string): void => {
+    items.push({ what, why, since, owner: "configuration", cure, page, tone: "bad" });
+  };
+  for (const { kind, name, problem, failingSince } of deliveries) {
+    if (problem === null) continue;
+    if (kind === "way")
+      add(
+        `${name} does not deliver alerts`,
+        problem,
+        failingSince ?? now,
+        `crm-sync alerts test ${name}`,
+        "/configuration",
+      );
+    else
+      add(
+        `the dead man's switch ${name} is not called`,
+        problem,
+        failingSince ?? now,
+        "look at its address",
+        "/configuration",
+      );
+  }
+  for (const { place, problem, failingSince } of headPlaces)
+    if (problem !== null)
+      add(
+        `${place} does not get the head of the audit record`,
+        problem,
+        failingSince ?? now,
+        "look at the place",
+        "/audit",
+      );
+  if (erasedBytesOf !== undefined)
+    add(
+      `bytes of what was erased of ${erasedBytesOf} may be left in the file of the ledger`,
+      "an erasure ended before the file was written anew",
+      now,
+      "crm-sync status names the command",
+      "/audit",
+    );
+  return items;
+}
+
+function requested({ requests }: StatusFacts): Waiting[] {
+  return requests.map(({ noun, due, oldest }) => ({
+    what: `${counted(due, noun)} asked for and not done`,
+    since: oldest,
+    owner: "program",
+    cure: "nothing, where it was not refused: the next run sends it",
+    page: "/plan",
+    tone: "wait",
+  }));
+}
+
+function contradicted({ assumptions }: TodayFacts): Waiting[] {
+  return assumptions.flatMap(({ id, contradicted: against, stops }) =>
+    against === null
+      ? []
+      : {
+          what: `the services do otherwise than ${id} says; it stops ${stops}`,
+          why: against.evidence,
+          since: against.since,
+          owner: "configuration",
+          cure: `ask the operator of the service, correct the setting, then crm-sync assumptions accept ${id}`,
+          page: "/assumptions",
+          tone: "bad" as const,
+        },
+  );
+}
+
+function openGroups({ open }: StatusFacts): Waiting[] {
+  return open
+    .filter((group) => group.counts && group.code !== requestOpen)
+    .map((group) => ({
+      what: `${openWhat(group)}: ${named(group)}`,
+      ...(group.examples[0] === undefined ? {} : { why: group.examples[0].reason }),
+      since: group.since,
+      owner: owners[group.owner] ?? group.owner,
+      cure: nextForOpen(group),
+      page: pageOf(group),
+      ...(group.standing === "quarantined" ? { decision: "Look at the rows" } : {}),
+      tone: group.standing === "deferred" ? "wait" : "bad",
+    }));
+}
+
+function named({ examples, count }: OpenRecords): string {
+  const shown = examples.slice(0, mostNamed).map(({ record }) => record);
+  return shown.join(", ") + (count > shown.length ? ` and ${count - shown.length} more` : "");
+}
+
+const pages: Readonly<Record<Stream, (namespace: string, id: string) => string>> = {
+  customers: pagePath.customer,
+  orders: pagePath.order,
+  staff: pagePath.person,
+};
+
+function pageOf({ standing, stream, examples }: OpenRecords): string {
+  const record = examples[0]?.record;
+  if (standing === "quarantined" || record?.includes("/") !== true) return "/quarantine";
+  const { namespace, id } = parseKey(record);
+  return pages[stream](namespace, id);
+}
+
+/** How everything stands, in one sentence. What `status`, `/healthz` or an exit code complains of is never well. */
+export function stateSentence(facts: TodayFacts, now: string): StateSentence {
+  const { status } = facts;
+  const { items, more } = waitingOf(facts, now);
+  const count = items.length + more;
+  const wrong = wrongBeside(facts, count, now);
+  const notes = [...wrong, ...hintsOf(facts)];
+  if (count > 0) {
+    const oldest = ageOf(items[0]?.since ?? now, now);
+    const what = `${counted(count, "thing")} ${count === 1 ? "waits" : "wait"} to be seen to`;
+    const tone = items.some((item) => item.tone === "bad") ? "bad" : "wait";
+    return { tone, text: `${what}, the oldest for ${oldest}.`, notes };
+  }
+  if (wrong.length > 0)
+    return { tone: "wait", text: "Nothing is asked of a person, but not all is as it should be.", notes };
+  if (status.lastRuns.length === 0) return { tone: "wait", text: "No job has run yet, so nothing is known.", notes };
+  if (status.running.length > 0) {
+    const on = status.running.map(({ job, startedAt }) => `${job} has been on for ${ageOf(startedAt, now)}`);
+    return { tone: "on", text: `Nothing waits for a person; ${on.join(", ")}.`, notes };
+  }
+  const newest = status.lastRuns.map((run) => run.finishedAt ?? run.startedAt).reduce((a, b) => (a > b ? a : b));
+  const text = `Nothing waits for a person; the last run of each job ended well, the newest ${ageOf(newest, now)} ago.`;
+  return { tone: "good", text, notes };
+}
+
+/** What is not well although it has no item of its own. */
+function wrongBeside({ status, jobs }: TodayFacts, waiting: number, now: string): string[] {
+  const notes: string[] = [];
+  for (const run of status.lastRuns) {
+    const { tone, words } = runVerdict(run);
+    if (!byHand(run) && tone !== "good" && tone !== "on") notes.push(`The last run of ${run.job}: ${words}.`);
+  }
+  for (const { job, clockBehind } of jobs)
+    if (clockBehind) notes.push(`${job} waits until the clock, which was set back, has caught up.`);
+  const differing = status.differences.reduce((sum, { count }) => sum + count, 0);
+  if (differing > 0) notes.push(`The platform shows ${counted(differing, "thing")} otherwise than it was left.`);
+  // Each line of `status` has its item here; where one had none, it would not be silent.
+  const told = waiting === 0 ? attentionOf(status, now).length : 0;
+  if (told > 0) notes.push(`crm-sync status names ${counted(told, "thing")}.`);
+  const alerts = waiting === 0 ? status.notices.length : 0;
+  if (alerts > 0) notes.push(`${counted(alerts, "alert")} ${alerts === 1 ? "stands" : "stand"}.`);
+  return notes;
+}
+
+function hintsOf({ status, jobs }: TodayFacts): string[] {
+  const unrun = jobs.filter(({ job }) => !status.lastRuns.some((run) => run.job === job)).map(({ job }) => job);
+  return [
+    ...(unrun.length === 0 ? [] : [`Never run yet, although scheduled: ${unrun.join(", ")}.`]),
+    ...(status.nextRun === 0 ? [] : [`The next run takes up ${counted(status.nextRun, "record")}.`]),
+    ...(status.cutReads ?? []).map(({ source, stream }) => `${source}, ${stream} is read in part.`),
+  ];
+}

@@ -1,0 +1,259 @@
+import { html } from "hono/html";
+import type { Dashboard } from "../../app/dashboard.ts";
+import { toInstant } from "../../base/clock.ts";
+import { Problem, usage } from "../../base/errors.ts";
+import type { HoldFacts } from "../../report/facts.ts";
+import { idOfSegment, pagePath } from "../../report/page-links.ts";
+import { counted } from "../../report/text.ts";
+import { needs } from "../access/needs.ts";
+import { may } from "../access/person.ts";
+import { notFoundPage } from "../failures.ts";
+import { framed } from "../frame.ts";
+import type { Content } from "../frame.ts";
+import type { Html, Page, PageContext } from "../page.ts";
+import { decisionForm, keepableReason, sentDecision } from "../parts/decision-form.ts";
+import { holdCard, holdFactsList, sumsText, waitingList } from "../parts/held.ts";
+import { recordLink } from "../parts/record-link.ts";
+
+const holdsOfPage = 25;
+const operationsOfPage = 50;
+const runsShown = 10;
+
+/** What a decision says of itself after it: the page is asked for anew, with the name of one of these. */
+const done: Readonly<Record<string, string>> = {
+  approved: "Approved. The next run carries out exactly what is held here.",
+  "approved-undo": "Approved. Only `crm-sync apply`, with the file of the undo, carries it out.",
+  "approved-in-part":
+    "Approved but for what has to be approved by itself, which stays held: it has a button of its own below.",
+  "approved-one": "That one operation is approved. The next run carries it out.",
+  "approved-run": "What that run held because of its sums is approved. The next run carries out exactly that.",
+  rejected: "Rejected. Nothing of it is carried out.",
+  "taken-back": "The rejection is taken back. The next run asks again.",
+};
+
+type Notice = Content["notice"];
+
+/** What is planned and held, and a person's word on it. */
+export const planPage: Page = {
+  register(routes, dashboard) {
+    routes.get("/plan", needs("see"), async (context) => await planShown(context, dashboard, doneNotice(context)));
+    routes.post("/plan/run/:id", needs("decide"), async (context) => {
+      const run = idOfSegment(context.req.param("id"));
+      return await deciding(context, dashboard, {
+        decide: async ({ ledger, reason, by }) => {
+          await ledger.approvals.approveRun(run, reason, by);
+          return "/plan?done=approved-run";
+        },
+        shownAgain: async (notice, status) => await planShown(context, dashboard, notice, status),
+      });
+    });
+    routes.get("/hold/:id", needs("see"), async (context) => await holdShown(context, dashboard, doneNotice(context)));
+    routes.post("/hold/:id", needs("decide"), async (context) => {
+      const hold = idOfSegment(context.req.param("id"));
+      return await deciding(context, dashboard, {
+        decide: async (given) => `${pagePath.hold(hold)}?done=${await decideOnHold(hold, given)}`,
+        shownAgain: async (notice, status, reason) => await holdShown(context, dashboard, notice, status, reason),
+      });
+    });
+  },
+};
+
+type Ledger = Awaited<ReturnType<Dashboard["application"]["existingLedger"]>>;
+
+interface Given {
+  ledger: Ledger;
+  decision: string;
+  reason: string;
+  by: string;
+}
+
+/** Carries out one decision on a hold, and names what to say of it. */
+async function decideOnHold(hold: string, { ledger, decision, reason, by }: Given): Promise<string> {
+  if (decision.startsWith("op_")) {
+    await ledger.approvals.approveOperation(decision, reason, by);
+    return "approved-one";
+  }
+  switch (decision) {
+    case "approve": {
+      const { alone, ofUndo } = await ledger.approvals.decide(hold, "approved", reason, by);
+      return alone.length > 0 ? "approved-in-part" : ofUndo ? "approved-undo" : "approved";
+    }
+    case "reject":
+      await ledger.approvals.decide(hold, "rejected", reason, by);
+      return "rejected";
+    case "take-back":
+      await ledger.approvals.takeBack(hold, reason, by);
+      return "taken-back";
+    default:
+      throw usage("Nothing was decided: the form does not say what.", "Use one of the buttons.");
+  }
+}
+
+/** Codes of problems that say: somebody else decided meanwhile, or a run did something about it. */
+const overtaken = new Set(["hold.decided", "hold.not-rejected", "approve.not-held", "operation.unknown"]);
+
+/** Takes a decision and goes back to the page; where it cannot be taken, the page says why, as all stands now. */
+async function deciding(
+  context: PageContext,
+  dashboard: Dashboard,
+  given: {
+    decide: (given: Given) => Promise<string>;
+    shownAgain: (notice: Notice, status: 400 | 409, reason: string) => Promise<Response>;
+  },
+): Promise<Response> {
+  if (dashboard.live === undefined) {
+    const body = html`<p>
+      These pages only read. Decide in the daemon's own pages, or with <code>crm-sync approve</code>.
+    </p>`;
+    return await framed(context, { title: "Nothing is decided here", place: "Plan", body }, 403);
+  }
+  const { decision, reason } = await sentDecision(context);
+  try {
+    const why = keepableReason(reason);
+    const ledger = await dashboard.application.existingLedger();
+    return context.redirect(await given.decide({ ledger, decision, reason: why, by: context.var.person.name }), 303);
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code.startsWith("ledger.")) throw error;
+    if (error.code === "hold.unknown") return await notFoundPage(context, "There is no such hold.");
+    const notice = { kind: "failed", text: error.message, cure: error.cure } as const;
+    return await given.shownAgain(notice, overtaken.has(error.code) ? 409 : 400, reason);
+  }
+}
+
+function doneNotice(context: PageContext): Notice {
+  const name = context.req.query("done") ?? "";
+  const text = Object.hasOwn(done, name) ? done[name] : undefined;
+  return text === undefined ? undefined : { kind: "done", text };
+}
+
+/** Whether a button may stand on the page. */
+function mayDecide(context: PageContext, dashboard: Dashboard): boolean {
+  return dashboard.live !== undefined && may(context.var.person, "decide");
+}
+
+async function planShown(
+  context: PageContext,
+  dashboard: Dashboard,
+  notice: Notice,
+  status: 200 | 400 | 409 = 200,
+): Promise<Response> {
+  const { after, holdsAfter } = context.req.query();
+  const facts = await dashboard.read(async (inquiry) => ({
+    holds: await inquiry.standingHolds({ limit: holdsOfPage, after: holdsAfter }),
+    sums: await inquiry.heldSums(),
+    runs: await inquiry.heldByRuns(runsShown),
+    operations: await inquiry.waitingOperations({ limit: operationsOfPage + 1, after }),
+  }));
+  const { holds, sums, runs } = facts;
+  const when = whenOf(dashboard);
+  const last = holds.holds.at(-1);
+  const body = html`
+    <p class="lead">
+      ${
+        holds.total === 0
+          ? "Nothing is held."
+          : `${counted(holds.waits, "hold")} ${holds.waits === 1 ? "waits" : "wait"} for a person, ` +
+            `${holds.total - holds.waits} approved for the next run. Held: ${sumsText(sums)}.`
+      }
+    </p>
+    ${holds.holds.map((hold) => holdCard(hold, when))}
+    ${
+      last !== undefined && holds.holds.length === holdsOfPage
+        ? html`<p><a href="/plan?holdsAfter=${encodeURIComponent(last.id)}">Later holds</a></p>`
+        : ""
+    }
+    ${
+      runs.length === 0
+        ? ""
+        : html`<h2>Held by the sums of a run</h2>
+            ${runs.map((run) => runHeld(context, dashboard, run))}`
+    }
+    <h2>What is planned and held, by customer</h2>
+    ${waitingList(facts.operations.slice(0, operationsOfPage))}
+    ${
+      facts.operations.length > operationsOfPage
+        ? html`<p>
+            <a href="/plan?after=${encodeURIComponent(facts.operations[operationsOfPage - 1]?.id ?? "")}">More</a>
+          </p>`
+        : ""
+    }
+  `;
+  return await framed(context, { title: "Plan", place: "Plan", body, notice }, status);
+}
+
+function runHeld(
+  context: PageContext,
+  dashboard: Dashboard,
+  { run, operations, customers }: { run: string; operations: number; customers: number },
+): Html {
+  const what = `${counted(operations, "operation")} of ${counted(customers, "customer")}`;
+  return html`<div class="card wait">
+    <p><a href="${pagePath.run(run)}">${run}</a> held ${what} because of its own sum or that of days.</p>
+    ${
+      mayDecide(context, dashboard)
+        ? decisionForm(context, {
+            id: `run-${run}`,
+            action: `/plan/run/${encodeURIComponent(run)}`,
+            choices: [{ value: "approve", label: `Approve ${what}` }],
+          })
+        : ""
+    }
+  </div>`;
+}
+
+/** In one piece: one page from top to bottom. */
+async function holdShown(
+  context: PageContext,
+  dashboard: Dashboard,
+  notice: Notice,
+  status: 200 | 400 | 409 = 200,
+  reason?: string,
+): Promise<Response> {
+  const id = idOfSegment(context.req.param("id") ?? "");
+  const after = Number(context.req.query("after") ?? 0);
+  if (!Number.isSafeInteger(after) || after < 0)
+    throw usage("That is no place in the list.", "Go back to the hold and follow its links.");
+  const facts = await dashboard.read(async (inquiry) => {
+    const [hold] = await inquiry.holds({ id });
+    if (hold === undefined) return undefined;
+    const operations = await inquiry.heldOperations(id, { limit: operationsOfPage + 1, after });
+    return { hold, operations, sums: await inquiry.heldSums(id) };
+  });
+  if (facts === undefined) return await notFoundPage(context, "There is no such hold.");
+  const { hold, sums } = facts;
+  const operations = facts.operations.slice(0, operationsOfPage);
+  const choices = mayDecide(context, dashboard) ? choicesOn(hold) : [];
+  const form = "decision";
+  const place = operations.at(-1)?.place ?? 0;
+  const body = html`
+    <p class="lead">${recordLink("customers", hold.customer)}: ${sumsText(sums)}</p>
+    ${holdFactsList(hold, whenOf(dashboard))}
+    ${
+      choices.length === 0
+        ? ""
+        : html`<h2>Decide</h2>
+            ${decisionForm(context, { id: form, action: pagePath.hold(id), choices, reason })}`
+    }
+    <h2>What it holds</h2>
+    ${waitingList(operations, choices.length > 0 && hold.state !== "rejected" ? { approvedBy: form } : {})}
+    ${
+      facts.operations.length > operationsOfPage
+        ? html`<p>
+            <a href="${pagePath.hold(id)}?after=${place}">More of ${sums.operations}</a>
+          </p>`
+        : ""
+    }
+  `;
+  return await framed(context, { title: `Hold ${hold.id}`, place: "Plan", body, notice }, status);
+}
+
+function choicesOn({ state }: HoldFacts): { value: string; label: string; isMain?: boolean }[] {
+  const reject = { value: "reject", label: "Reject" };
+  if (state === "open") return [{ value: "approve", label: "Approve all of it", isMain: true }, reject];
+  if (state === "approved") return [reject];
+  return state === "rejected" ? [{ value: "take-back", label: "Take the rejection back" }] : [];
+}
+
+function whenOf({ application, clock }: Dashboard): { zone: string; now: string } {
+  return { zone: application.config.zone, now: toInstant(clock.now()) };
+}

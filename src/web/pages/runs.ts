@@ -1,0 +1,197 @@
+import { html } from "hono/html";
+import { streamSSE } from "hono/streaming";
+import type { SSEStreamingApi } from "hono/streaming";
+import type { Dashboard } from "../../app/dashboard.ts";
+import { toInstant } from "../../base/clock.ts";
+import { usage } from "../../base/errors.ts";
+import { troubleOf } from "../../report/last-runs.ts";
+import { idOfSegment, pagePath } from "../../report/page-links.ts";
+import { valueText } from "../../report/runs.ts";
+import { ageOf } from "../../report/text.ts";
+import { needs } from "../access/needs.ts";
+import { notFoundPage } from "../failures.ts";
+import { framed } from "../frame.ts";
+import type { Html, Page, PageContext } from "../page.ts";
+import { runProgress } from "../parts/run-progress.ts";
+import { balanceTables, operationsTable, readsTable, runsTable, verdictText } from "../parts/run-tables.ts";
+import { moment, shown } from "../shown.ts";
+
+const runsOfPage = 30;
+const operationsOfPage = 50;
+const failuresShown = 25;
+/** Streams of events at once, of all people. */
+const mostStreams = 20;
+const everyMs = 1_000;
+
+/** What ran, what one run did, and how far one is that is on. */
+export const runsPage: Page = {
+  register(routes, dashboard) {
+    let streams = 0;
+    routes.get("/runs", needs("see"), async (context) => await runsShown(context, dashboard));
+    routes.get("/run/:id", needs("see"), async (context) => await runShown(context, dashboard));
+    routes.get("/run/:id/events", needs("see"), async (context) => {
+      const id = idOfSegment(context.req.param("id"));
+      if ((await dashboard.read(async (inquiry) => await inquiry.runGlance(id))) === undefined)
+        return context.text("There is no such run.\n", 404);
+      if (streams >= mostStreams) return context.text("Too many pages are live; this one is as it was loaded.\n", 503);
+      streams += 1;
+      return streamSSE(context, async (stream) => {
+        try {
+          await tellProgress(stream, dashboard, id);
+        } finally {
+          streams -= 1;
+        }
+      });
+    });
+  },
+};
+
+/** Sends how far a run is about each second, as often as it is otherwise, until it or the server ends. */
+async function tellProgress(stream: SSEStreamingApi, dashboard: Dashboard, id: string): Promise<void> {
+  const gone = new AbortController();
+  stream.onAbort(() => gone.abort());
+  const signal = AbortSignal.any([gone.signal, dashboard.signal]);
+  let last = "";
+  while (!signal.aborted) {
+    const glance = await dashboard.read(async (inquiry) => await inquiry.runGlance(id));
+    if (glance === undefined) return;
+    const data = String(await runProgress(glance, progressHere(dashboard), whenOf(dashboard)));
+    if (data !== last) await stream.writeSSE({ event: "shown", data });
+    last = data;
+    if (glance.run.state !== "running") {
+      await stream.writeSSE({ event: "ended", data: glance.run.state });
+      return;
+    }
+    await dashboard.clock.sleep(everyMs, signal).catch(() => {});
+  }
+}
+
+/** Beside a daemon, what goes on in this process is no run. */
+function progressHere(dashboard: Dashboard) {
+  return dashboard.live === undefined ? undefined : dashboard.application.progress;
+}
+
+async function runsShown(context: PageContext, dashboard: Dashboard): Promise<Response> {
+  const { job, at, before } = context.req.query();
+  const runs = await dashboard.read(
+    async (inquiry) =>
+      await inquiry.runs({
+        limit: runsOfPage + 1,
+        ...(job === undefined ? {} : { job }),
+        ...(at === undefined || before === undefined ? {} : { before: { startedAt: at, id: before } }),
+      }),
+  );
+  const page = runs.slice(0, runsOfPage);
+  const last = page.at(-1);
+  const jobs = dashboard.application.jobs();
+  const more = new URLSearchParams({
+    ...(job === undefined ? {} : { job }),
+    at: last?.startedAt ?? "",
+    before: last?.id ?? "",
+  }).toString();
+  const body = html`
+    <p>Of ${jobLink(undefined, job)}${jobs.map(({ id }) => html`, ${jobLink(id, job)}`)}</p>
+    ${page.length === 0 ? html`<p class="none">No run.</p>` : runsTable(page, whenOf(dashboard))}
+    ${runs.length > runsOfPage ? html`<p><a href="/runs?${more}">Earlier runs</a></p>` : ""}
+  `;
+  return await framed(context, { title: "Runs", place: "Runs", body });
+}
+
+function jobLink(name: string | undefined, chosen: string | undefined): Html {
+  const words = name === undefined ? html`all jobs` : shown(name);
+  if (name === chosen) return html`<strong>${words}</strong>`;
+  return html`<a href="/runs${name === undefined ? "" : `?job=${encodeURIComponent(name)}`}">${words}</a>`;
+}
+
+const failedOperations = "Operations that were refused or are in doubt, the newest first";
+
+/** In one piece: one page from top to bottom. */
+async function runShown(context: PageContext, dashboard: Dashboard): Promise<Response> {
+  const id = idOfSegment(context.req.param("id") ?? "");
+  const after = Number(context.req.query("after") ?? 0);
+  if (!Number.isSafeInteger(after) || after < 0)
+    throw usage("That is no place in the list.", "Go back to the run and follow its links.");
+  const facts = await dashboard.read(async (inquiry) => {
+    const glance = await inquiry.runGlance(id);
+    if (glance === undefined) return undefined;
+    return {
+      glance,
+      failures: await inquiry.runFailures(id, failuresShown + 1),
+      operations: await inquiry.runOperations(id, { limit: operationsOfPage + 1, after }),
+    };
+  });
+  if (facts === undefined) return await notFoundPage(context, "There is no such run.");
+  const { glance, failures } = facts;
+  const { run, reads } = glance;
+  const when = whenOf(dashboard);
+  const isOn = run.state === "running";
+  const operations = facts.operations.slice(0, operationsOfPage);
+  const place = operations.at(-1)?.place ?? 0;
+  const body = html`
+    <p class="lead">${verdictText(run)}</p>
+    ${
+      isOn
+        ? html`<div class="card" data-live="${pagePath.run(id)}/events">
+            ${runProgress(glance, progressHere(dashboard), when)}
+          </div>`
+        : ""
+    }
+    <dl>
+      <dt>Job</dt>
+      <dd>${shown(run.job)} (${run.kind}, by ${run.trigger})</dd>
+      ${
+        run.scope === null
+          ? ""
+          : html`<dt>Only</dt>
+              <dd>${shown(run.scope)}</dd>`
+      }
+      <dt>Started</dt>
+      <dd>${moment(run.startedAt, when)}</dd>
+      <dt>Ended</dt>
+      <dd>
+        ${moment(run.finishedAt, when, "not yet")}${
+          run.finishedAt === null ? "" : `, after ${ageOf(run.startedAt, run.finishedAt)}`
+        }
+      </dd>
+    </dl>
+    <h2>What failed, and why</h2>
+    ${failed(run, failures.length)}
+    ${failures.length === 0 ? "" : operationsTable(failures.slice(0, failuresShown), failedOperations)}
+    ${failures.length > failuresShown ? html`<p>and more: the list of all operations has them.</p>` : ""}
+    <h2>Balance</h2>
+    ${balanceTables(run.balance)}
+    <h2>What it read</h2>
+    ${readsTable(reads, when, "Readings of sources")}
+    <h2>Operations</h2>
+    ${operationsTable(operations, "Operations in the order in which they were planned")}
+    ${
+      facts.operations.length > operationsOfPage
+        ? html`<p><a href="${pagePath.run(id)}?after=${place}">Later operations</a></p>`
+        : ""
+    }
+    <h2>More</h2>
+    <details>
+      <summary>Summary and configuration as the ledger keeps them</summary>
+      <p>${shown(valueText(run.summary))}</p>
+      <p>${shown(valueText(run.header))}</p>
+    </details>
+  `;
+  return await framed(context, { title: `Run ${run.id}`, place: "Runs", body, scripts: isOn ? ["live.js"] : [] });
+}
+
+function failed(run: Parameters<typeof troubleOf>[0], failures: number): Html {
+  const troubles = troubleOf(run);
+  if (troubles.length === 0)
+    return failures === 0 ? html`<p class="none">Nothing that this run says of itself.</p>` : html``;
+  return html`${troubles.map(
+    ({ what, next }) =>
+      html`<div class="card bad">
+        <p>${shown(what)}</p>
+        <p class="cure">${shown(next)}</p>
+      </div>`,
+  )}`;
+}
+
+function whenOf({ application, clock }: Dashboard): { zone: string; now: string } {
+  return { zone: application.config.zone, now: toInstant(clock.now()) };
+}

@@ -1,0 +1,123 @@
+import { html } from "hono/html";
+import type { Inquiry } from "../../inquiry/inquiry.ts";
+import { grouped, weightText } from "../../operation/taking.ts";
+import type { HoldFacts } from "../../report/facts.ts";
+import { nextForHold } from "../../report/next-steps.ts";
+import { pagePath } from "../../report/page-links.ts";
+import { counted } from "../../report/text.ts";
+import type { Html } from "../page.ts";
+import { moment, shown } from "../shown.ts";
+import { difference } from "./difference.ts";
+import { recordLink, recordLinks } from "./record-link.ts";
+
+type Sums = Awaited<ReturnType<Inquiry["heldSums"]>>;
+type Waiting = Awaited<ReturnType<Inquiry["heldOperations"]>>[number];
+interface When {
+  zone: string;
+  now: string;
+}
+
+const states: Readonly<Record<HoldFacts["state"], { word: string; tone: string }>> = {
+  open: { word: "waits for a person", tone: "wait" },
+  approved: { word: "approved", tone: "good" },
+  rejected: { word: "rejected", tone: "bad" },
+  used: { word: "carried out", tone: "good" },
+  lapsed: { word: "lapsed", tone: "" },
+};
+
+/** `12 operations: 6 seats; 2 people lose their last asset`. */
+export function sumsText(sums: Sums): string {
+  const count = sums.more
+    ? `more than ${grouped(sums.operations - 1)} operations`
+    : counted(sums.operations, "operation");
+  const weight = weightText(sums);
+  if (weight === "") return count;
+  return `${count}${sums.more ? ", of which the first take away" : ":"} ${weight}`;
+}
+
+/** A hold in a list, with the way to its page. */
+export function holdCard(hold: HoldFacts, when: When): Html {
+  const { word, tone } = states[hold.state];
+  return html`<div class="card ${tone}">
+    <p>
+      <strong class="state ${tone}">${word}</strong> ${recordLink("customers", hold.customer)}, since
+      ${moment(hold.createdAt, when)}
+    </p>
+    <p>${shown(hold.explanation)}</p>
+    <p>
+      <a href="${pagePath.hold(hold.id)}"
+        >${hold.state === "open" ? "Look at it and decide" : "Look at it"}: ${hold.id}</a
+      >
+    </p>
+  </div>`;
+}
+
+/** All that is known of one hold. */
+export function holdFactsList(hold: HoldFacts, when: When): Html {
+  const { word, tone } = states[hold.state];
+  return html`<dl>
+    <dt>State</dt>
+    <dd class="state ${tone}">${word}</dd>
+    <dt>Held because</dt>
+    <dd>${shown(hold.explanation)}</dd>
+    <dt>Since</dt>
+    <dd>${moment(hold.createdAt, when)}</dd>
+    ${
+      hold.decidedAt === null
+        ? ""
+        : html`<dt>Decided</dt>
+            <dd>
+              ${moment(hold.decidedAt, when)}${hold.decidedBy === null ? "" : html` by ${shown(hold.decidedBy)}`}:
+              ${shown(hold.reason ?? "")}
+            </dd>`
+    }
+    ${
+      hold.ofUndo
+        ? html`<dt>Takes a run back</dt>
+            <dd>It is carried out by <code>crm-sync apply</code> alone.</dd>`
+        : ""
+    }
+    <dt>Next</dt>
+    <dd>${shown(nextForHold(hold))}</dd>
+  </dl>`;
+}
+
+/** What waits, customer by customer, each with what would be otherwise. `approvedBy`: the form whose reason counts. */
+export function waitingList(operations: readonly Waiting[], { approvedBy }: { approvedBy?: string } = {}): Html {
+  if (operations.length === 0) return html`<p class="none">Nothing.</p>`;
+  const byCustomer = Map.groupBy(operations, ({ customer }) => `${customer.namespace}/${customer.id}`);
+  return html`${[...byCustomer.values()].map((group) => {
+    const [first] = group;
+    if (first === undefined) return "";
+    return html`<section>
+      <h3>${recordLink("customers", first.customer)}</h3>
+      ${group.map((operation) => waitingOperation(operation, approvedBy))}
+    </section>`;
+  })}`;
+}
+
+function waitingOperation(operation: Waiting, approvedBy: string | undefined): Html {
+  const { id, kind, state, reason, heldFor, approved, hold, before, after, records } = operation;
+  const word = state === "planned" ? "planned" : approved ? "held, approved" : "held";
+  return html`<article class="operation">
+    <p>
+      <strong class="state ${state === "held" && !approved ? "wait" : ""}">${word}</strong> ${kind}
+      <span class="soft">${id}</span>
+    </p>
+    <p>${recordLinks(records)}: ${shown(reason)}</p>
+    ${
+      state === "planned" || hold === null
+        ? ""
+        : html`<p>
+            ${heldFor === null ? "It waits for what else is held." : shown(heldFor)}
+            ${approvedBy === undefined ? html`<a href="${pagePath.hold(hold)}">${hold}</a>` : ""}
+          </p>`
+    }
+    ${difference(before, after)}
+    ${
+      approvedBy === undefined || approved || heldFor === null
+        ? ""
+        : html`<button form="${approvedBy}" name="decision" value="${id}">Approve only this one</button>`
+    }
+  </article>`;
+}

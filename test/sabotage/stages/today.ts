@@ -1,0 +1,4 @@
+import { today } from "../breaks/today.ts";
+import { stage } from "../stage.ts";
+
+stage(today);
