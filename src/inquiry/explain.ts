@@ -6,7 +6,6 @@ import type { RecordKey, Stream } from "../crm/model.ts";
 import { isSameKey } from "../operation/state/same-key.ts";
 import type { AuditTable } from "../ledger/audit/tables.ts";
 import { stored } from "../ledger/database/stored.ts";
-import type { RecordTable } from "../ledger/records/tables.ts";
 import type { ExplainFacts, FieldFacts, RecordFacts, VersionFacts } from "../report/explain.ts";
 import type { AuditFacts, HoldFacts, OperationFacts, QuarantineFacts } from "../report/facts.ts";
 import { known } from "./explain-known.ts";
@@ -16,6 +15,7 @@ import { operations, operationsOfRecord } from "./operations.ts";
 import { quarantine } from "./quarantine.ts";
 import type { QuarantineFilter } from "./quarantine.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
+import { recordFacts } from "./record-facts.ts";
 import { changedFields, fieldsOf } from "./record-fields.ts";
 import { lastReads, readFacts, skippedInReading } from "./runs.ts";
 
@@ -57,28 +57,6 @@ async function recordOf(ledger: ReadOnlyLedger, stream: Stream, key: RecordKey):
     .where("id", "=", key.id)
     .executeTakeFirst();
   return row === undefined ? null : recordFacts(row);
-}
-
-/** A row of the record table as people get it. */
-function recordFacts(row: RecordTable): RecordFacts {
-  return {
-    stream: row.stream,
-    key: { namespace: row.namespace, id: row.id },
-    customer: { namespace: row.customer_namespace, id: row.customer_id },
-    source: row.source,
-    state: row.state,
-    version: row.version,
-    firstSeen: row.first_seen,
-    changedAt: row.changed_at,
-    missed: row.missed,
-    pending: row.pending === 1,
-    deferred:
-      row.deferred_code === null
-        ? null
-        : { code: row.deferred_code, reason: row.deferred_reason ?? "", since: row.deferred_since ?? row.changed_at },
-    changedRun: row.changed_run,
-    outcome: row.outcome_run === null ? null : { run: row.outcome_run, decision: row.outcome ?? "" },
-  };
 }
 
 async function versionsOf(ledger: ReadOnlyLedger, stream: Stream, key: RecordKey): Promise<VersionFacts[]> {

@@ -9,9 +9,11 @@ import { find } from "./find.ts";
 import { holds } from "./holds.ts";
 import { measures } from "./measures.ts";
 import { keptAnswer, operationById, operations, unsettled } from "./operations.ts";
+import { privateValues } from "./private-values.ts";
 import { quarantine, quarantineById, rawForm } from "./quarantine.ts";
 import { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { agreement, differences } from "./reconciliation.ts";
+import { recordsOfCustomer } from "./records-of-customer.ts";
 import { runs, runStory } from "./runs.ts";
 import { acceptable } from "./statement/exceptions.ts";
 import { statement } from "./statement/statement.ts";
@@ -23,8 +25,8 @@ import { taken } from "./taken.ts";
 type Question<Words extends readonly unknown[], Answer> = () => (ledger: ReadOnlyLedger, ...words: Words) => Answer;
 
 /**
- * Every question to the ledger, each in a file of its own. No private value leaves it but by `rawForm`, `keptAnswer`
- * and `subject`, which a person has to ask for.
+ * Every question to the ledger, each in a file of its own. No private value leaves it but by `rawForm`, `keptAnswer`,
+ * `privateValues` and `subject`, which a person has to ask for.
  */
 export type Inquiry = ReturnType<typeof questionsTo>;
 
@@ -55,6 +57,8 @@ function questionsTo(ledger: ReadOnlyLedger) {
     taken: answered(() => taken),
     explain: answered(() => explain),
     find: answered(() => find),
+    recordsOfCustomer: answered(() => recordsOfCustomer),
+    privateValues: answered(() => privateValues),
     quarantine: rows(() => quarantine),
     quarantineById: answered(() => quarantineById),
     rawForm: answered(() => rawForm),

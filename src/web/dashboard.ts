@@ -8,11 +8,14 @@ import { behindAccess } from "./access/sign-in.ts";
 import { assetRoutes } from "./assets.ts";
 import { notFoundPage, problemPage } from "./failures.ts";
 import type { Page, WebEnvironment } from "./page.ts";
+import { customerPage } from "./pages/customer.ts";
+import { orderPage } from "./pages/order.ts";
+import { personPage } from "./pages/person.ts";
 import { todayPage } from "./pages/today.ts";
 import { securityHeaders } from "./security-headers.ts";
 
 /** Every page, each in a file of its own. */
-const pages: readonly Page[] = [todayPage];
+const pages: readonly Page[] = [todayPage, customerPage, orderPage, personPage];
 
 /** The pages, behind the one check of who asks. A failure of one page is logged and ends nothing else. */
 export function dashboardRoutes(

@@ -5,7 +5,7 @@ import type { ExitCode } from "../../base/errors.ts";
 import { exitCodes, Problem, usage } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { Stream } from "../../crm/model.ts";
-import { mostFound } from "../../report/explain.ts";
+import { isTold, mostFound } from "../../report/explain.ts";
 import type { ExplainFacts } from "../../report/explain.ts";
 import { explainCommand as commandOf, recordName } from "../../report/text.ts";
 import { ok, withReader } from "../command.ts";
@@ -48,13 +48,6 @@ export async function explainCommand(invocation: Invocation, kind: string, id: s
     }
     return isTold(facts) ? ok : exitCodes.usage;
   });
-}
-
-/** Whether there is anything to tell: the record itself, or what names it. */
-function isTold(facts: ExplainFacts): boolean {
-  return (
-    facts.record !== null || facts.quarantine.length > 0 || facts.dependents.length > 0 || facts.unusable.length > 0
-  );
 }
 
 /**
