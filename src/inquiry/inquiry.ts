@@ -5,7 +5,7 @@ import { auditExport, auditHead, auditProof, auditVerdicts, ledgerName } from ".
 import { standAsOf, stoodSince } from "./as-of/as-of.ts";
 import { blockers, closedFiles, closingEntry, closings, enteredLate, frozenDigests, joinedPeriod } from "./books.ts";
 import { explain } from "./explain.ts";
-import { find } from "./find.ts";
+import { find, findEverywhere } from "./find.ts";
 import { holds } from "./holds.ts";
 import { measures } from "./measures.ts";
 import { keptAnswer, operationById, operations, unsettled } from "./operations.ts";
@@ -57,6 +57,7 @@ function questionsTo(ledger: ReadOnlyLedger) {
     taken: answered(() => taken),
     explain: answered(() => explain),
     find: answered(() => find),
+    findEverywhere: answered(() => findEverywhere),
     recordsOfCustomer: answered(() => recordsOfCustomer),
     privateValues: answered(() => privateValues),
     quarantine: rows(() => quarantine),

@@ -1,5 +1,7 @@
+import type { RecordKey, Stream } from "../crm/model.ts";
 import type { RecordTable } from "../ledger/records/tables.ts";
 import type { RecordFacts } from "../report/explain.ts";
+import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
 /** A row of the record table as people get it. */
 export function recordFacts(row: RecordTable): RecordFacts {
@@ -21,4 +23,16 @@ export function recordFacts(row: RecordTable): RecordFacts {
     changedRun: row.changed_run,
     outcome: row.outcome_run === null ? null : { run: row.outcome_run, decision: row.outcome ?? "" },
   };
+}
+
+/** A record as it stands now; null where the CRM gave none. */
+export async function recordOf(ledger: ReadOnlyLedger, stream: Stream, key: RecordKey): Promise<RecordFacts | null> {
+  const row = await ledger.db
+    .selectFrom("record")
+    .selectAll()
+    .where("stream", "=", stream)
+    .where("namespace", "=", key.namespace)
+    .where("id", "=", key.id)
+    .executeTakeFirst();
+  return row === undefined ? null : recordFacts(row);
 }

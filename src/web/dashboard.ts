@@ -11,11 +11,12 @@ import type { Page, WebEnvironment } from "./page.ts";
 import { customerPage } from "./pages/customer.ts";
 import { orderPage } from "./pages/order.ts";
 import { personPage } from "./pages/person.ts";
+import { searchPage } from "./pages/search.ts";
 import { todayPage } from "./pages/today.ts";
 import { securityHeaders } from "./security-headers.ts";
 
 /** Every page, each in a file of its own. */
-const pages: readonly Page[] = [todayPage, customerPage, orderPage, personPage];
+const pages: readonly Page[] = [todayPage, customerPage, orderPage, personPage, searchPage];
 
 /** The pages, behind the one check of who asks. A failure of one page is logged and ends nothing else. */
 export function dashboardRoutes(
