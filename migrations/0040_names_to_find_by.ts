@@ -53,5 +53,5 @@ async function fill(db: Kysely<unknown>, stream: string): Promise<void> {
 function keyOf(stream: string, value: string | null): string | null {
   const plain = (value ?? "").normalize("NFC").toLowerCase().normalize("NFC");
   const folded = plain.trim().replaceAll(/\s+/gu, " ");
-  return folded === "" ? null : `${stream} ${[...folded].slice(0, longestName).join("")}`;
+  return folded === "" ? null : `${stream} ${Array.from(folded).slice(0, longestName).join("")}`;
 }

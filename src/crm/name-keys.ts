@@ -13,7 +13,7 @@ export function nameKey(stream: Stream, name: string): string | null {
     .toLowerCase()
     .normalize("NFC");
   const folded = plain.trim().replaceAll(/\s+/gu, " ");
-  return folded === "" ? null : `${stream} ${[...folded].slice(0, longest).join("")}`;
+  return folded === "" ? null : `${stream} ${Array.from(folded).slice(0, longest).join("")}`;
 }
 
 /** By which keys a record is found that has these private values. */

@@ -12,7 +12,7 @@ export async function byId({ db }: ReadOnlyLedger, stream: Stream, text: string)
   const { namespace, id } = text.includes("/") ? parseKey(text) : { namespace: "", id: text };
   const { rows } = await sql<RecordKey>`
     with recursive one (namespace) as (
-      select min(namespace) from record where stream = ${stream}
+      select min(namespace) from record where stream = ${stream} and namespace > ''
       union all
       select (select min(r.namespace) from record r where r.stream = ${stream} and r.namespace > one.namespace)
         from one where one.namespace is not null)

@@ -71,7 +71,7 @@ async function byAssetNumber(ledger: ReadOnlyLedger, stream: Stream, number: str
 async function inQuarantine({ db }: ReadOnlyLedger, stream: Stream, id: string): Promise<RecordKey[]> {
   const { rows } = await sql<RecordKey>`
     with recursive one (namespace) as (
-      select min(namespace) from quarantine where state <> 'resolved' and stream = ${stream}
+      select min(namespace) from quarantine where state <> 'resolved' and stream = ${stream} and namespace > ''
       union all
       select (select min(q.namespace) from quarantine q where q.state <> 'resolved' and q.stream = ${stream}
           and q.namespace > one.namespace)

@@ -9,6 +9,7 @@ import { find, findEverywhere } from "./find.ts";
 import { holds } from "./holds.ts";
 import { measures } from "./measures.ts";
 import { keptAnswer, operationById, operations, unsettled } from "./operations.ts";
+import { orderSides } from "./order-sides.ts";
 import { privateValues } from "./private-values.ts";
 import { quarantine, quarantineById, rawForm } from "./quarantine.ts";
 import { ReadOnlyLedger } from "./read-only-ledger.ts";
@@ -59,6 +60,7 @@ function questionsTo(ledger: ReadOnlyLedger) {
     find: answered(() => find),
     findEverywhere: answered(() => findEverywhere),
     recordsOfCustomer: answered(() => recordsOfCustomer),
+    orderSides: answered(() => orderSides),
     privateValues: answered(() => privateValues),
     quarantine: rows(() => quarantine),
     quarantineById: answered(() => quarantineById),

@@ -217,7 +217,7 @@ function decisionEntry({ at, kind, body, sequence }: AuditFacts): TimeLineEntry[
   return [
     entry(at, "person", `${by}: ${kind}${also(", ", reason ?? null)}`, {
       details: [
-        ...(kind === "private-shown" && Array.isArray(fields) ? [`shown: ${fields.join(", ")}`] : []),
+        ...(kind === "private-shown" && Array.isArray(fields) ? [`shown: ${fields.map(String).join(", ")}`] : []),
         `audit entry ${sequence}`,
       ],
     }),

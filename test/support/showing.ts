@@ -30,12 +30,20 @@ export const operator: Person = { name: "anna.lee", role: "decide", way: "accoun
  * Serves the pages of a world to a person who is signed in already, on a free port, until the test ends. `live`: in the
  * process of a daemon, which may write; else beside one.
  */
-export async function showing(w: World, person: Person = operator, live: Dashboard["live"] = quiet): Promise<Showing> {
+export async function showing(
+  w: World,
+  person: Person = operator,
+  live: Dashboard["live"] | "beside a daemon" = quiet,
+): Promise<Showing> {
   const face = { log: undefined, wholeLog: { write: () => {} }, progress: () => {} };
   const { config, sandbox } = w.place;
   const application = await Application.open({ config, sandbox }, environmentAt(w.place), face);
   const ended = new AbortController();
-  const dashboard = createDashboard({ application: () => application, live, signal: ended.signal });
+  const dashboard = createDashboard({
+    application: () => application,
+    live: live === "beside a daemon" ? undefined : live,
+    signal: ended.signal,
+  });
   const { clock, logger } = application;
   const server = await startWebServer({
     settings: { host: "127.0.0.1", port: 0 },

@@ -1,7 +1,10 @@
 import { html } from "hono/html";
+import type { Inquiry } from "../../inquiry/inquiry.ts";
+import { orderTree } from "../../report/order-tree.ts";
 import { pagePath } from "../../report/page-links.ts";
 import type { ExplainFacts } from "../../report/explain.ts";
 import type { Html, Page } from "../page.ts";
+import { tree } from "../parts/tree.ts";
 import { moment, shown } from "../shown.ts";
 import { recordRoutes } from "./record.ts";
 import type { When } from "./record.ts";
@@ -12,10 +15,21 @@ export const orderPage: Page = {
     recordRoutes(routes, dashboard, {
       stream: "orders",
       page: "order",
-      own: async (_inquiry, facts, { when }) => html`${await Promise.resolve(placed(facts, when))}`,
+      own: async (inquiry, facts, { when }) => html`${placed(facts, when)} ${await merchandise(inquiry, facts)}`,
     });
   },
 };
+
+/** The merchandise of the order, side by side. */
+async function merchandise(inquiry: Inquiry, { key }: ExplainFacts): Promise<Html | ""> {
+  const sides = await inquiry.orderSides(key);
+  if (sides === undefined) return "";
+  const heading = html`<h2 id="merchandise">Merchandise</h2>`;
+  if (sides === "tooLarge")
+    return html`${heading}
+      <p>It has too many parts for a page: <code>crm-sync report reconciliation</code> compares each of them.</p>`;
+  return html`${heading} ${tree(orderTree(sides), "What the CRM says, what was sent, and what the platform shows")}`;
+}
 
 function placed({ placed: all }: ExplainFacts, when: When): Html {
   const now = all.find(({ to }) => to === null);

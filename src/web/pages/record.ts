@@ -25,6 +25,7 @@ import { moment, shown } from "../shown.ts";
 /** So many entries of a time line stand on a page before all of them are asked for. */
 const entriesAtFirst = 40;
 const mostFields = 60;
+const toldAlready = ["id", "namespace", "customerId", "customerNamespace"];
 
 export interface When {
   zone: string;
@@ -101,7 +102,9 @@ function titleOf(stream: Stream, key: RecordKey): string {
 function inTheCrm(facts: ExplainFacts, when: When): Html | "" {
   const { record, versions, customer, read, claims } = facts;
   if (record === null) return "";
-  const fields = (versions[0]?.fields ?? []).filter(({ name }) => !name.startsWith("instances["));
+  const fields = (versions[0]?.fields ?? []).filter(
+    ({ name }) => !name.startsWith("instances[") && !toldAlready.includes(name),
+  );
   const run = (id: string): Html => html`<a href="${pagePath.run(id)}">${shown(id)}</a>`;
   return html`<h2>In the CRM</h2>
     <dl>

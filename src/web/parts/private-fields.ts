@@ -30,7 +30,7 @@ export function privatePart(
   if (asked !== undefined) return html`${heading} ${values(asked, when)}`;
   const hidden = (facts.versions[0]?.fields ?? []).filter((field) => "private" in field);
   const names = hidden.filter(({ name }) => privateFields[facts.stream].includes(name));
-  if (names.length > 0 && names.every((field) => "erased" in field && field.erased === true))
+  if (names.length > 0 && names.every((field) => "erased" in field && field.erased))
     return html`${heading}
       <p>They were erased: ${shown(names.map(({ name }) => name).join(", "))}. Nobody can be shown them any more.</p>`;
   return html`${heading}

@@ -130,6 +130,9 @@ it("of a ledger that gave a number on before it kept whose it had been, the step
      alter table source_read drop column shape; alter table source_read drop column question; alter table source_read drop column mapping;
       alter table source_read drop column continues; alter table quarantine drop column of_stored_form;
       drop table read_checkpoint; drop table read_checkpoint_seen; drop table alert_told; drop table delivery;
+      drop index private_value_by_name; drop index private_value_by_login; drop index licence_order_by_number;
+      drop index assignment_by_staff; alter table private_value drop column name_key;
+      alter table private_value drop column login_key;
      delete from kysely_migration where name >= '0034'`,
   );
   const earlier = await openDatabase(world.path, { migrate: false });
