@@ -16,9 +16,9 @@ export function nameKey(stream: Stream, name: string): string | null {
   return folded === "" ? null : `${stream} ${Array.from(folded).slice(0, longest).join("")}`;
 }
 
-/** By which keys a record is found that has these private values. */
-export function nameKeysOf(stream: Stream, values: JsonObject): { name: string | null; login: string | null } {
+/** By which keys a record is found that has these private values: its name, and its login. */
+export function nameKeysOf(stream: Stream, values: JsonObject): [name: string | null, login: string | null] {
   const key = (value: Json | undefined): string | null => (typeof value === "string" ? nameKey(stream, value) : null);
-  if (stream === "orders") return { name: null, login: null };
-  return { name: key(values["name"]), login: stream === "staff" ? key(values["userName"]) : null };
+  if (stream === "orders") return [null, null];
+  return [key(values["name"]), stream === "staff" ? key(values["userName"]) : null];
 }

@@ -92,10 +92,10 @@ async function byKey(
   if (wanted === null || (column === "login_key" && stream !== "staff")) return [];
   const key = sql.ref(`p.${column}`);
   const until = `${wanted}\u{10ffff}`;
+  const name = sql`substr(p.ref, ${stream.length + 2})`;
   const { rows } = await sql<RecordKey>`select r.namespace, r.id from private_value p cross join record r
-      on r.stream = ${stream} and r.namespace = substr(p.ref, ${stream.length + 2}, instr(substr(p.ref, ${stream.length + 2}), '/') - 1)
-        and r.id = substr(p.ref, ${stream.length + 2} + instr(substr(p.ref, ${stream.length + 2}), '/'))
-        and r.version = p.version
+      on r.stream = ${stream} and r.namespace = substr(${name}, 1, instr(${name}, '/') - 1)
+        and r.id = substr(${name}, instr(${name}, '/') + 1) and r.version = p.version
     where ${key} is not null and ${isWhole ? sql`${key} = ${wanted}` : sql`${key} >= ${wanted} and ${key} < ${until}`}
     order by ${key} limit ${mostFound}`.execute(db);
   return rows;

@@ -1,6 +1,5 @@
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
-import { theCrm } from "../operation/request.ts";
 import type { ExplainFacts, FieldFacts, VersionFacts } from "./explain.ts";
 import type { AttemptFacts, AuditFacts, OperationFacts } from "./facts.ts";
 import { pagePath } from "./page-links.ts";
@@ -31,6 +30,8 @@ export interface TimeLineEntry {
 }
 
 const mostDetails = 30;
+/** Under this name stands in the ledger what no person asked for. */
+const theCrm = "the CRM";
 
 /** Everything that is known to have happened to a record, newest first; what happened at once stands as it went. */
 export function timeLineOf(facts: ExplainFacts): TimeLineEntry[] {

@@ -14,7 +14,7 @@ const shownEntries = (w: World): { subject: string; body: Record<string, unknown
     )
     .map(({ subject, body }) => ({ subject, body: JSON.parse(body) }));
 
-/** Two customers of whom the second has no address, so that its order waits; one of the first one's people is unusable. */
+/** Two customers; the second has no address, so that its order waits, and somebody of the first one is unusable. */
 async function stuckBesideGood(): Promise<World> {
   const records = company(2, 2);
   const [first, second] = records.customers;

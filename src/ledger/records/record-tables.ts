@@ -220,7 +220,6 @@ export class RecordTables {
     if (existing !== undefined) this.#statements.endVersion.run(now, stream, namespace, id);
     const zones = item.zones === undefined ? null : JSON.stringify(item.zones);
     this.#statements.insertVersion.run(stream, namespace, id, version, now, source, item.place, split.body, zones);
-    const keys = nameKeysOf(stream, split.values);
     this.#statements.insertNamed.run(
       ref,
       version,
@@ -228,8 +227,7 @@ export class RecordTables {
       JSON.stringify(split.values),
       secrets === undefined ? null : (this.#seal?.seal(secrets, { ref, version }) ?? null),
       now,
-      keys.name,
-      keys.login,
+      ...nameKeysOf(stream, split.values),
     );
     this.#statements.insertPrivate.run(`raw:${ref}`, version, null, item.raw, null, now);
     this.#statements.upsert.run(

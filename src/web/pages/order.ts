@@ -57,9 +57,13 @@ function placed({ placed: all }: ExplainFacts, when: When): Html {
           html`<dt>Moved away from</dt>
             <dd>
               <a href="${pagePath.customer(namespace, id)}">${shown(`${namespace}/${id}`, 200)}</a>
-              ${moment(since, when)};
-              ${endedAt === null ? "something of it may stand there" : html`nothing of it stands there since ${moment(endedAt, when)}`}
+              ${moment(since, when)}; ${left(endedAt, when)}
             </dd>`,
       )}
     </dl>`;
+}
+
+function left(endedAt: string | null, when: When): Html | string {
+  if (endedAt === null) return "something of it may stand there";
+  return html`nothing of it stands there since ${moment(endedAt, when)}`;
 }

@@ -170,7 +170,7 @@ function story(context: PageContext, facts: ExplainFacts, when: When): Html {
   const older = facts.operations.total - facts.operations.newest.length;
   return html`<h2 id="time-line">What happened</h2>
     ${timeLine(some, when)}
-    ${rest === 0 ? "" : html`<p><a href="?all=1#time-line">Show ${counted(rest, "older entry", "older entries")}</a></p>`}
+    ${rest === 0 ? "" : html`<p><a href="?all=1#time-line">Show ${counted(rest, "entry", "entries")} more</a></p>`}
     ${
       older === 0
         ? ""

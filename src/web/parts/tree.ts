@@ -53,7 +53,7 @@ function rowsOf(node: TreeNode, depth: number): Html[] {
     <td>${sideWord(sent, "sent", "not sent")}</td>
     <td>${seen === null ? html`<span class="none">not known</span>` : sideWord(seen, "shown", "not shown")}</td>
     <td>
-      ${verdict === undefined ? "" : html`<span class="state ${verdicts[verdict].mood}">${verdicts[verdict].word}</span>`}
+      ${verdict === undefined ? "" : verdictWord(verdicts[verdict])}
       ${
         details.length === 0
           ? ""
@@ -68,4 +68,8 @@ function rowsOf(node: TreeNode, depth: number): Html[] {
 
 function sideWord(is: boolean, yes: string, no: string): Html {
   return is ? html`<span>${yes}</span>` : html`<span class="none">${no}</span>`;
+}
+
+function verdictWord({ word, mood }: (typeof verdicts)[keyof typeof verdicts]): Html {
+  return html`<span class="state ${mood}">${word}</span>`;
 }
