@@ -15,8 +15,9 @@ import type { OrderCase, PlacedItem, Purchase, SentItem } from "../report/reconc
 import { ofEachCustomer } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
-const stepRows = ofEachCustomer(({ db }, customer) =>
-  db
+/** Steps of orders, each with its payload and the form that it was made from. */
+function steps(db: ReadOnlyLedger["db"]) {
+  return db
     .selectFrom("order_step as s")
     .leftJoin("operation as o", "o.id", "s.operation_id")
     .leftJoin("record_version as v", (join) =>
@@ -29,9 +30,11 @@ const stepRows = ofEachCustomer(({ db }, customer) =>
     .selectAll("s")
     .where("s.forgotten_at", "is", null)
     .select(["o.payload", "v.body", "v.date_zones"])
-    .where("s.customer_namespace", "=", customer.namespace)
-    .where("s.customer_id", "=", customer.id)
-    .orderBy("s.number"),
+    .orderBy("s.number");
+}
+
+const stepRows = ofEachCustomer(({ db }, customer) =>
+  steps(db).where("s.customer_namespace", "=", customer.namespace).where("s.customer_id", "=", customer.id),
 );
 
 /** Something that happened to a placed order, with the payload and the form of the order that it was made from. */
@@ -40,6 +43,17 @@ export type StepRow = ReturnType<typeof stepRows>[number];
 /** What happened to placed orders of a customer since, by order. */
 export function stepsOf(ledger: ReadOnlyLedger, customer: RecordKey): ReadonlyMap<string, readonly StepRow[]> {
   return Map.groupBy(stepRows(ledger, customer), (row) => formatKey({ namespace: row.namespace, id: row.order_id }));
+}
+
+/** What happened to one placed order for a customer since; undefined where nothing did. */
+export async function stepsOfOrder(
+  { db }: ReadOnlyLedger,
+  customer: RecordKey,
+  order: RecordKey,
+): Promise<readonly StepRow[] | undefined> {
+  const rows = await steps(db).where("s.namespace", "=", order.namespace).where("s.order_id", "=", order.id).execute();
+  const own = rows.filter((row) => row.customer_namespace === customer.namespace && row.customer_id === customer.id);
+  return own.length === 0 ? undefined : own;
 }
 
 type Sides = Pick<OrderCase, "products" | "packages" | "units" | "isOver">;
@@ -54,9 +68,9 @@ export function amendedSides(
   const forms = new Map<number, DesiredOrder>([[placedVersion, placed.form]]);
   for (const row of rows)
     if (row.version !== null && row.body !== null) forms.set(row.version, stored<DesiredOrder>(row.body));
-  const steps = rows.map((row) => stepOf(row));
+  const kept = rows.map((row) => stepOf(row));
   const of: PlacedOrder = { ...placed, bodyHash: "", version: placedVersion, origin: "placed" };
-  const standing = standingOf(of, { ...parts, forms, steps });
+  const standing = standingOf(of, { ...parts, forms, steps: kept });
   if ("lost" in standing) return sidesOf(wanted, { products: [], packages: [] }, { products: [], packages: [] });
   const stands = new Set(
     standing.units.flatMap(({ number, products }) =>

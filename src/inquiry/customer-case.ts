@@ -3,32 +3,16 @@ import type { NotNull, RawBuilder } from "kysely";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
-import { numberedItems } from "../crm/order-items.ts";
-import { buildAssets } from "../crm/tree.ts";
 import { stored } from "../ledger/database/stored.ts";
-import type { RecordTable, RecordVersionTable } from "../ledger/records/tables.ts";
-import type { AssetNumberTable } from "../ledger/state/asset-numbers.ts";
-import type { DesiredOrder, DesiredStaff } from "../operation/desired.ts";
-import type { PrivateMarker } from "../operation/references.ts";
-import type { StandingParts } from "../operation/order-standing.ts";
-import { sentItems } from "../operation/sent-order.ts";
-import type {
-  AssignmentCase,
-  CrmStanding,
-  CustomerCase,
-  OrderCase,
-  ShownItem,
-  StaffCase,
-} from "../report/reconciliation/case.ts";
-import { amendedSides, stepsOf } from "./amended-orders.ts";
-import type { StepRow } from "./amended-orders.ts";
-import { crmDate } from "../report/crm-date.ts";
-import { zonesIn } from "./statement/crm-dates.ts";
+import type { DesiredStaff } from "../operation/desired.ts";
+import type { AssignmentCase, CustomerCase, OrderCase, ShownItem, StaffCase } from "../report/reconciliation/case.ts";
+import { stepsOf } from "./amended-orders.ts";
+import { orderCaseOf, sentNumbers, standing } from "./order-cases.ts";
+import type { FixedNumber, FixedNumbers, RecordRow } from "./order-cases.ts";
+import { placedOrdersOf } from "./placed-orders.ts";
 import { ofEachCustomer } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { renewedUnits } from "./renewed-numbers.ts";
-import { placedOrdersOf } from "./placed-orders.ts";
-import type { PlacedOrder } from "./placed-orders.ts";
 
 /** `otherUntil`: until when the customer was linked with another enterprise. */
 const linkOf = ofEachCustomer(({ db }, key) =>
@@ -77,20 +61,9 @@ export function customerCase(ledger: ReadOnlyLedger, key: RecordKey): CustomerCa
   };
 }
 
-type RecordRow = Pick<RecordTable, "stream" | "namespace" | "id" | "state" | "deferred_code" | "deferred_reason"> & {
-  body: RecordVersionTable["body"] | null;
-  date_zones: RecordVersionTable["date_zones"];
-  /** 1: an order that moved away, of which something may stand here still. */
-  away: number;
-};
-
 function belongsTo(table: string, { namespace, id }: RecordKey): RawBuilder<boolean> {
   const of = sql.table(table);
   return sql<boolean>`${of}.customer_namespace = ${namespace} and ${of}.customer_id = ${id}`;
-}
-
-function standing(row: RecordRow): CrmStanding {
-  return { state: row.state, waits: row.deferred_reason, code: row.deferred_code };
 }
 
 /**
@@ -126,10 +99,6 @@ const recordsOf = ofEachCustomer<RecordRow>(({ db }, customer) => {
     .orderBy("id");
 });
 
-type FixedNumber = Pick<AssetNumberTable, "wire_number" | "unit" | "namespace" | "order_id" | "instance_id">;
-/** Numbers fixed to the orders of a customer, by order and instance, in the order of their units. */
-type FixedNumbers = ReadonlyMap<string, readonly FixedNumber[]>;
-
 const fixedRows = ofEachCustomer<FixedNumber>(({ db }, customer) =>
   db
     .selectFrom("asset_number as n")
@@ -147,12 +116,6 @@ function fixedNumbers(ledger: ReadOnlyLedger, customer: RecordKey): FixedNumbers
   );
 }
 
-function sentNumbers(rows: readonly FixedNumber[] = []): string[] {
-  return rows.flatMap((row) => row.wire_number ?? []);
-}
-
-const nothing = { products: [], packages: [] };
-
 function orderCases(
   ledger: ReadOnlyLedger,
   customer: RecordKey,
@@ -162,90 +125,9 @@ function orderCases(
   if (records.length === 0) return [];
   const placedOrders = placedOrdersOf(ledger, customer);
   const steps: ReturnType<typeof stepsOf> = placedOrders.size === 0 ? new Map() : stepsOf(ledger, customer);
-  return records.map((row): OrderCase => {
-    const body = stored<DesiredOrder>(row.body ?? "");
-    const known = placedOrders.get(formatKey(row));
-    const items = (version: DesiredOrder): ReturnType<typeof numberedItems> =>
-      numberedItems(buildAssets<PrivateMarker>(version.instances).assets, (asset, product) => {
-        const fixed = sentNumbers(numbers.get(JSON.stringify([row.namespace, row.id, asset])));
-        return fixed.length > 0 || product === undefined ? fixed : (known?.shownNumbers.get(product) ?? []);
-      });
-    const wanted = items(body);
-    const amended = steps.get(formatKey(row));
-    if (amended !== undefined && known !== undefined && typeof known.body === "string") {
-      const of = {
-        key: { namespace: row.namespace, id: row.id },
-        customer,
-        channelOrderId: known.placed.channelOrderId,
-        form: stored<DesiredOrder>(known.body),
-        payload: known.placedFor === undefined ? known.payload : null,
-      };
-      const { placedFor } = known;
-      const parts = { numbers: fixedOf(row, numbers), licenceOrders: [], placedFor };
-      const sides = amendedSides(of, amended, parts, wanted);
-      return { ...orderCase(row, body, known, amended), ...sides, units: unitsOf(parts.numbers, sides.units) };
-    }
-    const isPlacedHere = known?.placedFor === undefined;
-    const placed = isPlacedHere && typeof known?.body === "string" ? items(stored<DesiredOrder>(known.body)) : nothing;
-    const sent =
-      isPlacedHere && typeof known?.payload === "string"
-        ? sentItems(stored<JsonObject>(known.payload), (unit) => numberOfUnit(numbers, unit))
-        : nothing;
-    return {
-      ...orderCase(row, body, known),
-      units: unitsOf(fixedOf(row, numbers)),
-      products: { wanted: wanted.products, placed: placed.products, sent: sent.products },
-      packages: { wanted: wanted.packages, placed: placed.packages, sent: sent.packages },
-    };
-  });
-}
-
-function orderCase(
-  row: RecordRow,
-  body: DesiredOrder,
-  known: PlacedOrder | undefined,
-  steps: readonly Pick<StepRow, "channel_order_id">[] = [],
-): Omit<OrderCase, "products" | "packages" | "units"> {
-  const now = crmDate(body.placedAt, zonesIn(row.date_zones), "placedAt");
-  const form = typeof known?.body === "string" ? stored<DesiredOrder>(known.body) : body;
-  const placed = crmDate(form.placedAt, zonesIn(known?.zones ?? null), "placedAt");
-  return {
-    key: { namespace: row.namespace, id: row.id },
-    crm: standing(row),
-    // Nobody wants here what moved away.
-    cancelled: body.cancelled || row.away === 1,
-    isAway: row.away === 1 && !body.cancelled,
-    // An order is of the date that it was placed with; the same date may have been read with its zone since.
-    crmDate: placed?.at === now?.at ? now : placed,
-    placed: known?.placed ?? null,
-    numbers: [
-      ...(known === undefined ? [] : [known.placed.channelOrderId]),
-      ...steps.flatMap((step) => step.channel_order_id ?? []),
-    ],
-  };
-}
-
-/** The numbers of one order. */
-function fixedOf({ namespace, id }: RecordKey, numbers: FixedNumbers): StandingParts["numbers"] {
-  return [...numbers.values()]
-    .flat()
-    .flatMap((row) =>
-      row.namespace === namespace && row.order_id === id && row.wire_number !== null
-        ? [{ number: row.wire_number, namespace, orderId: id, instanceId: row.instance_id ?? "", unit: row.unit ?? 0 }]
-        : [],
-    );
-}
-
-/** Which unit each number is of: as it is fixed, and as what stands has it. */
-function unitsOf(fixed: StandingParts["numbers"], standing?: OrderCase["units"]): Map<string, number> {
-  return new Map([...fixed.map(({ number, unit }) => [number, unit] as const), ...(standing ?? [])]);
-}
-
-/** The number of one unit of an asset, which is named by its order, its instance and its position there. */
-function numberOfUnit(numbers: FixedNumbers, unit: string): string | undefined {
-  const [namespace, order, instance, position] = stored<unknown[]>(unit);
-  const fixed = numbers.get(JSON.stringify([String(namespace), String(order), String(instance)]));
-  return fixed?.find((item) => item.unit === position)?.wire_number ?? undefined;
+  return records.map((row) =>
+    orderCaseOf(row, customer, { known: placedOrders.get(formatKey(row)), steps: steps.get(formatKey(row)), numbers }),
+  );
 }
 
 const staffLinks = ofEachCustomer(({ db }, customer) =>

@@ -2,13 +2,14 @@ import { sql } from "kysely";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { formatKey, subjectOf } from "../crm/keys.ts";
 import { isRequestOf, subjectOf as requestSubject } from "../operation/requests.ts";
+import { streams } from "../crm/model.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import { isSameKey } from "../operation/state/same-key.ts";
 import type { AuditTable } from "../ledger/audit/tables.ts";
 import { stored } from "../ledger/database/stored.ts";
-import type { RecordTable } from "../ledger/records/tables.ts";
 import type { ExplainFacts, FieldFacts, RecordFacts, VersionFacts } from "../report/explain.ts";
 import type { AuditFacts, HoldFacts, OperationFacts, QuarantineFacts } from "../report/facts.ts";
+import { byId, byNumber } from "./by-number.ts";
 import { known } from "./explain-known.ts";
 import { holds } from "./holds.ts";
 import { ordersOfNumber } from "./number-owners.ts";
@@ -16,6 +17,7 @@ import { operations, operationsOfRecord } from "./operations.ts";
 import { quarantine } from "./quarantine.ts";
 import type { QuarantineFilter } from "./quarantine.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
+import { recordFacts, recordOf } from "./record-facts.ts";
 import { changedFields, fieldsOf } from "./record-fields.ts";
 import { lastReads, readFacts, skippedInReading } from "./runs.ts";
 
@@ -46,39 +48,6 @@ export async function explain(ledger: ReadOnlyLedger, stream: Stream, key: Recor
     leftOut: await leftOutOf(ledger, stream, record?.source),
   };
   return story;
-}
-
-async function recordOf(ledger: ReadOnlyLedger, stream: Stream, key: RecordKey): Promise<RecordFacts | null> {
-  const row = await ledger.db
-    .selectFrom("record")
-    .selectAll()
-    .where("stream", "=", stream)
-    .where("namespace", "=", key.namespace)
-    .where("id", "=", key.id)
-    .executeTakeFirst();
-  return row === undefined ? null : recordFacts(row);
-}
-
-/** A row of the record table as people get it. */
-function recordFacts(row: RecordTable): RecordFacts {
-  return {
-    stream: row.stream,
-    key: { namespace: row.namespace, id: row.id },
-    customer: { namespace: row.customer_namespace, id: row.customer_id },
-    source: row.source,
-    state: row.state,
-    version: row.version,
-    firstSeen: row.first_seen,
-    changedAt: row.changed_at,
-    missed: row.missed,
-    pending: row.pending === 1,
-    deferred:
-      row.deferred_code === null
-        ? null
-        : { code: row.deferred_code, reason: row.deferred_reason ?? "", since: row.deferred_since ?? row.changed_at },
-    changedRun: row.changed_run,
-    outcome: row.outcome_run === null ? null : { run: row.outcome_run, decision: row.outcome ?? "" },
-  };
 }
 
 async function versionsOf(ledger: ReadOnlyLedger, stream: Stream, key: RecordKey): Promise<VersionFacts[]> {
@@ -312,48 +281,21 @@ async function meantBy(ledger: ReadOnlyLedger, stream: Stream, key: RecordKey): 
   return [...similar, ...orders.filter((item) => !names.has(`orders ${formatKey(item.key)}`))].slice(0, most.similar);
 }
 
-/**
- * Records that may have been meant: the same id in another stream or namespace, or a record with this number of the
- * platform; `only` those of one stream.
- */
-export async function similarTo(
-  { db }: ReadOnlyLedger,
+/** Records that may have been meant: the same id in another stream or namespace, or one with this number. */
+async function similarTo(
+  ledger: ReadOnlyLedger,
   stream: Stream,
   { namespace, id }: RecordKey,
-  only?: Stream,
 ): Promise<ExplainFacts["similar"]> {
-  const named = (name: Stream) => sql<Stream>`${sql.lit(name)}`.as("stream");
-  const elsewhere = db
-    .selectFrom("record")
-    .select(["stream", "namespace", "id"])
-    .where("id", "=", id)
-    .where((where) => where.not(where.and({ stream, namespace })));
-  const placed = db
-    .selectFrom("placed_order")
-    .select([named("orders"), "namespace", "order_id as id"])
-    .where("channel_order_id", "=", id)
-    .where("to_at", "is", null);
-  const amended = db
-    .selectFrom("amendment_number")
-    .select([named("orders"), "namespace", "order_id as id"])
-    .where("channel_order_id", "=", id);
-  const licensed = db
-    .selectFrom("licence_order")
-    .select([named("orders"), "namespace", "order_id as id"])
-    .where("license_order_id", "=", id);
-  const linked = db
-    .selectFrom("link")
-    .select([named("customers"), "namespace", "customer_id as id"])
-    .where((where) => where.or({ channel_customer_id: id, enterprise_global_id: id }))
-    .where("to_at", "is", null);
-  const member = db
-    .selectFrom("staff_link")
-    .select([named("staff"), "namespace", "staff_id as id"])
-    .where("member_global_id", "=", id)
-    .where("to_at", "is", null);
-  const all = elsewhere.union(placed).union(amended).union(licensed).union(linked).union(member).as("one");
-  let query = db.selectFrom(all).select(["one.stream", "one.namespace", "one.id"]);
-  if (only !== undefined) query = query.where("one.stream", "=", only);
-  const rows = await query.orderBy("stream").orderBy("namespace").orderBy("id").limit(most.similar).execute();
-  return rows.map((row) => ({ stream: row.stream, key: { namespace: row.namespace, id: row.id } }));
+  const found = new Map<string, ExplainFacts["similar"][number]>();
+  for (const one of streams) {
+    for (const key of [...(await byId(ledger, one, id)), ...(await byNumber(ledger, one, id))]) {
+      if (one === stream && key.namespace === namespace && key.id === id) continue;
+      found.set(`${one} ${formatKey(key)}`, { stream: one, key: { namespace: key.namespace, id: key.id } });
+    }
+  }
+  return [...found]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([, item]) => item)
+    .slice(0, most.similar);
 }

@@ -5,16 +5,19 @@ import { auditExport, auditHead, auditProof, auditVerdicts, ledgerName } from ".
 import { standAsOf, stoodSince } from "./as-of/as-of.ts";
 import { blockers, closedFiles, closingEntry, closings, enteredLate, frozenDigests, joinedPeriod } from "./books.ts";
 import { explain } from "./explain.ts";
-import { find } from "./find.ts";
 import { heldByRuns, heldOperations, heldSums, standingHolds, waitingOperations } from "./held.ts";
+import { find, findEverywhere } from "./find.ts";
 import { holds } from "./holds.ts";
 import { measures } from "./measures.ts";
 import { keptAnswer, operationById, operations, unsettled } from "./operations.ts";
+import { orderSides } from "./order-sides.ts";
+import { privateValues } from "./private-values.ts";
 import { quarantine, quarantineById, rawForm } from "./quarantine.ts";
 import { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { agreement, differences } from "./reconciliation.ts";
 import { runFailures, runGlance, runOperations } from "./run-operations.ts";
 import { readsOf, runs, runStory } from "./runs.ts";
+import { recordsOfCustomer } from "./records-of-customer.ts";
 import { acceptable } from "./statement/exceptions.ts";
 import { statement } from "./statement/statement.ts";
 import { status } from "./status.ts";
@@ -25,8 +28,8 @@ import { taken } from "./taken.ts";
 type Question<Words extends readonly unknown[], Answer> = () => (ledger: ReadOnlyLedger, ...words: Words) => Answer;
 
 /**
- * Every question to the ledger, each in a file of its own. No private value leaves it but by `rawForm`, `keptAnswer`
- * and `subject`, which a person has to ask for.
+ * Every question to the ledger, each in a file of its own. No private value leaves it but by `rawForm`, `keptAnswer`,
+ * `privateValues` and `subject`, which a person has to ask for.
  */
 export type Inquiry = ReturnType<typeof questionsTo>;
 
@@ -58,6 +61,10 @@ function questionsTo(ledger: ReadOnlyLedger) {
     taken: answered(() => taken),
     explain: answered(() => explain),
     find: answered(() => find),
+    findEverywhere: answered(() => findEverywhere),
+    recordsOfCustomer: answered(() => recordsOfCustomer),
+    orderSides: answered(() => orderSides),
+    privateValues: answered(() => privateValues),
     quarantine: rows(() => quarantine),
     quarantineById: answered(() => quarantineById),
     rawForm: answered(() => rawForm),

@@ -22,12 +22,9 @@ export interface PlacedOrder {
   shownNumbers: ReadonlyMap<string, readonly string[]>;
 }
 
-/**
- * Orders that stand for a customer, and those that moved away from it and of which something may stand there. Each of
- * the two is found by an index of its own.
- */
-const placedRows = ofEachCustomer(({ db }, { namespace, id }) => {
-  const placed = db
+/** Placed orders with what each was placed with. */
+function placedForms(db: ReadOnlyLedger["db"]) {
+  return db
     .selectFrom("placed_order as p")
     .leftJoin("operation as o", "o.id", "p.operation_id")
     .leftJoin("record_version as v", (join) =>
@@ -42,6 +39,14 @@ const placedRows = ofEachCustomer(({ db }, { namespace, id }) => {
     .select((of) => of.fn.coalesce("p.placed_for_namespace", "p.customer_namespace").as("placedForNamespace"))
     .select((of) => of.fn.coalesce("p.placed_for_id", "p.customer_id").as("placedForId"))
     .where("p.to_at", "is", null);
+}
+
+/**
+ * Orders that stand for a customer, and those that moved away from it and of which something may stand there. Each of
+ * the two is found by an index of its own.
+ */
+const placedRows = ofEachCustomer(({ db }, { namespace, id }) => {
+  const placed = placedForms(db);
   const standsFor = sql<boolean>`p.customer_namespace = ${namespace} and p.customer_id = ${id}`;
   const moved = sql<boolean>`(p.namespace, p.order_id) in (
     select m.namespace, m.order_id from moved_order m
@@ -68,27 +73,58 @@ export function placedOrdersOf(ledger: ReadOnlyLedger, customer: RecordKey): Rea
   const placed = new Map<string, PlacedOrder>();
   if (rows.length === 0) return placed;
   const licencesOf = Map.groupBy(licenceRows(ledger, customer), formatKey);
-  for (const row of rows) {
-    const { origin, channel_order_id: channelOrderId, body, payload } = row;
-    const shown = origin === "adopted" ? shownProducts(ledger, customer, channelOrderId) : [];
-    const byProduct = Map.groupBy(shown, (product) => product.id);
-    const placedFor = { namespace: row.placedForNamespace, id: row.placedForId };
-    placed.set(formatKey(row), {
-      placedFor: isSameKey(placedFor, customer) ? undefined : placedFor,
-      placed: {
-        at: row.from_at,
-        origin,
-        channelOrderId,
-        operationId: row.operation_id,
-        licenceOrders: byType(isSameKey(placedFor, customer) ? (licencesOf.get(formatKey(row)) ?? []) : []),
-      },
-      body,
-      zones: row.date_zones,
-      payload,
-      shownNumbers: new Map([...byProduct].map(([id, products]) => [id, products.map(({ number }) => number)])),
-    });
-  }
+  for (const row of rows)
+    placed.set(formatKey(row), placedOrder(ledger, customer, row, licencesOf.get(formatKey(row)) ?? []));
   return placed;
+}
+
+/** One order as it is placed, asked of the customer for whom it stands; undefined where it is not. */
+export async function placedOrderOf(
+  ledger: ReadOnlyLedger,
+  customer: RecordKey,
+  order: RecordKey,
+): Promise<PlacedOrder | undefined> {
+  const row = await placedForms(ledger.db)
+    .where("p.namespace", "=", order.namespace)
+    .where("p.order_id", "=", order.id)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  const licences = await ledger.db
+    .selectFrom("licence_order")
+    .select(["license_type", "license_order_id"])
+    .where("namespace", "=", order.namespace)
+    .where("order_id", "=", order.id)
+    .orderBy("sequence")
+    .execute();
+  return placedOrder(ledger, customer, row, licences);
+}
+
+type PlacedRow = ReturnType<typeof placedRows>[number];
+
+function placedOrder(
+  ledger: ReadOnlyLedger,
+  customer: RecordKey,
+  row: PlacedRow,
+  licences: Parameters<typeof byType>[0],
+): PlacedOrder {
+  const { origin, channel_order_id: channelOrderId, body, payload } = row;
+  const shown = origin === "adopted" ? shownProducts(ledger, customer, channelOrderId) : [];
+  const byProduct = Map.groupBy(shown, (product) => product.id);
+  const placedFor = { namespace: row.placedForNamespace, id: row.placedForId };
+  return {
+    placedFor: isSameKey(placedFor, customer) ? undefined : placedFor,
+    placed: {
+      at: row.from_at,
+      origin,
+      channelOrderId,
+      operationId: row.operation_id,
+      licenceOrders: byType(isSameKey(placedFor, customer) ? licences : []),
+    },
+    body,
+    zones: row.date_zones,
+    payload,
+    shownNumbers: new Map([...byProduct].map(([id, products]) => [id, products.map(({ number }) => number)])),
+  };
 }
 
 /** Licence orders by type; a type with more than one has none that can be told. */

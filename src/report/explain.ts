@@ -216,3 +216,10 @@ export interface ExplainFacts {
    */
   leftOut: { source: string; count: number }[];
 }
+
+/** Whether there is anything to tell: the record itself, or what names it. */
+export function isTold(facts: ExplainFacts): boolean {
+  return (
+    facts.record !== null || facts.quarantine.length > 0 || facts.dependents.length > 0 || facts.unusable.length > 0
+  );
+}

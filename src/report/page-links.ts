@@ -1,3 +1,5 @@
+import type { RecordKey, Stream } from "../crm/model.ts";
+
 /**
  * Where each thing is shown in the browser: the one place that the paths of pages are put together in. Every part that
  * comes from a record is encoded, so that an id with a slash, a question mark or a blank in it leads nowhere else.
@@ -7,6 +9,8 @@ export const pagePath = {
   customer: (namespace: string, id: string) => path("customer", namespace, id),
   order: (namespace: string, id: string) => path("order", namespace, id),
   person: (namespace: string, id: string) => path("person", namespace, id),
+  search: (text: string) => `/search?q=${encodeURIComponent(text.toWellFormed())}`,
+  quarantine: (id: string) => path("quarantine", id),
   hold: (id: string) => path("hold", id),
   settle: (id: string) => path("settle", id),
   source: (name: string) => path("source", name),
@@ -23,6 +27,12 @@ function path(page: string, ...parts: readonly string[]): string {
  */
 function segment(text: string): string {
   return encodeURIComponent((/^(?:~|\.{1,2}$)/u.test(text) ? `~${text}` : text).toWellFormed());
+}
+
+/** The page of a record. */
+export function recordPath(stream: Stream, { namespace, id }: RecordKey): string {
+  const page = { customers: pagePath.customer, orders: pagePath.order, staff: pagePath.person }[stream];
+  return page(namespace, id);
 }
 
 /** The id that a part of a path stands for, once it is decoded. */

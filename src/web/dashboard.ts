@@ -11,11 +11,24 @@ import type { Page, WebEnvironment } from "./page.ts";
 import { planPage } from "./pages/plan.ts";
 import { runsPage } from "./pages/runs.ts";
 import { sourcePage } from "./pages/source.ts";
+import { customerPage } from "./pages/customer.ts";
+import { orderPage } from "./pages/order.ts";
+import { personPage } from "./pages/person.ts";
+import { searchPage } from "./pages/search.ts";
 import { todayPage } from "./pages/today.ts";
 import { securityHeaders } from "./security-headers.ts";
 
 /** Every page, each in a file of its own. */
-const pages: readonly Page[] = [planPage, runsPage, sourcePage, todayPage];
+const pages: readonly Page[] = [
+  customerPage,
+  orderPage,
+  personPage,
+  planPage,
+  runsPage,
+  searchPage,
+  sourcePage,
+  todayPage,
+];
 
 /** The pages, behind the one check of who asks. A failure of one page is logged and ends nothing else. */
 export function dashboardRoutes(

@@ -24,6 +24,11 @@ export function flat(sql: string): string {
 async function askEverything(inquiry: Inquiry): Promise<void> {
   await inquiry.status();
   for (const stream of ["customers", "orders", "staff"] as const) await inquiry.find(stream, "none");
+  for (const text of ["none", "crm/o1"]) await inquiry.findEverywhere(text);
+  for (const stream of ["orders", "staff"] as const)
+    for (const after of [undefined, key("a")]) await inquiry.recordsOfCustomer(key("c1"), stream, after);
+  await inquiry.privateValues("staff", key("s1"));
+  for (const id of ["o1", "O1"]) await inquiry.orderSides(key(id));
   await inquiry.agreement();
   await inquiry.assumptions();
   await inquiry.auditHead();

@@ -241,19 +241,6 @@ const allowed: Record<string, { statement: RegExp; why: string }> = {
     statement: /^select \*, \(select count\(\*\) .* as "waits" from "hold" order by/u,
     why: "a person asks for all of them",
   },
-  "explain: whose name it is": {
-    statement:
-      /^select "r"\."namespace", "r"\."id", "p"\."body" from "record" as "r" inner join "private_value" as "p"/u,
-    why: "a person asks for a name, and no index may hold one",
-  },
-  "explain: what may have been meant": {
-    statement: /^select "one"\."stream", "one"\."namespace", "one"\."id" from \(select "stream", "namespace", "id"/u,
-    why: "a person asks for an id that the ledger does not know as it was said",
-  },
-  "explain staff: what somebody held": {
-    statement: /^select \* from "assignment" where "namespace" = \? and "staff_id" = \?/u,
-    why: "a person asks for the history of one member of staff",
-  },
 };
 
 /** Statements that go through everything that a run changed or has to do. */

@@ -33,13 +33,17 @@ export const operator: Person = { name: "anna.lee", role: "decide", way: "accoun
 export async function showing(
   w: World,
   person: Person = operator,
-  live: Dashboard["live"] | null = quiet,
+  live: Dashboard["live"] | "beside a daemon" = quiet,
 ): Promise<Showing> {
   const face = { log: undefined, wholeLog: { write: () => {} }, progress: () => {} };
   const { config, sandbox } = w.place;
   const application = await Application.open({ config, sandbox }, environmentAt(w.place), face);
   const ended = new AbortController();
-  const dashboard = createDashboard({ application: () => application, live: live ?? undefined, signal: ended.signal });
+  const dashboard = createDashboard({
+    application: () => application,
+    live: live === "beside a daemon" ? undefined : live,
+    signal: ended.signal,
+  });
   const { clock, logger } = application;
   const server = await startWebServer({
     settings: { host: "127.0.0.1", port: 0 },

@@ -131,7 +131,7 @@ describe("a decision", () => {
     const cases = [
       await showing(w, { ...operator, role: "see" }),
       await showing(w, { ...operator, role: "report" }),
-      await showing(w, operator, null),
+      await showing(w, operator, "beside a daemon"),
     ];
     for (const pages of cases) {
       for (const path of ["/today", "/plan", `/hold/${first?.hold}`])

@@ -111,7 +111,7 @@ describe("a run that is on", () => {
     const w = await world({ records: company(12, 2), sandbox: { latencyMs: 120 } });
     await w.run("runs");
     const here = await showing(w);
-    const beside = await showing(w, { ...operator, role: "see" }, null);
+    const beside = await showing(w, { ...operator, role: "see" }, "beside a daemon");
     const { application } = here.dashboard;
     const job = application.jobs().find(({ id }) => id === "everything");
     if (job === undefined) throw new Error("the job is missing");

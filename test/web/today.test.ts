@@ -118,7 +118,7 @@ describe("the sentence of today", () => {
     const said = (await w.run("status")).stdout;
     const complained = last?.exit !== 0 || wrong.length > 0 || !said.includes("nothing waits for a person");
     expect(complained, "the world is broken for the others too").toBe(true);
-    const pages = [await showing(w), await showing(w, { ...operator, role: "see" }, null)];
+    const pages = [await showing(w), await showing(w, { ...operator, role: "see" }, "beside a daemon")];
     for (const page of pages) {
       const { tone, words } = sentenceOf((await page.get("/today")).text);
       expect(["wait", "bad"], words).toContain(tone);
@@ -162,6 +162,8 @@ describe("today", () => {
     const live = { figures: () => [{ service: "order-service", ...figures }] };
     const { text } = await (await showing(w, operator, live)).get("/today");
     for (const shown of ["2.5", "12.5 %", "12 ms", "1,234 ms"]) expect(text).toContain(`>${shown}<`);
-    expect((await (await showing(w, operator, null)).get("/today")).text).toContain("The daemon's own page shows");
+    expect((await (await showing(w, operator, "beside a daemon")).get("/today")).text).toContain(
+      "The daemon's own page shows",
+    );
   });
 });

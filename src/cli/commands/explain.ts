@@ -5,7 +5,7 @@ import type { ExitCode } from "../../base/errors.ts";
 import { exitCodes, Problem, usage } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { Stream } from "../../crm/model.ts";
-import { mostFound } from "../../report/explain.ts";
+import { isTold, mostFound } from "../../report/explain.ts";
 import type { ExplainFacts } from "../../report/explain.ts";
 import { explainCommand as commandOf, recordName } from "../../report/text.ts";
 import { ok, withReader } from "../command.ts";
@@ -50,16 +50,9 @@ export async function explainCommand(invocation: Invocation, kind: string, id: s
   });
 }
 
-/** Whether there is anything to tell: the record itself, or what names it. */
-function isTold(facts: ExplainFacts): boolean {
-  return (
-    facts.record !== null || facts.quarantine.length > 0 || facts.dependents.length > 0 || facts.unusable.length > 0
-  );
-}
-
 /**
- * The story of the record with this id, or else of the one that has it in another namespace, or that an asset number
- * or a name belongs to.
+ * The story of the record with this id, or else of the one that has it in another namespace, or that an asset number,
+ * another number, or a name belongs to.
  */
 async function explained(
   application: Application,
@@ -70,7 +63,10 @@ async function explained(
   const inquiry = await application.inquiry();
   const facts = await inquiry.explain(stream, parseKey(text, application.config.namespace));
   if (isTold(facts)) return facts;
-  const found = await inquiry.find(stream, text);
+  const all = await inquiry.find(stream, text);
+  // Who writes a whole name means nobody whose name only begins so.
+  const whole = all.filter(({ by }) => !by.startsWith("beginning"));
+  const found = whole.length > 0 ? whole : all;
   const [only, ...others] = found;
   if (only === undefined) return facts;
   if (others.length > 0) {
@@ -83,6 +79,8 @@ async function explained(
       exitCode: exitCodes.usage,
     });
   }
-  output.note(`found by its ${only.by}: ${recordName(stream, only.key)}`);
+  output.note(
+    `found by ${only.by.startsWith("beginning") ? "the" : "its"} ${only.by}: ${recordName(stream, only.key)}`,
+  );
   return await inquiry.explain(stream, only.key);
 }

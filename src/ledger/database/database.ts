@@ -56,6 +56,7 @@ import * as cutReadsMigration from "../../../migrations/0036_cut_reads.ts";
 import * as shapesOfReadsMigration from "../../../migrations/0037_shapes_of_reads.ts";
 import * as refusedStoredFormsMigration from "../../../migrations/0038_refused_stored_forms.ts";
 import * as toldByWayMigration from "../../../migrations/0039_told_by_way.ts";
+import * as namesToFindByMigration from "../../../migrations/0040_names_to_find_by.ts";
 import * as forgottenStepsMigration from "../../../migrations/0041_forgotten_steps.ts";
 import * as rejectionsMigration from "../../../migrations/0004_rejections.ts";
 
@@ -106,6 +107,7 @@ export const migrations: Record<string, Migration> = {
   "0037_shapes_of_reads": shapesOfReadsMigration,
   "0038_refused_stored_forms": refusedStoredFormsMigration,
   "0039_told_by_way": toldByWayMigration,
+  "0040_names_to_find_by": namesToFindByMigration,
   "0041_forgotten_steps": forgottenStepsMigration,
 };
 

@@ -185,8 +185,8 @@ function prepareStatements(database: Sqlite) {
       ),
     wipe: () =>
       database.prepare(
-        `update private_value set salt = null, body = null, sealed = null, wiped_at = ?
-         where ref = +? and version = +?`,
+        `update private_value set salt = null, body = null, sealed = null, name_key = null, login_key = null,
+           wiped_at = ? where ref = +? and version = +?`,
       ),
     formerForms: () =>
       database.prepare<[RecordKey], Kept>(

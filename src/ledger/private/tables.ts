@@ -12,6 +12,9 @@ export interface PrivateValueTable {
   sealed: string | null;
   created_at: string;
   wiped_at: string | null;
+  /** By which a record is found: see `nameKeysOf`. */
+  name_key: string | null;
+  login_key: string | null;
 }
 
 export const privateTables = {

@@ -116,6 +116,11 @@ export function recordStatements(database: Sqlite) {
       database.prepare(
         "insert into private_value (ref, version, salt, body, sealed, created_at) values (?, ?, ?, ?, ?, ?)",
       ),
+    insertNamed: () =>
+      database.prepare(
+        `insert into private_value (ref, version, salt, body, sealed, created_at, name_key, login_key)
+         values (?, ?, ?, ?, ?, ?, ?, ?)`,
+      ),
     upsert: () =>
       database.prepare(
         `insert into record (stream, namespace, id, source, raw_hash, body_hash, version, customer_namespace,

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../base/canonical-json.ts";
 import { toInstant } from "../../base/clock.ts";
 import type { DateZones } from "../../crm/date-zones.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
+import { nameKeysOf } from "../../crm/name-keys.ts";
 import { AbsenceTables } from "./absence.ts";
 import type { AbsenceRule, Met, ReadParts } from "./absence.ts";
 import type { Sqlite } from "../database/database.ts";
@@ -219,13 +220,14 @@ export class RecordTables {
     if (existing !== undefined) this.#statements.endVersion.run(now, stream, namespace, id);
     const zones = item.zones === undefined ? null : JSON.stringify(item.zones);
     this.#statements.insertVersion.run(stream, namespace, id, version, now, source, item.place, split.body, zones);
-    this.#statements.insertPrivate.run(
+    this.#statements.insertNamed.run(
       ref,
       version,
       salt,
       JSON.stringify(split.values),
       secrets === undefined ? null : (this.#seal?.seal(secrets, { ref, version }) ?? null),
       now,
+      ...nameKeysOf(stream, split.values),
     );
     this.#statements.insertPrivate.run(`raw:${ref}`, version, null, item.raw, null, now);
     this.#statements.upsert.run(

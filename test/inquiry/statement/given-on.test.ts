@@ -132,6 +132,9 @@ it("of a ledger that gave a number on before it kept whose it had been, the step
       drop table read_checkpoint; drop table read_checkpoint_seen; drop table alert_told; drop table delivery;
      alter table order_step drop column forgotten_at;
      drop index placed_order_ended; drop index staff_link_ended;
+      drop index private_value_by_name; drop index private_value_by_login; drop index licence_order_by_number;
+      drop index assignment_by_staff; alter table private_value drop column name_key;
+      alter table private_value drop column login_key;
      delete from kysely_migration where name >= '0034'`,
   );
   const earlier = await openDatabase(world.path, { migrate: false });

@@ -38,4 +38,20 @@ export const serving: Breaks = {
     title:
       "the schedule > has what waits for the lock run by the job as it is by then, and not at all where it has no schedule any more",
   },
+  "private values are shown and nobody writes down who asked": {
+    file: "src/app/private-shown.ts",
+    within: "askForPrivate",
+    find: "await ledger.audit.append({",
+    replace: "void ledger.audit.append({",
+    test: "web/records.test.ts",
+    title: "private values on a page > are not shown where the entry cannot be written",
+  },
+  "private values are shown to a role that may not see them": {
+    file: "src/web/pages/record.ts",
+    within: "recordRoutes",
+    find: "if (!person.mayAskForPrivate) return",
+    replace: 'if (person.name === "") return',
+    test: "web/records.test.ts",
+    title: "private values on a page > are not shown to a role that may not, and no entry says that they were",
+  },
 };

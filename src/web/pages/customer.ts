@@ -1,0 +1,102 @@
+import { html } from "hono/html";
+import { parseKey } from "../../crm/keys.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import type { Inquiry } from "../../inquiry/inquiry.ts";
+import type { ExplainFacts } from "../../report/explain.ts";
+import { pagePath, recordPath } from "../../report/page-links.ts";
+import { recordName } from "../../report/text.ts";
+import type { Html, Page } from "../page.ts";
+import { recordList } from "../parts/record-list.ts";
+import { moment, shown } from "../shown.ts";
+import { recordRoutes } from "./record.ts";
+import type { When } from "./record.ts";
+
+/** A customer with its orders and people, what is held of it, and its story. */
+export const customerPage: Page = {
+  register(routes, dashboard) {
+    recordRoutes(routes, dashboard, {
+      stream: "customers",
+      page: "customer",
+      own: async (inquiry, facts, { when, query }) => {
+        const { orders, staff } = await peopleAndOrders(inquiry, facts.key, query);
+        return html`${onThePlatform(facts, when)} ${counts(facts)}
+          <h2 id="orders">Orders</h2>
+          ${recordList("Orders", orders, when)}
+          <h2 id="staff">Staff</h2>
+          ${recordList("Staff", staff, when)} ${holdList(facts, when)} ${quarantineList(facts, when)}`;
+      },
+    });
+  },
+};
+
+async function peopleAndOrders(inquiry: Inquiry, customer: RecordKey, query: (name: string) => string | undefined) {
+  const page = async (stream: "orders" | "staff") => {
+    const after = query(`${stream}After`);
+    const found = await inquiry.recordsOfCustomer(customer, stream, after === undefined ? undefined : parseKey(after));
+    const last = found.records.at(-1);
+    const behind = new URLSearchParams(last && { [`${stream}After`]: `${last.key.namespace}/${last.key.id}` });
+    return { records: found.records, next: found.goesOn ? `?${behind.toString()}#${stream}` : undefined };
+  };
+  return { orders: await page("orders"), staff: await page("staff") };
+}
+
+function onThePlatform(facts: ExplainFacts, when: When): Html {
+  const link = facts.links.find(({ to }) => to === null);
+  return html`<h2>On the platform</h2>
+    ${
+      link === undefined
+        ? html`<p>It has no enterprise.</p>`
+        : html`<dl>
+            <dt>Enterprise</dt>
+            <dd>${shown(link.enterpriseGlobalId, 200)} (${link.origin} ${moment(link.from, when)})</dd>
+            <dt>Channel number</dt>
+            <dd>${shown(`${link.channelCode}/${link.channelCustomerId}`, 200)}</dd>
+            <dt>Read back</dt>
+            <dd>${moment(facts.observationRead?.seenAt, when)}</dd>
+          </dl>`
+    }`;
+}
+
+function counts({ dependents }: ExplainFacts): Html | "" {
+  if (dependents.length === 0) return "";
+  return html`<ul class="counts">
+    ${dependents.map(
+      ({ stream, state, code, count }) =>
+        html`<li>${stream}: ${count} ${state}${code === null ? "" : html`, deferred: ${shown(code)}`}</li>`,
+    )}
+  </ul>`;
+}
+
+function holdList({ customer }: ExplainFacts, when: When): Html | "" {
+  const holds = customer?.holds ?? [];
+  if (holds.length === 0) return "";
+  return html`<h2>Held</h2>
+    <ul>
+      ${holds.map(
+        (hold) =>
+          html`<li>
+            <a href="${pagePath.hold(hold.id)}">${shown(hold.id)}</a> (${hold.state}, ${moment(hold.createdAt, when)}):
+            ${shown(hold.explanation)}
+          </li>`,
+      )}
+    </ul>`;
+}
+
+function quarantineList({ unusable }: ExplainFacts, when: When): Html | "" {
+  if (unusable.length === 0) return "";
+  return html`<h2>In quarantine</h2>
+    <ul>
+      ${unusable.map(
+        (row) =>
+          html`<li>
+            <a href="${pagePath.quarantine(row.id)}">${shown(row.id)}</a>,
+            ${
+              row.key === null
+                ? shown(`a row of ${row.stream}`)
+                : html`<a href="${recordPath(row.stream, row.key)}">${shown(recordName(row.stream, row.key), 200)}</a>`
+            }:
+            ${shown(row.message)} (${shown(row.place)}), since ${moment(row.firstSeen, when)}
+          </li>`,
+      )}
+    </ul>`;
+}
