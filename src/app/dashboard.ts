@@ -3,6 +3,8 @@ import type { Clock } from "../base/clock.ts";
 import type { Inquiry } from "../inquiry/inquiry.ts";
 import type { Schedule } from "../run/schedule.ts";
 import type { Application } from "./application.ts";
+import { createLongReads } from "./long-reads.ts";
+import type { LongReads } from "./long-reads.ts";
 
 /** What the pages are made from, and what they may do. */
 export interface Dashboard {
@@ -16,6 +18,8 @@ export interface Dashboard {
   readonly live: Live | undefined;
   /** Puts a question to the ledger. One is asked at a time, and its answer is of one state of the ledger. */
   read<T>(question: (inquiry: Inquiry) => Promise<T>): Promise<T>;
+  /** What goes through much of the ledger, in a process of its own. */
+  readonly longReads: LongReads;
   /** Asked for as the server ends: streams of events end with it. */
   readonly signal: AbortSignal;
   close(): void;
@@ -31,10 +35,11 @@ export interface DashboardRequest {
   application: () => Application;
   live?: Live | undefined;
   signal: AbortSignal;
+  longReads?: LongReads | undefined;
 }
 
 /** Opens what the pages read: a connection of its own that can only read, beside every run. */
-export function createDashboard({ application, live, signal }: DashboardRequest): Dashboard {
+export function createDashboard({ application, live, signal, longReads }: DashboardRequest): Dashboard {
   const oneAtATime = pLimit(1);
   let inquiry: Inquiry | undefined;
   const opened = async (): Promise<Inquiry> => {
@@ -51,6 +56,7 @@ export function createDashboard({ application, live, signal }: DashboardRequest)
     clock: application().clock,
     live,
     signal,
+    longReads: longReads ?? createLongReads(application),
     read: async (question) => await oneAtATime(async () => await question(await opened())),
     close: () => {
       inquiry?.close();

@@ -1,7 +1,7 @@
 import { openReadOnly } from "../ledger/database/database.ts";
 import { alerts } from "./alerts.ts";
 import { assumptionStandings } from "./assumptions.ts";
-import { auditExport, auditHead, auditProof, auditVerdicts, ledgerName } from "./audit.ts";
+import { auditEntries, auditExport, auditHead, auditProof, auditVerdicts, began, headPlaces, ledgerName } from "./audit.ts";
 import { standAsOf, stoodSince } from "./as-of/as-of.ts";
 import { blockers, closedFiles, closingEntry, closings, enteredLate, frozenDigests, joinedPeriod } from "./books.ts";
 import { explain } from "./explain.ts";
@@ -9,7 +9,7 @@ import { find } from "./find.ts";
 import { holds } from "./holds.ts";
 import { measures } from "./measures.ts";
 import { keptAnswer, operationById, operations, unsettled } from "./operations.ts";
-import { quarantine, quarantineById, rawForm } from "./quarantine.ts";
+import { quarantine, quarantineById, quarantineGroups, quarantineOfGroup, rawForm } from "./quarantine.ts";
 import { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { agreement, differences } from "./reconciliation.ts";
 import { runs, runStory } from "./runs.ts";
@@ -56,6 +56,8 @@ function questionsTo(ledger: ReadOnlyLedger) {
     explain: answered(() => explain),
     find: answered(() => find),
     quarantine: rows(() => quarantine),
+    quarantineGroups: answered(() => quarantineGroups),
+    quarantineOfGroup: answered(() => quarantineOfGroup),
     quarantineById: answered(() => quarantineById),
     rawForm: answered(() => rawForm),
     operations: rows(() => operations),
@@ -71,6 +73,9 @@ function questionsTo(ledger: ReadOnlyLedger) {
     differences: streamed(() => differences),
     assumptions: answered(() => assumptionStandings),
     auditHead: answered(() => auditHead),
+    auditEntries: answered(() => auditEntries),
+    headPlaces: answered(() => headPlaces),
+    began: answered(() => began),
     ledgerName: answered(() => ledgerName),
     auditProof: answered(() => auditProof),
     auditVerdicts: answeredFromAll(() => auditVerdicts),

@@ -20,6 +20,8 @@ export interface OperationFilter {
   /** Only operations that changed state at or after this instant, and before `until`. */
   since?: string;
   until?: string;
+  /** Only operations that come after this one. */
+  after?: { createdAt: string; id: string } | undefined;
   limit?: number;
 }
 
@@ -37,6 +39,11 @@ export async function* operations(
   if (filter.subject !== undefined) query = query.where("subject", "=", filter.subject);
   if (filter.since !== undefined) query = query.where("updated_at", ">=", filter.since);
   if (filter.until !== undefined) query = query.where("updated_at", "<", filter.until);
+  const { after } = filter;
+  if (after !== undefined)
+    query = query.where(({ eb, refTuple, tuple }) =>
+      eb(refTuple("created_at", "id"), ">", tuple(after.createdAt, after.id)),
+    );
   if (filter.limit !== undefined) query = query.limit(filter.limit);
   if (filter.openOf !== undefined) {
     query = query

@@ -8,11 +8,13 @@ import { behindAccess } from "./access/sign-in.ts";
 import { assetRoutes } from "./assets.ts";
 import { notFoundPage, problemPage } from "./failures.ts";
 import type { Page, WebEnvironment } from "./page.ts";
+import { quarantinePage } from "./pages/quarantine.ts";
+import { settlePage } from "./pages/settle.ts";
 import { todayPage } from "./pages/today.ts";
 import { securityHeaders } from "./security-headers.ts";
 
 /** Every page, each in a file of its own. */
-const pages: readonly Page[] = [todayPage];
+const pages: readonly Page[] = [todayPage, quarantinePage, settlePage];
 
 /** The pages, behind the one check of who asks. A failure of one page is logged and ends nothing else. */
 export function dashboardRoutes(

@@ -1,0 +1,73 @@
+import { html } from "hono/html";
+import { personalIn } from "../../app/reason.ts";
+import { usage } from "../../base/errors.ts";
+import type { Html, PageContext } from "../page.ts";
+
+/** Longer reasons are no reasons. Characters. */
+const longestReason = 1_000;
+
+/** One thing that a person can decide: what the form says then, and what stands on the button. */
+export interface Choice {
+  value: string;
+  label: string;
+  isMain?: boolean;
+}
+
+/**
+ * The form of a decision: a reason, and a button for each way to decide. A button elsewhere on the page belongs to it
+ * by the form's `id`.
+ */
+export function decisionForm(
+  context: PageContext,
+  form: { id: string; action: string; choices: readonly Choice[]; reason?: string | undefined },
+): Html {
+  const { id, action, choices, reason = "" } = form;
+  const field = `${id}-reason`;
+  return html`<form id="${id}" class="decision" method="post" action="${action}">
+    <input type="hidden" name="csrf" value="${context.var.csrf}" />
+    <label for="${field}">Why</label>
+    <textarea
+      id="${field}"
+      name="reason"
+      rows="2"
+      maxlength="${longestReason}"
+      required
+      aria-describedby="${field}-kept"
+    >
+${reason}</textarea>
+    <p class="soft" id="${field}-kept">
+      Kept for good with your name, so without names, phone numbers and e-mail addresses of others.
+    </p>
+    <div class="choices">
+      ${choices.map(
+        ({ value, label, isMain }) =>
+          html`<button ${isMain === true ? html`class="main"` : ""} name="decision" value="${value}">${label}</button>`,
+      )}
+    </div>
+  </form>`;
+}
+
+/** What a person sent of such a form. */
+export interface SentDecision {
+  decision: string;
+  reason: string;
+}
+
+export async function sentDecision(context: PageContext): Promise<SentDecision> {
+  const { decision, reason } = await context.req.parseBody();
+  return {
+    decision: typeof decision === "string" ? decision : "",
+    reason: typeof reason === "string" ? reason.trim() : "",
+  };
+}
+
+/** The reason as it may be kept. Throws a Problem that says what is wrong with it. */
+export function keepableReason(reason: string): string {
+  if (reason === "")
+    throw usage("Nothing was decided: a decision needs a reason.", "Say why; it is kept in the audit record.");
+  if (reason.length > longestReason)
+    throw usage(`Nothing was decided: the reason has more than ${longestReason} characters.`, "Say it more shortly.");
+  const held = personalIn(reason);
+  if (held !== undefined) throw usage(`Nothing was decided: the reason holds ${held.what}; ${held.means}.`, held.cure);
+  return reason;
+}
