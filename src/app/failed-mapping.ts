@@ -26,7 +26,10 @@ export function failedMapping(
   const path = ["streams", stream, "mapping"];
   const mapping = path.reduce<Json>((value, step) => memberOf(value, step) ?? null, settings);
   if (mapping === null) return undefined;
-  const found = nearest(mapping, field.split(/[.[\]]+/u).filter((step) => step !== "" && !/^\d+$/u.test(step)));
+  const found = nearest(
+    mapping,
+    field.split(/[.[\]]+/u).filter((step) => step !== "" && !/^\d+$/u.test(step)),
+  );
   const way = ["sources", source, ...path, ...found.path];
   return {
     key: way.join("."),
@@ -66,5 +69,7 @@ function masked(value: Json, path: readonly string[], mask: (text: string) => st
   if (typeof value === "string") return mask(value);
   if (Array.isArray(value)) return value.map((one) => masked(one, path, mask));
   if (!isJsonObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, masked(one ?? null, [...path, key], mask)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, one]) => [key, masked(one ?? null, [...path, key], mask)]),
+  );
 }

@@ -51,14 +51,14 @@ type Child = ChildProcessByStdio<null, Readable, Readable>;
 /** `command`: the program and the words before those of a command line; by default this very program. */
 export function createLongReads(
   application: () => Application,
-  command: readonly [string, ...string[]] = thisProgram(),
+  command: () => readonly [string, ...string[]] = thisProgram,
 ): LongReads {
   let current: LongReads["current"];
   const begin = (read: LongRead): Running => {
     if (current !== undefined) throw busyWith(current, read.what);
     const { environment, clock, commandOptions } = application();
     current = { what: read.what, since: toInstant(clock.now()) };
-    const running = start(command, [...commandOptions, ...read.words], environment, read);
+    const running = start(command(), [...commandOptions, ...read.words], environment, read);
     void running.closed.finally(() => (current = undefined));
     return running;
   };

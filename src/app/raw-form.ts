@@ -16,6 +16,10 @@ export async function askForRawForm(
   const ledger = await application.existingLedger();
   const record = key === null ? null : formatKey(key);
   const fields = ["raw form", ...privateFields[stream]];
-  await ledger.audit.append({ kind: "private-shown", subject: `quarantine:${id}`, body: { by, stream, record, fields } });
+  await ledger.audit.append({
+    kind: "private-shown",
+    subject: `quarantine:${id}`,
+    body: { by, stream, record, fields },
+  });
   return await read(async (inquiry) => await inquiry.rawForm(id));
 }

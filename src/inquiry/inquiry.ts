@@ -1,7 +1,16 @@
 import { openReadOnly } from "../ledger/database/database.ts";
 import { alerts } from "./alerts.ts";
 import { assumptionStandings } from "./assumptions.ts";
-import { auditEntries, auditExport, auditHead, auditProof, auditVerdicts, began, headPlaces, ledgerName } from "./audit.ts";
+import {
+  auditEntries,
+  auditExport,
+  auditHead,
+  auditProof,
+  auditVerdicts,
+  began,
+  headPlaces,
+  ledgerName,
+} from "./audit.ts";
 import { standAsOf, stoodSince } from "./as-of/as-of.ts";
 import { blockers, closedFiles, closingEntry, closings, enteredLate, frozenDigests, joinedPeriod } from "./books.ts";
 import { explain } from "./explain.ts";

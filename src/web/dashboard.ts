@@ -9,12 +9,13 @@ import { assetRoutes } from "./assets.ts";
 import { notFoundPage, problemPage } from "./failures.ts";
 import type { Page, WebEnvironment } from "./page.ts";
 import { quarantinePage } from "./pages/quarantine.ts";
+import { reportsPage } from "./pages/reports.ts";
 import { settlePage } from "./pages/settle.ts";
 import { todayPage } from "./pages/today.ts";
 import { securityHeaders } from "./security-headers.ts";
 
 /** Every page, each in a file of its own. */
-const pages: readonly Page[] = [todayPage, quarantinePage, settlePage];
+const pages: readonly Page[] = [todayPage, quarantinePage, settlePage, reportsPage];
 
 /** The pages, behind the one check of who asks. A failure of one page is logged and ends nothing else. */
 export function dashboardRoutes(

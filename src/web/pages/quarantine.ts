@@ -138,7 +138,13 @@ async function rowsOf(
   const rows = found.slice(0, rowsOnPage);
   const last = found.length > rowsOnPage ? rows.at(-1) : undefined;
   const when = whenOf(dashboard);
-  const columns = [{ title: "Record" }, { title: "Place" }, { title: "Field" }, { title: "Because" }, { title: "Since" }];
+  const columns = [
+    { title: "Record" },
+    { title: "Place" },
+    { title: "Field" },
+    { title: "Because" },
+    { title: "Since" },
+  ];
   const cells = rows.map((row) => [
     html`<a href="${pagePath.quarantine(row.id)}">${shown(nameOf(row))}</a>`,
     shown(row.place),
@@ -240,7 +246,9 @@ function mappingOf(row: QuarantineFacts, dashboard: Dashboard): Html {
 
 function rawPart(context: PageContext, dashboard: Dashboard, row: QuarantineFacts, raw: string | undefined): Html {
   if (raw !== undefined)
-    return html`<p class="soft">Secrets are blanked, personal data is not. That you saw it stands in the audit record.</p>
+    return html`<p class="soft">
+        Secrets are blanked, personal data is not. That you saw it stands in the audit record.
+      </p>
       ${shownLines(indented(raw))}`;
   if (dashboard.live === undefined)
     return html`<p class="none">Not shown beside the daemon: that somebody asked could not be written down.</p>`;

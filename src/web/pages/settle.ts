@@ -54,7 +54,13 @@ async function openOnes(context: PageContext, dashboard: Dashboard): Promise<Res
   const rows = found.slice(0, rowsOnPage);
   const last = found.length > rowsOnPage ? rows.at(-1) : undefined;
   const when = whenOf(dashboard);
-  const columns = [{ title: "Operation" }, { title: "About" }, { title: "State" }, { title: "Since" }, { title: "Next" }];
+  const columns = [
+    { title: "Operation" },
+    { title: "About" },
+    { title: "State" },
+    { title: "Since" },
+    { title: "Next" },
+  ];
   const cells = rows.map((row) => [
     html`<a href="${pagePath.settle(row.id)}">${row.kind} (${row.endpoint})</a>`,
     shown(row.subject),
@@ -80,7 +86,9 @@ async function openOnes(context: PageContext, dashboard: Dashboard): Promise<Res
 }
 
 function nextOf(row: OperationFacts): string {
-  return row.state === "parked" && row.whenUnknown !== null ? "look on the platform, then decide" : nextForOperation(row);
+  return row.state === "parked" && row.whenUnknown !== null
+    ? "look on the platform, then decide"
+    : nextForOperation(row);
 }
 
 async function decided(context: PageContext, dashboard: Dashboard): Promise<Response> {
@@ -148,10 +156,7 @@ function factsOf(row: OperationFacts, dashboard: Dashboard): Html {
   return terms([
     ["Operation", html`<code>${row.id}</code>`],
     ["About", shown(row.subject)],
-    [
-      "Customer",
-      html`<a href="${recordPath("customers", row.customer)}">${shown(formatKey(row.customer))}</a>`,
-    ],
+    ["Customer", html`<a href="${recordPath("customers", row.customer)}">${shown(formatKey(row.customer))}</a>`],
     ["Because", shown(row.reason)],
     ["State", html`<span class="state">${shown(stateText(row))}</span>`],
     ["Planned", moment(row.createdAt, when)],
