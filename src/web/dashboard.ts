@@ -8,6 +8,10 @@ import { behindAccess } from "./access/sign-in.ts";
 import { assetRoutes } from "./assets.ts";
 import { notFoundPage, problemPage } from "./failures.ts";
 import type { Page, WebEnvironment } from "./page.ts";
+import { alertsPage } from "./pages/alerts.ts";
+import { assumptionsPage } from "./pages/assumptions.ts";
+import { auditPage } from "./pages/audit.ts";
+import { configurationPage } from "./pages/configuration.ts";
 import { quarantinePage } from "./pages/quarantine.ts";
 import { reportsPage } from "./pages/reports.ts";
 import { settlePage } from "./pages/settle.ts";
@@ -15,7 +19,16 @@ import { todayPage } from "./pages/today.ts";
 import { securityHeaders } from "./security-headers.ts";
 
 /** Every page, each in a file of its own. */
-const pages: readonly Page[] = [todayPage, quarantinePage, settlePage, reportsPage];
+const pages: readonly Page[] = [
+  todayPage,
+  quarantinePage,
+  settlePage,
+  reportsPage,
+  auditPage,
+  assumptionsPage,
+  configurationPage,
+  alertsPage,
+];
 
 /** The pages, behind the one check of who asks. A failure of one page is logged and ends nothing else. */
 export function dashboardRoutes(
