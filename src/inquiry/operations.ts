@@ -41,9 +41,7 @@ export async function* operations(
   if (filter.until !== undefined) query = query.where("updated_at", "<", filter.until);
   const { after } = filter;
   if (after !== undefined)
-    query = query.where(({ eb, refTuple, tuple }) =>
-      eb(refTuple("created_at", "id"), ">", tuple(after.createdAt, after.id)),
-    );
+    query = query.where((of) => of(of.refTuple("created_at", "id"), ">", of.tuple(after.createdAt, after.id)));
   if (filter.limit !== undefined) query = query.limit(filter.limit);
   if (filter.openOf !== undefined) {
     query = query
@@ -54,9 +52,12 @@ export async function* operations(
   for (const row of ledger.rows(query)) yield await operationFacts(ledger, row);
 }
 
-/** Operations whose outcome is open: what `settle list` shows. */
-export function unsettled(ledger: ReadOnlyLedger): AsyncGenerator<OperationFacts, void, void> {
-  return operations(ledger, { states: openStates });
+/** Operations whose outcome is open, the oldest first: what `settle list` shows; or some of them. */
+export function unsettled(
+  ledger: ReadOnlyLedger,
+  some: Pick<OperationFilter, "after" | "limit"> = {},
+): AsyncGenerator<OperationFacts, void, void> {
+  return operations(ledger, { states: openStates, ...some });
 }
 
 /** The redacted answer of the service to the last attempt, where it was kept. It may hold personal data. */

@@ -46,9 +46,7 @@ export async function quarantineOfGroup(
     .where("stream", "=", group.stream)
     .where("code", "=", group.code);
   if (after !== undefined)
-    query = query.where(({ eb, refTuple, tuple }) =>
-      eb(refTuple("first_seen", "id"), ">", tuple(after.firstSeen, after.id)),
-    );
+    query = query.where((of) => of(of.refTuple("first_seen", "id"), ">", of.tuple(after.firstSeen, after.id)));
   const rows = await query.orderBy("first_seen").orderBy("id").limit(limit).execute();
   return rows.map(quarantineFacts);
 }

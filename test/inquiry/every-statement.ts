@@ -34,7 +34,7 @@ async function askEverything(inquiry: Inquiry): Promise<void> {
   await inquiry.quarantineGroups();
   for (const after of [undefined, { firstSeen: "", id: "" }])
     await inquiry.quarantineOfGroup({ source: "s", stream: "staff", code: "c" }, { after, limit: 1 });
-  await collect(inquiry.operations({ states: ["parked"], after: { createdAt: "", id: "" }, limit: 1 }));
+  await collect(inquiry.unsettled({ after: { createdAt: "", id: "" }, limit: 1 }));
   await inquiry.run("r");
   await inquiry.operation("o");
   await inquiry.rawForm("q");

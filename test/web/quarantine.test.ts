@@ -51,7 +51,7 @@ describe("the pages of the quarantine", () => {
     expect(orders).not.toContain("crm/SX");
     for (const page of [text, ...groups]) {
       expect(page).not.toContain("<script>alert");
-      expect(page).not.toMatch(/[\u202e\u0000]/u);
+      for (const sign of ["\u202e", "\u0000"]) expect(page.includes(sign)).toBe(false);
       expect(page).not.toContain(canary.person);
     }
     expect(w.rows("select id from quarantine where state <> 'open'")).toEqual([]);

@@ -31,7 +31,7 @@ describe("the page of the audit record", () => {
     const w = await ran();
     const pages = await showing(w, support);
     const seen: number[] = [];
-    for (let path: string | undefined = "/audit"; path !== undefined; ) {
+    for (let path: string | undefined = "/audit"; path !== undefined;) {
       const { text }: { text: string } = await pages.get(path);
       seen.push(...[...text.matchAll(/<a href="\/audit\/(\d+)">\d+<\/a><\/th>/gu)].map(([, number]) => Number(number)));
       path = /href="([^"]+)" rel="next"/u.exec(text)?.[1];
@@ -101,7 +101,8 @@ describe("the page of assumptions", () => {
     const path = "/assumptions/A12/accept";
     expect((await reader.post(path, { reason: "x" })).status).toBe(403);
     expect((await writing.post(path, { reason: "" })).status).toBe(400);
-    const standing = "select row from assumption_met where verdict = 'contradicted' and accepted_at is null order by row";
+    const standing =
+      "select row from assumption_met where verdict = 'contradicted' and accepted_at is null order by row";
     expect(w.rows(standing)).toEqual([{ row: "A12" }, { row: "A17" }]);
     const accepted = await writing.post(path, { reason: "the desk corrected it" });
     expect([accepted.status, accepted.text]).toEqual([200, expect.stringContaining("A12 is accepted")]);
@@ -119,16 +120,17 @@ describe("the pages of configuration and alerts", () => {
     w.environment["CRM_KEY"] = "key-of-the-crm-0815";
     writeFileSync(w.path("password.txt"), "password-of-the-database\n");
     w.extra = `alerts:
-  ways: [{ kind: slack, name: chat, url: env:HOOK }, { kind: log, name: log }]
+  ways: [{ kind: slack, name: chat, url: env:HOOK }]
 audit: { heads: [] }
 mail: { host: mail.example.com, from: sync@example.com, user: sync, password: file:password.txt }
 `;
     w.write();
     appendFileSync(
       w.path("data/staff.ndjson"),
-      `${JSON.stringify({ id: "SX", customer: "C2", login: "x", name: "A", note: "\u0007" })}\n`,
+      `${JSON.stringify({ id: "SX", customer: "C2", login: "x", name: "A", note: "\u202e\u0000" })}\n`,
     );
-    await w.run("run", "everything");
+    const run = await w.run("run", "everything");
+    expect(run.exitCode, run.stderr).toBe(3);
     const pages = await showing(w);
     const { text } = await pages.get("/configuration");
     expect(text).toContain("env:HOOK");
@@ -140,8 +142,19 @@ mail: { host: mail.example.com, from: sync@example.com, user: sync, password: fi
     const values = [hook, "hook-secret-value", "key-of-the-crm-0815", "password-of-the-database"];
     values.push(w.environment["SEAL_KEY"] ?? "", "sandbox-app-token", "sandbox-user-token");
     const id = w.rows<{ id: string }>("select id from quarantine")[0]?.id ?? "";
-    const paths = ["/configuration", "/alerts", "/audit", "/assumptions", "/quarantine", `/quarantine/${id}`, "/settle", "/reports"];
-    const numbers = w.rows<{ sequence: number }>("select sequence from audit").map(({ sequence }) => pagePath.audit(sequence));
+    const paths = [
+      "/configuration",
+      "/alerts",
+      "/audit",
+      "/assumptions",
+      "/quarantine",
+      `/quarantine/${id}`,
+      "/settle",
+      "/reports",
+    ];
+    const numbers = w
+      .rows<{ sequence: number }>("select sequence from audit")
+      .map(({ sequence }) => pagePath.audit(sequence));
     for (const path of [...paths, ...numbers]) {
       const page = await pages.get(path);
       expect(page.status, path).toBe(200);

@@ -48,8 +48,7 @@ async function openOnes(context: PageContext, dashboard: Dashboard): Promise<Res
   const after = since === undefined || id === undefined ? undefined : { createdAt: since, id };
   const found: OperationFacts[] = [];
   await dashboard.read(async (inquiry) => {
-    const asked = { states: openStates, after, limit: rowsOnPage + 1 };
-    for await (const row of inquiry.operations(asked)) found.push(row);
+    for await (const row of inquiry.unsettled({ after, limit: rowsOnPage + 1 })) found.push(row);
   });
   const rows = found.slice(0, rowsOnPage);
   const last = found.length > rowsOnPage ? rows.at(-1) : undefined;
