@@ -54,16 +54,19 @@ export const quarantinePage: Page = {
       const retried = await retryQuarantine(dashboard.application, id, context.var.person.name);
       return await oneRow(context, dashboard, { notice: noticeOf(retried, false) });
     });
-    routes.post("/quarantine/:id/raw", needs("see"), async (context) => {
-      const { person } = context.var;
-      if (!person.mayAskForPrivate || dashboard.live === undefined) return await context.var.refuse("decide");
-      const row = await dashboard.read(async (inquiry) => await inquiry.quarantineById(idOf(context)));
-      if (row === undefined) return await noSuchRow(context);
-      const raw = (await askForRawForm(dashboard, row, person.name)) ?? "erased, or kept no longer";
-      return await oneRow(context, dashboard, { raw });
-    });
+    routes.post("/quarantine/:id/raw", needs("see"), async (context) => await rawForm(context, dashboard));
   },
 };
+
+/** A row with what came, to whoever asks and may see it. */
+async function rawForm(context: PageContext, dashboard: Dashboard): Promise<Response> {
+  const { person } = context.var;
+  if (!person.mayAskForPrivate || dashboard.live === undefined) return await context.var.refuse("decide");
+  const row = await dashboard.read(async (inquiry) => await inquiry.quarantineById(idOf(context)));
+  if (row === undefined) return await noSuchRow(context);
+  const raw = (await askForRawForm(dashboard, row, person.name)) ?? "erased, or kept no longer";
+  return await oneRow(context, dashboard, { raw });
+}
 
 function idOf(context: PageContext): string {
   return idOfSegment(context.req.param("id") ?? "");
