@@ -3,8 +3,8 @@ import { isAssumptionId } from "../operation/assumptions-met.ts";
 import type { Application } from "./application.ts";
 
 /**
- * Ends a contradiction of a row, once a person has seen to it: the next run sends again what rests on it. Throws a usage
- * Problem for what is no row, and for one that is not contradicted.
+ * Ends a contradiction of a row, once a person has seen to it: the next run sends again what rests on it. Throws a
+ * usage Problem for what is no row, and for one that is not contradicted.
  */
 export async function acceptAssumption(
   application: Pick<Application, "existingLedger">,

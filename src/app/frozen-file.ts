@@ -5,8 +5,9 @@ import { requireAsClosed } from "./books.ts";
 import { FrozenFiles } from "./frozen-files.ts";
 
 /**
- * One frozen file of a closing, byte for byte, with what is known of it. Throws a Problem where the tables say otherwise
- * of the closing than its audit entry, where the bytes are not those that were frozen, and where there is no such file.
+ * One frozen file of a closing, byte for byte, with what is known of it. Throws a Problem where the tables say
+ * otherwise of the closing than its audit entry, where the bytes are not those that were frozen, and where there is no
+ * such file.
  */
 export async function frozenFile(
   application: Pick<Application, "inquiry" | "ledgerPath" | "group">,

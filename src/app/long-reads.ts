@@ -33,7 +33,8 @@ export interface LongReads {
   readonly current: { what: string; since: string } | undefined;
   /**
    * What the command prints, as it comes. Resolves once it has begun to print or ended well; throws a Problem where it
-   * failed before, or another one is on. Where it fails later, the bytes end with an error, never as if they were whole.
+   * failed before, or another one is on. Where it fails later, the bytes end with an error, never as if they were
+   * whole.
    */
   bytes(read: LongRead): Promise<AsyncIterable<Buffer>>;
   /** Everything that the command prints, whatever its exit code. Throws a Problem where it was ended. */

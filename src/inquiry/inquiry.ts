@@ -37,6 +37,7 @@ type Question<Words extends readonly unknown[], Answer> = () => (ledger: ReadOnl
  */
 export type Inquiry = ReturnType<typeof questionsTo>;
 
+/** In one piece: a line for each question. */
 function questionsTo(ledger: ReadOnlyLedger) {
   /** The whole answer is of one state of the ledger, whatever a run writes meanwhile. */
   const answered =

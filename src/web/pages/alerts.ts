@@ -30,7 +30,7 @@ export const alertsPage: Page = {
         <h2>Ways of telling people</h2>
         ${waysTable("Ways", ways, dashboard, "None: nobody is told.")}
         <h2>Dead man's switches</h2>
-        ${waysTable("Dead man's switches", switches, dashboard, "None: nobody notices when this program stands still.")}`;
+        ${waysTable("Switches", switches, dashboard, "None: nobody sees that this program stands still.")}`;
       return await framed(context, { title: "Alerts", place: "Alerts", body });
     });
   },
@@ -39,7 +39,8 @@ export const alertsPage: Page = {
 function alertPart(alert: AlertFacts["alerts"][number], dashboard: Dashboard): Html {
   const { severity, key, summary, cure, page, since, ways } = alert;
   const when = whenOf(dashboard);
-  return html`<section class="card ${severity === "critical" ? "bad" : "wait"}" aria-label="${key}">
+  const mark = severity === "critical" ? "bad" : "wait";
+  return html`<section class="card ${mark}" aria-label="${key}">
     <p><span class="state">${severity}</span> <code>${shown(key)}</code> ${moment(since, when)}</p>
     <p>${shown(summary)}</p>
     <p class="cure">${shown(cure)}</p>

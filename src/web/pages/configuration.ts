@@ -26,7 +26,7 @@ const finding = z.object({
 });
 type Finding = z.infer<typeof finding>;
 
-/** The settings in effect with where each comes from, and what is wrong with them. Secrets by their references alone. */
+/** The settings in effect with where each comes from, and what is wrong with them; secrets by reference alone. */
 export const configurationPage: Page = {
   register(routes, dashboard) {
     const { longReads: reads, clock } = dashboard;
@@ -120,7 +120,8 @@ function findingsTable(caption: string, found: readonly Finding[], { application
           >${warning === true ? "look at it" : "good"}</span
         >`
       : html`<span class="state bad">bad</span>`,
-    html`${shown(mask(detail))}${typeof where === "string" ? html`<br /><span class="soft">${shown(mask(where))}</span>` : ""}${
+    html`${shown(mask(detail))}
+    ${typeof where === "string" ? html`<br /><span class="soft">${shown(mask(where))}</span>` : ""}${
       typeof cure === "string" ? html`<br /><span class="cure">${shown(mask(cure))}</span>` : ""
     }`,
   ]);

@@ -192,7 +192,7 @@ function decisionPart(
     return html`<p class="none">Nothing is decided here: these pages stand beside the daemon and only read.</p>`;
   if (!may(context.var.person, "decide")) return html`<p class="none">Operators decide this.</p>`;
   if (row.state === "sending")
-    return html`<p class="none">It is in progress, or its program ended while it was: the next run finds that out.</p>`;
+    return html`<p class="none">It is in progress, or its program ended meanwhile: the next run finds out.</p>`;
   return html`<h2>Decide</h2>
     <p>The platform is read once more first, and a decision that does not agree with what it shows is refused.</p>
     ${terms([
