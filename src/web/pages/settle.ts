@@ -141,7 +141,7 @@ async function oneOperation(
     <ul>
       ${row.attempts.map((attempt) => html`<li>${shown(attemptText(attempt, viewOf(dashboard)))}</li>`)}
     </ul>
-    ${isOpen ? decisionPart(context, dashboard, row, reason) : html`<p class="soft">Nothing is to be decided any more.</p>`}`;
+    ${isOpen ? decisionPart(context, dashboard, row, reason) : html`<p class="soft">Nothing is left to decide.</p>`}`;
   return await framed(context, { title: `Outcome of ${row.kind} (${row.endpoint})`, place, body, notice }, status);
 }
 
