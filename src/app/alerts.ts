@@ -32,6 +32,7 @@ export async function alertsNow(application: Application): Promise<AlertFacts> {
         cure,
         count: countOf(alert),
         since,
+        page,
         link: publicUrl === undefined ? null : pageLink(publicUrl, page),
         ways: ways
           .filter((way) => concerns(way, alert))

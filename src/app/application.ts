@@ -76,6 +76,8 @@ export class Application {
   /** What goes on in it, for metrics and figures: whoever wants to know subscribes. */
   readonly observed: Observed;
   readonly #placeOf: (key: string) => string;
+  /** Where this very setting was written; undefined where it is a default. */
+  readonly writtenAt: OpenConfig["writtenAt"];
   readonly #face: Face;
   readonly #choice: ConfigChoice;
   /** What is open belongs to another one, which closes it. */
@@ -99,6 +101,7 @@ export class Application {
     this.header = open.header;
     this.directory = open.directory;
     this.#placeOf = open.placeOf;
+    this.writtenAt = open.writtenAt;
     this.environment = environment;
     this.sandbox = open.sandbox;
     this.#choice = choice;
@@ -169,6 +172,13 @@ export class Application {
     }
     this.#sources = undefined;
     this.#platform = undefined;
+  }
+
+  /** The options by which another process of this program finds the same configuration, and the same services. */
+  get commandOptions(): string[] {
+    const sandbox = this.sandbox?.url ?? this.#choice.sandbox;
+    const option = sandbox === undefined ? [] : [`--sandbox=${sandbox === true ? "" : sandbox}`];
+    return [`--config=${this.header.file}`, ...option];
   }
 
   get ledgerPath(): string {

@@ -237,7 +237,7 @@ async function* ofEach(
 }
 
 /** Throws a Problem where the tables say otherwise of a closing than its audit entry. */
-async function requireAsClosed(
+export async function requireAsClosed(
   inquiry: Inquiry,
   { period, closing, asOf, entry, hash }: ClosingFacts,
   files: readonly ClosedFileFacts[],

@@ -5,6 +5,8 @@ import { toInstant } from "../base/clock.ts";
 import { nextFireTime } from "../run/fire-times.ts";
 import type { Schedule, ScheduleState } from "../run/schedule.ts";
 import type { Application } from "./application.ts";
+import { createLongReads } from "./long-reads.ts";
+import type { LongReads } from "./long-reads.ts";
 
 /** What the pages are made from, and what they may do. */
 export interface Dashboard {
@@ -20,6 +22,8 @@ export interface Dashboard {
   read<T>(question: (inquiry: Inquiry) => Promise<T>): Promise<T>;
   /** When each job that has a schedule fires next, and beside that what only the daemon itself knows. */
   fireTimes(): Promise<FireTimes[]>;
+  /** What goes through much of the ledger, in a process of its own. */
+  readonly longReads: LongReads;
   /** Asked for as the server ends: streams of events end with it. */
   readonly signal: AbortSignal;
   close(): void;
@@ -51,10 +55,11 @@ export interface DashboardRequest {
   application: () => Application;
   live?: Live | undefined;
   signal: AbortSignal;
+  longReads?: LongReads | undefined;
 }
 
 /** Opens what the pages read: a connection of its own that can only read, beside every run. */
-export function createDashboard({ application, live, signal }: DashboardRequest): Dashboard {
+export function createDashboard({ application, live, signal, longReads }: DashboardRequest): Dashboard {
   const oneAtATime = pLimit(1);
   let inquiry: Inquiry | undefined;
   const opened = async (): Promise<Inquiry> => {
@@ -75,6 +80,7 @@ export function createDashboard({ application, live, signal }: DashboardRequest)
       const states = live?.schedule === undefined ? firesNext(application()) : await live.schedule.state();
       return states.filter((state) => state.nextFireTime !== undefined);
     },
+    longReads: longReads ?? createLongReads(application),
     read: async (question) => await oneAtATime(async () => await question(await opened())),
     close: () => {
       inquiry?.close();

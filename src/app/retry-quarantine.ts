@@ -1,43 +1,67 @@
 import { exitCodes, Problem } from "../base/errors.ts";
+import type { QuarantineGroup } from "../inquiry/quarantine.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { QuarantineRetries } from "../run/retry.ts";
 import type { Retried } from "../run/retry.ts";
 import type { Application } from "./application.ts";
 
+/** Which rows of the quarantine are mapped anew: one by its id, all, or those that wait for one reason. */
+export type ChosenRows = string | { group: QuarantineGroup | undefined; limit: number };
+
 /**
- * Maps the stored raw form of one row of the quarantine, or of `all`, anew at once. While a run is on, which may be at
- * work on the same customers, their sources are waited for. Gives what became of those that still waited.
+ * Maps the stored raw form of one row of the quarantine, of `all`, or of at most so many of a group anew at once. No
+ * run is on meanwhile; while one is, which may be at work on the same customers, their sources are waited for. Gives
+ * what became of those that still waited.
  */
-export async function retryQuarantine(application: Application, id: string, by: string): Promise<Retried[]> {
-  const ids = id === "all" ? [...(await application.inquiry()).quarantine()].map((row) => row.id) : [id];
+export async function retryQuarantine(application: Application, chosen: ChosenRows, by: string): Promise<Retried[]> {
+  const ids = await chosenIds(application, chosen);
   const ledger = await application.existingLedger();
-  const busy = isBusy(ledger);
-  const retries = new QuarantineRetries({
-    ledger,
-    sources: application.sources(),
-    settings: application.config.assumptions,
-  });
-  const results: Retried[] = [];
-  try {
-    for (const one of ids) {
-      if (!busy) results.push(await retries.retry(one, by));
-      else if (await ledger.records.retryQuarantine(one, by))
-        results.push({ kind: "waits-for-source", id: one, why: "a run is on" });
-    }
-  } finally {
-    // Look-up tables of a mapping are read in the view of their source.
-    for (const source of application.sources()) await source.endReading();
-  }
+  const results = isBusy(ledger) ? await leave(ledger, ids, by) : await mapAnew(application, ledger, ids, by);
   return results.filter((result) => result.kind !== "unknown");
 }
 
+async function chosenIds(application: Application, chosen: ChosenRows): Promise<string[]> {
+  if (chosen !== "all" && typeof chosen === "string") return [chosen];
+  const filter = chosen === "all" ? {} : { ...chosen.group, limit: chosen.limit };
+  return [...(await application.inquiry()).quarantine(filter)].map((row) => row.id);
+}
+
+/** The run that is on reads the sources, and may be at work on the same customers. */
+async function leave(ledger: Ledger, ids: readonly string[], by: string): Promise<Retried[]> {
+  const results: Retried[] = [];
+  for (const id of ids)
+    if (await ledger.records.retryQuarantine(id, by))
+      results.push({ kind: "waits-for-source", id, why: "a run is on" });
+  return results;
+}
+
+/** Under the run lock, which it lets go of: a run of this process reads through the same sources. */
+async function mapAnew(
+  application: Application,
+  ledger: Ledger,
+  ids: readonly string[],
+  by: string,
+): Promise<Retried[]> {
+  const results: Retried[] = [];
+  try {
+    const sources = application.sources();
+    const retries = new QuarantineRetries({ ledger, sources, settings: application.config.assumptions });
+    for (const one of ids) results.push(await retries.retry(one, by));
+    return results;
+  } finally {
+    // Look-up tables of a mapping are read in the view of their source.
+    for (const source of application.sources()) await source.endReading();
+    ledger.runs.releaseLock();
+  }
+}
+
+/** Whether a run is on; where none is, the lock is held from now on. */
 function isBusy(ledger: Ledger): boolean {
   try {
     ledger.runs.takeLock();
+    return false;
   } catch (error) {
     if (error instanceof Problem && error.exitCode === exitCodes.runActive) return true;
     throw error;
   }
-  ledger.runs.releaseLock();
-  return false;
 }

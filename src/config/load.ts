@@ -10,7 +10,7 @@ import { readEnvironment } from "./environment.ts";
 import type { Environment } from "./environment.ts";
 import { explainIssues } from "./findings.ts";
 import { isMap, markKey, mergeLayers, nearestMark } from "./layer.ts";
-import type { Layer, Mark } from "./layer.ts";
+import type { Layer, Mark, Path } from "./layer.ts";
 import { layPresets, shippedPresets } from "./presets.ts";
 import { jsonSchemaOf } from "./schema.ts";
 import { resolveSecrets } from "./secrets.ts";
@@ -73,6 +73,8 @@ export interface Loaded<Config> {
   directory: string;
   /** Where a key, such as `sources.erp.zone`, or the nearest thing around it stands: `file:line:column`. */
   placeOf: (key: string) => string;
+  /** Where this very value was written: `file:line:column`, a variable, an option; undefined where it is a default. */
+  writtenAt: (path: Path) => string | undefined;
 }
 
 /**
@@ -121,6 +123,7 @@ export function loadWith<Schema extends z.ZodType>(
     secrets: secrets.value,
     directory: dirname(file),
     placeOf: (key) => nearestMark(merged, key.split("."))?.place ?? key,
+    writtenAt: (path) => merged.marks.get(markKey(path))?.place,
     header: {
       file,
       profiles: [...(request.profiles ?? [])],

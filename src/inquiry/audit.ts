@@ -1,8 +1,11 @@
+import type { JsonObject } from "../base/canonical-json.ts";
 import { subjectOf } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { auditHash, chainLeaf, exportedEntry } from "../ledger/audit/audit-log.ts";
 import type { AuditRow, KeptHead } from "../ledger/audit/audit-log.ts";
+import { ledgerBegan } from "../ledger/database/began.ts";
 import { refused, unreadableRow } from "../ledger/database/damage.ts";
+import { stored } from "../ledger/database/stored.ts";
 import { entriesOf } from "../ledger/audit/entries.ts";
 import { keptOf, provenTree } from "../ledger/audit/kept-tree.ts";
 import { consistencyPath, inclusionPath, isGrown, rootBy } from "../ledger/audit/merkle-log.ts";
@@ -10,7 +13,7 @@ import { RecordTree } from "../ledger/audit/record-tree.ts";
 import { verifyRecord } from "../ledger/audit/verify-log.ts";
 import type { AuditVerdicts } from "../ledger/audit/verify-log.ts";
 import { closedBooksFinding } from "./books-verdict.ts";
-import type { AuditHeadFacts } from "../report/facts.ts";
+import type { AuditFacts, AuditHeadFacts, HeadPlaceFacts } from "../report/facts.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
 const pageSize = 500;
@@ -36,6 +39,35 @@ export async function auditHead(ledger: ReadOnlyLedger): Promise<AuditHeadFacts 
   const { size, root, last } = ledger.reading(provenTree);
   if (last !== entry.sequence) throw unreadableRow("audit_tree", "1", "size");
   return { ...entry, size, root, ledger: await ledgerName(ledger) };
+}
+
+/** At most `limit` entries before one, the newest first; without one, the newest of all. */
+export async function auditEntries(
+  ledger: ReadOnlyLedger,
+  { before = Number.MAX_SAFE_INTEGER, limit }: { before?: number | undefined; limit: number },
+): Promise<AuditFacts[]> {
+  const rows = await ledger.db
+    .selectFrom("audit")
+    .select(["sequence", "at", "kind", "subject", "body", "hash"])
+    .where("sequence", "<", before)
+    .orderBy("sequence", "desc")
+    .limit(limit)
+    .execute();
+  return rows.map(({ body, ...row }) => ({ ...row, body: stored<JsonObject>(body) }));
+}
+
+/** The places outside the database, and the head that each has. */
+export async function headPlaces({ db }: ReadOnlyLedger): Promise<HeadPlaceFacts[]> {
+  return await db
+    .selectFrom("head_place")
+    .select(["place", "sequence", "kept_at as keptAt", "problem", "failing_since as failingSince"])
+    .orderBy("place")
+    .execute();
+}
+
+/** When the ledger began; undefined where it has learned nothing yet. */
+export async function began(ledger: ReadOnlyLedger): Promise<string | undefined> {
+  return await Promise.resolve(ledger.reading(ledgerBegan));
 }
 
 /** The name of the ledger; null in one that never got one. */

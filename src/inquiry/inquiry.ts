@@ -1,7 +1,16 @@
 import { openReadOnly } from "../ledger/database/database.ts";
 import { alerts } from "./alerts.ts";
 import { assumptionStandings } from "./assumptions.ts";
-import { auditExport, auditHead, auditProof, auditVerdicts, ledgerName } from "./audit.ts";
+import {
+  auditEntries,
+  auditExport,
+  auditHead,
+  auditProof,
+  auditVerdicts,
+  began,
+  headPlaces,
+  ledgerName,
+} from "./audit.ts";
 import { standAsOf, stoodSince } from "./as-of/as-of.ts";
 import { blockers, closedFiles, closingEntry, closings, enteredLate, frozenDigests, joinedPeriod } from "./books.ts";
 import { explain } from "./explain.ts";
@@ -12,7 +21,7 @@ import { measures } from "./measures.ts";
 import { keptAnswer, operationById, operations, unsettled } from "./operations.ts";
 import { orderSides } from "./order-sides.ts";
 import { privateValues } from "./private-values.ts";
-import { quarantine, quarantineById, rawForm } from "./quarantine.ts";
+import { quarantine, quarantineById, quarantineGroups, quarantineOfGroup, rawForm } from "./quarantine.ts";
 import { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { agreement, differences } from "./reconciliation.ts";
 import { runFailures, runGlance, runOperations } from "./run-operations.ts";
@@ -66,6 +75,8 @@ function questionsTo(ledger: ReadOnlyLedger) {
     orderSides: answered(() => orderSides),
     privateValues: answered(() => privateValues),
     quarantine: rows(() => quarantine),
+    quarantineGroups: answered(() => quarantineGroups),
+    quarantineOfGroup: answered(() => quarantineOfGroup),
     quarantineById: answered(() => quarantineById),
     rawForm: answered(() => rawForm),
     operations: rows(() => operations),
@@ -90,6 +101,9 @@ function questionsTo(ledger: ReadOnlyLedger) {
     differences: streamed(() => differences),
     assumptions: answered(() => assumptionStandings),
     auditHead: answered(() => auditHead),
+    auditEntries: answered(() => auditEntries),
+    headPlaces: answered(() => headPlaces),
+    began: answered(() => began),
     ledgerName: answered(() => ledgerName),
     auditProof: answered(() => auditProof),
     auditVerdicts: answeredFromAll(() => auditVerdicts),

@@ -20,6 +20,8 @@ export interface OperationFilter {
   /** Only operations that changed state at or after this instant, and before `until`. */
   since?: string;
   until?: string;
+  /** Only operations that come after this one. */
+  after?: { createdAt: string; id: string } | undefined;
   limit?: number;
 }
 
@@ -37,6 +39,9 @@ export async function* operations(
   if (filter.subject !== undefined) query = query.where("subject", "=", filter.subject);
   if (filter.since !== undefined) query = query.where("updated_at", ">=", filter.since);
   if (filter.until !== undefined) query = query.where("updated_at", "<", filter.until);
+  const { after } = filter;
+  if (after !== undefined)
+    query = query.where((of) => of(of.refTuple("created_at", "id"), ">", of.tuple(after.createdAt, after.id)));
   if (filter.limit !== undefined) query = query.limit(filter.limit);
   if (filter.openOf !== undefined) {
     query = query
@@ -47,9 +52,12 @@ export async function* operations(
   for (const row of ledger.rows(query)) yield await operationFacts(ledger, row);
 }
 
-/** Operations whose outcome is open: what `settle list` shows. */
-export function unsettled(ledger: ReadOnlyLedger): AsyncGenerator<OperationFacts, void, void> {
-  return operations(ledger, { states: openStates });
+/** Operations whose outcome is open, the oldest first: what `settle list` shows; or some of them. */
+export function unsettled(
+  ledger: ReadOnlyLedger,
+  some: Pick<OperationFilter, "after" | "limit"> = {},
+): AsyncGenerator<OperationFacts, void, void> {
+  return operations(ledger, { states: openStates, ...some });
 }
 
 /** The redacted answer of the service to the last attempt, where it was kept. It may hold personal data. */

@@ -5,6 +5,52 @@ import type { QuarantineFacts } from "../report/facts.ts";
 import { privateBody } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
+/** What waits in quarantine for one reason. */
+export interface QuarantineGroup {
+  source: string;
+  stream: Stream;
+  code: string;
+}
+
+/** Everything that waits in quarantine, by reason, the oldest first. Costs what waits, and nothing of what is done. */
+export function quarantineGroups(
+  ledger: ReadOnlyLedger,
+): Promise<(QuarantineGroup & { count: number; oldest: string })[]> {
+  return ledger.db
+    .selectFrom("quarantine")
+    .select(({ fn }) => [
+      "source",
+      "stream",
+      "code",
+      fn.countAll<number>().as("count"),
+      fn.min("first_seen").as("oldest"),
+    ])
+    .where("state", "<>", sql.lit("resolved"))
+    .groupBy(["source", "stream", "code"])
+    .orderBy("oldest")
+    .orderBy("code")
+    .execute();
+}
+
+/** At most `limit` rows of a group, the oldest first, that come after a row. */
+export async function quarantineOfGroup(
+  ledger: ReadOnlyLedger,
+  group: QuarantineGroup,
+  { after, limit }: { after: Pick<QuarantineFacts, "firstSeen" | "id"> | undefined; limit: number },
+): Promise<QuarantineFacts[]> {
+  let query = ledger.db
+    .selectFrom("quarantine")
+    .selectAll()
+    .where("state", "<>", sql.lit("resolved"))
+    .where("source", "=", group.source)
+    .where("stream", "=", group.stream)
+    .where("code", "=", group.code);
+  if (after !== undefined)
+    query = query.where((of) => of(of.refTuple("first_seen", "id"), ">", of.tuple(after.firstSeen, after.id)));
+  const rows = await query.orderBy("first_seen").orderBy("id").limit(limit).execute();
+  return rows.map(quarantineFacts);
+}
+
 /** Which quarantine rows are asked for; everything that is given must hold. Without `all`, those that wait. */
 export interface QuarantineFilter {
   all?: boolean;

@@ -13,6 +13,8 @@ export interface AlertFacts {
     count: number;
     since: string;
     link: string | null;
+    /** The path of the page that shows it. */
+    page: string;
     /** The ways that tell of it; `toldAt` is when each did so last, null where it has not. */
     ways: { way: string; toldAt: string | null }[];
   }[];

@@ -15,6 +15,8 @@ export const pagePath = {
   settle: (id: string) => path("settle", id),
   source: (name: string) => path("source", name),
   run: (id: string) => path("run", id),
+  audit: (sequence: number) => path("audit", String(sequence)),
+  report: (period: string) => path("reports", period),
 } as const;
 
 function path(page: string, ...parts: readonly string[]): string {
@@ -33,6 +35,20 @@ function segment(text: string): string {
 export function recordPath(stream: Stream, { namespace, id }: RecordKey): string {
   const page = { customers: pagePath.customer, orders: pagePath.order, staff: pagePath.person }[stream];
   return page(namespace, id);
+}
+
+/** The page of what an audit entry is about; undefined where nothing shows it. */
+export function subjectPath(subject: string): string | undefined {
+  const [, kind = "", rest = ""] = /^([a-z-]+):(.+)$/su.exec(subject) ?? [];
+  if (kind === "run") return pagePath.run(rest);
+  if (kind === "quarantine") return pagePath.quarantine(rest);
+  if (kind === "period") return pagePath.report(rest);
+  if (kind === "assumption") return "/assumptions";
+  const page = Object.entries({ customer: pagePath.customer, order: pagePath.order, staff: pagePath.person }).find(
+    ([name]) => name === kind,
+  );
+  const at = rest.indexOf("/");
+  return page === undefined || at < 1 ? undefined : page[1](rest.slice(0, at), rest.slice(at + 1));
 }
 
 /** The id that a part of a path stands for, once it is decoded. */

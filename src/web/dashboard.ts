@@ -15,17 +15,31 @@ import { customerPage } from "./pages/customer.ts";
 import { orderPage } from "./pages/order.ts";
 import { personPage } from "./pages/person.ts";
 import { searchPage } from "./pages/search.ts";
+import { alertsPage } from "./pages/alerts.ts";
+import { assumptionsPage } from "./pages/assumptions.ts";
+import { auditPage } from "./pages/audit.ts";
+import { configurationPage } from "./pages/configuration.ts";
+import { quarantinePage } from "./pages/quarantine.ts";
+import { reportsPage } from "./pages/reports.ts";
+import { settlePage } from "./pages/settle.ts";
 import { todayPage } from "./pages/today.ts";
 import { securityHeaders } from "./security-headers.ts";
 
 /** Every page, each in a file of its own. */
 const pages: readonly Page[] = [
+  alertsPage,
+  assumptionsPage,
+  auditPage,
+  configurationPage,
   customerPage,
   orderPage,
   personPage,
   planPage,
+  quarantinePage,
+  reportsPage,
   runsPage,
   searchPage,
+  settlePage,
   sourcePage,
   todayPage,
 ];

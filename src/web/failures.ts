@@ -9,7 +9,7 @@ export function problemPage(context: PageContext, error: unknown): Response | Pr
   const [first] = problems ?? [];
   if (first === undefined) throw error;
   const notice = { kind: "failed", text: first.message, cure: first.cure } as const;
-  const status = first.code.startsWith("ledger.") ? 503 : 400;
+  const status = /^(?:ledger|reads)\./u.test(first.code) ? 503 : 400;
   return framed(context, { title: "That did not work", body: html`<p><a href="/today">Today</a></p>`, notice }, status);
 }
 

@@ -23,6 +23,7 @@ const places = [
   { name: "Plan", path: "/plan", needed: "see" },
   { name: "Quarantine", path: "/quarantine", needed: "see" },
   { name: "Settle", path: "/settle", needed: "see" },
+  { name: "Alerts", path: "/alerts", needed: "see" },
   { name: "Reports", path: "/reports", needed: "report" },
   { name: "Assumptions", path: "/assumptions", needed: "see" },
   { name: "Configuration", path: "/configuration", needed: "see" },

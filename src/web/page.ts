@@ -14,6 +14,8 @@ export interface WebEnvironment {
     csrf: string;
     /** Answers that the person lacks a right, and writes it down. */
     refuse: (needed: Role) => Response | Promise<Response>;
+    /** The answer is a document that was not made as one of our pages: it stands by itself, and may do nothing. */
+    isSandboxed?: boolean;
   };
 }
 

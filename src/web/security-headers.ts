@@ -1,11 +1,15 @@
 import { secureHeaders } from "hono/secure-headers";
 import type { MiddlewareHandler } from "hono";
+import type { WebEnvironment } from "./page.ts";
+
+/** A statement brings its style with it, and the hash of that; it is of no origin, and can neither send nor load. */
+const statementPolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
 
 /** Everything on a page comes from this server; nothing of it stands in another site's frame, and nothing is kept. */
-export function securityHeaders(): MiddlewareHandler {
+export function securityHeaders(): MiddlewareHandler<WebEnvironment> {
   const own = ["'self'"];
   const none = ["'none'"];
-  return secureHeaders({
+  const headers = secureHeaders({
     contentSecurityPolicy: {
       defaultSrc: none,
       styleSrc: own,
@@ -24,4 +28,8 @@ export function securityHeaders(): MiddlewareHandler {
     strictTransportSecurity: false,
     permissionsPolicy: { camera: [], microphone: [], geolocation: [] },
   });
+  return async (context, next) => {
+    await headers(context, next);
+    if (context.var.isSandboxed === true) context.header("content-security-policy", statementPolicy);
+  };
 }

@@ -33,6 +33,13 @@ async function askEverything(inquiry: Inquiry): Promise<void> {
   await inquiry.assumptions();
   await inquiry.auditHead();
   await inquiry.measures({ after: "r", named: ["s"], endsOf: ["j"] });
+  await inquiry.auditEntries({ limit: 1 });
+  await inquiry.headPlaces();
+  await inquiry.began();
+  await inquiry.quarantineGroups();
+  for (const after of [undefined, { firstSeen: "", id: "" }])
+    await inquiry.quarantineOfGroup({ source: "s", stream: "staff", code: "c" }, { after, limit: 1 });
+  await collect(inquiry.unsettled({ after: { createdAt: "", id: "" }, limit: 1 }));
   await inquiry.run("r");
   await inquiry.operation("o");
   await inquiry.rawForm("q");

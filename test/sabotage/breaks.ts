@@ -26,6 +26,7 @@ import { lifeDrift } from "./breaks/life-drift.ts";
 import { lifeVerify } from "./breaks/life-verify.ts";
 import { lists } from "./breaks/lists.ts";
 import { locking } from "./breaks/locking.ts";
+import { pagesOfWork } from "./breaks/pages-of-work.ts";
 import { planning } from "./breaks/planning.ts";
 import { presets } from "./breaks/presets.ts";
 import { reading } from "./breaks/reading.ts";
@@ -66,6 +67,7 @@ const groups = [
   serving,
   access,
   measuring,
+  pagesOfWork,
   reading,
   databases,
   presets,

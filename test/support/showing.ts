@@ -3,9 +3,11 @@ import { onTestFinished } from "vitest";
 import { Application } from "../../src/app/application.ts";
 import { createDashboard } from "../../src/app/dashboard.ts";
 import type { Dashboard } from "../../src/app/dashboard.ts";
+import { createLongReads } from "../../src/app/long-reads.ts";
 import type { Person } from "../../src/web/access/person.ts";
 import type { PageContext } from "../../src/web/page.ts";
 import { startWebServer } from "../../src/web/server.ts";
+import { bundled } from "./bundle.ts";
 import { environmentAt } from "./program.ts";
 import type { World } from "./cli.ts";
 
@@ -28,22 +30,22 @@ export const operator: Person = { name: "anna.lee", role: "decide", way: "accoun
 
 /**
  * Serves the pages of a world to a person who is signed in already, on a free port, until the test ends. `live`: in the
- * process of a daemon, which may write; null: beside one.
+ * process of a daemon, which may write; `beside a daemon`: beside one, which only reads.
+ * `reader`: the program that reads what takes long.
  */
 export async function showing(
   w: World,
   person: Person = operator,
-  live: Dashboard["live"] | "beside a daemon" = quiet,
+  given: Dashboard["live"] | "beside a daemon" = quiet,
+  reader: () => readonly [string, ...string[]] = () => [process.execPath, bundled("main.cjs")],
 ): Promise<Showing> {
+  const live = given === "beside a daemon" ? undefined : given;
   const face = { log: undefined, wholeLog: { write: () => {} }, progress: () => {} };
   const { config, sandbox } = w.place;
   const application = await Application.open({ config, sandbox }, environmentAt(w.place), face);
   const ended = new AbortController();
-  const dashboard = createDashboard({
-    application: () => application,
-    live: live === "beside a daemon" ? undefined : live,
-    signal: ended.signal,
-  });
+  const longReads = createLongReads(() => application, reader);
+  const dashboard = createDashboard({ application: () => application, live, signal: ended.signal, longReads });
   const { clock, logger } = application;
   const server = await startWebServer({
     settings: { host: "127.0.0.1", port: 0 },

@@ -1,7 +1,6 @@
 import { toJson } from "../../base/canonical-json.ts";
-import { exitCodes, usage } from "../../base/errors.ts";
+import { exitCodes } from "../../base/errors.ts";
 import type { ExitCode } from "../../base/errors.ts";
-import { isAssumptionId } from "../../operation/assumptions-met.ts";
 import { ok, withLedger, withReader } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { byWhom, example } from "../command-line.ts";
@@ -49,11 +48,8 @@ export async function acceptCommand(
   return await withLedger(invocation, async (application) => {
     const reason = requireReason(words.reason);
     const by = deciderOf(words.by);
-    const listed = "`crm-sync assumptions` lists them";
-    if (!isAssumptionId(row)) throw usage(`${row} is no row of A1–A43`, listed);
-    const ledger = await application.existingLedger();
-    if (!(await ledger.assumptions.accept(row, { by, reason })))
-      throw usage(`${row} is not contradicted, so there is nothing to accept`, listed);
+    const { acceptAssumption } = await import("../../app/accept-assumption.ts");
+    await acceptAssumption(application, row, { by, reason });
     if (options.json) output.json({ row, state: "accepted" });
     else output.line(`${row} is accepted; the next run sends again what rests on it`);
     return ok;

@@ -1,0 +1,65 @@
+import { toInstant } from "../base/clock.ts";
+import { Problem } from "../base/errors.ts";
+import type { Clock } from "../base/clock.ts";
+import { busyWith } from "./long-reads.ts";
+import type { EndedRead, LongRead, LongReads } from "./long-reads.ts";
+
+/** What was asked for last, by whom, and what it came to. */
+export interface KeptState<T> {
+  by: string;
+  startedAt: string;
+  /** Undefined while it is on. */
+  ended?: { at: string; result: T } | { at: string; problem: Problem };
+}
+
+/** What a person has read anew when they like, and what it came to the last time, until the program ends. */
+export class KeptRead<T> {
+  readonly #deps: { reads: LongReads; clock: Clock };
+  readonly #read: Omit<LongRead, "signal">;
+  readonly #parse: (ended: EndedRead) => T;
+  #state: KeptState<T> | undefined;
+
+  constructor(
+    deps: { reads: LongReads; clock: Clock },
+    read: Omit<LongRead, "signal">,
+    parse: (ended: EndedRead) => T,
+  ) {
+    this.#deps = deps;
+    this.#read = read;
+    this.#parse = parse;
+  }
+
+  get state(): KeptState<T> | undefined {
+    return this.#state;
+  }
+
+  /** Begins it, and does not wait for its end. Throws a Problem where it, or another one, is on. */
+  begin(by: string, signal: AbortSignal): void {
+    const { reads, clock } = this.#deps;
+    if (reads.current !== undefined) throw busyWith(reads.current, this.#read.what);
+    const state: KeptState<T> = { by, startedAt: toInstant(clock.now()) };
+    this.#state = state;
+    void reads.text({ ...this.#read, signal }).then(
+      (read) => (state.ended = { at: toInstant(clock.now()), ...this.#resultOf(read) }),
+      (thrown: unknown) => (state.ended = { at: toInstant(clock.now()), problem: problemOf(thrown) }),
+    );
+  }
+
+  #resultOf(read: EndedRead): { result: T } | { problem: Problem } {
+    try {
+      return { result: this.#parse(read) };
+    } catch (thrown) {
+      return { problem: problemOf(thrown, read.stderr) };
+    }
+  }
+}
+
+function problemOf(thrown: unknown, said = ""): Problem {
+  if (thrown instanceof Problem) return thrown;
+  return new Problem({
+    code: "reads.failed",
+    message: ["what it printed is no answer", said].filter((text) => text !== "").join(": "),
+    cure: "run the same command by hand",
+    cause: thrown,
+  });
+}

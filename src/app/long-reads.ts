@@ -1,0 +1,179 @@
+import { spawn } from "node:child_process";
+import type { ChildProcessByStdio } from "node:child_process";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { toInstant } from "../base/clock.ts";
+import { exitCodes, messageOf, Problem } from "../base/errors.ts";
+import { projectFolder } from "../base/project-folder.ts";
+import type { Application } from "./application.ts";
+
+/** What a process of its own is asked for, by a command line of this program. */
+export interface LongRead {
+  /** In words for people: `the statement orders of 2026-10`. */
+  what: string;
+  words: readonly string[];
+  /** Ends it: the person who asked is gone. */
+  signal?: AbortSignal | undefined;
+  timeoutMs?: number;
+}
+
+/** How a process ended that said everything it had to say. */
+export interface EndedRead {
+  exitCode: number;
+  stdout: string;
+  stderr: string;
+}
+
+/**
+ * What goes through much of the ledger is read by a process of its own, which runs the same command as a person: the
+ * daemon goes on meanwhile. There is one at most.
+ */
+export interface LongReads {
+  /** What is on, and since when. */
+  readonly current: { what: string; since: string } | undefined;
+  /**
+   * What the command prints, as it comes. Resolves once it has begun to print or ended well; throws a Problem where it
+   * failed before, or another one is on. Where it fails later, the bytes end with an error, never as if they were
+   * whole.
+   */
+  bytes(read: LongRead): Promise<AsyncIterable<Buffer>>;
+  /** Everything that the command prints, whatever its exit code. Throws a Problem where it was ended. */
+  text(read: LongRead): Promise<EndedRead>;
+}
+
+const longestMs = 15 * 60_000;
+/** So much is waited for before anybody is told that it goes well. */
+const heldBackBytes = 256 * 1024;
+const mostText = 16 * 1024 * 1024;
+const mostSaid = 8_000;
+
+type Child = ChildProcessByStdio<null, Readable, Readable>;
+
+/** `command`: the program and the words before those of a command line; by default this very program. */
+export function createLongReads(
+  application: () => Application,
+  command: () => readonly [string, ...string[]] = thisProgram,
+): LongReads {
+  let current: LongReads["current"];
+  const begin = (read: LongRead): Running => {
+    if (current !== undefined) throw busyWith(current, read.what);
+    const { environment, clock, commandOptions } = application();
+    current = { what: read.what, since: toInstant(clock.now()) };
+    const running = start(command(), [...commandOptions, ...read.words], environment, read);
+    void running.closed.finally(() => (current = undefined));
+    return running;
+  };
+  return {
+    get current() {
+      return current;
+    },
+    async bytes(read) {
+      const running = begin(read);
+      const whole = wholeBytes(running, read.what);
+      const first: Buffer[] = [];
+      let held = 0;
+      let isAll = false;
+      while (held < heldBackBytes && !isAll) {
+        const next = await whole.next();
+        if (next.done === true) isAll = true;
+        else held += next.value.length;
+        if (next.done !== true) first.push(next.value);
+      }
+      return (async function* () {
+        try {
+          yield* first;
+          if (!isAll) yield* whole;
+        } finally {
+          running.stop("nobody takes it any more");
+        }
+      })();
+    },
+    async text(read) {
+      const running = begin(read);
+      const parts: Buffer[] = [];
+      let size = 0;
+      for await (const part of partsOf(running.child)) {
+        size += part.length;
+        if (size > mostText) running.stop("it prints more than can be held");
+        else parts.push(part);
+      }
+      const { exitCode, why } = await running.closed;
+      if (exitCode === null) throw failed(read.what, why ?? "it was ended", running.said());
+      return { exitCode, stdout: Buffer.concat(parts).toString("utf8"), stderr: running.said() };
+    },
+  };
+}
+
+interface Running {
+  child: Child;
+  closed: Promise<{ exitCode: number | null; why: string | undefined }>;
+  said: () => string;
+  stop: (why: string) => void;
+}
+
+function start(
+  [program, ...before]: readonly [string, ...string[]],
+  words: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+  { signal, timeoutMs = longestMs }: LongRead,
+): Running {
+  // It is no service of its own: nobody is told that it is ready.
+  const { NOTIFY_SOCKET: _socket, WATCHDOG_USEC: _usec, ...env } = environment;
+  const child: Child = spawn(program, [...before, ...words], { stdio: ["ignore", "pipe", "pipe"], env });
+  let why: string | undefined;
+  let said = "";
+  // It only reads: nothing is lost where it is killed.
+  const stop = (reason: string): void => {
+    why ??= reason;
+    child.kill("SIGKILL");
+  };
+  const timer = setTimeout(() => stop(`it took longer than ${timeoutMs} ms`), timeoutMs);
+  const gone = (): void => stop("nobody waits for it any more");
+  signal?.addEventListener("abort", gone, { once: true });
+  if (signal?.aborted === true) gone();
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (said = (said + text).slice(-mostSaid)));
+  const closed = new Promise<{ exitCode: number | null; why: string | undefined }>((resolve) => {
+    child.once("error", (error) => (why ??= messageOf(error)));
+    child.once("close", (exitCode) => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", gone);
+      resolve({ exitCode: why === undefined ? exitCode : null, why });
+    });
+  });
+  return { child, closed, said: () => said.trim(), stop };
+}
+
+async function* partsOf({ stdout }: Child): AsyncGenerator<Buffer, void, void> {
+  for await (const part of stdout) if (Buffer.isBuffer(part)) yield part;
+}
+
+/** What it prints; throws at the end of it where it did not end well. */
+async function* wholeBytes(running: Running, what: string): AsyncGenerator<Buffer, void, void> {
+  yield* partsOf(running.child);
+  const { exitCode, why } = await running.closed;
+  if (exitCode !== 0) throw failed(what, why ?? `it ended with exit code ${exitCode}`, running.said(), exitCode);
+}
+
+function failed(what: string, why: string, said: string, exitCode: number | null = null): Problem {
+  const told = said.split("\n").filter((line) => line.trim() !== "");
+  return new Problem({
+    code: exitCode === exitCodes.usage ? "usage" : "reads.failed",
+    message: [`${what} could not be made: ${why}`, ...told].join("\n"),
+    cure: "see to what it says, then ask again; on the command line the same command says the same",
+  });
+}
+
+/** Why what is wanted is not begun. */
+export function busyWith({ what, since }: { what: string; since: string }, wanted: string): Problem {
+  return new Problem({
+    code: "reads.busy",
+    message: `${wanted} was not begun: ${what} is being made since ${since}, and one is made at a time`,
+    cure: "ask again when that is done",
+  });
+}
+
+/** This program, as it was started: its bundle, or its source. */
+function thisProgram(): [string, ...string[]] {
+  const isBundle = import.meta.filename.endsWith(".cjs");
+  return [process.execPath, isBundle ? join(import.meta.dirname, "main.cjs") : join(projectFolder, "src/main.ts")];
+}

@@ -1,0 +1,65 @@
+import { html } from "hono/html";
+import { alertsNow } from "../../app/alerts.ts";
+import type { Dashboard } from "../../app/dashboard.ts";
+import type { AlertFacts, AlertWayFacts } from "../../report/alerts.ts";
+import { counted } from "../../report/text.ts";
+import { needs } from "../access/needs.ts";
+import { framed } from "../frame.ts";
+import type { Html, Page } from "../page.ts";
+import { table } from "../parts/table.ts";
+import { moment, shown } from "../shown.ts";
+import { whenOf } from "../when.ts";
+
+/** What stands that needs a person, who was told of it by which way, and which ways fail. */
+export const alertsPage: Page = {
+  register(routes, dashboard) {
+    routes.get("/alerts", needs("see"), async (context) => {
+      const { alerts, ending, ways, switches } = await alertsNow(dashboard.application);
+      const body = html`<p>
+          ${alerts.length === 0 ? "Nothing stands that needs a person." : counted(alerts.length, "alert")}
+        </p>
+        ${alerts.map((alert) => alertPart(alert, dashboard))}
+        ${
+          ending.length === 0
+            ? ""
+            : html`<h2>Ended, and not told yet</h2>
+                <ul>
+                  ${ending.map(({ key, way }) => html`<li>${shown(key)}, by ${shown(way)}</li>`)}
+                </ul>`
+        }
+        <h2>Ways of telling people</h2>
+        ${waysTable("Ways", ways, dashboard, "None: nobody is told.")}
+        <h2>Dead man's switches</h2>
+        ${waysTable("Switches", switches, dashboard, "None: nobody sees that this program stands still.")}`;
+      return await framed(context, { title: "Alerts", place: "Alerts", body });
+    });
+  },
+};
+
+function alertPart(alert: AlertFacts["alerts"][number], dashboard: Dashboard): Html {
+  const { severity, key, summary, cure, page, since, ways } = alert;
+  const when = whenOf(dashboard);
+  const mark = severity === "critical" ? "bad" : "wait";
+  return html`<section class="card ${mark}" aria-label="${key}">
+    <p><span class="state">${severity}</span> <code>${shown(key)}</code> ${moment(since, when)}</p>
+    <p>${shown(summary)}</p>
+    <p class="cure">${shown(cure)}</p>
+    <p><a href="${page}">What it is about</a></p>
+    <ul class="soft">
+      ${ways.map(({ way, toldAt }) => html`<li>${shown(way)}: ${moment(toldAt, when, "not told yet")}</li>`)}
+    </ul>
+  </section>`;
+}
+
+function waysTable(caption: string, ways: readonly AlertWayFacts[], dashboard: Dashboard, none: string): Html {
+  const when = whenOf(dashboard);
+  const rows = ways.map(({ name, kind, doneAt, problem, failingSince }) => [
+    shown(name),
+    kind,
+    moment(doneAt, when),
+    problem === null
+      ? html`<span class="state good">good</span>`
+      : html`<span class="state bad">failing</span> ${moment(failingSince, when)}: ${shown(problem)}`,
+  ]);
+  return table(caption, [{ title: "Name" }, { title: "Kind" }, { title: "Last" }, { title: "State" }], rows, none);
+}

@@ -1,0 +1,100 @@
+import { html } from "hono/html";
+import { acceptAssumption } from "../../app/accept-assumption.ts";
+import type { Dashboard } from "../../app/dashboard.ts";
+import { Problem } from "../../base/errors.ts";
+import type { AssumptionStanding } from "../../report/assumptions.ts";
+import { needs } from "../access/needs.ts";
+import { may } from "../access/person.ts";
+import { framed } from "../frame.ts";
+import type { Content } from "../frame.ts";
+import type { Html, Page, PageContext } from "../page.ts";
+import { decisionForm, keepableReason, sentDecision } from "../parts/decision-form.ts";
+import { table, terms } from "../parts/table.ts";
+import { moment, shown } from "../shown.ts";
+import { whenOf } from "../when.ts";
+
+const place = "Assumptions";
+
+/** What the contracts leave open: the question, what holds here, and how it met reality. */
+export const assumptionsPage: Page = {
+  register(routes, dashboard) {
+    routes.get("/assumptions", needs("see"), async (context) => await allRows(context, dashboard));
+    routes.post("/assumptions/:row/accept", needs("decide"), async (context) => {
+      if (dashboard.live === undefined) return await context.var.refuse("decide");
+      const row = context.req.param("row");
+      try {
+        const reason = keepableReason((await sentDecision(context)).reason);
+        await acceptAssumption(dashboard.application, row, { by: context.var.person.name, reason });
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error;
+        return await allRows(context, dashboard, { kind: "failed", text: error.message, cure: error.cure });
+      }
+      const text = `${row} is accepted; the next run sends again what rests on it.`;
+      return await allRows(context, dashboard, { kind: "done", text });
+    });
+  },
+};
+
+async function allRows(context: PageContext, dashboard: Dashboard, notice?: Content["notice"]): Promise<Response> {
+  const rows = await dashboard.read(async (inquiry) => await inquiry.assumptions());
+  const against = rows.filter(({ standing }) => standing === "contradicted");
+  const cells = rows.map((row) => [
+    row.id,
+    html`${shown(row.question)}<br /><span class="soft">we assume: ${shown(row.default)}</span>`,
+    row.decidedBy === "fixed" ? "the program" : html`<code>${row.decidedBy.setting}</code>`,
+    standingPart(row, dashboard),
+  ]);
+  const columns = [{ title: "Row" }, { title: "Question" }, { title: "Decided by" }, { title: "How it stands" }];
+  const body = html`${against.map((row) => contradiction(context, dashboard, row))}
+  ${table("What the contracts leave open", columns, cells)}`;
+  const status = notice?.kind === "failed" ? 400 : 200;
+  return await framed(context, { title: "Assumptions", place, body, notice }, status);
+}
+
+function standingPart(
+  { kind, standing, confirmed, contradicted, accepted, ...row }: AssumptionStanding,
+  dashboard: Dashboard,
+): Html {
+  const when = whenOf(dashboard);
+  if (kind === "choice") return html`a choice of ours, in use`;
+  const before =
+    accepted === null
+      ? ""
+      : html`<br /><span class="soft">
+            a contradiction was accepted by ${shown(accepted.by)} ${moment(accepted.at, when)}:
+            ${shown(accepted.reason)}</span
+          >`;
+  if (contradicted !== null)
+    return html`<span class="state bad">contradicted</span> ${moment(contradicted.since, when)}:
+      ${shown(contradicted.evidence)}${before}`;
+  if (confirmed !== null)
+    return html`<span class="state good">confirmed</span>, ${confirmed.count} times since
+      ${moment(confirmed.since, when)}: ${shown(confirmed.evidence)}${before}`;
+  return html`<span class="state">${standing}</span>
+    <span class="soft">would be confirmed by: ${row.confirmedBy}</span>${before}`;
+}
+
+function contradiction(context: PageContext, dashboard: Dashboard, row: AssumptionStanding): Html {
+  const { id, question, contradicted, stops, decidedBy } = row;
+  if (contradicted === null) return html``;
+  const setting = decidedBy === "fixed" ? "" : `correct ${decidedBy.setting}, `;
+  const decide =
+    dashboard.live === undefined || !may(context.var.person, "decide")
+      ? ""
+      : decisionForm(context, {
+          id: `accept-${id}`,
+          action: `/assumptions/${id}/accept`,
+          choices: [{ value: "accept", label: `Accept ${id} as it is now` }],
+        });
+  return html`<section class="card bad" aria-label="${id} is contradicted">
+    <h2>${id}: ${shown(question)}</h2>
+    ${terms([
+      ["Seen", html`${shown(contradicted.evidence)} (${contradicted.count} times)`],
+      ["Last", moment(contradicted.last, whenOf(dashboard))],
+      ["About", contradicted.about.length === 0 ? undefined : shown(contradicted.about.join(", "))],
+      ["Stops", html`${stops}; everything else goes on`],
+      ["What to do", html`<span class="cure">ask the operator of the service; ${setting}then accept it</span>`],
+    ])}
+    ${decide}
+  </section>`;
+}

@@ -1,0 +1,309 @@
+import { html } from "hono/html";
+import type { Dashboard } from "../../app/dashboard.ts";
+import { failedMapping } from "../../app/failed-mapping.ts";
+import { askForRawForm } from "../../app/raw-form.ts";
+import { retryQuarantine } from "../../app/retry-quarantine.ts";
+import { usage } from "../../base/errors.ts";
+import { streams } from "../../crm/model.ts";
+import type { QuarantineGroup } from "../../inquiry/quarantine.ts";
+import { nextForQuarantine } from "../../report/next-steps.ts";
+import { idOfSegment, pagePath, recordPath } from "../../report/page-links.ts";
+import type { QuarantineFacts } from "../../report/facts.ts";
+import { counted, recordName } from "../../report/text.ts";
+import type { Retried } from "../../run/retry.ts";
+import { needs } from "../access/needs.ts";
+import { may } from "../access/person.ts";
+import { notFoundPage } from "../failures.ts";
+import { framed } from "../frame.ts";
+import type { Content } from "../frame.ts";
+import type { Html, Page, PageContext } from "../page.ts";
+import { buttonForm } from "../parts/button-form.ts";
+import { markedJson } from "../parts/marked-json.ts";
+import { table, terms } from "../parts/table.ts";
+import { moment, shown, shownLines } from "../shown.ts";
+import { whenOf } from "../when.ts";
+
+const rowsOnPage = 50;
+/** So many rows are mapped anew at one press of a button: a request has an end. */
+const rowsAtOnce = 500;
+const place = "Quarantine";
+
+type Notice = Content["notice"];
+
+/** Records that cannot be used: by reason, then row by row, each beside the mapping that it failed at. */
+export const quarantinePage: Page = {
+  register(routes, dashboard) {
+    routes.get("/quarantine", needs("see"), async (context) => {
+      const group = groupOf(context.req.query());
+      return group === undefined ? await allGroups(context, dashboard) : await rowsOf(context, dashboard, group);
+    });
+    routes.post("/quarantine/retry", needs("decide"), async (context) => {
+      const group = groupOf(await context.req.parseBody());
+      const { application } = dashboard;
+      const chosen = { group, limit: rowsAtOnce };
+      const notice = noticeOf(await retryQuarantine(application, chosen, context.var.person.name), true);
+      return group === undefined
+        ? await allGroups(context, dashboard, notice)
+        : await rowsOf(context, dashboard, group, notice);
+    });
+    routes.get("/quarantine/:id", needs("see"), async (context) => await oneRow(context, dashboard, {}));
+    routes.post("/quarantine/:id/retry", needs("decide"), async (context) => {
+      const id = idOf(context);
+      const found = await dashboard.read(async (inquiry) => await inquiry.quarantineById(id));
+      if (found === undefined) return await noSuchRow(context);
+      const retried = await retryQuarantine(dashboard.application, id, context.var.person.name);
+      return await oneRow(context, dashboard, { notice: noticeOf(retried, false) });
+    });
+    routes.post("/quarantine/:id/raw", needs("see"), async (context) => await rawForm(context, dashboard));
+  },
+};
+
+/** A row with what came, to whoever asks and may see it. */
+async function rawForm(context: PageContext, dashboard: Dashboard): Promise<Response> {
+  const { person } = context.var;
+  if (!person.mayAskForPrivate || dashboard.live === undefined) return await context.var.refuse("decide");
+  const row = await dashboard.read(async (inquiry) => await inquiry.quarantineById(idOf(context)));
+  if (row === undefined) return await noSuchRow(context);
+  const raw = (await askForRawForm(dashboard, row, person.name)) ?? "erased, or kept no longer";
+  return await oneRow(context, dashboard, { raw });
+}
+
+function idOf(context: PageContext): string {
+  return idOfSegment(context.req.param("id") ?? "");
+}
+
+function noSuchRow(context: PageContext): Response | Promise<Response> {
+  return notFoundPage(context, "There is no such row in quarantine; it may have been resolved and cleared away.");
+}
+
+/** The group that a page or a form names; undefined: all of them. Throws a usage Problem for half of one. */
+function groupOf(said: Readonly<Record<string, unknown>>): QuarantineGroup | undefined {
+  const { source, stream, code } = said;
+  if (source === undefined && stream === undefined && code === undefined) return undefined;
+  const known = streams.find((name) => name === stream);
+  if (typeof source === "string" && known !== undefined && typeof code === "string")
+    return { source, stream: known, code };
+  throw usage("A reason is named by source, stream and code.", "Choose one of those that the page Quarantine lists.");
+}
+
+function pathOf({ source, stream, code }: QuarantineGroup, more: Readonly<Record<string, string>> = {}): string {
+  return `/quarantine?${new URLSearchParams({ source, stream, code, ...more }).toString()}`;
+}
+
+function mayDecide(context: PageContext, dashboard: Dashboard): boolean {
+  return dashboard.live !== undefined && may(context.var.person, "decide");
+}
+
+async function allGroups(context: PageContext, dashboard: Dashboard, notice?: Notice): Promise<Response> {
+  const groups = await dashboard.read(async (inquiry) => await inquiry.quarantineGroups());
+  const when = whenOf(dashboard);
+  const total = groups.reduce((sum, { count }) => sum + count, 0);
+  const rows = groups.map((group) => [
+    html`<a href="${pathOf(group)}">${shown(group.code)}</a>`,
+    shown(group.source),
+    group.stream,
+    group.count,
+    moment(group.oldest, when),
+  ]);
+  const columns = [
+    { title: "Reason" },
+    { title: "Source" },
+    { title: "Stream" },
+    { title: "Rows", number: true },
+    { title: "Oldest" },
+  ];
+  const body = html`<p>
+      Records that cannot be used as they are wait here, and so does what depends on them. Nothing else is stopped by
+      them.
+    </p>
+    ${table(`${counted(total, "row")} by reason, the oldest first`, columns, rows, "Nothing waits in quarantine.")}
+    ${
+      total > 0 && mayDecide(context, dashboard)
+        ? buttonForm(context, {
+            action: "/quarantine/retry",
+            label: total > rowsAtOnce ? `Map the first ${rowsAtOnce} anew` : "Map all of them anew",
+          })
+        : ""
+    }`;
+  return await framed(context, { title: "Quarantine", place, body, notice });
+}
+
+async function rowsOf(
+  context: PageContext,
+  dashboard: Dashboard,
+  group: QuarantineGroup,
+  notice?: Notice,
+): Promise<Response> {
+  const { since, after: id } = context.req.query();
+  const after = since === undefined || id === undefined ? undefined : { firstSeen: since, id };
+  const asked = { after, limit: rowsOnPage + 1 };
+  const found = await dashboard.read(async (inquiry) => await inquiry.quarantineOfGroup(group, asked));
+  const rows = found.slice(0, rowsOnPage);
+  const last = found.length > rowsOnPage ? rows.at(-1) : undefined;
+  const when = whenOf(dashboard);
+  const columns = [
+    { title: "Record" },
+    { title: "Place" },
+    { title: "Field" },
+    { title: "Because" },
+    { title: "Since" },
+  ];
+  const cells = rows.map((row) => [
+    html`<a href="${pagePath.quarantine(row.id)}">${shown(nameOf(row))}</a>`,
+    shown(row.place),
+    row.field === "" ? "the whole record" : shown(row.field),
+    shown(row.message, 300),
+    moment(row.firstSeen, when),
+  ]);
+  const title = `Quarantine: ${group.code}`;
+  const { source, stream, code } = group;
+  const body = html`<p><a href="/quarantine">All reasons</a></p>
+    ${terms([
+      ["Source", shown(group.source)],
+      ["Stream", group.stream],
+    ])}
+    ${table("Rows that wait, the oldest first", columns, cells, "No row waits for this reason any more.")}
+    ${
+      last === undefined
+        ? ""
+        : html`<p><a href="${pathOf(group, { since: last.firstSeen, after: last.id })}" rel="next">Later rows</a></p>`
+    }
+    ${
+      rows.length > 0 && mayDecide(context, dashboard)
+        ? buttonForm(context, {
+            action: "/quarantine/retry",
+            label: `Map the rows of this reason anew (${rowsAtOnce} at most)`,
+            fields: { source, stream, code },
+          })
+        : ""
+    }`;
+  return await framed(context, { title, place, body, notice });
+}
+
+function nameOf({ stream, key, id }: QuarantineFacts): string {
+  return key === null ? `${id} (its id could not be read)` : recordName(stream, key);
+}
+
+async function oneRow(
+  context: PageContext,
+  dashboard: Dashboard,
+  { notice, raw }: { notice?: Notice; raw?: string },
+): Promise<Response> {
+  const row = await dashboard.read(async (inquiry) => await inquiry.quarantineById(idOf(context)));
+  if (row === undefined) return await noSuchRow(context);
+  const isWaiting = row.state !== "resolved";
+  const body = html`<p><a href="${pathOf(row)}">All rows of this reason</a></p>
+    ${factsOf(row, dashboard)}
+    ${
+      isWaiting && mayDecide(context, dashboard)
+        ? buttonForm(context, { action: `${pagePath.quarantine(row.id)}/retry`, label: "Map it anew" })
+        : ""
+    }
+    <div class="beside">
+      <section>
+        <h2>What the mapping says</h2>
+        ${mappingOf(row, dashboard)}
+      </section>
+      <section>
+        <h2>What came</h2>
+        ${rawPart(context, dashboard, row, raw)}
+      </section>
+    </div>`;
+  return await framed(context, { title: `In quarantine: ${nameOf(row)}`, place, body, notice });
+}
+
+function factsOf(row: QuarantineFacts, dashboard: Dashboard): Html {
+  const when = whenOf(dashboard);
+  const { key, customer, resolvedAt } = row;
+  const state = { open: "waits", retry: "is mapped anew by the next run", resolved: "resolved" }[row.state];
+  return terms([
+    ["State", html`${state} ${resolvedAt === null ? "" : moment(resolvedAt, when)} ${shown(row.resolution ?? "")}`],
+    ["Record", key === null ? undefined : html`<a href="${recordPath(row.stream, key)}">${shown(nameOf(row))}</a>`],
+    [
+      "Customer",
+      customer === null
+        ? undefined
+        : html`<a href="${recordPath("customers", customer)}">${shown(recordName("customers", customer))}</a>`,
+    ],
+    ["Source", html`${shown(row.source)}, ${row.stream}`],
+    ["Place", shown(row.place)],
+    ["Field", row.field === "" ? "the whole record" : shown(row.field)],
+    ["Reason", html`${shown(row.message)} (${shown(row.code)})`],
+    ["Expected", row.expected === null ? undefined : shown(row.expected)],
+    ["First seen", moment(row.firstSeen, when)],
+    ["Last seen", moment(row.lastSeen, when)],
+    ["What to do", html`<span class="cure">${shown(nextForQuarantine(row))}</span>`],
+  ]);
+}
+
+function mappingOf(row: QuarantineFacts, dashboard: Dashboard): Html {
+  const found = failedMapping(dashboard.application, row);
+  if (found === undefined)
+    return html`<p class="none">The configuration of now has no mapping of ${shown(row.source)}, ${row.stream}.</p>`;
+  return html`<p>
+      <code>${shown(found.key)}</code>
+      ${found.place === undefined ? "" : html`<span class="soft">${shown(found.place)}</span>`}
+    </p>
+    ${markedJson(found.expression)}`;
+}
+
+function rawPart(context: PageContext, dashboard: Dashboard, row: QuarantineFacts, raw: string | undefined): Html {
+  if (raw !== undefined)
+    return html`<p class="soft">
+        Secrets are blanked, personal data is not. That you saw it stands in the audit record.
+      </p>
+      ${shownLines(indented(raw))}`;
+  if (dashboard.live === undefined)
+    return html`<p class="none">Not shown beside the daemon: that somebody asked could not be written down.</p>`;
+  if (!context.var.person.mayAskForPrivate)
+    return html`<p class="none">It holds personal data, which your role may not see.</p>`;
+  return html`<p>It holds personal data. That you ask for it is written into the audit record first.</p>
+    ${buttonForm(context, { action: `${pagePath.quarantine(row.id)}/raw`, label: "Show what came" })}`;
+}
+
+/** Longer forms stay as they came: to lay them out anew takes longer than a page may. Characters. */
+const mostLaidOut = 200_000;
+
+function indented(raw: string): string {
+  if (raw.length > mostLaidOut) return raw;
+  try {
+    return JSON.stringify(JSON.parse(raw), undefined, 2);
+  } catch {
+    return raw;
+  }
+}
+
+function noticeOf(results: readonly Retried[], isMany: boolean): Notice {
+  if (results.length === 0) return { kind: "failed", text: "Nothing waited any more: nothing was mapped anew." };
+  const [first] = results;
+  if (!isMany && first !== undefined) return { kind: first.kind === "taken-up" ? "done" : "failed", ...wordsOf(first) };
+  const count = (kind: Retried["kind"]): number => results.filter((result) => result.kind === kind).length;
+  const parts: [Retried["kind"], string][] = [
+    ["taken-up", "usable now, the next run takes them up"],
+    ["skipped", "skipped by their stream now"],
+    ["still-unusable", "still not usable"],
+    ["waits-for-source", "mapped anew when their source is read the next time"],
+  ];
+  const told = parts.filter(([kind]) => count(kind) > 0).map(([kind, words]) => `${count(kind)} ${words}`);
+  const isGood = count("still-unusable") + count("waits-for-source") === 0;
+  const cure = isGood ? undefined : "correct the records in the CRM, or the mapping";
+  return { kind: isGood ? "done" : "failed", text: `${counted(results.length, "row")}: ${told.join("; ")}.`, cure };
+}
+
+function wordsOf(result: Retried): { text: string; cure?: string } {
+  switch (result.kind) {
+    case "taken-up":
+      return { text: "It is usable now; the next run takes it up." };
+    case "skipped":
+      return { text: "Its stream skips it now; it waits no more, and what was known before stays." };
+    case "still-unusable":
+      return { text: `Still not usable: ${result.message}`, cure: "correct the record in the CRM, or the mapping" };
+    case "waits-for-source":
+      return {
+        text: `Not now, because ${result.why}.`,
+        cure: "nothing: it is mapped anew when its source is read the next time",
+      };
+    case "unknown":
+      return { text: "It does not wait any more." };
+  }
+}
