@@ -4,6 +4,8 @@ import type { Inquiry } from "../inquiry/inquiry.ts";
 import { toInstant } from "../base/clock.ts";
 import { nextFireTime } from "../run/fire-times.ts";
 import type { Schedule, ScheduleState } from "../run/schedule.ts";
+import type { ServiceFigures } from "./call-figures.ts";
+import type { ServiceName } from "../contract/endpoints.ts";
 import type { Application } from "./application.ts";
 import { createLongReads } from "./long-reads.ts";
 import type { LongReads } from "./long-reads.ts";
@@ -34,22 +36,10 @@ export interface Live {
   /** When each job fires next; undefined where nothing is scheduled. */
   readonly schedule?: Schedule | undefined;
   /** How the services were in the last minutes. */
-  readonly figures?: (() => readonly ServiceFigures[]) | undefined;
+  readonly figures?: ((service: ServiceName) => ServiceFigures) | undefined;
 }
 
 export type FireTimes = Pick<ScheduleState, "job" | "nextFireTime" | "running" | "clockBehind">;
-
-/** How a service was in the last minutes. */
-export interface ServiceFigures {
-  service: string;
-  /** Over how long, in milliseconds. */
-  overMs: number;
-  callsPerSecond: number;
-  /** Share of the calls, 0 to 1, for which the service or the way to it is to blame; undefined without any. */
-  errorShare: number | undefined;
-  p50Ms: number | undefined;
-  p95Ms: number | undefined;
-}
 
 export interface DashboardRequest {
   application: () => Application;

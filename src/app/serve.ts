@@ -8,6 +8,7 @@ import { Schedule } from "../run/schedule.ts";
 import type { ScheduledRun } from "../run/schedule.ts";
 import { cronTicker } from "../run/schedule-ticker.ts";
 import type { Application } from "./application.ts";
+import { CallFigures } from "./call-figures.ts";
 import { readCertificate } from "./certificate.ts";
 import { createDashboard } from "./dashboard.ts";
 import { executeJob } from "./execute-job.ts";
@@ -63,7 +64,13 @@ export async function serve(application: Application, request: ServeRequest): Pr
     },
   });
   const ended = new AbortController();
-  const dashboard = createDashboard({ application: () => current, live: { schedule }, signal: ended.signal });
+  const figures = new CallFigures(clock);
+  const endFigures = application.observed.calls.subscribe((call) => figures.note(call));
+  const dashboard = createDashboard({
+    application: () => current,
+    live: { schedule, figures: (service) => figures.of(service) },
+    signal: ended.signal,
+  });
   const { tls } = application.config.serve;
   const health = await request.startWeb({
     settings: application.config.serve,
@@ -89,6 +96,7 @@ export async function serve(application: Application, request: ServeRequest): Pr
     await supervisor.end();
     if (broken !== undefined) throw broken;
   } finally {
+    endFigures();
     dashboard.close();
     if (current !== application) await current.close();
   }

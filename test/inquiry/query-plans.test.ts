@@ -254,10 +254,13 @@ const ofWholeRuns = [
 
 const folder = join(import.meta.dirname, "../../src/ledger");
 
-/** Texts of SQL in the source that are handed to `prepare`, as patterns: what is put in at run time may be anything. */
+/**
+ * Texts of SQL in the source that are handed to `prepare`, as patterns: what is put in at run time may be anything. Not
+ * those of files of their own, which stay small: staging, and sessions of the pages.
+ */
 function preparedInSource(): { place: string; pattern: RegExp }[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".ts") && !/(?:staging|seen-forms)\.ts$/u.test(name))
+    .filter((name) => name.endsWith(".ts") && !/(?:staging|seen-forms)\.ts$|^sessions\//u.test(name))
     .flatMap((name) => {
       const text = readFileSync(join(folder, name), "utf8");
       return [

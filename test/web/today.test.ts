@@ -158,8 +158,8 @@ describe("today", () => {
 
   it("shows how the services are where that is known, and says where it is shown else", async () => {
     const w = await severalTroubles();
-    const figures = { overMs: 60_000, callsPerSecond: 2.5, errorShare: 0.125, p50Ms: 12, p95Ms: 1_234 };
-    const live = { figures: () => [{ service: "order-service", ...figures }] };
+    const figures = { overMs: 60_000, calls: 150, callsPerSecond: 2.5, errorShare: 0.125, p50Ms: 12, p95Ms: 1_234 };
+    const live = { figures: () => figures };
     const { text } = await (await showing(w, operator, live)).get("/today");
     for (const shown of ["2.5", "12.5 %", "12 ms", "1,234 ms"]) expect(text).toContain(`>${shown}<`);
     expect((await (await showing(w, operator, "beside a daemon")).get("/today")).text).toContain(

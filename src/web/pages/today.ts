@@ -140,8 +140,7 @@ function ranLast([, one]: [string, readonly RunFacts[]], [, other]: [string, rea
 const bothServices = ["order-service", "member-center"] as const;
 
 function services({ live }: Dashboard, { openCircuits }: StatusFacts, when: When): Html {
-  const figures = live?.figures?.();
-  const known = [...new Set([...bothServices, ...openCircuits.map(({ service }) => service)])];
+  const figures = live?.figures;
   return html`<div class="scroll wide" tabindex="0" role="region" aria-label="Services">
       <table>
         <caption>
@@ -158,9 +157,9 @@ function services({ live }: Dashboard, { openCircuits }: StatusFacts, when: When
           </tr>
         </thead>
         <tbody>
-          ${known.map((service) => {
+          ${bothServices.map((service) => {
             const open = openCircuits.find((circuit) => circuit.service === service);
-            const of = figures?.find((one) => one.service === service);
+            const of = figures?.(service);
             return html`<tr>
               <th scope="row">${shown(service)}</th>
               <td>
