@@ -107,7 +107,7 @@ CREATE TABLE order_step ( number integer primary key, namespace text not null, o
 CREATE TABLE placed_order ( namespace text not null, order_id text not null, from_at text not null, to_at text, customer_namespace text not null, customer_id text not null, channel_order_id text not null, body_hash text not null, version integer not null, operation_id text, origin text not null check (origin in ('placed', 'adopted')), products integer, agreed_hash text, agreed_version integer, placed_for_namespace text, placed_for_id text, primary key (namespace, order_id, from_at) ) strict, without rowid;
 CREATE TABLE plan (id text primary key, created_at text not null, header text not null, run_id text) strict, without rowid;
 CREATE TABLE platform_customer ( enterprise_global_id text not null, customer_id text not null, is_default integer not null, channel_code text not null, channel_customer_id text not null, seen_at text not null, primary key (enterprise_global_id, customer_id) ) strict, without rowid;
-CREATE TABLE private_value ( ref text not null, version integer not null, salt text, body text, sealed text, created_at text not null, wiped_at text, primary key (ref, version) ) strict, without rowid;
+CREATE TABLE private_value ( ref text not null, version integer not null, salt text, body text, sealed text, created_at text not null, wiped_at text, name_key text, login_key text, primary key (ref, version) ) strict, without rowid;
 CREATE TABLE "protected_member" ( enterprise_global_id text not null, member_global_id text not null, reason text not null, seen_at text not null, primary key (enterprise_global_id, member_global_id) ) strict, without rowid;
 CREATE TABLE quarantine ( id text primary key, source text not null, stream text not null, namespace text, record_id text, customer_namespace text, customer_id text, place text not null, field text not null, code text not null, message text not null, expected text, raw_ref text not null, raw_hash text not null, first_seen text not null, last_seen text not null, last_read integer not null, state text not null check (state in ('open', 'retry', 'resolved')), resolved_at text, resolution text , of_stored_form integer not null default 0) strict, without rowid;
 CREATE TABLE quarantine_stood ( id text not null, from_at text not null, to_at text, place text not null, field text not null, code text not null, message text not null, expected text, customer_namespace text, customer_id text, state text not null, primary key (id, from_at) ) strict, without rowid;
@@ -135,6 +135,7 @@ CREATE INDEX asset_number_by_owner on asset_number (customer_namespace, customer
 CREATE UNIQUE INDEX asset_number_by_wire on asset_number (wire_number) where fixed_at is not null;
 CREATE INDEX asset_number_free on asset_number (number) where fixed_at is null;
 CREATE INDEX assignment_by_customer on assignment (customer_namespace, customer_id) where to_at is null;
+CREATE INDEX assignment_by_staff on assignment (namespace, staff_id);
 CREATE UNIQUE INDEX assignment_current on assignment (asset_number) where to_at is null;
 CREATE INDEX audit_by_subject on audit (subject, sequence);
 CREATE UNIQUE INDEX by_hand_live on by_hand (stream, namespace, id) where ended_at is null;
@@ -147,6 +148,7 @@ CREATE INDEX fired_time_unfinished on fired_time (job, fire_time) where finished
 CREATE INDEX hold_by_customer on hold (customer_namespace, customer_id);
 CREATE UNIQUE INDEX hold_open on hold (customer_namespace, customer_id, of_undo) where state in ('open', 'approved');
 CREATE INDEX hold_rejected on hold (customer_namespace, customer_id, set_hash) where state = 'rejected';
+CREATE INDEX licence_order_by_number on licence_order (license_order_id);
 CREATE INDEX link_by_channel on link (channel_customer_id) where to_at is null;
 CREATE UNIQUE INDEX link_by_enterprise on link (enterprise_global_id) where to_at is null;
 CREATE INDEX manual_request_due on manual_request (customer_namespace, customer_id) where to_at is null and due = 1;
@@ -172,6 +174,8 @@ CREATE UNIQUE INDEX placed_order_by_channel on placed_order (channel_order_id) w
 CREATE INDEX placed_order_by_customer on placed_order (customer_namespace, customer_id) where to_at is null;
 CREATE UNIQUE INDEX placed_order_current on placed_order (namespace, order_id) where to_at is null;
 CREATE INDEX placed_order_ended on placed_order (customer_namespace, customer_id) where to_at is not null;
+CREATE INDEX private_value_by_login on private_value (login_key) where login_key is not null;
+CREATE INDEX private_value_by_name on private_value (name_key) where name_key is not null;
 CREATE INDEX quarantine_by_customer on quarantine (customer_namespace, customer_id) where state <> 'resolved';
 CREATE INDEX quarantine_by_record on quarantine (stream, namespace, record_id) where state <> 'resolved';
 CREATE INDEX quarantine_of_nobody on quarantine (source, stream) where state <> 'resolved' and customer_id is null;
