@@ -145,7 +145,7 @@ export class HostileVisitor {
     this.#patterns = [...known, ...before.map((path) => ({ method: "GET", path }))];
     const columns = ["id from run", "id from hold", "id from operation", "id from record", "id from quarantine"];
     this.#ids = columns.flatMap((column) =>
-      w.rows<{ id: string }>(`select ${column} limit 40`).map(({ id }) => String(id)),
+      w.rows<{ id: string | number }>(`select ${column} limit 40`).map(({ id }) => String(id)),
     );
   }
 
