@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { hostileTexts, intruder } from "../support/intruders.ts";
 import { sizes } from "../support/sizes.ts";
-import { operator } from "../support/showing.ts";
+import { operator } from "../support/served-pages.ts";
 import type { Person } from "../../src/web/access/person.ts";
 import { everythingWaits } from "../support/world/waiting.ts";
 import type { World } from "../support/cli.ts";

@@ -1,14 +1,12 @@
 import { connect } from "node:net";
 import { Client } from "undici";
-import type { Dashboard } from "../../src/app/dashboard.ts";
 import type { Person } from "../../src/web/access/person.ts";
-import { dashboardRoutes } from "../../src/web/dashboard.ts";
 import { Draws } from "../simulation/timeline.ts";
 import type { World } from "../support/cli.ts";
 import { hostileTexts, intrusions, waysOn } from "../support/intruders.ts";
 import type { FoundForm } from "../support/intruders.ts";
-import { as, operator, showing } from "../support/showing.ts";
-import type { Showing } from "../support/showing.ts";
+import { servePages } from "../support/served-pages.ts";
+import type { ServedPages } from "../support/served-pages.ts";
 import { privateText } from "../support/world/crm.ts";
 
 /** One request as it leaves. */
@@ -125,7 +123,7 @@ export class HostileVisitor {
   /** Pages that were answered with 200. */
   pagesSeen = 0;
   readonly #draws: Draws;
-  readonly #pages: Showing;
+  readonly #pages: ServedPages;
   readonly #client: Client;
   readonly #mayAsk: boolean;
   readonly #patterns: readonly { method: string; path: string }[];
@@ -134,15 +132,12 @@ export class HostileVisitor {
   readonly #forms = new Map<string, FoundForm>();
   readonly #wrong = new Map<string, string>();
 
-  private constructor(w: World, pages: Showing, options: { mayAsk: boolean; seed: number }) {
+  private constructor(w: World, pages: ServedPages, options: { mayAsk: boolean; seed: number }) {
     this.#pages = pages;
     this.#draws = new Draws(options.seed);
     this.#mayAsk = options.mayAsk;
     this.#client = new Client(pages.url, { pipelining: 1, strictContentLength: false });
-    const { dashboard } = pages;
-    const routes = dashboardRoutes(dashboard, dashboard.application.logger, as(operator)).routes;
-    const known = routes.filter(({ path }) => !path.includes("*")).map(({ method, path }) => ({ method, path }));
-    this.#patterns = [...known, ...before.map((path) => ({ method: "GET", path }))];
+    this.#patterns = [...pages.routes, ...before.map((path) => ({ method: "GET", path }))];
     const columns = ["id from run", "id from hold", "id from operation", "id from record", "id from quarantine"];
     this.#ids = columns.flatMap((column) =>
       w.rows<{ id: string | number }>(`select ${column} limit 40`).map(({ id }) => String(id)),
@@ -153,12 +148,12 @@ export class HostileVisitor {
     w: World,
     options: { person: Person | "whoever"; live: boolean; mayAsk: boolean; seed: number },
   ): Promise<HostileVisitor> {
-    const live: Dashboard["live"] = options.live ? {} : undefined;
-    return new HostileVisitor(w, await showing(w, options.person, live), options);
+    return new HostileVisitor(w, await servePages(w.place, options.person, options.live), options);
   }
 
   async leave(): Promise<void> {
     await this.#client.destroy();
+    await this.#pages.close();
   }
 
   /** Asks so often; gives what was wrong, each kind of it once with the request that met it. */
