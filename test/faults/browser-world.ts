@@ -164,11 +164,12 @@ export class Visitor {
   }
 
   async named(name: string | RegExp): Promise<ElementHandle | undefined> {
-    for (const element of await this.page.$$("a, button, summary")) {
-      const text = (await element.evaluate("(node) => node.innerText" as unknown as (node: unknown) => string)).trim();
-      if (typeof name === "string" ? text === name : name.test(text)) return element;
-    }
-    return undefined;
+    const all = "a, button, summary";
+    const texts = z
+      .array(z.string())
+      .parse(await this.page.evaluate(`[...document.querySelectorAll("${all}")].map((one) => one.innerText.trim())`));
+    const at = texts.findIndex((text) => (typeof name === "string" ? text === name : name.test(text)));
+    return (await this.page.$$(all))[at];
   }
 
   /** What the keyboard is at, in words. */
