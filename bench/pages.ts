@@ -75,7 +75,7 @@ export async function measurePages(measuring: Measuring, customers: number, roun
       const taken: Pages["pages"] = [];
       for (const [page, { path, rows }] of Object.entries(pages)) {
         tell(page);
-        const statement = database.prepare<unknown[], unknown>(rows({ run }));
+        const statement = database.prepare(rows({ run }));
         const url = `${served.url}${path({ run })}`;
         // A page that is not there is not measured.
         if ((await ask(url)) === undefined) continue;

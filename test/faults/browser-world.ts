@@ -1,5 +1,6 @@
+import assert from "node:assert/strict";
 import type { Browser, ElementHandle, Page } from "puppeteer-core";
-import { expect, onTestFinished } from "vitest";
+import { onTestFinished } from "vitest";
 import { z } from "zod";
 import { startBrowser } from "../support/browser.ts";
 import { until } from "../support/cli.ts";
@@ -71,12 +72,12 @@ ${accounts}jobs:
   const serving = w.start("serve");
   await serving.says(/health at \S+\/healthz/u);
   const [, url = ""] = /health at (\S+)\/healthz/u.exec(serving.stderr()) ?? [];
-  expect(url, serving.stderr()).not.toBe("");
+  assert.notEqual(url, "", serving.stderr());
   if (running) await until("a run is on", () => isRunning(w));
   return { w, url, serving };
 }
 
-/** Many customers more, a platform that is slow with each of them and fails now and then, and a fire time that is due. */
+/** Many customers more, a platform that is slow and fails now and then, and a fire time that is due. */
 function intoTheMiddleOfARun(w: World): void {
   for (let number = 0; number < 60; number += 1) {
     const [id, order] = [`C-${2001 + number}`, `SO-${60_001 + number}`];
@@ -135,11 +136,11 @@ export class Visitor {
 
   async signIn(name: Name): Promise<void> {
     await this.open("/today");
-    expect(this.path).toBe("/login");
+    assert.equal(this.path, "/login");
     await this.page.type("input[name=name]", name);
     await this.page.type("input[name=password]", password);
     await this.follow(async () => await this.page.keyboard.press("Enter"));
-    expect(this.path).toBe("/today");
+    assert.equal(this.path, "/today");
   }
 
   get path(): string {
@@ -159,8 +160,8 @@ export class Visitor {
   /** Clicks a link or a button by what stands on it. */
   async click(name: string | RegExp): Promise<void> {
     const found = await this.named(name);
-    expect(found, `${String(name)} on ${this.page.url()}:\n${await this.text()}`).toBeDefined();
-    await this.follow(async () => await found?.click());
+    assert(found !== undefined, `${String(name)} is not on ${this.page.url()}:\n${await this.text()}`);
+    await this.follow(async () => await found.click());
   }
 
   async named(name: string | RegExp): Promise<ElementHandle | undefined> {
@@ -192,7 +193,7 @@ export class Visitor {
       await this.page.keyboard.press("Tab");
       const { text, id, outlined } = await this.focused();
       stops.push(text === "" ? id : text);
-      if (id !== "BODY") expect(outlined, `the focus at ${text} (${id}) of ${this.path} is not seen`).toBe(true);
+      assert(outlined || id === "BODY", `the focus at ${text} (${id}) of ${this.path} is not seen`);
       if (typeof what === "string" ? text === what || id === what : what.test(text)) return;
     }
     throw new Error(
