@@ -1,16 +1,20 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import { request } from "undici";
 import { z } from "zod";
 import { customersOfCopy } from "./books/export.ts";
 import { environment, makeTemplate, period, writeBooksConfiguration } from "./books/template.ts";
+import { writeConfiguration } from "./configuration.ts";
+import { writeCustomers } from "./customers.ts";
 import { measure, words } from "./measure.ts";
 import type { Measuring } from "./measuring.ts";
 import { eachProgram } from "./measuring.ts";
+import { exportPath, lanes, programPass } from "./passage.ts";
 import type { Program } from "./program.ts";
+import { crmSync } from "./program.ts";
 
 /** Pages of a large ledger, each beside a bare query of the rows that it shows. Milliseconds; megabytes. */
 export const pagesSchema = z.object({
@@ -18,10 +22,14 @@ export const pagesSchema = z.object({
   pages: z.array(z.object({ page: z.string(), ms: z.array(z.number()), bareMs: z.array(z.number()) })),
   /** Resident size of the program before and after so many pages. */
   memory: z.object({ before: z.number(), after: z.number(), asked: z.int() }),
+  /** Seconds of a first run by itself, and beside somebody who looks at a page of its ledger each second. */
+  runs: z.array(z.object({ alone: z.number(), watched: z.number() })),
 });
 export type Pages = z.infer<typeof pagesSchema>;
 
 const pagesAsked = 1_000;
+const runRecords = 6_000;
+const mostRuns = 5;
 const customer = "000001-C1";
 
 /** What is asked for, and the rows that it cannot do without. */
@@ -94,7 +102,17 @@ export async function measurePages(measuring: Measuring, customers: number, roun
         const { path } = Object.values(pages)[asked % Object.keys(pages).length] ?? { path: () => "/today" };
         await ask(`${served.url}${path({ run })}`);
       }
-      return { customers, pages: taken, memory: { before, after: megabytesOf(served.child), asked: pagesAsked } };
+      const memory = { before, after: megabytesOf(served.child), asked: pagesAsked };
+      served.child.kill("SIGTERM");
+      const runs: Pages["runs"] = [];
+      for (let round = 1; round <= Math.min(rounds, mostRuns); round += 1) {
+        tell(`a run, by itself and watched, ${round}`);
+        // In turns, so that what a first one finds cold is not always the same.
+        const before = round % 2 === 0 ? await runSeconds(program, work, true) : undefined;
+        const alone = await runSeconds(program, work, false);
+        runs.push({ alone, watched: before ?? (await runSeconds(program, work, true)) });
+      }
+      return { customers, pages: taken, memory, runs };
     } finally {
       served.child.kill("SIGTERM");
       database.close();
@@ -110,7 +128,8 @@ async function makeLedger(
   tell: (step: string) => void,
 ): Promise<string> {
   tell("a small ledger, made by the program");
-  const template = await makeTemplate(program, join(work, "template"), 1);
+  // Numbers that are free are not multiplied: a ledger has one pool of them, whatever its size.
+  const template = await makeTemplate(program, join(work, "template"), { ordersEach: 1, poolBatch: 1 });
   const directory = join(work, "ledger");
   mkdirSync(directory, { recursive: true });
   tell(`${customers} customers`);
@@ -122,8 +141,34 @@ async function makeLedger(
   return writeBooksConfiguration(directory);
 }
 
-async function serve(program: Program, configuration: string): Promise<{ child: ChildProcess; url: string }> {
-  const words = ["--config", configuration, "--sandbox=http://127.0.0.1:9", "serve"];
+/** Seconds of a first run; `watched`: a dashboard beside it is asked for Today each second. */
+async function runSeconds(program: Program, work: string, watched: boolean): Promise<number> {
+  const directory = join(work, "run");
+  const csv = exportPath(work, runRecords);
+  writeCustomers(csv, runRecords);
+  mkdirSync(directory, { recursive: true });
+  const configuration = writeConfiguration(directory, { baseUrl: "http://127.0.0.1:9", lanes, source: dirname(csv) });
+  await crmSync(program, configuration, ["migrate"], z.unknown());
+  const pages = watched ? await serve(program, configuration, "dashboard") : undefined;
+  const looking = setInterval(() => {
+    if (pages !== undefined) void ask(`${pages.url}/today`).catch(() => {});
+  }, 1_000);
+  try {
+    return (await programPass(program, "customers", { csv, records: runRecords, directory })).wallSeconds;
+  } finally {
+    clearInterval(looking);
+    pages?.child.kill("SIGTERM");
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+async function serve(
+  program: Program,
+  configuration: string,
+  command: "serve" | "dashboard" = "serve",
+): Promise<{ child: ChildProcess; url: string }> {
+  const sandbox = command === "serve" ? ["--sandbox=http://127.0.0.1:9"] : [];
+  const words = ["--config", configuration, ...sandbox, command];
   const child = spawn(process.execPath, [...program.nodeOptions, program.script, ...words], {
     stdio: ["ignore", "ignore", "pipe"],
     env: { ...process.env, ...program.environment, ...environment, CRM_SYNC__serve__port: "0" },
@@ -132,7 +177,7 @@ async function serve(program: Program, configuration: string): Promise<{ child: 
   const url = await new Promise<string>((resolve, reject) => {
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       said += text;
-      const found = /health at (\S+)\/healthz/u.exec(said)?.[1];
+      const found = /(?:health|pages are) at (\S+)\/(?:healthz|today)/u.exec(said)?.[1];
       if (found !== undefined) resolve(found);
     });
     child.once("exit", () => reject(new Error(`the program ended before it served: ${said}`)));

@@ -298,6 +298,16 @@ function pageFigures(pages: Pages | undefined): Figure[] {
       [after / before],
       (ratio) => ratio <= 1.2,
     ),
+    judged(
+      {
+        target: "T10",
+        what: "a first run beside somebody who looks at Today each second",
+        figure: `${median(pages.runs.map(({ watched }) => watched)).toFixed(2)} s`,
+        wanted: "≤ 1.05 × by itself",
+      },
+      pages.runs.map(({ alone, watched }) => watched / alone),
+      (ratio) => ratio <= 1.05,
+    ),
   ];
 }
 
