@@ -38,7 +38,7 @@ const pages: Readonly<Record<string, { path: (ids: Ids) => string; rows: (ids: I
     path: () => "/today",
     rows: () => "select stream, count(*) from record_tally group by stream",
   },
-  customer: { path: () => `/customer/crm/${customer}`, rows: () => ofCustomer },
+  customer: { path: () => `/customer/crm/${customer}`, rows: () => ofRecord("customers", customer) },
   order: { path: () => `/order/crm/${customer}-O00`, rows: () => ofRecord("orders", `${customer}-O00`) },
   person: { path: () => `/person/crm/${customer}-S0`, rows: () => ofRecord("staff", `${customer}-S0`) },
   "search by id": { path: () => `/search?q=${customer}`, rows: () => ofRecord("customers", customer) },
@@ -53,7 +53,7 @@ const pages: Readonly<Record<string, { path: (ids: Ids) => string; rows: (ids: I
   quarantine: { path: () => "/quarantine", rows: () => "select stream, count(*) from quarantine group by stream" },
   settle: {
     path: () => "/settle",
-    rows: () => "select * from operation where state in ('unknown', 'parked') limit 50",
+    rows: () => "select * from operation where state = 'parked' limit 50",
   },
   reports: { path: () => "/reports", rows: () => "select min(started_at) from run" },
   audit: { path: () => "/audit", rows: () => "select * from audit order by sequence desc limit 50" },
@@ -68,8 +68,6 @@ interface Ids {
 
 const ofRecord = (stream: string, id: string): string =>
   `select * from record where namespace = 'crm' and stream = '${stream}' and id = '${id}'`;
-const ofCustomer = `select * from operation where customer_namespace = 'crm' and customer_id = '${customer}' limit 50`;
-
 /** Asks for each page so many times of a program that serves a ledger of so many customers, each with an order. */
 export async function measurePages(measuring: Measuring, customers: number, rounds: number) {
   return await eachProgram(measuring.programs, async (program, name): Promise<Pages> => {
