@@ -6,6 +6,12 @@ import type { TestSpecification } from "vitest/node";
 /** What a run without a mode leaves out: 830 orders, killed at ten moments. Random kills are tried there in test/faults. */
 const longest = ["test/scenarios/northwind-killed.test.ts"];
 
+/** What needs a browser, and minutes: `--mode faults` has it. */
+const withBrowser = "test/faults/browser-*.test.ts";
+
+/** What `npm run pictures` runs. */
+const pictures = "test/pictures/*.ts";
+
 /** The parts that `--mode faults` runs: all that is longer there than in a run without a mode. */
 const faultMatrix = [
   "test/{faults,simulation,sabotage}/*.test.ts",
@@ -55,8 +61,8 @@ function temporaryFiles(): Record<string, string> {
 export default defineConfig(({ mode }) => ({
   test: {
     globalSetup: ["test/support/new-ledger.ts", "test/support/bundle.ts"],
-    include: mode === "faults" ? faultMatrix : ["test/**/*.test.ts"],
-    exclude: mode === "faults" || mode === "full" ? [] : longest,
+    include: mode === "pictures" ? [pictures] : mode === "faults" ? faultMatrix : ["test/**/*.test.ts"],
+    exclude: mode === "faults" || mode === "full" ? [] : [...longest, withBrowser],
     // One more than the cores that a contributor has at least: while one file waits for a clock, two others work.
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },

@@ -7,6 +7,7 @@ import { benchPath } from "./measure.ts";
 import type { Measuring } from "./measuring.ts";
 import type { Options, Section } from "./options.ts";
 import { readOptions, usage } from "./options.ts";
+import { measurePages } from "./pages.ts";
 import { measureParts } from "./parts.ts";
 import { notes, profileTable, targetTable, wayTable } from "./print.ts";
 import { measureProfile } from "./profile.ts";
@@ -75,6 +76,9 @@ const measurements: Record<Section, (measuring: Measuring, options: Options) => 
   profile: async (measuring, { profileRecords }) => ({ profile: await measureProfile(measuring, profileRecords) }),
   statements: async (measuring, { statementLines }) => ({
     statements: await measureStatements(measuring, statementLines),
+  }),
+  pages: async (measuring, { pagesCustomers, rounds = 15 }) => ({
+    pages: await measurePages(measuring, pagesCustomers, rounds),
   }),
 };
 

@@ -13,6 +13,7 @@ export const sections = [
   "starts",
   "profile",
   "statements",
+  "pages",
 ] as const;
 export type Section = (typeof sections)[number];
 
@@ -32,6 +33,8 @@ export interface Options {
   profileRecords: number;
   /** Order lines of the ledger that statements are made of. */
   statementLines: number;
+  /** Customers of the ledger whose pages are asked for. */
+  pagesCustomers: number;
   /** Only the ratios that are kept are measured and compared. */
   check: boolean;
   /** Keep this run's ratios as the ones that later runs are compared with. */
@@ -55,6 +58,7 @@ export const usage = `npm run bench -- [options]
   --history N           rows of history of the ledger that is compared with one without (100000)
   --profile-records N   customers of the profiled run (6000)
   --statement-lines N   order lines of the larger of the two ledgers that statements are made of (100000)
+  --pages-customers N   customers of the ledger whose pages are asked for (100000)
   --check               only the ratios that bench/baseline.json keeps, as every change is compared with it
   --write-baseline      keep the ratios of this check in bench/baseline.json
   --print FILE          the tables of what an earlier run wrote; measures nothing
@@ -82,6 +86,7 @@ export function readOptions(args: readonly string[]): Options {
       history: { ...text, default: "1000000" },
       "profile-records": { ...text, default: "6000" },
       "statement-lines": { ...text, default: "100000" },
+      "pages-customers": { ...text, default: "100000" },
       json: text,
       print: text,
       "write-baseline": flag,
@@ -105,6 +110,7 @@ export function readOptions(args: readonly string[]): Options {
     history: whole(values.history, "history"),
     profileRecords: whole(values["profile-records"], "profile-records"),
     statementLines: whole(values["statement-lines"], "statement-lines"),
+    pagesCustomers: whole(values["pages-customers"], "pages-customers"),
     check: values.check,
     writeBaseline: values["write-baseline"],
     json: values.json,

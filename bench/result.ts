@@ -8,6 +8,7 @@ import { historiesSchema } from "./history.ts";
 import { slowRoundSchema } from "./latency.ts";
 import { ofPrograms } from "./measuring.ts";
 import type { Programs } from "./measuring.ts";
+import { pagesSchema } from "./pages.ts";
 import { partsSchema } from "./parts.ts";
 import { profilesSchema } from "./profile.ts";
 import { largeSchema, roundSchema } from "./road.ts";
@@ -37,6 +38,7 @@ export const resultSchema = z.object({
   starts: startsOfSchema.optional(),
   profile: profilesSchema.optional(),
   statements: statementsOfSchema.optional(),
+  pages: ofPrograms(pagesSchema).optional(),
   scale: z.array(scaledSchema).optional(),
 });
 export type Result = z.infer<typeof resultSchema>;

@@ -6,6 +6,7 @@ import { boundOf } from "./latency.ts";
 import type { SlowRound } from "./latency.ts";
 import { median } from "./measure.ts";
 import type { OfPrograms, ProgramName } from "./measuring.ts";
+import type { Pages } from "./pages.ts";
 import type { Parts } from "./parts.ts";
 import type { Passage } from "./passage.ts";
 import { callsPerSecond, recordsPerSecond } from "./passage.ts";
@@ -22,6 +23,7 @@ export interface Taken {
   parts?: OfPrograms<Parts> | undefined;
   starts?: OfPrograms<Starts> | undefined;
   statements?: OfPrograms<Statements> | undefined;
+  pages?: OfPrograms<Pages> | undefined;
 }
 
 /** Every target with its figure, for one of the programs. */
@@ -34,6 +36,7 @@ export function figuresOf(taken: Taken, name: ProgramName): Figure[] {
     ...partFigures(taken.parts?.[name]),
     ...startFigures(taken.starts?.[name]),
     ...statementFigures(taken.statements?.[name]),
+    ...pageFigures(taken.pages?.[name]),
   ].toSorted((one, other) => (one.target < other.target ? -1 : one.target > other.target ? 1 : 0));
 }
 
@@ -263,6 +266,49 @@ function statementFigures(statements: Statements | undefined): Figure[] {
       verdict: megabytes > mostMegabytes ? "below" : lines < 1_000_000 ? "not measured" : "met",
     };
   });
+}
+
+/** Most that a page may take beside a bare query of the same rows. Milliseconds. */
+const mostBesideMs = 100;
+
+/** T10: pages for people. */
+function pageFigures(pages: Pages | undefined): Figure[] {
+  if (pages === undefined) return [];
+  const of = `of ${count(pages.customers)} customers`;
+  const { before, after, asked } = pages.memory;
+  return [
+    ...pages.pages.map(({ page, ms, bareMs }): Figure => {
+      const [took, bare] = [median(ms), median(bareMs)];
+      return {
+        target: "T10",
+        what: `page ${page} ${of}`,
+        figure: `${took.toFixed(1)} ms beside ${bare.toFixed(1)} ms`,
+        wanted: `≤ ${mostBesideMs} ms beside a bare query of the same rows`,
+        spread: spreadOf(ms.map((one) => one / Math.max(bare, 0.01))),
+        verdict: took - bare <= mostBesideMs ? "met" : "below",
+      };
+    }),
+    judged(
+      {
+        target: "T10",
+        what: `memory of the program after ${count(asked)} pages more ${of}`,
+        figure: `${count(after)} MB, before ${count(before)} MB`,
+        wanted: "≤ 1.2 × what it was",
+      },
+      [after / before],
+      (ratio) => ratio <= 1.2,
+    ),
+    judged(
+      {
+        target: "T10",
+        what: "a first run beside somebody who looks at Today each second",
+        figure: `${median(pages.runs.map(({ watched }) => watched)).toFixed(2)} s`,
+        wanted: "≤ 1.05 × by itself",
+      },
+      pages.runs.map(({ alone, watched }) => watched / alone),
+      (ratio) => ratio <= 1.05,
+    ),
+  ];
 }
 
 /** T8. */

@@ -90,17 +90,17 @@ export function source(directory: string): JsonObject {
 
 /**
  * Writes the export: as it was first, or as it was later, when an amount was corrected, an order had more nodes, one
- * had fewer units and one was cancelled.
+ * had fewer units and one was cancelled. Each customer has `ordersEach` orders.
  */
-export function writeExport(folder: string, when: "first" | "later"): void {
+export function writeExport(folder: string, when: "first" | "later", ordersEach = ordersOfCustomer): void {
   mkdirSync(folder, { recursive: true });
   const customers = currencies.map((currency, index) => ({ id: customerId(index), branch: `B${index % 3}`, currency }));
-  const numbers = Array.from({ length: ordersOfCustomer }, (_, index) => index);
+  const numbers = Array.from({ length: ordersEach }, (_, index) => index);
   const orders = customers.flatMap(({ id, currency }, customer) =>
     numbers.map((number) => orderRow({ id, currency, customer, number }, when === "later")),
   );
   const staff = customers.flatMap(({ id }) =>
-    [0, 1].map((number) => ({
+    [0, 1].slice(0, ordersEach).map((number) => ({
       id: `${id}-S${number}`,
       login: `person${id.replaceAll("-", "")}S${number}`,
       customer: id,

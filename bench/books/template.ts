@@ -38,19 +38,27 @@ export function writeBooksConfiguration(directory: string): string {
  * Makes a small ledger as the program itself makes it: orders are placed, some of them changed, and everything is read
  * back. Its rows are what a large one is multiplied from.
  */
-export async function makeTemplate(program: Program, directory: string): Promise<string> {
+export async function makeTemplate(
+  program: Program,
+  directory: string,
+  { ordersEach, poolBatch }: { ordersEach?: number; poolBatch?: number } = {},
+): Promise<string> {
+  const pool: Record<string, string> =
+    poolBatch === undefined ? {} : { CRM_SYNC__assumptions__poolBatch: String(poolBatch) };
   const exported = join(directory, "export");
   mkdirSync(exported, { recursive: true });
   const configuration = writeBooksConfiguration(directory);
   const sandbox = await startSandbox({ store: ":memory:", clock: systemClock, random: systemRandomness });
   try {
     for (const when of ["first", "later"] as const) {
-      writeExport(exported, when);
+      writeExport(exported, when, ordersEach);
       await crmSync(program, configuration, [`--sandbox=${sandbox.url}`, "run", "everything"], z.unknown(), {
-        environment,
+        environment: { ...environment, ...pool },
       });
     }
-    await crmSync(program, configuration, [`--sandbox=${sandbox.url}`, "run", "verify"], z.unknown(), { environment });
+    await crmSync(program, configuration, [`--sandbox=${sandbox.url}`, "run", "verify"], z.unknown(), {
+      environment: { ...environment, ...pool },
+    });
   } finally {
     await sandbox.close();
   }

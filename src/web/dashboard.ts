@@ -7,6 +7,7 @@ import type { Access } from "../app/access.ts";
 import { behindAccess } from "./access/sign-in.ts";
 import { assetRoutes } from "./assets.ts";
 import { notFoundPage, problemPage } from "./failures.ts";
+import { formsAlone } from "./forms.ts";
 import type { Page, WebEnvironment } from "./page.ts";
 import { planPage } from "./pages/plan.ts";
 import { runsPage } from "./pages/runs.ts";
@@ -58,6 +59,7 @@ export function dashboardRoutes(
     await next();
     if (!context.res.headers.has("cache-control")) context.header("cache-control", "no-store");
   });
+  routes.use(formsAlone());
   routes.get("/", (context) => context.redirect("/today", 303));
   for (const page of pages) page.register(routes, dashboard);
   routes.all("*", (context) => notFoundPage(context));

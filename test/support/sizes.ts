@@ -42,6 +42,8 @@ interface Sizes {
   readings: number;
   /** Random moments of runs at which a backup is made, put back and run with. */
   backups: number;
+  /** Hostile requests to the pages. */
+  requests: number;
 }
 
 const faults: Sizes = {
@@ -63,6 +65,7 @@ const faults: Sizes = {
   motions: 200,
   readings: 30,
   backups: 60,
+  requests: 10_000,
 };
 const sample: Sizes = {
   ...faults,
@@ -82,6 +85,7 @@ const sample: Sizes = {
   motions: 12,
   readings: 2,
   backups: 8,
+  requests: 500,
 };
 const full: Sizes = {
   seeds: 300,
@@ -102,6 +106,7 @@ const full: Sizes = {
   motions: 20_000,
   readings: 3_400,
   backups: 200,
+  requests: 100_000,
 };
 
 const levels: Record<Level, Sizes> = { sample, faults, full };

@@ -39,6 +39,20 @@ describe("the frame of the pages", () => {
     expect(text).toContain("Look for it by its name");
   });
 
+  it("takes forms as its pages have them, and refuses any other body before a page reads it", async () => {
+    const w = await world();
+    await w.run("run", "everything");
+    const { url } = await showing(w);
+    for (const type of ["multipart/form-data", "multipart/form-data; boundary=x", "application/json", "x"]) {
+      const headers = { "content-type": type, "sec-fetch-site": "same-origin" };
+      const answer = await request(`${url}/today`, { method: "POST", headers, body: "--x" });
+      expect([answer.statusCode, await answer.body.text()], type).toEqual([
+        400,
+        expect.stringContaining("no form of these pages"),
+      ]);
+    }
+  });
+
   it("says what to do where no ledger is there yet", async () => {
     const { status, text } = await (await showing(await world({ isNew: true }))).get("/today");
     expect(status).toBe(503);

@@ -1,0 +1,72 @@
+import type { MiddlewareHandler } from "hono";
+import { onTestFinished } from "vitest";
+import { Application } from "../../src/app/application.ts";
+import { createDashboard } from "../../src/app/dashboard.ts";
+import type { Dashboard } from "../../src/app/dashboard.ts";
+import type { Person } from "../../src/web/access/person.ts";
+import { dashboardRoutes } from "../../src/web/dashboard.ts";
+import type { WebEnvironment } from "../../src/web/page.ts";
+import { startWebServer } from "../../src/web/server.ts";
+import { environmentAt } from "./program.ts";
+import type { Place } from "./program.ts";
+
+/** The pages of a ledger as somebody gets them, with what the program logs of it. */
+export interface ServedPages {
+  url: string;
+  logged: string[];
+  /** Every method and path that the pages answer. */
+  routes: { method: string; path: string }[];
+  /** Ends it before the test does. */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves the pages to somebody who is signed in already, or to `whoever` comes as the configuration says. `live`: in
+ * the process of a daemon, which may write; else beside one.
+ */
+export async function servePages(place: Place, asking: Person | "whoever", live: boolean): Promise<ServedPages> {
+  const logged: string[] = [];
+  const face = { log: undefined, wholeLog: { write: (line: string) => void logged.push(line) }, progress: () => {} };
+  const { config, sandbox } = place;
+  const application = await Application.open({ config, sandbox }, environmentAt(place), face);
+  const ended = new AbortController();
+  const daemon: Dashboard["live"] = live ? {} : undefined;
+  const dashboard = createDashboard({ application: () => application, live: daemon, signal: ended.signal });
+  const { clock, logger } = application;
+  const server = await startWebServer({
+    settings: { host: "127.0.0.1", port: 0 },
+    clock,
+    logger,
+    dashboard,
+    ...(asking === "whoever" ? {} : { whoAsks: as(asking) }),
+  });
+  let open = true;
+  const close = async (): Promise<void> => {
+    if (!open) return;
+    open = false;
+    ended.abort();
+    await server.close();
+    dashboard.close();
+    await application.close();
+  };
+  onTestFinished(close);
+  const { routes } = dashboardRoutes(dashboard, logger, as(operator));
+  return {
+    url: server.url,
+    logged,
+    routes: routes.filter(({ path }) => !path.includes("*")).map(({ method, path }) => ({ method, path })),
+    close,
+  };
+}
+
+export const operator: Person = { name: "anna.lee", role: "decide", way: "account", mayAskForPrivate: true };
+
+/** Whoever asks is this person, with a token that every form bears. */
+function as(person: Person): MiddlewareHandler<WebEnvironment> {
+  return async (context, next) => {
+    context.set("person", person);
+    context.set("csrf", "token");
+    context.set("refuse", (needed) => Promise.resolve(context.text(`needs ${needed}`, 403)));
+    await next();
+  };
+}
