@@ -65,7 +65,7 @@ const faults: Sizes = {
   motions: 200,
   readings: 30,
   backups: 60,
-  requests: 10_000,
+  requests: 2_000,
 };
 const sample: Sizes = {
   ...faults,
@@ -85,7 +85,7 @@ const sample: Sizes = {
   motions: 12,
   readings: 2,
   backups: 8,
-  requests: 500,
+  requests: 200,
 };
 const full: Sizes = {
   seeds: 300,
@@ -106,7 +106,7 @@ const full: Sizes = {
   motions: 20_000,
   readings: 3_400,
   backups: 200,
-  requests: 100_000,
+  requests: 10_000,
 };
 
 const levels: Record<Level, Sizes> = { sample, faults, full };
