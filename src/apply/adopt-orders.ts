@@ -4,7 +4,7 @@ import { productUnits } from "../crm/tree.ts";
 import { amendedElsewhere, maybeMoved, maybeThere, notShown, placedBefore } from "../plan/adoption.ts";
 import { shownAtAnother, shownInOtherForm, shownInPart } from "../plan/adoption.ts";
 import type { ShownOrder } from "../plan/adoption.ts";
-import { otherThanWanted } from "../plan/shown-otherwise.ts";
+import { otherThanWanted, shownTwice } from "../plan/shown-otherwise.ts";
 import { agreedWithNone } from "../operation/state/order-steps.ts";
 import type { StateChange } from "../operation/state.ts";
 import type { Link } from "../operation/state/link.ts";
@@ -197,10 +197,7 @@ export class OrderAdoption {
       const otherwise =
         this.#rebuild === undefined
           ? []
-          : [
-              ...notShown(order, shown).map((what) => `it does not show ${what}`),
-              ...otherThanWanted(order, shown, this.#deps.settings),
-            ];
+          : [...notShown(order, shown).map((what) => `it does not show ${what}`), ...this.#otherwise(order, home)];
       const isKnown = this.#rebuild !== undefined && otherwise.length === 0;
       if (isKnown && (await this.#adopt(knows, { ...found, ...home }, left, adopted)))
         adopted.push({ type: "order-leaving", order: order.key, customer, unclear: null });
@@ -224,13 +221,20 @@ export class OrderAdoption {
   }
 
   /** Why an order waits that is shown: not as the CRM has it, or with what only a rebuild brings back. */
-  #whyNotAdopted({ order, channelOrderId, amendments }: FoundOrder, shown: ShownOrder): Block | undefined {
+  #whyNotAdopted(found: FoundOrder, shown: ShownOrder): Block | undefined {
+    const { order, channelOrderId, amendments } = found;
     if (amendments.length > 0 && this.#rebuild === undefined)
       return amendedElsewhere(order, channelOrderId, amendments);
     const missing = notShown(order, shown);
     if (missing.length > 0) return shownInPart(order, channelOrderId, missing);
-    const otherwise = otherThanWanted(order, shown, this.#deps.settings);
+    const otherwise = this.#otherwise(order, { ...found, shown });
     return otherwise.length > 0 ? shownInOtherForm(order, channelOrderId, otherwise) : undefined;
+  }
+
+  /** What all that is shown of an order, and each purchase of it, shows otherwise than the CRM has it. */
+  #otherwise(order: Order, { shown, own, amendments }: Pick<ShownAt, "shown" | "own" | "amendments">): string[] {
+    const purchases = [...(own === undefined ? [] : [own]), ...amendments.map((item) => item.shown)];
+    return [...otherThanWanted(order, shown, this.#deps.settings), ...shownTwice(purchases)];
   }
 
   /**

@@ -1,10 +1,13 @@
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
+import type { SharedNumber } from "../ledger/gap/gap.ts";
 import type { OrderStanding } from "../operation/order-standing.ts";
+import { isSameKey } from "../operation/state/same-key.ts";
 import type { ShownOrder } from "../plan/adoption.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import { isShown } from "./licence-types.ts";
+import { sharedNumbers } from "./numbers-aside.ts";
 import { amendmentsOf, beginningOf } from "./shown-amendments.ts";
 
 type Dependencies = Pick<ApplyDependencies, "ledger" | "settings"> & { reader: SnapshotReader };
@@ -23,14 +26,16 @@ export interface BroughtBack {
  * same hands. All that is otherwise stays set aside and is read anew. All customers are looked at before.
  */
 export async function bringBack(
-  { ledger, settings, reader }: Dependencies,
+  deps: Dependencies,
   customer: RecordKey,
   signal: AbortSignal | undefined,
 ): Promise<BroughtBack> {
+  const { ledger, settings, reader } = deps;
   const { link } = await ledger.state.known(customer);
   const back: BroughtBack = { orders: 0, assumed: [] };
   if (link === undefined) return back;
   const numbers = await ledger.state.shownNumbers(customer);
+  const aside = await ledger.gap.numbersAside(customer);
   for (const { order, channelOrderId, agrees } of (await ledger.gap.setAside(customer)).orders) {
     const named = { order, channelOrderId };
     const nOf = amendmentsOf(settings, named);
@@ -45,9 +50,14 @@ export async function bringBack(
       const own = await ledger.state.shownOrder(customer, number);
       if (own !== undefined) shown.set(number, own);
     }
-    if (await ledger.gap.bringOrderBack(customer, order, (standing) => standsAsShown(standing, shown)))
+    const continuing = aside.filter(
+      ({ namespace, orderId: id, continues }) => continues !== undefined && isSameKey({ namespace, id }, order),
+    );
+    const goesOn = continuing.map(({ number }) => number);
+    const shared = await sharedNumbers(deps, customer, aside, goesOn);
+    if (await ledger.gap.bringOrderBack(customer, order, (standing) => standsAsShown(standing, shown), shared))
       back.orders += 1;
-    else if (shown.size === 0 && agrees && (await isUnseen({ ledger, settings }, customer, order))) {
+    else if (shown.size === 0 && agrees && (await isUnseen(deps, customer, order, shared))) {
       back.orders += 1;
       back.assumed.push({
         record: `order:${formatKey(order)}`,
@@ -72,6 +82,7 @@ async function isUnseen(
   deps: Pick<ApplyDependencies, "ledger" | "settings">,
   customer: RecordKey,
   order: RecordKey,
+  shared: readonly SharedNumber[],
 ): Promise<boolean> {
   const types = new Set<string>();
   await deps.ledger.gap.bringOrderBack(customer, order, ({ units }) => {
@@ -80,7 +91,7 @@ async function isUnseen(
   });
   if (types.size === 0) return false;
   for (const type of types) if (await isShown(deps, type)) return false;
-  return await deps.ledger.gap.bringOrderBack(customer, order, () => true);
+  return await deps.ledger.gap.bringOrderBack(customer, order, () => true, shared);
 }
 
 /** Whether exactly what stands is shown: the same products, under the same asset numbers, by the same purchases. */

@@ -3,11 +3,10 @@ import type { JsonObject } from "../base/canonical-json.ts";
 import { formatKey, subjectOf } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { commonSuffix } from "../operation/staff-match.ts";
-import { orderOf, productsUnder } from "../operation/order-standing.ts";
+import { productsUnder } from "../operation/order-standing.ts";
 import { markerKey } from "../operation/references.ts";
 import type { StateChange } from "../operation/state.ts";
 import { isSameKey } from "../operation/state/same-key.ts";
-import { unitsNamed } from "../operation/state/asset-numbers.ts";
 import type { FixedNumber } from "../operation/state/asset-numbers.ts";
 import type { OrderWithTree } from "../operation/desired.ts";
 import type { WantedNumbers } from "../ledger/state/asset-numbers.ts";
@@ -28,6 +27,7 @@ import { leftSteps, nothingStands, rebuiltSteps } from "./rebuild-amendments.ts"
 import { CustomerPlanning } from "./customer-planning.ts";
 import { CustomerState } from "./customer-state.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
+import { earlierUnits, sharedNumbers } from "./numbers-aside.ts";
 
 /** How often a customer is looked at anew with what looking taught. */
 const mostRounds = 24;
@@ -113,7 +113,7 @@ async function acknowledge(knows: CustomerState): Promise<void> {
  * more and of which nothing is shown nothing stands: where it comes back it is amended, not placed under its number.
  */
 async function rebuiltOrder(
-  { ledger }: Dependencies,
+  deps: Dependencies,
   knows: CustomerState,
   { order, customer, channelOrderId, shown, own, amendments }: FoundOrder,
 ): Promise<StateChange[]> {
@@ -123,10 +123,16 @@ async function rebuiltOrder(
     const isWanted = order.state === "current" && !order.body.cancelled;
     return isWanted ? gone.filter(({ type }) => type !== "order-agreed") : gone;
   }
+  const { ledger } = deps;
   const isHere = isSameKey(customer, knows.customer);
   const known = async (): Promise<readonly FixedNumber[]> =>
     isHere ? (await knows.known()).numbers : await ledger.state.fixedNumbers(customer);
-  const renewed = renewedUnits(order, shown, await known());
+  const aside = await ledger.gap.numbersAside(customer);
+  const { orders } = await knows.loaded();
+  const renewed = renewedUnits(order, orders, shown, [...(await known()), ...aside]);
+  const numbersAside = new Set(aside.map(({ number }) => number));
+  const goesOn = renewed.map(({ number }) => number).filter((number) => numbersAside.has(number));
+  await ledger.gap.bringNumbersBack(await sharedNumbers(deps, customer, aside, goesOn));
   const { fixed } = await ledger.state.fixNumbers(order.key, customer, numbersOf(order, shown, renewed));
   if (isHere) knows.fixed(fixed);
   for (const { n, channelOrderId: number } of amendments)
@@ -170,25 +176,21 @@ function shownUnder(asset: OrderWithTree["tree"]["assets"][number], { products: 
   return [...new Set([...first, ...[...numbers].sort()])];
 }
 
-/** Units whose products are shown under the number of the unit that they continue, which was brought back before. */
-function renewedUnits(order: OrderWithTree, shown: ShownOrder, known: readonly FixedNumber[]): FixedNumber[] {
+/** Units whose products are shown under the number of the unit that they continue, or that they continued. */
+function renewedUnits(
+  order: OrderWithTree,
+  orders: readonly OrderWithTree[],
+  shown: ShownOrder,
+  known: readonly FixedNumber[],
+): FixedNumber[] {
   const { namespace, id: orderId } = order.key;
   return order.tree.assets.flatMap((asset) => {
-    const { continues } = asset;
-    if (continues === undefined) return [];
-    const from = orderOf(order.key, continues);
+    if (asset.continues === undefined) return [];
     return shownUnder(asset, shown)
       .slice(0, asset.quantity)
       .flatMap((number, unit): FixedNumber[] => {
-        const earlier = known.find(
-          (item) =>
-            item.number === number &&
-            item.instanceId === continues.instanceId &&
-            item.orderId === from.id &&
-            item.namespace === from.namespace,
-        );
-        if (earlier === undefined) return [];
-        return [{ number, namespace, orderId, instanceId: asset.id, unit, continues: unitsNamed(earlier) }];
+        const continues = earlierUnits(orders, { order: order.key, asset, number }, known);
+        return continues === undefined ? [] : [{ number, namespace, orderId, instanceId: asset.id, unit, continues }];
       });
   });
 }

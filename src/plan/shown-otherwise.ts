@@ -34,6 +34,23 @@ export function otherThanWanted(
   return otherwise;
 }
 
+/**
+ * Products that are shown under one asset number by several purchases of an order, each in words. A unit has a product
+ * once: the one is to be taken away still, and nobody knows which.
+ */
+export function shownTwice(purchases: readonly ShownOrder[]): string[] {
+  const seen = new Set<string>();
+  const twice = new Set<string>();
+  for (const { products } of purchases)
+    for (const [id, numbers] of products ?? [])
+      for (const number of new Set(numbers)) {
+        const named = `the product ${id} is shown more than once under the asset number ${number}`;
+        if (seen.has(named)) twice.add(named);
+        seen.add(named);
+      }
+  return [...twice];
+}
+
 function otherFields(form: ShownForm, product: PlannedProduct, limits: Limits): string[] {
   const uri = product.gmsPid ?? product.appKey;
   const uris = [form.productUri, form.gmsPid, form.appKey].filter((text) => text !== null && text !== "");

@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { spawnSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, statfsSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { exitCodes } from "../../src/base/errors.ts";
@@ -81,7 +81,7 @@ it(`a backup of ${sizes.backups} random moments of runs is whole, and with what 
   expect(wrong).toEqual([]);
 
   const back = await w.run("restore", newest.path);
-  expect([back.exitCode, back.stdout]).toEqual([
+  expect([back.exitCode, back.stdout], back.stderr).toEqual([
     exitCodes.recordsRejected,
     expect.stringContaining("it lacks what was done until"),
   ]);
@@ -106,7 +106,7 @@ function smallDisk(place: string, size: string): boolean {
 describe("a disk for backups that is full", () => {
   it("is named, leaves the backups that are there, and stops no other job", async ({ annotate }) => {
     const w = await world({ records: company(1, 1) });
-    if (!smallDisk(w.path("disk"), "2m")) {
+    if (!smallDisk(w.path("disk"), "8m")) {
       await annotate("NOT tried here: file systems cannot be mounted");
       return;
     }
@@ -118,7 +118,8 @@ describe("a disk for backups that is full", () => {
     expect((await w.run("run", "everything")).exitCode).toBe(0);
     expect((await w.run("run", "nightly")).exitCode).toBe(0);
     const kept = readdirSync(w.path("disk")).toSorted();
-    writeFileSync(w.path("disk/filler"), Buffer.alloc(1_400_000));
+    const { bavail, bsize } = statfsSync(w.path("disk"));
+    writeFileSync(w.path("disk/filler"), Buffer.alloc(bavail * bsize - 64 * 1024));
     const full = await w.run("run", "nightly");
     expect([full.exitCode, full.stderr]).toEqual([exitCodes.other, expect.stringContaining(w.path("disk"))]);
     expect(full.stderr).toMatch(/no backup was made: .*full/u);

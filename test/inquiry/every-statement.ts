@@ -172,6 +172,8 @@ export async function everyStatement(): Promise<{ texts: string[]; migrating: Re
   await ledger.gap.begin("b");
   await ledger.gap.setAside(nobody);
   await ledger.gap.wasPlaced(nobody);
+  await ledger.gap.numbersAside(nobody);
+  await ledger.gap.bringNumbersBack([false, true].map((unitStands) => ({ number: "n", unitStands })));
   await ledger.gap.bringOrderBack(nobody, nobody, () => false);
   await ledger.gap.bringPeopleBack(nobody, place);
   await ledger.gap.close("b", {});

@@ -1,7 +1,10 @@
 import type { RecordKey } from "../../crm/model.ts";
+import type { EarlierUnit } from "../../operation/asset-numbers.ts";
+import type { FixedNumber } from "../../operation/state/asset-numbers.ts";
 import type { Sqlite } from "../database/database.ts";
 import { commitsKey, gapKeys } from "../database/newest.ts";
 import { stored } from "../database/stored.ts";
+import { keepEarlier } from "../state/asset-numbers.ts";
 
 /** What the enterprise of a customer shows: its members, and who holds which asset. */
 export interface GapPlace {
@@ -24,6 +27,15 @@ interface RestoreNote {
   /** Nobody knows what was done after it. */
   unknown: boolean;
 }
+
+/** A number of a unit that was set aside, with the channel order number under which its order was placed. */
+export interface NumberAside extends FixedNumber {
+  channelOrderId: string;
+}
+
+/** Orders `p` of a customer that were set aside. */
+const setAside =
+  "p.to_at = @at and p.to_at is not null and p.customer_namespace = +@namespace and p.customer_id = +@id";
 
 const open = "('sending', 'unknown', 'parked')";
 
@@ -152,7 +164,7 @@ export class GapStatements {
            coalesce(p.agreed_hash, p.body_hash) = r.body_hash and r.state = 'current' as agrees
          from placed_order p
          left join record r on r.stream = 'orders' and r.namespace = p.namespace and r.id = p.order_id
-         where p.to_at = @at and p.to_at is not null and p.customer_namespace = +@namespace and p.customer_id = +@id
+         where ${setAside}
            and (r.id is null or (r.customer_namespace = p.customer_namespace and r.customer_id = p.customer_id))
            and p.placed_for_id is null
            and not exists (select 1 from placed_order n where n.namespace = p.namespace and n.order_id = p.order_id
@@ -167,6 +179,42 @@ export class GapStatements {
         channelOrderId: row.channelOrderId,
         agrees: row.agrees === 1,
       }));
+  }
+
+  numbers({ namespace, id }: RecordKey, at: string): NumberAside[] {
+    const owned = (table: string, column: string): string =>
+      `select n.wire_number as number, n.namespace, n.order_id as orderId, n.instance_id as instanceId, n.unit,
+         p.channel_order_id as channelOrderId, null as continues
+       from placed_order p cross join ${table} n on n.namespace = p.namespace and n.order_id = p.order_id
+         and n.customer_namespace = p.customer_namespace and n.customer_id = p.customer_id and n.unit is not null
+       where ${setAside} and n.${column} = @at and n.fixed_at is not null`;
+    return this.#database
+      .prepare<[{ namespace: string; id: string; at: string }], NumberAside & { continues: string | null }>(
+        `${owned("asset_number", "ended_at")} union ${owned("earlier_number", "left_at")}
+         union select i.value ->> 'number', s.namespace, s.order_id, i.value ->> 'instanceId', i.value ->> 'unit',
+           p.channel_order_id, i.value ->> 'continues'
+         from placed_order p cross join order_step s on s.namespace = p.namespace and s.order_id = p.order_id
+           and s.customer_namespace = p.customer_namespace and s.customer_id = p.customer_id
+           join json_each(s.items) i
+         where ${setAside} and s.forgotten_at = @at and s.kind = 'bought' and i.value ->> 'continues' is not null
+           and i.value ->> 'number' is not null
+         order by 2, 3, 4, 5, 7`,
+      )
+      .all({ namespace, id, at })
+      .map(({ continues, ...item }) =>
+        continues === null ? item : { ...item, continues: stored<EarlierUnit[]>(continues) },
+      );
+  }
+
+  /** A number is in use again; `unitStands`: by the unit that had it first as well. */
+  bringNumber(number: string, unitStands: boolean, at: string): void {
+    if (!unitStands) this.#database.prepare(`${keepEarlier} on conflict do nothing`).run({ number, at });
+    this.#database
+      .prepare(
+        `update asset_number set ended_at = null, unit = case when @stands = 1 then unit end
+          where wire_number = @number and ended_at = @at and fixed_at is not null and order_id is not null`,
+      )
+      .run({ number, at, stands: unitStands ? 1 : 0 });
   }
 
   wasPlaced({ namespace, id }: RecordKey, at: string): boolean {

@@ -10,7 +10,7 @@ import { stored } from "../database/stored.ts";
 import { notLookedAt } from "../state/unread-customers.ts";
 import type { KnownTables } from "../state/known.ts";
 import { GapStatements } from "./gap-statements.ts";
-import type { GapPlace, OpenOperation } from "./gap-statements.ts";
+import type { GapPlace, NumberAside, OpenOperation } from "./gap-statements.ts";
 
 /** What a ledger that was restored lacks: all that was done between the two. */
 export interface GapFacts {
@@ -21,6 +21,13 @@ export interface GapFacts {
   until: { commits: number; sequence: number; hash: string; at: string } | null;
   /** Which backup was put back, and when; null where it was put back by hand. */
   restored: { backup: string; at: string } | null;
+}
+
+/** A number under which a unit goes on that continues another one. */
+export interface SharedNumber {
+  number: string;
+  /** Whether that other one stands as well. */
+  unitStands: boolean;
 }
 
 /** Where a customer stood by what the ledger knew when it was restored. */
@@ -132,12 +139,13 @@ export class Gap {
 
   /**
    * Brings an order of a customer back with what stands of it, where `isSo` says of that that the platform shows just
-   * this. Answers whether it did.
+   * this, and with the `numbers` that it has from earlier units. Answers whether it did.
    */
   async bringOrderBack(
     customer: RecordKey,
     order: RecordKey,
     isSo: (standing: OrderStanding) => boolean,
+    numbers: readonly SharedNumber[] = [],
   ): Promise<boolean> {
     return await this.#context.write(() => {
       const at = this.last()?.at;
@@ -146,6 +154,7 @@ export class Gap {
       const history = this.#known.orderHistory(customer, order);
       const standing = history === undefined ? undefined : standingOf(history.placed, history.parts);
       if (standing !== undefined && !("lost" in standing) && isSo(standing)) {
+        for (const { number, unitStands } of numbers) this.#statements.bringNumber(number, unitStands, at);
         this.#context.audit.append({
           at: this.#context.now,
           kind: "gap-kept",
@@ -156,6 +165,24 @@ export class Gap {
       }
       this.#statements.setOrderAside(order, at);
       return false;
+    });
+  }
+
+  /** The numbers that units of orders had by what the ledger knew, where those orders were not brought back. */
+  async numbersAside(customer: RecordKey): Promise<NumberAside[]> {
+    return this.#context.read(() => {
+      const at = this.last()?.at;
+      return at === undefined ? [] : this.#statements.numbers(customer, at);
+    });
+  }
+
+  /** Has numbers in use again that units which continue others go on under. */
+  async bringNumbersBack(numbers: readonly SharedNumber[]): Promise<void> {
+    if (numbers.length === 0) return;
+    await this.#context.write(() => {
+      const at = this.last()?.at;
+      if (at === undefined) return;
+      for (const { number, unitStands } of numbers) this.#statements.bringNumber(number, unitStands, at);
     });
   }
 

@@ -247,7 +247,7 @@ const asTheCrmSays = `p.agreed_hash = case coalesce(r.state, 'absent') when 'abs
   when 'current' then r.body_hash end`;
 
 /** Keeps whose a number is, where a unit had it, before it is another one's. */
-const keepEarlier = `insert into earlier_number (wire_number, left_at, fixed_at, ended_at, namespace, order_id,
+export const keepEarlier = `insert into earlier_number (wire_number, left_at, fixed_at, ended_at, namespace, order_id,
     instance_id, unit, customer_namespace, customer_id)
   select n.wire_number, @at, n.fixed_at, n.ended_at, n.namespace, n.order_id, n.instance_id, n.unit,
     n.customer_namespace, n.customer_id

@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import { document } from "../../support/cli.ts";
 import type { World } from "../../support/cli.ts";
 import { outcome } from "../../support/world/members.ts";
-import { amend, line, orderOf, placedOrders, standing, waitsFor } from "./placed-orders.ts";
+import { amend, line, orderOf, placedOrders, rule, standing, waitsFor } from "./placed-orders.ts";
+import { adds, holders, renewal } from "./renewals.ts";
 
 const nothingTwice = { enterprises: [], orders: [], products: [], staff: [] };
 
@@ -122,6 +123,75 @@ describe("a ledger that was restored and whose gap was rebuilt", () => {
     expect(after.filter((n) => numbers.has(n))).toEqual([]);
     expect(w.sandbox.duplicates()).toEqual(nothingTwice);
   });
+
+  it.each([
+    ["before the renewal", 0, 1],
+    ["before two renewals of which one followed the other", 0, 2],
+    ["between the renewal and the end of the earlier order", 1, 1],
+    ["between the first renewal and the second one", 1, 2],
+    ["before a renewal of an asset of the order that goes on otherwise", 0, 1, true],
+  ])(
+    "leaves a seat to who has it where its asset was renewed and ended since (a backup from %s)",
+    async (_, done, all, goesOn = false) => {
+      const w = await placedOrders(
+        goesOn ? { first: { assets: ["A1", "A9"], products: [line("P1", "A1"), line("P9", "A9")] } } : {},
+      );
+      for (const name of ["orders.cancelled", "orders.added", "orders.ended"]) rule(w, name, "apply");
+      const renewals = [
+        renewal("3"),
+        renewal("4", { assets: [{ id: "B4", continues: { order: "3", instance: "B3" } }] }),
+      ];
+      const ends = (id: string): void => {
+        if (goesOn && id === "1") amend(w, id, { assets: ["A9"], products: [line("P9", "A9")] });
+        else amend(w, id, { cancelled: true });
+      };
+      const held = holders(w);
+      let backup = await backedUp(w);
+      for (const [index, order] of renewals.slice(0, all).entries()) {
+        adds(w, order);
+        await approvedRuns(w);
+        if (index + 1 === done) backup = await backedUp(w);
+        ends(index === 0 ? "1" : "3");
+        await approvedRuns(w);
+      }
+      const before = standing(w);
+      expect(holders(w)).toEqual(held);
+      const rebuilt = await restored(w, backup);
+      expect(outcome(rebuilt), rebuilt.stdout).toEqual([0, {}]);
+      for (const __ of [1, 2]) expect(outcome(await w.does("run", "everything"))).toEqual([0, {}]);
+      expect([holders(w), standing(w)]).toEqual([held, before]);
+      // The asset ends with the last order that has it.
+      amend(w, String(2 + all), { cancelled: true });
+      w.staff = w.staff.map((item) => (item.id === "S1" ? { ...item, holds: [] } : item));
+      w.write();
+      await approvedRuns(w);
+      expect(standing(w)).toMatchObject({ assets: goesOn ? 2 : 1, assignments: 1 });
+    },
+  );
+
+  it.each(["before the order was placed", "before it was renewed"])(
+    "says of an order with a line that was renewed and not yet taken away that it waits (a backup from %s)",
+    async (when) => {
+      const w = await placedOrders({ staff: [] });
+      rule(w, "orders.added", "apply");
+      rule(w, "orders.ended", "hold");
+      const first = await backedUp(w);
+      adds(w, orderOf("5", "C1"));
+      await approvedRuns(w);
+      const backup = when === "before it was renewed" ? await backedUp(w) : first;
+      const assets = [{ id: "B5", continues: { order: "5", instance: "A5" } }];
+      amend(w, "5", { assets, products: [line("P5", "B5"), line("Q5", "B5")] });
+      expect((await w.does("run", "everything")).calls).toEqual({ E5: 1 });
+      const before = standing(w);
+      const rebuilt = await restored(w, backup);
+      expect([...outcome(rebuilt), rebuilt.stdout]).toEqual([3, {}, expect.stringContaining("more than once under")]);
+      expect([outcome(await w.does("run", "everything")), waitsFor(w, "5")]).toEqual([
+        [3, {}],
+        "order.amended-elsewhere",
+      ]);
+      expect(standing(w)).toEqual(before);
+    },
+  );
 
   it("goes on with an order that the CRM changed before the rebuild and that stands as the backup has it", async () => {
     const w = await placedOrders();
