@@ -5,7 +5,8 @@
 //   node verify.mjs audit.ndjson [--key VERIFIER] ... [--heads ledger.db.heads checkpoint.txt ...]
 //   node verify.mjs proof.json   [--key VERIFIER] ... [--heads ledger.db.heads checkpoint.txt ...]
 //
-// Ends with 0 where everything fits, with 1 where something does not, and with 2 where it cannot be judged.
+// Ends with 0 where everything fits, with 1 where something does not, with 2 where it cannot be judged, and with 3 where
+// everything fits that is there, and the record itself says that entries are lost.
 import { createHash, createPublicKey, verify } from "node:crypto";
 import { createReadStream, readFileSync } from "node:fs";
 
@@ -17,7 +18,8 @@ const usage = `usage: node verify.mjs FILE [--key VERIFIER] ... [--heads FILE ..
   --key VERIFIER  the key that signed the heads, as \`crm-sync audit head\` prints it; once for each key
   --heads FILE    heads that were kept outside: a copy of ledger.db.heads, or a checkpoint; it takes all that follows
 
-Ends with 0 where everything fits, with 1 where something does not, and with 2 where it cannot be judged.`;
+Ends with 0 where everything fits, with 1 where something does not, with 2 where it cannot be judged, and with 3 where
+everything fits that is there, and the record itself says that entries are lost.`;
 
 class Wrong extends Error {}
 class Unclear extends Error {}
@@ -130,19 +132,65 @@ function rootsBy(before, size, earlier, given) {
   return last === 0 ? [left.toString("hex"), right.toString("hex")] : [];
 }
 
+const timeOf = (text) => (isText(text) && /^[\dTZ:.-]+$/.test(text) ? text : undefined);
+
+/**
+ * What entries of the kind `gap` say: which entries are lost since a backup was restored. Heads of those fit nothing. They
+ * are told from heads of what was written later by the count of commits, or else by when they were kept.
+ */
+class Gaps {
+  all = [];
+
+  take({ kind, body, sequence }) {
+    if (kind !== "gap") return;
+    const { at, by, from, until } = jsonOf(body) ?? {};
+    const isPlace = (place) => isCount(place?.commits) && isCount(place?.sequence);
+    const isWhole =
+      isText(at) && isText(by) && isPlace(from) && (until === null || (isPlace(until) && isText(until.at)));
+    if (!isWhole) throw new Unclear(`entry ${sequence} says that entries are lost, and not which`);
+    this.all.push({ entry: sequence, at, by, from, until });
+  }
+
+  get lost() {
+    return this.all.filter(({ from, until }) => until === null || until.sequence > from.sequence);
+  }
+
+  explain({ sequence, commit, at }) {
+    return this.all.some(({ at: begun, from, until }) => {
+      if (sequence <= from.sequence) return false;
+      const isEarlier = at !== undefined && at <= begun;
+      if (until === null) return isEarlier;
+      return commit > 0 ? commit <= until.commits : sequence <= until.sequence && isEarlier;
+    });
+  }
+
+  lines() {
+    return this.lost.map(({ entry, by, from, until }) => {
+      const which =
+        until === null ? `entries from ${from.sequence + 1} on` : `entries ${from.sequence + 1} to ${until.sequence}`;
+      const time = `${timeOf(from.at) ?? "the beginning"} to ${timeOf(until?.at) ?? "a time that nobody knows"}`;
+      return `LOST: ${which} are lost, as entry ${entry} says (${time}): a backup was restored, and ${JSON.stringify(by)} had it rebuilt`;
+    });
+  }
+}
+
 /** What was kept outside: by entry its hashes and roots, the newest entry, and whether signatures went unchecked. */
 class Heads {
   of = new Map();
-  newest = 0;
   isUnchecked = false;
 
   get count() {
     return this.of.size;
   }
 
-  add({ sequence, hash, root, size }) {
-    this.of.set(sequence, [...(this.of.get(sequence) ?? []), { hash, root, size }]);
-    this.newest = Math.max(this.newest, sequence);
+  add({ sequence, hash, root, size, commit, at }) {
+    this.of.set(sequence, [...(this.of.get(sequence) ?? []), { sequence, hash, root, size, commit, at }]);
+  }
+
+  /** The newest entry of which a head was kept that is not lost. */
+  newest(gaps) {
+    const left = [...this.of].filter(([, kept]) => kept.some((head) => !gaps.explain(head)));
+    return left.reduce((most, [sequence]) => Math.max(most, sequence), 0);
   }
 
   /** The heads of an entry that fit, and those that do not. */
@@ -185,12 +233,17 @@ function linesOf(text, path) {
       if (line.includes("\0") || !/(?:\}|"at":"[^"]*"[^,]+)$/u.test(line)) continue;
       throw new Unclear(`line ${index + 1} of ${path} is no head`);
     }
-    const { sequence, hash, root, size, checkpoint } = head;
+    const { sequence, hash, root, size, checkpoint, commit, at } = head;
     const isHead = isCount(sequence) && (sequence === 0 ? hash === "" : isHash(hash));
     if (!isHead || !(root === undefined || isHash(root)) || !(size === undefined || isCount(size)))
       throw new Unclear(`line ${index + 1} of ${path} is no head`);
     const signed = typeof checkpoint === "string" ? checkpointsIn(checkpoint, path)[0] : undefined;
-    found.push({ head: { sequence, hash, root, size }, checkpoint: signed });
+    // Where something is signed, nothing counts that is not.
+    const kept = {
+      commit: signed === undefined && isCount(commit) ? commit : 0,
+      at: signed?.at ?? (isText(at) ? at : undefined),
+    };
+    found.push({ head: { sequence, hash, root, size, ...kept }, checkpoint: signed });
   }
   return found;
 }
@@ -217,6 +270,8 @@ function checkpointsIn(text, path) {
         hash: hash.slice(5),
         root: bytes.toString("hex"),
         size: Number(size),
+        commit: 0,
+        at: rest.find((one) => one.startsWith("time "))?.slice(5),
         isSigned: (verifier) => isSigned(verifier, origin, `${said}\n`, signatures),
         rest,
       },
@@ -251,7 +306,9 @@ class Export {
   promised;
   end;
   checked = 0;
-  unlike;
+  gaps = new Gaps();
+  /** Heads that fit no entry, until the record says whether those were lost. */
+  unfit = [];
   lastFitting = 0;
 
   constructor(heads) {
@@ -273,9 +330,10 @@ class Export {
   }
 
   requireHeads() {
-    if (this.unlike === undefined) return;
-    const entry = `entry ${this.unlike} is not the one whose head was kept outside`;
-    if (this.lastFitting < this.unlike) wrong("record-rewritten", `${entry}: the record was written anew`);
+    const unlike = this.unfit.find((head) => !this.gaps.explain(head))?.sequence;
+    if (unlike === undefined) return;
+    const entry = `entry ${unlike} is not the one whose head was kept outside`;
+    if (this.lastFitting < unlike) wrong("record-rewritten", `${entry}: the record was written anew`);
     wrong("heads-disagree", `${entry}, and another head fits`);
   }
 
@@ -344,29 +402,43 @@ class Export {
       if (this.tree.size === 0 && this.chain.entries > 0) this.tree.append(chainLeaf(this.chain));
       this.tree.append(hash);
     }
+    this.gaps.take(entry);
     if (!this.heads.of.has(expected)) return;
     const { good, bad } = this.heads.judged(expected, isOf(entry.hash, this.now()));
-    if (bad.length > 0) this.unlike ??= expected;
+    this.unfit.push(...bad);
     if (good.length > 0) this.lastFitting = expected;
   }
 
   lines() {
-    const { entries, promised, heads } = this;
+    const { entries, promised, heads, gaps } = this;
     this.requireHeads();
     if (promised === undefined) throw new Unclear("there is nothing in it");
     if (this.end === undefined || entries !== promised)
       wrong("cut-off", `it says that it has ${promised} entries, and it breaks off after ${entries}`);
-    if (heads.newest > entries)
-      wrong("cut-off", `it ends at entry ${entries}, and a head of entry ${heads.newest} was kept outside`);
+    const newest = heads.newest(gaps);
+    if (newest > entries)
+      wrong("cut-off", `it ends at entry ${entries}, and a head of entry ${newest} was kept outside`);
     const { size, root } = this.now();
+    const lost = gaps.lines();
+    if (lost.length > 0) process.exitCode = 3;
+    const ofLost = [...heads.of.keys()].filter((sequence) =>
+      heads.of.get(sequence).every((head) => this.isOfLost(head)),
+    );
     return [
-      `good: ${entries} entries, each follows the one before it`,
+      ...lost,
+      `${lost.length > 0 ? "of what is left" : "good"}: ${entries} entries, each follows the one before it`,
       `tree: ${size} leaves, root ${root}`,
       heads.count === 0
         ? "no head from outside was given: entries cut off at the end, or everything written anew, cannot be seen"
-        : `heads: ${heads.count} that were kept outside fit`,
+        : `heads: ${heads.count - ofLost.length} that were kept outside fit`,
+      ...(ofLost.length > 0 ? [`heads: ${ofLost.length} that were kept outside are of entries that are lost`] : []),
       ...unchecked(heads),
     ];
+  }
+
+  /** Whether a head is of no entry that is there. */
+  isOfLost(head) {
+    return (head.sequence > this.entries || this.unfit.includes(head)) && this.gaps.explain(head);
   }
 }
 

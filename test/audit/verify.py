@@ -1,6 +1,7 @@
 """Checks an export or a proof of the audit record, written from docs/audit/format.md alone: `python3 verify.py FILE`.
 
-Prints `good` and exits 0, or prints what is wrong and exits 1.
+Prints `good` and exits 0, or prints what is wrong and exits 1. Where the record itself says that entries are lost it
+prints which, and exits 3.
 """
 import hashlib
 import json
@@ -124,6 +125,18 @@ def grown(before, size, path, old, new):
     return (left, right, last) == (old, new, 0)
 
 
+def lost_by(entry):
+    """Which entries an entry says are lost, in words; None where it says nothing of that."""
+    if entry["kind"] != "gap":
+        return None
+    gap = json.loads(entry["body"])
+    first, until = gap["from"]["sequence"] + 1, gap["until"]
+    if until is not None and until["sequence"] < first:
+        return None
+    last = "on" if until is None else "to %d" % until["sequence"]
+    return "entries from %d %s are lost, as entry %d says" % (first, last, entry["sequence"])
+
+
 def check_export(text):
     assert text.endswith("\n"), "cut off"
     lines = text[:-1].split("\n")
@@ -133,6 +146,7 @@ def check_export(text):
     head, *rest = items
     assert list(head) == ["export", "entries"] and head["export"] == FORM, "form"
     tree, old, count, previous, last_format, checked, ended = Tree(), 0, 0, "", 1, 0, False
+    lost = []
     for item in rest:
         assert not ended, "line after the end"
         is_due = count > 0 and count % 1000 == 0 and checked < count
@@ -157,7 +171,9 @@ def check_export(text):
                 tree.append(chain_leaf(old, previous))
             tree.append(bytes.fromhex(item["hash"]))
         previous = item["hash"]
+        lost.append(lost_by(item))
     assert ended and count == head["entries"], "cut off"
+    return [one for one in lost if one]
 
 
 def unhex(path):
@@ -197,8 +213,9 @@ if __name__ == "__main__":
     try:
         with open(sys.argv[1], encoding="utf-8", newline="") as file:
             content = file.read()
-        (check_proof if content.startswith("{\n") else check_export)(content)
-        print("good")
+        missing = (check_proof if content.startswith("{\n") else check_export)(content)
+        print("\n".join(missing) if missing else "good")
+        sys.exit(3 if missing else 0)
     except (AssertionError, KeyError, ValueError, StopIteration, TypeError, RecursionError) as error:
         print(f"BAD {error}")
         sys.exit(1)
