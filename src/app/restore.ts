@@ -50,7 +50,7 @@ export async function restoreBackup(application: Application, file: string): Pro
     cure: "stop the program, also `serve`, then restore again; nothing was touched",
   });
   try {
-    requireSameLedger(ledgerPath, manifest);
+    const name = requireSameLedger(ledgerPath, manifest);
     const gap = gapOf(ledgerPath, file, manifest);
     const books = await missingBooks(ledgerPath, file, manifest);
     const fresh = `${ledgerPath}.restored`;
@@ -59,7 +59,7 @@ export async function restoreBackup(application: Application, file: string): Pro
     keepPrivate(fresh, group);
     if ((await digestOf(fresh)).sha256 !== manifest.sha256) throw changed(file, "it was changed while it was read");
     const at = toInstant(application.clock.now());
-    if (gap.kind !== "none") noteRestored(fresh, { backup: manifest.file, at, unknown: gap.kind === "unknown" });
+    if (gap.kind !== "none") noteRestored(fresh, { backup: manifest.file, at, unknown: gap.kind === "unknown" }, name);
     flushFile(fresh);
     // Before anything is moved: where this ends then, a ledger that is gone is not begun anew.
     if (gap.kind === "unknown") markBehind(ledgerPath, manifest, at);
@@ -118,11 +118,11 @@ function changed(file: string, why: string): Problem {
 
 /**
  * What stands there, where it can be read, is the ledger that the backup is of. One that was not worked with yet has no
- * name: what it lacks is told by the heads.
+ * name: what it lacks is told by the heads. Gives the name of what stands there, null where it has or tells none.
  */
-function requireSameLedger(ledgerPath: string, manifest: BackupManifest): void {
-  const name = nameOf(ledgerPath);
-  if (name === null || manifest.ledger === null || name === undefined || name === manifest.ledger) return;
+function requireSameLedger(ledgerPath: string, manifest: BackupManifest): string | null {
+  const name = nameOf(ledgerPath) ?? null;
+  if (name === null || manifest.ledger === null || name === manifest.ledger) return name;
   throw new Problem({
     code: "restore.other-ledger",
     message: `the backup is of the ledger ${manifest.ledger}, and ${ledgerPath} is ${name}`,

@@ -142,6 +142,20 @@ describe("a backup that is put back", () => {
     expect([result.exitCode, calls]).toEqual([exitCodes.ledgerRefused, {}]);
   });
 
+  it("from before the first run is that of the same ledger once it was rebuilt, and a later one is put back over it", async () => {
+    const w = await world({ records: company(1, 1) });
+    const first = await backedUp(w);
+    expect((await w.run("run", "everything")).exitCode).toBe(0);
+    const later = await backedUp(w);
+    const name = (): unknown => w.rows("select value from meta where key = 'ledger'");
+    const before = name();
+    await w.run("restore", first.path);
+    expect((await w.run("rebuild")).exitCode).toBe(0);
+    expect(name()).toEqual(before);
+    const back = await w.run("restore", later.path);
+    expect([back.exitCode, back.stderr]).toEqual([exitCodes.recordsRejected, ""]);
+  });
+
   it("is refused too where the file of heads is gone, as nobody knows what was done", async () => {
     const w = await lived();
     const { path } = await backedUp(w);

@@ -86,11 +86,18 @@ export function ledgerFacts(path: string, sequence = 0): { name: string | null; 
 
 /**
  * Has a copy that is put back say which backup it is of, so that a rebuild can tell what it lacks. `unknown`: nobody
- * knows what was done after it.
+ * knows what was done after it. One from before its ledger had a name gets the `name` of the ledger that it is put
+ * over.
  */
-export function noteRestored(path: string, note: { backup: string; at: string; unknown: boolean }): void {
+export function noteRestored(
+  path: string,
+  note: { backup: string; at: string; unknown: boolean },
+  name: string | null,
+): void {
   const copy = connect(path, {});
   try {
+    if (name !== null)
+      copy.prepare("insert into meta (key, value) values ('ledger', ?) on conflict (key) do nothing").run(name);
     copy
       .prepare("insert into meta (key, value) values (?, ?) on conflict (key) do update set value = excluded.value")
       .run(gapKeys.restored, JSON.stringify(note));
