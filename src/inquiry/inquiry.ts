@@ -65,6 +65,8 @@ function questionsTo(ledger: ReadOnlyLedger) {
     (...words: Words): Rows =>
       question()(ledger, ...words);
   return {
+    /** Several questions whose answers are of one state of the ledger together. */
+    ofOneState: async <T>(work: () => Promise<T>): Promise<T> => await ledger.oneState(work),
     status: answered(() => status),
     alerts: answered(() => alerts),
     taken: answered(() => taken),
