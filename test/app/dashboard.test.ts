@@ -16,9 +16,21 @@ it("the pages read the ledger that lies there now, also where another file was p
   const links = (): string[] => w.rows<{ id: string }>("select id from run order by id").map(({ id }) => `/run/${id}`);
   expect(await listed()).toEqual(links());
   expect(links()).toHaveLength(2);
+  await pages.get("/alerts");
   renameSync(w.path("backup"), path);
   expect(links()).toHaveLength(1);
   expect(await listed()).toEqual(links());
+  w.tamper(`insert into alert (key, since, body) values ('of-the-backup', '2026-01-01T00:00:00.000Z', '{}')`);
+  expect((await pages.get("/alerts")).text).toContain("of-the-backup");
+});
+
+it("beside a daemon that shows none itself there are pages, of the machine itself alone", async () => {
+  const w = await world({ records: company(1, 1) });
+  await w.run("run", "everything");
+  w.extra = "serve: { pages: false }\n";
+  w.write();
+  expect((await (await showing(w, operator, "beside a daemon")).get("/today")).status).toBe(200);
+  expect((await (await showing(w)).get("/today")).status).toBe(404);
 });
 
 it("what one page shows is of one state of the ledger, whatever is written while it is read", async () => {
