@@ -128,8 +128,8 @@ export class AssumptionsMet {
   }
 
   /**
-   * Ends a contradiction, with an audit entry; answers false where none stands. `requireMeant` throws where what stands now
-   * is not what the person means.
+   * Ends a contradiction, with an audit entry; answers false where none stands. `requireMeant` throws where what stands
+   * now is not what the person means.
    */
   async accept(
     row: AssumptionId,
