@@ -1,6 +1,7 @@
 import { toInstant } from "../base/clock.ts";
 import { usage } from "../base/errors.ts";
 import { pageLink, pagePath } from "../report/page-links.ts";
+import type { Inquiry } from "../inquiry/inquiry.ts";
 import type { AlertFacts, AlertWayFacts } from "../report/alerts.ts";
 import { countOf, fromBody, severityOf } from "../run/notify/alert.ts";
 import { concerns } from "../run/notify/due.ts";
@@ -10,9 +11,12 @@ import type { Application } from "./application.ts";
 import { tellingSettings } from "./alert-settings.ts";
 
 /** What stands at the last look, who was told of it by which way, and how the ways are doing. */
-export async function alertsNow(application: Application): Promise<AlertFacts> {
+export async function alertsNow(
+  application: Pick<Application, "config">,
+  inquiry: Pick<Inquiry, "alerts">,
+): Promise<AlertFacts> {
   const { ways, publicUrl } = tellingSettings(application.config);
-  const { standing, told, deliveries } = await (await application.inquiry()).alerts();
+  const { standing, told, deliveries } = await inquiry.alerts();
   const toldAt = new Map(told.map((row) => [JSON.stringify([row.way, row.key]), row.toldAt]));
   const doing = (kind: "way" | "switch", name: string, shown: string): AlertWayFacts => {
     const found = deliveries.find((one) => one.kind === kind && one.name === name);

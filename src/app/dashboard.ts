@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import pLimit from "p-limit";
 import type { Clock } from "../base/clock.ts";
 import type { Inquiry } from "../inquiry/inquiry.ts";
@@ -51,13 +52,20 @@ export interface DashboardRequest {
 /** Opens what the pages read: a connection of its own that can only read, beside every run. */
 export function createDashboard({ application, live, signal, longReads }: DashboardRequest): Dashboard {
   const oneAtATime = pLimit(1);
-  let inquiry: Inquiry | undefined;
+  let open: { inquiry: Inquiry; file: string } | undefined;
+  const close = (): void => {
+    open?.inquiry.close();
+    open = undefined;
+  };
   const opened = async (): Promise<Inquiry> => {
     const now = application();
     now.requireLedger();
     const { openInquiry } = await import("../inquiry/inquiry.ts");
-    inquiry ??= openInquiry(now.ledgerPath);
-    return inquiry;
+    // Where a backup was restored, the file that is open is not the ledger any more.
+    const file = fileAt(now.ledgerPath);
+    if (open?.file !== file) close();
+    open ??= { inquiry: openInquiry(now.ledgerPath), file };
+    return open.inquiry;
   };
   return {
     get application() {
@@ -71,12 +79,19 @@ export function createDashboard({ application, live, signal, longReads }: Dashbo
       return states.filter((state) => state.nextFireTime !== undefined);
     },
     longReads: longReads ?? createLongReads(application),
-    read: async (question) => await oneAtATime(async () => await question(await opened())),
-    close: () => {
-      inquiry?.close();
-      inquiry = undefined;
-    },
+    read: async (question) =>
+      await oneAtATime(async () => {
+        const inquiry = await opened();
+        return await inquiry.ofOneState(async () => await question(inquiry));
+      }),
+    close,
   };
+}
+
+/** Which file lies there. */
+function fileAt(path: string): string {
+  const { dev, ino } = statSync(path);
+  return `${dev}/${ino}`;
 }
 
 function firesNext(application: Application): FireTimes[] {

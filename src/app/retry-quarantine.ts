@@ -49,9 +49,12 @@ async function mapAnew(
     for (const one of ids) results.push(await retries.retry(one, by));
     return results;
   } finally {
-    // Look-up tables of a mapping are read in the view of their source.
-    for (const source of application.sources()) await source.endReading();
-    ledger.runs.releaseLock();
+    try {
+      // Look-up tables of a mapping are read in the view of their source.
+      for (const source of application.sources()) await source.endReading();
+    } finally {
+      ledger.runs.releaseLock();
+    }
   }
 }
 

@@ -1,10 +1,13 @@
 import { sql } from "kysely";
 import type { Json } from "../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
+import { isApproved } from "../ledger/approvals/approved-operations.ts";
 import { waitsForWord } from "../ledger/approvals/holds.ts";
+import { shownMark } from "../ledger/approvals/shown-mark.ts";
 import { stored, storedOrNull } from "../ledger/database/stored.ts";
 import { noWeight } from "../operation/taking.ts";
 import type { Weight } from "../operation/taking.ts";
+import { kindIn } from "../operation/registry.ts";
 import type { HoldFacts } from "../report/facts.ts";
 import { holds } from "./holds.ts";
 import { spelled } from "./read-only-ledger.ts";
@@ -42,6 +45,8 @@ export interface HeldByRun {
   run: string;
   operations: number;
   customers: number;
+  /** Stands for exactly these operations; undefined where so much is held that not all of it was looked at. */
+  mark: string | undefined;
 }
 
 const mostSummed = 10_000;
@@ -157,21 +162,39 @@ export async function heldSums(ledger: ReadOnlyLedger, hold?: string): Promise<H
   return { ...row, more: row.operations > mostSummed };
 }
 
+/** Stands for exactly what of a hold waits for a person's word, as it is held now. */
+export async function heldMark(ledger: ReadOnlyLedger, hold: string): Promise<string> {
+  const { rows } = await sql<{ kind: string; hash: string }>`
+    select o.kind, o.hash from operation o
+    join hold_operation i on i.hold_id = o.hold_id and i.kind = o.kind and i.hash = o.hash and i.ended_at is null
+    where o.hold_id = ${hold} and o.state = 'held' and not exists (select 1 from approved_operation a
+      where a.kind = o.kind and a.hash = o.hash and a.hold_id = o.hold_id and a.used_at is null)
+  `.execute(ledger.db);
+  return shownMark(rows);
+}
+
 /** Runs of which something waits that a sum held, the one that holds the most first. */
 export async function heldByRuns(ledger: ReadOnlyLedger, limit: number): Promise<HeldByRun[]> {
-  const { rows } = await sql<HeldByRun>`
-    select run_id as run, count(*) as operations, count(distinct customer_namespace || '/' || customer_id) as customers
-    from (select o.run_id, o.customer_namespace, o.customer_id from operation o
-      join hold h on h.id = o.hold_id and h.state = 'open'
-      join hold_operation i on i.hold_id = o.hold_id and i.hash = o.hash and i.ended_at is null
-        and i.scope in ('run', 'day', 'week', 'rebuilt')
-      where o.hold_id is not null and o.state = 'held' and o.run_id is not null
-        and not exists (select 1 from approved_operation a where a.kind = o.kind and a.hash = o.hash
-          and a.hold_id = o.hold_id and a.used_at is null)
-      limit ${sql.lit(mostSummed)})
-    group by run_id order by operations desc, run_id limit ${limit}
+  const { rows } = await sql<{ run: string; kind: string; hash: string; customer: string }>`
+    select o.run_id as run, o.kind, o.hash, o.customer_namespace || '/' || o.customer_id as customer from operation o
+    join hold h on h.id = o.hold_id and h.state = 'open'
+    join hold_operation i on i.hold_id = o.hold_id and i.kind = o.kind and i.hash = o.hash and i.ended_at is null
+      and i.scope in ('run', 'day', 'week', 'rebuilt')
+    where o.hold_id is not null and o.state = 'held' and o.run_id is not null
+      and ${sql.raw(kindIn("o.kind", ({ approvedAlone: isAlone }) => !isAlone))}
+      and not ${sql.raw(isApproved("o.kind", "o.hash"))}
+    limit ${sql.lit(mostSummed + 1)}
   `.execute(ledger.db);
-  return rows;
+  const isAll = rows.length <= mostSummed;
+  return [...Map.groupBy(rows, ({ run }) => run)]
+    .map(([run, held]) => ({
+      run,
+      operations: held.length,
+      customers: new Set(held.map(({ customer }) => customer)).size,
+      mark: isAll ? shownMark(held) : undefined,
+    }))
+    .toSorted((one, other) => other.operations - one.operations || (one.run < other.run ? -1 : 1))
+    .slice(0, limit);
 }
 
 function waitingFromRow(row: {

@@ -14,7 +14,7 @@ import {
 import { standAsOf, stoodSince } from "./as-of/as-of.ts";
 import { blockers, closedFiles, closingEntry, closings, enteredLate, frozenDigests, joinedPeriod } from "./books.ts";
 import { explain } from "./explain.ts";
-import { heldByRuns, heldOperations, heldSums, standingHolds, waitingOperations } from "./held.ts";
+import { heldByRuns, heldMark, heldOperations, heldSums, standingHolds, waitingOperations } from "./held.ts";
 import { find, findEverywhere } from "./find.ts";
 import { holds } from "./holds.ts";
 import { measures } from "./measures.ts";
@@ -65,6 +65,8 @@ function questionsTo(ledger: ReadOnlyLedger) {
     (...words: Words): Rows =>
       question()(ledger, ...words);
   return {
+    /** Several questions whose answers are of one state of the ledger together. */
+    ofOneState: async <T>(work: () => Promise<T>): Promise<T> => await ledger.oneState(work),
     status: answered(() => status),
     alerts: answered(() => alerts),
     taken: answered(() => taken),
@@ -89,6 +91,7 @@ function questionsTo(ledger: ReadOnlyLedger) {
     heldOperations: answered(() => heldOperations),
     waitingOperations: answered(() => waitingOperations),
     heldSums: answered(() => heldSums),
+    heldMark: answered(() => heldMark),
     heldByRuns: answered(() => heldByRuns),
     runs: answered(() => runs),
     run: answered(() => runStory),

@@ -55,6 +55,7 @@ async function askEverything(inquiry: Inquiry): Promise<void> {
   await inquiry.heldOperations("h", { limit: 1 });
   for (const hold of [undefined, "h"]) await inquiry.heldSums(hold);
   await inquiry.heldByRuns(1);
+  await inquiry.heldMark("h-none");
   await inquiry.readsOf({ source: "s", stream: "orders", limit: 1 });
   await inquiry.runGlance("r");
   await inquiry.runOperations("r", { limit: 1 });

@@ -4,6 +4,7 @@ import { world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
 import { severalTroubles } from "../support/several-troubles.ts";
 import { operator, showing } from "../support/showing.ts";
+import type { Showing } from "../support/showing.ts";
 import { hostile, hostileSql, textOnly } from "./hostile.ts";
 
 interface Held {
@@ -17,6 +18,22 @@ const heldIn = (w: World): Held[] =>
   w.rows(
     "select id, hold_id as hold, run_id as run, subject from operation where state = 'held' order by customer_id, subject",
   );
+/** What the form of a decision says that its page showed. */
+async function shownBy(pages: Showing, page: string, action: string): Promise<string> {
+  const { text } = await pages.get(page);
+  const form = text.split("<form").find((part) => part.includes(`action="${action}"`)) ?? "";
+  return /name="shown" value="([0-9a-f]*)"/u.exec(form)?.[1] ?? "";
+}
+/** A world whose last run held three operations of three customers because of its own sum. */
+async function heldByItsSum(): Promise<World> {
+  const w = await world({ records: company(8, 2) });
+  await w.run("run", "everything");
+  w.extra = "limits: { taking: { run: { floor: 1, share: 0 } } }\n";
+  for (const person of w.staff) if (["S1-1", "S2-1", "S3-1"].includes(person.id)) person.holds = [];
+  w.write();
+  await w.run("run", "everything");
+  return w;
+}
 const states = (w: World): unknown => w.rows("select id, state from hold order by customer_id");
 const entries = (w: World): unknown => w.rows("select count(*) as count from audit");
 
@@ -44,7 +61,8 @@ describe("the plan", () => {
     const pages = await showing(w);
     const [first, , last] = heldIn(w);
     const [approved, rejected] = [`/hold/${first?.hold}`, `/hold/${last?.hold}`];
-    const answer = await pages.post(approved, { decision: "approve", reason: "asked the customer" });
+    const shown = await shownBy(pages, approved, approved);
+    const answer = await pages.post(approved, { decision: "approve", reason: "asked the customer", shown });
     expect([answer.status, answer.headers["location"]]).toEqual([303, `${approved}?done=approved`]);
     expect((await pages.get(`${approved}?done=approved`)).text).toContain("The next run carries out exactly");
     const refused = await pages.post(rejected, { decision: "reject", reason: "they are still needed" });
@@ -75,24 +93,60 @@ describe("the plan", () => {
   });
 
   it("lets a person approve everything that a run held because of its sums", async () => {
-    const w = await world({ records: company(8, 2) });
-    await w.run("run", "everything");
-    w.extra = "limits: { taking: { run: { floor: 1, share: 0 } } }\n";
-    for (const person of w.staff) if (["S1-1", "S2-1", "S3-1"].includes(person.id)) person.holds = [];
-    w.write();
-    await w.run("run", "everything");
+    const w = await heldByItsSum();
     const pages = await showing(w);
     const run = heldIn(w)[0]?.run ?? "";
     expect((await pages.get("/plan")).text).toContain("held 3 operations of 3 customers");
-    const answer = await pages.post(`/plan/run/${run}`, { decision: "approve", reason: "a branch was closed" });
+    const shown = await shownBy(pages, "/plan", `/plan/run/${run}`);
+    const answer = await pages.post(`/plan/run/${run}`, { decision: "approve", reason: "a branch was closed", shown });
     expect([answer.status, answer.headers["location"]]).toEqual([303, "/plan?done=approved-run"]);
-    const late = await pages.post(`/plan/run/${run}`, { decision: "approve", reason: "again" });
+    const late = await pages.post(`/plan/run/${run}`, { decision: "approve", reason: "again", shown });
     expect([late.status, late.text]).toEqual([409, expect.stringContaining("nothing is held any more")]);
     expect((await w.does("run", "everything")).calls).toEqual({ M9: 3 });
   });
 });
 
 describe("a decision", () => {
+  it("on a hold that holds more than its page showed approves nothing", async () => {
+    const w = await severalTroubles();
+    const pages = await showing(w);
+    const [first] = heldIn(w);
+    const path = `/hold/${first?.hold}`;
+    const other = `hash = (select hash from operation where id = '${first?.id}')`;
+    w.tamper(`update hold_operation set ended_at = '2026-01-01T00:00:00.000Z' where ${other}`);
+    const shown = await shownBy(pages, path, path);
+    w.tamper(`update hold_operation set ended_at = null where ${other}`);
+    const before = [states(w), entries(w)];
+    for (const said of [{ shown }, {}]) {
+      const { status, text } = await pages.post(path, { decision: "approve", reason: "asked the customer", ...said });
+      expect([status, text]).toEqual([409, expect.stringContaining("is not what the page showed")]);
+    }
+    expect([states(w), entries(w)]).toEqual(before);
+    expect(w.rows("select * from approved_operation")).toEqual([]);
+    const again = await shownBy(pages, path, path);
+    const answer = await pages.post(path, { decision: "approve", reason: "asked the customer", shown: again });
+    expect(answer.status).toBe(303);
+  });
+
+  it("on a run that went on holding since its page was shown approves nothing", async () => {
+    const w = await heldByItsSum();
+    const pages = await showing(w);
+    const [first] = heldIn(w);
+    const run = first?.run ?? "";
+    w.tamper(`update operation set run_id = null where id = '${first?.id}'`);
+    expect((await pages.get("/plan")).text).toContain("held 2 operations of 2 customers");
+    const shown = await shownBy(pages, "/plan", `/plan/run/${run}`);
+    w.tamper(`update operation set run_id = '${run}' where id = '${first?.id}'`);
+    const before = entries(w);
+    for (const said of [{ shown }, {}]) {
+      const sent = { decision: "approve", reason: "a branch was closed", ...said };
+      const { status, text } = await pages.post(`/plan/run/${run}`, sent);
+      expect([status, text]).toEqual([409, expect.stringContaining("is not what the page showed")]);
+    }
+    expect(entries(w)).toEqual(before);
+    expect(w.rows("select * from approved_operation")).toEqual([]);
+  });
+
   it("that somebody else took meanwhile is answered with what stands now, and changes nothing", async () => {
     const w = await severalTroubles();
     const pages = await showing(w);

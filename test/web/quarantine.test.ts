@@ -128,6 +128,16 @@ describe("the pages of the quarantine", () => {
     expect(w.rows("select id from quarantine")).toHaveLength(4);
   });
 
+  it("let go of the run lock also where a source cannot end its reading", async () => {
+    const { pages, ids } = await inQuarantine();
+    const { application } = pages.dashboard;
+    for (const source of application.sources()) source.endReading = () => Promise.reject(new Error("gone"));
+    expect((await pages.post(`/quarantine/${ids.get("SX")}/retry`, {})).status).toBe(500);
+    const ledger = await application.ledger();
+    expect(() => ledger.runs.takeLock()).not.toThrow();
+    ledger.runs.releaseLock();
+  });
+
   it("are as long as a page, however many rows wait and however long one of them is", async () => {
     const { w, pages, ids } = await inQuarantine();
     const id = ids.get("OX") ?? "";

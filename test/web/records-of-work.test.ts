@@ -104,7 +104,18 @@ describe("the page of assumptions", () => {
     const standing =
       "select row from assumption_met where verdict = 'contradicted' and accepted_at is null order by row";
     expect(w.rows(standing)).toEqual([{ row: "A12" }, { row: "A17" }]);
-    const accepted = await writing.post(path, { reason: "the desk corrected it" });
+    const shownNow = async (): Promise<string> => {
+      const form = (await writing.get("/assumptions")).text.split("<form").find((part) => part.includes(path)) ?? "";
+      return /name="shown" value="([0-9a-f]*)"/u.exec(form)?.[1] ?? "";
+    };
+    const shown = await shownNow();
+    await ledger.assumptions.met([{ row: "A12", verdict: "contradicted", evidence: "three customers" }]);
+    for (const said of [{ shown }, {}]) {
+      const stale = await writing.post(path, { reason: "the desk corrected it", ...said });
+      expect([stale.status, stale.text]).toEqual([409, expect.stringContaining("is not what the page showed")]);
+    }
+    expect(w.rows(standing)).toEqual([{ row: "A12" }, { row: "A17" }]);
+    const accepted = await writing.post(path, { reason: "the desk corrected it", shown: await shownNow() });
     expect([accepted.status, accepted.text]).toEqual([200, expect.stringContaining("A12 is accepted")]);
     expect(w.rows(standing)).toEqual([{ row: "A17" }]);
     for (const other of ["A12", "A99", "__proto__"])

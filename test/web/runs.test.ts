@@ -1,5 +1,9 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { runInNewContext } from "node:vm";
 import { request } from "undici";
 import { describe, expect, it } from "vitest";
+import { projectFolder } from "../../src/base/project-folder.ts";
 import { executeJob } from "../../src/app/execute-job.ts";
 import { company } from "../support/world/crm.ts";
 import { until, world } from "../support/cli.ts";
@@ -203,4 +207,37 @@ describe("text from elsewhere", () => {
       textOnly(answer.text);
     }
   });
+});
+
+it("whoever asks for the head of the events of a run takes nobody's place", async () => {
+  const w = await severalTroubles();
+  const pages = await showing(w);
+  const run = runsIn(w)[0]?.id ?? "";
+  w.tamper(`update run set state = 'running', finished_at = null where id = '${run}'`);
+  for (let asked = 0; asked < 25; asked += 1) {
+    const { statusCode } = await request(`${pages.url}/run/${run}/events`, { method: "HEAD" });
+    expect(statusCode).toBe(200);
+  }
+  w.tamper(`update run set state = 'done', finished_at = started_at where id = '${run}'`);
+  expect((await events(pages, run)).map(({ event }) => event)).toContain("ended");
+});
+
+it("a page whose news do not come any more says so, until they come again", () => {
+  const place = { dataset: { live: "/run/r/events" }, innerHTML: "3 of 9" };
+  const listeners = new Map<string, (event: { data: string }) => void>();
+  runInNewContext(readFileSync(join(projectFolder, "assets", "live.js"), "utf8"), {
+    document: { querySelectorAll: () => [place] },
+    EventSource: class {
+      addEventListener(name: string, listener: (event: { data: string }) => void): void {
+        listeners.set(name, listener);
+      }
+    },
+  });
+  listeners.get("error")?.({ data: "" });
+  expect(place.innerHTML).toContain("3 of 9");
+  expect(place.innerHTML).toContain("older");
+  listeners.get("error")?.({ data: "" });
+  expect(place.innerHTML.split("older")).toHaveLength(2);
+  listeners.get("shown")?.({ data: "4 of 9" });
+  expect(place.innerHTML).toBe("4 of 9");
 });

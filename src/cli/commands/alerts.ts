@@ -27,7 +27,7 @@ async function alertsCommand(invocation: Invocation): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
     const { alertsNow } = await import("../../app/alerts.ts");
-    const facts = await alertsNow(application);
+    const facts = await alertsNow(application, await application.inquiry());
     if (options.json) {
       output.json(toJson(facts));
       return ok;

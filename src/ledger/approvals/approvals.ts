@@ -11,6 +11,7 @@ import { RunOperations } from "../journal/run-operations.ts";
 import type { ApprovedOperations, HeldNow, HeldOperation, WordOn } from "./approved-operations.ts";
 import type { HoldRow, HoldTables } from "./holds.ts";
 import type { WorkTables } from "../records/work.ts";
+import { shownMark } from "./shown-mark.ts";
 
 /** A hold that is opened, with each operation that it holds back. */
 interface NewHold extends Omit<HoldRow, "id" | "state" | "createdAt" | "decidedAt" | "reason" | "ofUndo"> {
@@ -120,13 +121,15 @@ export class Approvals {
   /**
    * A person's decision on a hold, with who it is, or its use by the run that carries it out. What was approved may be
    * rejected until it is carried out: the approvals under it count for nothing then. `ofUndo`: `apply` with the file of
-   * an undo carries out what it holds, and no other run.
+   * an undo carries out what it holds, and no other run. `shown`: the mark of what the person saw; where it is not that
+   * of what would be approved, a Problem says so.
    */
   async decide(
     id: string,
     state: "approved" | "rejected" | "used" | "lapsed",
     reason: string,
     by?: string,
+    shown?: string,
   ): Promise<HoldRow & { alone: readonly string[] }> {
     return await this.#context.write(() => {
       const hold = this.#holds.hold(id);
@@ -140,6 +143,7 @@ export class Approvals {
           exitCode: exitCodes.usage,
         });
       }
+      if (state === "approved") this.#requireShown(hold, shown);
       const at = this.#context.now;
       const alone = state === "approved" ? this.#approveSet(hold, by ?? "", at) : [];
       if (state === "rejected") this.#approved.takeBack(id);
@@ -153,6 +157,11 @@ export class Approvals {
       });
       return { ...hold, state, alone };
     });
+  }
+
+  #requireShown({ id }: HoldRow, shown: string | undefined): void {
+    const left = this.#approved.of(id).filter(({ approved }) => !approved);
+    if (shown !== undefined && shown !== shownMark(left)) throw notShown(`what ${id} holds`);
   }
 
   /** Approves what a hold holds back, but for what has to be approved by itself, of which it gives the ids. */
@@ -273,24 +282,36 @@ export class Approvals {
   /**
    * A person's word on everything that a run held because of its own sum or that of 24 hours or 7 days, or because the
    * ledger was built anew; what a policy or the limit of an enterprise holds stays held. Gives how many operations of
-   * how many customers were approved. Throws a Problem where nothing of it is held any more.
+   * how many customers were approved. Throws a Problem where nothing of it is held any more, or where it is not what
+   * the person saw, of which `shown` is the mark.
    */
-  async approveRun(run: string, reason: string, by: string): Promise<{ customers: number; operations: number }> {
+  async approveRun(
+    run: string,
+    reason: string,
+    by: string,
+    shown?: string,
+  ): Promise<{ customers: number; operations: number }> {
     return await this.#context.write(() => {
       const customers = new Set<string>();
-      let operations = 0;
-      for (const held of this.#ofRuns.heldOf(run)) {
-        const hold = this.#holds.hold(held.holdId);
-        if (hold?.state !== "open") continue;
-        const why = this.#approved.of(hold.id).find((item) => item.hash === held.hash && item.kind === held.kind);
-        if (why === undefined || !scopesOfRuns.includes(why.scope)) continue;
-        if (kindOf(held).approvedAlone || this.#approved.isApproved(held)) continue;
+      const approving = this.#approvableOf(run);
+      if (approving.length === 0) throw notHeld(`nothing is held any more because of the sums of ${run}`);
+      if (shown !== undefined && shown !== shownMark(approving)) throw notShown(`what ${run} held`);
+      for (const { hold, ...held } of approving) {
         this.#approve(hold, held, reason, by);
         customers.add(formatKey(hold.customer));
-        operations += 1;
       }
-      if (operations === 0) throw notHeld(`nothing is held any more because of the sums of ${run}`);
-      return { customers: customers.size, operations };
+      return { customers: customers.size, operations: approving.length };
+    });
+  }
+
+  /** What a run held because of a sum and is not approved yet, but for what is approved by itself alone. */
+  #approvableOf(run: string) {
+    return this.#ofRuns.heldOf(run).flatMap((held) => {
+      const hold = this.#holds.hold(held.holdId);
+      if (hold?.state !== "open") return [];
+      const why = this.#approved.of(hold.id).find((item) => item.hash === held.hash && item.kind === held.kind);
+      if (why === undefined || !scopesOfRuns.includes(why.scope)) return [];
+      return kindOf(held).approvedAlone || this.#approved.isApproved(held) ? [] : [{ ...held, hold }];
     });
   }
 
@@ -348,6 +369,15 @@ function notHeld(message: string): Problem {
     code: "approve.not-held",
     message: `${message}, so nothing was approved`,
     cure: "`crm-sync status` lists what is held now",
+    exitCode: exitCodes.usage,
+  });
+}
+
+function notShown(what: string): Problem {
+  return new Problem({
+    code: "approve.not-shown",
+    message: `${what} now is not what the page showed, so nothing was approved`,
+    cure: "look at what stands there now, then decide again",
     exitCode: exitCodes.usage,
   });
 }

@@ -127,9 +127,18 @@ export class AssumptionsMet {
     });
   }
 
-  /** Ends a contradiction, with an audit entry; answers false where none stands. */
-  async accept(row: AssumptionId, { by, reason }: { by: string; reason: string }): Promise<boolean> {
+  /**
+   * Ends a contradiction, with an audit entry; answers false where none stands. `requireMeant` throws where what stands
+   * now is not what the person means.
+   */
+  async accept(
+    row: AssumptionId,
+    { by, reason }: { by: string; reason: string },
+    requireMeant: (standing: Contradiction) => void = () => {},
+  ): Promise<boolean> {
     const ended = await this.#context.write(() => {
+      const standing = this.#standing().get(row);
+      if (standing !== undefined) requireMeant(standing);
       const at = this.#context.now;
       if (this.#statements.accept.run(at, by, reason, row).changes === 0) return false;
       const body = { row, by, reason };

@@ -14,7 +14,9 @@ import { whenOf } from "../when.ts";
 export const alertsPage: Page = {
   register(routes, dashboard) {
     routes.get("/alerts", needs("see"), async (context) => {
-      const { alerts, ending, ways, switches } = await alertsNow(dashboard.application);
+      const { alerts, ending, ways, switches } = await dashboard.read(
+        async (inquiry) => await alertsNow(dashboard.application, inquiry),
+      );
       const body = html`<p>
           ${alerts.length === 0 ? "Nothing stands that needs a person." : counted(alerts.length, "alert")}
         </p>

@@ -1,5 +1,5 @@
 import { html } from "hono/html";
-import { acceptAssumption } from "../../app/accept-assumption.ts";
+import { acceptAssumption, contradictionMark } from "../../app/accept-assumption.ts";
 import type { Dashboard } from "../../app/dashboard.ts";
 import { Problem } from "../../base/errors.ts";
 import type { AssumptionStanding } from "../../report/assumptions.ts";
@@ -23,11 +23,13 @@ export const assumptionsPage: Page = {
       if (dashboard.live === undefined) return await context.var.refuse("decide");
       const row = context.req.param("row");
       try {
-        const reason = keepableReason((await sentDecision(context)).reason);
-        await acceptAssumption(dashboard.application, row, { by: context.var.person.name, reason });
+        const { reason, shown: seen } = await sentDecision(context);
+        const whose = { by: context.var.person.name, reason: keepableReason(reason) };
+        await acceptAssumption(dashboard.application, row, whose, seen);
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
-        return await allRows(context, dashboard, { kind: "failed", text: error.message, cure: error.cure });
+        const notice = { kind: "failed", text: error.message, cure: error.cure } as const;
+        return await allRows(context, dashboard, notice, error.code === "accept.not-shown" ? 409 : 400);
       }
       const text = `${row} is accepted; the next run sends again what rests on it.`;
       return await allRows(context, dashboard, { kind: "done", text });
@@ -35,7 +37,12 @@ export const assumptionsPage: Page = {
   },
 };
 
-async function allRows(context: PageContext, dashboard: Dashboard, notice?: Content["notice"]): Promise<Response> {
+async function allRows(
+  context: PageContext,
+  dashboard: Dashboard,
+  notice?: Content["notice"],
+  status: 200 | 400 | 409 = 200,
+): Promise<Response> {
   const rows = await dashboard.read(async (inquiry) => await inquiry.assumptions());
   const against = rows.filter(({ standing }) => standing === "contradicted");
   const cells = rows.map((row) => [
@@ -47,7 +54,6 @@ async function allRows(context: PageContext, dashboard: Dashboard, notice?: Cont
   const columns = [{ title: "Row" }, { title: "Question" }, { title: "Decided by" }, { title: "How it stands" }];
   const body = html`${against.map((row) => contradiction(context, dashboard, row))}
   ${table("What the contracts leave open", columns, cells)}`;
-  const status = notice?.kind === "failed" ? 400 : 200;
   return await framed(context, { title: "Assumptions", place, body, notice }, status);
 }
 
@@ -84,6 +90,7 @@ function contradiction(context: PageContext, dashboard: Dashboard, row: Assumpti
       : decisionForm(context, {
           id: `accept-${id}`,
           action: `/assumptions/${id}/accept`,
+          shown: contradictionMark(contradicted),
           choices: [{ value: "accept", label: `Accept ${id} as it is now` }],
         });
   return html`<section class="card bad" aria-label="${id} is contradicted">

@@ -2,6 +2,7 @@ import { html } from "hono/html";
 import type { Dashboard } from "../../app/dashboard.ts";
 import { toInstant } from "../../base/clock.ts";
 import { Problem, usage } from "../../base/errors.ts";
+import type { HeldByRun } from "../../inquiry/held.ts";
 import type { HoldFacts } from "../../report/facts.ts";
 import { idOfSegment, pagePath } from "../../report/page-links.ts";
 import { counted } from "../../report/text.ts";
@@ -40,8 +41,8 @@ export const planPage: Page = {
     routes.post("/plan/run/:id", needs("decide"), async (context) => {
       const run = idOfSegment(context.req.param("id"));
       return await deciding(context, dashboard, {
-        decide: async ({ ledger, reason, by }) => {
-          await ledger.approvals.approveRun(run, reason, by);
+        decide: async ({ ledger, reason, by, shown }) => {
+          await ledger.approvals.approveRun(run, reason, by, shown);
           return "/plan?done=approved-run";
         },
         shownAgain: async (notice, status) => await planShown(context, dashboard, notice, status),
@@ -65,17 +66,19 @@ interface Given {
   decision: string;
   reason: string;
   by: string;
+  /** What the page showed that the decision comes from. */
+  shown: string;
 }
 
 /** Carries out one decision on a hold, and names what to say of it. */
-async function decideOnHold(hold: string, { ledger, decision, reason, by }: Given): Promise<string> {
+async function decideOnHold(hold: string, { ledger, decision, reason, by, shown }: Given): Promise<string> {
   if (decision.startsWith("op_")) {
     await ledger.approvals.approveOperation(decision, reason, by);
     return "approved-one";
   }
   switch (decision) {
     case "approve": {
-      const { alone, ofUndo } = await ledger.approvals.decide(hold, "approved", reason, by);
+      const { alone, ofUndo } = await ledger.approvals.decide(hold, "approved", reason, by, shown);
       return alone.length > 0 ? "approved-in-part" : ofUndo ? "approved-undo" : "approved";
     }
     case "reject":
@@ -90,7 +93,13 @@ async function decideOnHold(hold: string, { ledger, decision, reason, by }: Give
 }
 
 /** Codes of problems that say: somebody else decided meanwhile, or a run did something about it. */
-const overtaken = new Set(["hold.decided", "hold.not-rejected", "approve.not-held", "operation.unknown"]);
+const overtaken = new Set([
+  "hold.decided",
+  "hold.not-rejected",
+  "approve.not-held",
+  "approve.not-shown",
+  "operation.unknown",
+]);
 
 /** Takes a decision and goes back to the page; where it cannot be taken, the page says why, as all stands now. */
 async function deciding(
@@ -107,11 +116,12 @@ async function deciding(
     </p>`;
     return await framed(context, { title: "Nothing is decided here", place: "Plan", body }, 403);
   }
-  const { decision, reason } = await sentDecision(context);
+  const { decision, reason, shown } = await sentDecision(context);
+  const by = context.var.person.name;
   try {
     const why = keepableReason(reason);
     const ledger = await dashboard.application.existingLedger();
-    return context.redirect(await given.decide({ ledger, decision, reason: why, by: context.var.person.name }), 303);
+    return context.redirect(await given.decide({ ledger, decision, reason: why, by, shown }), 303);
   } catch (error) {
     if (!(error instanceof Problem) || error.code.startsWith("ledger.")) throw error;
     if (error.code === "hold.unknown") return await notFoundPage(context, "There is no such hold.");
@@ -181,21 +191,25 @@ async function planShown(
   return await framed(context, { title: "Plan", place: "Plan", body, notice }, status);
 }
 
-function runHeld(
-  context: PageContext,
-  dashboard: Dashboard,
-  { run, operations, customers }: { run: string; operations: number; customers: number },
-): Html {
+function runHeld(context: PageContext, dashboard: Dashboard, { run, operations, customers, mark }: HeldByRun): Html {
   const what = `${counted(operations, "operation")} of ${counted(customers, "customer")}`;
   return html`<div class="card wait">
     <p><a href="${pagePath.run(run)}">${run}</a> held ${what} because of its own sum or that of days.</p>
     ${
-      mayDecide(context, dashboard)
+      mark !== undefined && mayDecide(context, dashboard)
         ? decisionForm(context, {
             id: `run-${run}`,
+            shown: mark,
             action: `/plan/run/${encodeURIComponent(run)}`,
             choices: [{ value: "approve", label: `Approve ${what}` }],
           })
+        : ""
+    }
+    ${
+      mark === undefined
+        ? html`<p class="soft">
+            More is held than is counted here: <code>crm-sync approve --run ${run}</code> approves all of it.
+          </p>`
         : ""
     }
   </div>`;
@@ -217,10 +231,10 @@ async function holdShown(
     const [hold] = await inquiry.holds({ id });
     if (hold === undefined) return undefined;
     const operations = await inquiry.heldOperations(id, { limit: operationsOfPage + 1, after });
-    return { hold, operations, sums: await inquiry.heldSums(id) };
+    return { hold, operations, sums: await inquiry.heldSums(id), mark: await inquiry.heldMark(id) };
   });
   if (facts === undefined) return await notFoundPage(context, "There is no such hold.");
-  const { hold, sums } = facts;
+  const { hold, sums, mark } = facts;
   const operations = facts.operations.slice(0, operationsOfPage);
   const choices = mayDecide(context, dashboard) ? choicesOn(hold) : [];
   const form = "decision";
@@ -232,7 +246,7 @@ async function holdShown(
       choices.length === 0
         ? ""
         : html`<h2>Decide</h2>
-            ${decisionForm(context, { id: form, action: pagePath.hold(id), choices, reason })}`
+            ${decisionForm(context, { id: form, action: pagePath.hold(id), choices, reason, shown: mark })}`
     }
     <h2>What it holds</h2>
     ${waitingList(operations, choices.length > 0 && hold.state !== "rejected" ? { approvedBy: form } : {})}

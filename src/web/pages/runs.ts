@@ -33,6 +33,8 @@ export const runsPage: Page = {
       const id = idOfSegment(context.req.param("id"));
       if ((await dashboard.read(async (inquiry) => await inquiry.runGlance(id))) === undefined)
         return context.text("There is no such run.\n", 404);
+      // Its body would be written for nobody, and never end.
+      if (context.req.method === "HEAD") return context.body(null, 200, { "content-type": "text/event-stream" });
       if (streams >= mostStreams) return context.text("Too many pages are live; this one is as it was loaded.\n", 503);
       streams += 1;
       return streamSSE(context, async (stream) => {

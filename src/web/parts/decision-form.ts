@@ -15,16 +15,23 @@ export interface Choice {
 
 /**
  * The form of a decision: a reason, and a button for each way to decide. A button elsewhere on the page belongs to it
- * by the form's `id`.
+ * by the form's `id`. `shown` stands for what the page shows: the decision is about that and nothing else.
  */
 export function decisionForm(
   context: PageContext,
-  form: { id: string; action: string; choices: readonly Choice[]; reason?: string | undefined },
+  form: {
+    id: string;
+    action: string;
+    choices: readonly Choice[];
+    reason?: string | undefined;
+    shown?: string | undefined;
+  },
 ): Html {
-  const { id, action, choices, reason = "" } = form;
+  const { id, action, choices, reason = "", shown } = form;
   const field = `${id}-reason`;
   return html`<form id="${id}" class="decision" method="post" action="${action}">
     <input type="hidden" name="csrf" value="${context.var.csrf}" />
+    ${shown === undefined ? "" : html`<input type="hidden" name="shown" value="${shown}" />`}
     <label for="${field}">Why</label>
     <textarea
       id="${field}"
@@ -51,13 +58,16 @@ ${reason}</textarea>
 export interface SentDecision {
   decision: string;
   reason: string;
+  /** What the page showed; empty where the form did not say it. */
+  shown: string;
 }
 
 export async function sentDecision(context: PageContext): Promise<SentDecision> {
-  const { decision, reason } = await context.req.parseBody();
+  const { decision, reason, shown } = await context.req.parseBody();
   return {
     decision: typeof decision === "string" ? decision : "",
     reason: typeof reason === "string" ? reason.trim() : "",
+    shown: typeof shown === "string" ? shown : "",
   };
 }
 

@@ -34,4 +34,20 @@ export const today: Breaks = {
     test: "web/plan.test.ts",
     title: "a decision > is for the role that decides alone, and only in the daemon's own pages",
   },
+  "a hold is approved also where it holds more than its page showed": {
+    file: "src/ledger/approvals/approvals.ts",
+    within: "requireShown",
+    find: "shown !== shownMark(left)",
+    replace: 'shown === "never"',
+    test: "web/plan.test.ts",
+    title: "a decision > on a hold that holds more than its page showed approves nothing",
+  },
+  "a run is approved also where it held more than its page showed": {
+    file: "src/ledger/approvals/approvals.ts",
+    within: "approveRun",
+    find: "shown !== shownMark(approving)",
+    replace: 'shown === "never"',
+    test: "web/plan.test.ts",
+    title: "a decision > on a run that went on holding since its page was shown approves nothing",
+  },
 };
