@@ -27,8 +27,8 @@ const neverFilled = [
   "passwords that were made since: `crm-sync staff reset-password` sets new ones",
   "whether assets were disabled or enabled since: what the CRM wants of that counts as asked for, and nothing is sent",
   "who was given an asset since and is not to have it any more: they keep it; take it away on the platform by hand",
-  "orders that were placed since for customers that the CRM gives no more: what stands there stays; let a source give " +
-    "those customers too (merged into which) before the rebuild",
+  "orders that were placed since for customers that the CRM gives no more: what stands there stays; let a source " +
+    "give those customers too (merged into which) before the rebuild",
   "asset numbers that were taken and not used: they are spent",
   "name, branch and address that were acknowledged since: they count as the backup has them, and are sent again " +
     "where the CRM says otherwise",

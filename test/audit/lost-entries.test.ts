@@ -4,7 +4,7 @@ import { byPython, exportOf, hasPython, lived, verifierAlone } from "../support/
 import { document } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
 
-/** A ledger that was backed up, lived on, was restored and rebuilt, and lived on again; heads of before that restore. */
+/** A ledger that was restored and rebuilt, and lived on; `lostHeads` are from before that. */
 async function restoredOnce(): Promise<{ w: World; lostHeads: string; from: number; until: number }> {
   const w = await lived();
   const backup: string = document(await w.run("--json", "backup", "--to", w.path("backups"))).path;
