@@ -29,8 +29,8 @@ export const backups: Breaks = {
   "a backup of another ledger is put in its place": {
     file: "src/app/restore.ts",
     within: "requireSameLedger",
-    find: "name === undefined || name === manifest.ledger",
-    replace: "name === undefined || name !== null",
+    find: "manifest.ledger === null || name === manifest.ledger",
+    replace: "manifest.ledger === null || name !== null",
     test: "app/backup.test.ts",
     title:
       "a backup that is put back > touches nothing where the ledger that stands there is another one, or a run is on",

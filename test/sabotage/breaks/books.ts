@@ -185,8 +185,8 @@ export const books: Breaks = {
   "what was known then has the events of orders that came later": {
     file: "src/inquiry/as-of/tables.ts",
     within: "tablesAsOf",
-    find: 'order_step: added("at")',
-    replace: 'order_step: "now"',
+    find: 'order_step: { as: "view", rows: "t.at <= :at"',
+    replace: 'order_step: { as: "view", rows: "true"',
     test: "inquiry/as-of-later.test.ts",
     title: "nothing that came on the day after is in what was known at a moment, in any statement",
   },

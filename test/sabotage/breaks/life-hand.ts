@@ -101,7 +101,7 @@ export const lifeByHand: Breaks = {
   },
   "a ledger that was worked with is built anew": {
     file: "src/run/rebuild.ts",
-    within: "runRebuild",
+    within: "rebuild",
     skips: "requireUnused",
     test: "scenarios/life/rebuild.test.ts",
     title: "a lost ledger is built again from the platform and the sources, and the next run finds nothing to do",
@@ -149,8 +149,8 @@ export const lifeByHand: Breaks = {
   "a number that an amendment had before the ledger was lost is given to the next one": {
     file: "src/ledger/state/order-steps.ts",
     within: "numberStatements",
-    find: "where namespace = +@namespace and order_id = +@id and origin = 'adopted')",
-    replace: "where namespace = +@namespace and order_id = +@id and origin = 'nobody')",
+    find: "where namespace = +@namespace and order_id = +@id and origin = 'adopted'",
+    replace: "where namespace = +@namespace and order_id = +@id and origin = 'nobody'",
     test: "scenarios/life/rebuild.test.ts",
     title: "an amended order comes back with its amendments, and the next one gets a number that none had",
   },
@@ -345,7 +345,7 @@ export const lifeByHand: Breaks = {
   },
   "an order that a source gave only after a rebuild counts as new": {
     file: "src/run/rebuild.ts",
-    within: "runRebuild",
+    within: "rebuild",
     find: 'tally.stream === "orders" && isCutOff(tally)',
     replace: "performance.now() < 0",
     test: "scenarios/life/rebuild-moved.test.ts",
@@ -395,7 +395,7 @@ export const lifeByHand: Breaks = {
   },
   "an order whose row had no id when the ledger was built anew counts as new": {
     file: "src/run/rebuild.ts",
-    within: "runRebuild",
+    within: "rebuild",
     find: '$unnamed.includes("orders") || ',
     replace: "performance.now() < 0 || ",
     test: "scenarios/life/rebuild-left.test.ts",

@@ -105,8 +105,8 @@ export const lifeOrders: Breaks = {
   "a number that the CRM gives again is taken where its asset stands": {
     file: "src/ledger/state/asset-numbers.ts",
     within: "anewStatements",
-    find: "origin = 'crm' and fixed_at is not null and ended_at is not null",
-    replace: "origin = 'crm' and fixed_at is not null",
+    find: "where wire_number = +? and fixed_at is not null and ended_at is not null and (origin = 'crm'",
+    replace: "where wire_number = +? and fixed_at is not null and (origin = 'crm'",
     test: "scenarios/life/given-numbers.test.ts",
     title: "a number that stands is not given to another order, whatever the CRM says",
   },
@@ -147,8 +147,8 @@ export const lifeOrders: Breaks = {
   "who claims an asset whose number was given on is told that it was never ordered": {
     file: "src/ledger/state/asset-numbers.ts",
     within: "anewStatements",
-    find: "s.kind = 'removed' and i.value ->> 'product' is null",
-    replace: "s.kind = 'removed' and i.value ->> 'product' is not null",
+    find: "and s.forgotten_at is null and i.value ->> 'product' is null",
+    replace: "and s.forgotten_at is null and i.value ->> 'product' is not null",
     test: "scenarios/life/cancelled.test.ts",
     title:
       "who claims an asset whose number the CRM gave to another order since is told that it ended, not that it is not ordered",

@@ -46,7 +46,7 @@ export const presets: Breaks = {
       "a source that names a preset > is refused by the line of the preset where that holds a secret itself, which is not repeated, or anything but data",
   },
   "a secret in an address is written into the proposal": {
-    file: "src/app/init-from.ts",
+    file: "src/app/address-secrets.ts",
     within: "withoutSecrets",
     find: "if (!secretName.test($name)) return true;",
     replace: "return true;",

@@ -137,7 +137,7 @@ export const running: Breaks = {
   },
   "a ledger that failed is told of as the reading that it ended": {
     file: "src/run/run.ts",
-    within: "runSync",
+    within: "synchronise",
     find: "throw $ledger.broken;",
     replace: "throw error;",
     test: "run/ledger-fails.test.ts",
@@ -145,7 +145,7 @@ export const running: Breaks = {
   },
   "records that a run did not come to have no outcome": {
     file: "src/run/run.ts",
-    within: "runSync",
+    within: "synchronise",
     skips: "deferUntouched",
 
     test: "run/sync-run.test.ts",
@@ -203,7 +203,7 @@ export const running: Breaks = {
   },
   "a plan's read counts as one that lacks a record": {
     file: "src/run/plan-run.ts",
-    within: "planRun",
+    within: "plan",
     find: "countsAbsence: false",
     replace: "countsAbsence: true",
     test: "cli/half-knowledge.test.ts",

@@ -50,8 +50,8 @@ export const sending: Breaks = {
   "the writer answers before it commits": {
     file: "src/ledger/database/writer.ts",
     within: "Writer.#commitCounted",
-    find: "this.#commit.run();",
-    replace: "setTimeout(() => this.#commit.run(), 50);",
+    find: "this.#timed(() => void this.#commit.run());",
+    replace: "setTimeout(() => void this.#commit.run(), 50);",
     test: "ledger/writer.test.ts",
     title: "the one writer > answers after the commit and not before",
   },

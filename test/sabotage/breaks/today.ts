@@ -36,7 +36,7 @@ export const today: Breaks = {
   },
   "a hold is approved also where it holds more than its page showed": {
     file: "src/ledger/approvals/approvals.ts",
-    within: "requireShown",
+    within: "Approvals.#requireShown",
     find: "shown !== shownMark(left)",
     replace: 'shown === "never"',
     test: "web/plan.test.ts",
@@ -44,7 +44,7 @@ export const today: Breaks = {
   },
   "a run is approved also where it held more than its page showed": {
     file: "src/ledger/approvals/approvals.ts",
-    within: "approveRun",
+    within: "Approvals.approveRun",
     find: "shown !== shownMark(approving)",
     replace: 'shown === "never"',
     test: "web/plan.test.ts",

@@ -1,0 +1,4 @@
+import { firstHour } from "../breaks/first-hour.ts";
+import { stage } from "../stage.ts";
+
+stage(firstHour);

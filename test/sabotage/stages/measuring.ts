@@ -1,0 +1,4 @@
+import { measuring } from "../breaks/measuring.ts";
+import { stage } from "../stage.ts";
+
+stage(measuring);

@@ -1,0 +1,4 @@
+import { pagesOfWork } from "../breaks/pages-of-work.ts";
+import { stage } from "../stage.ts";
+
+stage(pagesOfWork);

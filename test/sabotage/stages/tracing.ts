@@ -1,0 +1,4 @@
+import { tracing } from "../breaks/tracing.ts";
+import { stage } from "../stage.ts";
+
+stage(tracing);
