@@ -96,11 +96,12 @@ export function noteRestored(
 ): void {
   const copy = connect(path, {});
   try {
-    if (name !== null)
-      copy.prepare("insert into meta (key, value) values ('ledger', ?) on conflict (key) do nothing").run(name);
-    copy
-      .prepare("insert into meta (key, value) values (?, ?) on conflict (key) do update set value = excluded.value")
-      .run(gapKeys.restored, JSON.stringify(note));
+    const own = copy.prepare<[], string>("select value from meta where key = 'ledger'").pluck().get();
+    const set = copy.prepare(
+      "insert into meta (key, value) values (?, ?) on conflict (key) do update set value = excluded.value",
+    );
+    if (name !== null && own === undefined) set.run("ledger", name);
+    set.run(gapKeys.restored, JSON.stringify(note));
   } finally {
     copy.close();
   }
