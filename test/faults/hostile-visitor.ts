@@ -305,7 +305,10 @@ export class HostileVisitor {
         index,
       );
     if (!type.startsWith("text/html")) return;
-    for (const what of intrusions(text)) this.#note(what, sent, index);
+    // A statement is a document of its own with its style in it, without any right to run something.
+    const isStatement = /^\/reports\/[^/]+\/statement/u.test(sent.path);
+    for (const what of intrusions(text))
+      if (!isStatement || what !== "an element <style>") this.#note(what, sent, index);
     if (status !== 200) return;
     this.pagesSeen += 1;
     const { links, forms } = waysOn(text, sent.path);

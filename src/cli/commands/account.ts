@@ -8,7 +8,10 @@ import { reportFailure } from "../output.ts";
 import { askedTwice } from "../password-question.ts";
 
 export const register: Register = (program, carryOut) => {
-  const account = program.command("account").description("people who sign in at the pages with a password");
+  const account = program
+    .command("account")
+    .description("people who sign in at the pages with a password")
+    .addHelpText("after", example("crm-sync account hash > /etc/crm-sync/secrets/anna"));
   account
     .command("hash")
     .description("ask for a password and print the line that serve.access.accounts.NAME.password refers to")
