@@ -73,7 +73,7 @@ async function troubled(): Promise<World> {
   return w;
 }
 
-/** The figures of the ledger as it is now: those of a moment ago may be told again, for as long as they took to read. */
+/** The figures of the ledger as it is now: those of a moment ago may be told again for a while. */
 async function scrapeOfNow(running: Parameters<typeof scrape>[0]): ReturnType<typeof scrape> {
   const since = Date.now() / 1_000;
   for (;;) {
