@@ -49,7 +49,8 @@ export async function serve(application: Application, request: ServeRequest): Pr
       }
     },
     betweenRuns: async () => {
-      if (!request.takeReload()) return undefined;
+      // A person's retry or decision on a page works with the sources and services that are open now.
+      if (ledger.runs.epoch !== undefined || !request.takeReload()) return undefined;
       supervisor.reloading();
       const reloaded = await reload(current);
       tellLog(logger, reloaded);

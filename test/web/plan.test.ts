@@ -65,7 +65,8 @@ describe("the plan", () => {
     const answer = await pages.post(approved, { decision: "approve", reason: "asked the customer", shown });
     expect([answer.status, answer.headers["location"]]).toEqual([303, `${approved}?done=approved`]);
     expect((await pages.get(`${approved}?done=approved`)).text).toContain("The next run carries out exactly");
-    const refused = await pages.post(rejected, { decision: "reject", reason: "they are still needed" });
+    const seen = await shownBy(pages, rejected, rejected);
+    const refused = await pages.post(rejected, { decision: "reject", reason: "they are still needed", shown: seen });
     expect(refused.headers["location"]).toBe(`${rejected}?done=rejected`);
     expect(states(w)).toEqual([
       { id: first?.hold, state: "approved" },
@@ -126,6 +127,22 @@ describe("a decision", () => {
     const again = await shownBy(pages, path, path);
     const answer = await pages.post(path, { decision: "approve", reason: "asked the customer", shown: again });
     expect(answer.status).toBe(303);
+  });
+
+  it("on a hold that somebody else approved since its page was shown does not reject it", async () => {
+    const w = await severalTroubles();
+    const pages = await showing(w);
+    const path = `/hold/${heldIn(w)[0]?.hold}`;
+    const shown = await shownBy(pages, path, path);
+    const approved = await pages.post(path, { decision: "approve", reason: "asked the customer", shown });
+    expect(approved.status).toBe(303);
+    const before = [states(w), entries(w)];
+    const late = await pages.post(path, { decision: "reject", reason: "still needed", shown });
+    expect([late.status, late.text]).toEqual([409, expect.stringContaining("is not what the page showed")]);
+    expect([states(w), entries(w)]).toEqual(before);
+    const seen = await shownBy(pages, path, path);
+    expect((await pages.post(path, { decision: "reject", reason: "still needed", shown: seen })).status).toBe(303);
+    expect(states(w)).not.toEqual(before[0]);
   });
 
   it("on a run that went on holding since its page was shown approves nothing", async () => {

@@ -122,7 +122,7 @@ export class Approvals {
    * A person's decision on a hold, with who it is, or its use by the run that carries it out. What was approved may be
    * rejected until it is carried out: the approvals under it count for nothing then. `ofUndo`: `apply` with the file of
    * an undo carries out what it holds, and no other run. `shown`: the mark of what the person saw; where it is not that
-   * of what would be approved, a Problem says so.
+   * of what is left to approve, a Problem says so.
    */
   async decide(
     id: string,
@@ -143,7 +143,7 @@ export class Approvals {
           exitCode: exitCodes.usage,
         });
       }
-      if (state === "approved") this.#requireShown(hold, shown);
+      this.#requireShown(hold, shown);
       const at = this.#context.now;
       const alone = state === "approved" ? this.#approveSet(hold, by ?? "", at) : [];
       if (state === "rejected") this.#approved.takeBack(id);
@@ -376,7 +376,7 @@ function notHeld(message: string): Problem {
 function notShown(what: string): Problem {
   return new Problem({
     code: "approve.not-shown",
-    message: `${what} now is not what the page showed, so nothing was approved`,
+    message: `${what} now is not what the page showed, so nothing was decided`,
     cure: "look at what stands there now, then decide again",
     exitCode: exitCodes.usage,
   });

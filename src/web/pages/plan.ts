@@ -82,7 +82,7 @@ async function decideOnHold(hold: string, { ledger, decision, reason, by, shown 
       return alone.length > 0 ? "approved-in-part" : ofUndo ? "approved-undo" : "approved";
     }
     case "reject":
-      await ledger.approvals.decide(hold, "rejected", reason, by);
+      await ledger.approvals.decide(hold, "rejected", reason, by, shown);
       return "rejected";
     case "take-back":
       await ledger.approvals.takeBack(hold, reason, by);
