@@ -24,7 +24,10 @@ export function scrubbed(textsOfCustomer: () => string[], wire: Json, sent: Sent
   if (outcome.kind === "done") return { outcome, conclude };
   const raw = "raw" in outcome && outcome.raw !== undefined ? { raw: redact(outcome.raw, values) } : {};
   const said = outcome.kind === "rejected" ? { message: scrub(outcome.message, values) } : {};
-  return { outcome: { ...outcome, ...raw, ...said }, conclude };
+  const why = outcome.kind === "unknown" ? { reason: scrub(outcome.reason, values) } : {};
+  // Nobody holds a service to the codes of its contract.
+  const code = "code" in outcome && outcome.code !== undefined ? { code: scrub(outcome.code, values) } : {};
+  return { outcome: { ...outcome, ...raw, ...said, ...why, ...code }, conclude };
 }
 
 /** Every text of a wire payload, longest first: what a refusal in the service's words must not repeat. */

@@ -65,8 +65,8 @@ export function classify<T>(answer: TransportAnswer, expected: Expectation<T>): 
       ? { kind: "odd", reason: fitted.reason, alive: true, answer: json }
       : { kind: "success", data: fitted.data, answer: json };
   }
-  const { code } = envelope;
-  const meaning = meaningOf(code, expected.endpoint, expected.tokenCodes);
+  const code = shownCode(envelope.code);
+  const meaning = meaningOf(envelope.code, expected.endpoint, expected.tokenCodes);
   if (meaning.effect === "partial") {
     const fitted = fit(envelope.data, expected);
     return "reason" in fitted
@@ -74,6 +74,14 @@ export function classify<T>(answer: TransportAnswer, expected: Expectation<T>): 
       : { kind: "partial", data: fitted.data, code, answer: json };
   }
   return { kind: "code", code, meaning, message: readableMessage(envelope.message), answer: json };
+}
+
+/**
+ * A code as it is kept and shown. A service is held to no form of it: what is written there in words may be anybody's
+ * name, so it is not repeated.
+ */
+function shownCode(code: string): string {
+  return /^[A-Z0-9][A-Z0-9_.-]{0,39}$/u.test(code) ? code : "unreadable";
 }
 
 function fit<T>(data: Json, expected: Expectation<T>): { data: T } | { reason: string } {

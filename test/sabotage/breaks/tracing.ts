@@ -10,6 +10,14 @@ export const tracing: Breaks = {
     test: "cli/traces.test.ts",
     title: "plans, readings and what a service answers in words of its own are traced without those words",
   },
+  "what a service writes in the place of a code is repeated": {
+    file: "src/http/classification.ts",
+    within: "shownCode",
+    find: '$code : "unreadable"',
+    replace: "$code : $code",
+    test: "cli/odd-codes.test.ts",
+    title: "a name that a service answers as the code of E5 is nowhere in what is said",
+  },
   "a header that is a secret goes to a collector over plain http": {
     file: "src/http/traces/trace-settings.ts",
     within: "headersOf",
