@@ -79,7 +79,7 @@ const sample: Sizes = {
   outages: 2,
   cuts: 4,
   hostile: 2,
-  hostileRequests: 400,
+  hostileRequests: 3_000,
   clocks: 40,
   mistakes: 60,
   motions: 12,
