@@ -56,6 +56,11 @@ describe("a person with a browser, while a run is on and its platform fails,", (
     await anna.click("Plan");
     await anna.click(/Look at it and decide/u);
     expect(await anna.text()).toContain("6 of 8 (75.0 %) seats");
+    await until(
+      "no run plans the customer anew",
+      () => w.rows("select id from run where state = 'running'").length === 0,
+    );
+    await anna.page.goto(anna.page.url());
     await anna.page.type("textarea[name=reason]", "the customer asked for it on the phone");
     await anna.click("Approve all of it");
     expect(await anna.text()).toMatch(/approved/iu);

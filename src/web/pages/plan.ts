@@ -236,12 +236,15 @@ async function holdShown(
   if (facts === undefined) return await notFoundPage(context, "There is no such hold.");
   const { hold, sums, mark } = facts;
   const operations = facts.operations.slice(0, operationsOfPage);
-  const choices = mayDecide(context, dashboard) ? choicesOn(hold) : [];
+  // While a run plans the customer anew, nothing can be shown of what the hold holds, so nothing of it is decided.
+  const isPlanned = hold.state === "open" && operations.length === 0 && after === 0;
+  const choices = mayDecide(context, dashboard) && !isPlanned ? choicesOn(hold) : [];
   const form = "decision";
   const place = operations.at(-1)?.place ?? 0;
   const body = html`
     <p class="lead">${recordLink("customers", hold.customer)}: ${sumsText(sums)}</p>
     ${holdFactsList(hold, whenOf(dashboard))}
+    ${isPlanned ? html`<p class="soft">A run plans this customer anew: look again in a moment.</p>` : ""}
     ${
       choices.length === 0
         ? ""

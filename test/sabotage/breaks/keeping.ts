@@ -182,7 +182,7 @@ export const keeping: Breaks = {
     within: "personalDataIn",
     find: `$text.normalize("NFKC")`,
     replace: "$text",
-    test: "cli/reason.test.ts",
+    test: "app/reason.test.ts",
     title:
       "a reason that stands in the audit record for good > may not hold personal data: phoned １３８００１３８０００",
   },
@@ -191,7 +191,7 @@ export const keeping: Breaks = {
     within: "personalDataIn",
     find: `$numbers?.some($isPhone) === true ? "a phone number" : undefined`,
     replace: "undefined",
-    test: "cli/reason.test.ts",
+    test: "app/reason.test.ts",
     title: "a reason that stands in the audit record for good > may not hold personal data: rang 07700 900123",
   },
   "private fields stand in a record as they are": {
