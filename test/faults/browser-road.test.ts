@@ -56,7 +56,6 @@ describe("a person with a browser, while a run is on and its platform fails,", (
     await anna.click("Plan");
     await anna.click(/Look at it and decide/u);
     expect(await anna.text()).toContain("6 of 8 (75.0 %) seats");
-    expect(new Set(decided(w).by)).toEqual(new Set(["anna"]));
     expect(isRunning(w), "all of it was done in the middle of a run").toBe(true);
 
     await anna.click("Reports");
