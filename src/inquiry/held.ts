@@ -53,10 +53,24 @@ const mostSummed = 10_000;
 const standing = ["open", "approved"] as const;
 const waiting = ["planned", "held"] as const;
 
-const approvedAlone = sql<number>`exists (select 1 from approved_operation a where a.kind = operation.kind
-  and a.hash = operation.hash and a.hold_id = operation.hold_id and a.used_at is null)`;
-const heldFor = sql<string | null>`(select i.reason from hold_operation i where i.hold_id = operation.hold_id
-  and i.hash = operation.hash and i.ended_at is null)`;
+const ownHold = sql<string | null>`operation.hold_id`;
+const approvedAlone = (hold = ownHold) => sql<number>`exists (select 1 from approved_operation a
+  where a.kind = operation.kind and a.hash = operation.hash and a.hold_id = ${hold} and a.used_at is null)`;
+const heldFor = (hold = ownHold) => sql<string | null>`(select i.reason from hold_operation i
+  where i.hold_id = ${hold} and i.hash = operation.hash and i.ended_at is null)`;
+
+/**
+ * What of a hold waits: what is held, and while a run is planning its customer anew, the same operations as that run
+ * has them, until it judges them.
+ */
+const waitsOf = (hold: string) => sql<boolean>`operation.rowid in (
+  select rowid from operation where hold_id = ${hold} and state = 'held'
+  union all
+  select o.rowid from hold h join operation o
+    on o.customer_namespace = h.customer_namespace and o.customer_id = h.customer_id
+      and o.state in ('planned', 'held') and +o.state = 'planned'
+  where h.id = ${hold} and h.state in ('open', 'approved') and exists (select 1 from hold_operation i
+    where i.hold_id = h.id and i.hash = o.hash and i.kind = o.kind and i.ended_at is null))`;
 
 const columns = [
   "id",
@@ -106,11 +120,14 @@ export async function heldOperations(
   const rows = await ledger.db
     .selectFrom("operation")
     .select(columns)
-    .select([sql<number>`rowid`.as("place"), approvedAlone.as("approved"), heldFor.as("heldFor")])
-    .where("hold_id", "=", hold)
-    .where("state", "=", sql.lit("held"))
-    .where(sql<boolean>`rowid > ${after}`)
-    .orderBy(sql`rowid`)
+    .select([
+      sql<number>`operation.rowid`.as("place"),
+      approvedAlone(sql`${hold}`).as("approved"),
+      heldFor(sql`${hold}`).as("heldFor"),
+    ])
+    .where(waitsOf(hold))
+    .where(sql<boolean>`operation.rowid > ${after}`)
+    .orderBy(sql`operation.rowid`)
     .limit(limit)
     .execute();
   return rows.map(waitingFromRow);
@@ -132,7 +149,7 @@ export async function waitingOperations(
   let page = ledger.db
     .selectFrom("operation")
     .select(columns)
-    .select([sql<number>`rowid`.as("place"), approvedAlone.as("approved"), heldFor.as("heldFor")])
+    .select([sql<number>`rowid`.as("place"), approvedAlone().as("approved"), heldFor().as("heldFor")])
     .where("state", "in", spelled(waiting))
     .orderBy("customer_namespace")
     .orderBy("customer_id")
@@ -152,9 +169,11 @@ export async function heldSums(ledger: ReadOnlyLedger, hold?: string): Promise<H
   let taken = ledger.db
     .selectFrom("operation")
     .select("weight")
-    .where("state", "=", sql.lit("held"))
     .limit(mostSummed + 1);
-  taken = hold === undefined ? taken.where("hold_id", "is not", null) : taken.where("hold_id", "=", hold);
+  taken =
+    hold === undefined
+      ? taken.where("state", "=", sql.lit("held")).where("hold_id", "is not", null)
+      : taken.where(waitsOf(hold));
   const sum = (name: string) => sql`coalesce(sum(weight ->> ${sql.lit(`$.${name}`)}), 0) as ${sql.ref(name)}`;
   const { rows } = await sql<Weight & { operations: number }>`select count(*) as operations,
     ${sql.join(Object.keys(noWeight).map(sum))} from ${taken.as("taken")}`.execute(ledger.db);
@@ -162,13 +181,13 @@ export async function heldSums(ledger: ReadOnlyLedger, hold?: string): Promise<H
   return { ...row, more: row.operations > mostSummed };
 }
 
-/** Stands for exactly what of a hold waits for a person's word, as it is held now. */
+/** Stands for exactly what of a hold waits for a person's word now. */
 export async function heldMark(ledger: ReadOnlyLedger, hold: string): Promise<string> {
   const { rows } = await sql<{ kind: string; hash: string }>`
-    select o.kind, o.hash from operation o
-    join hold_operation i on i.hold_id = o.hold_id and i.kind = o.kind and i.hash = o.hash and i.ended_at is null
-    where o.hold_id = ${hold} and o.state = 'held' and not exists (select 1 from approved_operation a
-      where a.kind = o.kind and a.hash = o.hash and a.hold_id = o.hold_id and a.used_at is null)
+    select operation.kind, operation.hash from operation
+    join hold_operation i on i.hold_id = ${hold} and i.kind = operation.kind and i.hash = operation.hash
+      and i.ended_at is null
+    where ${waitsOf(hold)} and not ${approvedAlone(sql`${hold}`)}
   `.execute(ledger.db);
   return shownMark(rows);
 }

@@ -30,7 +30,7 @@ describe("a person with a browser, while a run is on and its platform fails,", (
     return;
   }
 
-  it("finds a stuck customer by name, reads why, settles its order, sees what is held and takes a report home", async () => {
+  it("finds a stuck customer by name, reads why, settles its order, approves a hold and takes a report home", async () => {
     const { w, url } = await serveWorld({ running: true });
     const anna = await Visitor.come(await openBrowser(path), url);
     await anna.signIn("anna");
@@ -56,6 +56,11 @@ describe("a person with a browser, while a run is on and its platform fails,", (
     await anna.click("Plan");
     await anna.click(/Look at it and decide/u);
     expect(await anna.text()).toContain("6 of 8 (75.0 %) seats");
+    await anna.page.type("textarea[name=reason]", "the customer asked for it on the phone");
+    await anna.click("Approve all of it");
+    expect(await anna.text()).toMatch(/approved/iu);
+    expect(decided(w).holds).not.toContain("open");
+    expect(new Set(decided(w).by)).toEqual(new Set(["anna"]));
     expect(isRunning(w), "all of it was done in the middle of a run").toBe(true);
 
     await anna.click("Reports");

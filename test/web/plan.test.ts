@@ -145,6 +145,27 @@ describe("a decision", () => {
     expect(states(w)).not.toEqual(before[0]);
   });
 
+  it("on a hold whose customer a run plans anew shows what that run has of it, and approves exactly that", async () => {
+    const w = await severalTroubles();
+    const pages = await showing(w);
+    const [first, , last] = heldIn(w);
+    const path = `/hold/${first?.hold}`;
+    const before = await shownBy(pages, path, path);
+    w.tamper(`update operation set state = 'dropped' where hold_id = '${last?.hold}'`);
+    const between = (await pages.get(`/hold/${last?.hold}`)).text;
+    expect(between).toContain("look again in a moment");
+    expect(between).not.toContain('name="decision"');
+    w.tamper(`update operation set state = 'planned', hold_id = null where hold_id = '${first?.hold}'`);
+    const { text } = await pages.get(path);
+    expect(text).toContain(first?.id);
+    expect(text).not.toContain("Approve only this one");
+    const shown = await shownBy(pages, path, path);
+    expect(shown).toBe(before);
+    const answer = await pages.post(path, { decision: "approve", reason: "asked the customer", shown });
+    expect(answer.headers["location"]).toBe(`${path}?done=approved`);
+    expect((await w.does("run", "people")).calls["M9"]).toBeGreaterThan(0);
+  });
+
   it("on a run that went on holding since its page was shown approves nothing", async () => {
     const w = await heldByItsSum();
     const pages = await showing(w);

@@ -236,7 +236,7 @@ async function holdShown(
   if (facts === undefined) return await notFoundPage(context, "There is no such hold.");
   const { hold, sums, mark } = facts;
   const operations = facts.operations.slice(0, operationsOfPage);
-  // While a run plans the customer anew, nothing can be shown of what the hold holds, so nothing of it is decided.
+  // Between two plans of a run there is nothing to show of what the hold holds, so nothing of it is decided.
   const isPlanned = hold.state === "open" && operations.length === 0 && after === 0;
   const choices = mayDecide(context, dashboard) && !isPlanned ? choicesOn(hold) : [];
   const form = "decision";

@@ -7,6 +7,7 @@ import { needs } from "../access/needs.ts";
 import { framed } from "../frame.ts";
 import type { Html, Page } from "../page.ts";
 import { stateWord } from "../parts/record-list.ts";
+import { table, words } from "../parts/table.ts";
 import { moment, shown } from "../shown.ts";
 
 const longest = 200;
@@ -45,33 +46,13 @@ function list(found: readonly FoundRecord[], when: { zone: string; now: string }
   const full = (["customers", "orders", "staff"] as const).some(
     (stream) => found.filter((one) => one.stream === stream).length >= mostFound,
   );
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Found">
-    <table>
-      <caption>
-        ${found.length} records
-        fit${full ? `, and there may be more: no more than ${mostFound} of a kind are listed` : ""}
-      </caption>
-      <thead>
-        <tr>
-          <th scope="col">Kind</th>
-          <th scope="col">Id</th>
-          <th scope="col">Found by</th>
-          <th scope="col">State</th>
-          <th scope="col">Changed</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${found.map(
-          ({ stream, key, by, record }) =>
-            html`<tr>
-              <td>${kinds[stream]}</td>
-              <th scope="row"><a href="${recordPath(stream, key)}">${shown(`${key.namespace}/${key.id}`, 200)}</a></th>
-              <td>${by.startsWith("beginning") ? by : `its ${by}`}</td>
-              <td>${record === null ? html`<span class="state bad">in quarantine</span>` : stateWord(record)}</td>
-              <td>${record === null ? "" : moment(record.changedAt, when)}</td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
+  const rows = found.map(({ stream, key, by, record }) => [
+    html`<a href="${recordPath(stream, key)}">${shown(`${key.namespace}/${key.id}`, 200)}</a>`,
+    kinds[stream],
+    by.startsWith("beginning") ? by : `its ${by}`,
+    record === null ? html`<span class="state bad">in quarantine</span>` : stateWord(record),
+    record === null ? "" : moment(record.changedAt, when),
+  ]);
+  const more = full ? `, and there may be more: no more than ${mostFound} of a kind are listed` : "";
+  return table(`${found.length} records fit${more}`, words("Id", "Kind", "Found by", "State", "Changed"), rows);
 }

@@ -15,6 +15,7 @@ import type { Html, Page } from "../page.ts";
 import { runBars } from "../parts/bars.ts";
 import { chart } from "../parts/chart.ts";
 import { readsTable, verdictText } from "../parts/run-tables.ts";
+import { numbers, table, words } from "../parts/table.ts";
 import { moment, shown } from "../shown.ts";
 
 const runsOfJob = 30;
@@ -101,35 +102,19 @@ function jobs(
   when: When,
 ): Html {
   if (runs.size === 0) return html`<p class="none">No job has a schedule, and none has run.</p>`;
-  return html`<div class="scroll wide" tabindex="0" role="region" aria-label="Jobs">
-    <table>
-      <caption>
-        Each job with its last runs: a higher bar took longer
-      </caption>
-      <thead>
-        <tr>
-          <th scope="col">Job</th>
-          <th scope="col">Last run</th>
-          <th scope="col">Fired last</th>
-          <th scope="col">Fires next</th>
-          <th scope="col">Last ${runsOfJob} runs</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${[...runs].toSorted(ranLast).map(([job, of]) => {
-          const [last] = of;
-          const fire = fires.find((one) => one.job === job);
-          return html`<tr>
-            <th scope="row"><a href="/runs?job=${encodeURIComponent(job)}">${shown(job)}</a></th>
-            <td>${last === undefined ? "" : verdictText(last)} ${moment(last?.startedAt, when, "none yet")}</td>
-            <td>${moment(slots.find((slot) => slot.job === job)?.lastSlot, when)}</td>
-            <td>${moment(fire?.nextFireTime, when, "by hand only")}</td>
-            <td>${runBars(job, of, when)}</td>
-          </tr>`;
-        })}
-      </tbody>
-    </table>
-  </div>`;
+  const rows = [...runs].toSorted(ranLast).map(([job, of]) => {
+    const [last] = of;
+    const fire = fires.find((one) => one.job === job);
+    return [
+      html`<a href="/runs?job=${encodeURIComponent(job)}">${shown(job)}</a>`,
+      html`${last === undefined ? "" : verdictText(last)} ${moment(last?.startedAt, when, "none yet")}`,
+      moment(slots.find((slot) => slot.job === job)?.lastSlot, when),
+      moment(fire?.nextFireTime, when, "by hand only"),
+      runBars(job, of, when),
+    ];
+  });
+  const columns = words("Job", "Last run", "Fired last", "Fires next", `Last ${runsOfJob} runs`);
+  return table("Each job with its last runs: a higher bar took longer", columns, rows, "", { wide: true });
 }
 
 /** Those that ran last come first. */
@@ -141,49 +126,31 @@ const bothServices = ["order-service", "member-center"] as const;
 
 function services({ live }: Dashboard, { openCircuits }: StatusFacts, when: When): Html {
   const figures = live?.figures;
-  return html`<div class="scroll wide" tabindex="0" role="region" aria-label="Services">
-      <table>
-        <caption>
-          ${figures === undefined ? "The two services" : "The two services in the last minutes"}
-        </caption>
-        <thead>
-          <tr>
-            <th scope="col">Service</th>
-            <th scope="col">Circuit</th>
-            <th scope="col" class="number">Calls a second</th>
-            <th scope="col" class="number">Errors</th>
-            <th scope="col" class="number">Half within</th>
-            <th scope="col" class="number">95 of 100 within</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${bothServices.map((service) => {
-            const open = openCircuits.find((circuit) => circuit.service === service);
-            const of = figures?.(service);
-            return html`<tr>
-              <th scope="row">${shown(service)}</th>
-              <td>
-                ${
-                  open === undefined
-                    ? "closed"
-                    : html`<span class="state bad">✗ open</span> since ${moment(open.since, when)}:
-                        ${shown(open.reason)}`
-                }
-              </td>
-              <td class="number">${of === undefined ? "–" : of.callsPerSecond.toFixed(1)}</td>
-              <td class="number">${of?.errorShare === undefined ? "–" : `${(of.errorShare * 100).toFixed(1)} %`}</td>
-              <td class="number">${milliseconds(of?.p50Ms)}</td>
-              <td class="number">${milliseconds(of?.p95Ms)}</td>
-            </tr>`;
-          })}
-        </tbody>
-      </table>
-    </div>
-    ${
-      live === undefined
-        ? html`<p class="soft">The daemon's own page shows how many calls there are and how long they take.</p>`
-        : ""
-    }`;
+  const rows = bothServices.map((service) => {
+    const open = openCircuits.find((circuit) => circuit.service === service);
+    const of = figures?.(service);
+    return [
+      shown(service),
+      open === undefined
+        ? "closed"
+        : html`<span class="state bad">✗ open</span> since ${moment(open.since, when)}: ${shown(open.reason)}`,
+      of === undefined ? "–" : of.callsPerSecond.toFixed(1),
+      of?.errorShare === undefined ? "–" : `${(of.errorShare * 100).toFixed(1)} %`,
+      milliseconds(of?.p50Ms),
+      milliseconds(of?.p95Ms),
+    ];
+  });
+  const columns = [
+    ...words("Service", "Circuit"),
+    ...numbers("Calls a second", "Errors", "Half within", "95 of 100 within"),
+  ];
+  const caption = figures === undefined ? "The two services" : "The two services in the last minutes";
+  return html`${table(caption, columns, rows, "", { wide: true })}
+  ${
+    live === undefined
+      ? html`<p class="soft">The daemon's own page shows how many calls there are and how long they take.</p>`
+      : ""
+  }`;
 }
 
 function milliseconds(ms: number | undefined): string {
@@ -191,33 +158,9 @@ function milliseconds(ms: number | undefined): string {
 }
 
 function records({ records: counts }: StatusFacts): Html {
-  if (counts.length === 0) return html`<p class="none">No record was read yet.</p>`;
-  return html`<div class="scroll wide" tabindex="0" role="region" aria-label="Records">
-    <table>
-      <caption>
-        Records as they stand now
-      </caption>
-      <thead>
-        <tr>
-          <th scope="col">Stream</th>
-          <th scope="col">State</th>
-          <th scope="col" class="number">Records</th>
-          <th scope="col" class="number">To be looked at</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${counts.map(
-          ({ stream, state, count, pending }) =>
-            html`<tr>
-              <th scope="row">${stream}</th>
-              <td>${state}</td>
-              <td class="number">${grouped(count)}</td>
-              <td class="number">${grouped(pending)}</td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
+  const rows = counts.map(({ stream, state, count, pending }) => [stream, state, grouped(count), grouped(pending)]);
+  const columns = [...words("Stream", "State"), ...numbers("Records", "To be looked at")];
+  return table("Records as they stand now", columns, rows, "No record was read yet.", { wide: true });
 }
 
 const apart = ["quarantined", "deferred", "rejected"] as const;

@@ -115,7 +115,7 @@ function waitingOperation(operation: Waiting, approvedBy: string | undefined): H
     }
     ${difference(before, after)}
     ${
-      approvedBy === undefined || approved || heldFor === null
+      approvedBy === undefined || approved || heldFor === null || state !== "held"
         ? ""
         : html`<button form="${approvedBy}" name="decision" value="${id}">Approve only this one</button>`
     }

@@ -3,6 +3,7 @@ import type { RecordFacts } from "../../report/explain.ts";
 import { recordPath } from "../../report/page-links.ts";
 import type { Html } from "../page.ts";
 import { moment, shown } from "../shown.ts";
+import { table, words } from "./table.ts";
 
 /** How a record stands in a word, with the colour of it. */
 export function stateWord(record: Pick<RecordFacts, "state" | "deferred" | "pending">): Html {
@@ -19,36 +20,15 @@ export function recordList(
   { records, next }: { records: readonly RecordFacts[]; next?: string | undefined },
   when: { zone: string; now: string },
 ): Html {
-  if (records.length === 0) return html`<p class="soft">No ${caption.toLowerCase()}.</p>`;
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}">
-      <table>
-        <caption>
-          ${caption}
-        </caption>
-        <thead>
-          <tr>
-            <th scope="col">Id</th>
-            <th scope="col">State</th>
-            <th scope="col">Why</th>
-            <th scope="col">Changed</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${records.map(
-            (record) =>
-              html`<tr>
-                <th scope="row">
-                  <a href="${recordPath(record.stream, record.key)}"
-                    >${shown(`${record.key.namespace}/${record.key.id}`, 200)}</a
-                  >
-                </th>
-                <td>${stateWord(record)}</td>
-                <td>${record.deferred === null ? "" : shown(record.deferred.reason)}</td>
-                <td>${moment(record.changedAt, when)}</td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </div>
-    ${next === undefined ? "" : html`<p><a href="${next}">More ${caption.toLowerCase()}</a></p>`}`;
+  const rows = records.map((record) => [
+    html`<a href="${recordPath(record.stream, record.key)}"
+      >${shown(`${record.key.namespace}/${record.key.id}`, 200)}</a
+    >`,
+    stateWord(record),
+    record.deferred === null ? "" : shown(record.deferred.reason),
+    moment(record.changedAt, when),
+  ]);
+  const none = `No ${caption.toLowerCase()}.`;
+  return html`${table(caption, words("Id", "State", "Why", "Changed"), rows, none)}
+  ${next === undefined ? "" : html`<p><a href="${next}">More ${caption.toLowerCase()}</a></p>`}`;
 }

@@ -9,6 +9,7 @@ import { ageOf } from "../../report/text.ts";
 import type { Html } from "../page.ts";
 import { moment, shown } from "../shown.ts";
 import { recordLinks } from "./record-link.ts";
+import { numbers, table, words } from "./table.ts";
 
 type RunOperation = Awaited<ReturnType<Inquiry["runOperations"]>>[number];
 interface When {
@@ -23,72 +24,33 @@ export function verdictText(run: Pick<RunFacts, "state" | "exitCode">): Html {
 }
 
 export function runsTable(runs: readonly RunFacts[], when: When): Html {
-  return html`<div class="scroll wide" tabindex="0" role="region" aria-label="Runs">
-    <table>
-      <caption>
-        Runs, the newest first
-      </caption>
-      <thead>
-        <tr>
-          <th scope="col">Run</th>
-          <th scope="col">Job</th>
-          <th scope="col">How it stands</th>
-          <th scope="col">Started</th>
-          <th scope="col">Took</th>
-          <th scope="col">Balance</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${runs.map(
-          (run) =>
-            html`<tr>
-              <th scope="row"><a href="${pagePath.run(run.id)}">${run.id}</a></th>
-              <td>${shown(run.job)} <span class="soft">by ${run.trigger}</span></td>
-              <td>${verdictText(run)}</td>
-              <td>${moment(run.startedAt, when)}</td>
-              <td>${run.finishedAt === null ? "" : ageOf(run.startedAt, run.finishedAt)}</td>
-              <td>${balanceWord(run.balance)}</td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
+  const rows = runs.map((run) => [
+    html`<a href="${pagePath.run(run.id)}">${run.id}</a>`,
+    html`${shown(run.job)} <span class="soft">by ${run.trigger}</span>`,
+    verdictText(run),
+    moment(run.startedAt, when),
+    run.finishedAt === null ? "" : ageOf(run.startedAt, run.finishedAt),
+    balanceWord(run.balance),
+  ]);
+  const columns = words("Run", "Job", "How it stands", "Started", "Took", "Balance");
+  return table("Runs, the newest first", columns, rows, "There is none.", { wide: true });
 }
 
 export function readsTable(reads: readonly ReadFacts[], when: When, caption: string): Html {
-  if (reads.length === 0) return html`<p class="none">Nothing was read.</p>`;
-  return html`<div class="scroll wide" tabindex="0" role="region" aria-label="${caption}">
-    <table>
-      <caption>
-        ${caption}
-      </caption>
-      <thead>
-        <tr>
-          <th scope="col">Source</th>
-          <th scope="col">Stream</th>
-          <th scope="col" class="number">Rows</th>
-          <th scope="col" class="number">Bad</th>
-          <th scope="col">Read</th>
-          <th scope="col">Begun</th>
-          <th scope="col">Problem</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${reads.map((read) => {
-          const isBad = read.problem !== null || (read.finishedAt !== null && !read.complete);
-          return html`<tr>
-            <th scope="row"><a href="${pagePath.source(read.source)}">${shown(read.source, 120)}</a></th>
-            <td>${read.stream}</td>
-            <td class="number">${grouped(read.rows)}</td>
-            <td class="number">${grouped(read.bad)}</td>
-            <td>${isBad ? html`<span class="state bad">✗ ${readWord(read)}</span>` : readWord(read)}</td>
-            <td>${moment(read.startedAt, when)}</td>
-            <td>${read.problem === null ? "" : shown(read.problem)}</td>
-          </tr>`;
-        })}
-      </tbody>
-    </table>
-  </div>`;
+  const rows = reads.map((read) => {
+    const isBad = read.problem !== null || (read.finishedAt !== null && !read.complete);
+    return [
+      html`<a href="${pagePath.source(read.source)}">${shown(read.source, 120)}</a>`,
+      read.stream,
+      grouped(read.rows),
+      grouped(read.bad),
+      isBad ? html`<span class="state bad">✗ ${readWord(read)}</span>` : readWord(read),
+      moment(read.startedAt, when),
+      read.problem === null ? "" : shown(read.problem),
+    ];
+  });
+  const columns = [...words("Source", "Stream"), ...numbers("Rows", "Bad"), ...words("Read", "Begun", "Problem")];
+  return table(caption, columns, rows, "Nothing was read.", { wide: true });
 }
 
 const outcomes = ["unchanged", "planned", "quarantined", "deferred", "rejected", "skipped"] as const;
@@ -98,56 +60,31 @@ const ends = ["done", "rejected", "unknown", "held", "notAttempted"] as const;
 export function balanceTables(balance: RunFacts["balance"]): Html {
   const figures = balanceFigures(balance);
   if (figures === undefined) return html`<p class="none">It has none.</p>`;
-  const { operations } = figures;
-  return html`<div class="scroll wide" tabindex="0" role="region" aria-label="Balance">
-      <table>
-        <caption>
-          Records: read and carried in is the sum of what became of them
-        </caption>
-        <thead>
-          <tr>
-            <th scope="col">Stream</th>
-            ${["read", "carried in", ...outcomes].map((name) => html`<th scope="col" class="number">${name}</th>`)}
-            <th scope="col">Sum</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${figures.streams.map(
-            (row) =>
-              html`<tr>
-                <th scope="row">${row.stream}</th>
-                ${[row.extracted, row.takenUpAgain, ...outcomes.map((name) => row[name])].map(number)}
-                <td>${sum(row.adds)}</td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </div>
-    <div class="scroll wide" tabindex="0" role="region" aria-label="Balance of operations">
-      <table>
-        <caption>
-          Operations: planned and carried in is the sum of how they ended
-        </caption>
-        <thead>
-          <tr>
-            ${["planned", "carried in", "done", "rejected", "unknown", "held", "not attempted"].map(
-              (name) => html`<th scope="col" class="number">${name}</th>`,
-            )}
-            <th scope="col">Sum</th>
-          </tr>
-        </thead>
-        <tbody>
-          <tr>
-            ${[operations.planned, operations.carriedIn, ...ends.map((name) => operations[name])].map(number)}
-            <td>${sum(operations.adds)}</td>
-          </tr>
-        </tbody>
-      </table>
-    </div>`;
-}
-
-function number(count: number): Html {
-  return html`<td class="number">${grouped(count)}</td>`;
+  const { streams, operations } = figures;
+  const records = streams.map((row) => [
+    row.stream,
+    ...[row.extracted, row.takenUpAgain, ...outcomes.map((name) => row[name])].map(grouped),
+    sum(row.adds),
+  ]);
+  const ended = [operations.planned, operations.carriedIn, ...ends.map((name) => operations[name])].map(grouped);
+  return html`${table(
+    "Records: read and carried in is the sum of what became of them",
+    [...words("Stream"), ...numbers("read", "carried in", ...outcomes), ...words("Sum")],
+    records,
+    "Nothing was read.",
+    { wide: true },
+  )}
+  ${table(
+    "Operations: planned and carried in is the sum of how they ended",
+    [
+      ...words("Of"),
+      ...numbers("planned", "carried in", "done", "rejected", "unknown", "held", "not attempted"),
+      ...words("Sum"),
+    ],
+    [["operations", ...ended, sum(operations.adds)]],
+    "",
+    { wide: true },
+  )}`;
 }
 
 function sum(adds: boolean): Html {
@@ -169,43 +106,14 @@ function wayOn({ id, state, hold }: RunOperation): Html {
 }
 
 export function operationsTable(operations: readonly RunOperation[], caption: string): Html {
-  if (operations.length === 0) return html`<p class="none">None.</p>`;
-  return html`<div class="scroll wide" tabindex="0" role="region" aria-label="${caption}">
-    <table>
-      <caption>
-        ${caption}
-      </caption>
-      <thead>
-        <tr>
-          <th scope="col">State</th>
-          <th scope="col">What</th>
-          <th scope="col">For</th>
-          <th scope="col">Because</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${operations.map(
-          (row) =>
-            html`<tr>
-              <td>
-                <span class="state ${tones[row.state] ?? ""}">${row.state}</span>
-                ${wayOn(row)}
-              </td>
-              <td>${row.kind} <span class="soft">${row.endpoint}, ${row.id}</span></td>
-              <td>${recordLinks(row.records)}</td>
-              <td>
-                ${shown(row.reason)}
-                ${
-                  row.outcomeCode === null && row.outcomeMessage === null
-                    ? ""
-                    : html`<p>
-                        ${shown([row.outcomeCode, row.outcomeMessage].filter((text) => text !== null).join(": "))}
-                      </p>`
-                }
-              </td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
+  const rows = operations.map((row) => {
+    const answer = [row.outcomeCode, row.outcomeMessage].filter((text) => text !== null).join(": ");
+    return [
+      html`<span class="state ${tones[row.state] ?? ""}">${row.state}</span> ${wayOn(row)}`,
+      html`${row.kind} <span class="soft">${row.endpoint}, ${row.id}</span>`,
+      recordLinks(row.records),
+      html`${shown(row.reason)}${answer === "" ? "" : html`<p>${shown(answer)}</p>`}`,
+    ];
+  });
+  return table(caption, words("State", "What", "For", "Because"), rows, "None.", { wide: true });
 }

@@ -10,19 +10,30 @@ export interface Column {
   number?: boolean;
 }
 
+/** Columns of words. */
+export function words(...titles: readonly string[]): Column[] {
+  return titles.map((title) => ({ title }));
+}
+
+/** Columns of figures. */
+export function numbers(...titles: readonly string[]): Column[] {
+  return titles.map((title) => ({ title, number: true }));
+}
+
 /**
  * A table with its caption and its headings, in a region of its own that scrolls where it is wider than the page and
- * can be reached by the keyboard. The first cell of a row names it.
+ * can be reached by the keyboard. The first cell of a row names it. `wide`: on a narrow screen it keeps its width.
  */
 export function table(
   caption: string,
   columns: readonly Column[],
   rows: readonly (readonly Cell[])[],
   none = "None.",
+  { wide = false }: { wide?: boolean } = {},
 ): Html {
   if (rows.length === 0) return html`<p class="none">${none}</p>`;
   const kind = ({ number }: Column): string => (number === true ? "number" : "text");
-  return html`<div class="scroll" role="region" tabindex="0" aria-label="${caption}">
+  return html`<div class="scroll ${wide ? "wide" : ""}" role="region" tabindex="0" aria-label="${caption}">
     <table>
       <caption>
         ${caption}
