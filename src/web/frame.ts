@@ -1,9 +1,9 @@
 import { html } from "hono/html";
-import { assetPath } from "./assets.ts";
+import { documentOf } from "./document.ts";
+import type { Notice } from "./document.ts";
 import { may } from "./access/person.ts";
 import type { Html, PageContext } from "./page.ts";
 import { pagePath } from "../report/page-links.ts";
-import { shown } from "./shown.ts";
 
 /** What a page puts into the frame. */
 export interface Content {
@@ -12,9 +12,8 @@ export interface Content {
   /** Which place of the navigation it belongs to. */
   place?: string | undefined;
   /** Names of the scripts under `assets` that it needs. */
-  scripts?: readonly string[];
-  /** What was just done, or could not be: read out first. */
-  notice?: { kind: "done" | "failed"; text: string; cure?: string | undefined } | undefined;
+  scripts?: readonly string[] | undefined;
+  notice?: Notice | undefined;
 }
 
 const places = [
@@ -36,35 +35,9 @@ export function framed(
   content: Content,
   status: 200 | 400 | 403 | 404 | 409 | 503 = 200,
 ): Response | Promise<Response> {
-  const { title, body, place, scripts = [], notice } = content;
-  const page = html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <title>${title} · crm-sync</title>
-        <link rel="stylesheet" href="${assetPath("dashboard.css")}" />
-        ${scripts.map((name) => html`<script type="module" src="${assetPath(name)}"></script>`)}
-      </head>
-      <body>
-        <a class="skip" href="#content">Skip to the content</a>
-        ${headerOf(context, place)}
-        <main id="content" tabindex="-1">
-          <h1>${title}</h1>
-          ${
-            notice === undefined
-              ? ""
-              : html`<div class="notice ${notice.kind}" role="${notice.kind === "done" ? "status" : "alert"}">
-                  <p>${shown(notice.text)}</p>
-                  ${notice.cure === undefined ? "" : html`<p class="cure">${shown(notice.cure)}</p>`}
-                </div>`
-          }
-          ${body}
-        </main>
-      </body>
-    </html>`;
-  return context.html(page, status);
+  const { title, body, place, scripts, notice } = content;
+  const before = html`<a class="skip" href="#content">Skip to the content</a> ${headerOf(context, place)}`;
+  return context.html(documentOf({ title, body, before, notice, scripts }), status);
 }
 
 /** Navigation, search, and who is signed in. */

@@ -1,8 +1,6 @@
 import type { Context } from "hono";
-import { html } from "hono/html";
-import { assetPath } from "../assets.ts";
+import { documentOf } from "../document.ts";
 import type { Html } from "../page.ts";
-import { shown } from "../shown.ts";
 
 export type Answer = Response | Promise<Response>;
 type Status = 200 | 400 | 401 | 403 | 413 | 415 | 421 | 429 | 502 | 503;
@@ -13,32 +11,9 @@ export function barePage(
   { title, text, cure, body = "" }: { title: string; text?: string; cure?: string; body?: Html | readonly Html[] | "" },
   status: Status = 200,
 ): Answer {
-  const page = html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <title>${title} · crm-sync</title>
-        <link rel="stylesheet" href="${assetPath("dashboard.css")}" />
-      </head>
-      <body>
-        <main id="content" tabindex="-1">
-          <h1>${title}</h1>
-          ${
-            text === undefined
-              ? ""
-              : html`<div class="notice failed" role="alert">
-                  <p>${shown(text)}</p>
-                  ${cure === undefined ? "" : html`<p class="cure">${shown(cure)}</p>`}
-                </div>`
-          }
-          ${body}
-        </main>
-      </body>
-    </html>`;
+  const notice = text === undefined ? undefined : ({ kind: "failed", text, cure } as const);
   context.header("cache-control", "no-store");
-  return context.html(page, status);
+  return context.html(documentOf({ title, body, notice }), status);
 }
 
 /** Whether a person reads the answer, and not a script or a program. */
