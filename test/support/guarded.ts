@@ -11,6 +11,7 @@ import { reload } from "../../src/app/reload.ts";
 import type { Reloaded } from "../../src/app/reload.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import type { JsonObject } from "../../src/base/canonical-json.ts";
+import { mayReadMetrics } from "../../src/web/access/metrics-reader.ts";
 import { behindAccess } from "../../src/web/access/sign-in.ts";
 import { needs } from "../../src/web/access/needs.ts";
 import type { WebEnvironment } from "../../src/web/page.ts";
@@ -87,6 +88,7 @@ export async function guarded(
   const done: string[] = [];
   const routes = new Hono<WebEnvironment>();
   routes.use(securityHeaders());
+  routes.get("/metrics", mayReadMetrics(access), (context) => context.text("figures"));
   routes.use(behindAccess(routes, access));
   for (const role of ["see", "report", "decide"] as const) {
     routes.get(`/${role}`, needs(role), (context) => {

@@ -76,4 +76,20 @@ export const access: Breaks = {
     test: "web/access/provider.test.ts",
     title: "an OpenID provider > is refused with an ID token of the signature of another key, and nobody is signed in",
   },
+  "whoever is at this machine reads metrics that are for listed addresses": {
+    file: "src/web/access/metrics-reader.ts",
+    within: "mayReadMetrics",
+    find: "$from.length === 0 && isFromHere($context, $deps)",
+    replace: "isFromHere($context, $deps)",
+    test: "web/access/metrics-reader.test.ts",
+    title: "metrics for listed addresses alone are for no other, this machine included",
+  },
+  "a token of the metrics that begins right is enough": {
+    file: "src/web/access/metrics-reader.ts",
+    within: "isToken",
+    find: "return isSame($given, deps.secret(reference).trim());",
+    replace: "return deps.secret(reference).trim().startsWith($given);",
+    test: "web/access/metrics-reader.test.ts",
+    title: "metrics with a token are read by who shows it, whole, and by listed addresses",
+  },
 };
