@@ -2,6 +2,7 @@ import { usage } from "../base/errors.ts";
 import type { ClosedFileFacts } from "../report/books.ts";
 import type { Application } from "./application.ts";
 import { requireAsClosed } from "./books.ts";
+import type { Dashboard } from "./dashboard.ts";
 import { FrozenFiles } from "./frozen-files.ts";
 
 /**
@@ -10,19 +11,21 @@ import { FrozenFiles } from "./frozen-files.ts";
  * such file.
  */
 export async function frozenFile(
-  application: Pick<Application, "inquiry" | "ledgerPath" | "group">,
+  { application, read }: { application: Pick<Application, "ledgerPath" | "group">; read: Dashboard["read"] },
   { period, closing: number, name }: { period: string; closing: number; name: string },
 ): Promise<{ file: ClosedFileFacts; bytes: AsyncIterable<Buffer> }> {
-  const inquiry = await application.inquiry();
-  const closing = (await inquiry.closings(period)).find((one) => one.closing === number);
-  const files = closing === undefined ? [] : await inquiry.closedFiles(period, number);
-  const file = files.find((one) => one.name === name);
-  if (closing === undefined || file === undefined)
-    throw usage(
-      `the closing ${number} of ${period} has no file ${JSON.stringify(name)}`,
-      "choose one of those that the page of the period lists",
-    );
-  await requireAsClosed(inquiry, closing, files);
+  const file = await read(async (inquiry) => {
+    const closing = (await inquiry.closings(period)).find((one) => one.closing === number);
+    const files = closing === undefined ? [] : await inquiry.closedFiles(period, number);
+    const found = files.find((one) => one.name === name);
+    if (closing === undefined || found === undefined)
+      throw usage(
+        `the closing ${number} of ${period} has no file ${JSON.stringify(name)}`,
+        "choose one of those that the page of the period lists",
+      );
+    await requireAsClosed(inquiry, closing, files);
+    return found;
+  });
   const bytes = await new FrozenFiles(application.ledgerPath, application.group).read(file);
   return { file, bytes };
 }

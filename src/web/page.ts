@@ -1,7 +1,7 @@
 import type { Context, Hono } from "hono";
 import type { HtmlEscapedString } from "hono/utils/html";
 import type { Dashboard } from "../app/dashboard.ts";
-import type { Person, Role } from "./access/person.ts";
+import type { Person, Right } from "./access/person.ts";
 
 /** A piece of a page: text from outside stands in it escaped. */
 export type Html = HtmlEscapedString | Promise<HtmlEscapedString>;
@@ -13,7 +13,7 @@ export interface WebEnvironment {
     /** Stands in each form of a page as `csrf`, and is checked on each POST before a page sees it. */
     csrf: string;
     /** Answers that the person lacks a right, and writes it down. */
-    refuse: (needed: Role) => Response | Promise<Response>;
+    refuse: (needed: Right) => Response | Promise<Response>;
     /** The answer is a document that was not made as one of our pages: it stands by itself, and may do nothing. */
     isSandboxed?: boolean;
   };

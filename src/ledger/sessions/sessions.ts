@@ -14,7 +14,7 @@ export interface SessionFacts {
 }
 
 export interface Session extends SessionFacts {
-  /** What each form of this session says, and nobody else can. */
+  /** What each form of whoever signed in bears, and nobody else can know. */
   csrf: string;
 }
 

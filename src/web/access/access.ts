@@ -13,7 +13,7 @@ import { cookieOf } from "./cookies.ts";
 import { csrfOf, isSame, proofOf } from "./csrf.ts";
 import { isExpectedHost, isLoopbackName, isOwnOrigin } from "./host.ts";
 import { roles } from "./person.ts";
-import type { Person, Role } from "./person.ts";
+import type { Person, Right } from "./person.ts";
 import { saidByProxy } from "./proxy-header.ts";
 import { isForPeople, refuse } from "./refused.ts";
 import type { Answer } from "./refused.ts";
@@ -176,15 +176,16 @@ export function noRole(context: Context, name: string): Answer {
   });
 }
 
-const rights: Record<Role, string> = {
-  see: "see what is synchronised",
-  report: "make reports",
-  decide: "decide",
+const rights: Record<Right, string> = {
+  see: "see what is synchronised (role see)",
+  report: "make reports (role report)",
+  decide: "decide (role decide)",
+  private: "ask for private values (a role in serve.access.private)",
 };
 
-function refusedPage(context: PageContext, person: Person, needed: Role): Answer {
+function refusedPage(context: PageContext, person: Person, needed: Right): Answer {
   const { name, role } = person;
-  const text = `This page is for people who may ${rights[needed]} (role ${needed}); ${name} has the role ${role}.`;
+  const text = `This page is for people who may ${rights[needed]}; ${name} has the role ${role}.`;
   const cure =
     "Whoever runs crm-sync gives roles in serve.access; `crm-sync login` on the machine itself signs in with all.";
   if (!isForPeople(context)) return context.json({ error: "not-permitted", message: text, cure }, 403);

@@ -2,6 +2,9 @@
 export const roles = ["see", "report", "decide"] as const;
 export type Role = (typeof roles)[number];
 
+/** What a page or a part of it needs: a role, or the right to ask for private values, which goes by its own setting. */
+export type Right = Role | "private";
+
 /** Who asks for a page. */
 export interface Person {
   /** As it stands in the audit record with what is decided. */

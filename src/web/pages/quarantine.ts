@@ -61,7 +61,7 @@ export const quarantinePage: Page = {
 /** A row with what came, to whoever asks and may see it. */
 async function rawForm(context: PageContext, dashboard: Dashboard): Promise<Response> {
   const { person } = context.var;
-  if (!person.mayAskForPrivate || dashboard.live === undefined) return await context.var.refuse("decide");
+  if (!person.mayAskForPrivate || dashboard.live === undefined) return await context.var.refuse("private");
   const row = await dashboard.read(async (inquiry) => await inquiry.quarantineById(idOf(context)));
   if (row === undefined) return await noSuchRow(context);
   const raw = (await askForRawForm(dashboard, row, person.name)) ?? "erased, or kept no longer";

@@ -34,7 +34,7 @@ export const reportsPage: Page = {
     routes.get("/reports/:period/closing/:number/:name", right, async (context) => {
       const [closing, name] = [Number(context.req.param("number")), idOfSegment(context.req.param("name"))];
       const asked = { period: labelOf(context, dashboard), closing, name };
-      const { file, bytes } = await frozenFile(dashboard.application, asked);
+      const { file, bytes } = await frozenFile(dashboard, asked);
       return download(context, { name: file.name, bytes, size: file.bytes, sha256: file.sha256 });
     });
   },
