@@ -58,17 +58,21 @@ it(`a backup of ${sizes.backups} random moments of runs is whole, and with what 
   const newest = document(await w.run("--json", "backup", "--to", w.path("backups")));
 
   const wrong: string[] = [];
-  for (const { path, commits } of backups.slice(0, sizes.backups)) {
+  // Only the first lacks nothing: from then on every backup lacks what the run and the rebuild after it wrote.
+  let lacks = false;
+  for (const { path } of [newest, ...backups.slice(0, sizes.backups), newest]) {
     const restored = await w.run("--json", "restore", path);
     const { gap } = document(restored);
     expect(gap, restored.stdout + restored.stderr).toBeDefined();
-    const lacks = newest.manifest.commits - commits;
     const { result, calls } = await w.writes(async () => await w.run("run", "everything"));
     const told = `${path}: restore ${restored.exitCode} ${JSON.stringify(gap)}, run ${result.exitCode}`;
     if (Object.keys(calls).length > 0) wrong.push(`${told}: ${JSON.stringify(calls)}`);
-    const expected = lacks > 0 ? [exitCodes.recordsRejected, "known", exitCodes.ledgerRefused] : [0, "none", 0];
+    const expected = lacks ? [exitCodes.recordsRejected, "known", exitCodes.ledgerRefused] : [0, "none", 0];
     if (JSON.stringify([restored.exitCode, gap.kind, result.exitCode]) !== JSON.stringify(expected)) wrong.push(told);
-    if (lacks === 0) continue;
+    if (!lacks) {
+      lacks = true;
+      continue;
+    }
     const rebuilt = await w.writes(async () => await w.run("rebuild", "--by", "anna"));
     const after = await w.writes(async () => await w.run("run", "everything"));
     // What was on its way when the backup was made is told of, and nothing of it is sent.
