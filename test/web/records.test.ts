@@ -264,4 +264,38 @@ describe("hostile text from the CRM", () => {
       expect([200, 303], id).toContain(found.status);
     }
   });
+
+  it("of 10 MB with markup, bidi marks and a NUL is text on every page that leads to it, and no page is as long", async () => {
+    const records = company(2, 1);
+    const large = `Zqcanary <script>alert(1)</script>\u202Eevil\u0000"'&${"x".repeat(10_000_000)}`;
+    records.customers = records.customers.map((row) =>
+      row.id === "C1" ? { ...row, name: large, branch: large } : row,
+    );
+    records.orders = records.orders.map((row) => (row.id === "O1" ? { ...row, note: large } : row));
+    const short = "Zqcanary <script>alert(3)";
+    records.staff = records.staff.map((row) => ({ ...row, name: row.customer === "C1" ? large : short }));
+    const w = await world({ records });
+    await w.run("run", "everything");
+    await w.run("run", "verify");
+    const pages = await showing(w);
+    const places = [
+      ...["/today", "/runs", "/quarantine", "/plan", "/settle", "/audit", "/customer/crm/C1", "/customer/crm/C2"],
+      ...["/order/crm/O1", "/person/crm/S1-1", "/search?q=zqcanary"],
+      ...w.rows<{ id: string }>("select id from quarantine").map(({ id }) => `/quarantine/${id}`),
+      ...w.rows<{ id: string }>("select id from run").map(({ id }) => `/run/${id}`),
+    ];
+    expect(places.some((place) => place.startsWith("/quarantine/"))).toBe(true);
+    for (const place of places) {
+      const { status, text } = await pages.get(place);
+      expect([200, 303, 404], `${place}: ${text.slice(0, 300)}`).toContain(status);
+      // eslint-disable-next-line no-control-regex
+      expect(text, place).not.toMatch(/<script>alert|[\u202A-\u202E\u0000]/u);
+      expect(text.length, place).toBeLessThan(400_000);
+    }
+    const asked = await pages.post("/person/crm/S2-1/private", {});
+    expect(asked.text).toContain("Zqcanary &lt;script&gt;alert(3)");
+    expect(asked.text).not.toMatch(/<script>alert/u);
+    // The customer beside it is served.
+    expect((await pages.get("/order/crm/O2")).text).toContain("As meant:");
+  });
 });
