@@ -7,6 +7,7 @@ import { benchPath } from "./measure.ts";
 import type { Measuring } from "./measuring.ts";
 import type { Options, Section } from "./options.ts";
 import { readOptions, usage } from "./options.ts";
+import { grownPages, measurePageGrowth, pageGrowthFigures } from "./page-growth.ts";
 import { measurePages } from "./pages.ts";
 import { measureParts } from "./parts.ts";
 import { notes, profileTable, targetTable, wayTable } from "./print.ts";
@@ -22,8 +23,8 @@ import { figuresOf } from "./targets.ts";
 
 /**
  * Measures the program against the floor and against a plain script in one run, and prints figure, target and ratio.
- * Exit code 0, also where a target is not met; 1 where the measuring failed or a ratio lost more than 15 % against the
- * kept one.
+ * Exit code 0, also where a target is not met; 1 where the measuring failed, a ratio lost more than 15 % against the
+ * kept one, or a page of the check grows with the number of customers.
  */
 async function main(options: Options): Promise<number> {
   const started = performance.now();
@@ -60,7 +61,10 @@ async function main(options: Options): Promise<number> {
 }
 
 const measurements: Record<Section, (measuring: Measuring, options: Options) => Promise<Partial<Result>>> = {
-  check: async (measuring, { rounds = 4 }) => ({ check: await measureCheck(measuring, rounds, readBaseline()) }),
+  check: async (measuring, { rounds = 4 }) => ({
+    check: await measureCheck(measuring, rounds, readBaseline()),
+    pageGrowth: await measurePageGrowth(measuring),
+  }),
   road: async (measuring, { records, rounds = 3 }) => ({ rounds: await measureRoad(measuring, records, rounds) }),
   latency: async (measuring, { latencyRecords, rounds = 3 }) => ({
     latency: await measureLatency(measuring, latencyRecords, rounds),
@@ -83,7 +87,7 @@ const measurements: Record<Section, (measuring: Measuring, options: Options) => 
 };
 
 function print(result: Result): void {
-  const { commits, machine, check } = result;
+  const { commits, machine, check, pageGrowth } = result;
   const { node, cores, cpu, load } = machine;
   const busy =
     load > cores / 2
@@ -92,7 +96,7 @@ function print(result: Result): void {
   const against = commits.before === undefined ? "" : `, before: ${commits.before}`;
   console.log(`Commit ${commits.now}${against}; Node ${node}, ${cores} × ${cpu}.${busy}\n`);
   const taken = { ...result, rounds: result.rounds ?? [], slow: result.latency ?? [] };
-  const kept = check === undefined ? [] : checkFigures(check, readBaseline());
+  const kept = [...(check === undefined ? [] : checkFigures(check, readBaseline())), ...pageGrowthFigures(pageGrowth)];
   const { scale = [] } = result;
   const before = commits.before === undefined ? [] : figuresOf(taken, "before");
   console.log(`${targetTable([...figuresOf(taken, "now"), ...kept, ...scaleFigures(scale)], before)}\n`);
@@ -102,7 +106,7 @@ function print(result: Result): void {
   for (const note of [...notes(result), ...sizeNotes(scale)]) console.log(note);
 }
 
-function judge({ check }: Result, options: Options): number {
+function judge({ check, pageGrowth }: Result, options: Options): number {
   if (check === undefined) return 0;
   if (options.writeBaseline) {
     writeBaseline(check);
@@ -110,9 +114,11 @@ function judge({ check }: Result, options: Options): number {
   }
   const kept = readBaseline();
   const lost = kept === undefined ? [] : lostRatios(check, kept);
-  if (lost.length === 0) return 0;
-  console.error(`\nMore than 15 % is lost against bench/baseline.json: ${lost.join(", ")}.`);
-  return 1;
+  if (lost.length > 0) console.error(`\nMore than 15 % is lost against bench/baseline.json: ${lost.join(", ")}.`);
+  const grown = pageGrowth === undefined ? [] : grownPages(pageGrowth);
+  if (grown.length > 0)
+    console.error(`\nPages take more than twice as long with ten times the customers: ${grown.join(", ")}.`);
+  return lost.length + grown.length === 0 ? 0 : 1;
 }
 
 let options: Options | undefined;

@@ -59,7 +59,8 @@ export const usage = `npm run bench -- [options]
   --profile-records N   customers of the profiled run (6000)
   --statement-lines N   order lines of the larger of the two ledgers that statements are made of (100000)
   --pages-customers N   customers of the ledger whose pages are asked for (100000)
-  --check               only the ratios that bench/baseline.json keeps, as every change is compared with it
+  --check               only the ratios that bench/baseline.json keeps, as every change is compared with it, and that
+                        no page takes longer because there are more customers
   --write-baseline      keep the ratios of this check in bench/baseline.json
   --print FILE          the tables of what an earlier run wrote; measures nothing
   --json FILE           every figure of every round as JSON, written after each section or phase

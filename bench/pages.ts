@@ -1,20 +1,16 @@
-import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
-import { request } from "undici";
 import { z } from "zod";
-import { customersOfCopy } from "./books/export.ts";
-import { environment, makeTemplate, period, writeBooksConfiguration } from "./books/template.ts";
 import { writeConfiguration } from "./configuration.ts";
 import { writeCustomers } from "./customers.ts";
-import { measure, words } from "./measure.ts";
 import type { Measuring } from "./measuring.ts";
 import { eachProgram } from "./measuring.ts";
 import { exportPath, lanes, programPass } from "./passage.ts";
 import type { Program } from "./program.ts";
 import { crmSync } from "./program.ts";
+import { ask, makeLedger, pages, serve } from "./served-pages.ts";
 
 /** Pages of a large ledger, each beside a bare query of the rows that it shows. Milliseconds; megabytes. */
 export const pagesSchema = z.object({
@@ -30,44 +26,7 @@ export type Pages = z.infer<typeof pagesSchema>;
 const pagesAsked = 1_000;
 const runRecords = 6_000;
 const mostRuns = 5;
-const customer = "000001-C1";
 
-/** What is asked for, and the rows that it cannot do without. */
-const pages: Readonly<Record<string, { path: (ids: Ids) => string; rows: (ids: Ids) => string }>> = {
-  today: {
-    path: () => "/today",
-    rows: () => "select stream, count(*) from record_tally group by stream",
-  },
-  customer: { path: () => `/customer/crm/${customer}`, rows: () => ofRecord("customers", customer) },
-  order: { path: () => `/order/crm/${customer}-O00`, rows: () => ofRecord("orders", `${customer}-O00`) },
-  person: { path: () => `/person/crm/${customer}-S0`, rows: () => ofRecord("staff", `${customer}-S0`) },
-  "search by id": { path: () => `/search?q=${customer}`, rows: () => ofRecord("customers", customer) },
-  "search by name": { path: () => "/search?q=Company%20000001", rows: () => ofRecord("customers", customer) },
-  "search in vain": { path: () => "/search?q=nobody", rows: () => ofRecord("customers", "nobody") },
-  runs: { path: () => "/runs", rows: () => "select * from run order by started_at desc limit 50" },
-  run: {
-    path: ({ run }) => `/run/${run}`,
-    rows: ({ run }) => `select * from operation where run_id = '${run}' limit 50`,
-  },
-  plan: { path: () => "/plan", rows: () => "select * from hold where state = 'open' limit 50" },
-  quarantine: { path: () => "/quarantine", rows: () => "select stream, count(*) from quarantine group by stream" },
-  settle: {
-    path: () => "/settle",
-    rows: () => "select * from operation where state = 'parked' limit 50",
-  },
-  reports: { path: () => "/reports", rows: () => "select min(started_at) from run" },
-  audit: { path: () => "/audit", rows: () => "select * from audit order by sequence desc limit 50" },
-  assumptions: { path: () => "/assumptions", rows: () => "select 1" },
-  configuration: { path: () => "/configuration", rows: () => "select 1" },
-  alerts: { path: () => "/alerts", rows: () => "select 1" },
-};
-
-interface Ids {
-  run: string;
-}
-
-const ofRecord = (stream: string, id: string): string =>
-  `select * from record where namespace = 'crm' and stream = '${stream}' and id = '${id}'`;
 /** Asks for each page so many times of a program that serves a ledger of so many customers, each with an order. */
 export async function measurePages(measuring: Measuring, customers: number, rounds: number) {
   return await eachProgram(measuring.programs, async (program, name): Promise<Pages> => {
@@ -119,26 +78,6 @@ export async function measurePages(measuring: Measuring, customers: number, roun
   });
 }
 
-async function makeLedger(
-  program: Program,
-  work: string,
-  customers: number,
-  tell: (step: string) => void,
-): Promise<string> {
-  tell("a small ledger, made by the program");
-  // Numbers that are free are not multiplied: a ledger has one pool of them, whatever its size.
-  const template = await makeTemplate(program, join(work, "template"), { ordersEach: 1, poolBatch: 1 });
-  const directory = join(work, "ledger");
-  mkdirSync(directory, { recursive: true });
-  tell(`${customers} customers`);
-  const { from, days } = period;
-  const copies = Math.ceil(customers / customersOfCopy);
-  const script = join(program.root, "bench/subjects/copies.ts");
-  const args = words({ path: join(directory, "ledger.db"), template, copies, from, days });
-  await measure({ script, args }, z.object({ entries: z.int() }));
-  return writeBooksConfiguration(directory);
-}
-
 /** Seconds of a first run; `watched`: a dashboard beside it is asked for Today each second. */
 async function runSeconds(program: Program, work: string, watched: boolean): Promise<number> {
   const directory = join(work, "run");
@@ -158,39 +97,6 @@ async function runSeconds(program: Program, work: string, watched: boolean): Pro
     pages?.child.kill("SIGTERM");
     rmSync(directory, { recursive: true, force: true });
   }
-}
-
-async function serve(
-  program: Program,
-  configuration: string,
-  command: "serve" | "dashboard" = "serve",
-): Promise<{ child: ChildProcess; url: string }> {
-  const sandbox = command === "serve" ? ["--sandbox=http://127.0.0.1:9"] : [];
-  const words = ["--config", configuration, ...sandbox, command];
-  const child = spawn(process.execPath, [...program.nodeOptions, program.script, ...words], {
-    stdio: ["ignore", "ignore", "pipe"],
-    env: { ...process.env, ...program.environment, ...environment, CRM_SYNC__serve__port: "0" },
-  });
-  let said = "";
-  const url = await new Promise<string>((resolve, reject) => {
-    child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      said += text;
-      const found = /(?:health|pages are) at (\S+)\/(?:healthz|today)/u.exec(said)?.[1];
-      if (found !== undefined) resolve(found);
-    });
-    child.once("exit", () => reject(new Error(`the program ended before it served: ${said}`)));
-  });
-  return { child, url };
-}
-
-/** How long the page took; undefined where there is none. */
-async function ask(url: string): Promise<number | undefined> {
-  const started = performance.now();
-  const { statusCode, body } = await request(url);
-  await body.dump();
-  const took = performance.now() - started;
-  if (statusCode >= 500) throw new Error(`${url} was answered with ${statusCode}`);
-  return statusCode === 403 || (statusCode === 404 && !url.includes("nobody")) ? undefined : took;
 }
 
 function megabytesOf({ pid }: ChildProcess): number {

@@ -8,6 +8,7 @@ import { historiesSchema } from "./history.ts";
 import { slowRoundSchema } from "./latency.ts";
 import { ofPrograms } from "./measuring.ts";
 import type { Programs } from "./measuring.ts";
+import { pageGrowthSchema } from "./page-growth.ts";
 import { pagesSchema } from "./pages.ts";
 import { partsSchema } from "./parts.ts";
 import { profilesSchema } from "./profile.ts";
@@ -30,6 +31,7 @@ export const resultSchema = z.object({
     load: z.number(),
   }),
   check: z.array(checkRoundSchema).optional(),
+  pageGrowth: pageGrowthSchema.optional(),
   rounds: z.array(roundSchema).optional(),
   latency: z.array(slowRoundSchema).optional(),
   large: largeSchema.optional(),
