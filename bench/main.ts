@@ -117,7 +117,7 @@ function judge({ check, pageGrowth }: Result, options: Options): number {
   if (lost.length > 0) console.error(`\nMore than 15 % is lost against bench/baseline.json: ${lost.join(", ")}.`);
   const grown = pageGrowth === undefined ? [] : grownPages(pageGrowth);
   if (grown.length > 0)
-    console.error(`\nPages take more than twice as long with ten times the customers: ${grown.join(", ")}.`);
+    console.error(`\nPages take more than half as long again with forty times the customers: ${grown.join(", ")}.`);
   return lost.length + grown.length === 0 ? 0 : 1;
 }
 

@@ -7,21 +7,21 @@ import { median } from "./measure.ts";
 import type { Measuring } from "./measuring.ts";
 import { ask, makeLedger, pages, serve } from "./served-pages.ts";
 
-/** How much longer each page takes with ten times the customers: what reads rows that it does not show grows. */
+/** How much longer each page takes with forty times the customers: what reads rows that it does not show grows. */
 export const pageGrowthSchema = z.object({
   customers: z.object({ few: z.int(), many: z.int() }),
   pages: z.array(z.object({ page: z.string(), growth: z.array(z.number()) })),
 });
 export type PageGrowth = z.infer<typeof pageGrowthSchema>;
 
-const customers = { few: 1_500, many: 15_000 };
+const customers = { few: 1_500, many: 60_000 };
 const asked = 15;
 /** Where a page seems to grow, it is asked for so often before that is believed. */
 const mostAsked = 75;
-/** A page that reads all records would take up to ten times as long. */
-const mostGrowth = 2;
+/** A page that counts all records takes several times as long. */
+const mostGrowth = 1.5;
 
-/** Asks two programs in turns for each page, one with ten times the customers of the other. */
+/** Asks two programs in turns for each page, one with forty times the customers of the other. */
 export async function measurePageGrowth({ work, tell, programs }: Measuring): Promise<PageGrowth> {
   const directory = join(work, "page-growth");
   const served = async (size: keyof typeof customers) => {
@@ -52,7 +52,7 @@ export async function measurePageGrowth({ work, tell, programs }: Measuring): Pr
   }
 }
 
-/** Pages that take more than twice as long with ten times the customers. */
+/** Pages that take more than half as long again with forty times the customers. */
 export function grownPages({ pages: taken }: PageGrowth): string[] {
   return taken.filter(({ growth }) => median(growth) > mostGrowth).map(({ page }) => page);
 }
