@@ -54,10 +54,13 @@ export class Access {
     return this.#now().accounts.get(name);
   }
 
-  /** The session of a token, as long as what it rests on is configured as it was. */
-  session(token: string): Session | undefined {
+  /**
+   * The session of a token, as long as what it rests on is configured as it was. One that is only looked at is no less
+   * idle for that.
+   */
+  session(token: string, how: "used" | "looked at" = "used"): Session | undefined {
     const { idle, longest } = this.settings.access.sessions;
-    const life = { idleMs: durationMs(idle), longestMs: durationMs(longest) };
+    const life = { idleMs: durationMs(idle), longestMs: durationMs(longest), isUsed: how === "used" };
     return this.sessions.find(token, life, (way, person) => this.mark(way, person));
   }
 

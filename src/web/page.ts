@@ -12,6 +12,8 @@ export interface WebEnvironment {
     person: Person;
     /** Stands in each form of a page as `csrf`, and is checked on each POST before a page sees it. */
     csrf: string;
+    /** Whether this person would be let in now as well: for an answer that goes on for long. */
+    isStillIn: () => boolean;
     /** Answers that the person lacks a right, and writes it down. */
     refuse: (needed: Right) => Response | Promise<Response>;
     /** The answer is a document that was not made as one of our pages: it stands by itself, and may do nothing. */

@@ -15,6 +15,7 @@ import { mayReadMetrics } from "../../src/web/access/metrics-reader.ts";
 import { behindAccess } from "../../src/web/access/sign-in.ts";
 import { needs } from "../../src/web/access/needs.ts";
 import type { WebEnvironment } from "../../src/web/page.ts";
+import { runsPage } from "../../src/web/pages/runs.ts";
 import { securityHeaders } from "../../src/web/security-headers.ts";
 import { environmentAt } from "./program.ts";
 import type { World } from "./cli.ts";
@@ -101,6 +102,7 @@ export async function guarded(
       return context.text("done");
     });
   }
+  runsPage.register(routes, dashboard);
   const server = serve({ fetch: routes.fetch, hostname: "0.0.0.0", port: 0, overrideGlobalObjects: false });
   await new Promise((resolve) => server.once("listening", resolve));
   const address = server.address();

@@ -66,6 +66,7 @@ function as(person: Person): MiddlewareHandler<WebEnvironment> {
   return async (context, next) => {
     context.set("person", person);
     context.set("csrf", "token");
+    context.set("isStillIn", () => true);
     context.set("refuse", (needed) => Promise.resolve(context.text(`needs ${needed}`, 403)));
     await next();
   };

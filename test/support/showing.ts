@@ -55,6 +55,7 @@ export async function showing(
     whoAsks: async (context: PageContext, next) => {
       context.set("person", person);
       context.set("csrf", "token");
+      context.set("isStillIn", () => true);
       context.set("refuse", (needed) => Promise.resolve(context.text(`needs ${needed}`, 403)));
       await next();
     },

@@ -97,7 +97,7 @@ export class Sessions {
   /** The session of a token. One whose time is over, or whose settings are others now, ends. */
   find(
     token: string,
-    life: { idleMs: number; longestMs: number },
+    life: { idleMs: number; longestMs: number; isUsed: boolean },
     markOf: (way: string, person: string) => string | undefined,
   ): Session | undefined {
     const hash = hashOf(token);
@@ -112,7 +112,7 @@ export class Sessions {
         database.prepare<[string]>("delete from session where hash = ?").run(hash);
         return undefined;
       }
-      if (now - seen >= seenEvery)
+      if (life.isUsed && now - seen >= seenEvery)
         database.prepare<[number, string]>("update session set seen_at = ? where hash = ?").run(now, hash);
       const { person, role, way, mark, csrf } = row;
       return { person, role, way, mark, csrf };

@@ -23,7 +23,7 @@ const notedEveryMs = 60_000;
 const mostNoted = 1_000;
 
 /** Who asks, and the token that their forms bear; or the answer that they get instead. */
-type Asked = { person: Person; csrf: string } | { answer: Answer };
+type Asked = { person: Person; csrf: string } | { answer: () => Answer };
 
 /** What stands before everything else: the request names this server, and its body is no flood. */
 export function guard(access: Access): MiddlewareHandler[] {
@@ -53,10 +53,11 @@ export function access(deps: Access): MiddlewareHandler<WebEnvironment> {
   const note = notedSeldom(deps);
   return async (context, next) => {
     const asked = whoAsks(context, deps);
-    if ("answer" in asked) return asked.answer;
+    if ("answer" in asked) return asked.answer();
     const { person, csrf } = asked;
     context.set("person", person);
     context.set("csrf", csrf);
+    context.set("isStillIn", () => isStillIn(context, deps, person));
     context.set("refuse", async (needed) => {
       await note(person, context.req.routePath);
       return refusedPage(context, person, needed);
@@ -84,35 +85,44 @@ export function foreignForm(context: Context): Answer {
   });
 }
 
-function whoAsks(context: PageContext, deps: Access): Asked {
+/** Who signed out, or has another role by now, is no longer in. That somebody is told something is no sign of them. */
+function isStillIn(context: PageContext, deps: Access, { name, role, way }: Person): boolean {
+  const asked = whoAsks(context, deps, "looked at");
+  if ("answer" in asked) return false;
+  const { person } = asked;
+  return person.name === name && person.role === role && person.way === way;
+}
+
+function whoAsks(context: PageContext, deps: Access, session: "used" | "looked at" = "used"): Asked {
   const { settings } = deps;
   const { address, rawHeaders } = connectionOf(context);
   const said = saidByProxy(rawHeaders, address, settings.access.proxy);
   if (said.kind === "refused")
     return {
-      answer: refuse(context, 403, {
-        code: "proxy-refused",
-        text: `Refused: ${said.why}.`,
-        cure: "Name the addresses of the reverse proxy in serve.access.proxy.from, and have it set its header anew.",
-      }),
+      answer: () =>
+        refuse(context, 403, {
+          code: "proxy-refused",
+          text: `Refused: ${said.why}.`,
+          cure: "Name the addresses of the reverse proxy in serve.access.proxy.from, and have it set its header anew.",
+        }),
     };
   if (said.kind === "person") {
     const { name, role } = said;
-    if (role === undefined) return { answer: noRole(context, name) };
+    if (role === undefined) return { answer: () => noRole(context, name) };
     const person = personOf(deps, { name, role, way: "proxy" });
     return { person, csrf: tokenWithoutSession(deps, person) };
   }
   const token = cookieOf(context, "session", settings);
-  const session = token === undefined ? undefined : tried(deps, () => deps.session(token));
-  const role = roles.find((one) => one === session?.role);
-  const way = ways.find((one) => one === session?.way);
-  if (session !== undefined && role !== undefined && way !== undefined)
-    return { person: personOf(deps, { name: session.person, role, way }), csrf: session.csrf };
+  const found = token === undefined ? undefined : tried(deps, () => deps.session(token, session));
+  const role = roles.find((one) => one === found?.role);
+  const way = ways.find((one) => one === found?.way);
+  if (found !== undefined && role !== undefined && way !== undefined)
+    return { person: personOf(deps, { name: found.person, role, way }), csrf: found.csrf };
   if (said.kind === "nobody" && isFromHere(context, deps)) {
     const person: Person = { name: "this machine", role: "see", way: "loopback", mayAskForPrivate: false };
     return { person, csrf: tokenWithoutSession(deps, person) };
   }
-  return { answer: toSignIn(context) };
+  return { answer: () => toSignIn(context) };
 }
 
 const ways = ["link", "oidc", "account"] as const;

@@ -39,7 +39,7 @@ export const runsPage: Page = {
       streams += 1;
       return streamSSE(context, async (stream) => {
         try {
-          await tellProgress(stream, dashboard, id);
+          await tellProgress(stream, dashboard, { id, isStillIn: context.var.isStillIn });
         } finally {
           streams -= 1;
         }
@@ -48,13 +48,20 @@ export const runsPage: Page = {
   },
 };
 
-/** Sends how far a run is about each second, as often as it is otherwise, until it or the server ends. */
-async function tellProgress(stream: SSEStreamingApi, dashboard: Dashboard, id: string): Promise<void> {
+/**
+ * Sends how far a run is about each second, as often as it is otherwise, until it or the server ends or who asked may
+ * not know it any more.
+ */
+async function tellProgress(
+  stream: SSEStreamingApi,
+  dashboard: Dashboard,
+  { id, isStillIn }: { id: string; isStillIn: () => boolean },
+): Promise<void> {
   const gone = new AbortController();
   stream.onAbort(() => gone.abort());
   const signal = AbortSignal.any([gone.signal, dashboard.signal]);
   let last = "";
-  while (!signal.aborted) {
+  while (!signal.aborted && isStillIn()) {
     const glance = await dashboard.read(async (inquiry) => await inquiry.runGlance(id));
     if (glance === undefined) return;
     const data = String(await runProgress(glance, progressHere(dashboard), whenOf(dashboard)));

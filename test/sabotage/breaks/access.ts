@@ -92,4 +92,12 @@ export const access: Breaks = {
     test: "web/access/metrics-reader.test.ts",
     title: "metrics with a token are read by who shows it, whole, and by listed addresses",
   },
+  "who signed out goes on being told of a run": {
+    file: "src/web/pages/runs.ts",
+    within: "tellProgress",
+    find: "while (!signal.aborted && isStillIn()) {",
+    replace: "while (!signal.aborted) {",
+    test: "web/access/watching.test.ts",
+    title: "who signs out, or whose role is taken away, is told no more of a run that is on; who stays is",
+  },
 };
