@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { northwindDirectory } from "../support/northwind.ts";
+import { northwindDirectory, northwindIsMissing, northwindIsThere } from "../support/northwind.ts";
 import { startServer } from "../support/http-server.ts";
 import { crmSync } from "../support/program.ts";
 import { folder as newFolder } from "../support/world/start.ts";
@@ -9,7 +9,8 @@ import { folder as newFolder } from "../support/world/start.ts";
 const sandboxed = { environment: { SEAL_KEY: "a key of this test that seals passwords" } };
 
 describe("init --from", () => {
-  it("proposes a configuration for a stranger's files that reads all of their records", async () => {
+  it("proposes a configuration for a stranger's files that reads all of their records", async ({ skip }) => {
+    if (!northwindIsThere) skip(northwindIsMissing);
     const config = join(newFolder(), "crm-sync.yaml");
     const lists = ["customers.csv", "orders.csv", "order-details.csv"].map((name) => join(northwindDirectory, name));
     const made = await crmSync({ config }, "init", ...lists.flatMap((list) => ["--from", list]));
