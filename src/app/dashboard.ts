@@ -25,6 +25,8 @@ export interface Dashboard {
   read<T>(question: (inquiry: Inquiry) => Promise<T>): Promise<T>;
   /** When each job that has a schedule fires next, and beside that what only the daemon itself knows. */
   fireTimes(): Promise<FireTimes[]>;
+  /** Jobs whose fire time passed a while ago without their being fired, each with that time; `slots`: what fired last. */
+  notFired(slots: readonly { job: string; lastSlot: string | null }[]): { job: string; since: string }[];
   /** What goes through much of the ledger, in a process of its own. */
   readonly longReads: LongReads;
   /** Asked for as the server ends: streams of events end with it. */
@@ -78,6 +80,7 @@ export function createDashboard({ application, live, signal, longReads }: Dashbo
       const states = live?.schedule === undefined ? firesNext(application()) : await live.schedule.state();
       return states.filter((state) => state.nextFireTime !== undefined);
     },
+    notFired: (slots) => notFired(application(), slots),
     longReads: longReads ?? createLongReads(application),
     read: async (question) =>
       await oneAtATime(async () => {
@@ -104,5 +107,22 @@ function firesNext(application: Application): FireTimes[] {
       running: false,
       clockBehind: false,
     };
+  });
+}
+
+/** A daemon that is there fires long before. */
+const firedWithinMs = 10 * 60_000;
+
+/** By the reckoning of the schedule: from the last fire time on, which the first look of a daemon gives each job. */
+function notFired(
+  application: Application,
+  slots: readonly { job: string; lastSlot: string | null }[],
+): { job: string; since: string }[] {
+  const now = application.clock.now();
+  return application.jobs().flatMap(({ id, schedule }) => {
+    const last = Date.parse(slots.find(({ job }) => job === id)?.lastSlot ?? "");
+    if (schedule === undefined || Number.isNaN(last)) return [];
+    const due = nextFireTime(schedule.cron, schedule.zone, last);
+    return due === undefined || due > now - firedWithinMs ? [] : [{ job: id, since: toInstant(due) }];
   });
 }

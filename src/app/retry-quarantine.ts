@@ -1,12 +1,14 @@
 import { exitCodes, Problem } from "../base/errors.ts";
 import type { QuarantineGroup } from "../inquiry/quarantine.ts";
+import type { QuarantineFacts } from "../report/facts.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { QuarantineRetries } from "../run/retry.ts";
 import type { Retried } from "../run/retry.ts";
 import type { Application } from "./application.ts";
 
-/** Which rows of the quarantine are mapped anew: one by its id, all, or those that wait for one reason. */
-export type ChosenRows = string | { group: QuarantineGroup | undefined; limit: number };
+/** Which rows of the quarantine are mapped anew: one by its id, all, or those that wait for one reason after a row. */
+export type ChosenRows = string | { group: QuarantineGroup | undefined; after?: RowBefore | undefined; limit: number };
+export type RowBefore = Pick<QuarantineFacts, "firstSeen" | "id">;
 
 /**
  * Maps the stored raw form of one row of the quarantine, of `all`, or of at most so many of a group anew at once. No
@@ -22,8 +24,13 @@ export async function retryQuarantine(application: Application, chosen: ChosenRo
 
 async function chosenIds(application: Application, chosen: ChosenRows): Promise<string[]> {
   if (chosen !== "all" && typeof chosen === "string") return [chosen];
-  const filter = chosen === "all" ? {} : { ...chosen.group, limit: chosen.limit };
-  return [...(await application.inquiry()).quarantine(filter)].map((row) => row.id);
+  const inquiry = await application.inquiry();
+  if (chosen !== "all" && chosen.group !== undefined) {
+    const { group, after, limit } = chosen;
+    return (await inquiry.quarantineOfGroup(group, { after, limit })).map((row) => row.id);
+  }
+  const filter = chosen === "all" ? {} : { limit: chosen.limit };
+  return [...inquiry.quarantine(filter)].map((row) => row.id);
 }
 
 /** The run that is on reads the sources, and may be at work on the same customers. */

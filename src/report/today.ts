@@ -40,6 +40,8 @@ export interface TodayFacts {
   assumptions: readonly Pick<AssumptionStanding, "id" | "contradicted" | "stops">[];
   /** Configured jobs that have a schedule; `clockBehind`: one waits because the clock was set back. */
   jobs: readonly { job: string; clockBehind: boolean }[];
+  /** Jobs that should have fired, and since when. */
+  notFired: readonly { job: string; since: string }[];
 }
 
 const mostOfEach = 10;
@@ -269,7 +271,7 @@ export function stateSentence(facts: TodayFacts, now: string): StateSentence {
 }
 
 /** What is not well although it has no item of its own. */
-function wrongBeside({ status, jobs }: TodayFacts, waiting: number, now: string): string[] {
+function wrongBeside({ status, jobs, notFired }: TodayFacts, waiting: number, now: string): string[] {
   const notes: string[] = [];
   for (const run of status.lastRuns) {
     const { tone, words } = runVerdict(run);
@@ -277,6 +279,12 @@ function wrongBeside({ status, jobs }: TodayFacts, waiting: number, now: string)
   }
   for (const { job, clockBehind } of jobs)
     if (clockBehind) notes.push(`${job} waits until the clock, which was set back, has caught up.`);
+  // Behind a run that is on, others wait for their turn.
+  if (status.running.length === 0)
+    for (const { job, since } of notFired)
+      notes.push(
+        `${job} should have fired ${ageOf(since, now)} ago and did not: look whether crm-sync serve is running.`,
+      );
   const differing = status.differences.reduce((sum, { count }) => sum + count, 0);
   if (differing > 0) notes.push(`The platform shows ${counted(differing, "thing")} otherwise than it was left.`);
   // Each line of `status` has its item here; where one had none, it would not be silent.

@@ -111,6 +111,16 @@ describe("the pages of the quarantine", () => {
       { source: "crm" },
     ]);
     expect((await corrected.post("/quarantine/retry", {})).text).toContain("2 rows: 2 still not usable");
+    // Rows that stay as they are keep no later ones from being tried: a later page begins at its own rows.
+    const [first] = w.rows<{ since: string; after: string; source: string; code: string }>(
+      `select first_seen as since, id as after, source, code from quarantine where stream = 'orders'
+       and state <> 'resolved' order by first_seen, id`,
+    );
+    const later = { ...first, stream: "orders" };
+    expect((await corrected.get(`/quarantine?${new URLSearchParams(later).toString()}`)).text).toContain(
+      "Map the rows of this reason from here on anew",
+    );
+    expect((await corrected.post("/quarantine/retry", later)).text).toContain("1 row: 1 still not usable");
     expect((await corrected.get(pagePath.quarantine(two ?? ""))).text).toContain("State");
   });
 

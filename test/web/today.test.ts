@@ -102,6 +102,31 @@ describe("the sentence of today", () => {
     expect(words).toContain("Nothing waits for a person");
   });
 
+  it.each([
+    ["all have stood still for days", undefined],
+    ["one has, and another went on", "verify"],
+  ])("is not good where the last runs ended well and jobs were not fired since: %s", async (_what, goesOn) => {
+    const w = await good(
+      "jobs:\n  everything: { kind: sync, streams: [customers, orders, staff], schedule: '0 * * * *' }\n" +
+        "  verify: { kind: verify, schedule: '30 * * * *' }\n",
+    );
+    expect((await w.run("run", "verify")).exitCode).toBe(0);
+    const fired = (job: string, at: string): void =>
+      w.tamper(`insert or replace into last_fire_time (job, fire_time, fired_at) values ('${job}', ${at}, ${at})`);
+    const [days, now] = ["strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-9 days')", "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"];
+    fired("everything", days);
+    fired("verify", goesOn === "verify" ? now : days);
+    for (const page of [await showing(w), await showing(w, operator, "beside a daemon")]) {
+      const { text } = await page.get("/today");
+      expect(sentenceOf(text).tone).toBe("wait");
+      expect(text).toMatch(/everything should have fired (?:8|9) d ago and did not/u);
+      expect(/verify should have fired/u.test(text)).toBe(goesOn === undefined);
+    }
+    fired("everything", now);
+    fired("verify", now);
+    expect(sentenceOf((await (await showing(w)).get("/today")).text).tone).toBe("good");
+  });
+
   it("says that nothing is known where no job has run", async () => {
     const w = await world();
     await w.run("map", "hr", "staff");

@@ -52,7 +52,9 @@ export function guard(access: Access): MiddlewareHandler[] {
 export function access(deps: Access): MiddlewareHandler<WebEnvironment> {
   const note = notedSeldom(deps);
   return async (context, next) => {
-    const asked = whoAsks(context, deps);
+    // A browser asks for events again by itself, also where nobody sits before it.
+    const byItself = context.req.header("accept") === "text/event-stream";
+    const asked = whoAsks(context, deps, byItself ? "looked at" : "used");
     if ("answer" in asked) return asked.answer();
     const { person, csrf } = asked;
     context.set("person", person);

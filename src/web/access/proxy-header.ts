@@ -19,7 +19,7 @@ const longestName = 100;
 export function saidByProxy(rawHeaders: readonly string[], address: string, proxy: AccessSettings["proxy"]): ProxySaid {
   if (proxy === undefined) return { kind: "nobody" };
   const values = (name: string): string[] =>
-    rawHeaders.filter((_, at) => at % 2 === 1 && sameHeader(rawHeaders[at - 1] ?? "", name));
+    rawHeaders.filter((_, at) => at % 2 === 1 && alike(rawHeaders[at - 1] ?? "") === alike(name));
   const named = values(proxy.header);
   const grouped = proxy.groups === undefined ? [] : values(proxy.groups);
   if (!isListed(address, proxy.from))
@@ -28,6 +28,9 @@ export function saidByProxy(rawHeaders: readonly string[], address: string, prox
       : { kind: "refused", why: "the header of the reverse proxy came from an address that is not one of its own" };
   if (named.length > 1 || grouped.length > 1)
     return { kind: "refused", why: "the header of the reverse proxy came more than once" };
+  const own = [proxy.header, ...(proxy.groups === undefined ? [] : [proxy.groups])];
+  if (rawHeaders.some((header, at) => at % 2 === 0 && isOnlyLike(header, own)))
+    return { kind: "refused", why: "a header came that is spelled almost as the one of the reverse proxy" };
   const name = Buffer.from(named[0] ?? "", "latin1")
     .toString("utf8")
     .trim();
@@ -44,6 +47,11 @@ export function saidByProxy(rawHeaders: readonly string[], address: string, prox
 }
 
 /** Some servers before a proxy make no difference between - and _. */
-function sameHeader(a: string, b: string): boolean {
-  return a.toLowerCase().replaceAll("_", "-") === b.toLowerCase().replaceAll("_", "-");
+function alike(header: string): string {
+  return header.toLowerCase().replaceAll("_", "-");
+}
+
+/** A proxy that sets its own header, and takes only that one from a browser, lets another spelling of it through. */
+function isOnlyLike(header: string, own: readonly string[]): boolean {
+  return own.some((name) => alike(header) === alike(name) && header.toLowerCase() !== name.toLowerCase());
 }

@@ -3,6 +3,7 @@ import type { Dashboard } from "../../app/dashboard.ts";
 import { failedMapping } from "../../app/failed-mapping.ts";
 import { askForRawForm } from "../../app/raw-form.ts";
 import { retryQuarantine } from "../../app/retry-quarantine.ts";
+import type { RowBefore } from "../../app/retry-quarantine.ts";
 import { usage } from "../../base/errors.ts";
 import { streams } from "../../crm/model.ts";
 import type { QuarantineGroup } from "../../inquiry/quarantine.ts";
@@ -38,9 +39,10 @@ export const quarantinePage: Page = {
       return group === undefined ? await allGroups(context, dashboard) : await rowsOf(context, dashboard, group);
     });
     routes.post("/quarantine/retry", needs("decide"), async (context) => {
-      const group = groupOf(await context.req.parseBody());
+      const said = await context.req.parseBody();
+      const group = groupOf(said);
       const { application } = dashboard;
-      const chosen = { group, limit: rowsAtOnce };
+      const chosen = { group, after: rowBefore(said), limit: rowsAtOnce };
       const notice = noticeOf(await retryQuarantine(application, chosen, context.var.person.name), true);
       return group === undefined
         ? await allGroups(context, dashboard, notice)
@@ -84,6 +86,11 @@ function groupOf(said: Readonly<Record<string, unknown>>): QuarantineGroup | und
   if (typeof source === "string" && known !== undefined && typeof code === "string")
     return { source, stream: known, code };
   throw usage("A reason is named by source, stream and code.", "Choose one of those that the page Quarantine lists.");
+}
+
+/** The row after which those of a page or a form come; undefined: they are the oldest. */
+function rowBefore({ since, after }: Readonly<Record<string, unknown>>): RowBefore | undefined {
+  return typeof since === "string" && typeof after === "string" ? { firstSeen: since, id: after } : undefined;
 }
 
 function pathOf({ source, stream, code }: QuarantineGroup, more: Readonly<Record<string, string>> = {}): string {
@@ -134,8 +141,7 @@ async function rowsOf(
   group: QuarantineGroup,
   notice?: Notice,
 ): Promise<Response> {
-  const { since, after: id } = context.req.query();
-  const after = since === undefined || id === undefined ? undefined : { firstSeen: since, id };
+  const after = rowBefore(context.req.query());
   const asked = { after, limit: rowsOnPage + 1 };
   const found = await dashboard.read(async (inquiry) => await inquiry.quarantineOfGroup(group, asked));
   const rows = found.slice(0, rowsOnPage);
@@ -172,8 +178,11 @@ async function rowsOf(
       rows.length > 0 && mayDecide(context, dashboard)
         ? buttonForm(context, {
             action: "/quarantine/retry",
-            label: `Map the rows of this reason anew (${rowsAtOnce} at most)`,
-            fields: { source, stream, code },
+            label: `Map the rows of this reason${after === undefined ? "" : " from here on"} anew (${rowsAtOnce} at most)`,
+            fields: {
+              ...{ source, stream, code },
+              ...(after === undefined ? {} : { since: after.firstSeen, after: after.id }),
+            },
           })
         : ""
     }`;

@@ -3,7 +3,7 @@ import { streamSSE } from "hono/streaming";
 import type { SSEStreamingApi } from "hono/streaming";
 import type { Dashboard } from "../../app/dashboard.ts";
 import { toInstant } from "../../base/clock.ts";
-import { usage } from "../../base/errors.ts";
+import { messageOf, usage } from "../../base/errors.ts";
 import { troubleOf } from "../../report/last-runs.ts";
 import { idOfSegment, pagePath } from "../../report/page-links.ts";
 import { valueText } from "../../report/runs.ts";
@@ -22,6 +22,7 @@ const failuresShown = 25;
 /** Streams of events at once, of all people. */
 const mostStreams = 20;
 const everyMs = 1_000;
+const heartbeatLooks = 15;
 
 /** What ran, what one run did, and how far one is that is on. */
 export const runsPage: Page = {
@@ -40,6 +41,10 @@ export const runsPage: Page = {
       return streamSSE(context, async (stream) => {
         try {
           await tellProgress(stream, dashboard, { id, isStillIn: context.var.isStillIn });
+        } catch (error) {
+          // What stands here must not be thrown: it would be written to the browser and past the log.
+          const { logger } = dashboard.application;
+          logger.error({ event: "web.failed", route: "/run/:id/events", reason: messageOf(error) }, "a page failed");
         } finally {
           streams -= 1;
         }
@@ -61,11 +66,13 @@ async function tellProgress(
   stream.onAbort(() => gone.abort());
   const signal = AbortSignal.any([gone.signal, dashboard.signal]);
   let last = "";
-  while (!signal.aborted && isStillIn()) {
+  for (let looks = 1; !signal.aborted && isStillIn(); looks += 1) {
     const glance = await dashboard.read(async (inquiry) => await inquiry.runGlance(id));
     if (glance === undefined) return;
     const data = String(await runProgress(glance, progressHere(dashboard), whenOf(dashboard)));
     if (data !== last) await stream.writeSSE({ event: "shown", data });
+    // A proxy ends what is silent for long; who is gone is found out by it too.
+    else if (looks % heartbeatLooks === 0) await stream.write(": nothing new\n\n");
     last = data;
     if (glance.run.state !== "running") {
       await stream.writeSSE({ event: "ended", data: glance.run.state });

@@ -41,7 +41,7 @@ export const todayPage: Page = {
         return { status: facts, assumptions: await inquiry.assumptions(), runs: of };
       });
       const when = { zone: application.config.zone, now: toInstant(clock.now()) };
-      const facts = { status, assumptions, jobs: fires };
+      const facts = { status, assumptions, jobs: fires, notFired: dashboard.notFired(status.slots) };
       const decides = live !== undefined && may(context.var.person, "decide");
       const body = html`
         ${sentence(stateSentence(facts, when.now))} ${waits(waitingOf(facts, when.now), decides, when)}

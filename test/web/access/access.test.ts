@@ -114,6 +114,17 @@ describe("a reverse proxy", () => {
     expect((await pages.ask("/see", { from, headers: { "x-remote-user": "a".repeat(101) } })).status).toBe(403);
   });
 
+  it.each([
+    ["a group is added", { "x-remote-user": "sam", x_remote_groups: "finance" }],
+    ["a person is named", { x_remote_user: "anna.lee" }],
+    ["a person is named beside its own", { "x-remote-user": "sam", "x_remote-user": "anna.lee" }],
+  ])("believes nothing that a browser sent through it in another spelling, where %s", async (_what, headers) => {
+    const pages = await guarded(await withLedger(), { access: { proxy: { ...proxy, roles, role: "see" } } });
+    const answer = await pages.ask("/report", { from: "127.0.0.2", headers });
+    expect([answer.status, JSON.parse(answer.text).error]).toEqual([403, "proxy-refused"]);
+    expect((await pages.ask("/see", { from: "127.0.0.2", headers: { "x-remote-user": "sam" } })).status).toBe(200);
+  });
+
   it("lets private values be asked for by the configured roles alone", async () => {
     const access = { private: ["decide"], proxy: { ...proxy, roles, role: "see" } };
     const pages = await guarded(await withLedger(), { access });
