@@ -25,7 +25,7 @@ export interface Dashboard {
   read<T>(question: (inquiry: Inquiry) => Promise<T>): Promise<T>;
   /** When each job that has a schedule fires next, and beside that what only the daemon itself knows. */
   fireTimes(): Promise<FireTimes[]>;
-  /** Jobs whose fire time passed a while ago without their being fired, each with that time; `slots`: what fired last. */
+  /** Jobs that should have fired a while ago and did not, each with that time; `slots`: what fired last. */
   notFired(slots: readonly { job: string; lastSlot: string | null }[]): { job: string; since: string }[];
   /** What goes through much of the ledger, in a process of its own. */
   readonly longReads: LongReads;

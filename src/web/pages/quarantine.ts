@@ -163,6 +163,7 @@ async function rowsOf(
   ]);
   const title = `Quarantine: ${group.code}`;
   const { source, stream, code } = group;
+  const fromHere = after === undefined ? "" : " from here on";
   const body = html`<p><a href="/quarantine">All reasons</a></p>
     ${terms([
       ["Source", shown(group.source)],
@@ -178,9 +179,11 @@ async function rowsOf(
       rows.length > 0 && mayDecide(context, dashboard)
         ? buttonForm(context, {
             action: "/quarantine/retry",
-            label: `Map the rows of this reason${after === undefined ? "" : " from here on"} anew (${rowsAtOnce} at most)`,
+            label: `Map the rows of this reason${fromHere} anew (${rowsAtOnce} at most)`,
             fields: {
-              ...{ source, stream, code },
+              source,
+              stream,
+              code,
               ...(after === undefined ? {} : { since: after.firstSeen, after: after.id }),
             },
           })
