@@ -4,6 +4,7 @@ import type { World } from "../support/cli.ts";
 import { eraseGone, gone, livedWithGone, nothingWaits } from "../support/gone-customer.ts";
 import { operator, showing } from "../support/showing.ts";
 import { canary, company, privateText } from "../support/world/crm.ts";
+import { textOnly } from "./hostile.ts";
 
 const product = (id: string, parent: string): { id: string; parent: string }[] => [{ id, parent }];
 
@@ -288,9 +289,7 @@ describe("hostile text from the CRM", () => {
     for (const place of places) {
       const { status, text } = await pages.get(place);
       expect([200, 303, 404], `${place}: ${text.slice(0, 300)}`).toContain(status);
-      // eslint-disable-next-line no-control-regex
-      expect(text, place).not.toMatch(/<script>alert|[\u202A-\u202E\u0000]/u);
-      expect(text.length, place).toBeLessThan(400_000);
+      textOnly(text);
     }
     const asked = await pages.post("/person/crm/S2-1/private", {});
     expect(asked.text).toContain("Zqcanary &lt;script&gt;alert(3)");

@@ -201,6 +201,12 @@ describe("a session", () => {
       clock.move(300_001);
     }
     expect(await statusOf(busy, "/see")).toBe(303);
+    // A browser that watches a run asks again by itself, and nobody sits before it for that.
+    const watching = await signedIn(pages, "sam", sam);
+    clock.move(300_001);
+    expect((await watching.get("/see", { accept: "text/event-stream" })).status).toBe(200);
+    clock.move(300_001);
+    expect(await statusOf(watching, "/see")).toBe(303);
     const early = await signedIn(pages, "sam", sam);
     clock.move(-120_000, 0);
     expect(await statusOf(early, "/see")).toBe(303);
