@@ -8,6 +8,7 @@ import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { text as textOf } from "node:stream/consumers";
 import { fetch } from "undici";
+import { parseDocument } from "yaml";
 import type { Company } from "./company.ts";
 import { beginning, everything, exported, twoSources } from "./company.ts";
 import { learnNames } from "./names.ts";
@@ -36,6 +37,8 @@ export interface Ended {
 }
 
 interface Step {
+  /** As calls count it. */
+  number: number;
   command: string;
   at: number;
   exit: number | string;
@@ -47,18 +50,24 @@ export class Living {
   readonly company: Company = { customers: [], orders: [], staff: [] };
   /** The configuration: what stands before the sources, the sources, and what comes after. */
   configuration = { beginning, sources: twoSources, jobs: everything, more: "" };
-  /** Settings and secrets, as environment variables. */
-  environment: Record<string, string> = {
-    SEAL_KEY: "a sealing key of some length",
-    CRM_SYNC__settle__timeMs: "50",
-    CRM_SYNC__settle__readings: "2",
-    CRM_SYNC__orderService__callsAtOnce: "1",
-    CRM_SYNC__orderService__backoffBaseMs: "5",
-    CRM_SYNC__memberCenter__callsAtOnce: "1",
-    CRM_SYNC__memberCenter__backoffBaseMs: "5",
+  /** Secrets, as environment variables. */
+  environment: Record<string, string> = { SEAL_KEY: "a sealing key of some length" };
+  /**
+   * What is set in the configuration beside what it says, by path: `policies.orders.ended`. Customers are served one
+   * after another, so that entries of the audit record have one order.
+   */
+  settings: Record<string, Json> = {
+    "settle.timeMs": 50,
+    "settle.readings": 2,
+    "concurrency.customers": 1,
+    "orderService.callsAtOnce": 1,
+    "orderService.backoffBaseMs": 5,
+    "memberCenter.callsAtOnce": 1,
+    "memberCenter.backoffBaseMs": 5,
   };
   readonly #sandbox: { child: ChildProcess; url: string };
   readonly #recorder: Recorder;
+  #configuration = "";
   readonly #steps: Step[] = [];
   readonly #ends: (() => Promise<void>)[] = [];
   #at = Date.parse("2026-03-02T08:00:00Z");
@@ -98,8 +107,13 @@ export class Living {
 
   /** Writes the configuration and the exports of the CRM as they are now. */
   write(): void {
-    this.put("crm-sync.yaml", Object.values(this.configuration).join(""));
+    this.configure(Object.values(this.configuration).join(""));
     for (const [name, content] of Object.entries(exported(this.company))) this.put(`data/${name}`, content);
+  }
+
+  /** The configuration from now on, as a text of YAML. */
+  configure(text: string): void {
+    this.#configuration = text;
   }
 
   /** Time goes on between two commands: ten minutes by itself, and so many hours more. */
@@ -143,12 +157,18 @@ export class Living {
     this.#recorder.cut({ operation, when, nth });
   }
 
-  /** Starts a command that goes on, such as `serve`; `until` resolves once it printed that text. Ended with the life. */
-  async starts(until: string, ...words: string[]): Promise<{ stop: () => Promise<void> }> {
+  /**
+   * Starts a command that goes on, such as `serve`, and resolves once it printed the text `until`. Ended with the life.
+   * `said` is what it printed; `keep` adds what it showed elsewhere.
+   */
+  async starts(
+    until: string,
+    ...words: string[]
+  ): Promise<{ stop: () => Promise<void>; said: () => string; keep: (shown: Json) => void }> {
     const child = this.#start(words);
     this.#ends.push(async () => void child.kill("SIGKILL"));
+    let heard = "";
     await new Promise<void>((resolve, reject) => {
-      let heard = "";
       const hear = (chunk: Buffer): void => {
         heard += chunk.toString();
         if (heard.includes(until)) resolve();
@@ -160,9 +180,12 @@ export class Living {
     const exit = new Promise<number | string>((resolve) =>
       child.once("close", (code, signal) => resolve(code ?? signal ?? "?")),
     );
-    const step = { command: words.join(" "), at: this.#at, exit: "?" as number | string, json: [] };
+    const number = this.#recorder.step;
+    const step: Step = { number, command: words.join(" "), at: this.#at, exit: "?", json: [] };
     this.#steps.push(step);
     return {
+      said: () => heard,
+      keep: (shown) => void step.json.push(shown),
       stop: async () => {
         child.kill("SIGTERM");
         step.exit = await exit;
@@ -206,8 +229,8 @@ export class Living {
     const { state, reads } = await platformState(this.#sandbox.url, calls);
     const names = learnNames([...calls, ...reads]);
     const stable = stabiliser({ names: names.of, folder: this.folder, steps: this.#steps.map(({ at }) => at) });
-    const steps = this.#steps.map((step, index): Json => {
-      const made = calls.filter((call) => call.step === index + 1);
+    const steps = this.#steps.map((step): Json => {
+      const made = calls.filter((call) => call.step === step.number);
       return {
         command: text(stable.exact(step.command)),
         exit: step.exit,
@@ -221,6 +244,9 @@ export class Living {
   #start(words: readonly string[]): ChildProcess {
     this.#at += 10 * minute;
     this.#recorder.step += 1;
+    const whole = parseDocument(this.#configuration);
+    for (const [path, value] of Object.entries(this.settings)) whole.setIn(path.split("."), value);
+    this.put("crm-sync.yaml", String(whole));
     const options = ["--config", this.path("crm-sync.yaml"), `--sandbox=${this.#recorder.url}`, "--json"];
     return spawn(program, [...options, ...words], {
       cwd: this.folder,
@@ -231,13 +257,14 @@ export class Living {
 
   async #keep(words: readonly string[], child: ChildProcess): Promise<Ended> {
     const at = this.#at;
+    const number = this.#recorder.step;
     const closed = new Promise<number | string>((resolve) =>
       child.once("close", (code, signal) => resolve(code ?? signal ?? "?")),
     );
     const [stdout, stderr] = await Promise.all([said(child.stdout), said(child.stderr)]);
     const exit = await closed;
     const json = documents(stdout);
-    this.#steps.push({ command: words.join(" "), at, exit, json });
+    this.#steps.push({ number, command: words.join(" "), at, exit, json });
     if (process.env["GOLDEN_TRACE"] === "1")
       process.stderr.write(`$ ${words.join(" ")} → ${exit}\n${stdout.slice(0, 3000)}\n${stderr.slice(0, 2000)}\n`);
     return { exit, json, stdout };

@@ -16,11 +16,12 @@ export interface Names {
 export function learnNames(calls: readonly Call[]): Names {
   const names = new Map<string, string>();
   const customers = new Map<string, string>();
-  const learned = { names, customers, suffixes: new Map<string, string>(), ours: new Set<string>() };
+  const learned = { names, customers, suffixes: new Map<string, string>(), ours: new Set<string>(), bought: new Map() };
   for (const call of calls) learnEnterprise(learned, call);
   for (const call of calls) if (call.operation === "E9") for (const one of data(call)) learned.ours.add(text(one));
   for (const call of calls) learnPeople(learned, call);
   for (const call of calls) learnOrder(learned, call);
+  nameNumbers(learned);
   for (const call of calls) learnAssets(learned, call);
   return { of: names, customerOf: (call) => customerOf(customers, call) };
 }
@@ -33,6 +34,8 @@ interface Learned {
   suffixes: Map<string, string>;
   /** Numbers that E9 gave. */
   ours: Set<string>;
+  /** What was first bought under each of them, and by which channel order number. */
+  bought: Map<string, { what: string; order: string }>;
 }
 
 function put(map: Map<string, string>, key: Json, value: string): void {
@@ -84,7 +87,7 @@ function learnPeople({ names, customers, suffixes }: Learned, call: Call): void 
   }
 }
 
-function learnOrder({ names, customers, ours }: Learned, call: Call): void {
+function learnOrder({ names, customers, ours, bought }: Learned, call: Call): void {
   if (call.operation !== "E5") return;
   const orderId = text(member(call.body, "channelOrderId"));
   for (const order of elements(member(call.body, "orderList"))) {
@@ -93,7 +96,8 @@ function learnOrder({ names, customers, ours }: Learned, call: Call): void {
       const [product] = [...elements(member(asset, "products")), ...elements(member(asset, "merchandises"))];
       const parent = text(member(product ?? null, "parentCrmProductId")) || `${orderId}-${place + 1}`;
       for (const [index, number] of elements(member(asset, "assetNos")).entries()) {
-        if (ours.has(text(number))) put(names, number, `number(${parent}${index === 0 ? "" : `#${index + 1}`})`);
+        if (ours.has(text(number)) && !bought.has(text(number)))
+          bought.set(text(number), { what: `${parent}${index === 0 ? "" : `#${index + 1}`}`, order: orderId });
         put(customers, number, customer);
       }
     }
@@ -102,6 +106,13 @@ function learnOrder({ names, customers, ours }: Learned, call: Call): void {
     const sequence = JSON.stringify(member(one, "sequence"));
     put(names, member(one, "licenseOrderId"), `licence(${orderId}${sequence === "1" ? "" : `#${sequence}`})`);
   }
+}
+
+/** `number(A1)`; where one instance got several numbers, each with the order that brought it: `number(A1/O1-2)`. */
+function nameNumbers({ names, bought }: Learned): void {
+  for (const [what, all] of Map.groupBy(bought, ([, { what }]) => what))
+    for (const [number, { order }] of all)
+      put(names, number, `number(${all.length === 1 ? what : `${what}/${order}`})`);
 }
 
 function learnAssets({ names, customers }: Learned, call: Call): void {

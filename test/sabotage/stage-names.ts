@@ -1,2 +1,0 @@
-/** The group of the tests that are run with the program as it is. */
-export const control = "the program as it is";

@@ -1,4 +1,0 @@
-import { answers } from "../breaks/answers.ts";
-import { stage } from "../stage.ts";
-
-stage(answers);

@@ -1,4 +1,0 @@
-import { asking } from "../breaks/asking.ts";
-import { stage } from "../stage.ts";
-
-stage(asking);

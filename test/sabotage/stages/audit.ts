@@ -1,4 +1,0 @@
-import { audit } from "../breaks/audit.ts";
-import { stage } from "../stage.ts";
-
-stage(audit);

@@ -1,4 +1,0 @@
-import { books } from "../breaks/books.ts";
-import { stage } from "../stage.ts";
-
-stage(books);

@@ -1,4 +1,0 @@
-import { closing } from "../breaks/closing.ts";
-import { stage } from "../stage.ts";
-
-stage(closing);

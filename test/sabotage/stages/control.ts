@@ -1,3 +1,0 @@
-import { stageControl } from "../stage.ts";
-
-stageControl();

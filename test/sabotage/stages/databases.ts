@@ -1,4 +1,0 @@
-import { databases } from "../breaks/databases.ts";
-import { stage } from "../stage.ts";
-
-stage(databases);

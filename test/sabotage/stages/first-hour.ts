@@ -1,4 +1,0 @@
-import { firstHour } from "../breaks/first-hour.ts";
-import { stage } from "../stage.ts";
-
-stage(firstHour);

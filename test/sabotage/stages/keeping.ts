@@ -1,4 +1,0 @@
-import { keeping } from "../breaks/keeping.ts";
-import { stage } from "../stage.ts";
-
-stage(keeping);

@@ -1,4 +1,0 @@
-import { lifeAssumptions } from "../breaks/life-assumptions.ts";
-import { stage } from "../stage.ts";
-
-stage(lifeAssumptions);

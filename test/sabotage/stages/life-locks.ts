@@ -1,4 +1,0 @@
-import { lifeLocks } from "../breaks/life-locks.ts";
-import { stage } from "../stage.ts";
-
-stage(lifeLocks);

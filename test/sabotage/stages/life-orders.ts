@@ -1,4 +1,0 @@
-import { lifeOrders } from "../breaks/life-orders.ts";
-import { stage } from "../stage.ts";
-
-stage(lifeOrders);

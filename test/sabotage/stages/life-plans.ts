@@ -1,4 +1,0 @@
-import { lifePlans } from "../breaks/life-plans.ts";
-import { stage } from "../stage.ts";
-
-stage(lifePlans);

@@ -1,4 +1,0 @@
-import { lifeRemovals } from "../breaks/life-removals.ts";
-import { stage } from "../stage.ts";
-
-stage(lifeRemovals);

@@ -1,4 +1,0 @@
-import { lifeVerify } from "../breaks/life-verify.ts";
-import { stage } from "../stage.ts";
-
-stage(lifeVerify);

@@ -1,4 +1,0 @@
-import { lists } from "../breaks/lists.ts";
-import { stage } from "../stage.ts";
-
-stage(lists);

@@ -1,4 +1,0 @@
-import { measuring } from "../breaks/measuring.ts";
-import { stage } from "../stage.ts";
-
-stage(measuring);

@@ -1,4 +1,0 @@
-import { naming } from "../breaks/naming.ts";
-import { stage } from "../stage.ts";
-
-stage(naming);

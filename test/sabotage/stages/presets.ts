@@ -1,4 +1,0 @@
-import { presets } from "../breaks/presets.ts";
-import { stage } from "../stage.ts";
-
-stage(presets);

@@ -1,4 +1,0 @@
-import { rejecting } from "../breaks/rejecting.ts";
-import { stage } from "../stage.ts";
-
-stage(rejecting);

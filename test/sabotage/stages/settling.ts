@@ -1,4 +1,0 @@
-import { settling } from "../breaks/settling.ts";
-import { stage } from "../stage.ts";
-
-stage(settling);

@@ -1,4 +1,0 @@
-import { skipping } from "../breaks/skipping.ts";
-import { stage } from "../stage.ts";
-
-stage(skipping);

@@ -1,4 +1,0 @@
-import { telling } from "../breaks/telling.ts";
-import { stage } from "../stage.ts";
-
-stage(telling);

@@ -1,4 +1,0 @@
-import { today } from "../breaks/today.ts";
-import { stage } from "../stage.ts";
-
-stage(today);

@@ -1,4 +1,0 @@
-import { tracing } from "../breaks/tracing.ts";
-import { stage } from "../stage.ts";
-
-stage(tracing);
