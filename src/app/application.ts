@@ -51,6 +51,9 @@ export interface Face {
   /** Where the whole log goes; by default, stderr. */
   readonly wholeLog?: DestinationStream | undefined;
   progress(phase: string, done: number, total: number | undefined): void;
+  /** Those of the system, unless somebody else owns time and chance. */
+  readonly clock?: Clock | undefined;
+  readonly random?: Randomness | undefined;
 }
 
 /** How far the work came that goes on in this process, or went on last. */
@@ -69,8 +72,8 @@ export class Application {
   readonly header: ConfigHeader;
   /** Where relative paths of the configuration start. */
   readonly directory: string;
-  readonly clock: Clock = systemClock;
-  readonly random: Randomness = systemRandomness;
+  readonly clock: Clock;
+  readonly random: Randomness;
   readonly environment: Environment;
   readonly sandbox: Sandbox | undefined;
   /** What goes on in it, for metrics and figures: whoever wants to know subscribes. */
@@ -106,6 +109,8 @@ export class Application {
     this.sandbox = open.sandbox;
     this.#choice = choice;
     this.#face = face;
+    this.clock = face.clock ?? systemClock;
+    this.random = face.random ?? systemRandomness;
     this.observed = observed ?? createObserved((error) => this.#observerFailed(error));
   }
 

@@ -1,5 +1,7 @@
 import type { Application, Face } from "../app/application.ts";
 import type { StartWeb } from "../app/health.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Randomness } from "../base/ids.ts";
 import type { ConfigChoice, Needs } from "../app/open-config.ts";
 import type { Environment } from "../config/environment.ts";
 import type { ExitCode } from "../base/errors.ts";
@@ -25,18 +27,21 @@ export interface Invocation {
   startWeb: StartWeb;
   /** What a person types at, in place of the stdin of the process. */
   keyboard?: Keyboard | undefined;
+  /** Time and chance of the command; those of the system by default. */
+  clock?: Clock | undefined;
+  random?: Randomness | undefined;
 }
 
 /** Opens the application, does the work and closes it; whatever goes wrong is printed and becomes the exit code. */
 export async function withApplication(
-  { options, environment, output }: Pick<Invocation, "options" | "environment" | "output">,
+  { options, environment, output, clock, random }: Omit<Invocation, "signal" | "startWeb">,
   work: (application: Application) => Promise<ExitCode>,
   needs: Needs = { services: true },
 ): Promise<ExitCode> {
   let application: Application | undefined;
   try {
     const { Application } = await import("../app/application.ts");
-    application = await Application.open(options, environment, await faceOf(output), needs);
+    application = await Application.open(options, environment, { ...(await faceOf(output)), clock, random }, needs);
     return await work(application);
   } catch (error) {
     return reportFailure(output, error, options.json, application?.config.zone);

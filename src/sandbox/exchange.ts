@@ -23,6 +23,9 @@ export interface Exchange {
   fault: Fault | undefined;
 }
 
+/** Where a call waits for whoever holds the gate: when it came, and when it was applied and nobody was told yet. */
+export type Gate = (operation: EndpointId, when: "before" | "after") => Promise<void> | undefined;
+
 interface Parts {
   services: Services;
   door: Door;
@@ -30,6 +33,7 @@ interface Parts {
   errorStatus: number;
   /** Half before the effect and half after it, so that a caller who dies in between leaves both kinds behind. */
   latencyMs: number;
+  gate: Gate;
   /** Aborted when the sandbox closes. */
   closing: AbortSignal;
 }
@@ -106,8 +110,10 @@ export function createExchanges(parts: Parts): (exchange: Exchange) => Promise<v
     const failingEntries = fault?.fault === "partialM1" ? fault.drop : 0;
     const call: Call = { parameters, query, body: parseBody(text), text, failingEntries };
     if (parts.latencyMs > 0) await clock.sleep(parts.latencyMs / 2, closing);
+    await parts.gate(exchange.operation, "before");
     if (fault !== undefined) return deliverFaulty(exchange, fault, text, call);
     const reply = replyOf(answerOf(exchange, text, call), errorStatus);
+    await parts.gate(exchange.operation, "after");
     if (parts.latencyMs > 0) await clock.sleep(parts.latencyMs / 2, closing);
     send(response, reply);
   };

@@ -8,6 +8,7 @@ import { createDeferred } from "./deferred.ts";
 import type { Deferred } from "./deferred.ts";
 import { createDoor } from "./door.ts";
 import { createExchanges } from "./exchange.ts";
+import type { Gate } from "./exchange.ts";
 import { createFaults, seededFraction } from "./faults.ts";
 import type { FaultRule, Faults } from "./faults.ts";
 import type { HandEditInput, HandResult } from "./hand-edits.ts";
@@ -34,6 +35,8 @@ export interface SandboxOptions {
   host?: string | undefined;
   /** Time of every call of the two services, half of it before the effect. 0 by default. */
   latencyMs?: number | undefined;
+  /** Where calls wait; open by default. */
+  gate?: Gate | undefined;
   /** Rules that are on from the start. */
   seedFaults?: readonly FaultRule[] | undefined;
   /** Makes the probabilities of faults repeat; without it they come from `random`. */
@@ -113,8 +116,9 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const calls = createCallCounts(faults, observation.effects);
   const { errorStatus } = settings;
   const latencyMs = options.latencyMs ?? 0;
+  const gate = options.gate ?? (() => undefined);
   const door = createDoor(tokens);
-  const exchange = createExchanges({ services, door, clock, errorStatus, latencyMs, closing: signal });
+  const exchange = createExchanges({ services, door, clock, errorStatus, latencyMs, gate, closing: signal });
   const listener = createListener(host, clock, signal, (request, response) =>
     serve({ exchange, calls, controls, tokens, clock, closing: signal }, request, response),
   );

@@ -44,7 +44,7 @@ describe("a backup", () => {
     expect(readFileSync(path.replace(".db", ".json"), "utf8")).not.toMatch(/Zqcanary/u);
   });
 
-  it("takes older ones of its ledger away once it is whole, and nothing else", async () => {
+  it("takes older ones of its ledger away once it is whole, and nothing else", { tags: "long" }, async () => {
     const w = await lived();
     const first = await backedUp(w);
     writeFileSync(w.path("backups/notes.json"), "{}");
@@ -74,7 +74,7 @@ describe("a backup", () => {
     expect(ended.stderr).toContain("no backup was made");
   });
 
-  it("by a job is a run of its own, and one that fails stops no other job", async () => {
+  it("by a job is a run of its own, and one that fails stops no other job", { tags: "long" }, async () => {
     const w = await lived();
     writeFileSync(w.path("file"), "");
     w.extra = `jobs:
@@ -97,21 +97,25 @@ describe("a backup", () => {
 });
 
 describe("a backup that is put back", () => {
-  it("goes on where nothing was done after it, with the ledger that stood there kept aside", async () => {
-    const w = await lived();
-    const { path } = await backedUp(w);
-    writeFileSync(w.path("ledger.db"), "the disk spoiled it".repeat(1_000));
-    const restored = await w.run("restore", path);
-    expect([restored.exitCode, restored.stdout]).toEqual([0, expect.stringContaining("nothing was done after it")]);
-    const aside = readdirSync(w.folder).filter((name) => /^ledger\.db\.before-[^-]*$/u.test(name));
-    expect(aside.map((name) => readFileSync(w.path(name), "utf8").slice(0, 19))).toEqual(["the disk spoiled it"]);
-    grows(w);
-    const ended = await w.does("run", "everything");
-    expect([ended.exitCode, ended.calls]).toMatchObject([0, { E2: 1, E5: 1 }]);
-    expect((await w.run("audit", "verify")).exitCode).toBe(0);
-  });
+  it(
+    "goes on where nothing was done after it, with the ledger that stood there kept aside",
+    { tags: "long" },
+    async () => {
+      const w = await lived();
+      const { path } = await backedUp(w);
+      writeFileSync(w.path("ledger.db"), "the disk spoiled it".repeat(1_000));
+      const restored = await w.run("restore", path);
+      expect([restored.exitCode, restored.stdout]).toEqual([0, expect.stringContaining("nothing was done after it")]);
+      const aside = readdirSync(w.folder).filter((name) => /^ledger\.db\.before-[^-]*$/u.test(name));
+      expect(aside.map((name) => readFileSync(w.path(name), "utf8").slice(0, 19))).toEqual(["the disk spoiled it"]);
+      grows(w);
+      const ended = await w.does("run", "everything");
+      expect([ended.exitCode, ended.calls]).toMatchObject([0, { E2: 1, E5: 1 }]);
+      expect((await w.run("audit", "verify")).exitCode).toBe(0);
+    },
+  );
 
-  it("is read, and refused by whatever writes, while it lacks what was done after it", async () => {
+  it("is read, and refused by whatever writes, while it lacks what was done after it", { tags: "long" }, async () => {
     const w = await lived();
     const { path } = await backedUp(w);
     grows(w);
@@ -128,7 +132,7 @@ describe("a backup that is put back", () => {
     expect(rowsOf(w.path(newest ?? ""), "select count(*) as n from placed_order")).toEqual([{ n: 2 }]);
   });
 
-  it("from before the first run lacks all that was done, and is refused as any other", async () => {
+  it("from before the first run lacks all that was done, and is refused as any other", { tags: "long" }, async () => {
     const w = await world({ records: company(1, 1) });
     const { path, manifest } = await backedUp(w);
     expect(manifest).toMatchObject({ ledger: null, audit: null });
@@ -142,21 +146,25 @@ describe("a backup that is put back", () => {
     expect([result.exitCode, calls]).toEqual([exitCodes.ledgerRefused, {}]);
   });
 
-  it("from before the first run is that of the same ledger once it was rebuilt, and a later one is put back over it", async () => {
-    const w = await world({ records: company(1, 1) });
-    const first = await backedUp(w);
-    expect((await w.run("run", "everything")).exitCode).toBe(0);
-    const later = await backedUp(w);
-    const name = (): unknown => w.rows("select value from meta where key = 'ledger'");
-    const before = name();
-    await w.run("restore", first.path);
-    expect((await w.run("rebuild")).exitCode).toBe(0);
-    expect(name()).toEqual(before);
-    const back = await w.run("restore", later.path);
-    expect([back.exitCode, back.stderr]).toEqual([exitCodes.recordsRejected, ""]);
-  });
+  it(
+    "from before the first run is that of the same ledger once it was rebuilt, and a later one is put back over it",
+    { tags: "long" },
+    async () => {
+      const w = await world({ records: company(1, 1) });
+      const first = await backedUp(w);
+      expect((await w.run("run", "everything")).exitCode).toBe(0);
+      const later = await backedUp(w);
+      const name = (): unknown => w.rows("select value from meta where key = 'ledger'");
+      const before = name();
+      await w.run("restore", first.path);
+      expect((await w.run("rebuild")).exitCode).toBe(0);
+      expect(name()).toEqual(before);
+      const back = await w.run("restore", later.path);
+      expect([back.exitCode, back.stderr]).toEqual([exitCodes.recordsRejected, ""]);
+    },
+  );
 
-  it("is refused too where the file of heads is gone, as nobody knows what was done", async () => {
+  it("is refused too where the file of heads is gone, as nobody knows what was done", { tags: "long" }, async () => {
     const w = await lived();
     const { path } = await backedUp(w);
     grows(w);
@@ -176,7 +184,7 @@ describe("a backup that is put back", () => {
     ["it was cut", (path: string) => writeFileSync(path, readFileSync(path).subarray(0, 8_192))],
     ["its manifest is gone", (path: string) => rmSync(path.replace(".db", ".json"))],
     ["it is gone", (path: string) => rmSync(path)],
-  ])("touches nothing where %s", async (_, spoil) => {
+  ])("touches nothing where %s", { tags: "long" }, async (_, spoil) => {
     const w = await lived();
     const { path } = await backedUp(w);
     spoil(path);
@@ -187,16 +195,20 @@ describe("a backup that is put back", () => {
     expect(readdirSync(w.folder).filter((name) => /before|restored/u.test(name))).toEqual([]);
   });
 
-  it("touches nothing where the ledger that stands there is another one, or a run is on", async () => {
-    const [w, other] = [await lived(), await lived()];
-    const { path } = await backedUp(other);
-    const ended = await w.run("restore", path);
-    expect([ended.exitCode, ended.stderr]).toEqual([
-      exitCodes.ledgerRefused,
-      expect.stringContaining("the backup is of the ledger"),
-    ]);
-    expect((await w.run("run", "everything")).exitCode).toBe(0);
-  });
+  it(
+    "touches nothing where the ledger that stands there is another one, or a run is on",
+    { tags: "long" },
+    async () => {
+      const [w, other] = [await lived(), await lived()];
+      const { path } = await backedUp(other);
+      const ended = await w.run("restore", path);
+      expect([ended.exitCode, ended.stderr]).toEqual([
+        exitCodes.ledgerRefused,
+        expect.stringContaining("the backup is of the ledger"),
+      ]);
+      expect((await w.run("run", "everything")).exitCode).toBe(0);
+    },
+  );
 });
 
 /** The same with one byte of a page in the middle changed. */
@@ -206,7 +218,7 @@ function spoiled(bytes: Buffer): Buffer {
   return bytes;
 }
 
-it("a folder that others may read becomes no reason for backups to be readable", async () => {
+it("a folder that others may read becomes no reason for backups to be readable", { tags: "long" }, async () => {
   const w = await lived();
   mkdirSync(w.path("backups"));
   chmodSync(w.path("backups"), 0o755);

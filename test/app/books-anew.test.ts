@@ -96,7 +96,7 @@ async function everythingEnds({ world, parked }: { world: LedgerWorld; parked: s
 }
 
 describe("every statement of closed books", () => {
-  it("comes out anew as it was frozen, also where what waited then has ended since", async () => {
+  it("comes out anew as it was frozen, also where what waited then has ended since", { tags: "long" }, async () => {
     const closed = await closedNovember();
     await everythingEnds(closed);
     expect(await anew(closed.place, "2026-11")).toEqual(same);
@@ -115,54 +115,66 @@ describe("every statement of closed books", () => {
     });
   });
 
-  it("comes out anew as it was frozen also where what is old was thinned; other moments are refused", async () => {
-    const closed = await closedNovember();
-    const { world, place } = closed;
-    await everythingEnds(closed);
-    for (let read = 0; read < 12; read += 1) await world.read("orders", [{ orders: orderRecord("O8", "C1") }]);
-    const [before] = rowsOf<{ header: string }>(world.path, "select header from run order by started_at limit 1");
-    expect(before?.header).not.toBe("{}");
-    world.now += 900 * day;
-    await world.startRun();
-    const until = new Date(world.now - 400 * day).toISOString();
-    const asked = { rawRecordDays: until, observationDays: until, runDays: until };
-    const thinned = await world.ledger.runs.thinHistory(asked, () => false);
-    for (const kind of ["readings", "reads", "runs"]) expect(thinned, kind).toHaveProperty(kind);
-    expect(await anew(place, "2026-11")).toEqual(same);
-    expect(() => openInquiry(world.path, "2026-12-04T10:00:00.000Z")).toThrow("is not known any more");
-    // What an earlier program thinned kept nothing for books, and that is said of each statement.
+  it(
+    "comes out anew as it was frozen also where what is old was thinned; other moments are refused",
+    { tags: "long" },
+    async () => {
+      const closed = await closedNovember();
+      const { world, place } = closed;
+      await everythingEnds(closed);
+      for (let read = 0; read < 12; read += 1) await world.read("orders", [{ orders: orderRecord("O8", "C1") }]);
+      const [before] = rowsOf<{ header: string }>(world.path, "select header from run order by started_at limit 1");
+      expect(before?.header).not.toBe("{}");
+      world.now += 900 * day;
+      await world.startRun();
+      const until = new Date(world.now - 400 * day).toISOString();
+      const asked = { rawRecordDays: until, observationDays: until, runDays: until };
+      const thinned = await world.ledger.runs.thinHistory(asked, () => false);
+      for (const kind of ["readings", "reads", "runs"]) expect(thinned, kind).toHaveProperty(kind);
+      expect(await anew(place, "2026-11")).toEqual(same);
+      expect(() => openInquiry(world.path, "2026-12-04T10:00:00.000Z")).toThrow("is not known any more");
+      // What an earlier program thinned kept nothing for books, and that is said of each statement.
+      changeFile(
+        world.path,
+        `drop trigger audit_refuses_update;
+       update audit set body = json_remove(body, '$.keptForBooks') where kind = 'retention'`,
+      );
+      const { different, notCompared } = await anew(place, "2026-11");
+      expect([different, notCompared.length]).toEqual([[], 8]);
+      for (const { why } of notCompared) expect(why).toMatch(/is not known any more/u);
+    },
+  );
+});
+
+it(
+  "books are computed anew with what counted as equal then, whatever the configuration says by now",
+  { tags: "long" },
+  async () => {
+    const world = await threeMonths();
+    world.now = Date.parse("2026-12-25T10:00:00.000Z");
+    await world.ledger.runs.finish(world.run, { state: "done", exitCode: 0, balance: {}, summary: {} });
+    const place = placeOf(world);
+    const tolerances = { money: { EUR: "0.05" }, transitDays: 3, termSeconds: 60, ageing: [5, 40] };
+    const then = { ...place, config: { ...place.config, reports: reportSettingsSchema.parse({ tolerances }) } };
+    await close(world, then, "2026-10");
+    expect([await anew(then, "2026-10"), await anew(place, "2026-10")]).toEqual([same, same]);
+  },
+);
+
+it(
+  "figures are compared by the names that the audit entry holds, whatever the table says that a file is",
+  { tags: "long" },
+  async () => {
+    const world = await threeMonths();
+    world.now = Date.parse("2026-12-25T10:00:00.000Z");
+    await world.ledger.runs.finish(world.run, { state: "done", exitCode: 0, balance: {}, summary: {} });
+    const place = placeOf(world);
+    await close(world, place, "2026-10");
     changeFile(
       world.path,
-      `drop trigger audit_refuses_update;
-       update audit set body = json_remove(body, '$.keptForBooks') where kind = 'retention'`,
-    );
-    const { different, notCompared } = await anew(place, "2026-11");
-    expect([different, notCompared.length]).toEqual([[], 8]);
-    for (const { why } of notCompared) expect(why).toMatch(/is not known any more/u);
-  });
-});
-
-it("books are computed anew with what counted as equal then, whatever the configuration says by now", async () => {
-  const world = await threeMonths();
-  world.now = Date.parse("2026-12-25T10:00:00.000Z");
-  await world.ledger.runs.finish(world.run, { state: "done", exitCode: 0, balance: {}, summary: {} });
-  const place = placeOf(world);
-  const tolerances = { money: { EUR: "0.05" }, transitDays: 3, termSeconds: 60, ageing: [5, 40] };
-  const then = { ...place, config: { ...place.config, reports: reportSettingsSchema.parse({ tolerances }) } };
-  await close(world, then, "2026-10");
-  expect([await anew(then, "2026-10"), await anew(place, "2026-10")]).toEqual([same, same]);
-});
-
-it("figures are compared by the names that the audit entry holds, whatever the table says that a file is", async () => {
-  const world = await threeMonths();
-  world.now = Date.parse("2026-12-25T10:00:00.000Z");
-  await world.ledger.runs.finish(world.run, { state: "done", exitCode: 0, balance: {}, summary: {} });
-  const place = placeOf(world);
-  await close(world, place, "2026-10");
-  changeFile(
-    world.path,
-    `drop trigger closed_file_refuses_update; update closed_file set format = 'x', kind = 'y';
+      `drop trigger closed_file_refuses_update; update closed_file set format = 'x', kind = 'y';
      update record_version set body = replace(body, '29999', '39999')`,
-  );
-  expect((await anew(place, "2026-10")).different.length).toBeGreaterThan(0);
-});
+    );
+    expect((await anew(place, "2026-10")).different.length).toBeGreaterThan(0);
+  },
+);

@@ -44,26 +44,30 @@ async function lateData(world: LedgerWorld): Promise<void> {
 }
 
 describe("closed books", () => {
-  it("are printed again byte for byte after late data and a corrected amount, which the next period shows", async () => {
-    const { world, place } = await readyWorld();
-    const closed = await closeBooks(place, "2026-10", anna);
-    expect(closed).toMatchObject({ closed: { period: "2026-10", closing: 1 } });
-    const first = folder();
-    expect(await printBooks(place, "2026-10", { folder: first })).toMatchObject({ different: [] });
-    await lateData(world);
-    const again = folder();
-    const printed = await printBooks(place, "2026-10", { folder: again });
-    expect(printed.different).toEqual([]);
-    expect(filesIn(again)).toEqual(filesIn(first));
-    expect(Object.keys(filesIn(again))).toContain("orders-2026-10.csv");
-    const { lines } = await statementOf(world.path, "orders", month("2026-11"));
-    expect(cells(lines, "event", "crm_order", "amount", "adjusts").slice(-2)).toEqual([
-      ["repriced", "crm/O1", 759_98, "2026-10"],
-      ["placed", "crm/O9", 7_00, "2026-10"],
-    ]);
-  });
+  it(
+    "are printed again byte for byte after late data and a corrected amount, which the next period shows",
+    { tags: "long" },
+    async () => {
+      const { world, place } = await readyWorld();
+      const closed = await closeBooks(place, "2026-10", anna);
+      expect(closed).toMatchObject({ closed: { period: "2026-10", closing: 1 } });
+      const first = folder();
+      expect(await printBooks(place, "2026-10", { folder: first })).toMatchObject({ different: [] });
+      await lateData(world);
+      const again = folder();
+      const printed = await printBooks(place, "2026-10", { folder: again });
+      expect(printed.different).toEqual([]);
+      expect(filesIn(again)).toEqual(filesIn(first));
+      expect(Object.keys(filesIn(again))).toContain("orders-2026-10.csv");
+      const { lines } = await statementOf(world.path, "orders", month("2026-11"));
+      expect(cells(lines, "event", "crm_order", "amount", "adjusts").slice(-2)).toEqual([
+        ["repriced", "crm/O1", 759_98, "2026-10"],
+        ["placed", "crm/O9", 7_00, "2026-10"],
+      ]);
+    },
+  );
 
-  it("print each closing of a period that was opened again", async () => {
+  it("print each closing of a period that was opened again", { tags: "long" }, async () => {
     const { world, place } = await readyWorld();
     await closeBooks(place, "2026-10", anna);
     const first = folder();
@@ -90,7 +94,7 @@ describe("closed books", () => {
     });
   });
 
-  it("are not printed from a file that was changed or is gone", async () => {
+  it("are not printed from a file that was changed or is gone", { tags: "long" }, async () => {
     const { world, place } = await readyWorld();
     const made = await closeBooks(place, "2026-10", anna);
     const [file] = made.closed === undefined ? [] : made.files;
@@ -104,7 +108,7 @@ describe("closed books", () => {
     });
   });
 
-  it("say where a ledger that somebody changed does not come to the frozen figures", async () => {
+  it("say where a ledger that somebody changed does not come to the frozen figures", { tags: "long" }, async () => {
     const { world, place } = await readyWorld();
     await closeBooks(place, "2026-10", anna);
     const database = new Database(world.path);

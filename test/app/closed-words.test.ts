@@ -131,40 +131,44 @@ it("what an operation came to is said in the words of the program, and in no oth
   expect(closedVerdict(`not sent: ${words}`)).toBeNull();
 });
 
-it("closed books hold no name, mobile or e-mail in any format, whatever the CRM and the services say", async () => {
-  const world = await troubledWorld();
-  expect(plantEverywhere(world.path)).toBeGreaterThan(10);
-  world.now = Date.parse("2026-12-05T10:00:00.000Z");
-  const place = placeOf(world, {
-    config: {
-      zone: "Europe/Berlin",
-      reports: reportSettingsSchema.parse({}),
-      books: { formats: ["csv", "xlsx", "json", "parquet", "html"] },
-      audit: {},
-    },
-  });
-  await signAll(place, "2026-11");
-  world.now += 1_000;
-  expect(await closeBooks(place, "2026-11", anna)).toMatchObject({ closed: { closing: 1 } });
-  const out = folder();
-  await printBooks(place, "2026-11", { folder: out });
-  const found: string[] = [];
-  let text = "";
-  for (const name of readdirSync(out)) {
-    const all = `${await unpacked(join(out, name))}\n${readFileSync(join(out, name), "latin1")}`;
-    if (/zelda|zquill|17655501234/iu.test(all)) found.push(name);
-    text += all;
-  }
-  // What it is about is there, only its words are not: so the search could have found them.
-  for (const kind of ["quarantined", "deferred", "rejected", "parked", "held", "source-incomplete", "broken-off"])
-    expect(text.includes(kind), kind).toBe(true);
-  expect(text.includes("productName: shown otherwise than it was sent")).toBe(true);
-  expect(text.includes("something else; `crm-sync"), "a detail of ours that the list does not have").toBe(false);
-  expect(readdirSync(out).filter((name) => name.endsWith(".parquet")).length).toBeGreaterThan(8);
-  expect(found).toEqual([]);
-  // What a correction waits for is said by its code.
-  const corrections = readFileSync(join(out, "corrections-2026-11.csv"), "utf8").split(/\r?\n/u);
-  expect(corrections.filter((row) => /O7.*deferred.*customer\.deferred/u.test(row))).toHaveLength(1);
-  const inquiry = await world.inquiry();
-  expect(JSON.stringify(await inquiry.explain("orders", key("O1")))).toContain(planted.name);
-});
+it(
+  "closed books hold no name, mobile or e-mail in any format, whatever the CRM and the services say",
+  { tags: "long" },
+  async () => {
+    const world = await troubledWorld();
+    expect(plantEverywhere(world.path)).toBeGreaterThan(10);
+    world.now = Date.parse("2026-12-05T10:00:00.000Z");
+    const place = placeOf(world, {
+      config: {
+        zone: "Europe/Berlin",
+        reports: reportSettingsSchema.parse({}),
+        books: { formats: ["csv", "xlsx", "json", "parquet", "html"] },
+        audit: {},
+      },
+    });
+    await signAll(place, "2026-11");
+    world.now += 1_000;
+    expect(await closeBooks(place, "2026-11", anna)).toMatchObject({ closed: { closing: 1 } });
+    const out = folder();
+    await printBooks(place, "2026-11", { folder: out });
+    const found: string[] = [];
+    let text = "";
+    for (const name of readdirSync(out)) {
+      const all = `${await unpacked(join(out, name))}\n${readFileSync(join(out, name), "latin1")}`;
+      if (/zelda|zquill|17655501234/iu.test(all)) found.push(name);
+      text += all;
+    }
+    // What it is about is there, only its words are not: so the search could have found them.
+    for (const kind of ["quarantined", "deferred", "rejected", "parked", "held", "source-incomplete", "broken-off"])
+      expect(text.includes(kind), kind).toBe(true);
+    expect(text.includes("productName: shown otherwise than it was sent")).toBe(true);
+    expect(text.includes("something else; `crm-sync"), "a detail of ours that the list does not have").toBe(false);
+    expect(readdirSync(out).filter((name) => name.endsWith(".parquet")).length).toBeGreaterThan(8);
+    expect(found).toEqual([]);
+    // What a correction waits for is said by its code.
+    const corrections = readFileSync(join(out, "corrections-2026-11.csv"), "utf8").split(/\r?\n/u);
+    expect(corrections.filter((row) => /O7.*deferred.*customer\.deferred/u.test(row))).toHaveLength(1);
+    const inquiry = await world.inquiry();
+    expect(JSON.stringify(await inquiry.explain("orders", key("O1")))).toContain(planted.name);
+  },
+);

@@ -56,7 +56,7 @@ function writeWhileAsked(inquiry: Inquiry, write: () => Promise<void>): void {
 }
 
 describe("a period is not closed", () => {
-  it("while one of several things that stand in the way is not signed off", async () => {
+  it("while one of several things that stand in the way is not signed off", { tags: "long" }, async () => {
     const { world, place } = await open();
     // A hold of C2, beside the amount of C1's order that the CRM has otherwise by now.
     world.now = Date.parse("2026-10-25T10:00:00.000Z");
@@ -77,7 +77,7 @@ describe("a period is not closed", () => {
     expect(new Set(signedOff.map(({ blocker }) => blocker))).toEqual(new Set(ids));
   });
 
-  it("while another process writes, and nothing of it is rendered", async () => {
+  it("while another process writes, and nothing of it is rendered", { tags: "long" }, async () => {
     const { world, place } = await ready();
     const other = await openLedger({ path: world.path });
     other.ledger.runs.takeLock();
@@ -87,16 +87,20 @@ describe("a period is not closed", () => {
     expect(await closeBooks(place, "2026-10", anna)).toMatchObject({ closed: { closing: 1 } });
   });
 
-  it("before it is over, or while the clock is behind what was written, and nothing of it is rendered", async () => {
-    const { world, place } = await ready();
-    await expect(closeBooks(place, "2026-11", anna)).rejects.toMatchObject({ code: "books.not-over" });
-    const { now } = world;
-    world.now = Date.parse("2026-11-24T10:00:00.000Z");
-    await expect(closeBooks(place, "2026-10", anna)).rejects.toMatchObject({ code: "books.clock-behind" });
-    expect(existsSync(books(world))).toBe(false);
-    world.now = now;
-    expect(await closeBooks(place, "2026-10", anna)).toMatchObject({ closed: { closing: 1 } });
-  });
+  it(
+    "before it is over, or while the clock is behind what was written, and nothing of it is rendered",
+    { tags: "long" },
+    async () => {
+      const { world, place } = await ready();
+      await expect(closeBooks(place, "2026-11", anna)).rejects.toMatchObject({ code: "books.not-over" });
+      const { now } = world;
+      world.now = Date.parse("2026-11-24T10:00:00.000Z");
+      await expect(closeBooks(place, "2026-10", anna)).rejects.toMatchObject({ code: "books.clock-behind" });
+      expect(existsSync(books(world))).toBe(false);
+      world.now = now;
+      expect(await closeBooks(place, "2026-10", anna)).toMatchObject({ closed: { closing: 1 } });
+    },
+  );
 
   it.each(["entitlements"])("while the two counts of its %s do not come to the same", async (kind) => {
     const { world, place } = await open();
@@ -110,28 +114,35 @@ describe("a period is not closed", () => {
 });
 
 describe("closed books", () => {
-  it("stand on the head at their cut-off: what is written while they are closed is after it", async () => {
-    const { world, place } = await ready();
-    const before = await (await world.inquiry()).auditHead();
-    // oxlint-disable-next-line typescript/unbound-method -- it is called with the folder that was asked
-    const { keep } = FrozenFiles.prototype;
-    const spy = vi.spyOn(FrozenFiles.prototype, "keep").mockImplementation(async function (this: FrozenFiles, chunks) {
-      await world.ledger.books.signOff("2026-11", [{ id: "hold:h1", facts: "f" }], known);
-      return await keep.call(this, chunks);
-    });
-    await closeBooks(place, "2026-10", anna);
-    spy.mockRestore();
-    expect(await (await world.inquiry()).closings()).toMatchObject([{ entry: before?.sequence, root: before?.root }]);
-    const out = folder();
-    expect(await printBooks(place, "2026-10", { folder: out })).toMatchObject({ different: [] });
-    const { header } = JSON.parse(readFileSync(join(out, "orders-2026-10.json"), "utf8")) as {
-      header: { auditHead: object };
-    };
-    expect(header.auditHead).toMatchObject({ sequence: before?.sequence, root: before?.root, size: before?.size });
-    expect((await (await world.inquiry()).auditHead())?.sequence).toBe((before?.sequence ?? 0) + 2);
-  });
+  it(
+    "stand on the head at their cut-off: what is written while they are closed is after it",
+    { tags: "long" },
+    async () => {
+      const { world, place } = await ready();
+      const before = await (await world.inquiry()).auditHead();
+      // oxlint-disable-next-line typescript/unbound-method -- it is called with the folder that was asked
+      const { keep } = FrozenFiles.prototype;
+      const spy = vi.spyOn(FrozenFiles.prototype, "keep").mockImplementation(async function (
+        this: FrozenFiles,
+        chunks,
+      ) {
+        await world.ledger.books.signOff("2026-11", [{ id: "hold:h1", facts: "f" }], known);
+        return await keep.call(this, chunks);
+      });
+      await closeBooks(place, "2026-10", anna);
+      spy.mockRestore();
+      expect(await (await world.inquiry()).closings()).toMatchObject([{ entry: before?.sequence, root: before?.root }]);
+      const out = folder();
+      expect(await printBooks(place, "2026-10", { folder: out })).toMatchObject({ different: [] });
+      const { header } = JSON.parse(readFileSync(join(out, "orders-2026-10.json"), "utf8")) as {
+        header: { auditHead: object };
+      };
+      expect(header.auditHead).toMatchObject({ sequence: before?.sequence, root: before?.root, size: before?.size });
+      expect((await (await world.inquiry()).auditHead())?.sequence).toBe((before?.sequence ?? 0) + 2);
+    },
+  );
 
-  it("say what was signed off in the last moment before them: the cut-off is after it", async () => {
+  it("say what was signed off in the last moment before them: the cut-off is after it", { tags: "long" }, async () => {
     const { world, place } = await open();
     const inquiry = await world.inquiry();
     const ids = (await inquiry.blockers(await inquiry.joinedPeriod(month("2026-10")))).map(({ id }) => id);
@@ -148,7 +159,7 @@ describe("closed books", () => {
     expect(new Set(parts.sign_offs.rows.map(({ blocker }) => blocker))).toEqual(new Set(ids));
   });
 
-  it("are not made while somebody else writes again and again", async () => {
+  it("are not made while somebody else writes again and again", { tags: "long" }, async () => {
     const { world } = await ready();
     const inquiry = await world.inquiry();
     let count = 0;
@@ -167,6 +178,7 @@ describe("closed books", () => {
 
   it.each(["as_of = '2026-11-24T00:00:00.000Z'", "entry = entry - 1", "entry_hash = 'f'"])(
     "are not printed where the ledger says otherwise of them than the audit record: %s",
+    { tags: "long" },
     async (change) => {
       const { world, place } = await ready();
       await closeBooks(place, "2026-10", anna);
@@ -180,7 +192,7 @@ describe("closed books", () => {
     },
   );
 
-  it("say of each statement that a ledger which somebody changed does not come to it", async () => {
+  it("say of each statement that a ledger which somebody changed does not come to it", { tags: "long" }, async () => {
     const { world, place } = await ready();
     await closeBooks(place, "2026-10", anna);
     changeFile(
@@ -194,7 +206,7 @@ describe("closed books", () => {
     );
   });
 
-  it("are frozen anew where a file of the same bytes is there and was changed", async () => {
+  it("are frozen anew where a file of the same bytes is there and was changed", { tags: "long" }, async () => {
     const { world, place } = await ready();
     const first = await closeBooks(place, "2026-10", anna);
     const files = first.closed === undefined ? [] : first.files;

@@ -30,7 +30,7 @@ function inZone(place: BooksPlace, zone: string): BooksPlace {
 
 describe("a month that is closed in another zone than the one before", () => {
   for (const zone of ["America/New_York", "Asia/Tokyo"])
-    it(`begins where that one ended: ${zone}`, async () => {
+    it(`begins where that one ended: ${zone}`, { tags: "long" }, async () => {
       const { world, place } = await readyWorld();
       await closeBooks(place, "2026-10", anna);
       world.now = Date.parse("2026-12-25T10:00:00.000Z");
@@ -54,7 +54,7 @@ describe("a month that is closed in another zone than the one before", () => {
       expect((await (await world.inquiry()).closings("2026-12"))[0]?.from).toBe(november?.to);
     });
 
-  it("is refused where it begins on another day", async () => {
+  it("is refused where it begins on another day", { tags: "long" }, async () => {
     const { world, place } = await readyWorld();
     await closeBooks(place, "2026-10", anna);
     world.now = Date.parse("2026-12-25T10:00:00.000Z");
@@ -68,7 +68,7 @@ describe("a month that is closed in another zone than the one before", () => {
 });
 
 describe("the folder of the books", () => {
-  it("is for its owner, and is given to the group that the configuration names later", async () => {
+  it("is for its owner, and is given to the group that the configuration names later", { tags: "long" }, async () => {
     const { world, place } = await readyWorld();
     await closeBooks(place, "2026-10", anna);
     const rights = (path: string): string => (statSync(path).mode & 0o7777).toString(8);
@@ -83,25 +83,32 @@ describe("the folder of the books", () => {
     expect(new Set([books(world), ...files].map(rights))).toEqual(new Set(["700", "400"]));
   });
 
-  it("keeps nothing of a closing that failed, and leaves what another ledger is closing alone", async () => {
-    const { world, place } = await readyWorld();
-    mkdirSync(join(books(world), "unfinished-other.db"), { recursive: true });
-    const full = Object.assign(new Error("ENOSPC: no space left on device, write"), { syscall: "write" });
-    // oxlint-disable-next-line typescript/unbound-method -- it is called with the folder that was asked
-    const { keep } = FrozenFiles.prototype;
-    let left = 5;
-    const spy = vi.spyOn(FrozenFiles.prototype, "keep").mockImplementation(async function (this: FrozenFiles, chunks) {
-      left -= 1;
-      if (left === 0) throw full;
-      return await keep.call(this, chunks);
-    });
-    await expect(closeBooks(place, "2026-10", anna)).rejects.toBe(full);
-    spy.mockRestore();
-    expect(readdirSync(books(world))).toEqual(["unfinished-other.db"]);
-    expect(await (await world.inquiry()).closings()).toEqual([]);
-    expect(await closeBooks(place, "2026-10", anna)).toMatchObject({ closed: { closing: 1 } });
-    expect(existsSync(join(books(world), "unfinished-other.db"))).toBe(true);
-  });
+  it(
+    "keeps nothing of a closing that failed, and leaves what another ledger is closing alone",
+    { tags: "long" },
+    async () => {
+      const { world, place } = await readyWorld();
+      mkdirSync(join(books(world), "unfinished-other.db"), { recursive: true });
+      const full = Object.assign(new Error("ENOSPC: no space left on device, write"), { syscall: "write" });
+      // oxlint-disable-next-line typescript/unbound-method -- it is called with the folder that was asked
+      const { keep } = FrozenFiles.prototype;
+      let left = 5;
+      const spy = vi.spyOn(FrozenFiles.prototype, "keep").mockImplementation(async function (
+        this: FrozenFiles,
+        chunks,
+      ) {
+        left -= 1;
+        if (left === 0) throw full;
+        return await keep.call(this, chunks);
+      });
+      await expect(closeBooks(place, "2026-10", anna)).rejects.toBe(full);
+      spy.mockRestore();
+      expect(readdirSync(books(world))).toEqual(["unfinished-other.db"]);
+      expect(await (await world.inquiry()).closings()).toEqual([]);
+      expect(await closeBooks(place, "2026-10", anna)).toMatchObject({ closed: { closing: 1 } });
+      expect(existsSync(join(books(world), "unfinished-other.db"))).toBe(true);
+    },
+  );
 
   it("that cannot be written stops the closing, is named, and leaves the period open", async () => {
     const { world, place } = await readyWorld();
@@ -113,27 +120,31 @@ describe("the folder of the books", () => {
     expect(await (await world.inquiry()).closings()).toEqual([]);
   });
 
-  it("is read where a closing ended before its files were moved, and the next closing moves them", async () => {
-    const { world, place } = await readyWorld();
-    expect(await closeBooks(place, "2026-10", anna)).toMatchObject({ closed: { closing: 1 } });
-    const waiting = join(books(world), "unfinished-ledger.db");
-    expect(world.path.endsWith("/ledger.db")).toBe(true);
-    const all = readdirSync(books(world));
-    mkdirSync(waiting);
-    for (const name of all) renameSync(join(books(world), name), join(waiting, name));
-    writeFileSync(join(waiting, "f".repeat(64)), "of no closing");
-    expect(await printBooks(place, "2026-10", { folder: folder() })).toMatchObject({ different: [] });
-    world.now = Date.parse("2026-12-25T10:00:00.000Z");
-    await signAll(place, "2026-11");
-    world.now += 1_000;
-    await closeBooks(place, "2026-11", anna);
-    expect(readdirSync(books(world))).toEqual(expect.arrayContaining(all));
-    expect(readdirSync(books(world))).not.toContain("f".repeat(64));
-    expect(existsSync(waiting)).toBe(false);
-  });
+  it(
+    "is read where a closing ended before its files were moved, and the next closing moves them",
+    { tags: "long" },
+    async () => {
+      const { world, place } = await readyWorld();
+      expect(await closeBooks(place, "2026-10", anna)).toMatchObject({ closed: { closing: 1 } });
+      const waiting = join(books(world), "unfinished-ledger.db");
+      expect(world.path.endsWith("/ledger.db")).toBe(true);
+      const all = readdirSync(books(world));
+      mkdirSync(waiting);
+      for (const name of all) renameSync(join(books(world), name), join(waiting, name));
+      writeFileSync(join(waiting, "f".repeat(64)), "of no closing");
+      expect(await printBooks(place, "2026-10", { folder: folder() })).toMatchObject({ different: [] });
+      world.now = Date.parse("2026-12-25T10:00:00.000Z");
+      await signAll(place, "2026-11");
+      world.now += 1_000;
+      await closeBooks(place, "2026-11", anna);
+      expect(readdirSync(books(world))).toEqual(expect.arrayContaining(all));
+      expect(readdirSync(books(world))).not.toContain("f".repeat(64));
+      expect(existsSync(waiting)).toBe(false);
+    },
+  );
 });
 
-it("closed books say what was signed off, by whom and why, whatever it was", async () => {
+it("closed books say what was signed off, by whom and why, whatever it was", { tags: "long" }, async () => {
   const world = await threeMonths();
   await world.read("customers", [{ customers: customerRecord("C1") }], { complete: false });
   world.now = Date.parse("2026-11-25T10:00:00.000Z");
@@ -177,7 +188,7 @@ function keeping(database: Database.Database, tables: readonly string[]): () => 
 }
 
 describe("audit verify", () => {
-  it("finds any row of closed books that is not as its audit entry says", async () => {
+  it("finds any row of closed books that is not as its audit entry says", { tags: "long" }, async () => {
     const { world, place } = await readyWorld();
     const made = await closeBooks(place, "2026-10", anna);
     if (made.closed === undefined) throw new Error("it was not closed");
@@ -223,7 +234,7 @@ describe("audit verify", () => {
 });
 
 describe("printing", () => {
-  it("writes all files of a closing or none", async () => {
+  it("writes all files of a closing or none", { tags: "long" }, async () => {
     const { world, place } = await readyWorld();
     const made = await closeBooks(place, "2026-10", anna);
     const last = made.closed === undefined ? undefined : made.files.toSorted((a, b) => (a.name < b.name ? 1 : -1))[0];

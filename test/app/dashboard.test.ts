@@ -4,25 +4,30 @@ import { world } from "../support/cli.ts";
 import { operator, showing } from "../support/showing.ts";
 import { company } from "../support/world/crm.ts";
 
-it("the pages read the ledger that lies there now, also where another file was put in its place", async () => {
-  const w = await world({ records: company(2, 1) });
-  await w.run("run", "everything");
-  const path = w.path("ledger.db");
-  copyFileSync(path, w.path("backup"));
-  await w.run("run", "everything");
-  const pages = await showing(w, operator, "beside a daemon");
-  const listed = async (): Promise<string[]> =>
-    [...new Set((await pages.get("/runs")).text.match(/\/run\/run_\w+/gu))].sort();
-  const links = (): string[] => w.rows<{ id: string }>("select id from run order by id").map(({ id }) => `/run/${id}`);
-  expect(await listed()).toEqual(links());
-  expect(links()).toHaveLength(2);
-  await pages.get("/alerts");
-  renameSync(w.path("backup"), path);
-  expect(links()).toHaveLength(1);
-  expect(await listed()).toEqual(links());
-  w.tamper(`insert into alert (key, since, body) values ('of-the-backup', '2026-01-01T00:00:00.000Z', '{}')`);
-  expect((await pages.get("/alerts")).text).toContain("of-the-backup");
-});
+it(
+  "the pages read the ledger that lies there now, also where another file was put in its place",
+  { tags: "long" },
+  async () => {
+    const w = await world({ records: company(2, 1) });
+    await w.run("run", "everything");
+    const path = w.path("ledger.db");
+    copyFileSync(path, w.path("backup"));
+    await w.run("run", "everything");
+    const pages = await showing(w, operator, "beside a daemon");
+    const listed = async (): Promise<string[]> =>
+      [...new Set((await pages.get("/runs")).text.match(/\/run\/run_\w+/gu))].sort();
+    const links = (): string[] =>
+      w.rows<{ id: string }>("select id from run order by id").map(({ id }) => `/run/${id}`);
+    expect(await listed()).toEqual(links());
+    expect(links()).toHaveLength(2);
+    await pages.get("/alerts");
+    renameSync(w.path("backup"), path);
+    expect(links()).toHaveLength(1);
+    expect(await listed()).toEqual(links());
+    w.tamper(`insert into alert (key, since, body) values ('of-the-backup', '2026-01-01T00:00:00.000Z', '{}')`);
+    expect((await pages.get("/alerts")).text).toContain("of-the-backup");
+  },
+);
 
 it("beside a daemon that shows none itself there are pages, of the machine itself alone", async () => {
   const w = await world({ records: company(1, 1) });

@@ -34,33 +34,37 @@ function readingOf(w: World, tookMs = 0) {
 
 const staffOf = ({ jobs: all }: MeasuredLedger) => all.find(({ job }) => job === "staff");
 
-it("a run that did not do its work moves neither when the job did it last nor what is counted of others", async () => {
-  const w = await world({ records: company(2, 1) });
-  expect((await w.run("run", "customers-and-orders")).exitCode).toBe(0);
-  const { reading } = readingOf(w);
-  await reading.begin();
-  expect(staffOf(await reading.now())).toMatchObject({
-    lastSuccess: undefined,
-    lastEnd: undefined,
-    lastExitCode: undefined,
-  });
-  expect((await w.run("run", "staff")).exitCode).toBe(0);
-  const good = await reading.now();
-  expect(good.runs).toEqual([{ job: "staff", state: "done", exitCode: "0", count: 1 }]);
-  expect(staffOf(good)?.lastSuccess).toBe(staffOf(good)?.lastEnd);
-  expect(staffOf(good)?.lastSuccess).toBeGreaterThan(staffOf(good)?.lastRun ?? Infinity);
-  renameSync(w.path("data/staff.ndjson"), w.path("data/nobody.ndjson"));
-  for (const count of [1, 2]) {
-    expect((await w.run("run", "staff")).exitCode).toBe(7);
-    const bad = await reading.now();
-    expect(bad.runs).toEqual([...good.runs, { job: "staff", state: "done", exitCode: "7", count }]);
-    expect(staffOf(bad)).toMatchObject({ lastExitCode: 7, lastEnd: staffOf(good)?.lastEnd });
-    expect(staffOf(bad)?.lastSuccess).toBe(staffOf(good)?.lastSuccess);
-  }
-  const later = readingOf(w).reading;
-  expect(staffOf(await later.now())).toEqual(staffOf(await reading.now()));
-  expect((await later.now()).runs).toEqual([]);
-});
+it(
+  "a run that did not do its work moves neither when the job did it last nor what is counted of others",
+  { tags: "long" },
+  async () => {
+    const w = await world({ records: company(2, 1) });
+    expect((await w.run("run", "customers-and-orders")).exitCode).toBe(0);
+    const { reading } = readingOf(w);
+    await reading.begin();
+    expect(staffOf(await reading.now())).toMatchObject({
+      lastSuccess: undefined,
+      lastEnd: undefined,
+      lastExitCode: undefined,
+    });
+    expect((await w.run("run", "staff")).exitCode).toBe(0);
+    const good = await reading.now();
+    expect(good.runs).toEqual([{ job: "staff", state: "done", exitCode: "0", count: 1 }]);
+    expect(staffOf(good)?.lastSuccess).toBe(staffOf(good)?.lastEnd);
+    expect(staffOf(good)?.lastSuccess).toBeGreaterThan(staffOf(good)?.lastRun ?? Infinity);
+    renameSync(w.path("data/staff.ndjson"), w.path("data/nobody.ndjson"));
+    for (const count of [1, 2]) {
+      expect((await w.run("run", "staff")).exitCode).toBe(7);
+      const bad = await reading.now();
+      expect(bad.runs).toEqual([...good.runs, { job: "staff", state: "done", exitCode: "7", count }]);
+      expect(staffOf(bad)).toMatchObject({ lastExitCode: 7, lastEnd: staffOf(good)?.lastEnd });
+      expect(staffOf(bad)?.lastSuccess).toBe(staffOf(good)?.lastSuccess);
+    }
+    const later = readingOf(w).reading;
+    expect(staffOf(await later.now())).toEqual(staffOf(await reading.now()));
+    expect((await later.now()).runs).toEqual([]);
+  },
+);
 
 it("a run whose process died is counted once, when it is known to be interrupted, and is no success", async () => {
   const w = await world({ records: company(1, 1) });

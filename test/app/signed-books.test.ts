@@ -36,24 +36,32 @@ function headsIn(out: string): Map<string, { sequence: number; at: string }> {
   return new Map(found);
 }
 
-it("closed books hold the signed head of their cut-off, and are the same whichever key is there by now", async () => {
-  const { world, place } = await readyWorld();
-  const head = await (await world.inquiry()).auditHead();
-  expect(await closeBooks(withKey(place, newKey()), "2026-10", anna)).toMatchObject({ closed: { closing: 1 } });
-  for (const now of [withKey(place, newKey()), withKey(place, undefined), placeOf(world)]) {
-    const out = folder();
-    expect(await printBooks(now, "2026-10", { folder: out })).toMatchObject({ different: [], notCompared: [] });
-    const heads = headsIn(out);
-    expect(heads.size).toBe(8);
-    for (const [name, found] of heads) expect(found, name).toEqual({ sequence: head?.sequence, at: head?.at });
-  }
-});
+it(
+  "closed books hold the signed head of their cut-off, and are the same whichever key is there by now",
+  { tags: "long" },
+  async () => {
+    const { world, place } = await readyWorld();
+    const head = await (await world.inquiry()).auditHead();
+    expect(await closeBooks(withKey(place, newKey()), "2026-10", anna)).toMatchObject({ closed: { closing: 1 } });
+    for (const now of [withKey(place, newKey()), withKey(place, undefined), placeOf(world)]) {
+      const out = folder();
+      expect(await printBooks(now, "2026-10", { folder: out })).toMatchObject({ different: [], notCompared: [] });
+      const heads = headsIn(out);
+      expect(heads.size).toBe(8);
+      for (const [name, found] of heads) expect(found, name).toEqual({ sequence: head?.sequence, at: head?.at });
+    }
+  },
+);
 
-it("books are closed without a signature where whoever closes has no key, and printed by whoever has one", async () => {
-  const { place } = await readyWorld();
-  expect(await closeBooks(withKey(place, undefined), "2026-10", anna)).toMatchObject({ closed: { closing: 1 } });
-  const out = folder();
-  const printed = await printBooks(withKey(place, newKey()), "2026-10", { folder: out });
-  expect(printed).toMatchObject({ different: [], notCompared: [] });
-  expect(new Set([...headsIn(out).values()].map(({ sequence }) => sequence))).toEqual(new Set([0]));
-});
+it(
+  "books are closed without a signature where whoever closes has no key, and printed by whoever has one",
+  { tags: "long" },
+  async () => {
+    const { place } = await readyWorld();
+    expect(await closeBooks(withKey(place, undefined), "2026-10", anna)).toMatchObject({ closed: { closing: 1 } });
+    const out = folder();
+    const printed = await printBooks(withKey(place, newKey()), "2026-10", { folder: out });
+    expect(printed).toMatchObject({ different: [], notCompared: [] });
+    expect(new Set([...headsIn(out).values()].map(({ sequence }) => sequence))).toEqual(new Set([0]));
+  },
+);

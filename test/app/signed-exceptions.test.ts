@@ -83,56 +83,60 @@ async function troubled(): Promise<{ world: LedgerWorld; rejected: string }> {
 }
 
 describe("an exception that stood open at the end of a period", () => {
-  it("is accepted by its id, each by itself, and stands so with its name in the statement and in the record", async () => {
-    const { world, rejected } = await troubled();
-    const place = placeOf(world);
-    const before = await signers(world, "2026-10");
-    expect(Object.keys(before)).toHaveLength(6);
-    for (const id of Object.keys(before)) expect(id, "stands in a shell as it is").toMatch(/^[\w.:/%-]+$/u);
-    expect(Object.values(before)).toEqual([null, null, null, null, null, null]);
-    const [first, second] = [
-      await idOf(world, "2026-10", "record", "order crm/O1"),
-      await idOf(world, "2026-10", "record", "order crm/O2"),
-    ];
-    expect(first).toMatch(/^quarantined:q-\w+$/u);
-    expect(Object.keys(before)).toEqual(
-      expect.arrayContaining([`rejected:${rejected}`, "deferred:orders/crm/O3:assumption.missing"]),
-    );
-    const chosen = [first, `rejected:${rejected}`, "deferred:orders/crm/O3:assumption.missing"];
-    await signOff(place, "2026-10", chosen, accepts);
-    expect(await signers(world, "2026-10")).toEqual({
-      ...before,
-      ...Object.fromEntries(chosen.map((id) => [id, "anna"])),
-    });
-    expect((await signers(world, "2026-10"))[second]).toBeNull();
-    const { exceptions = [], sign_offs } = await stated(world, "2026-10");
-    expect(exceptions.find((row) => row["sign_off_id"] === first)).toMatchObject({
-      signed_off_by: "anna",
-      signed_off_at: "2026-11-02T10:00:00.000Z",
-      sign_off_reason: "seen and accepted",
-    });
-    expect(cells(sign_offs, "kind", "blocker", "what", "signed_off_by")).toEqual([
-      ["quarantined", first, "order crm/O1 is in quarantine: missing in branchCode; at stake: 5.94 EUR", "anna"],
-      [
-        "rejected",
-        `rejected:${rejected}`,
-        "place-order (E5) of order:crm/O5 was refused: 40006; at stake: 9.00 EUR",
-        "anna",
-      ],
-      [
-        "deferred",
-        "deferred:orders/crm/O3:assumption.missing",
-        "order crm/O3 waits: assumption.missing; at stake: 100.00 EUR",
-        "anna",
-      ],
-    ]);
-    const entries = [...world.ledger.audit.rows()].filter(({ kind }) => kind === "signed-off");
-    expect(entries).toHaveLength(3);
-    expect(JSON.parse(entries[0]?.body ?? "")).toMatchObject({ blocker: first, customer: "crm/C1", ...accepts });
-    expect(JSON.stringify(entries)).not.toMatch(canaries);
-  });
+  it(
+    "is accepted by its id, each by itself, and stands so with its name in the statement and in the record",
+    { tags: "long" },
+    async () => {
+      const { world, rejected } = await troubled();
+      const place = placeOf(world);
+      const before = await signers(world, "2026-10");
+      expect(Object.keys(before)).toHaveLength(6);
+      for (const id of Object.keys(before)) expect(id, "stands in a shell as it is").toMatch(/^[\w.:/%-]+$/u);
+      expect(Object.values(before)).toEqual([null, null, null, null, null, null]);
+      const [first, second] = [
+        await idOf(world, "2026-10", "record", "order crm/O1"),
+        await idOf(world, "2026-10", "record", "order crm/O2"),
+      ];
+      expect(first).toMatch(/^quarantined:q-\w+$/u);
+      expect(Object.keys(before)).toEqual(
+        expect.arrayContaining([`rejected:${rejected}`, "deferred:orders/crm/O3:assumption.missing"]),
+      );
+      const chosen = [first, `rejected:${rejected}`, "deferred:orders/crm/O3:assumption.missing"];
+      await signOff(place, "2026-10", chosen, accepts);
+      expect(await signers(world, "2026-10")).toEqual({
+        ...before,
+        ...Object.fromEntries(chosen.map((id) => [id, "anna"])),
+      });
+      expect((await signers(world, "2026-10"))[second]).toBeNull();
+      const { exceptions = [], sign_offs } = await stated(world, "2026-10");
+      expect(exceptions.find((row) => row["sign_off_id"] === first)).toMatchObject({
+        signed_off_by: "anna",
+        signed_off_at: "2026-11-02T10:00:00.000Z",
+        sign_off_reason: "seen and accepted",
+      });
+      expect(cells(sign_offs, "kind", "blocker", "what", "signed_off_by")).toEqual([
+        ["quarantined", first, "order crm/O1 is in quarantine: missing in branchCode; at stake: 5.94 EUR", "anna"],
+        [
+          "rejected",
+          `rejected:${rejected}`,
+          "place-order (E5) of order:crm/O5 was refused: 40006; at stake: 9.00 EUR",
+          "anna",
+        ],
+        [
+          "deferred",
+          "deferred:orders/crm/O3:assumption.missing",
+          "order crm/O3 waits: assumption.missing; at stake: 100.00 EUR",
+          "anna",
+        ],
+      ]);
+      const entries = [...world.ledger.audit.rows()].filter(({ kind }) => kind === "signed-off");
+      expect(entries).toHaveLength(3);
+      expect(JSON.parse(entries[0]?.body ?? "")).toMatchObject({ blocker: first, customer: "crm/C1", ...accepts });
+      expect(JSON.stringify(entries)).not.toMatch(canaries);
+    },
+  );
 
-  it("does not stand in the way of closing, whether it was accepted or not", async () => {
+  it("does not stand in the way of closing, whether it was accepted or not", { tags: "long" }, async () => {
     const { world } = await troubled();
     const place = placeOf(world);
     const ids = Object.keys(await signers(world, "2026-10"));
@@ -147,7 +151,7 @@ describe("an exception that stood open at the end of a period", () => {
     await expect(signOff(place, "2026-10", ids.slice(1), accepts)).rejects.toMatchObject({ code: "books.closed" });
   });
 
-  it("is to be accepted anew once it is for another reason, or other money is at stake", async () => {
+  it("is to be accepted anew once it is for another reason, or other money is at stake", { tags: "long" }, async () => {
     const { world } = await troubled();
     const place = placeOf(world);
     // Before the month is over what stands may still come to be otherwise in it.
@@ -178,28 +182,32 @@ describe("an exception that stood open at the end of a period", () => {
     expect(sign_offs, "what was said stays said").toHaveLength(5);
   });
 
-  it("is accepted for that month alone, also where it ended since, and the next month needs its own", async () => {
-    const { world } = await troubled();
-    const place = placeOf(world);
-    const first = await idOf(world, "2026-10", "record", "order crm/O1");
-    const waits = await idOf(world, "2026-10", "record", "order crm/O3");
-    await signOff(place, "2026-10", [first, waits], accepts);
-    expect((await signers(world, "2026-11"))[first]).toBeNull();
-    world.now = at("11-10T10:00:00");
-    await world.startRun();
-    await world.ledger.records.setOutcomes(world.run, [{ ...waiting("O3"), outcome: "planned" }]);
-    expect(await signers(world, "2026-10")).toMatchObject({ [first]: "anna", [waits]: "anna" });
-    // It was over before the end of November: there is nothing to accept of it then.
-    expect(await signers(world, "2026-11")).not.toHaveProperty([waits]);
-    await expect(signOff(place, "2026-11", [waits], accepts)).rejects.toMatchObject({ code: "books.no-blocker" });
-    await signOff(place, "2026-11", [first], { by: "ben", reason: "still" });
-    expect([(await signers(world, "2026-10"))[first], (await signers(world, "2026-11"))[first]]).toEqual([
-      "anna",
-      "ben",
-    ]);
-  });
+  it(
+    "is accepted for that month alone, also where it ended since, and the next month needs its own",
+    { tags: "long" },
+    async () => {
+      const { world } = await troubled();
+      const place = placeOf(world);
+      const first = await idOf(world, "2026-10", "record", "order crm/O1");
+      const waits = await idOf(world, "2026-10", "record", "order crm/O3");
+      await signOff(place, "2026-10", [first, waits], accepts);
+      expect((await signers(world, "2026-11"))[first]).toBeNull();
+      world.now = at("11-10T10:00:00");
+      await world.startRun();
+      await world.ledger.records.setOutcomes(world.run, [{ ...waiting("O3"), outcome: "planned" }]);
+      expect(await signers(world, "2026-10")).toMatchObject({ [first]: "anna", [waits]: "anna" });
+      // It was over before the end of November: there is nothing to accept of it then.
+      expect(await signers(world, "2026-11")).not.toHaveProperty([waits]);
+      await expect(signOff(place, "2026-11", [waits], accepts)).rejects.toMatchObject({ code: "books.no-blocker" });
+      await signOff(place, "2026-11", [first], { by: "ben", reason: "still" });
+      expect([(await signers(world, "2026-10"))[first], (await signers(world, "2026-11"))[first]]).toEqual([
+        "anna",
+        "ben",
+      ]);
+    },
+  );
 
-  it("was not accepted yet at a moment before somebody did", async () => {
+  it("was not accepted yet at a moment before somebody did", { tags: "long" }, async () => {
     const { world } = await troubled();
     const first = await idOf(world, "2026-10", "record", "order crm/O1");
     const then = new Date(world.now).toISOString();

@@ -50,26 +50,30 @@ function fixed(id: string): FixedNumber {
   return { number: `86${id}`, namespace: "crm", orderId: id, instanceId: "I", unit: 0 };
 }
 
-it("what is sent for a customer costs the same however many orders, numbers and assignments it has", async () => {
-  const world = await LedgerWorld.open();
-  const grown = await growth(1000, async (many) => {
-    const state = await stateOf(world);
-    for (let index = 0; index < many; index += 1) {
-      const id = shuffled(index);
-      state.fixed([fixed(id)]);
-      expect((await state.payloadFacts()).numberOf(assetUnit(key(id), "I", 0))).toBe(`86${id}`);
-      await state.record([placed(id)]);
-      await state.record([granted(`86${id}`, id)]);
-    }
-    const known = await state.known();
-    const ids = Array.from({ length: many }, (_, index) => shuffled(index)).sort();
-    expect([...known.placedOrders.keys()]).toEqual(ids.map((id) => formatKey(key(id))));
-    expect(known.numbers.map(({ orderId }) => orderId)).toEqual(ids);
-    expect(known.assignments.map(({ assetNumber }) => assetNumber)).toEqual(ids.map((id) => `86${id}`));
-  });
+it(
+  "what is sent for a customer costs the same however many orders, numbers and assignments it has",
+  { tags: "long" },
+  async () => {
+    const world = await LedgerWorld.open();
+    const grown = await growth(1000, async (many) => {
+      const state = await stateOf(world);
+      for (let index = 0; index < many; index += 1) {
+        const id = shuffled(index);
+        state.fixed([fixed(id)]);
+        expect((await state.payloadFacts()).numberOf(assetUnit(key(id), "I", 0))).toBe(`86${id}`);
+        await state.record([placed(id)]);
+        await state.record([granted(`86${id}`, id)]);
+      }
+      const known = await state.known();
+      const ids = Array.from({ length: many }, (_, index) => shuffled(index)).sort();
+      expect([...known.placedOrders.keys()]).toEqual(ids.map((id) => formatKey(key(id))));
+      expect(known.numbers.map(({ orderId }) => orderId)).toEqual(ids);
+      expect(known.assignments.map(({ assetNumber }) => assetNumber)).toEqual(ids.map((id) => `86${id}`));
+    });
 
-  expect(grown).toBeLessThan(notQuadratic);
-});
+    expect(grown).toBeLessThan(notQuadratic);
+  },
+);
 
 it("what is learned one after the other is known the same whenever it is asked for", async () => {
   const world = await LedgerWorld.open();

@@ -249,6 +249,7 @@ const faults: [name: string, rule: Omit<FaultRule, "operation">, applied: boolea
 describe("an order that meets a fault", () => {
   it.each(faults)(
     "%s: the journal says what is known, and the order is there once in the end",
+    { tags: "long" },
     async (_name, rule, applied, outcome) => {
       const world = await withOrder();
       const operation = await world.planned("place-order");
@@ -298,7 +299,7 @@ describe("an order that meets a fault", () => {
     },
   );
 
-  it("that comes late is not taken for missing", async () => {
+  it("that comes late is not taken for missing", { tags: "long" }, async () => {
     const platformClock = new HeldClock();
     const world = await withOrder({ platformClock, ordersUnseen: "resend" });
     const operation = await world.planned("place-order");

@@ -23,25 +23,29 @@ async function withOrder(options: Parameters<typeof ApplyWorld.start>[0] = {}): 
 }
 
 describe("a call whose program was killed before its answer", () => {
-  it("has its whole settle time from when it is found: how long it was under way is not known", async () => {
-    const world = await withOrder();
-    const order = await world.planned("place-order");
-    await world.fixNumbers(order);
-    const { world: killed, land } = landing(world, "never");
-    void killed.deliver(order);
-    await world.until(async () => Object.values(await world.states()).includes("sending"));
-    world.clock.pass(settleMs - 1_000);
-    const next = await world.restarted();
-    const [row] = await next.ledger.journal.open();
-    if (row === undefined) throw new Error("nothing is open");
-    for (let reading = 0; reading < 4; reading += 1) {
-      expect((await next.settle(row.id)).kind).toBe("waiting");
-      next.clock.pass(settleMs / 4 - 10);
-    }
-    await land();
-    expect((await next.settleInTime(row.id)).kind).toBe("done");
-    expect(world.calls("E5")).toBe(1);
-  });
+  it(
+    "has its whole settle time from when it is found: how long it was under way is not known",
+    { tags: "long" },
+    async () => {
+      const world = await withOrder();
+      const order = await world.planned("place-order");
+      await world.fixNumbers(order);
+      const { world: killed, land } = landing(world, "never");
+      void killed.deliver(order);
+      await world.until(async () => Object.values(await world.states()).includes("sending"));
+      world.clock.pass(settleMs - 1_000);
+      const next = await world.restarted();
+      const [row] = await next.ledger.journal.open();
+      if (row === undefined) throw new Error("nothing is open");
+      for (let reading = 0; reading < 4; reading += 1) {
+        expect((await next.settle(row.id)).kind).toBe("waiting");
+        next.clock.pass(settleMs / 4 - 10);
+      }
+      await land();
+      expect((await next.settleInTime(row.id)).kind).toBe("done");
+      expect(world.calls("E5")).toBe(1);
+    },
+  );
 });
 
 describe("a reading that takes long", () => {

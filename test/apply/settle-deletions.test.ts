@@ -60,7 +60,7 @@ function known(world: ApplyWorld): { products: unknown; ended: unknown } {
 }
 
 describe("products whose deletion had no answer", () => {
-  it("are gone at the first reading that shows none of them, whatever M6 leaves out", async () => {
+  it("are gone at the first reading that shows none of them, whatever M6 leaves out", { tags: "long" }, async () => {
     const world = await wanting(without("P2-O1"));
     const id = await inDoubt(world, "delete-products", lost);
     world.sandbox.faults.add({ operation: "M6", fault: "shortPage", drop: 99 });

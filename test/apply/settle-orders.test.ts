@@ -131,27 +131,31 @@ describe("the settle time of an order in doubt", () => {
     expect((await next.settle(id)).kind).toBe("done");
   });
 
-  it("is not decided by the one reading after it, which may be short: the order landed late and is not placed twice", async () => {
-    const platformClock = new HeldClock();
-    const world = await ApplyWorld.start({ platformClock, ordersUnseen: "resend" });
-    await world.makeEnterprise();
-    await world.take("orders", orderRecord("O1", "C1"));
-    const order = await world.planned("place-order");
-    await world.fixNumbers(order);
-    world.sandbox.faults.add({ operation: "E5", fault: "appliedLate", delayMs: 1_000, times: 1 });
-    const delivery = await world.deliver(order, 300);
-    if (delivery.kind !== "unknown") throw new Error(`the order is ${delivery.kind}`);
-    await world.until(() => world.sandbox.state().deferred === 1);
-    for (let reading = 0; reading < 4; reading += 1) expect((await world.settle(delivery.id)).kind).toBe("waiting");
-    platformClock.release();
-    await world.until(() => world.effects("E5") === 1);
-    world.clock.pass(61_000);
-    const shorter = withMemberCenter(world, { listAssetNumbers: async () => [] });
-    const short = withOrderService(shorter, { listVirtualAssets: async () => [] });
-    expect((await short.settle(delivery.id)).kind).toBe("waiting");
-    expect((await world.settle(delivery.id)).kind).toBe("done");
-    expect([world.calls("E5"), world.nothingTwice]).toEqual([1, true]);
-  });
+  it(
+    "is not decided by the one reading after it, which may be short: the order landed late and is not placed twice",
+    { tags: "long" },
+    async () => {
+      const platformClock = new HeldClock();
+      const world = await ApplyWorld.start({ platformClock, ordersUnseen: "resend" });
+      await world.makeEnterprise();
+      await world.take("orders", orderRecord("O1", "C1"));
+      const order = await world.planned("place-order");
+      await world.fixNumbers(order);
+      world.sandbox.faults.add({ operation: "E5", fault: "appliedLate", delayMs: 1_000, times: 1 });
+      const delivery = await world.deliver(order, 300);
+      if (delivery.kind !== "unknown") throw new Error(`the order is ${delivery.kind}`);
+      await world.until(() => world.sandbox.state().deferred === 1);
+      for (let reading = 0; reading < 4; reading += 1) expect((await world.settle(delivery.id)).kind).toBe("waiting");
+      platformClock.release();
+      await world.until(() => world.effects("E5") === 1);
+      world.clock.pass(61_000);
+      const shorter = withMemberCenter(world, { listAssetNumbers: async () => [] });
+      const short = withOrderService(shorter, { listVirtualAssets: async () => [] });
+      expect((await short.settle(delivery.id)).kind).toBe("waiting");
+      expect((await world.settle(delivery.id)).kind).toBe("done");
+      expect([world.calls("E5"), world.nothingTwice]).toEqual([1, true]);
+    },
+  );
 
   it("begins with the call, so that a clock set ahead before the first look ends none of it", async () => {
     const { world, id } = await inDoubt(false, { ordersUnseen: "resend" });

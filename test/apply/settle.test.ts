@@ -41,23 +41,31 @@ function silent(world: ApplyWorld, asks: boolean): Platform["orderService"] {
 }
 
 describe("an order whose answer was lost (E5)", () => {
-  it("is done at the first reading that shows it, with the licence orders that M7 names", async () => {
-    const world = await withOrder();
-    world.sandbox.faults.add({ operation: "E5", ...lost });
-    const id = await world.carryOutUnknown("place-order");
-    expect((await world.settle(id)).kind).toBe("done");
-    expect(await world.row(id)).toMatchObject({ state: "done", verdict: "applied" });
-    const licences = world
-      .sqlite()
-      .prepare<[], string>("select license_order_id from licence_order order by sequence")
-      .pluck()
-      .all();
-    const shown = world.sqlite().prepare("select body from audit where kind = 'place-order'").pluck().get();
-    for (const licence of licences) expect(String(shown)).toContain(licence);
-    expect(new Set(licences).size).toBe(2);
-    const sealed = world.sqlite().prepare("select count(*) from private_value where sealed is not null").pluck().get();
-    expect(sealed).toBe(0);
-  });
+  it(
+    "is done at the first reading that shows it, with the licence orders that M7 names",
+    { tags: "long" },
+    async () => {
+      const world = await withOrder();
+      world.sandbox.faults.add({ operation: "E5", ...lost });
+      const id = await world.carryOutUnknown("place-order");
+      expect((await world.settle(id)).kind).toBe("done");
+      expect(await world.row(id)).toMatchObject({ state: "done", verdict: "applied" });
+      const licences = world
+        .sqlite()
+        .prepare<[], string>("select license_order_id from licence_order order by sequence")
+        .pluck()
+        .all();
+      const shown = world.sqlite().prepare("select body from audit where kind = 'place-order'").pluck().get();
+      for (const licence of licences) expect(String(shown)).toContain(licence);
+      expect(new Set(licences).size).toBe(2);
+      const sealed = world
+        .sqlite()
+        .prepare("select count(*) from private_value where sealed is not null")
+        .pluck()
+        .get();
+      expect(sealed).toBe(0);
+    },
+  );
 
   it("is parked for a person only after three unseen readings and the settle time, never before", async () => {
     const world = await withOrder();
@@ -84,7 +92,7 @@ describe("an order whose answer was lost (E5)", () => {
     ]);
   });
 
-  it("takes a reading that failed for nothing", async () => {
+  it("takes a reading that failed for nothing", { tags: "long" }, async () => {
     const world = await withOrder({ ordersUnseen: "resend" });
     world.sandbox.faults.add({ operation: "E5", ...untouched });
     const id = await world.carryOutUnknown("place-order");

@@ -41,7 +41,7 @@ function attacked(path: string): (sql: string) => string | undefined {
 }
 
 describe("a ledger whose guards were lifted and put back", () => {
-  it("is found out for one character more, less or another in any column of any row", { timeout: 60_000 }, async () => {
+  it("is found out for one character more, less or another in any column of any row", { tags: "long" }, async () => {
     const path = await goneOn();
     const found = attacked(path);
     const database = sqlite(path);
@@ -99,7 +99,7 @@ describe("a ledger whose tables are others", () => {
       "a table that takes anything",
       "drop table audit_tile; create table audit_tile (number integer primary key, root text not null)",
     ],
-  ])("is found out: %s", async (_, sql) => {
+  ])("is found out: %s", { tags: "long" }, async (_, sql) => {
     expect(attacked(await goneOn())(sql) ?? "good").toMatch(/^(?:schema-changed|guard-missing)$/u);
   });
 });
@@ -107,7 +107,7 @@ describe("a ledger whose tables are others", () => {
 describe("a file of heads beside the ledger", () => {
   it(
     "that somebody changed is named, and one that a crash cut off, or left zeros in, is not",
-    { timeout: 60_000 },
+    { tags: "long" },
     async () => {
       const w = await lived();
       const heads = w.path("ledger.db.heads");

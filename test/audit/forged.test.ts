@@ -18,7 +18,7 @@ async function both(w: World, path: string, heads: string): Promise<unknown[]> {
 }
 
 describe("heads that are given and say nothing", () => {
-  it("are no heads: an empty file, one of something else, and one that was spoiled", async () => {
+  it("are no heads: an empty file, one of something else, and one that was spoiled", { tags: "long" }, async () => {
     const w = await lived();
     const path = await exportOf(w);
     const good = readFileSync(w.path("ledger.db.heads"), "utf8");
@@ -34,7 +34,7 @@ describe("heads that are given and say nothing", () => {
     }
   });
 
-  it("are read to the last of them: each of several in one file counts", async () => {
+  it("are read to the last of them: each of several in one file counts", { tags: "long" }, async () => {
     const w = await lived();
     w.extra = "audit: { signKey: env:AUDIT_KEY }\n";
     w.environment["AUDIT_KEY"] =
@@ -68,7 +68,7 @@ describe("heads that are given and say nothing", () => {
 });
 
 describe("a proof that somebody made fit", () => {
-  it("is not believed for another place, another size, or beside what it proves", async () => {
+  it("is not believed for another place, another size, or beside what it proves", { tags: "long" }, async () => {
     const w = await lived();
     const verify = verifierAlone();
     const path = w.path("proof.json");
@@ -109,30 +109,37 @@ describe("a proof that somebody made fit", () => {
 });
 
 describe("an export that somebody made fit", () => {
-  it("holds nothing that is not proven, and the first entry that is wrong is named, by a head too", async () => {
-    const w = await lived();
-    const verify = verifierAlone();
-    const path = await exportOf(w);
-    const text = readFileSync(path, "utf8");
-    const heads = w.path("ledger.db.heads");
-    for (const [what, changed] of [
-      ["two of one name", text.replace(',"body":', ',"body":"LIE","body":')],
-      ["something beside", text.replace('{"format"', '{"paid":true,"format"')],
-      ["something beside the tree", text.replace('{"end":{', '{"checkpoint":{"entries":1},"end":{')],
-      ["a body that is no text", text.replace(/"body":"(?:[^"\\]|\\.)*"/u, '"body":{}')],
-      ["null", text.replace('{"format"', 'null\n{"format"')],
-    ] as const) {
-      expect(changed, what).not.toBe(text);
-      writeFileSync(path, changed);
-      expect(verify(path), what).toMatchObject({ code: 1, said: expect.stringMatching(/^BAD (?:line-broken|tree-)/u) });
-    }
-    const spoiled = readFileSync(heads, "utf8").replaceAll(/(?<="sequence":3,"hash":")./gu, (digit) =>
-      digit === "a" ? "b" : "a",
-    );
-    writeFileSync(heads, spoiled);
-    writeFileSync(path, text.replace(/(?<="sequence":6.*"subject":")/u, "x"));
-    expect(verify(path, "--heads", heads).said).toMatch(/^BAD [\w-]+: entry 3 /u);
-  });
+  it(
+    "holds nothing that is not proven, and the first entry that is wrong is named, by a head too",
+    { tags: "long" },
+    async () => {
+      const w = await lived();
+      const verify = verifierAlone();
+      const path = await exportOf(w);
+      const text = readFileSync(path, "utf8");
+      const heads = w.path("ledger.db.heads");
+      for (const [what, changed] of [
+        ["two of one name", text.replace(',"body":', ',"body":"LIE","body":')],
+        ["something beside", text.replace('{"format"', '{"paid":true,"format"')],
+        ["something beside the tree", text.replace('{"end":{', '{"checkpoint":{"entries":1},"end":{')],
+        ["a body that is no text", text.replace(/"body":"(?:[^"\\]|\\.)*"/u, '"body":{}')],
+        ["null", text.replace('{"format"', 'null\n{"format"')],
+      ] as const) {
+        expect(changed, what).not.toBe(text);
+        writeFileSync(path, changed);
+        expect(verify(path), what).toMatchObject({
+          code: 1,
+          said: expect.stringMatching(/^BAD (?:line-broken|tree-)/u),
+        });
+      }
+      const spoiled = readFileSync(heads, "utf8").replaceAll(/(?<="sequence":3,"hash":")./gu, (digit) =>
+        digit === "a" ? "b" : "a",
+      );
+      writeFileSync(heads, spoiled);
+      writeFileSync(path, text.replace(/(?<="sequence":6.*"subject":")/u, "x"));
+      expect(verify(path, "--heads", heads).said).toMatch(/^BAD [\w-]+: entry 3 /u);
+    },
+  );
 });
 
 describe("a database that somebody can write to", () => {
@@ -151,14 +158,14 @@ describe("a database that somebody can write to", () => {
     ["an entry far away", `drop trigger audit_appends_only; ${record}`, "entry-missing"],
     ["the row of the tree gone", "drop trigger audit_tree_refuses_delete; delete from audit_tree", "guard-missing"],
     ["another size of the tree", `${drop} update audit_tree set size = size + 1`, "guard-missing"],
-  ])("is found out: %s", async (_, sql, code) => {
+  ])("is found out: %s", { tags: "long" }, async (_, sql, code) => {
     const w = await lived();
     w.tamper(sql);
     const found = await w.run("audit", "verify");
     expect([found.exitCode, found.stdout + found.stderr]).toEqual([65, expect.stringContaining(`(${code})`)]);
   });
 
-  it("writes nothing more where the tree is gone, and shows no head that is not of it", async () => {
+  it("writes nothing more where the tree is gone, and shows no head that is not of it", { tags: "long" }, async () => {
     const w = await lived();
     w.tamper("drop trigger audit_tree_refuses_delete; delete from audit_tree");
     expect((await w.run("run", "everything")).exitCode).toBe(65);
@@ -171,7 +178,7 @@ describe("a database that somebody can write to", () => {
       expect((await other.run(...words)).exitCode, words.join(" ")).toBe(65);
   });
 
-  it("is stale where the last entry says that it is still to come", async () => {
+  it("is stale where the last entry says that it is still to come", { tags: "long" }, async () => {
     const time = new HandTime();
     time.at = Date.parse("2999-01-01T00:00:00.120Z");
     const { ledger, path } = await openLedger({ time });
@@ -205,36 +212,44 @@ describe("a ledger from before the tree", () => {
     return path;
   }
 
-  it("stays whole where something is written before the first entry of the tree, and after it", async () => {
-    const path = await migrated();
-    const { ledger } = await openLedger({ path });
-    await ledger.schedule.standAlerts([{ key: "k", body: {} }]);
-    expect(ledger.audit.verify()).toMatchObject({ good: true, entries: 33 });
-    await ledger.audit.append({ kind: "k", subject: "s", body: {} });
-    await ledger.schedule.standAlerts([{ key: "k", body: { more: 1 } }]);
-    expect(ledger.audit.verify()).toMatchObject({ good: true, entries: 34 });
-    for (let more = 0; more < 600; more += 1) await ledger.audit.append({ kind: "k", subject: "s", body: { more } });
-    expect(ledger.audit.verify()).toMatchObject({ good: true, entries: 634 });
-  });
+  it(
+    "stays whole where something is written before the first entry of the tree, and after it",
+    { tags: "long" },
+    async () => {
+      const path = await migrated();
+      const { ledger } = await openLedger({ path });
+      await ledger.schedule.standAlerts([{ key: "k", body: {} }]);
+      expect(ledger.audit.verify()).toMatchObject({ good: true, entries: 33 });
+      await ledger.audit.append({ kind: "k", subject: "s", body: {} });
+      await ledger.schedule.standAlerts([{ key: "k", body: { more: 1 } }]);
+      expect(ledger.audit.verify()).toMatchObject({ good: true, entries: 34 });
+      for (let more = 0; more < 600; more += 1) await ledger.audit.append({ kind: "k", subject: "s", body: { more } });
+      expect(ledger.audit.verify()).toMatchObject({ good: true, entries: 634 });
+    },
+  );
 
-  it("has the tree that it had with each entry, as of the chain before it and of every size after it", async () => {
-    const path = await migrated();
-    const { ledger } = await openLedger({ path });
-    for (let more = 0; more < 600; more += 1) await ledger.audit.append({ kind: "k", subject: "s", body: { more } });
-    const database = sqlite(path);
-    const tree = new RecordTree();
-    for (const entry of database.prepare<[], AuditRow>("select * from audit order by sequence").all()) {
-      tree.take(entry);
-      if (entry.sequence > 40 && entry.sequence % 37 > 0 && entry.sequence < 630) continue;
-      const { size, root } = tree.checkpoint();
-      const row = treeEndingWith(database, entry.sequence);
-      expect(row.size, `entry ${entry.sequence}`).toBe(size);
-      expect(new Frontier({ size: row.size, roots: storedRoots(row) }).root(), `entry ${entry.sequence}`).toBe(root);
-      expect(lastEntryOf(row, row.size)).toBe(entry.sequence);
-    }
-    expect(tree.checkpoint().entries).toBe(633);
-    expect(() => treeEndingWith(database, 0)).toThrow(/cannot be read/u);
-  });
+  it(
+    "has the tree that it had with each entry, as of the chain before it and of every size after it",
+    { tags: "long" },
+    async () => {
+      const path = await migrated();
+      const { ledger } = await openLedger({ path });
+      for (let more = 0; more < 600; more += 1) await ledger.audit.append({ kind: "k", subject: "s", body: { more } });
+      const database = sqlite(path);
+      const tree = new RecordTree();
+      for (const entry of database.prepare<[], AuditRow>("select * from audit order by sequence").all()) {
+        tree.take(entry);
+        if (entry.sequence > 40 && entry.sequence % 37 > 0 && entry.sequence < 630) continue;
+        const { size, root } = tree.checkpoint();
+        const row = treeEndingWith(database, entry.sequence);
+        expect(row.size, `entry ${entry.sequence}`).toBe(size);
+        expect(new Frontier({ size: row.size, roots: storedRoots(row) }).root(), `entry ${entry.sequence}`).toBe(root);
+        expect(lastEntryOf(row, row.size)).toBe(entry.sequence);
+      }
+      expect(tree.checkpoint().entries).toBe(633);
+      expect(() => treeEndingWith(database, 0)).toThrow(/cannot be read/u);
+    },
+  );
 
   it("takes no entry of the form before from a program that is still open", async () => {
     const path = await migrated();
@@ -246,7 +261,7 @@ describe("a ledger from before the tree", () => {
   });
 });
 
-it("the verifier that stands alone says how it is called", () => {
+it("the verifier that stands alone says how it is called", { tags: "long" }, () => {
   const verify = verifierAlone();
   const said = expect.stringMatching(/^usage: node verify\.mjs FILE [^]*--key [^]*--heads [^]*Ends with 0 /u);
   expect(verify("--help")).toEqual({ code: 0, said });

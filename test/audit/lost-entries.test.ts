@@ -24,24 +24,28 @@ async function restoredOnce(): Promise<{ w: World; lostHeads: string; from: numb
   return { w, lostHeads, from, until };
 }
 
-it("an export of a ledger that was restored is never good to anybody: it is said which entries are lost", async () => {
-  const { w, lostHeads, from, until } = await restoredOnce();
-  const verify = verifierAlone();
-  const file = await exportOf(w);
-  const [gap] = w.rows<{ sequence: number }>("select sequence from audit where kind = 'gap'");
-  const lost = `LOST: entries ${from} to ${until} are lost, as entry ${gap?.sequence} says`;
-  for (const heads of [[], [lostHeads], [w.path("ledger.db.heads")]]) {
-    const { code, said } = verify(file, ...(heads.length > 0 ? ["--heads", ...heads] : []));
-    expect([code, said], heads.join(" ")).toEqual([3, expect.stringContaining(lost)]);
-    expect(said).not.toContain("good:");
-  }
-  expect(verify(file, "--heads", lostHeads).said).toContain("are of entries that are lost");
-  if (!hasPython) return;
-  const python = `entries from ${from} to ${until} are lost, as entry ${gap?.sequence} says\n`;
-  expect(byPython(file)).toEqual({ code: 3, said: python });
-});
+it(
+  "an export of a ledger that was restored is never good to anybody: it is said which entries are lost",
+  { tags: "long" },
+  async () => {
+    const { w, lostHeads, from, until } = await restoredOnce();
+    const verify = verifierAlone();
+    const file = await exportOf(w);
+    const [gap] = w.rows<{ sequence: number }>("select sequence from audit where kind = 'gap'");
+    const lost = `LOST: entries ${from} to ${until} are lost, as entry ${gap?.sequence} says`;
+    for (const heads of [[], [lostHeads], [w.path("ledger.db.heads")]]) {
+      const { code, said } = verify(file, ...(heads.length > 0 ? ["--heads", ...heads] : []));
+      expect([code, said], heads.join(" ")).toEqual([3, expect.stringContaining(lost)]);
+      expect(said).not.toContain("good:");
+    }
+    expect(verify(file, "--heads", lostHeads).said).toContain("are of entries that are lost");
+    if (!hasPython) return;
+    const python = `entries from ${from} to ${until} are lost, as entry ${gap?.sequence} says\n`;
+    expect(byPython(file)).toEqual({ code: 3, said: python });
+  },
+);
 
-it("a head that no gap explains is bad, whatever else was lost", async () => {
+it("a head that no gap explains is bad, whatever else was lost", { tags: "long" }, async () => {
   const { w, lostHeads, from, until } = await restoredOnce();
   const verify = verifierAlone();
   const file = await exportOf(w);

@@ -41,42 +41,46 @@ async function placed(url: string): Promise<World> {
   return w;
 }
 
-it("each run writes the head of the record to every place, also where one of them is down", async () => {
-  const { url, got, answer } = await receiver();
-  const w = await placed(url);
-  mkdirSync(w.path("elsewhere"));
-  expect((await w.run("run", "everything")).exitCode).toBe(0);
-  const [first] = lines(w.path("elsewhere/crm.heads"));
-  expect(got.map(({ body, authorization }) => [body.trim(), authorization])).toEqual([[first, `Bearer ${token}`]]);
-  expect(statSync(w.path("elsewhere/crm.heads")).mode & 0o777).toBe(0o600);
+it(
+  "each run writes the head of the record to every place, also where one of them is down",
+  { tags: "long" },
+  async () => {
+    const { url, got, answer } = await receiver();
+    const w = await placed(url);
+    mkdirSync(w.path("elsewhere"));
+    expect((await w.run("run", "everything")).exitCode).toBe(0);
+    const [first] = lines(w.path("elsewhere/crm.heads"));
+    expect(got.map(({ body, authorization }) => [body.trim(), authorization])).toEqual([[first, `Bearer ${token}`]]);
+    expect(statSync(w.path("elsewhere/crm.heads")).mode & 0o777).toBe(0o600);
 
-  answer.code = 503;
-  const failing = await w.run("run", "everything");
-  expect(failing.exitCode).toBe(0);
-  expect(failing.stderr).toContain('"key":"head-not-kept:');
-  expect(failing.stderr).toContain("the webhook answered HTTP 503");
-  expect(failing.stdout + failing.stderr).not.toContain(token);
-  expect(lines(w.path("elsewhere/crm.heads"))).toHaveLength(2);
-  const status = await w.run("status");
-  expect(status.stdout).toMatch(/^heads +elsewhere\/crm.heads has that of entry \d+/mu);
-  expect(status.stdout).toMatch(/has not got the head of the audit record for .*HTTP 503/u);
-  expect(status.stdout).not.toContain(token);
+    answer.code = 503;
+    const failing = await w.run("run", "everything");
+    expect(failing.exitCode).toBe(0);
+    expect(failing.stderr).toContain('"key":"head-not-kept:');
+    expect(failing.stderr).toContain("the webhook answered HTTP 503");
+    expect(failing.stdout + failing.stderr).not.toContain(token);
+    expect(lines(w.path("elsewhere/crm.heads"))).toHaveLength(2);
+    const status = await w.run("status");
+    expect(status.stdout).toMatch(/^heads +elsewhere\/crm.heads has that of entry \d+/mu);
+    expect(status.stdout).toMatch(/has not got the head of the audit record for .*HTTP 503/u);
+    expect(status.stdout).not.toContain(token);
 
-  answer.code = 204;
-  const again = await w.run("run", "verify");
-  expect(again.stderr).toMatch(/"event":"alert.ended","key":"head-not-kept:/u);
-  expect(lines(w.path("elsewhere/crm.heads"))).toHaveLength(3);
-  expect(got).toHaveLength(2);
-  expect((await w.run("status")).stdout).not.toContain("has not got the head");
+    answer.code = 204;
+    const again = await w.run("run", "verify");
+    expect(again.stderr).toMatch(/"event":"alert.ended","key":"head-not-kept:/u);
+    expect(lines(w.path("elsewhere/crm.heads"))).toHaveLength(3);
+    expect(got).toHaveLength(2);
+    expect((await w.run("status")).stdout).not.toContain("has not got the head");
 
-  // A place that is configured no more is no trouble either.
-  answer.code = 503;
-  await w.run("run", "everything");
-  w.extra = "audit: { heads: [{ kind: file, path: elsewhere/crm.heads }] }\n";
-  w.write();
-  await w.run("run", "everything");
-  expect((await w.run("status")).stdout).not.toContain("has not got the head");
-});
+    // A place that is configured no more is no trouble either.
+    answer.code = 503;
+    await w.run("run", "everything");
+    w.extra = "audit: { heads: [{ kind: file, path: elsewhere/crm.heads }] }\n";
+    w.write();
+    await w.run("run", "everything");
+    expect((await w.run("status")).stdout).not.toContain("has not got the head");
+  },
+);
 
 it("a folder that is not there, and a key that cannot sign, stop nothing and are told", async () => {
   const { url, got } = await receiver();
@@ -95,7 +99,7 @@ it("a folder that is not there, and a key that cannot sign, stop nothing and are
   expect((await w.run("run", "everything")).stderr).toContain("EACCES");
 });
 
-it("a line that a crash left half-written takes no other one with it", async () => {
+it("a line that a crash left half-written takes no other one with it", { tags: "long" }, async () => {
   const w = await world({ records: company(2, 1) });
   w.extra = "audit: { heads: [{ kind: file, path: crm.heads }] }\n";
   w.write();
@@ -113,7 +117,7 @@ it("a line that a crash left half-written takes no other one with it", async () 
   expect((await w.run("audit", "verify", "--heads", heads)).exitCode).toBe(0);
 });
 
-it("of two places with one address, each is told of by itself", async () => {
+it("of two places with one address, each is told of by itself", { tags: "long" }, async () => {
   const w = await world({ records: company(1, 1) });
   const target = await startServer(({ query }, response) => {
     response.writeHead(query["key"] === "down" ? 503 : 204).end();
@@ -127,39 +131,43 @@ it("of two places with one address, each is told of by itself", async () => {
   expect(stdout).toContain(`${target}/ (2) has that of entry`);
 });
 
-it("a record is checked with what a place got, and a line that somebody changed there counts for nothing", async () => {
-  const { url } = await receiver();
-  const w = await placed(url);
-  mkdirSync(w.path("elsewhere"));
-  for (const _ of [1, 2]) await w.run("run", "everything");
-  const heads = w.path("elsewhere/crm.heads");
-  const verifier = /^verifier (\S+)$/mu.exec((await w.run("audit", "head")).stdout)?.[1] ?? "";
-  const verified = async (): Promise<unknown[]> => {
-    const ended = await w.run("audit", "verify", "--key", verifier, "--heads", heads);
-    return [ended.exitCode, /BAD at entry \d+ \((?<code>[\w-]+)\)/u.exec(ended.stdout)?.groups?.["code"]];
-  };
-  expect(await verified()).toEqual([0, undefined]);
-  const whole = readFileSync(heads, "utf8");
-  for (const [what, text] of [
-    ["another hash", whole.replace(/(?<="hash":")./u, (digit) => (digit === "a" ? "b" : "a"))],
-    ["a signature that is gone", whole.replace(/,"checkpoint":"(?:[^"\\]|\\.)*"/u, "")],
-    [
-      "a signature of the other line",
-      whole.replace(
-        /"checkpoint":"(?:[^"\\]|\\.)*"/u,
-        /"checkpoint":"[^]*"(?=\}\n$)/u.exec(`${whole.split("\n").at(-1)}\n`)?.[0] ?? "",
-      ),
-    ],
-  ] as const) {
-    expect(text, what).not.toBe(whole);
-    writeFileSync(heads, text);
-    expect(await verified(), what).toEqual([65, "head-signature"]);
-  }
-  writeFileSync(heads, whole);
-  expect(await verified()).toEqual([0, undefined]);
-});
+it(
+  "a record is checked with what a place got, and a line that somebody changed there counts for nothing",
+  { tags: "long" },
+  async () => {
+    const { url } = await receiver();
+    const w = await placed(url);
+    mkdirSync(w.path("elsewhere"));
+    for (const _ of [1, 2]) await w.run("run", "everything");
+    const heads = w.path("elsewhere/crm.heads");
+    const verifier = /^verifier (\S+)$/mu.exec((await w.run("audit", "head")).stdout)?.[1] ?? "";
+    const verified = async (): Promise<unknown[]> => {
+      const ended = await w.run("audit", "verify", "--key", verifier, "--heads", heads);
+      return [ended.exitCode, /BAD at entry \d+ \((?<code>[\w-]+)\)/u.exec(ended.stdout)?.groups?.["code"]];
+    };
+    expect(await verified()).toEqual([0, undefined]);
+    const whole = readFileSync(heads, "utf8");
+    for (const [what, text] of [
+      ["another hash", whole.replace(/(?<="hash":")./u, (digit) => (digit === "a" ? "b" : "a"))],
+      ["a signature that is gone", whole.replace(/,"checkpoint":"(?:[^"\\]|\\.)*"/u, "")],
+      [
+        "a signature of the other line",
+        whole.replace(
+          /"checkpoint":"(?:[^"\\]|\\.)*"/u,
+          /"checkpoint":"[^]*"(?=\}\n$)/u.exec(`${whole.split("\n").at(-1)}\n`)?.[0] ?? "",
+        ),
+      ],
+    ] as const) {
+      expect(text, what).not.toBe(whole);
+      writeFileSync(heads, text);
+      expect(await verified(), what).toEqual([65, "head-signature"]);
+    }
+    writeFileSync(heads, whole);
+    expect(await verified()).toEqual([0, undefined]);
+  },
+);
 
-it("heads of another ledger are named as that, and not as a record that was rewritten", async () => {
+it("heads of another ledger are named as that, and not as a record that was rewritten", { tags: "long" }, async () => {
   const { url } = await receiver();
   const [one, other] = [await placed(url), await placed(url)];
   for (const w of [one, other]) {
@@ -179,28 +187,32 @@ it("heads of another ledger are named as that, and not as a record that was rewr
   }
 });
 
-it("a place that got heads of one key after another is checked with both, and with one of them it is not", async () => {
-  const { url } = await receiver();
-  const w = await placed(url);
-  mkdirSync(w.path("elsewhere"));
-  const verifiers: string[] = [];
-  for (const _ of [1, 2]) {
-    w.environment["AUDIT_KEY"] = generateKeyPairSync("ed25519").privateKey.export({ format: "pem", type: "pkcs8" });
-    await w.run("run", "everything");
-    verifiers.push(/^verifier (\S+)$/mu.exec((await w.run("audit", "head")).stdout)?.[1] ?? "");
-  }
-  const heads = w.path("elsewhere/crm.heads");
-  const path = await exportOf(w);
-  for (const [keys, codes] of [
-    [verifiers, [0, 0]],
-    [verifiers.slice(0, 1), [65, 1]],
-    [verifiers.slice(1), [65, 1]],
-  ] as const) {
-    const words = [...keys.flatMap((key) => ["--key", key]), "--heads", heads];
-    const own = await w.run("audit", "verify", ...words);
-    expect([own.exitCode, verifierAlone()(path, ...words).code], own.stdout).toEqual(codes);
-  }
-  expect((await w.run("audit", "verify", "--heads", heads)).stdout).toMatch(
-    /head-signature.*name each key with --key/u,
-  );
-});
+it(
+  "a place that got heads of one key after another is checked with both, and with one of them it is not",
+  { tags: "long" },
+  async () => {
+    const { url } = await receiver();
+    const w = await placed(url);
+    mkdirSync(w.path("elsewhere"));
+    const verifiers: string[] = [];
+    for (const _ of [1, 2]) {
+      w.environment["AUDIT_KEY"] = generateKeyPairSync("ed25519").privateKey.export({ format: "pem", type: "pkcs8" });
+      await w.run("run", "everything");
+      verifiers.push(/^verifier (\S+)$/mu.exec((await w.run("audit", "head")).stdout)?.[1] ?? "");
+    }
+    const heads = w.path("elsewhere/crm.heads");
+    const path = await exportOf(w);
+    for (const [keys, codes] of [
+      [verifiers, [0, 0]],
+      [verifiers.slice(0, 1), [65, 1]],
+      [verifiers.slice(1), [65, 1]],
+    ] as const) {
+      const words = [...keys.flatMap((key) => ["--key", key]), "--heads", heads];
+      const own = await w.run("audit", "verify", ...words);
+      expect([own.exitCode, verifierAlone()(path, ...words).code], own.stdout).toEqual(codes);
+    }
+    expect((await w.run("audit", "verify", "--heads", heads)).stdout).toMatch(
+      /head-signature.*name each key with --key/u,
+    );
+  },
+);

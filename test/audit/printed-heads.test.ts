@@ -89,33 +89,41 @@ async function report(w: World, format: string): Promise<string> {
 const lastEntry = "select sequence, at, hash from audit order by sequence desc limit 1";
 
 describe("the head that is printed on a statement", () => {
-  it.each(Object.keys(printed))("says when its entry was written, and is signed: %s", async (format) => {
-    const { w, verifier } = await signing();
-    const path = await report(w, format);
-    const { at, note = "" } = (await printed[format]?.(path)) ?? {};
-    const [last] = w.rows<{ sequence: number; at: string; hash: string }>(lastEntry);
-    expect(instantOf(at).slice(0, 19)).toBe(last?.at.slice(0, 19));
-    expect(note.split("\n").slice(3, 6)).toEqual([`entry ${last?.sequence}`, `hash ${last?.hash}`, `time ${last?.at}`]);
-    const verify = verifierAlone();
-    const record = await exportOf(w);
-    writeFileSync(w.path("head.txt"), note);
-    expect(verify(record, "--key", verifier, "--heads", w.path("head.txt"))).toMatchObject({
-      code: 0,
-      said: expect.stringContaining("heads: 1 that were kept outside fit"),
-    });
-    expect((await w.run("audit", "verify", "--key", verifier, "--heads", w.path("head.txt"))).exitCode).toBe(0);
-    for (const changed of [note.replace(/^time 2/mu, "time 1"), note.replace(/^— .*$/mu, "")]) {
-      expect(changed).not.toBe(note);
-      writeFileSync(w.path("head.txt"), changed);
-      const found = verify(record, "--key", verifier, "--heads", w.path("head.txt"));
-      expect(found).toMatchObject({ code: 1, said: expect.stringMatching(/^BAD head-signature/u) });
-    }
-    // The same ledger and key give the same bytes, whenever they are asked.
-    const before = readFileSync(path);
-    expect(readFileSync(await report(w, format))).toEqual(before);
-  });
+  it.each(Object.keys(printed))(
+    "says when its entry was written, and is signed: %s",
+    { tags: "long" },
+    async (format) => {
+      const { w, verifier } = await signing();
+      const path = await report(w, format);
+      const { at, note = "" } = (await printed[format]?.(path)) ?? {};
+      const [last] = w.rows<{ sequence: number; at: string; hash: string }>(lastEntry);
+      expect(instantOf(at).slice(0, 19)).toBe(last?.at.slice(0, 19));
+      expect(note.split("\n").slice(3, 6)).toEqual([
+        `entry ${last?.sequence}`,
+        `hash ${last?.hash}`,
+        `time ${last?.at}`,
+      ]);
+      const verify = verifierAlone();
+      const record = await exportOf(w);
+      writeFileSync(w.path("head.txt"), note);
+      expect(verify(record, "--key", verifier, "--heads", w.path("head.txt"))).toMatchObject({
+        code: 0,
+        said: expect.stringContaining("heads: 1 that were kept outside fit"),
+      });
+      expect((await w.run("audit", "verify", "--key", verifier, "--heads", w.path("head.txt"))).exitCode).toBe(0);
+      for (const changed of [note.replace(/^time 2/mu, "time 1"), note.replace(/^— .*$/mu, "")]) {
+        expect(changed).not.toBe(note);
+        writeFileSync(w.path("head.txt"), changed);
+        const found = verify(record, "--key", verifier, "--heads", w.path("head.txt"));
+        expect(found).toMatchObject({ code: 1, said: expect.stringMatching(/^BAD head-signature/u) });
+      }
+      // The same ledger and key give the same bytes, whenever they are asked.
+      const before = readFileSync(path);
+      expect(readFileSync(await report(w, format))).toEqual(before);
+    },
+  );
 
-  it("is checked from the page itself, as it was saved", async () => {
+  it("is checked from the page itself, as it was saved", { tags: "long" }, async () => {
     const { w, verifier } = await signing();
     const page = await report(w, "html");
     expect(verifierAlone()(await exportOf(w), "--key", verifier, "--heads", page)).toMatchObject({ code: 0 });
@@ -141,22 +149,26 @@ describe("the head that is printed on a statement", () => {
     expect(check()).toContain("Signature Verification Failure");
   });
 
-  it("bears no signature where there is no key for whoever asks, and says the same else", async () => {
-    const { w } = await signing();
-    const [signed, key] = [readFileSync(await report(w, "json"), "utf8"), w.environment["AUDIT_KEY"]];
-    delete w.environment["AUDIT_KEY"];
-    const unsigned = readFileSync(await report(w, "json"), "utf8");
-    expect(unsigned).not.toContain("checkpoint");
-    expect(signed.replace(/"checkpoint":"[^"]*",/u, "")).toBe(unsigned);
-    for (const [format, read] of Object.entries(printed))
-      expect((await read(await report(w, format))).note, format).toBeUndefined();
-    w.environment["AUDIT_KEY"] = "no key at all";
-    const refused = await w.run("report", "orders", "--period", "2026-10", "--format", "json");
-    expect([refused.exitCode, refused.stdout]).toEqual([78, ""]);
-    expect(refused.stderr).toContain("no Ed25519 private key");
-    w.environment["AUDIT_KEY"] = key ?? "";
-    w.extra = "";
-    w.write();
-    expect(readFileSync(await report(w, "json"), "utf8")).toBe(unsigned);
-  });
+  it(
+    "bears no signature where there is no key for whoever asks, and says the same else",
+    { tags: "long" },
+    async () => {
+      const { w } = await signing();
+      const [signed, key] = [readFileSync(await report(w, "json"), "utf8"), w.environment["AUDIT_KEY"]];
+      delete w.environment["AUDIT_KEY"];
+      const unsigned = readFileSync(await report(w, "json"), "utf8");
+      expect(unsigned).not.toContain("checkpoint");
+      expect(signed.replace(/"checkpoint":"[^"]*",/u, "")).toBe(unsigned);
+      for (const [format, read] of Object.entries(printed))
+        expect((await read(await report(w, format))).note, format).toBeUndefined();
+      w.environment["AUDIT_KEY"] = "no key at all";
+      const refused = await w.run("report", "orders", "--period", "2026-10", "--format", "json");
+      expect([refused.exitCode, refused.stdout]).toEqual([78, ""]);
+      expect(refused.stderr).toContain("no Ed25519 private key");
+      w.environment["AUDIT_KEY"] = key ?? "";
+      w.extra = "";
+      w.write();
+      expect(readFileSync(await report(w, "json"), "utf8")).toBe(unsigned);
+    },
+  );
 });

@@ -28,7 +28,7 @@ async function kept(): Promise<{ w: World; path: string; heads: string; verifier
 }
 
 describe("a head that was kept elsewhere", () => {
-  it("counts as another one where it names another size of the tree", async () => {
+  it("counts as another one where it names another size of the tree", { tags: "long" }, async () => {
     const { w, path, heads, verifier } = await kept();
     expect(await both(w, path, "--heads", heads)).toMatchObject([0, {}, 0, {}]);
     const text = readFileSync(heads, "utf8");
@@ -51,7 +51,7 @@ describe("a head that was kept elsewhere", () => {
     ]);
   });
 
-  it("is not passed over where it can no longer be read, beside others that can", async () => {
+  it("is not passed over where it can no longer be read, beside others that can", { tags: "long" }, async () => {
     const { w, path, heads } = await kept();
     const note = /(?<=\n\n)crm-sync[^]*$/u.exec((await w.run("audit", "head")).stdout)?.[0] ?? "";
     for (const [what, spoiled] of [
@@ -76,43 +76,47 @@ describe("a head that was kept elsewhere", () => {
 });
 
 describe("a proof", () => {
-  it("that breaks off is cut off, and one that says more than it proves is not believed", async () => {
-    const w = await lived();
-    const verify = verifierAlone();
-    const path = w.path("proof.json");
-    const said = (text: string): unknown[] => {
-      writeFileSync(path, text);
-      const { code, said: words } = verify(path);
-      if (hasPython) expect(byPython(path).code, text.slice(-200)).toBe(code);
-      return [code, /^BAD ([\w-]+):/u.exec(words)?.[1]];
-    };
-    const order = w.orders[0]?.id ?? "";
-    const last = (await w.run("audit", "head")).stdout.split(" ", 1)[0] ?? "";
-    const text = (await w.run("audit", "prove", "--order", order, "--since", last)).stdout;
-    expect(said(text)).toEqual([0, undefined]);
-    for (const length of [text.length - 1, text.length - 2, text.length - 200, 40, 2])
-      expect(said(text.slice(0, length)), `${length}`).toEqual([1, "cut-off"]);
-    expect(said(text.replace('"about":', '"about"'))).toEqual([1, "line-broken"]);
-    expect(said(`{\nnull\n}\n`)).toEqual([1, "line-broken"]);
-    const whole = JSON.parse(text);
-    const written = (proof: unknown): string => `${JSON.stringify(proof, undefined, 2)}\n`;
-    expect(said(written({ ...whole, since: { ...whole.since, path: ["0".repeat(64)] } }))).toEqual([
-      1,
-      "record-rewritten",
-    ]);
-    expect(said(written({ ...whole, entriesBeforeTheTree: 1 }))).toEqual([1, "entry-not-proven"]);
-    const { entriesBeforeTheTree: _, ...without } = whole;
-    expect(said(written(without))).toEqual([1, "line-broken"]);
-    const [entry] = whole.entries;
-    expect(said(written({ ...whole, entries: [{ ...entry, more: 1 }] }))).toEqual([1, "line-broken"]);
-  });
+  it(
+    "that breaks off is cut off, and one that says more than it proves is not believed",
+    { tags: "long" },
+    async () => {
+      const w = await lived();
+      const verify = verifierAlone();
+      const path = w.path("proof.json");
+      const said = (text: string): unknown[] => {
+        writeFileSync(path, text);
+        const { code, said: words } = verify(path);
+        if (hasPython) expect(byPython(path).code, text.slice(-200)).toBe(code);
+        return [code, /^BAD ([\w-]+):/u.exec(words)?.[1]];
+      };
+      const order = w.orders[0]?.id ?? "";
+      const last = (await w.run("audit", "head")).stdout.split(" ", 1)[0] ?? "";
+      const text = (await w.run("audit", "prove", "--order", order, "--since", last)).stdout;
+      expect(said(text)).toEqual([0, undefined]);
+      for (const length of [text.length - 1, text.length - 2, text.length - 200, 40, 2])
+        expect(said(text.slice(0, length)), `${length}`).toEqual([1, "cut-off"]);
+      expect(said(text.replace('"about":', '"about"'))).toEqual([1, "line-broken"]);
+      expect(said(`{\nnull\n}\n`)).toEqual([1, "line-broken"]);
+      const whole = JSON.parse(text);
+      const written = (proof: unknown): string => `${JSON.stringify(proof, undefined, 2)}\n`;
+      expect(said(written({ ...whole, since: { ...whole.since, path: ["0".repeat(64)] } }))).toEqual([
+        1,
+        "record-rewritten",
+      ]);
+      expect(said(written({ ...whole, entriesBeforeTheTree: 1 }))).toEqual([1, "entry-not-proven"]);
+      const { entriesBeforeTheTree: _, ...without } = whole;
+      expect(said(written(without))).toEqual([1, "line-broken"]);
+      const [entry] = whole.entries;
+      expect(said(written({ ...whole, entries: [{ ...entry, more: 1 }] }))).toEqual([1, "line-broken"]);
+    },
+  );
 
   it.each([
     ["what an entry says", "update audit set body = '{}' where subject like 'order:%'"],
     ["the hash of an entry", "update audit set hash = replace(hash, 'a', 'b') where subject like 'order:%'"],
     ["the hash of one beside it", "update audit set hash = replace(hash, 'a', 'b') where subject not like 'order:%'"],
     ["the tree", "update audit_tree set roots = replace(roots, 'a', 'b')"],
-  ])("is not handed out where somebody changed %s: nobody would believe it", async (_, sql) => {
+  ])("is not handed out where somebody changed %s: nobody would believe it", { tags: "long" }, async (_, sql) => {
     const w = await lived();
     w.tamper(`drop trigger audit_refuses_update; drop trigger audit_tree_only_grows; ${sql}`);
     const order = w.orders[0]?.id ?? "";
@@ -139,18 +143,22 @@ it("that the record has grown is not proven where somebody changed an entry befo
   reader.close();
 });
 
-it("an export with a byte that is no text is bad, and the line is named, and an earlier one that is wrong before it", async () => {
-  const w = await lived();
-  const verify = verifierAlone();
-  const path = await exportOf(w);
-  const good = readFileSync(path);
-  const at = good.indexOf('"sequence":4,');
-  const bytes = Buffer.from(good);
-  bytes[at + 40] = 0xff;
-  writeFileSync(path, bytes);
-  expect(verify(path)).toEqual({ code: 1, said: "BAD line-broken: line 5 is no UTF-8\n" });
-  const inSecond = good.indexOf('"hash":"', good.indexOf('"sequence":2,')) - 4;
-  bytes.write(good[inSecond] === "9".charCodeAt(0) ? "8" : "9", inSecond);
-  writeFileSync(path, bytes);
-  expect(verify(path)).toMatchObject({ code: 1, said: expect.stringMatching(/^BAD entry-changed: .*entry 2 /u) });
-});
+it(
+  "an export with a byte that is no text is bad, and the line is named, and an earlier one that is wrong before it",
+  { tags: "long" },
+  async () => {
+    const w = await lived();
+    const verify = verifierAlone();
+    const path = await exportOf(w);
+    const good = readFileSync(path);
+    const at = good.indexOf('"sequence":4,');
+    const bytes = Buffer.from(good);
+    bytes[at + 40] = 0xff;
+    writeFileSync(path, bytes);
+    expect(verify(path)).toEqual({ code: 1, said: "BAD line-broken: line 5 is no UTF-8\n" });
+    const inSecond = good.indexOf('"hash":"', good.indexOf('"sequence":2,')) - 4;
+    bytes.write(good[inSecond] === "9".charCodeAt(0) ? "8" : "9", inSecond);
+    writeFileSync(path, bytes);
+    expect(verify(path)).toMatchObject({ code: 1, said: expect.stringMatching(/^BAD entry-changed: .*entry 2 /u) });
+  },
+);

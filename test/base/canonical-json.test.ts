@@ -34,7 +34,7 @@ const { value } = fc.letrec<{ value: Json | undefined }>((tie) => ({
   ),
 }));
 
-it("members stand in code-unit order however they came, and those that are undefined nowhere", () => {
+it("members stand in code-unit order however they came, and those that are undefined nowhere", { tags: "long" }, () => {
   fc.assert(
     fc.property(value, (given) => {
       const json = given ?? null;

@@ -43,23 +43,27 @@ describe("a private folder", () => {
     expect([modeOf(join(folder.path, "one")), modeOf(join(folder.path, "one", "two"))]).toEqual(["700", "700"]);
   });
 
-  it("is refused, and not waited for, where none can be made: in a file, behind a link to nowhere, in /proc", () => {
-    const file = join(folder.path, "a-file");
-    writeFileSync(file, "");
-    const link = join(folder.path, "a-link");
-    symlinkSync(join(folder.path, "nowhere"), link);
-    const made = `const { makePrivateFolder } = await import(process.argv[1]); makePrivateFolder(process.argv[2]);`;
-    const module = join(import.meta.dirname, "../../src/base/private-files.ts");
-    for (const path of [file, join(file, "x"), link, join(link, "x"), "/proc/nowhere", "/proc/nowhere/x"]) {
-      const { status, signal, stderr } = spawnSync(
-        process.execPath,
-        ["--input-type=module", "-e", made, module, path],
-        { encoding: "utf8", timeout: 30_000 },
-      );
-      expect([status, signal], path).toEqual([1, null]);
-      expect(stderr).toMatch(/E(?:EXIST|NOENT|NOTDIR|ACCES)/u);
-    }
-    makePrivateFolder(join(folder.path, "one"), undefined);
-    expect(modeOf(join(folder.path, "one"))).toBe("700");
-  });
+  it(
+    "is refused, and not waited for, where none can be made: in a file, behind a link to nowhere, in /proc",
+    { tags: "long" },
+    () => {
+      const file = join(folder.path, "a-file");
+      writeFileSync(file, "");
+      const link = join(folder.path, "a-link");
+      symlinkSync(join(folder.path, "nowhere"), link);
+      const made = `const { makePrivateFolder } = await import(process.argv[1]); makePrivateFolder(process.argv[2]);`;
+      const module = join(import.meta.dirname, "../../src/base/private-files.ts");
+      for (const path of [file, join(file, "x"), link, join(link, "x"), "/proc/nowhere", "/proc/nowhere/x"]) {
+        const { status, signal, stderr } = spawnSync(
+          process.execPath,
+          ["--input-type=module", "-e", made, module, path],
+          { encoding: "utf8", timeout: 30_000 },
+        );
+        expect([status, signal], path).toEqual([1, null]);
+        expect(stderr).toMatch(/E(?:EXIST|NOENT|NOTDIR|ACCES)/u);
+      }
+      makePrivateFolder(join(folder.path, "one"), undefined);
+      expect(modeOf(join(folder.path, "one"))).toBe("700");
+    },
+  );
 });

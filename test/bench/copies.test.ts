@@ -34,20 +34,24 @@ async function entries(configuration: string): Promise<number> {
   return verdicts.entries;
 }
 
-it("a ledger of copies has what the program made, as often as it was copied, and a record that is whole", async () => {
-  const ledgers = await makeLedgers(program, folder(), { lines: 2 * linesOfCopy, tell: () => undefined });
-  expect(ledgers.lines).toBe(2 * linesOfCopy);
-  for (const kind of ["orders", "reconciliation"]) {
-    const [one, two] = [await totals(ledgers.few, kind), await totals(ledgers.many, kind)];
-    for (const [part, rows] of Object.entries(one)) {
-      // What is added up by verdict or product is so for all copies together.
-      if (part !== "summary") expect(two[part], `${kind}, ${part}`).toBe(2 * rows);
+it(
+  "a ledger of copies has what the program made, as often as it was copied, and a record that is whole",
+  { tags: "long" },
+  async () => {
+    const ledgers = await makeLedgers(program, folder(), { lines: 2 * linesOfCopy, tell: () => undefined });
+    expect(ledgers.lines).toBe(2 * linesOfCopy);
+    for (const kind of ["orders", "reconciliation"]) {
+      const [one, two] = [await totals(ledgers.few, kind), await totals(ledgers.many, kind)];
+      for (const [part, rows] of Object.entries(one)) {
+        // What is added up by verdict or product is so for all copies together.
+        if (part !== "summary") expect(two[part], `${kind}, ${part}`).toBe(2 * rows);
+      }
+      if (kind === "orders") {
+        expect(one["orders"]).toBe(ordersOfCopy);
+        expect(one["lines"]).toBeGreaterThanOrEqual(linesOfCopy);
+      }
     }
-    if (kind === "orders") {
-      expect(one["orders"]).toBe(ordersOfCopy);
-      expect(one["lines"]).toBeGreaterThanOrEqual(linesOfCopy);
-    }
-  }
-  const [few, many] = [await entries(ledgers.few), await entries(ledgers.many)];
-  expect(many).toBe(2 * few);
-});
+    const [few, many] = [await entries(ledgers.few), await entries(ledgers.many)];
+    expect(many).toBe(2 * few);
+  },
+);

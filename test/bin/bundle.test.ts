@@ -62,14 +62,14 @@ beforeAll(() => {
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 describe("the bundle that the launcher runs", () => {
-  it("is made by the first start, with one line that says so, and is silent from then on", () => {
+  it("is made by the first start, with one line that says so, and is silent from then on", { tags: "long" }, () => {
     const first = start("--version");
     expect(first).toMatchObject({ stdout: "0.1.0\n", status: 0 });
     expect(onlyLine(first)).toContain(`there was no bundle in ${root}/dist; it was built in `);
     expect(start("--version")).toMatchObject({ stdout: "0.1.0\n", stderr: "", status: 0 });
   });
 
-  it("finds its profiles and its example where the project stands", () => {
+  it("finds its profiles and its example where the project stands", { tags: "long" }, () => {
     const init = start("init");
     expect(init, init.stderr).toMatchObject({ status: 0, stderr: "" });
     onTestFinished(() => rmSync(join(root, "crm-sync.yaml")));
@@ -80,79 +80,95 @@ describe("the bundle that the launcher runs", () => {
     expect(status.stderr).toContain("there is no ledger at");
   });
 
-  it("is never older than the source: not after an edit, be it dated back, nor where a file came, went or moved", () => {
-    start("--version");
-    const source = join(root, "src/cli/commands/status.ts");
-    const edits: Record<string, () => void> = {
-      "an edit that is dated back": () => {
-        describedAs("an edit that is dated back");
-        utimesSync(source, 1, 1);
-      },
-      "an older file that was moved there": () => {
-        const other = join(root, "older.ts");
-        copyFileSync(source, other);
-        describedAs("an older file that was moved there", "older.ts");
-        utimesSync(other, 1, 1);
-        renameSync(other, source);
-      },
-    };
-    for (const [what, edit] of Object.entries(edits)) {
-      edit();
+  it(
+    "is never older than the source: not after an edit, be it dated back, nor where a file came, went or moved",
+    { tags: "long" },
+    () => {
+      start("--version");
+      const source = join(root, "src/cli/commands/status.ts");
+      const edits: Record<string, () => void> = {
+        "an edit that is dated back": () => {
+          describedAs("an edit that is dated back");
+          utimesSync(source, 1, 1);
+        },
+        "an older file that was moved there": () => {
+          const other = join(root, "older.ts");
+          copyFileSync(source, other);
+          describedAs("an older file that was moved there", "older.ts");
+          utimesSync(other, 1, 1);
+          renameSync(other, source);
+        },
+      };
+      for (const [what, edit] of Object.entries(edits)) {
+        edit();
+        const after = start("--help");
+        expect(onlyLine(after), what).toContain(`the bundle in ${root}/dist was older than ${root}/src`);
+        expect(after.stdout).toContain(what);
+        expect(start("--help"), what).toMatchObject({ stderr: "", stdout: after.stdout });
+      }
+      writeFileSync(join(root, "src/base/new.ts"), "export const fresh = 1;\n");
+      onlyLine(start("--version"));
+      rmSync(join(root, "src/base/new.ts"));
+      onlyLine(start("--version"));
+      expect(start("--version").stderr).toBe("");
+    },
+  );
+
+  it(
+    "is made anew where the clock was set back since: what changed by then has an earlier time",
+    { tags: "long" },
+    () => {
+      start("--version");
+      const soon = Date.now() / 1_000 + 3_600;
+      utimesSync(join(root, "dist/current"), soon, soon);
+      describedAs("edited after the clock was set back");
       const after = start("--help");
-      expect(onlyLine(after), what).toContain(`the bundle in ${root}/dist was older than ${root}/src`);
-      expect(after.stdout).toContain(what);
-      expect(start("--help"), what).toMatchObject({ stderr: "", stdout: after.stdout });
-    }
-    writeFileSync(join(root, "src/base/new.ts"), "export const fresh = 1;\n");
-    onlyLine(start("--version"));
-    rmSync(join(root, "src/base/new.ts"));
-    onlyLine(start("--version"));
-    expect(start("--version").stderr).toBe("");
-  });
+      expect(onlyLine(after)).toContain("the clock was set back after the bundle in ");
+      expect(after.stdout).toContain("edited after the clock was set back");
+      expect(start("--help").stderr).toBe("");
+    },
+  );
 
-  it("is made anew where the clock was set back since: what changed by then has an earlier time", () => {
-    start("--version");
-    const soon = Date.now() / 1_000 + 3_600;
-    utimesSync(join(root, "dist/current"), soon, soon);
-    describedAs("edited after the clock was set back");
-    const after = start("--help");
-    expect(onlyLine(after)).toContain("the clock was set back after the bundle in ");
-    expect(after.stdout).toContain("edited after the clock was set back");
-    expect(start("--help").stderr).toBe("");
-  });
-
-  it("is made anew where its program is empty, as after a power cut, and never ends with 0 having done nothing", () => {
-    start("--version");
-    const name = readFileSync(join(root, "dist/current"), "utf8").trim();
-    writeFileSync(join(root, "dist", name, "main.cjs"), "");
-    const after = start("--version");
-    expect(after).toMatchObject({ stdout: "0.1.0\n", status: 0 });
-    expect(onlyLine(after)).toContain("it was built in ");
-    expect(start("--version")).toMatchObject({ stdout: "0.1.0\n", stderr: "", status: 0 });
-  });
-
-  it("is made whole by each of two starts at once, and the one in effect stays whole meanwhile", async () => {
-    start("--version");
-    describedAs("edited for two");
-    const broken: string[] = [];
-    const watch = setInterval(() => {
+  it(
+    "is made anew where its program is empty, as after a power cut, and never ends with 0 having done nothing",
+    { tags: "long" },
+    () => {
+      start("--version");
       const name = readFileSync(join(root, "dist/current"), "utf8").trim();
-      if (!existsSync(join(root, "dist", name, "main.cjs"))) broken.push(name);
-    }, 1);
-    const started = ["--help", "--help"].map((word) =>
-      promisify(execFile)(join(root, "bin/crm-sync"), [word], { env: environment }),
-    );
-    for (const { stdout, stderr } of await Promise.all(started).finally(() => clearInterval(watch))) {
-      expect(stdout).toContain("edited for two");
-      expect(stderr).not.toContain("cannot be built");
-    }
-    expect(broken).toEqual([]);
-    expect(start("--help").stderr).toBe("");
-    expect(readdirSync(join(root, "dist")).filter((name) => name.startsWith("."))).toEqual([]);
-    expect(readdirSync(join(root, "dist")).length, "bundles that are kept").toBeLessThanOrEqual(4);
-  });
+      writeFileSync(join(root, "dist", name, "main.cjs"), "");
+      const after = start("--version");
+      expect(after).toMatchObject({ stdout: "0.1.0\n", status: 0 });
+      expect(onlyLine(after)).toContain("it was built in ");
+      expect(start("--version")).toMatchObject({ stdout: "0.1.0\n", stderr: "", status: 0 });
+    },
+  );
 
-  it("is passed by, with one line that says what to do, where it cannot be made", () => {
+  it(
+    "is made whole by each of two starts at once, and the one in effect stays whole meanwhile",
+    { tags: "long" },
+    async () => {
+      start("--version");
+      describedAs("edited for two");
+      const broken: string[] = [];
+      const watch = setInterval(() => {
+        const name = readFileSync(join(root, "dist/current"), "utf8").trim();
+        if (!existsSync(join(root, "dist", name, "main.cjs"))) broken.push(name);
+      }, 1);
+      const started = ["--help", "--help"].map((word) =>
+        promisify(execFile)(join(root, "bin/crm-sync"), [word], { env: environment }),
+      );
+      for (const { stdout, stderr } of await Promise.all(started).finally(() => clearInterval(watch))) {
+        expect(stdout).toContain("edited for two");
+        expect(stderr).not.toContain("cannot be built");
+      }
+      expect(broken).toEqual([]);
+      expect(start("--help").stderr).toBe("");
+      expect(readdirSync(join(root, "dist")).filter((name) => name.startsWith("."))).toEqual([]);
+      expect(readdirSync(join(root, "dist")).length, "bundles that are kept").toBeLessThanOrEqual(4);
+    },
+  );
+
+  it("is passed by, with one line that says what to do, where it cannot be made", { tags: "long" }, () => {
     describedAs("edited where nobody may write");
     withoutRight(() => {
       const said = start("--help");
@@ -176,26 +192,33 @@ describe("the bundle that the launcher runs", () => {
     expect(onlyLine(without)).toMatch(/no bundler is installed, so the program starts from source/u);
   });
 
-  it("keeps its compiled code beside itself, and does without where that is damaged or cannot be written", () => {
-    start("--version");
-    const { stdout } = start("--help");
-    const whole = { stdout, stderr: "", status: 0 };
-    const bundle = join(root, "dist", readFileSync(join(root, "dist/current"), "utf8").trim());
-    const compiled = join(bundle, "compiled");
-    const files = readdirSync(compiled, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => join(entry.parentPath, entry.name));
-    expect(files.length).toBeGreaterThan(0);
-    for (const damage of [(text: Buffer) => text.fill(0x5a, text.length / 2), (text: Buffer) => text.subarray(0, 9)]) {
-      for (const path of files) writeFileSync(path, damage(readFileSync(path)));
-      expect(start("--help")).toMatchObject(whole);
-    }
-    rmSync(compiled, { recursive: true });
-    withoutRight(() => expect(start("--help")).toMatchObject(whole));
-    expect(existsSync(compiled)).toBe(false);
-  });
+  it(
+    "keeps its compiled code beside itself, and does without where that is damaged or cannot be written",
+    { tags: "long" },
+    () => {
+      start("--version");
+      const { stdout } = start("--help");
+      const whole = { stdout, stderr: "", status: 0 };
+      const bundle = join(root, "dist", readFileSync(join(root, "dist/current"), "utf8").trim());
+      const compiled = join(bundle, "compiled");
+      const files = readdirSync(compiled, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => join(entry.parentPath, entry.name));
+      expect(files.length).toBeGreaterThan(0);
+      for (const damage of [
+        (text: Buffer) => text.fill(0x5a, text.length / 2),
+        (text: Buffer) => text.subarray(0, 9),
+      ]) {
+        for (const path of files) writeFileSync(path, damage(readFileSync(path)));
+        expect(start("--help")).toMatchObject(whole);
+      }
+      rmSync(compiled, { recursive: true });
+      withoutRight(() => expect(start("--help")).toMatchObject(whole));
+      expect(existsSync(compiled)).toBe(false);
+    },
+  );
 
-  it("is what a package holds, and runs there without its source", () => {
+  it("is what a package holds, and runs there without its source", { tags: "long" }, () => {
     mkdirSync(join(root, "dist/older"), { recursive: true });
     writeFileSync(join(root, "dist/older/main.cjs"), "");
     const packed = execFileSync("npm", ["run", "--silent", "package", "--", "--silent"], {

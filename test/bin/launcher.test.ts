@@ -91,7 +91,7 @@ describe("the launcher", () => {
     expect(run.stderr).toContain(`npm ci\` in ${root}`);
   });
 
-  it("passes exit codes through", () => {
+  it("passes exit codes through", { tags: "long" }, () => {
     const launcher = projectWith("process.exit(Number(process.argv[2]))", { bundledNode: true });
     for (const code of [0, 1, 6, 75, 78]) {
       expect(spawnSync(launcher, [String(code)], { env: { PATH: pathWithNode(20) } }).status).toBe(code);

@@ -60,54 +60,58 @@ ${more}`;
   return { w, hook, chat };
 }
 
-it("a way that is down for two runs loses nothing, repeats nothing on the other, and is itself told there", async () => {
-  const { w, hook, chat } = await twoWays();
-  spoil(w, true);
-  chat.answer = 503;
-  const first = await w.run("run", "everything");
-  expect(first.exitCode).toBe(3);
-  expect(first.stderr).toContain('"event":"alert.not-delivered","by":"on-call"');
-  expect(first.stdout + first.stderr).not.toContain("chat-secret");
-  expect(hook.got).toEqual(["started quarantine", "started way-down"]);
-  expect(chat.got).toEqual([]);
+it(
+  "a way that is down for two runs loses nothing, repeats nothing on the other, and is itself told there",
+  { tags: "long" },
+  async () => {
+    const { w, hook, chat } = await twoWays();
+    spoil(w, true);
+    chat.answer = 503;
+    const first = await w.run("run", "everything");
+    expect(first.exitCode).toBe(3);
+    expect(first.stderr).toContain('"event":"alert.not-delivered","by":"on-call"');
+    expect(first.stdout + first.stderr).not.toContain("chat-secret");
+    expect(hook.got).toEqual(["started quarantine", "started way-down"]);
+    expect(chat.got).toEqual([]);
 
-  await w.run("run", "everything");
-  expect(hook.got).toHaveLength(2);
-  const status = await w.run("status");
-  expect(status.stdout).toMatch(/on-call has not delivered alerts for .*: Slack answered HTTP 503/u);
-  expect((await health(w)).wrong).toContain("alerts.not-delivered:on-call");
-  const listed = await w.run("alerts");
-  expect(listed.stdout).toMatch(/^warning {2}quarantine:staff:missing, since /mu);
-  expect(listed.stdout).toMatch(/told by webhook \d{4}-\S+ \S+ UTC, not yet by on-call/u);
-  expect(listed.stdout).toContain("https://sync.example.com/today");
-  expect(listed.stdout).toMatch(/on-call \(slack\): never yet; fails for .*HTTP 503/u);
-  expect(listed.exitCode).toBe(0);
+    await w.run("run", "everything");
+    expect(hook.got).toHaveLength(2);
+    const status = await w.run("status");
+    expect(status.stdout).toMatch(/on-call has not delivered alerts for .*: Slack answered HTTP 503/u);
+    expect((await health(w)).wrong).toContain("alerts.not-delivered:on-call");
+    const listed = await w.run("alerts");
+    expect(listed.stdout).toMatch(/^warning {2}quarantine:staff:missing, since /mu);
+    expect(listed.stdout).toMatch(/told by webhook \d{4}-\S+ \S+ UTC, not yet by on-call/u);
+    expect(listed.stdout).toContain("https://sync.example.com/today");
+    expect(listed.stdout).toMatch(/on-call \(slack\): never yet; fails for .*HTTP 503/u);
+    expect(listed.exitCode).toBe(0);
 
-  chat.answer = 200;
-  await w.run("run", "everything");
-  expect(chat.got).toEqual(["started: quarantine (1)"]);
-  expect(hook.got.slice(2)).toEqual(["ended way-down"]);
-  expect(document(await w.run("alerts", "--json"))).toMatchObject({
-    alerts: [{ ways: [{ way: "webhook" }, { way: "on-call", toldAt: expect.any(String) }] }],
-    ways: [
-      { name: "webhook", problem: null },
-      { name: "on-call", kind: "slack", problem: null },
-    ],
-  });
+    chat.answer = 200;
+    await w.run("run", "everything");
+    expect(chat.got).toEqual(["started: quarantine (1)"]);
+    expect(hook.got.slice(2)).toEqual(["ended way-down"]);
+    expect(document(await w.run("alerts", "--json"))).toMatchObject({
+      alerts: [{ ways: [{ way: "webhook" }, { way: "on-call", toldAt: expect.any(String) }] }],
+      ways: [
+        { name: "webhook", problem: null },
+        { name: "on-call", kind: "slack", problem: null },
+      ],
+    });
 
-  spoil(w, false);
-  hook.answer = 500;
-  expect((await w.run("run", "everything")).exitCode).toBe(0);
-  expect(chat.got.slice(1)).toEqual(["ended: quarantine (1)", "started: way down (1)"]);
-  expect((await w.run("alerts")).stdout).toContain("quarantine:staff:missing, by webhook");
-  hook.answer = 200;
-  await w.run("run", "everything");
-  expect(hook.got.slice(3)).toEqual(["ended quarantine"]);
-  expect(chat.got.slice(3)).toEqual(["ended: way down (1)"]);
-  expect((await w.run("alerts")).stdout).toContain("nothing stands that needs a person");
-});
+    spoil(w, false);
+    hook.answer = 500;
+    expect((await w.run("run", "everything")).exitCode).toBe(0);
+    expect(chat.got.slice(1)).toEqual(["ended: quarantine (1)", "started: way down (1)"]);
+    expect((await w.run("alerts")).stdout).toContain("quarantine:staff:missing, by webhook");
+    hook.answer = 200;
+    await w.run("run", "everything");
+    expect(hook.got.slice(3)).toEqual(["ended quarantine"]);
+    expect(chat.got.slice(3)).toEqual(["ended: way down (1)"]);
+    expect((await w.run("alerts")).stdout).toContain("nothing stands that needs a person");
+  },
+);
 
-it("what each way is for goes there, and nothing else", async () => {
+it("what each way is for goes there, and nothing else", { tags: "long" }, async () => {
   const { w, hook, chat } = await twoWays();
   w.extra = w.extra.replace("url: env:CHAT_URL }", "url: env:CHAT_URL, severity: critical }");
   w.write();
@@ -120,73 +124,81 @@ it("what each way is for goes there, and nothing else", async () => {
 
 const ping = (fields = ""): string => `  deadMansSwitches: [{ name: ping, url: env:PING_URL${fields} }]\n`;
 
-it("a dead man's switch is called after each good run, after no other one, and by nothing else", async () => {
-  const called = await receiver();
-  const { w } = await twoWays(ping());
-  w.environment["PING_URL"] = `${called.url}/ping-secret`;
-  expect((await w.run("run", "everything")).exitCode).toBe(0);
-  expect(called.got).toEqual(["GET"]);
-  expect((await w.run("run", "verify")).exitCode).toBe(0);
-  expect(called.calls).toBe(2);
+it(
+  "a dead man's switch is called after each good run, after no other one, and by nothing else",
+  { tags: "long" },
+  async () => {
+    const called = await receiver();
+    const { w } = await twoWays(ping());
+    w.environment["PING_URL"] = `${called.url}/ping-secret`;
+    expect((await w.run("run", "everything")).exitCode).toBe(0);
+    expect(called.got).toEqual(["GET"]);
+    expect((await w.run("run", "verify")).exitCode).toBe(0);
+    expect(called.calls).toBe(2);
 
-  // Neither a look, nor a test, nor one customer alone is a run of a job.
-  for (const words of [["plan"], ["status"], ["alerts"], ["alerts", "test"], ["resync", "--customer", "C1"]])
-    expect((await w.run(...words)).exitCode).toBe(0);
-  expect(called.calls).toBe(2);
+    // Neither a look, nor a test, nor one customer alone is a run of a job.
+    for (const words of [["plan"], ["status"], ["alerts"], ["alerts", "test"], ["resync", "--customer", "C1"]])
+      expect((await w.run(...words)).exitCode).toBe(0);
+    expect(called.calls).toBe(2);
 
-  // A row that waits in quarantine, a source that is gone, a service that is down, and a run that was stopped.
-  spoil(w, true);
-  expect((await w.run("run", "everything")).exitCode).toBe(3);
-  const good = readFileSync(w.path("data/customers.ndjson"), "utf8");
-  writeFileSync(w.path("data/customers.ndjson"), "{broken");
-  expect((await w.run("run", "everything")).exitCode).not.toBe(0);
-  writeFileSync(w.path("data/customers.ndjson"), good);
-  spoil(w, false);
-  w.sandbox.faults.add({ operation: "M5", fault: "http502" });
-  expect((await w.run("run", "verify")).exitCode).not.toBe(0);
-  expect(called.calls).toBe(2);
-  w.sandbox.faults.clear();
-  expect((await w.run("run", "everything")).exitCode).toBe(0);
-  expect(called.calls).toBe(3);
-});
+    // A row that waits in quarantine, a source that is gone, a service that is down, and a run that was stopped.
+    spoil(w, true);
+    expect((await w.run("run", "everything")).exitCode).toBe(3);
+    const good = readFileSync(w.path("data/customers.ndjson"), "utf8");
+    writeFileSync(w.path("data/customers.ndjson"), "{broken");
+    expect((await w.run("run", "everything")).exitCode).not.toBe(0);
+    writeFileSync(w.path("data/customers.ndjson"), good);
+    spoil(w, false);
+    w.sandbox.faults.add({ operation: "M5", fault: "http502" });
+    expect((await w.run("run", "verify")).exitCode).not.toBe(0);
+    expect(called.calls).toBe(2);
+    w.sandbox.faults.clear();
+    expect((await w.run("run", "everything")).exitCode).toBe(0);
+    expect(called.calls).toBe(3);
+  },
+);
 
-it("a dead man's switch that cannot be called is logged, shown, told, tried again, and never names its address", async () => {
-  const called = await receiver();
-  const { w, hook, chat } = await twoWays(ping(", method: POST, jobs: [everything]"));
-  w.environment["PING_URL"] = `${called.url}/ping-secret?key=ping-secret`;
-  w.extra += "jobs: { everything: { kind: sync, streams: [customers, orders, staff] } }\n";
-  w.write();
-  called.answer = 500;
-  const failing = await w.run("run", "everything");
-  expect(failing.exitCode).toBe(0);
-  expect(failing.stderr).toContain('"event":"dead-mans-switch.not-called","switch":"ping"');
-  expect(hook.got).toEqual(["started switch-not-called"]);
-  expect(chat.got).toEqual(["started: switch not called (1)"]);
-  const status = await w.run("status");
-  expect(status.stdout).toMatch(/the dead man's switch ping was not called for .*: its address answered HTTP 500/u);
-  const listed = await w.run("alerts");
-  expect(listed.stdout).toContain("the dead man's switch ping could not be called after a good run");
-  for (const { stdout, stderr } of [failing, status, listed])
-    expect(stdout + stderr).not.toMatch(/ping-secret|127\.0/u);
-  expect(JSON.stringify(w.rows("select * from delivery"))).not.toContain("ping-secret");
+it(
+  "a dead man's switch that cannot be called is logged, shown, told, tried again, and never names its address",
+  { tags: "long" },
+  async () => {
+    const called = await receiver();
+    const { w, hook, chat } = await twoWays(ping(", method: POST, jobs: [everything]"));
+    w.environment["PING_URL"] = `${called.url}/ping-secret?key=ping-secret`;
+    w.extra += "jobs: { everything: { kind: sync, streams: [customers, orders, staff] } }\n";
+    w.write();
+    called.answer = 500;
+    const failing = await w.run("run", "everything");
+    expect(failing.exitCode).toBe(0);
+    expect(failing.stderr).toContain('"event":"dead-mans-switch.not-called","switch":"ping"');
+    expect(hook.got).toEqual(["started switch-not-called"]);
+    expect(chat.got).toEqual(["started: switch not called (1)"]);
+    const status = await w.run("status");
+    expect(status.stdout).toMatch(/the dead man's switch ping was not called for .*: its address answered HTTP 500/u);
+    const listed = await w.run("alerts");
+    expect(listed.stdout).toContain("the dead man's switch ping could not be called after a good run");
+    for (const { stdout, stderr } of [failing, status, listed])
+      expect(stdout + stderr).not.toMatch(/ping-secret|127\.0/u);
+    expect(JSON.stringify(w.rows("select * from delivery"))).not.toContain("ping-secret");
 
-  // Only after the jobs that it is for.
-  await w.run("run", "verify");
-  expect(called.calls).toBe(1);
-  called.answer = 200;
-  await w.run("run", "everything");
-  expect(called.got).toEqual(["POST"]);
-  expect(hook.got.slice(1)).toEqual(["ended switch-not-called"]);
+    // Only after the jobs that it is for.
+    await w.run("run", "verify");
+    expect(called.calls).toBe(1);
+    called.answer = 200;
+    await w.run("run", "everything");
+    expect(called.got).toEqual(["POST"]);
+    expect(hook.got.slice(1)).toEqual(["ended switch-not-called"]);
 
-  // One that is configured no more is no trouble either.
-  called.answer = 500;
-  await w.run("run", "everything");
-  w.extra = w.extra.replace(/ {2}deadMans.*\n/u, "");
-  w.write();
-  await w.run("run", "everything");
-  expect((await w.run("status")).stdout).not.toContain("dead man's switch");
-  expect(hook.got.slice(2)).toEqual(["started switch-not-called", "ended switch-not-called"]);
-});
+    // One that is configured no more is no trouble either.
+    called.answer = 500;
+    await w.run("run", "everything");
+    w.extra = w.extra.replace(/ {2}deadMans.*\n/u, "");
+    w.write();
+    await w.run("run", "everything");
+    expect((await w.run("status")).stdout).not.toContain("dead man's switch");
+    expect(hook.got.slice(2)).toEqual(["started switch-not-called", "ended switch-not-called"]);
+  },
+);
 
 it("a run after which records wait counts as good where the configuration says so", async () => {
   const called = await receiver();

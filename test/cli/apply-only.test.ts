@@ -23,37 +23,47 @@ async function planned(w: World): Promise<Parsed[]> {
 const short = (operation: Parsed): string => operation.hash.slice(0, 8);
 
 describe("a saved plan", () => {
-  it("says of each operation why, what before and after, what is sent, what it weighs, what would hold it and what it needs", async () => {
-    const w = await world({ records: company(2, 2) });
-    const first = await planned(w);
-    const of = (endpoint: string) => first.find((item) => item.endpoint === endpoint && item.customer === "C1");
-    expect(of("E2")).toMatchObject({ needs: [], policy: null, heldBy: null, before: null, reason: expect.any(String) });
-    expect(of("E5").needs).toEqual([of("E2").hash]);
-    expect(of("E5").lines.join("\n")).toContain("orderList[0]");
-    expect(of("M9").needs).toEqual([of("E5").hash, of("M1").hash]);
-    expect((await w.run("apply", w.path("plan.ndjson"))).exitCode).toBe(0);
+  it(
+    "says of each operation why, what before and after, what is sent, what it weighs, what would hold it and what it needs",
+    { tags: "long" },
+    async () => {
+      const w = await world({ isOnMachineTime: true, records: company(2, 2) });
+      const first = await planned(w);
+      const of = (endpoint: string) => first.find((item) => item.endpoint === endpoint && item.customer === "C1");
+      expect(of("E2")).toMatchObject({
+        needs: [],
+        policy: null,
+        heldBy: null,
+        before: null,
+        reason: expect.any(String),
+      });
+      expect(of("E5").needs).toEqual([of("E2").hash]);
+      expect(of("E5").lines.join("\n")).toContain("orderList[0]");
+      expect(of("M9").needs).toEqual([of("E5").hash, of("M1").hash]);
+      expect((await w.run("apply", w.path("plan.ndjson"))).exitCode).toBe(0);
 
-    w.extra = "policies: { seats: { revoked: hold } }\n";
-    for (const person of w.staff) if (person.id === "S1-1") person.holds = [];
-    w.write();
-    const [revoke] = await planned(w);
-    expect(revoke).toMatchObject({
-      endpoint: "M9",
-      policy: "seats.revoked",
-      weight: { seats: 1, lastAsset: 1 },
-      heldBy: { scope: "policy", explanation: expect.stringContaining("policies.seats.revoked is hold") },
-      before: expect.any(Object),
-      records: [{ stream: "staff", namespace: "crm", id: "S1-1" }],
-    });
-    const [header] = readFileSync(w.path("plan.ndjson"), "utf8").split("\n");
-    expect(JSON.parse(header ?? "")).toMatchObject({ format: 2, version: expect.stringMatching(/^\d+\.\d+/u) });
-  });
+      w.extra = "policies: { seats: { revoked: hold } }\n";
+      for (const person of w.staff) if (person.id === "S1-1") person.holds = [];
+      w.write();
+      const [revoke] = await planned(w);
+      expect(revoke).toMatchObject({
+        endpoint: "M9",
+        policy: "seats.revoked",
+        weight: { seats: 1, lastAsset: 1 },
+        heldBy: { scope: "policy", explanation: expect.stringContaining("policies.seats.revoked is hold") },
+        before: expect.any(Object),
+        records: [{ stream: "staff", namespace: "crm", id: "S1-1" }],
+      });
+      const [header] = readFileSync(w.path("plan.ndjson"), "utf8").split("\n");
+      expect(JSON.parse(header ?? "")).toMatchObject({ format: 2, version: expect.stringMatching(/^\d+\.\d+/u) });
+    },
+  );
 
   it.each([
     ["parked", "and its outcome is not known yet (parked)"],
     ["dropped", "which did not carry it out (dropped)"],
-  ])("names what became of what was taken before: %s", async (state, said) => {
-    const w = await world({ records: company(1, 1) });
+  ])("names what became of what was taken before: %s", { tags: "long" }, async (state, said) => {
+    const w = await world({ isOnMachineTime: true, records: company(1, 1) });
     const order = (await planned(w)).find((item) => item.endpoint === "E5");
     const file = w.path("plan.ndjson");
     expect((await w.run("apply", file)).exitCode).toBe(0);
@@ -64,8 +74,8 @@ describe("a saved plan", () => {
     expect(again.stderr).not.toContain("was applied");
   });
 
-  it("is applied in part, each operation once, and the rest is left to the next run", async () => {
-    const w = await world({ records: company(3, 2) });
+  it("is applied in part, each operation once, and the rest is left to the next run", { tags: "long" }, async () => {
+    const w = await world({ isOnMachineTime: true, records: company(3, 2) });
     const all = await planned(w);
     const [enterprise] = all.filter((item) => item.endpoint === "E2" && item.customer === "C2");
     const file = w.path("plan.ndjson");
@@ -94,7 +104,7 @@ describe("a saved plan", () => {
   });
 
   it("is refused where what is chosen is not in it, needs what is not chosen, or no file is named", async () => {
-    const w = await world({ records: company(2, 1) });
+    const w = await world({ isOnMachineTime: true, records: company(2, 1) });
     const all = await planned(w);
     const [order] = all.filter((item) => item.endpoint === "E5" && item.customer === "C1");
     const refusals: [words: string[], why: RegExp][] = [
@@ -114,34 +124,38 @@ describe("a saved plan", () => {
     expect((await w.run("apply", "--only", short(order))).exitCode).toBe(64);
   });
 
-  it("says which facts moved, and applies nothing of that customer and everything of the others", async () => {
-    const w = await world({ records: company(3, 2) });
-    expect((await w.run("run", "everything")).exitCode).toBe(0);
-    for (const person of w.staff) if (person.id.endsWith("-2")) person.holds = [];
-    w.orders.push({ id: "O9", customer: "C1", assets: ["O9-A1"] });
-    w.write();
-    await planned(w);
-    w.orders.push({ id: "O8", customer: "C1", assets: ["O8-A1"] });
-    for (const person of w.staff) if (person.id === "S2-1") person.name = "Another name";
-    w.write();
-    await w.run("plan");
-    const applied = await w.does("apply", w.path("plan.ndjson"));
-    expect([applied.exitCode, applied.calls], applied.stdout).toEqual([3, { M9: 1 }]);
-    expect(applied.stdout).toContain(
-      "refused: crm/C1 changed since the plan was made: order crm/O8 came or changed in the CRM\n",
-    );
-    expect(applied.stdout).toContain(
-      "refused: crm/C2 changed since the plan was made: staff crm/S2-1 changed in the CRM\n",
-    );
-    const shown = JSON.parse(
-      (await w.run("--json", "run", "show", w.rows<{ id: string }>("select max(id) as id from run")[0]?.id ?? ""))
-        .stdout,
-    );
-    expect(JSON.stringify(shown)).toContain("order crm/O8 came or changed in the CRM");
-  });
+  it(
+    "says which facts moved, and applies nothing of that customer and everything of the others",
+    { tags: "long" },
+    async () => {
+      const w = await world({ isOnMachineTime: true, records: company(3, 2) });
+      expect((await w.run("run", "everything")).exitCode).toBe(0);
+      for (const person of w.staff) if (person.id.endsWith("-2")) person.holds = [];
+      w.orders.push({ id: "O9", customer: "C1", assets: ["O9-A1"] });
+      w.write();
+      await planned(w);
+      w.orders.push({ id: "O8", customer: "C1", assets: ["O8-A1"] });
+      for (const person of w.staff) if (person.id === "S2-1") person.name = "Another name";
+      w.write();
+      await w.run("plan");
+      const applied = await w.does("apply", w.path("plan.ndjson"));
+      expect([applied.exitCode, applied.calls], applied.stdout).toEqual([3, { M9: 1 }]);
+      expect(applied.stdout).toContain(
+        "refused: crm/C1 changed since the plan was made: order crm/O8 came or changed in the CRM\n",
+      );
+      expect(applied.stdout).toContain(
+        "refused: crm/C2 changed since the plan was made: staff crm/S2-1 changed in the CRM\n",
+      );
+      const shown = JSON.parse(
+        (await w.run("--json", "run", "show", w.rows<{ id: string }>("select max(id) as id from run")[0]?.id ?? ""))
+          .stdout,
+      );
+      expect(JSON.stringify(shown)).toContain("order crm/O8 came or changed in the CRM");
+    },
+  );
 
   it("of which one operation was sent and its answer lost is not sent again by the next apply", async () => {
-    const w = await world({ records: company(2, 1) });
+    const w = await world({ isOnMachineTime: true, records: company(2, 1) });
     const all = await planned(w);
     const [enterprise] = all.filter((item) => item.endpoint === "E2" && item.customer === "C1");
     w.sandbox.faults.add({ operation: "E2", fault: "appliedNoReply" });
@@ -154,51 +168,60 @@ describe("a saved plan", () => {
     expect(w.sandbox.state().enterprises).toBe(1);
   });
 
-  it("sends nothing without what it needs, where an earlier run took that and did not carry it out", async () => {
-    const w = await world({ records: company(2, 1) });
-    w.staff.push({ id: "S1-2", customer: "C1", holds: [] });
-    w.write();
-    expect((await w.run("run", "everything")).exitCode).toBe(0);
-    const holds: Record<string, string[]> = { "S1-1": [], "S1-2": ["O1-A1"], "S2-1": [] };
-    w.staff = w.staff.map((item) => ({ ...item, holds: holds[item.id] ?? [] }));
-    w.write();
-    const all = await planned(w);
-    const revoke = all.find(({ subject }) => subject === "staff:crm/S1-1");
-    w.tamper(
-      `insert into applied_plan (plan, hash, run_id, at) select max(id), '${revoke.hash}', 'run_killed', started_at
+  it(
+    "sends nothing without what it needs, where an earlier run took that and did not carry it out",
+    { tags: "long" },
+    async () => {
+      const w = await world({ isOnMachineTime: true, records: company(2, 1) });
+      w.staff.push({ id: "S1-2", customer: "C1", holds: [] });
+      w.write();
+      expect((await w.run("run", "everything")).exitCode).toBe(0);
+      const holds: Record<string, string[]> = { "S1-1": [], "S1-2": ["O1-A1"], "S2-1": [] };
+      w.staff = w.staff.map((item) => ({ ...item, holds: holds[item.id] ?? [] }));
+      w.write();
+      const all = await planned(w);
+      const revoke = all.find(({ subject }) => subject === "staff:crm/S1-1");
+      w.tamper(
+        `insert into applied_plan (plan, hash, run_id, at) select max(id), '${revoke.hash}', 'run_killed', started_at
        from run where job = 'plan'`,
-    );
-    const applied = await w.does("apply", w.path("plan.ndjson"));
-    expect(applied.calls, applied.stdout).toEqual({ M9: 1 });
-    expect(w.sandbox.state().assignments).toBe(1);
-    expect((await w.does("run", "everything")).calls).toEqual({ M9: 2 });
-    expect((await w.does("run", "everything")).calls).toEqual({});
-  });
+      );
+      const applied = await w.does("apply", w.path("plan.ndjson"));
+      expect(applied.calls, applied.stdout).toEqual({ M9: 1 });
+      expect(w.sandbox.state().assignments).toBe(1);
+      expect((await w.does("run", "everything")).calls).toEqual({ M9: 2 });
+      expect((await w.does("run", "everything")).calls).toEqual({});
+    },
+  );
 
-  it("that was killed while it was applied goes on where it was, and nothing of it is sent twice", async () => {
-    const w = await world({ records: company(6, 1), sandbox: { latencyMs: 40 } });
-    // A purchase that the kill kept from being sent is not shown: it goes again once its settle time is over.
-    w.extra = "settle: { timeMs: 1000, readings: 1, maxWaitMs: 20000 }\norders: { unseen: resend }\n";
-    w.write();
-    const all = await planned(w);
-    const file = w.path("plan.ndjson");
-    const killed = w.start("apply", file);
-    const taken = (): number => w.rows<{ count: number }>("select count(*) as count from applied_plan")[0]?.count ?? 0;
-    // An enterprise in doubt waits for a person: the kill comes once all of them are there.
-    const made = "select count(*) as count from operation where endpoint = 'E2' and state = 'done'";
-    const enterprises = (): number => w.rows<{ count: number }>(made)[0]?.count ?? 0;
-    await until("some of it is taken", () => taken() > 6 && enterprises() === 6);
-    killed.child.kill("SIGKILL");
-    await killed.ended;
-    w.answerAtOnce();
-    const before = taken();
-    expect(before).toBeLessThan(all.length);
-    const again = await w.run("apply", file);
-    expect(again.stderr).toContain("was applied by run_");
-    const run = await w.run("run", "everything");
-    expect(run.exitCode, run.stdout).toBe(0);
-    expect((await w.does("run", "everything")).calls).toEqual({});
-    expect(w.sandbox.state()).toMatchObject({ enterprises: 6, licenseOrders: 6, addedStaff: 6 });
-    expect(w.rows("select plan, hash from applied_plan group by 1, 2 having count(distinct run_id) > 1")).toEqual([]);
-  });
+  it(
+    "that was killed while it was applied goes on where it was, and nothing of it is sent twice",
+    { tags: "long" },
+    async () => {
+      const w = await world({ isOnMachineTime: true, records: company(6, 1), sandbox: { latencyMs: 40 } });
+      // A purchase that the kill kept from being sent is not shown: it goes again once its settle time is over.
+      w.extra = "settle: { timeMs: 1000, readings: 1, maxWaitMs: 20000 }\norders: { unseen: resend }\n";
+      w.write();
+      const all = await planned(w);
+      const file = w.path("plan.ndjson");
+      const killed = w.start("apply", file);
+      const taken = (): number =>
+        w.rows<{ count: number }>("select count(*) as count from applied_plan")[0]?.count ?? 0;
+      // An enterprise in doubt waits for a person: the kill comes once all of them are there.
+      const made = "select count(*) as count from operation where endpoint = 'E2' and state = 'done'";
+      const enterprises = (): number => w.rows<{ count: number }>(made)[0]?.count ?? 0;
+      await until("some of it is taken", () => taken() > 6 && enterprises() === 6);
+      killed.child.kill("SIGKILL");
+      await killed.ended;
+      w.answerAtOnce();
+      const before = taken();
+      expect(before).toBeLessThan(all.length);
+      const again = await w.run("apply", file);
+      expect(again.stderr).toContain("was applied by run_");
+      const run = await w.run("run", "everything");
+      expect(run.exitCode, run.stdout).toBe(0);
+      expect((await w.does("run", "everything")).calls).toEqual({});
+      expect(w.sandbox.state()).toMatchObject({ enterprises: 6, licenseOrders: 6, addedStaff: 6 });
+      expect(w.rows("select plan, hash from applied_plan group by 1, 2 having count(distinct run_id) > 1")).toEqual([]);
+    },
+  );
 });

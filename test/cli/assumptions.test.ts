@@ -4,36 +4,40 @@ import { document, world } from "../support/cli.ts";
 import type { Parsed } from "../support/cli.ts";
 import { company } from "../support/world/crm.ts";
 
-it("every row is listed with what it met, and the letter has every question and no name of anybody", async () => {
-  const w = await world({ records: company(2, 1) });
-  expect((await w.run("run", "everything")).exitCode).toBe(0);
-  const listed = await w.run("assumptions");
-  expect(listed.exitCode).toBe(0);
-  for (const { id, question } of assumptions) {
-    expect(listed.stdout).toMatch(new RegExp(`^${id} +(?:assumption|choice) `, "mu"));
-    expect(listed.stdout).toContain(question);
-  }
-  const rows: Parsed[] = document(await w.run("assumptions", "--json")).assumptions;
-  const standing = Object.fromEntries(rows.map((row) => [row.id, row.standing]));
-  // Two customers were made, with an order and a person each, and each person got an asset.
-  expect(standing).toMatchObject({
-    A1: "confirmed",
-    A8: "confirmed",
-    A9: "confirmed",
-    A12: "confirmed",
-    A17: "confirmed",
-    A25: "confirmed",
-  });
-  expect(standing).toMatchObject({ A15: "unverified", A42: "unverified" });
-  const ofA8 = { count: 2, evidence: "E3 showed an enterprise that E2 had made" };
-  expect(rows.find((row) => row.id === "A8").confirmed).toMatchObject(ofA8);
-  expect(rows.find((row) => row.id === "A17").confirmed).toMatchObject({ count: 2, evidence: "E5 was accepted" });
+it(
+  "every row is listed with what it met, and the letter has every question and no name of anybody",
+  { tags: "long" },
+  async () => {
+    const w = await world({ records: company(2, 1) });
+    expect((await w.run("run", "everything")).exitCode).toBe(0);
+    const listed = await w.run("assumptions");
+    expect(listed.exitCode).toBe(0);
+    for (const { id, question } of assumptions) {
+      expect(listed.stdout).toMatch(new RegExp(`^${id} +(?:assumption|choice) `, "mu"));
+      expect(listed.stdout).toContain(question);
+    }
+    const rows: Parsed[] = document(await w.run("assumptions", "--json")).assumptions;
+    const standing = Object.fromEntries(rows.map((row) => [row.id, row.standing]));
+    // Two customers were made, with an order and a person each, and each person got an asset.
+    expect(standing).toMatchObject({
+      A1: "confirmed",
+      A8: "confirmed",
+      A9: "confirmed",
+      A12: "confirmed",
+      A17: "confirmed",
+      A25: "confirmed",
+    });
+    expect(standing).toMatchObject({ A15: "unverified", A42: "unverified" });
+    const ofA8 = { count: 2, evidence: "E3 showed an enterprise that E2 had made" };
+    expect(rows.find((row) => row.id === "A8").confirmed).toMatchObject(ofA8);
+    expect(rows.find((row) => row.id === "A17").confirmed).toMatchObject({ count: 2, evidence: "E5 was accepted" });
 
-  const { stdout: letter } = await w.run("assumptions", "--letter");
-  const open = rows.filter((row) => row.kind === "assumption");
-  for (const { letter: question } of open) expect(letter).toContain(question);
-  expect(letter).not.toMatch(/\bC1\b|\bO1\b|\d{10}/u);
-});
+    const { stdout: letter } = await w.run("assumptions", "--letter");
+    const open = rows.filter((row) => row.kind === "assumption");
+    for (const { letter: question } of open) expect(letter).toContain(question);
+    expect(letter).not.toMatch(/\bC1\b|\bO1\b|\d{10}/u);
+  },
+);
 
 it("nothing is accepted that is no row, or was not contradicted, or has no reason", async () => {
   const w = await world({ records: company(1, 1) });
@@ -49,7 +53,7 @@ it("nothing is accepted that is no row, or was not contradicted, or has no reaso
   }
 });
 
-it("a contradiction is told as an alert, and ends when it is accepted", async () => {
+it("a contradiction is told as an alert, and ends when it is accepted", { tags: "long" }, async () => {
   const w = await world({ records: company(1, 1) });
   w.sandbox.contradict(["A17"]);
   const said = await w.run("run", "everything");

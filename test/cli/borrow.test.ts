@@ -39,7 +39,7 @@ async function withLocks(): Promise<{ w: World; of: (customer: number) => Lendin
 const lend = (lock: string, ...assets: string[]): string[] => ["--lock", lock, "--asset", ...assets, ...why];
 
 describe("a lock that a person has lent", () => {
-  it("is previewed, lent once, and told of in explain, and the other customer's stays", async () => {
+  it("is previewed, lent once, and told of in explain, and the other customer's stays", { tags: "long" }, async () => {
     const { w, of } = await withLocks();
     const { held, lock } = of(1);
     const preview = await w.writes(() => w.run("borrow", "C1", "--staff", "S1-1", ...lend(lock, held), "--dry-run"));
@@ -62,36 +62,40 @@ describe("a lock that a person has lent", () => {
     expect((await w.run("audit", "verify")).exitCode).toBe(0);
   });
 
-  it("is refused where the platform does not show that it can be, and nothing is asked for or sent", async () => {
-    const { w, of } = await withLocks();
-    const [one, two] = [of(1), of(2)];
-    const { exitCode } = await w.run("borrow", "C2", "--staff", "S2-1", ...lend(two.lock, two.held));
-    expect(exitCode).toBe(0);
-    const to = (staff: string, ...words: string[]): string[] => ["borrow", "C1", "--staff", staff, ...words];
-    const refusals = [
-      [to("S1-1", ...lend(one.held, one.held)), `M8 does not show ${one.held} as a lock for lending`],
-      [to("S1-1", ...lend(two.lock, one.held)), `M8 does not show ${two.lock}`],
-      [to("S1-1", ...lend(one.lock, one.held, one.second)), `${one.second} is not held by crm/S1-1`],
-      [to("S1-2", ...lend(one.lock, one.held)), `${one.held} is not held by crm/S1-2`],
-      [to("S2-1", ...lend(one.lock, one.held)), "crm/S2-1 is no member of staff of crm/C1"],
-      [to("S9", ...lend(one.lock, one.held)), "crm/S9 is no member of staff of crm/C1"],
-      [to("S1-1", "--lock", one.lock, ...why), "no asset is named"],
-      [to("S1-1", "--lock", one.lock, "--asset", one.held), "needs a reason"],
-      [
-        to("S1-1", "--lock", one.lock, "--asset", one.held, "--reason", "x", "--by", "the CRM"),
-        "would say that the CRM",
-      ],
-      [to("S1-1", "--lock", one.lock, ...why, "--withdraw"), "nothing is asked for"],
-      [["borrow", "C2", "--staff", "S2-2", ...lend(two.lock, two.second)], "is lent to the member"],
-    ] as const;
-    const { calls } = await w.writes(async () => {
-      for (const [words, text] of refusals) {
-        const ended = await w.run(...words);
-        expect([ended.exitCode, ended.stderr], words.join(" ")).toEqual([64, expect.stringContaining(text)]);
-      }
-    });
-    expect([calls, w.rows("select * from manual_request where customer_id = 'C1'")]).toEqual([{}, []]);
-  });
+  it(
+    "is refused where the platform does not show that it can be, and nothing is asked for or sent",
+    { tags: "long" },
+    async () => {
+      const { w, of } = await withLocks();
+      const [one, two] = [of(1), of(2)];
+      const { exitCode } = await w.run("borrow", "C2", "--staff", "S2-1", ...lend(two.lock, two.held));
+      expect(exitCode).toBe(0);
+      const to = (staff: string, ...words: string[]): string[] => ["borrow", "C1", "--staff", staff, ...words];
+      const refusals = [
+        [to("S1-1", ...lend(one.held, one.held)), `M8 does not show ${one.held} as a lock for lending`],
+        [to("S1-1", ...lend(two.lock, one.held)), `M8 does not show ${two.lock}`],
+        [to("S1-1", ...lend(one.lock, one.held, one.second)), `${one.second} is not held by crm/S1-1`],
+        [to("S1-2", ...lend(one.lock, one.held)), `${one.held} is not held by crm/S1-2`],
+        [to("S2-1", ...lend(one.lock, one.held)), "crm/S2-1 is no member of staff of crm/C1"],
+        [to("S9", ...lend(one.lock, one.held)), "crm/S9 is no member of staff of crm/C1"],
+        [to("S1-1", "--lock", one.lock, ...why), "no asset is named"],
+        [to("S1-1", "--lock", one.lock, "--asset", one.held), "needs a reason"],
+        [
+          to("S1-1", "--lock", one.lock, "--asset", one.held, "--reason", "x", "--by", "the CRM"),
+          "would say that the CRM",
+        ],
+        [to("S1-1", "--lock", one.lock, ...why, "--withdraw"), "nothing is asked for"],
+        [["borrow", "C2", "--staff", "S2-2", ...lend(two.lock, two.second)], "is lent to the member"],
+      ] as const;
+      const { calls } = await w.writes(async () => {
+        for (const [words, text] of refusals) {
+          const ended = await w.run(...words);
+          expect([ended.exitCode, ended.stderr], words.join(" ")).toEqual([64, expect.stringContaining(text)]);
+        }
+      });
+      expect([calls, w.rows("select * from manual_request where customer_id = 'C1'")]).toEqual([{}, []]);
+    },
+  );
 
   it("is not lent where the service refuses it: what was asked for is told of until somebody takes it back", async () => {
     const { w, of } = await withLocks();

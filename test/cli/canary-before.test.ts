@@ -27,6 +27,7 @@ const drop = (w: World, asset: string): void =>
 
 it.each(["report", "ignore"])(
   "what a run by shares left wrong stops every one after it, however many there are (drift.missing: %s)",
+  { tags: "long" },
   async (word) => {
     const w = await world({ records: company(6, 1) });
     rule(w, "drift.missing", word);
@@ -57,6 +58,7 @@ it.each(["report", "ignore"])(
 
 it.each(["was free before", "is new"])(
   "a seat that a run by shares gives in vain stops it, where the seat %s",
+  { tags: "long" },
   async (which) => {
     const w = await placedOrders(which === "is new" ? { staff: [] } : {});
     w.environment["CRM_SYNC__settle__timeMs"] = "30";
@@ -83,7 +85,7 @@ it.each(["was free before", "is new"])(
   },
 );
 
-it("a seat that was free before is judged once a run by shares has given it", async () => {
+it("a seat that was free before is judged once a run by shares has given it", { tags: "long" }, async () => {
   const w = await placedOrders();
   w.environment["CRM_SYNC__settle__timeMs"] = "30";
   rule(w, "drift.missing", "apply");

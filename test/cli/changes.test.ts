@@ -38,7 +38,7 @@ describe("one edited line of the CRM", () => {
     expect(w.sandbox.counts().calls, "unchanged customers cost no call at all").toEqual(before);
   });
 
-  it("that is a new order places exactly this order", async () => {
+  it("that is a new order places exactly this order", { tags: "long" }, async () => {
     const w = await synchronised();
     w.orders.push({ id: "O3", customer: "C1", assets: ["O3-A1"] });
     w.write();
@@ -50,50 +50,58 @@ describe("one edited line of the CRM", () => {
     expect(w.sandbox.state().assets).toBe(5);
   });
 
-  it("that is a customer's name, branch or address updates exactly this customer, through E4", async () => {
-    const store = join(folder(), "sandbox.db");
-    const w = await world({ sandbox: { store } });
-    expect((await w.run("run", "everything")).exitCode).toBe(0);
-    const { name, branch, address } = { name: `${canary.name} renamed`, branch: "South", address: "Another road 8" };
-    w.customers = w.customers.map((row) => (row.id === "C1" ? { ...row, name, branch, address } : row));
-    w.write();
-    const { result, calls } = await w.writes(() => w.run("run", "customers-and-orders"));
-    expect(result.exitCode).toBe(0);
-    expect(calls).toEqual({ E4: 1 });
-    const again = await w.writes(() => w.run("run", "everything"));
-    expect(again.calls).toEqual({});
-    // No call shows what E4 set: the sandbox's own store does, once it is let go.
-    await w.sandbox.close();
-    const held = rowsOf<{ id: string }>(
-      store,
-      "select channel_customer_id as id, name, branch_name, address from customers where kind <> 'default'",
-    );
-    expect(held.filter(({ id }) => id === "C1")).toEqual([{ id: "C1", name, branch_name: branch, address }]);
-    expect(held.filter(({ id }) => id === "C2")).toEqual([
-      { id: "C2", name: `${canary.name} 2`, branch_name: "Branch", address: canary.address },
-    ]);
-  });
+  it(
+    "that is a customer's name, branch or address updates exactly this customer, through E4",
+    { tags: "long" },
+    async () => {
+      const store = join(folder(), "sandbox.db");
+      const w = await world({ sandbox: { store } });
+      expect((await w.run("run", "everything")).exitCode).toBe(0);
+      const { name, branch, address } = { name: `${canary.name} renamed`, branch: "South", address: "Another road 8" };
+      w.customers = w.customers.map((row) => (row.id === "C1" ? { ...row, name, branch, address } : row));
+      w.write();
+      const { result, calls } = await w.writes(() => w.run("run", "customers-and-orders"));
+      expect(result.exitCode).toBe(0);
+      expect(calls).toEqual({ E4: 1 });
+      const again = await w.writes(() => w.run("run", "everything"));
+      expect(again.calls).toEqual({});
+      // No call shows what E4 set: the sandbox's own store does, once it is let go.
+      await w.sandbox.close();
+      const held = rowsOf<{ id: string }>(
+        store,
+        "select channel_customer_id as id, name, branch_name, address from customers where kind <> 'default'",
+      );
+      expect(held.filter(({ id }) => id === "C1")).toEqual([{ id: "C1", name, branch_name: branch, address }]);
+      expect(held.filter(({ id }) => id === "C2")).toEqual([
+        { id: "C2", name: `${canary.name} 2`, branch_name: "Branch", address: canary.address },
+      ]);
+    },
+  );
 
-  it("that takes a privilege from one person and gives it to another is two calls of M9, the revoke first", async () => {
-    const w = await synchronised();
-    const [from, to] = w.staff;
-    const before = await shown(w, "C1");
-    if (from !== undefined && to !== undefined) {
-      to.holds = [...(to.holds ?? []), ...(from.holds ?? [])];
-      from.holds = [];
-    }
-    w.write();
-    const { result, calls } = await w.writes(() => w.run("run", "staff"));
-    expect(result.exitCode, result.stdout).toBe(0);
-    expect(calls).toEqual({ M9: 2 });
-    const after = await shown(w, "C1");
-    expect(new Set(before.map((asset) => asset.holder)).size).toBe(2);
-    expect(new Set(after.map((asset) => asset.holder)).size).toBe(1);
-    const kinds = w.rows<{ kind: string }>(
-      "select kind from operation where kind like '%-assets' order by created_at desc, id desc limit 2",
-    );
-    expect(kinds.map((row) => row.kind)).toEqual(["grant-assets", "revoke-assets"]);
-  });
+  it(
+    "that takes a privilege from one person and gives it to another is two calls of M9, the revoke first",
+    { tags: "long" },
+    async () => {
+      const w = await synchronised();
+      const [from, to] = w.staff;
+      const before = await shown(w, "C1");
+      if (from !== undefined && to !== undefined) {
+        to.holds = [...(to.holds ?? []), ...(from.holds ?? [])];
+        from.holds = [];
+      }
+      w.write();
+      const { result, calls } = await w.writes(() => w.run("run", "staff"));
+      expect(result.exitCode, result.stdout).toBe(0);
+      expect(calls).toEqual({ M9: 2 });
+      const after = await shown(w, "C1");
+      expect(new Set(before.map((asset) => asset.holder)).size).toBe(2);
+      expect(new Set(after.map((asset) => asset.holder)).size).toBe(1);
+      const kinds = w.rows<{ kind: string }>(
+        "select kind from operation where kind like '%-assets' order by created_at desc, id desc limit 2",
+      );
+      expect(kinds.map((row) => row.kind)).toEqual(["grant-assets", "revoke-assets"]);
+    },
+  );
 
   it("that takes a privilege away is one M9 and leaves everything else", async () => {
     const w = await synchronised();
@@ -144,6 +152,7 @@ describe("what would be taken away of an order", () => {
 
   it.each(amendments)(
     "as %s wants it, waits for a person and is shown in plan, summary, status and explain",
+    { tags: "long" },
     async (_what, edit, expected) => {
       const w = await synchronised();
       edit(w);
@@ -162,7 +171,7 @@ describe("what would be taken away of an order", () => {
     },
   );
 
-  it("is not forgotten by later runs, and goes away when the CRM takes the change back", async () => {
+  it("is not forgotten by later runs, and goes away when the CRM takes the change back", { tags: "long" }, async () => {
     const w = await synchronised();
     const [order] = w.orders;
     if (order !== undefined) order.cancelled = true;
@@ -189,23 +198,31 @@ describe("what would be taken away of an order", () => {
 });
 
 describe("resync", () => {
-  it("gives back what somebody took away on the platform by hand, which no ordinary run looks at", async () => {
-    const w = await synchronised();
-    const [asset] = await shown(w, "C1");
-    const taken = await callerOf(w.sandbox.url).member("POST", `/enterprise/member/${asset?.holder ?? ""}/privileges`, {
-      deleteAssets: [asset?.assetNum],
-      addAssets: [],
-    });
-    expect(taken.code).toBe(0);
-    const ordinary = await w.writes(() => w.run("run", "everything"));
-    expect(ordinary.calls).toEqual({});
-    const { result, calls } = await w.writes(() => w.run("resync", "--customer", "C1"));
-    expect(result.exitCode, result.stdout).toBe(0);
-    expect(calls).toEqual({ M9: 1 });
-    expect(await shown(w, "C1")).toContainEqual(asset);
-    const again = await w.writes(() => w.run("resync", "--order", "O1"));
-    expect(again.calls).toEqual({});
-  });
+  it(
+    "gives back what somebody took away on the platform by hand, which no ordinary run looks at",
+    { tags: "long" },
+    async () => {
+      const w = await synchronised();
+      const [asset] = await shown(w, "C1");
+      const taken = await callerOf(w.sandbox.url).member(
+        "POST",
+        `/enterprise/member/${asset?.holder ?? ""}/privileges`,
+        {
+          deleteAssets: [asset?.assetNum],
+          addAssets: [],
+        },
+      );
+      expect(taken.code).toBe(0);
+      const ordinary = await w.writes(() => w.run("run", "everything"));
+      expect(ordinary.calls).toEqual({});
+      const { result, calls } = await w.writes(() => w.run("resync", "--customer", "C1"));
+      expect(result.exitCode, result.stdout).toBe(0);
+      expect(calls).toEqual({ M9: 1 });
+      expect(await shown(w, "C1")).toContainEqual(asset);
+      const again = await w.writes(() => w.run("resync", "--order", "O1"));
+      expect(again.calls).toEqual({});
+    },
+  );
 
   it("changes only what it was asked for, and finds what changed there in the sources", async () => {
     const w = await synchronised();

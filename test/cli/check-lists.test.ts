@@ -92,7 +92,7 @@ streams:
     expect((await checked(place, source("at"))).stdout).not.toContain("since.column");
   });
 
-  it("is not content with an id that several records have, as a run is not", async () => {
+  it("is not content with an id that several records have, as a run is not", { tags: "long" }, async () => {
     const place = newFolder();
     writeFileSync(join(place, "customers.csv"), "nr,land,name\n1,DE,Ann\n2,DE,Bob\n3,AT,Eva\n4,DE,Bob\n");
     const { exitCode, stdout } = await checked(

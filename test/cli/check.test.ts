@@ -50,7 +50,7 @@ describe("check", () => {
     expect(w.sandbox.counts().writingCalls).toBe(0);
   });
 
-  it("tells a wrong password from a service that is down", async () => {
+  it("tells a wrong password from a service that is down", { tags: "long" }, async () => {
     const w = await world({ isNew: true });
     w.extra = services(w.sandbox.url).replaceAll("sandbox-app-token", "zqcanary-wrong-token");
     w.write();
@@ -66,7 +66,7 @@ describe("check", () => {
     expect(/^BAD +order service: .*/mu.exec(down.stdout)?.[0]).not.toBe(wrongLine);
   });
 
-  it("names the preset that a source is written from, and a run keeps its name", async () => {
+  it("names the preset that a source is written from, and a run keeps its name", { tags: "long" }, async () => {
     const w = await world({ isNew: true });
     const source = `  deals:
     preset: pipedrive
@@ -86,7 +86,7 @@ describe("check", () => {
     expect(JSON.stringify(header)).toMatch(/presets\W+deals\W+pipedrive/u);
   });
 
-  it("exits 7 when only a service is down", async () => {
+  it("exits 7 when only a service is down", { tags: "long" }, async () => {
     const w = await world({ isNew: true });
     Object.assign(w.environment, promptRetries);
     await w.sandbox.refuseConnections();
@@ -173,7 +173,7 @@ describe("a configuration with mistakes", () => {
     expect(ended.stderr).toContain("colour");
   });
 
-  it("is refused when the file is not there, and says where it looked", async () => {
+  it("is refused when the file is not there, and says where it looked", { tags: "long" }, async () => {
     const folder = newFolder();
     const ended = await startCrmSync({ folder }, "check").ended;
     expectDecent(["check"], ended);
@@ -261,7 +261,7 @@ describe("the words of a command line", () => {
       await help(...words);
   });
 
-  it("makes a configuration to start from and never writes over one", async () => {
+  it("makes a configuration to start from and never writes over one", { tags: "long" }, async () => {
     const folder = newFolder();
     const made = await startCrmSync({ folder }, "init").ended;
     expect(made.exitCode, made.stderr).toBe(0);
@@ -291,7 +291,7 @@ describe("commands that need a ledger", () => {
     ["audit", "export"],
   ];
 
-  it("say that there is none yet, and make none", { timeout: 120_000 }, async () => {
+  it("say that there is none yet, and make none", { tags: "long" }, async () => {
     const w = await world({ isNew: true });
     for (const command of words) {
       const ended = await w.run("--json", ...command);
@@ -303,28 +303,32 @@ describe("commands that need a ledger", () => {
     expect(w.sandbox.counts().calls).toEqual({});
   });
 
-  it("refuse a file that is no ledger, another program's database, and one that is newer than the program", async () => {
-    const w = await world({ isNew: true });
-    writeFileSync(w.path("ledger.db"), "This is a letter to my grandmother, and no database at all.\n".repeat(100));
-    const letter = await w.run("run", "everything");
-    expect(letter.exitCode).toBe(65);
-    expect(letter.stderr).toMatch(/ledger\.db is not a ledger: it is no SQLite database/u);
+  it(
+    "refuse a file that is no ledger, another program's database, and one that is newer than the program",
+    { tags: "long" },
+    async () => {
+      const w = await world({ isNew: true });
+      writeFileSync(w.path("ledger.db"), "This is a letter to my grandmother, and no database at all.\n".repeat(100));
+      const letter = await w.run("run", "everything");
+      expect(letter.exitCode).toBe(65);
+      expect(letter.stderr).toMatch(/ledger\.db is not a ledger: it is no SQLite database/u);
 
-    rmSync(w.path("ledger.db"));
-    w.tamper("create table recipes (name text)");
-    const foreign = await w.run("run", "everything");
-    expect(foreign.exitCode).toBe(65);
+      rmSync(w.path("ledger.db"));
+      w.tamper("create table recipes (name text)");
+      const foreign = await w.run("run", "everything");
+      expect(foreign.exitCode).toBe(65);
 
-    rmSync(w.path("ledger.db"), { force: true });
-    rmSync(w.path("ledger.db-wal"), { force: true });
-    rmSync(w.path("ledger.db-shm"), { force: true });
-    expect((await w.run("migrate")).exitCode).toBe(0);
-    w.tamper("insert into kysely_migration (name, timestamp) values ('9999_from_the_future', '2099-01-01')");
-    for (const command of [["run", "everything"], ["status"], ["migrate"]]) {
-      const newer = await w.run(...command);
-      expect(newer.exitCode, command.join(" ")).toBe(65);
-      expect(newer.stderr).toMatch(/newer/u);
-    }
-    expect(w.sandbox.counts().calls).toEqual({});
-  });
+      rmSync(w.path("ledger.db"), { force: true });
+      rmSync(w.path("ledger.db-wal"), { force: true });
+      rmSync(w.path("ledger.db-shm"), { force: true });
+      expect((await w.run("migrate")).exitCode).toBe(0);
+      w.tamper("insert into kysely_migration (name, timestamp) values ('9999_from_the_future', '2099-01-01')");
+      for (const command of [["run", "everything"], ["status"], ["migrate"]]) {
+        const newer = await w.run(...command);
+        expect(newer.exitCode, command.join(" ")).toBe(65);
+        expect(newer.stderr).toMatch(/newer/u);
+      }
+      expect(w.sandbox.counts().calls).toEqual({});
+    },
+  );
 });

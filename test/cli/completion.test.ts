@@ -40,16 +40,20 @@ describe("completion", () => {
     expect(ended.stderr).toContain("bash, zsh, fish");
   });
 
-  it("in bash offers commands, commands of a family, their options, and files where an option wants one", () => {
-    expect(offered("st")).toEqual(["status", "staff"]);
-    expect(offered("audit", "ver")).toEqual(["verify"]);
-    expect(offered("--config", "x.yaml", "--json", "run", "--can")).toEqual(["--canary"]);
-    expect(offered("run", "customers-and-orders", "--can")).toEqual(["--canary"]);
-    // A value that is called like a command is none.
-    expect(offered("--config", "audit", "ser")).toEqual(["serve"]);
-    expect(offered("--config", "completion.t")).toEqual(["completion.test.ts"]);
-    expect(offered("status", "--canary")).toEqual([""]);
-  });
+  it(
+    "in bash offers commands, commands of a family, their options, and files where an option wants one",
+    { tags: "long" },
+    () => {
+      expect(offered("st")).toEqual(["status", "staff"]);
+      expect(offered("audit", "ver")).toEqual(["verify"]);
+      expect(offered("--config", "x.yaml", "--json", "run", "--can")).toEqual(["--canary"]);
+      expect(offered("run", "customers-and-orders", "--can")).toEqual(["--canary"]);
+      // A value that is called like a command is none.
+      expect(offered("--config", "audit", "ser")).toEqual(["serve"]);
+      expect(offered("--config", "completion.t")).toEqual(["completion.test.ts"]);
+      expect(offered("status", "--canary")).toEqual([""]);
+    },
+  );
 
   for (const [shell, check] of [
     ["zsh", "-n"],

@@ -13,7 +13,7 @@ async function runs(w: World, expected: { code: number; calls: Record<string, nu
 }
 
 describe("what has to wait for something else is deferred, and comes back by itself", () => {
-  it("an order that comes before its customer", async () => {
+  it("an order that comes before its customer", { tags: "long" }, async () => {
     const w = await world({ records: { ...company(1, 1), staff: [] } });
     const { customers } = w;
     w.customers = [];
@@ -42,7 +42,7 @@ describe("what has to wait for something else is deferred, and comes back by its
     expect(w.sandbox.batches("O1")).toHaveLength(1);
   });
 
-  it("a person whose asset is not ordered yet is added, and gets it when it is", async () => {
+  it("a person whose asset is not ordered yet is added, and gets it when it is", { tags: "long" }, async () => {
     const records = company(1, 1);
     const w = await world({ records: { ...records, orders: [] } });
     await runs(w, { code: 3, calls: { E2: 1, M1: 1 } });
@@ -55,7 +55,7 @@ describe("what has to wait for something else is deferred, and comes back by its
     await runs(w, { code: 0, calls: {} });
   });
 
-  it("everything of a customer that waits in quarantine, until the customer is mended", async () => {
+  it("everything of a customer that waits in quarantine, until the customer is mended", { tags: "long" }, async () => {
     const w = await world({ records: company(2, 1) });
     const spoiled = w.customers.map((customer) =>
       customer.id === "C1" ? { ...customerRow(customer), name: undefined } : customerRow(customer),
@@ -83,7 +83,7 @@ describe("what has to wait for something else is deferred, and comes back by its
     await runs(w, { code: 0, calls: {} });
   });
 
-  it("nothing is done for a customer while a service is down, and all of it afterwards", async () => {
+  it("nothing is done for a customer while a service is down, and all of it afterwards", { tags: "long" }, async () => {
     const w = await world({ records: company(1, 1) });
     Object.assign(w.environment, promptRetries);
     await w.sandbox.refuseConnections();
@@ -92,7 +92,7 @@ describe("what has to wait for something else is deferred, and comes back by its
     await runs(w, { code: 0, calls: { E2: 1, E5: 1, E9: 1, M1: 1, M9: 1 } });
   });
 
-  it("one source is down: the others go on", async () => {
+  it("one source is down: the others go on", { tags: "long" }, async () => {
     const w = await world({ records: company(1, 1) });
     rmSync(w.path("data/staff.ndjson"));
     const said = await runs(w, { code: 7, calls: { E2: 1, E5: 1, E9: 1 } });

@@ -16,29 +16,33 @@ async function unowned(): Promise<World> {
   return w;
 }
 
-it("an empty source of a deletion is sent only once its very operation was approved, with a reason", async () => {
-  const w = await unowned();
-  for (const _ of [1, 2]) {
-    const held = await w.does("run", "everything");
-    expect([held.exitCode, held.calls], held.stdout).toEqual([4, {}]);
-  }
-  const [operation] = w.rows<{ id: string; kind: string }>("select id, kind from operation where state = 'held'");
-  expect(operation?.kind).toBe("delete-everywhere");
-  const explained = await w.run("explain", "customer", "C1");
-  expect(explained.stdout).toContain("out of all orders of the customer");
-  const bare = await w.run("approve", operation?.id ?? "");
-  expect(bare.exitCode, bare.stderr).toBe(64);
-  const approved = await w.run("approve", operation?.id ?? "", "--reason", "the customer has no other");
-  expect(approved.exitCode, approved.stderr).toBe(0);
-  const run = await w.does("run", "everything");
-  expect(run.calls, run.stdout).toEqual({ E5: 1 });
-  expect(w.sandbox.state()).toMatchObject({ products: 3 });
-  expect(w.sandbox.batches("1-1").map(({ body }) => /"srcLicenseOrderId":"[^"]*"/u.exec(body)?.[0])).toEqual([
-    '"srcLicenseOrderId":""',
-  ]);
-  const last = await w.does("run", "everything");
-  expect([last.exitCode, last.calls], last.stdout).toEqual([0, {}]);
-});
+it(
+  "an empty source of a deletion is sent only once its very operation was approved, with a reason",
+  { tags: "long" },
+  async () => {
+    const w = await unowned();
+    for (const _ of [1, 2]) {
+      const held = await w.does("run", "everything");
+      expect([held.exitCode, held.calls], held.stdout).toEqual([4, {}]);
+    }
+    const [operation] = w.rows<{ id: string; kind: string }>("select id, kind from operation where state = 'held'");
+    expect(operation?.kind).toBe("delete-everywhere");
+    const explained = await w.run("explain", "customer", "C1");
+    expect(explained.stdout).toContain("out of all orders of the customer");
+    const bare = await w.run("approve", operation?.id ?? "");
+    expect(bare.exitCode, bare.stderr).toBe(64);
+    const approved = await w.run("approve", operation?.id ?? "", "--reason", "the customer has no other");
+    expect(approved.exitCode, approved.stderr).toBe(0);
+    const run = await w.does("run", "everything");
+    expect(run.calls, run.stdout).toEqual({ E5: 1 });
+    expect(w.sandbox.state()).toMatchObject({ products: 3 });
+    expect(w.sandbox.batches("1-1").map(({ body }) => /"srcLicenseOrderId":"[^"]*"/u.exec(body)?.[0])).toEqual([
+      '"srcLicenseOrderId":""',
+    ]);
+    const last = await w.does("run", "everything");
+    expect([last.exitCode, last.calls], last.stdout).toEqual([0, {}]);
+  },
+);
 
 it("an approval of another operation does not let an empty source out: the intent refuses it", async () => {
   const w = await unowned();

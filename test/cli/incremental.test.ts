@@ -25,6 +25,7 @@ it.each([
   ["an hour ahead of it, by its Date header", -hour, "overlapMs: 0"],
 ])(
   "a source of changes loses nothing to a clock of ours that is %s, and who is gone is noticed by whole reads",
+  { tags: "long" },
   async (_how, off, settings) => {
     const { customers, orders, staff } = company(2, 2);
     const w = await world({ records: { customers, orders, staff: [] } });

@@ -9,20 +9,24 @@ import { folder as newFolder } from "../support/world/start.ts";
 const sandboxed = { environment: { SEAL_KEY: "a key of this test that seals passwords" } };
 
 describe("init --from", () => {
-  it("proposes a configuration for a stranger's files that reads all of their records", async ({ skip }) => {
-    if (!northwindIsThere) skip(northwindIsMissing);
-    const config = join(newFolder(), "crm-sync.yaml");
-    const lists = ["customers.csv", "orders.csv", "order-details.csv"].map((name) => join(northwindDirectory, name));
-    const made = await crmSync({ config }, "init", ...lists.flatMap((list) => ["--from", list]));
-    expect(made.exitCode, made.stderr).toBe(0);
-    const text = readFileSync(config, "utf8");
-    expect(text).toMatch(/^# yaml-language-server: \$schema=/u);
-    expect(text).toMatch(/DOUBT: adminEmail: no column looks like it/u);
-    const checked = await crmSync({ config, ...sandboxed }, "--sandbox", "check");
-    expect(checked.exitCode, checked.stdout + checked.stderr).toBe(0);
-    expect(checked.stdout).toContain("customers: all 91 rows were read, and all can be used");
-    expect(checked.stdout).toContain("orders: all 830 rows were read, and all can be used");
-  });
+  it(
+    "proposes a configuration for a stranger's files that reads all of their records",
+    { tags: "long" },
+    async ({ skip }) => {
+      if (!northwindIsThere) skip(northwindIsMissing);
+      const config = join(newFolder(), "crm-sync.yaml");
+      const lists = ["customers.csv", "orders.csv", "order-details.csv"].map((name) => join(northwindDirectory, name));
+      const made = await crmSync({ config }, "init", ...lists.flatMap((list) => ["--from", list]));
+      expect(made.exitCode, made.stderr).toBe(0);
+      const text = readFileSync(config, "utf8");
+      expect(text).toMatch(/^# yaml-language-server: \$schema=/u);
+      expect(text).toMatch(/DOUBT: adminEmail: no column looks like it/u);
+      const checked = await crmSync({ config, ...sandboxed }, "--sandbox", "check");
+      expect(checked.exitCode, checked.stdout + checked.stderr).toBe(0);
+      expect(checked.stdout).toContain("customers: all 91 rows were read, and all can be used");
+      expect(checked.stdout).toContain("orders: all 830 rows were read, and all can be used");
+    },
+  );
 
   it("reads what a spreadsheet of another country writes, and leads to a plan with all of its orders", async () => {
     const place = newFolder();
@@ -55,64 +59,68 @@ describe("init --from", () => {
     expect(planned.stdout.match(/\+ E5 /gu)).toHaveLength(2);
   });
 
-  it("reads abbreviated names, a few bad rows, and the seats of people from a list of their orders", async () => {
-    const place = newFolder();
-    const latin = (name: string, text: string): void => writeFileSync(join(place, name), Buffer.from(text, "latin1"));
-    const rows = (header: string, make: (index: number) => string[]): string =>
-      `${header}\r\n${Array.from({ length: 40 }, (_, index) =>
-        make(index)
-          .map((row) => `${row}\r\n`)
-          .join(""),
-      ).join("")}`;
-    latin(
-      "kunden.csv",
-      rows("Kundennr.;Firma;Straße;PLZ;Ort;E-Mail;Telefon;Ansprechpartner", (index) => [
-        `K-${index};Bau ${index} GmbH;Weg ${index};53111;Köln;k${index}@example.com;+4915100000001;Frau A`,
-      ]) + ";Ohne Nummer;;;;;;\r\n",
-    );
-    latin(
-      "auftraege.csv",
-      rows("Auftragsnr;Kundennr.;Auftragsdatum;Betrag;Währung;Status", (index) => [
-        `AB${index};K-${index};${index === 9 ? "31.2" : `${(index % 28) + 1}.7`}.2025;1.234,50;EUR;${index === 7 ? "Storno" : "Auftrag"}`,
-      ]),
-    );
-    latin(
-      "positionen.csv",
-      rows("Auftragsnr;Pos;Artikelnr;Bezeichnung;Menge", (index) => [
-        `AB${index};1;CAD;CAD Programm;2`,
-        `AB${index};2;CAD;CAD Programm;1`,
-      ]),
-    );
-    latin(
-      "arbeitsplaetze.csv",
-      rows("Auftragsnr;Pos;Personalnr;Name;E-Mail", (index) => [
-        `AB${index};1;MA-${index};Ann Lee;ann.lee@k${index}.example.com`,
-        `AB${index};2;MA-${index};Ann Lee;ann.lee@k${index}.example.com`,
-      ]),
-    );
-    const config = join(place, "crm-sync.yaml");
-    const lists = ["kunden", "auftraege", "positionen", "arbeitsplaetze"].map((name) => join(place, `${name}.csv`));
-    const made = await crmSync({ config }, "init", ...lists.flatMap((list) => ["--from", list]));
-    expect(made.exitCode, made.stderr).toBe(0);
-    expect(made.stdout).toContain("export SEAL_KEY=");
-    const text = readFileSync(config, "utf8");
-    expect(text).not.toMatch(/CHOOSE_A_COLUMN|[&*]a1/u);
-    expect(text.match(/encoding: windows-1252/gu)).toHaveLength(5);
-    expect(text).toMatch(/format: d\.M\.yyyy/u);
-    expect(text).toMatch(/path: Währung/u);
-    const planned = await crmSync({ config, ...sandboxed }, "--json", "--sandbox", "plan");
-    expect(planned.exitCode, planned.stdout + planned.stderr).toBe(3);
-    const checked = await crmSync({ config, ...sandboxed }, "--sandbox", "check");
-    expect(checked.exitCode, checked.stdout + checked.stderr).toBe(0);
-    expect(checked.stdout).toMatch(
-      /customers: all 41 rows were read, and 1 would be quarantined: 1 row \(missing: id/u,
-    );
-    expect(checked.stdout).toMatch(/orders: all 40 rows were read, and 1 would be quarantined: 1 row \(not-a-date/u);
-    expect(checked.stdout).toMatch(/staff: all 40 rows were read, and all can be used/u);
-    const shown = await crmSync({ config, ...sandboxed }, "--sandbox", "map", "files", "staff", "--limit", "1");
-    expect(shown.stdout).toMatch(/customerId +K-0 /u);
-    expect(shown.stdout).toMatch(/assets\[\]\.instanceId +A-AB0 /u);
-  });
+  it(
+    "reads abbreviated names, a few bad rows, and the seats of people from a list of their orders",
+    { tags: "long" },
+    async () => {
+      const place = newFolder();
+      const latin = (name: string, text: string): void => writeFileSync(join(place, name), Buffer.from(text, "latin1"));
+      const rows = (header: string, make: (index: number) => string[]): string =>
+        `${header}\r\n${Array.from({ length: 40 }, (_, index) =>
+          make(index)
+            .map((row) => `${row}\r\n`)
+            .join(""),
+        ).join("")}`;
+      latin(
+        "kunden.csv",
+        rows("Kundennr.;Firma;Straße;PLZ;Ort;E-Mail;Telefon;Ansprechpartner", (index) => [
+          `K-${index};Bau ${index} GmbH;Weg ${index};53111;Köln;k${index}@example.com;+4915100000001;Frau A`,
+        ]) + ";Ohne Nummer;;;;;;\r\n",
+      );
+      latin(
+        "auftraege.csv",
+        rows("Auftragsnr;Kundennr.;Auftragsdatum;Betrag;Währung;Status", (index) => [
+          `AB${index};K-${index};${index === 9 ? "31.2" : `${(index % 28) + 1}.7`}.2025;1.234,50;EUR;${index === 7 ? "Storno" : "Auftrag"}`,
+        ]),
+      );
+      latin(
+        "positionen.csv",
+        rows("Auftragsnr;Pos;Artikelnr;Bezeichnung;Menge", (index) => [
+          `AB${index};1;CAD;CAD Programm;2`,
+          `AB${index};2;CAD;CAD Programm;1`,
+        ]),
+      );
+      latin(
+        "arbeitsplaetze.csv",
+        rows("Auftragsnr;Pos;Personalnr;Name;E-Mail", (index) => [
+          `AB${index};1;MA-${index};Ann Lee;ann.lee@k${index}.example.com`,
+          `AB${index};2;MA-${index};Ann Lee;ann.lee@k${index}.example.com`,
+        ]),
+      );
+      const config = join(place, "crm-sync.yaml");
+      const lists = ["kunden", "auftraege", "positionen", "arbeitsplaetze"].map((name) => join(place, `${name}.csv`));
+      const made = await crmSync({ config }, "init", ...lists.flatMap((list) => ["--from", list]));
+      expect(made.exitCode, made.stderr).toBe(0);
+      expect(made.stdout).toContain("export SEAL_KEY=");
+      const text = readFileSync(config, "utf8");
+      expect(text).not.toMatch(/CHOOSE_A_COLUMN|[&*]a1/u);
+      expect(text.match(/encoding: windows-1252/gu)).toHaveLength(5);
+      expect(text).toMatch(/format: d\.M\.yyyy/u);
+      expect(text).toMatch(/path: Währung/u);
+      const planned = await crmSync({ config, ...sandboxed }, "--json", "--sandbox", "plan");
+      expect(planned.exitCode, planned.stdout + planned.stderr).toBe(3);
+      const checked = await crmSync({ config, ...sandboxed }, "--sandbox", "check");
+      expect(checked.exitCode, checked.stdout + checked.stderr).toBe(0);
+      expect(checked.stdout).toMatch(
+        /customers: all 41 rows were read, and 1 would be quarantined: 1 row \(missing: id/u,
+      );
+      expect(checked.stdout).toMatch(/orders: all 40 rows were read, and 1 would be quarantined: 1 row \(not-a-date/u);
+      expect(checked.stdout).toMatch(/staff: all 40 rows were read, and all can be used/u);
+      const shown = await crmSync({ config, ...sandboxed }, "--sandbox", "map", "files", "staff", "--limit", "1");
+      expect(shown.stdout).toMatch(/customerId +K-0 /u);
+      expect(shown.stdout).toMatch(/assets\[\]\.instanceId +A-AB0 /u);
+    },
+  );
 
   it("takes what a list holds of a customer from its first element, and pages as the answer counts them", async () => {
     const customers = Array.from({ length: 12 }, (_, index) => ({

@@ -104,31 +104,35 @@ function wholeWay(list: (name: string) => string): [string, string][] {
 }
 
 describe("init --interactive", () => {
-  it("leads from lists to a checked configuration and the plan of a customer, on a terminal without columns", async () => {
-    const { place, list } = lists();
-    const { exitCode, shown, printed, left } = await typing(place, wholeWay(list));
-    expect(left).toEqual([]);
-    expect(exitCode, shown + printed).toBe(0);
-    expect(printed).toContain("good  source files, customers: all 2 rows were read, and all can be used");
-    expect(printed).toContain("customer crm/A1\n  + E2 ");
-    expect(printed).not.toContain("crm/B2");
-    expect(printed).toMatch(/Next:\n {2}crm-sync .* --sandbox map files customers/u);
-    const text = readFileSync(join(place, "crm-sync.yaml"), "utf8");
-    expect(text).toContain("zone: Europe/Berlin");
-    expect(text).toMatch(/branchCode:\n\s+value: B7/u);
-    expect(text).toMatch(/adminAccount:\n\s+lower: Email/u);
-    expect(text).not.toContain("DOUBT:");
-    expect(statSync(join(place, "crm-sync.yaml")).mode & 0o777).toBe(0o600);
-    const key = join(place, "secrets", "seal-key");
-    expect(statSync(key).mode & 0o777).toBe(0o600);
-    expect(statSync(join(place, "secrets")).mode & 0o777).toBe(0o700);
-    expect(text).toContain(`sealKey: file:${key}`);
-    expect(text + shown + printed).not.toContain(readFileSync(key, "utf8"));
-    // Values of the rows are nobody's business here, but for the id.
-    expect(shown + printed).not.toMatch(/Alpha|ann@example|Road 1/u);
-  });
+  it(
+    "leads from lists to a checked configuration and the plan of a customer, on a terminal without columns",
+    { tags: "long" },
+    async () => {
+      const { place, list } = lists();
+      const { exitCode, shown, printed, left } = await typing(place, wholeWay(list));
+      expect(left).toEqual([]);
+      expect(exitCode, shown + printed).toBe(0);
+      expect(printed).toContain("good  source files, customers: all 2 rows were read, and all can be used");
+      expect(printed).toContain("customer crm/A1\n  + E2 ");
+      expect(printed).not.toContain("crm/B2");
+      expect(printed).toMatch(/Next:\n {2}crm-sync .* --sandbox map files customers/u);
+      const text = readFileSync(join(place, "crm-sync.yaml"), "utf8");
+      expect(text).toContain("zone: Europe/Berlin");
+      expect(text).toMatch(/branchCode:\n\s+value: B7/u);
+      expect(text).toMatch(/adminAccount:\n\s+lower: Email/u);
+      expect(text).not.toContain("DOUBT:");
+      expect(statSync(join(place, "crm-sync.yaml")).mode & 0o777).toBe(0o600);
+      const key = join(place, "secrets", "seal-key");
+      expect(statSync(key).mode & 0o777).toBe(0o600);
+      expect(statSync(join(place, "secrets")).mode & 0o777).toBe(0o700);
+      expect(text).toContain(`sealKey: file:${key}`);
+      expect(text + shown + printed).not.toContain(readFileSync(key, "utf8"));
+      // Values of the rows are nobody's business here, but for the id.
+      expect(shown + printed).not.toMatch(/Alpha|ann@example|Road 1/u);
+    },
+  );
 
-  it("leaves nothing behind where Ctrl-C comes, at whichever question", async () => {
+  it("leaves nothing behind where Ctrl-C comes, at whichever question", { tags: "long" }, async () => {
     for (let at = 0; at < wholeWay((name) => name).length; at += 1) {
       const { place, list } = lists();
       const answers = wholeWay(list);
@@ -246,7 +250,7 @@ describe("init --interactive", () => {
 });
 
 describe("init --answers", () => {
-  it("takes the answers from a file, without a terminal", async () => {
+  it("takes the answers from a file, without a terminal", { tags: "long" }, async () => {
     const { place, list } = lists();
     const config = join(place, "crm-sync.yaml");
     const answers = join(place, "answers.yaml");

@@ -23,7 +23,7 @@ function holdIn(text: string): string {
 }
 
 describe("more than a limit allows", () => {
-  it("is carried out up to the limit, held beyond it, and a person sees the sum", async () => {
+  it("is carried out up to the limit, held beyond it, and a person sees the sum", { tags: "long" }, async () => {
     const w = await synchronised(1, 8);
     takeAway(w, 5);
     const allowed = await w.writes(() => w.run("run", "staff"));
@@ -48,7 +48,7 @@ describe("more than a limit allows", () => {
     expect((await other.run("explain", "staff", "S1-1")).stdout).toContain("held");
   });
 
-  it("is carried out by the next run once a person approves it: exactly this set", async () => {
+  it("is carried out by the next run once a person approves it: exactly this set", { tags: "long" }, async () => {
     const w = await synchronised(1, 8);
     takeAway(w, 6);
     const hold = holdIn((await w.run("run", "staff")).stdout);
@@ -64,7 +64,7 @@ describe("more than a limit allows", () => {
     expect(twice.exitCode).toBe(64);
   });
 
-  it("is held anew when the set has grown after the approval", async () => {
+  it("is held anew when the set has grown after the approval", { tags: "long" }, async () => {
     const w = await synchronised(1, 8);
     takeAway(w, 6);
     const hold = holdIn((await w.run("run", "staff")).stdout);
@@ -77,7 +77,7 @@ describe("more than a limit allows", () => {
     expect(holdIn(result.stdout)).not.toBe(hold);
   });
 
-  it("is never carried out once a person rejects it, and what else changed still is", async () => {
+  it("is never carried out once a person rejects it, and what else changed still is", { tags: "long" }, async () => {
     const w = await synchronised(1, 8);
     takeAway(w, 6);
     const hold = holdIn((await w.run("run", "staff")).stdout);
@@ -95,23 +95,27 @@ describe("more than a limit allows", () => {
     expect((await w.run("explain", "staff", "S1-1")).stdout).toContain("a person rejected");
   });
 
-  it("is not carried out where a person rejects what was approved before a run came to it", async () => {
-    const w = await synchronised(2, 8);
-    takeAway(w, 6);
-    const hold = holdIn((await w.run("run", "staff")).stdout);
-    expect((await w.run("approve", hold, "--reason", "the customer asked for it")).exitCode).toBe(0);
-    const rejected = await w.run("reject", hold, "--reason", "it was the other customer");
-    expect(rejected.exitCode, rejected.stderr).toBe(0);
-    expect(w.rows("select 1 from approved_operation"), "it counts for nothing").toEqual([]);
-    for (const _ of [1, 2]) expect((await w.does("run", "staff")).calls).toEqual({});
-    expect(w.sandbox.state().assignments).toBe(16);
-    expect((await w.run("approve", hold, "--reason", "again")).exitCode).toBe(64);
-    expect((await w.run("reject", hold, "--withdraw", "--reason", "it was this one")).exitCode).toBe(0);
-    const asked = await w.does("run", "staff");
-    expect([asked.exitCode, asked.calls], asked.stdout).toEqual([4, {}]);
-    expect((await w.run("approve", holdIn(asked.stdout), "--reason", "this one")).exitCode).toBe(0);
-    expect((await w.does("run", "staff")).calls).toEqual({ M9: 6 });
-  });
+  it(
+    "is not carried out where a person rejects what was approved before a run came to it",
+    { tags: "long" },
+    async () => {
+      const w = await synchronised(2, 8);
+      takeAway(w, 6);
+      const hold = holdIn((await w.run("run", "staff")).stdout);
+      expect((await w.run("approve", hold, "--reason", "the customer asked for it")).exitCode).toBe(0);
+      const rejected = await w.run("reject", hold, "--reason", "it was the other customer");
+      expect(rejected.exitCode, rejected.stderr).toBe(0);
+      expect(w.rows("select 1 from approved_operation"), "it counts for nothing").toEqual([]);
+      for (const _ of [1, 2]) expect((await w.does("run", "staff")).calls).toEqual({});
+      expect(w.sandbox.state().assignments).toBe(16);
+      expect((await w.run("approve", hold, "--reason", "again")).exitCode).toBe(64);
+      expect((await w.run("reject", hold, "--withdraw", "--reason", "it was this one")).exitCode).toBe(0);
+      const asked = await w.does("run", "staff");
+      expect([asked.exitCode, asked.calls], asked.stdout).toEqual([4, {}]);
+      expect((await w.run("approve", holdIn(asked.stdout), "--reason", "this one")).exitCode).toBe(0);
+      expect((await w.does("run", "staff")).calls).toEqual({ M9: 6 });
+    },
+  );
 
   it("needs a reason, and a hold that is there", async () => {
     const w = await synchronised(1, 8);
@@ -126,7 +130,7 @@ describe("more than a limit allows", () => {
     expect((await w.run("run", "staff")).exitCode, "nothing was decided").toBe(4);
   });
 
-  it("is judged over the whole run too: many small revokes are held together", async () => {
+  it("is judged over the whole run too: many small revokes are held together", { tags: "long" }, async () => {
     const w = await synchronised(5, 5);
     takeAway(w, 25);
     const { result, calls } = await w.writes(() => w.run("run", "staff"));
@@ -147,23 +151,27 @@ describe("a source that cannot be believed", () => {
     ["holds something else", 1, () => "<html>502 Bad Gateway</html>\n"],
   ];
 
-  it.each(losses)("takes nothing away when it %s, however often it is read", async (_what, customers, content) => {
-    const w = await synchronised(customers, 5);
-    writeFileSync(w.path("data/staff.ndjson"), content(w));
-    for (const job of ["staff", "everything", "staff"]) {
-      const { result, calls } = await w.writes(() => w.run("run", job));
-      expect(calls).toEqual({});
-      expect(result.exitCode, result.stdout).toBe(7);
-      expect(result.stdout).toContain("source hr/staff");
-    }
-    w.write();
-    const mended = await w.writes(() => w.run("run", "staff"));
-    expect(mended.result.exitCode, mended.result.stdout).toBe(0);
-    expect(mended.calls).toEqual({});
-    expect(w.sandbox.state().assignments).toBe(customers * 5);
-  });
+  it.each(losses)(
+    "takes nothing away when it %s, however often it is read",
+    { tags: "long" },
+    async (_what, customers, content) => {
+      const w = await synchronised(customers, 5);
+      writeFileSync(w.path("data/staff.ndjson"), content(w));
+      for (const job of ["staff", "everything", "staff"]) {
+        const { result, calls } = await w.writes(() => w.run("run", job));
+        expect(calls).toEqual({});
+        expect(result.exitCode, result.stdout).toBe(7);
+        expect(result.stdout).toContain("source hr/staff");
+      }
+      w.write();
+      const mended = await w.writes(() => w.run("run", "staff"));
+      expect(mended.result.exitCode, mended.result.stdout).toBe(0);
+      expect(mended.calls).toEqual({});
+      expect(w.sandbox.state().assignments).toBe(customers * 5);
+    },
+  );
 
-  it("is believed about one person who is gone, once three complete reads agree", async () => {
+  it("is believed about one person who is gone, once three complete reads agree", { tags: "long" }, async () => {
     const w = await synchronised(1, 6);
     w.staff.shift();
     w.write();
@@ -176,28 +184,34 @@ describe("a source that cannot be believed", () => {
     expect(w.sandbox.state().assignments).toBe(5);
   });
 
-  it("blocks the revokes of a customer that has a record in quarantine, and of no other customer", async () => {
-    const w = await synchronised(2, 3);
-    const [bad, , , ofOther] = w.staff;
-    w.staff[1] = { ...w.staff[1], holds: [] } as World["staff"][number];
-    if (ofOther !== undefined) ofOther.holds = [];
-    w.write();
-    const records = w.staff.map((person) =>
-      person === bad ? { ...staffRow(person), name: "x".repeat(31) } : staffRow(person),
-    );
-    writeFileSync(w.path("data/staff.ndjson"), records.map((record) => `${JSON.stringify(record)}\n`).join(""));
-    const { result, calls } = await w.writes(() => w.run("run", "staff"));
-    expect(result.exitCode, result.stdout).toBe(3);
-    expect(calls).toEqual({ M9: 1 });
-    expect((await w.run("explain", "staff", "S1-2")).stdout).toContain("wait in quarantine, so nothing is taken away");
-    const list = await w.run("quarantine", "list");
-    expect(list.stdout).toContain("staff.ndjson:1");
-    w.write();
-    const mended = await w.writes(() => w.run("run", "staff"));
-    expect(mended.result.exitCode, mended.result.stdout).toBe(0);
-    expect(mended.calls).toEqual({ M9: 1 });
-    expect(w.sandbox.state().assignments).toBe(4);
-  });
+  it(
+    "blocks the revokes of a customer that has a record in quarantine, and of no other customer",
+    { tags: "long" },
+    async () => {
+      const w = await synchronised(2, 3);
+      const [bad, , , ofOther] = w.staff;
+      w.staff[1] = { ...w.staff[1], holds: [] } as World["staff"][number];
+      if (ofOther !== undefined) ofOther.holds = [];
+      w.write();
+      const records = w.staff.map((person) =>
+        person === bad ? { ...staffRow(person), name: "x".repeat(31) } : staffRow(person),
+      );
+      writeFileSync(w.path("data/staff.ndjson"), records.map((record) => `${JSON.stringify(record)}\n`).join(""));
+      const { result, calls } = await w.writes(() => w.run("run", "staff"));
+      expect(result.exitCode, result.stdout).toBe(3);
+      expect(calls).toEqual({ M9: 1 });
+      expect((await w.run("explain", "staff", "S1-2")).stdout).toContain(
+        "wait in quarantine, so nothing is taken away",
+      );
+      const list = await w.run("quarantine", "list");
+      expect(list.stdout).toContain("staff.ndjson:1");
+      w.write();
+      const mended = await w.writes(() => w.run("run", "staff"));
+      expect(mended.result.exitCode, mended.result.stdout).toBe(0);
+      expect(mended.calls).toEqual({ M9: 1 });
+      expect(w.sandbox.state().assignments).toBe(4);
+    },
+  );
 });
 
 /** The first `count` lines of the staff file. */

@@ -12,8 +12,8 @@ import { freePort } from "../support/free-port.ts";
 import { Browser } from "../support/guarded.ts";
 
 describe("crm-sync login", () => {
-  it("signs the user of the system in at the running program, with the right to decide", async () => {
-    const w = await world();
+  it("signs the user of the system in at the running program, with the right to decide", { tags: "long" }, async () => {
+    const w = await world({ isOnMachineTime: true });
     const port = await freePort();
     w.extra = `serve: { port: ${port} }\n`;
     w.write();
@@ -37,7 +37,7 @@ describe("crm-sync login", () => {
     ["the port is any", "serve: { port: 0 }\n", "serve.port is 0"],
     ["there are no pages", "serve: { pages: false }\n", "serve.pages is false"],
   ])("makes no link where %s", async (_why, extra, said) => {
-    const w = await world();
+    const w = await world({ isOnMachineTime: true });
     w.extra = extra;
     w.write();
     const ended = await w.run("login");
@@ -46,14 +46,14 @@ describe("crm-sync login", () => {
   });
 
   it("needs a ledger", async () => {
-    const w = await world({ isNew: true });
+    const w = await world({ isOnMachineTime: true, isNew: true });
     expect((await w.run("login")).exitCode).toBe(65);
   });
 });
 
 describe("crm-sync check", () => {
   it("names a password that is none, a certificate that is not there, and a host that nobody could sign in at", async () => {
-    const w = await world();
+    const w = await world({ isOnMachineTime: true });
     writeFileSync(w.path("anna"), "Zqcanary in clear");
     w.extra = `serve:
   tls: { certificate: gone.crt, key: gone.key }
@@ -77,7 +77,7 @@ describe("crm-sync account hash", () => {
   const hash = (typed: string) =>
     spawnSync(process.execPath, [bundled("main.cjs"), "account", "hash"], { input: typed, encoding: "utf8" });
 
-  it("takes a password from a pipe and prints the line of it, and never the password", async () => {
+  it("takes a password from a pipe and prints the line of it, and never the password", { tags: "long" }, async () => {
     const { status, stdout, stderr } = hash("four words of anna\n");
     expect(status, stderr).toBe(0);
     expect(stdout + stderr).not.toContain("four words of");

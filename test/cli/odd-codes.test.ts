@@ -4,6 +4,7 @@ import { company } from "../support/world/crm.ts";
 
 it.each(["E2", "E5", "M1", "E3", "M5"] as const)(
   "a name that a service answers as the code of %s is nowhere in what is said",
+  { tags: "long" },
   async (operation) => {
     const w = await world({ records: company(2, 2), isNew: true });
     const name = String(w.customers[0]?.["name"]);

@@ -44,52 +44,63 @@ function oneCustomer(): ReturnType<typeof company> {
 }
 
 describe("a service that fails", () => {
-  it("has an open circuit, which another process shows, and is used again after a probe in the same run", async () => {
-    const w = await world({ records: oneCustomer() });
-    Object.assign(w.environment, {
-      CRM_SYNC__orderService__breakerFailures: "1",
-      CRM_SYNC__orderService__breakerOpenMs: "500",
-    });
-    const running = await runThatLeavesTheOrderService(w);
-    const { line, text, services } = await shown(w);
-    expect(line, text).toEqual(["HTTP 502", expect.stringMatching(/^(?:a probe at about|the next call is a probe)/u)]);
-    expect(text).toMatch(
-      /waits for a person\n(?: {2}.*\n)* {2}the circuit of order-service is open since .*\n {2,}→ nothing as long/u,
-    );
-    expect(services).toEqual([
-      { service: "order-service", since: expect.any(String), reason: "HTTP 502", probeAt: expect.any(String) },
-    ]);
-    running.child.kill("SIGCONT");
-    const ended = await running.ended;
-    // The customer that met the failure waits for the next run; the one after the probe was served.
-    expect(ended.exitCode, ended.stdout + ended.stderr).toBe(7);
-    expect(w.sandbox.state().orders).toMatchObject({ O1b: { calls: 1 } });
-    const after = await shown(w);
-    expect(after.line, after.text).toBeUndefined();
-    expect(after.services).toEqual([]);
-    await runs(w, 0);
-  });
+  it(
+    "has an open circuit, which another process shows, and is used again after a probe in the same run",
+    { tags: "long" },
+    async () => {
+      const w = await world({ isOnMachineTime: true, records: oneCustomer() });
+      Object.assign(w.environment, {
+        CRM_SYNC__orderService__breakerFailures: "1",
+        CRM_SYNC__orderService__breakerOpenMs: "500",
+      });
+      const running = await runThatLeavesTheOrderService(w);
+      const { line, text, services } = await shown(w);
+      expect(line, text).toEqual([
+        "HTTP 502",
+        expect.stringMatching(/^(?:a probe at about|the next call is a probe)/u),
+      ]);
+      expect(text).toMatch(
+        /waits for a person\n(?: {2}.*\n)* {2}the circuit of order-service is open since .*\n {2,}→ nothing as long/u,
+      );
+      expect(services).toEqual([
+        { service: "order-service", since: expect.any(String), reason: "HTTP 502", probeAt: expect.any(String) },
+      ]);
+      running.child.kill("SIGCONT");
+      const ended = await running.ended;
+      // The customer that met the failure waits for the next run; the one after the probe was served.
+      expect(ended.exitCode, ended.stdout + ended.stderr).toBe(7);
+      expect(w.sandbox.state().orders).toMatchObject({ O1b: { calls: 1 } });
+      const after = await shown(w);
+      expect(after.line, after.text).toBeUndefined();
+      expect(after.services).toEqual([]);
+      await runs(w, 0);
+    },
+  );
 
-  it("is not shown with an open circuit for ever when the process that opened it was killed", async () => {
-    const w = await world({ records: oneCustomer() });
-    Object.assign(w.environment, { CRM_SYNC__orderService__breakerFailures: "1" });
-    const running = await runThatLeavesTheOrderService(w);
-    const before = await shown(w);
-    expect(before.line, before.text).toEqual(["HTTP 502", expect.stringMatching(/^a probe at about/u)]);
-    running.child.kill("SIGKILL");
-    await running.ended;
-    const killed = await shown(w);
-    expect(killed.services, "since when is kept").toEqual(before.services);
-    w.tamper("update open_circuit set probe_at = '2026-01-01T00:00:00.000Z'");
-    expect((await shown(w)).line?.[1]).toMatch(/where the process of the run died, the next run tries it again$/u);
-    // The settle time of what the killed run left has to pass.
-    await runs(w, 0);
-    const after = await shown(w);
-    expect(after.line, after.text).toBeUndefined();
-  });
+  it(
+    "is not shown with an open circuit for ever when the process that opened it was killed",
+    { tags: "long" },
+    async () => {
+      const w = await world({ isOnMachineTime: true, records: oneCustomer() });
+      Object.assign(w.environment, { CRM_SYNC__orderService__breakerFailures: "1" });
+      const running = await runThatLeavesTheOrderService(w);
+      const before = await shown(w);
+      expect(before.line, before.text).toEqual(["HTTP 502", expect.stringMatching(/^a probe at about/u)]);
+      running.child.kill("SIGKILL");
+      await running.ended;
+      const killed = await shown(w);
+      expect(killed.services, "since when is kept").toEqual(before.services);
+      w.tamper("update open_circuit set probe_at = '2026-01-01T00:00:00.000Z'");
+      expect((await shown(w)).line?.[1]).toMatch(/where the process of the run died, the next run tries it again$/u);
+      // The settle time of what the killed run left has to pass.
+      await runs(w, 0);
+      const after = await shown(w);
+      expect(after.line, after.text).toBeUndefined();
+    },
+  );
 
   it("stays shown from run to run until it answers, with the time of its first failure, and people are told once", async () => {
-    const w = await world({ records: oneCustomer() });
+    const w = await world({ isOnMachineTime: true, records: oneCustomer() });
     w.extra = "notify: { kind: log }\n";
     w.write();
     Object.assign(w.environment, { CRM_SYNC__orderService__breakerFailures: "2" });

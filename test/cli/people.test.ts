@@ -21,7 +21,7 @@ async function inDoubt(): Promise<{ w: World; id: string }> {
 }
 
 describe("an operation that only a person can decide on", () => {
-  it("is listed with what is known about it, and is not sent again by itself", async () => {
+  it("is listed with what is known about it, and is not sent again by itself", { tags: "long" }, async () => {
     const { w, id } = await inDoubt();
     const list = await w.run("settle", "list");
     expect(list.exitCode).toBe(0);
@@ -38,7 +38,7 @@ describe("an operation that only a person can decide on", () => {
     expect((await w.run("explain", "order", "O1")).stdout).toContain(id);
   });
 
-  it("is sent again after --not-applied, and placed once", async () => {
+  it("is sent again after --not-applied, and placed once", { tags: "long" }, async () => {
     const { w, id } = await inDoubt();
     const settled = await w.run("settle", id, "--not-applied", "--reason", "the service desk found no such order");
     expect(settled.exitCode, settled.stderr).toBe(0);
@@ -54,7 +54,7 @@ describe("an operation that only a person can decide on", () => {
     expect((await w.run("settle", "list")).stdout).not.toContain(id);
   });
 
-  it("is not sent after --applied, and the person hears what stays unknown", async () => {
+  it("is not sent after --applied, and the person hears what stays unknown", { tags: "long" }, async () => {
     const { w, id } = await inDoubt();
     const settled = await w.run("settle", id, "--applied", "--reason", "the service desk sees it");
     expect(settled.exitCode, settled.stderr).toBe(0);
@@ -65,7 +65,7 @@ describe("an operation that only a person can decide on", () => {
     expect((await w.run("explain", "order", "O1")).stdout).toContain("is placed as O1");
   });
 
-  it("needs one verdict, a reason, and an operation that is open", async () => {
+  it("needs one verdict, a reason, and an operation that is open", { tags: "long" }, async () => {
     const { w, id } = await inDoubt();
     const refusals: [string[], RegExp][] = [
       [[id, "--reason", "x"], /one verdict/u],
@@ -87,7 +87,7 @@ describe("an operation that only a person can decide on", () => {
 });
 
 describe("the initial password of a staff member", () => {
-  it("is handed out once, and leaves a trace but no copy", async () => {
+  it("is handed out once, and leaves a trace but no copy", { tags: "long" }, async () => {
     const w = await world({ records: company(1, 1) });
     await w.run("run", "everything");
     const first = await w.run("staff", "password", "S1-1");
@@ -136,7 +136,7 @@ function readFileSyncIfThere(path: string): Buffer {
 }
 
 describe("the audit record", () => {
-  it("verifies, has a head, and is exported whole", async () => {
+  it("verifies, has a head, and is exported whole", { tags: "long" }, async () => {
     const w = await world({ records: company(1, 1) });
     await w.run("run", "everything");
     const verified = document(await w.run("--json", "audit", "verify"));
@@ -165,7 +165,7 @@ describe("the audit record", () => {
 
   it(
     "shows every kind of tampering by somebody who has the file, with the entry's number and exit code 65",
-    { timeout: 120_000 },
+    { tags: "long" },
     async () => {
       const w = await world({ records: company(1, 1) });
       await w.run("run", "everything");

@@ -22,7 +22,7 @@ function resealed(text: string): string {
 
 describe("plan", () => {
   it("sends nothing but reads, shows what is not known yet, and exits 2 when changes are pending", async () => {
-    const w = await world();
+    const w = await world({ isOnMachineTime: true });
     const { result, calls } = await w.writes(() => w.run("plan"));
     expect(result.exitCode).toBe(2);
     expect(calls).toEqual({});
@@ -37,7 +37,7 @@ describe("plan", () => {
   });
 
   it("says in JSON the same as for people, and keeps to its scope", async () => {
-    const w = await world();
+    const w = await world({ isOnMachineTime: true });
     const ended = await w.run("--json", "plan", "--order", "O2");
     expect(ended.exitCode).toBe(2);
     const all = documents(ended);
@@ -53,8 +53,8 @@ describe("plan", () => {
     expect(all[1]).toMatchObject({ customers: 1, operations: 5, writingCalls: 0 });
   });
 
-  it("exits 0 when there is nothing to do, also after a run did everything", async () => {
-    const w = await world();
+  it("exits 0 when there is nothing to do, also after a run did everything", { tags: "long" }, async () => {
+    const w = await world({ isOnMachineTime: true });
     expect((await w.run("run", "everything")).exitCode).toBe(0);
     const { result, calls } = await w.writes(() => w.run("plan"));
     expect(result.exitCode).toBe(0);
@@ -62,8 +62,8 @@ describe("plan", () => {
     expect(calls).toEqual({});
   });
 
-  it("names what cannot be planned because a service is down, and exits 7", async () => {
-    const w = await world();
+  it("names what cannot be planned because a service is down, and exits 7", { tags: "long" }, async () => {
+    const w = await world({ isOnMachineTime: true });
     Object.assign(w.environment, promptRetries);
     await w.sandbox.refuseConnections();
     const ended = await w.run("plan");
@@ -74,8 +74,8 @@ describe("plan", () => {
 });
 
 describe("a saved plan", () => {
-  it("is carried out exactly as it was saved, once", async () => {
-    const w = await world();
+  it("is carried out exactly as it was saved, once", { tags: "long" }, async () => {
+    const w = await world({ isOnMachineTime: true });
     expect((await w.run("plan", "--customer", "C1", "--out", w.path("plan.ndjson"))).exitCode).toBe(2);
     expect(readFileSync(w.path("plan.ndjson"), "utf8")).not.toMatch(/zqcanary/iu);
     const { result, calls } = await w.writes(() => w.run("apply", w.path("plan.ndjson")));
@@ -91,8 +91,8 @@ describe("a saved plan", () => {
     expect(again.result.exitCode).toBe(64);
   });
 
-  it("is refused when it was edited, cut, is no plan, or belongs to another ledger", async () => {
-    const w = await world();
+  it("is refused when it was edited, cut, is no plan, or belongs to another ledger", { tags: "long" }, async () => {
+    const w = await world({ isOnMachineTime: true });
     await w.run("plan", "--out", w.path("plan.ndjson"));
     const refusals: [string, (text: string) => string, RegExp][] = [
       ["edited", (text) => text.replace('"customerName"', '"customername"'), /was changed after it was made/u],
@@ -128,7 +128,7 @@ describe("a saved plan", () => {
     expect(nowhere.exitCode).toBe(64);
     expect(nowhere.stderr).toContain("nowhere.ndjson");
 
-    const other = await world();
+    const other = await world({ isOnMachineTime: true });
     await other.run("migrate");
     writeFileSync(other.path("plan.ndjson"), readFileSync(w.path("plan.ndjson")));
     const foreign = await other.writes(() => other.run("apply", other.path("plan.ndjson")));
@@ -137,8 +137,8 @@ describe("a saved plan", () => {
     expect(foreign.calls).toEqual({});
   });
 
-  it("takes the place of an earlier plan, and of nothing else", async () => {
-    const w = await world({ records: company(1, 1) });
+  it("takes the place of an earlier plan, and of nothing else", { tags: "long" }, async () => {
+    const w = await world({ isOnMachineTime: true, records: company(1, 1) });
     await w.run("migrate");
     for (const name of ["crm-sync.yaml", "data/orders.ndjson", "ledger.db", "data"]) {
       const reason = name === "data" ? "that is no file" : "a file is there that is no saved plan, and would be lost";
@@ -163,8 +163,8 @@ describe("a saved plan", () => {
     expect((await w.run("apply", w.path("plan.ndjson"))).exitCode).toBe(0);
   });
 
-  it("is refused for a customer that changed since, and for no other", async () => {
-    const w = await world();
+  it("is refused for a customer that changed since, and for no other", { tags: "long" }, async () => {
+    const w = await world({ isOnMachineTime: true });
     await w.run("plan", "--out", w.path("plan.ndjson"));
     const [first] = w.customers;
     if (first !== undefined) first.name = `${canary.name} renamed`;
@@ -184,8 +184,8 @@ describe("a saved plan", () => {
     expect(w.sandbox.state().enterprises).toBe(2);
   });
 
-  it("is refused when another run did the work in between", async () => {
-    const w = await world();
+  it("is refused when another run did the work in between", { tags: "long" }, async () => {
+    const w = await world({ isOnMachineTime: true });
     await w.run("run", "customers-and-orders");
     await w.run("plan", "--out", w.path("plan.ndjson"));
     const one = w.start("run", "everything");
@@ -197,7 +197,7 @@ describe("a saved plan", () => {
 });
 
 it("a saved plan names every row of A1–A43 that an operation rests on, by what is in it", async () => {
-  const w = await world();
+  const w = await world({ isOnMachineTime: true });
   await w.run("plan", "--out", w.path("plan.ndjson"));
   const saved = z.object({
     operations: z.array(z.object({ endpoint: z.string(), restsOn: z.array(z.string()) })).default([]),

@@ -19,35 +19,39 @@ async function synchronised(): Promise<World> {
   return w;
 }
 
-it("a statement is written with a file for each part and what describes them, all or none", async () => {
-  const w = await synchronised();
-  const out = w.path("runs.csv");
-  const ended = await w.run("report", "run", "--period", thisMonth, "--out", out, "--json");
-  expect(ended.exitCode, ended.stderr).toBe(0);
-  const { files } = JSON.parse(ended.stdout) as { files: string[] };
-  expect(files[0]).toBe(out);
-  expect(files.length).toBeGreaterThanOrEqual(3);
-  for (const file of files) expect(statSync(file).mode & 0o777, file).toBe(0o600);
-  expect(cells(readFileSync(out, "utf8"))).toMatchObject([{ job: "everything", exit_code: "0" }]);
-  const streams = files.find((file) => file.includes("stream")) ?? "";
-  expect(cells(readFileSync(streams, "utf8")).map(({ stream }) => stream)).toEqual(["customers", "orders", "staff"]);
+it(
+  "a statement is written with a file for each part and what describes them, all or none",
+  { tags: "long" },
+  async () => {
+    const w = await synchronised();
+    const out = w.path("runs.csv");
+    const ended = await w.run("report", "run", "--period", thisMonth, "--out", out, "--json");
+    expect(ended.exitCode, ended.stderr).toBe(0);
+    const { files } = JSON.parse(ended.stdout) as { files: string[] };
+    expect(files[0]).toBe(out);
+    expect(files.length).toBeGreaterThanOrEqual(3);
+    for (const file of files) expect(statSync(file).mode & 0o777, file).toBe(0o600);
+    expect(cells(readFileSync(out, "utf8"))).toMatchObject([{ job: "everything", exit_code: "0" }]);
+    const streams = files.find((file) => file.includes("stream")) ?? "";
+    expect(cells(readFileSync(streams, "utf8")).map(({ stream }) => stream)).toEqual(["customers", "orders", "staff"]);
 
-  // One of the files cannot be written: none of them is there, and what was there stays.
-  const other = w.path("other.csv");
-  writeFileSync(other, "as it was");
-  mkdirSync(streams.replace("runs", "other"));
-  const refused = await w.run("report", "run", "--period", thisMonth, "--out", other);
-  expect([refused.exitCode, refused.stderr]).toEqual([64, expect.stringContaining("a folder is there")]);
-  expect(readFileSync(other, "utf8")).toBe("as it was");
-  expect(existsSync(`${other}.part`)).toBe(false);
+    // One of the files cannot be written: none of them is there, and what was there stays.
+    const other = w.path("other.csv");
+    writeFileSync(other, "as it was");
+    mkdirSync(streams.replace("runs", "other"));
+    const refused = await w.run("report", "run", "--period", thisMonth, "--out", other);
+    expect([refused.exitCode, refused.stderr]).toEqual([64, expect.stringContaining("a folder is there")]);
+    expect(readFileSync(other, "utf8")).toBe("as it was");
+    expect(existsSync(`${other}.part`)).toBe(false);
 
-  const one = w.path("one.csv");
-  const part = await w.run("report", "run", "--period", thisMonth, "--part", "stream", "--out", one);
-  expect(part.exitCode, part.stderr).toBe(0);
-  expect(readFileSync(one, "utf8")).toBe(readFileSync(streams, "utf8"));
-});
+    const one = w.path("one.csv");
+    const part = await w.run("report", "run", "--period", thisMonth, "--part", "stream", "--out", one);
+    expect(part.exitCode, part.stderr).toBe(0);
+    expect(readFileSync(one, "utf8")).toBe(readFileSync(streams, "utf8"));
+  },
+);
 
-it("stdout gets the first part, or the one that is asked for", async () => {
+it("stdout gets the first part, or the one that is asked for", { tags: "long" }, async () => {
   const w = await synchronised();
   const runs = await w.run("report", "run", "--period", thisMonth);
   expect(cells(runs.stdout), runs.stderr).toMatchObject([{ job: "everything" }]);
@@ -60,27 +64,31 @@ it("stdout gets the first part, or the one that is asked for", async () => {
   expect(cells((await w.run("report", "run", "--period", "2020-Q1")).stdout)).toEqual([]);
 });
 
-it("says beside the figures that a period is not over, whatever the format and wherever they go", async () => {
-  const w = await synchronised();
-  const ended = await w.run("report", "orders", "--period", thisMonth);
-  expect(ended.stderr).toContain(`${thisMonth} is not over: the statement is provisional, figures may still change`);
-  expect(ended.stdout).not.toContain("provisional");
-  const written = await w.run(
-    "report",
-    "orders",
-    "--period",
-    thisMonth,
-    "--out",
-    w.path("o.parquet"),
-    "--format",
-    "parquet",
-  );
-  expect(written.stderr).toContain("is provisional");
-  const over = await w.run("report", "orders", "--period", "2020-Q1");
-  expect(over.stderr).not.toContain("provisional");
-  const next = await w.run("report", "orders", "--period", "2999-01");
-  expect(next.stderr).toContain("2999-01 has not begun: there is nothing in it yet");
-});
+it(
+  "says beside the figures that a period is not over, whatever the format and wherever they go",
+  { tags: "long" },
+  async () => {
+    const w = await synchronised();
+    const ended = await w.run("report", "orders", "--period", thisMonth);
+    expect(ended.stderr).toContain(`${thisMonth} is not over: the statement is provisional, figures may still change`);
+    expect(ended.stdout).not.toContain("provisional");
+    const written = await w.run(
+      "report",
+      "orders",
+      "--period",
+      thisMonth,
+      "--out",
+      w.path("o.parquet"),
+      "--format",
+      "parquet",
+    );
+    expect(written.stderr).toContain("is provisional");
+    const over = await w.run("report", "orders", "--period", "2020-Q1");
+    expect(over.stderr).not.toContain("provisional");
+    const next = await w.run("report", "orders", "--period", "2999-01");
+    expect(next.stderr).toContain("2999-01 has not begun: there is nothing in it yet");
+  },
+);
 
 it("--json gives JSON on stdout, and leaves a file the format that it is to have", async () => {
   const w = await synchronised();
@@ -91,7 +99,7 @@ it("--json gives JSON on stdout, and leaves a file the format that it is to have
   expect(readFileSync(file, "utf8")).toMatch(/^event,date/u);
 });
 
-it("as of a moment in the past it is what it was then", async () => {
+it("as of a moment in the past it is what it was then", { tags: "long" }, async () => {
   const w = await synchronised();
   const then = new Date().toISOString();
   const before = await w.run("report", "activity", "--period", thisMonth);
@@ -104,26 +112,32 @@ it("as of a moment in the past it is what it was then", async () => {
   expect(asOf.stdout, asOf.stderr).toBe(before.stdout);
 });
 
-it("refuses a moment in the past with times in the configured zone, and names one that can be asked for", async () => {
-  const w = await synchronised();
-  w.environment["CRM_SYNC__zone"] = "Asia/Kolkata";
-  const [began] = w.rows<{ at: string }>("select min(at) as at from audit where sequence = 1");
-  const asked = ["report", "run", "--period", thisMonth, "--as-of"];
-  const refused = await w.run(...asked, "2020-01-01");
-  const { date, time } =
-    /^(?<date>.{10})T(?<time>.{8})/u.exec(new Date(Date.parse(began?.at ?? "") + 330 * 60_000).toISOString())?.groups ??
-    {};
-  expect(refused.stderr).toContain(`the ledger began at ${date} ${time} +05:30, after 2020-01-01 23:59:59 +05:30`);
-  const first = /ask for a moment from (\S+) on/u.exec(refused.stderr)?.[1] ?? "";
-  expect(first).toMatch(/\+05:30$/u);
-  expect(Date.parse(first)).toBe(Date.parse(began?.at ?? ""));
-  expect((await w.run(...asked, first)).exitCode, "to the millisecond").toBe(0);
-  expect((await w.run(...asked, "2020-01-01", "--json")).stdout, "machines get UTC").toContain(`at ${began?.at}`);
-  // What a person wrote is said as it was written.
-  expect((await w.run(...asked, "2999-01-01T10:00:00Z")).stderr).toContain('"2999-01-01T10:00:00Z" lies in the future');
-});
+it(
+  "refuses a moment in the past with times in the configured zone, and names one that can be asked for",
+  { tags: "long" },
+  async () => {
+    const w = await synchronised();
+    w.environment["CRM_SYNC__zone"] = "Asia/Kolkata";
+    const [began] = w.rows<{ at: string }>("select min(at) as at from audit where sequence = 1");
+    const asked = ["report", "run", "--period", thisMonth, "--as-of"];
+    const refused = await w.run(...asked, "2020-01-01");
+    const { date, time } =
+      /^(?<date>.{10})T(?<time>.{8})/u.exec(new Date(Date.parse(began?.at ?? "") + 330 * 60_000).toISOString())
+        ?.groups ?? {};
+    expect(refused.stderr).toContain(`the ledger began at ${date} ${time} +05:30, after 2020-01-01 23:59:59 +05:30`);
+    const first = /ask for a moment from (\S+) on/u.exec(refused.stderr)?.[1] ?? "";
+    expect(first).toMatch(/\+05:30$/u);
+    expect(Date.parse(first)).toBe(Date.parse(began?.at ?? ""));
+    expect((await w.run(...asked, first)).exitCode, "to the millisecond").toBe(0);
+    expect((await w.run(...asked, "2020-01-01", "--json")).stdout, "machines get UTC").toContain(`at ${began?.at}`);
+    // What a person wrote is said as it was written.
+    expect((await w.run(...asked, "2999-01-01T10:00:00Z")).stderr).toContain(
+      '"2999-01-01T10:00:00Z" lies in the future',
+    );
+  },
+);
 
-it("names the folder of a file as it was given, also where there is an instant in it", async () => {
+it("names the folder of a file as it was given, also where there is an instant in it", { tags: "long" }, async () => {
   const w = await synchronised();
   w.environment["CRM_SYNC__zone"] = "Europe/Berlin";
   for (const name of ["2026-10-01T00:00:00Z", "of 2026-10-01T00:00:00Z here"]) {
@@ -152,7 +166,7 @@ const refusals: [words: string[], why: string][] = [
   [["run", "--period", "2026-10", "--format", "pdf"], "use --format csv, json"],
 ];
 
-it("refuses what it cannot be asked for, and says what can be", async () => {
+it("refuses what it cannot be asked for, and says what can be", { tags: "long" }, async () => {
   const w = await synchronised();
   for (const [words, why] of refusals) {
     const ended = await w.run("report", ...words);
@@ -161,7 +175,7 @@ it("refuses what it cannot be asked for, and says what can be", async () => {
   }
 });
 
-it("a job drops statements into the folder that it names, for the month before", async () => {
+it("a job drops statements into the folder that it names, for the month before", { tags: "long" }, async () => {
   const w = await world({ records: company(2, 1) });
   w.extra = `jobs:
   everything: { kind: sync, streams: [customers, orders, staff] }

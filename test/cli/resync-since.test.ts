@@ -50,34 +50,42 @@ async function openErp(type: string, changedAt: string, zone?: string): Promise<
   return { w, change };
 }
 
-it("resync --since by a time loses no change to a database that says when in local times", async () => {
-  const { w, change } = await openErp("timestamp", "'2026-11-20 16:00:00'", "Asia/Shanghai");
-  change("update customer set branch = 'Moved 2', changed_at = '2026-11-20 17:00:00' where id = 'C2'");
-  change("update customer set branch = 'Moved 3', changed_at = '2026-11-20 21:00:00' where id = 'C3'");
-  const resync = await w.does("resync", "--source", "crm", "--since", "2026-11-20T12:00:00Z");
-  const next = await w.does("run", "everything");
-  expect([resync.exitCode, next.exitCode], resync.stderr + next.stderr).toEqual([0, 0]);
-  expect(resync.calls["E4"], "both customers that were changed since the last reading").toBe(2);
-  expect(next.sent).toBe(0);
-});
+it(
+  "resync --since by a time loses no change to a database that says when in local times",
+  { tags: "long" },
+  async () => {
+    const { w, change } = await openErp("timestamp", "'2026-11-20 16:00:00'", "Asia/Shanghai");
+    change("update customer set branch = 'Moved 2', changed_at = '2026-11-20 17:00:00' where id = 'C2'");
+    change("update customer set branch = 'Moved 3', changed_at = '2026-11-20 21:00:00' where id = 'C3'");
+    const resync = await w.does("resync", "--source", "crm", "--since", "2026-11-20T12:00:00Z");
+    const next = await w.does("run", "everything");
+    expect([resync.exitCode, next.exitCode], resync.stderr + next.stderr).toEqual([0, 0]);
+    expect(resync.calls["E4"], "both customers that were changed since the last reading").toBe(2);
+    expect(next.sent).toBe(0);
+  },
+);
 
 it.each([
   { what: "local times of a zone", type: "timestamp", at: (day: string) => `'${day} 21:00:00'`, zone: "Asia/Shanghai" },
   { what: "local times of no zone", type: "timestamp", at: (day: string) => `'${day} 21:00:00'`, zone: undefined },
   { what: "dates of a zone", type: "date", at: (day: string) => `'${day}'`, zone: "Asia/Shanghai" },
   { what: "dates of no zone", type: "date", at: (day: string) => `'${day}'`, zone: undefined },
-])("resync --since reaches back to a change that came late, in a database that says when in $what", async (given) => {
-  const { w, change } = await openErp(given.type, given.at("2026-11-20"), given.zone);
-  // Committed now, and it bears a time long before the end of the last reading.
-  change(`update customer set branch = 'Moved 2', changed_at = ${given.at("2026-11-10")} where id = 'C2'`);
-  const run = await w.does("run", "everything");
-  expect([run.exitCode, run.calls], "what a run cannot see").toEqual([0, {}]);
-  const late = await w.does("resync", "--source", "crm", "--since", "2026-11-15T00:00:00Z");
-  expect([late.exitCode, late.calls["E4"]], "not back to there").toEqual([0, undefined]);
-  // Nine in the evening there is one in the afternoon in UTC.
-  const resync = await w.does("resync", "--source", "crm", "--since", "2026-11-10T13:00:00Z");
-  expect([resync.exitCode, resync.calls["E4"]], resync.stderr).toEqual([0, 1]);
-});
+])(
+  "resync --since reaches back to a change that came late, in a database that says when in $what",
+  { tags: "long" },
+  async (given) => {
+    const { w, change } = await openErp(given.type, given.at("2026-11-20"), given.zone);
+    // Committed now, and it bears a time long before the end of the last reading.
+    change(`update customer set branch = 'Moved 2', changed_at = ${given.at("2026-11-10")} where id = 'C2'`);
+    const run = await w.does("run", "everything");
+    expect([run.exitCode, run.calls], "what a run cannot see").toEqual([0, {}]);
+    const late = await w.does("resync", "--source", "crm", "--since", "2026-11-15T00:00:00Z");
+    expect([late.exitCode, late.calls["E4"]], "not back to there").toEqual([0, undefined]);
+    // Nine in the evening there is one in the afternoon in UTC.
+    const resync = await w.does("resync", "--source", "crm", "--since", "2026-11-10T13:00:00Z");
+    expect([resync.exitCode, resync.calls["E4"]], resync.stderr).toEqual([0, 1]);
+  },
+);
 
 it("resync --since is refused where a database tells changes by a number, and nothing is read", async () => {
   const { w, change } = await openErp("integer", "7");

@@ -130,25 +130,33 @@ it("schema and map show no name of a member that may be data, but to whoever ask
 });
 
 describe("watch", () => {
-  it("shows the record again after each save, tells a mistake and waits, and ends when it is stopped", async () => {
-    const w = await world({ records: company(1, 1), isNew: true });
-    const stop = new AbortController();
-    const file = w.path("crm-sync.yaml");
-    let said = "";
-    const ended = crmSync(
-      { ...w.place, signal: stop.signal, stdout: { write: (text, done) => ((said += String(text)), done?.(), true) } },
-      "watch",
-      "hr",
-      "staff",
-    );
-    await until("it shows the record", () => said.includes("can be used"));
-    const text = readFileSync(file, "utf8");
-    writeFileSync(file, text.replace("userName: login", "userName: { value: not a login }"));
-    await until("it shows the change", () => said.includes("would be quarantined"));
-    writeFileSync(file, text.replace("userName: login", "userNam: login"));
-    writeFileSync(file, text);
-    await until("it shows the first again", () => said.match(/can be used/gu)?.length === 2);
-    stop.abort();
-    expect((await ended).exitCode).toBe(0);
-  });
+  it(
+    "shows the record again after each save, tells a mistake and waits, and ends when it is stopped",
+    { tags: "long" },
+    async () => {
+      const w = await world({ records: company(1, 1), isNew: true });
+      const stop = new AbortController();
+      const file = w.path("crm-sync.yaml");
+      let said = "";
+      const ended = crmSync(
+        {
+          ...w.place,
+          signal: stop.signal,
+          stdout: { write: (text, done) => ((said += String(text)), done?.(), true) },
+        },
+        "watch",
+        "hr",
+        "staff",
+      );
+      await until("it shows the record", () => said.includes("can be used"));
+      const text = readFileSync(file, "utf8");
+      writeFileSync(file, text.replace("userName: login", "userName: { value: not a login }"));
+      await until("it shows the change", () => said.includes("would be quarantined"));
+      writeFileSync(file, text.replace("userName: login", "userNam: login"));
+      writeFileSync(file, text);
+      await until("it shows the first again", () => said.match(/can be used/gu)?.length === 2);
+      stop.abort();
+      expect((await ended).exitCode).toBe(0);
+    },
+  );
 });

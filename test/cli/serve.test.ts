@@ -18,7 +18,7 @@ jobs:
 
 /** A world whose one job runs every minute and has missed a fire time, so that it is due at once. */
 async function due(options: Parameters<typeof world>[0]): Promise<World> {
-  const w = await world(options);
+  const w = await world({ isOnMachineTime: true, ...options });
   w.extra = everyMinute;
   w.write();
   expect((await w.run("migrate")).exitCode).toBe(0);
@@ -46,7 +46,7 @@ const runsOf = (w: World): RunRow[] =>
   w.rows<RunRow>("select id, job, trigger, state, exit_code from run order by started_at, id");
 
 describe("serve", () => {
-  it("runs a missed fire time once, is healthy, and ends at SIGTERM with 0", async () => {
+  it("runs a missed fire time once, is healthy, and ends at SIGTERM with 0", { tags: "long" }, async () => {
     const w = await due({ records: company(1, 1) });
     const serving = w.start("serve");
     const first = await health(serving);
@@ -67,7 +67,7 @@ describe("serve", () => {
     expect(w.sandbox.state().assignments).toBe(1);
   });
 
-  it("stops cleanly in the middle of a run, and the next run goes on from there", async () => {
+  it("stops cleanly in the middle of a run, and the next run goes on from there", { tags: "long" }, async () => {
     const latencyMs = 80;
     const w = await due({ records: company(12, 1), sandbox: { latencyMs } });
     w.environment["CRM_SYNC__concurrency__customers"] = "2";
@@ -91,50 +91,58 @@ describe("serve", () => {
     expect(w.sandbox.duplicates()).toEqual({ enterprises: [], orders: [], products: [], staff: [] });
   });
 
-  it("runs a monthly job again whose process was killed in the middle, once, and not what another program has run since", async () => {
-    const w = await due({ records: company(6, 1), sandbox: { latencyMs: 60 } });
-    w.extra = everyMinute.replace('"* * * * *"', '"0 5 1 * *"');
-    w.environment["CRM_SYNC__concurrency__customers"] = "1";
-    w.write();
-    const serving = w.start("serve");
-    await until("some orders are placed", () => (w.sandbox.counts().calls["E5"] ?? 0) >= 2);
-    serving.child.kill("SIGKILL");
-    await serving.ended;
-    expect(runsOf(w).map((run) => run.state)).toEqual(["running"]);
-    w.answerAtOnce();
-    const again = w.start("serve");
-    await until("the run is done", () => runsOf(w).some((run) => run.state === "done"));
-    again.child.kill("SIGTERM");
-    expect((await again.ended).stderr).toContain("schedule.interrupted");
-    expect(w.sandbox.state()).toMatchObject({ enterprises: 6, assignments: 6 });
-    expect(w.sandbox.duplicates()).toEqual({ enterprises: [], orders: [], products: [], staff: [] });
-    const third = w.start("serve");
-    await health(third);
-    await until("the schedule was looked at", () => w.rows("select job from last_fire_time").length > 0);
-    third.child.kill("SIGTERM");
-    await third.ended;
-    expect(runsOf(w).filter((run) => run.trigger === "schedule")).toHaveLength(2);
-  });
+  it(
+    "runs a monthly job again whose process was killed in the middle, once, and not what another program has run since",
+    { tags: "long" },
+    async () => {
+      const w = await due({ records: company(6, 1), sandbox: { latencyMs: 60 } });
+      w.extra = everyMinute.replace('"* * * * *"', '"0 5 1 * *"');
+      w.environment["CRM_SYNC__concurrency__customers"] = "1";
+      w.write();
+      const serving = w.start("serve");
+      await until("some orders are placed", () => (w.sandbox.counts().calls["E5"] ?? 0) >= 2);
+      serving.child.kill("SIGKILL");
+      await serving.ended;
+      expect(runsOf(w).map((run) => run.state)).toEqual(["running"]);
+      w.answerAtOnce();
+      const again = w.start("serve");
+      await until("the run is done", () => runsOf(w).some((run) => run.state === "done"));
+      again.child.kill("SIGTERM");
+      expect((await again.ended).stderr).toContain("schedule.interrupted");
+      expect(w.sandbox.state()).toMatchObject({ enterprises: 6, assignments: 6 });
+      expect(w.sandbox.duplicates()).toEqual({ enterprises: [], orders: [], products: [], staff: [] });
+      const third = w.start("serve");
+      await health(third);
+      await until("the schedule was looked at", () => w.rows("select job from last_fire_time").length > 0);
+      third.child.kill("SIGTERM");
+      await third.ended;
+      expect(runsOf(w).filter((run) => run.trigger === "schedule")).toHaveLength(2);
+    },
+  );
 
-  it("does not run beside another run: that one has the lock, and a run by hand is refused with 75", async () => {
-    const w = await due({ records: company(8, 1), sandbox: { latencyMs: 150 } });
-    w.environment["CRM_SYNC__concurrency__customers"] = "1";
-    const serving = w.start("serve");
-    await until("the run is on", () => runsOf(w).some((run) => run.state === "running"));
-    const before = w.sandbox.counts().calls["token"] ?? 0;
-    const second = await w.run("run", "everything");
-    expect(second.exitCode).toBe(75);
-    expect(second.stderr).toMatch(/another run/u);
-    expect(second.stderr).toMatch(/^ +→ \w/mu);
-    expect(w.sandbox.counts().calls["token"] ?? 0).toBe(before);
-    for (const words of [["status"], ["runs"], ["audit", "verify"]]) {
-      expect((await w.run(...words)).exitCode, words.join(" ")).toBe(0);
-    }
-    serving.child.kill("SIGTERM");
-    expect((await serving.ended).exitCode).toBe(0);
-  });
+  it(
+    "does not run beside another run: that one has the lock, and a run by hand is refused with 75",
+    { tags: "long" },
+    async () => {
+      const w = await due({ records: company(8, 1), sandbox: { latencyMs: 150 } });
+      w.environment["CRM_SYNC__concurrency__customers"] = "1";
+      const serving = w.start("serve");
+      await until("the run is on", () => runsOf(w).some((run) => run.state === "running"));
+      const before = w.sandbox.counts().calls["token"] ?? 0;
+      const second = await w.run("run", "everything");
+      expect(second.exitCode).toBe(75);
+      expect(second.stderr).toMatch(/another run/u);
+      expect(second.stderr).toMatch(/^ +→ \w/mu);
+      expect(w.sandbox.counts().calls["token"] ?? 0).toBe(before);
+      for (const words of [["status"], ["runs"], ["audit", "verify"]]) {
+        expect((await w.run(...words)).exitCode, words.join(" ")).toBe(0);
+      }
+      serving.child.kill("SIGTERM");
+      expect((await serving.ended).exitCode).toBe(0);
+    },
+  );
 
-  it("names a port that is taken, and does its jobs all the same", async () => {
+  it("names a port that is taken, and does its jobs all the same", { tags: "long" }, async () => {
     const w = await due({ records: company(1, 1) });
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
@@ -152,8 +160,8 @@ describe("serve", () => {
 });
 
 describe("a person is told when something starts to need one and when that ends, once each", () => {
-  it("by a command", async () => {
-    const w = await world({ records: company(1, 1) });
+  it("by a command", { tags: "long" }, async () => {
+    const w = await world({ isOnMachineTime: true, records: company(1, 1) });
     writeFileSync(w.path("tell.sh"), `#!/bin/sh\ncat >> "${w.path("told.ndjson")}"\n`);
     chmodSync(w.path("tell.sh"), 0o755);
     w.extra = `notify: { kind: command, command: ["${w.path("tell.sh")}"] }\n`;
@@ -172,7 +180,7 @@ describe("a person is told when something starts to need one and when that ends,
   });
 
   it("by a webhook, and again after it could not be reached", async () => {
-    const w = await world({ records: company(1, 1) });
+    const w = await world({ isOnMachineTime: true, records: company(1, 1) });
     const told: { event: string; kind: string }[] = [];
     let failing = true;
     const server = createServer((message, reply) => {
@@ -197,8 +205,8 @@ describe("a person is told when something starts to need one and when that ends,
     ]);
   });
 
-  it("when the platform cannot be reached, and when it can again", async () => {
-    const w = await world({ records: company(1, 1) });
+  it("when the platform cannot be reached, and when it can again", { tags: "long" }, async () => {
+    const w = await world({ isOnMachineTime: true, records: company(1, 1) });
     writeFileSync(w.path("tell.sh"), `#!/bin/sh\ncat >> "${w.path("told.ndjson")}"\n`);
     chmodSync(w.path("tell.sh"), 0o755);
     w.extra = `notify: { kind: command, command: ["${w.path("tell.sh")}"] }\n`;

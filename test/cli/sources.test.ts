@@ -42,41 +42,49 @@ describe("a source that is taken out of the configuration", () => {
     },
   );
 
-  it("is not told of any more: its rows in quarantine are resolved, and are there again when it is", async () => {
-    const w = await telling({ records: company(2, 1) });
-    const agency = withAgency(w, "after");
-    writeFileSync(w.path("data/agency.ndjson"), '{"customer":"C1","login":"nobody"}\n');
-    agency.there();
-    expect((await w.run("run", "everything")).exitCode).toBe(3);
-    agency.gone();
-    expect((await w.run("run", "everything")).last).toBe("exit 0: all is well");
-    expect((await w.run("status")).last).toBe("nothing waits for a person");
-    expect(await health(w)).toMatchObject({ healthy: true, wrong: [] });
-    agency.there();
-    expect((await w.run("run", "everything")).exitCode).toBe(3);
-  });
+  it(
+    "is not told of any more: its rows in quarantine are resolved, and are there again when it is",
+    { tags: "long" },
+    async () => {
+      const w = await telling({ records: company(2, 1) });
+      const agency = withAgency(w, "after");
+      writeFileSync(w.path("data/agency.ndjson"), '{"customer":"C1","login":"nobody"}\n');
+      agency.there();
+      expect((await w.run("run", "everything")).exitCode).toBe(3);
+      agency.gone();
+      expect((await w.run("run", "everything")).last).toBe("exit 0: all is well");
+      expect((await w.run("status")).last).toBe("nothing waits for a person");
+      expect(await health(w)).toMatchObject({ healthy: true, wrong: [] });
+      agency.there();
+      expect((await w.run("run", "everything")).exitCode).toBe(3);
+    },
+  );
 });
 
-it("a record that one source has given up and another one claims changes hands, also where it changes meanwhile", async () => {
-  const w = await telling({ records: company(2, 2) });
-  const agency = withAgency(w, "after");
-  writeFileSync(w.path("data/agency.ndjson"), "");
-  agency.there();
-  expect((await w.run("run", "everything")).exitCode).toBe(0);
-  const [moved, ...others] = w.staff.map(staffRow);
-  writeFileSync(w.path("data/staff.ndjson"), lines(others));
-  w.environment["CRM_SYNC__limits__absenceReads"] = "2";
-  w.environment["CRM_SYNC__limits__absenceTime"] = "0s";
-  const codes: number[] = [];
-  for (let day = 0; day < 4; day += 1) {
-    writeFileSync(w.path("data/agency.ndjson"), lines([{ ...moved, remark: `day ${day}` }]));
-    codes.push((await w.run("run", "everything")).exitCode ?? -1);
-  }
-  expect(codes.at(-1)).toBe(0);
-  expect(w.rows("select source, state from record where id = 'S1-1'")).toEqual([
-    { source: "agency", state: "current" },
-  ]);
-});
+it(
+  "a record that one source has given up and another one claims changes hands, also where it changes meanwhile",
+  { tags: "long" },
+  async () => {
+    const w = await telling({ records: company(2, 2) });
+    const agency = withAgency(w, "after");
+    writeFileSync(w.path("data/agency.ndjson"), "");
+    agency.there();
+    expect((await w.run("run", "everything")).exitCode).toBe(0);
+    const [moved, ...others] = w.staff.map(staffRow);
+    writeFileSync(w.path("data/staff.ndjson"), lines(others));
+    w.environment["CRM_SYNC__limits__absenceReads"] = "2";
+    w.environment["CRM_SYNC__limits__absenceTime"] = "0s";
+    const codes: number[] = [];
+    for (let day = 0; day < 4; day += 1) {
+      writeFileSync(w.path("data/agency.ndjson"), lines([{ ...moved, remark: `day ${day}` }]));
+      codes.push((await w.run("run", "everything")).exitCode ?? -1);
+    }
+    expect(codes.at(-1)).toBe(0);
+    expect(w.rows("select source, state from record where id = 'S1-1'")).toEqual([
+      { source: "agency", state: "current" },
+    ]);
+  },
+);
 
 it("a record that waits in quarantine keeps its age while its bad form changes", async () => {
   const w = await telling({ records: company(2, 1) });

@@ -6,7 +6,7 @@ import { company } from "../support/world/crm.ts";
 
 /** A world whose one job runs every minute and has missed a fire time, so that it is due at once. */
 async function due(): Promise<World> {
-  const w = await world({ records: company(2, 1) });
+  const w = await world({ isOnMachineTime: true, records: company(2, 1) });
   w.extra = `serve: { port: 0 }
 jobs:
   everything: { kind: sync, streams: [customers, orders, staff], schedule: "* * * * *" }
@@ -25,29 +25,33 @@ describe("a service manager", () => {
     return;
   }
 
-  it("is told by a datagram when the program is ready, what it is at, that it lives, and that it stops", async () => {
-    const w = await due();
-    const manager = await notifySocket();
-    Object.assign(w.environment, { NOTIFY_SOCKET: manager.path, WATCHDOG_USEC: "400000" });
-    const serving = w.start("serve");
-    await manager.told("READY=1");
-    const state = manager.all.find((told) => told.includes("READY=1"))?.[1];
-    expect(state).toMatch(/^STATUS=waits for the fire times of \d job\(s\); health at http:\S+\/healthz$/u);
-    await until("the run is done", () => w.rows("select id from run where state = 'done'").length > 0);
-    await manager.told("WATCHDOG=1", 3);
-    await manager.told(state ?? "", 2);
-    serving.child.kill("SIGTERM");
-    expect((await serving.ended).exitCode).toBe(0);
-    await manager.told("STOPPING=1");
-    const told = manager.all.filter((item) => item[0] !== "WATCHDOG=1");
-    expect(told[0]?.[0]).toBe("READY=1");
-    expect(told[1]?.[0]).toMatch(/^STATUS=run of everything, on since 20\S+Z$/u);
-    expect(told[2]).toEqual([state]);
-    expect(told.at(-1)?.[0]).toBe("STOPPING=1");
-    expect(told.flat().filter((item) => item === "READY=1")).toHaveLength(1);
-  });
+  it(
+    "is told by a datagram when the program is ready, what it is at, that it lives, and that it stops",
+    { tags: "long" },
+    async () => {
+      const w = await due();
+      const manager = await notifySocket();
+      Object.assign(w.environment, { NOTIFY_SOCKET: manager.path, WATCHDOG_USEC: "400000" });
+      const serving = w.start("serve");
+      await manager.told("READY=1");
+      const state = manager.all.find((told) => told.includes("READY=1"))?.[1];
+      expect(state).toMatch(/^STATUS=waits for the fire times of \d job\(s\); health at http:\S+\/healthz$/u);
+      await until("the run is done", () => w.rows("select id from run where state = 'done'").length > 0);
+      await manager.told("WATCHDOG=1", 3);
+      await manager.told(state ?? "", 2);
+      serving.child.kill("SIGTERM");
+      expect((await serving.ended).exitCode).toBe(0);
+      await manager.told("STOPPING=1");
+      const told = manager.all.filter((item) => item[0] !== "WATCHDOG=1");
+      expect(told[0]?.[0]).toBe("READY=1");
+      expect(told[1]?.[0]).toMatch(/^STATUS=run of everything, on since 20\S+Z$/u);
+      expect(told[2]).toEqual([state]);
+      expect(told.at(-1)?.[0]).toBe("STOPPING=1");
+      expect(told.flat().filter((item) => item === "READY=1")).toHaveLength(1);
+    },
+  );
 
-  it("is told nothing by a start that fails", async () => {
+  it("is told nothing by a start that fails", { tags: "long" }, async () => {
     const w = await due();
     const manager = await notifySocket();
     w.environment["NOTIFY_SOCKET"] = manager.path;
@@ -58,7 +62,7 @@ describe("a service manager", () => {
     expect(manager.all).toEqual([]);
   });
 
-  it("gets no sign of life that is asked of another process", async () => {
+  it("gets no sign of life that is asked of another process", { tags: "long" }, async () => {
     const w = await due();
     const manager = await notifySocket();
     Object.assign(w.environment, { NOTIFY_SOCKET: manager.path, WATCHDOG_USEC: "100000", WATCHDOG_PID: "1" });
@@ -70,7 +74,7 @@ describe("a service manager", () => {
     expect(manager.all.flat()).not.toContain("WATCHDOG=1");
   });
 
-  it("that cannot be told stops nothing: the log says so once, and what to do", async () => {
+  it("that cannot be told stops nothing: the log says so once, and what to do", { tags: "long" }, async () => {
     const w = await due();
     w.environment["NOTIFY_SOCKET"] = w.path("nobody-listens");
     const serving = w.start("serve");

@@ -18,25 +18,30 @@ async function finishes(w: World, customers: number): Promise<void> {
 }
 
 describe("a ledger that cannot be written", () => {
-  it("because another program has it locked: a clear stop before any call, and the next run goes on", async () => {
-    const w = await world({ records: company(1, 1) });
-    expect((await w.run("migrate")).exitCode).toBe(0);
-    const other = new Database(w.path("ledger.db"));
-    other.exec("begin immediate");
-    const { result, calls } = await w.writes(() => w.run("run", "everything"));
-    expect(result.exitCode).not.toBe(0);
-    expect(calls).toEqual({});
-    expect(result.stderr).toMatch(/lock|busy/iu);
-    expect(result.stderr).not.toContain("defect");
-    other.exec("rollback");
-    other.close();
-    await finishes(w, 1);
-  });
+  it(
+    "because another program has it locked: a clear stop before any call, and the next run goes on",
+    { tags: "long" },
+    async () => {
+      const w = await world({ isOnMachineTime: true, records: company(1, 1) });
+      expect((await w.run("migrate")).exitCode).toBe(0);
+      const other = new Database(w.path("ledger.db"));
+      other.exec("begin immediate");
+      const { result, calls } = await w.writes(() => w.run("run", "everything"));
+      expect(result.exitCode).not.toBe(0);
+      expect(calls).toEqual({});
+      expect(result.stderr).toMatch(/lock|busy/iu);
+      expect(result.stderr).not.toContain("defect");
+      other.exec("rollback");
+      other.close();
+      await finishes(w, 1);
+    },
+  );
 
   it.runIf(process.getuid?.() === 0 && process.platform === "linux")(
     "because the disk is full: a clear stop, no call after it, and the next run goes on once there is room",
+    { tags: "long" },
     async () => {
-      const w = await world({ records: company(12, 1) });
+      const w = await world({ isOnMachineTime: true, records: company(12, 1) });
       mkdirSync(w.path("small"));
       execFileSync("mount", ["-t", "tmpfs", "-o", "size=700k", "tmpfs", w.path("small")]);
       onTestFinished(() => void execFileSync("umount", ["-l", w.path("small")]));
@@ -55,7 +60,7 @@ describe("a ledger that cannot be written", () => {
 
 describe("a sandbox inside the program", () => {
   it("whose state cannot be opened is a mistake of the configuration, in words", async () => {
-    const w = await world({ records: company(1, 1) });
+    const w = await world({ isOnMachineTime: true, records: company(1, 1) });
     mkdirSync(w.path("sandbox.db"));
     const ended = await w.plain("--sandbox", "run", "everything");
     expect([ended.exitCode, ended.stderr]).toEqual([
@@ -69,8 +74,9 @@ describe("a sandbox inside the program", () => {
 describe("a terminal that closes", () => {
   it.each([["run", "everything"], ["apply"], ["resync", "--source", "crm"]])(
     "ends %s as SIGTERM does: calls come to their end, the outcome is written down, and nothing else begins",
+    { tags: "long" },
     async (...words) => {
-      const w = await world({ records: company(4, 1), sandbox: { latencyMs: 250 } });
+      const w = await world({ isOnMachineTime: true, records: company(4, 1), sandbox: { latencyMs: 250 } });
       w.environment["CRM_SYNC__concurrency__customers"] = "2";
       const running = w.start(...words);
       await until("an enterprise is being made", () => (w.sandbox.counts().calls["E2"] ?? 0) > 0);
@@ -90,89 +96,105 @@ describe("a terminal that closes", () => {
 });
 
 describe("signals", () => {
-  it("the first lets calls come to their end, the second ends it at once, and nothing is done twice afterwards", async () => {
-    const w = await world({ records: company(6, 1), sandbox: { latencyMs: 400 } });
-    w.environment["CRM_SYNC__concurrency__customers"] = "2";
-    const running = w.start("run", "everything");
-    await until("an order is on its way", () => (w.sandbox.counts().calls["E5"] ?? 0) > 0);
-    running.child.kill("SIGINT");
-    await running.says("once more ends it at once");
-    running.child.kill("SIGINT");
-    const ended = await running.ended;
-    expect([ended.exitCode, ended.signal]).toEqual([130, null]);
-    expectDecent(["run"], ended);
-    w.answerAtOnce();
-    await finishes(w, 6);
-  });
+  it(
+    "the first lets calls come to their end, the second ends it at once, and nothing is done twice afterwards",
+    { tags: "long" },
+    async () => {
+      const w = await world({ isOnMachineTime: true, records: company(6, 1), sandbox: { latencyMs: 400 } });
+      w.environment["CRM_SYNC__concurrency__customers"] = "2";
+      const running = w.start("run", "everything");
+      await until("an order is on its way", () => (w.sandbox.counts().calls["E5"] ?? 0) > 0);
+      running.child.kill("SIGINT");
+      await running.says("once more ends it at once");
+      running.child.kill("SIGINT");
+      const ended = await running.ended;
+      expect([ended.exitCode, ended.signal]).toEqual([130, null]);
+      expectDecent(["run"], ended);
+      w.answerAtOnce();
+      await finishes(w, 6);
+    },
+  );
 
-  it("one SIGINT ends a run with its balance, and with exit code 1 because it did not come to its end", async () => {
-    const w = await world({ records: company(6, 1), sandbox: { latencyMs: 50 } });
-    w.environment["CRM_SYNC__concurrency__customers"] = "1";
-    const running = w.start("run", "everything");
-    await until("an order is on its way", () => (w.sandbox.counts().calls["E5"] ?? 0) > 0);
-    running.child.kill("SIGINT");
-    const ended = await running.ended;
-    expect(ended.exitCode, ended.stdout).toBe(1);
-    expect(ended.stdout).toContain(": stopped");
-    expect(ended.stdout).not.toContain("DOES NOT");
-    expect(ended.stdout).toContain("exit 1: the run did not come to its end; the next one goes on from here");
-    expect(w.rows("select id from operation where state = 'sending'")).toEqual([]);
-    w.answerAtOnce();
-    await finishes(w, 6);
-  });
+  it(
+    "one SIGINT ends a run with its balance, and with exit code 1 because it did not come to its end",
+    { tags: "long" },
+    async () => {
+      const w = await world({ isOnMachineTime: true, records: company(6, 1), sandbox: { latencyMs: 50 } });
+      w.environment["CRM_SYNC__concurrency__customers"] = "1";
+      const running = w.start("run", "everything");
+      await until("an order is on its way", () => (w.sandbox.counts().calls["E5"] ?? 0) > 0);
+      running.child.kill("SIGINT");
+      const ended = await running.ended;
+      expect(ended.exitCode, ended.stdout).toBe(1);
+      expect(ended.stdout).toContain(": stopped");
+      expect(ended.stdout).not.toContain("DOES NOT");
+      expect(ended.stdout).toContain("exit 1: the run did not come to its end; the next one goes on from here");
+      expect(w.rows("select id from operation where state = 'sending'")).toEqual([]);
+      w.answerAtOnce();
+      await finishes(w, 6);
+    },
+  );
 
-  it("a second run that starts meanwhile ends with 75 while the first is still on, and leaves no run behind", async () => {
-    const w = await world({ records: company(8, 1), sandbox: { latencyMs: 400 } });
-    w.environment["CRM_SYNC__concurrency__customers"] = "1";
-    const running = w.start("run", "everything");
-    await until("the run is on", () => (w.sandbox.counts().calls["E3"] ?? 0) > 0);
-    for (const words of [["run", "staff"], ["plan"], ["resync", "--customer", "C1"], ["--json", "apply"]]) {
-      const second = await w.run(...words);
-      expect(second.exitCode, words.join(" ")).toBe(75);
-      expect(second.stderr, words.join(" ")).toContain("another run");
-      expect(running.child.exitCode, "the first run is still on").toBeNull();
-    }
-    running.child.kill("SIGTERM");
-    await running.ended;
-    expect(w.rows("select distinct job from run")).toEqual([{ job: "everything" }]);
-  });
+  it(
+    "a second run that starts meanwhile ends with 75 while the first is still on, and leaves no run behind",
+    { tags: "long" },
+    async () => {
+      const w = await world({ isOnMachineTime: true, records: company(8, 1), sandbox: { latencyMs: 400 } });
+      w.environment["CRM_SYNC__concurrency__customers"] = "1";
+      const running = w.start("run", "everything");
+      await until("the run is on", () => (w.sandbox.counts().calls["E3"] ?? 0) > 0);
+      for (const words of [["run", "staff"], ["plan"], ["resync", "--customer", "C1"], ["--json", "apply"]]) {
+        const second = await w.run(...words);
+        expect(second.exitCode, words.join(" ")).toBe(75);
+        expect(second.stderr, words.join(" ")).toContain("another run");
+        expect(running.child.exitCode, "the first run is still on").toBeNull();
+      }
+      running.child.kill("SIGTERM");
+      await running.ended;
+      expect(w.rows("select distinct job from run")).toEqual([{ job: "everything" }]);
+    },
+  );
 
-  it("a reader that goes away, such as head -1, is no error", async () => {
-    const w = await world({ records: company(40, 1) });
+  it("a reader that goes away, such as head -1, is no error", { tags: "long" }, async () => {
+    const w = await world({ isOnMachineTime: true, records: company(40, 1) });
     await w.run("run", "everything");
     const { shown, code, stderr } = await readInPart(w, "audit export", "head -1");
     expect(JSON.parse(shown)).toMatchObject({ export: "crm-sync audit record 2" });
     expect([code, stderr]).toEqual(["0", ""]);
   });
 
-  it("a reader that goes away early hides neither what the command came to nor cuts it off", async () => {
-    const w = await world({ records: company(3, 1) });
-    expect((await w.run("run", "everything")).exitCode).toBe(0);
-    const [, second] = w.staff;
-    if (second !== undefined) second.name = "a name that is much longer than thirty characters";
-    w.write();
-    for (const [words, code] of [
-      ["plan", "3"],
-      ["run everything", "3"],
-      ["run verify", "3"],
-    ] as const)
-      expect(await readInPart(w, words, "true"), words).toEqual({
-        shown: "",
-        code,
-        stderr: expect.not.stringMatching(/crm-sync failed|EPIPE|Warning/u),
-      });
-    expect(w.rows("select job, state, exit_code from run order by started_at, id")).toEqual([
-      { job: "everything", state: "done", exit_code: 0 },
-      { job: "plan", state: "done", exit_code: 3 },
-      { job: "everything", state: "done", exit_code: 3 },
-      { job: "verify", state: "done", exit_code: 3 },
-    ]);
-    const unread = await readInPart(w, "staff password S1-1", "true");
-    expect([unread.code, unread.stderr]).toEqual(["1", expect.stringContaining("it was not handed out")]);
-    expect((await readInPart(w, "staff password S1-1", "cat")).shown).toMatch(/^\S{8,}\n$/u);
-    w.tamper("drop trigger audit_refuses_update; update audit set subject = 'x' where sequence = 2");
-    expect((await readInPart(w, "audit verify", "true")).code).toBe("65");
-  });
+  it(
+    "a reader that goes away early hides neither what the command came to nor cuts it off",
+    { tags: "long" },
+    async () => {
+      const w = await world({ isOnMachineTime: true, records: company(3, 1) });
+      expect((await w.run("run", "everything")).exitCode).toBe(0);
+      const [, second] = w.staff;
+      if (second !== undefined) second.name = "a name that is much longer than thirty characters";
+      w.write();
+      for (const [words, code] of [
+        ["plan", "3"],
+        ["run everything", "3"],
+        ["run verify", "3"],
+      ] as const)
+        expect(await readInPart(w, words, "true"), words).toEqual({
+          shown: "",
+          code,
+          stderr: expect.not.stringMatching(/crm-sync failed|EPIPE|Warning/u),
+        });
+      expect(w.rows("select job, state, exit_code from run order by started_at, id")).toEqual([
+        { job: "everything", state: "done", exit_code: 0 },
+        { job: "plan", state: "done", exit_code: 3 },
+        { job: "everything", state: "done", exit_code: 3 },
+        { job: "verify", state: "done", exit_code: 3 },
+      ]);
+      const unread = await readInPart(w, "staff password S1-1", "true");
+      expect([unread.code, unread.stderr]).toEqual(["1", expect.stringContaining("it was not handed out")]);
+      expect((await readInPart(w, "staff password S1-1", "cat")).shown).toMatch(/^\S{8,}\n$/u);
+      w.tamper("drop trigger audit_refuses_update; update audit set subject = 'x' where sequence = 2");
+      expect((await readInPart(w, "audit verify", "true")).code).toBe("65");
+    },
+  );
 });
 
 /** What a reader took of the output of a command before it went, and what the command ended with. */
@@ -192,8 +214,8 @@ async function readInPart(
 }
 
 describe("for machines", () => {
-  it("every command gives JSON on stdout, and nothing else", { timeout: 120_000 }, async () => {
-    const w = await world({ records: company(1, 1) });
+  it("every command gives JSON on stdout, and nothing else", { tags: "long" }, async () => {
+    const w = await world({ isOnMachineTime: true, records: company(1, 1) });
     const bad = {
       ...company(1, 1).staff[0],
       id: "S1-2",
@@ -243,8 +265,8 @@ describe("for machines", () => {
 });
 
 describe("what is private", () => {
-  it("is in no table but private_value, in no log and in no plan file", async () => {
-    const w = await world({ records: company(2, 2) });
+  it("is in no table but private_value, in no log and in no plan file", { tags: "long" }, async () => {
+    const w = await world({ isOnMachineTime: true, records: company(2, 2) });
     const configured = readFileSync(w.path("crm-sync.yaml"), "utf8");
     writeFileSync(w.path("crm-sync.yaml"), configured.replace("log: { level: warn }", "log: { level: trace }"));
     w.sandbox.faults.add({ operation: "M1", fault: "oddCode", times: 1 });
@@ -277,8 +299,8 @@ describe("what is private", () => {
     }
   });
 
-  it("is in no message about a configuration or a source that is wrong", async () => {
-    const w = await world({ records: company(1, 1) });
+  it("is in no message about a configuration or a source that is wrong", { tags: "long" }, async () => {
+    const w = await world({ isOnMachineTime: true, records: company(1, 1) });
     const configured = readFileSync(w.path("crm-sync.yaml"), "utf8");
     writeFileSync(w.path("crm-sync.yaml"), configured.replace("sealKey: env:SEAL_KEY", `sealKey: ${canary.password}`));
     const clear = await startCrmSync({ folder: w.folder, environment: w.environment }, "check").ended;

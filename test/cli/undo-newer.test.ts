@@ -41,7 +41,7 @@ async function undoes(w: World, run: string): Promise<{ text: string; calls: Rec
 const newer = "something newer was sent since; take that back first";
 
 describe("undo of a run after others did the same again", () => {
-  it("leaves a seat as the newer run left it, and gives the other customer's back", async () => {
+  it("leaves a seat as the newer run left it, and gives the other customer's back", { tags: "long" }, async () => {
     const w = await placedOrders();
     applyAll(w);
     const holds = (...first: string[]): void => {
@@ -87,7 +87,7 @@ describe("undo of a run after others did the same again", () => {
     expect(calls).toEqual({ E4: 1 });
   });
 
-  it("buys nothing that was bought again and taken away once more", async () => {
+  it("buys nothing that was bought again and taken away once more", { tags: "long" }, async () => {
     const w = await placedOrders();
     applyAll(w);
     const [both, one] = [[line("P1", "A1"), line("Q1", "A1")], [line("P1", "A1")]];
@@ -107,32 +107,36 @@ describe("undo of a run after others did the same again", () => {
     expect([again.calls, standing(w)["products"]], again.text).toEqual([{}, 4]);
   });
 
-  it("of two files of the same run, and of a run and what took it back, does each thing once", async () => {
-    const w = await placedOrders();
-    applyAll(w);
-    w.orders.push(orderOf("3", "C1"));
-    w.staff.push({ id: "S3", customer: "C1", holds: ["A3"] });
-    const run = await runs(w);
-    for (const name of ["one", "two"]) await w.run("undo", run, "--out", w.path(name));
-    expect((await w.does("apply", w.path("one"))).calls).toEqual({ E5: 1, M4: 1, M9: 1 });
-    const twice = await w.does("apply", w.path("two"));
-    expect(outcome(twice), twice.stdout).toEqual([3, {}]);
-    expect(twice.stdout).toContain("refused: crm/C1 changed since the plan was made");
+  it(
+    "of two files of the same run, and of a run and what took it back, does each thing once",
+    { tags: "long" },
+    async () => {
+      const w = await placedOrders();
+      applyAll(w);
+      w.orders.push(orderOf("3", "C1"));
+      w.staff.push({ id: "S3", customer: "C1", holds: ["A3"] });
+      const run = await runs(w);
+      for (const name of ["one", "two"]) await w.run("undo", run, "--out", w.path(name));
+      expect((await w.does("apply", w.path("one"))).calls).toEqual({ E5: 1, M4: 1, M9: 1 });
+      const twice = await w.does("apply", w.path("two"));
+      expect(outcome(twice), twice.stdout).toEqual([3, {}]);
+      expect(twice.stdout).toContain("refused: crm/C1 changed since the plan was made");
 
-    const applied = w.rows<{ id: string }>("select id from run where job = 'apply' order by started_at limit 1");
-    const { text, calls } = await undoes(w, applied[0]?.id ?? "");
-    expect(text).toContain("the next run goes by what the CRM says, as ever\n");
-    expect(text).toMatch(/impossible +op_\S+ M9 staff:crm\/S3: the account that held them, \d+, is gone/u);
-    expect([calls, standing(w)], text).toEqual([
-      { E5: 1, M1: 1 },
-      { products: 6, assets: 3, assignments: 2 },
-    ]);
-    expect((await w.does("run", "everything")).calls).toEqual({ M9: 1 });
-    expect(outcome(await w.does("run", "everything"))).toEqual([0, {}]);
-  });
+      const applied = w.rows<{ id: string }>("select id from run where job = 'apply' order by started_at limit 1");
+      const { text, calls } = await undoes(w, applied[0]?.id ?? "");
+      expect(text).toContain("the next run goes by what the CRM says, as ever\n");
+      expect(text).toMatch(/impossible +op_\S+ M9 staff:crm\/S3: the account that held them, \d+, is gone/u);
+      expect([calls, standing(w)], text).toEqual([
+        { E5: 1, M1: 1 },
+        { products: 6, assets: 3, assignments: 2 },
+      ]);
+      expect((await w.does("run", "everything")).calls).toEqual({ M9: 1 });
+      expect(outcome(await w.does("run", "everything"))).toEqual([0, {}]);
+    },
+  );
 });
 
-it("an undo buys nothing in the enterprise that a customer was linked with since", async () => {
+it("an undo buys nothing in the enterprise that a customer was linked with since", { tags: "long" }, async () => {
   const w = await placedOrders({ staff: [] });
   applyAll(w);
   const [one] = [[line("P1", "A1")]];
@@ -153,7 +157,7 @@ it("an undo buys nothing in the enterprise that a customer was linked with since
 describe("undo of a run with an order that moved to another customer", () => {
   const there = { C2: ["P1 1-1", "P2 2", "Q1 1-1", "Q2 2"] };
 
-  it.each(["overlap", "gap"])("never leaves it standing nowhere (%s)", async (replacement) => {
+  it.each(["overlap", "gap"])("never leaves it standing nowhere (%s)", { tags: "long" }, async (replacement) => {
     const w = await placedOrders({ staff: [] });
     applyAll(w);
     w.environment["CRM_SYNC__policies__replacement"] = replacement;
@@ -177,23 +181,27 @@ describe("undo of a run with an order that moved to another customer", () => {
     expect(await productsBy(w)).toEqual(stands);
   });
 
-  it("leaves it at both while it stands at both, and takes back what was bought of it later", async () => {
-    const w = await placedOrders({ staff: [] });
-    applyAll(w);
-    rule(w, "orders.moved", "hold");
-    amend(w, "1", { customer: "C2" });
-    await w.does("run", "everything");
-    const bought = lastRun(w);
-    const first = await undoes(w, bought);
-    expect(first.calls, first.text).toEqual({});
-    rule(w, "orders.moved", "apply");
-    await runsUntilQuiet(w);
-    expect(await productsBy(w)).toEqual(there);
-    amend(w, "1", { products: [line("P1", "A1"), line("Q1", "A1"), line("R1", "A1")] });
-    const later = await runs(w);
-    expect((await undoes(w, later)).calls).toEqual({ E5: 1 });
-    expect(await productsBy(w)).toEqual(there);
-  });
+  it(
+    "leaves it at both while it stands at both, and takes back what was bought of it later",
+    { tags: "long" },
+    async () => {
+      const w = await placedOrders({ staff: [] });
+      applyAll(w);
+      rule(w, "orders.moved", "hold");
+      amend(w, "1", { customer: "C2" });
+      await w.does("run", "everything");
+      const bought = lastRun(w);
+      const first = await undoes(w, bought);
+      expect(first.calls, first.text).toEqual({});
+      rule(w, "orders.moved", "apply");
+      await runsUntilQuiet(w);
+      expect(await productsBy(w)).toEqual(there);
+      amend(w, "1", { products: [line("P1", "A1"), line("Q1", "A1"), line("R1", "A1")] });
+      const later = await runs(w);
+      expect((await undoes(w, later)).calls).toEqual({ E5: 1 });
+      expect(await productsBy(w)).toEqual(there);
+    },
+  );
 });
 
 describe("undo of a run with a renewal", () => {
@@ -204,22 +212,26 @@ describe("undo of a run with a renewal", () => {
     products: [line("R3", "B3"), line("T3", "B3")],
   };
 
-  it("takes the renewal away, and the asset stays for the earlier order and who holds it", async () => {
-    const w = await placedOrders();
-    applyAll(w);
-    const before = standing(w);
-    const number = numberOf(w, "A1");
-    w.orders.push(renewal);
-    const run = await runs(w);
-    const { text, calls } = await undoes(w, run);
-    expect([calls, standing(w)], text).toEqual([{ E5: 1 }, before]);
-    expect(numberOf(w, "A1")).toBe(number);
-    expect((await w.does("run", "verify")).stdout).not.toContain("not as placed");
-    await runsUntilQuiet(w);
-    expect(standing(w)["products"]).toBe(6);
-  });
+  it(
+    "takes the renewal away, and the asset stays for the earlier order and who holds it",
+    { tags: "long" },
+    async () => {
+      const w = await placedOrders();
+      applyAll(w);
+      const before = standing(w);
+      const number = numberOf(w, "A1");
+      w.orders.push(renewal);
+      const run = await runs(w);
+      const { text, calls } = await undoes(w, run);
+      expect([calls, standing(w)], text).toEqual([{ E5: 1 }, before]);
+      expect(numberOf(w, "A1")).toBe(number);
+      expect((await w.does("run", "verify")).stdout).not.toContain("not as placed");
+      await runsUntilQuiet(w);
+      expect(standing(w)["products"]).toBe(6);
+    },
+  );
 
-  it("buys a product of it again under the same number, and nothing by guess", async () => {
+  it("buys a product of it again under the same number, and nothing by guess", { tags: "long" }, async () => {
     const w = await placedOrders();
     applyAll(w);
     w.orders.push(renewal);
@@ -231,28 +243,32 @@ describe("undo of a run with a renewal", () => {
     expect([calls, standing(w)], text).toEqual([{ E5: 1 }, { products: 6, assets: 2, assignments: 2 }]);
   });
 
-  it("of the run that ended the earlier order buys that again beside it, under another number", async () => {
-    const w = await placedOrders();
-    applyAll(w);
-    const number = numberOf(w, "A1");
-    w.orders.push(renewal);
-    const renewed = await runs(w);
-    amend(w, "1", { cancelled: true });
-    const ended = await runs(w);
-    expect(standing(w)).toEqual({ products: 4, assets: 2, assignments: 2 });
-    const { text, calls } = await undoes(w, ended);
-    expect([calls, standing(w)], text).toEqual([{ E5: 1 }, { products: 6, assets: 3, assignments: 2 }]);
-    expect(text).toMatch(/approximate +op_\S+ E5 order:crm\/1: it is bought again under another order number/u);
-    await runsUntilQuiet(w);
-    expect(standing(w)).toEqual({ products: 4, assets: 2, assignments: 2 });
-    // The asset goes with the renewal, which is the last that it has: whoever holds it is told of before.
-    const undo = await w.run("undo", renewed);
-    expect(undo.stdout).toContain(`delete_asset`);
-    expect(undo.stdout).toContain(number);
-  });
+  it(
+    "of the run that ended the earlier order buys that again beside it, under another number",
+    { tags: "long" },
+    async () => {
+      const w = await placedOrders();
+      applyAll(w);
+      const number = numberOf(w, "A1");
+      w.orders.push(renewal);
+      const renewed = await runs(w);
+      amend(w, "1", { cancelled: true });
+      const ended = await runs(w);
+      expect(standing(w)).toEqual({ products: 4, assets: 2, assignments: 2 });
+      const { text, calls } = await undoes(w, ended);
+      expect([calls, standing(w)], text).toEqual([{ E5: 1 }, { products: 6, assets: 3, assignments: 2 }]);
+      expect(text).toMatch(/approximate +op_\S+ E5 order:crm\/1: it is bought again under another order number/u);
+      await runsUntilQuiet(w);
+      expect(standing(w)).toEqual({ products: 4, assets: 2, assignments: 2 });
+      // The asset goes with the renewal, which is the last that it has: whoever holds it is told of before.
+      const undo = await w.run("undo", renewed);
+      expect(undo.stdout).toContain(`delete_asset`);
+      expect(undo.stdout).toContain(number);
+    },
+  );
 });
 
-it("an undo gives a seat back that the run gave to somebody else", async () => {
+it("an undo gives a seat back that the run gave to somebody else", { tags: "long" }, async () => {
   const w = await placedOrders();
   applyAll(w);
   w.staff.push({ id: "S5", customer: "C1", holds: [] });

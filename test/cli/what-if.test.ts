@@ -61,25 +61,29 @@ describe("plan --stored", () => {
     expect([same.exitCode, same.stdout]).toEqual([0, expect.stringContaining("0 record(s) are otherwise by that")]);
   });
 
-  it("leaves a record whose raw form lacks its secrets as it was mapped, and says how many; names no private value", async () => {
-    const secret = [line("P1", "A1", { passwords: ["zqcanary-licence"] })];
-    const orders = [orderOf("1", "C1", { products: secret }), orderOf("2", "C2")];
-    const w = await world({ records: { customers: [{ id: "C1" }, { id: "C2" }], orders, staff: [] } });
-    expect((await w.run("run", "everything")).exitCode).toBe(0);
-    const left = temporary(w);
-    const run = other(w, (settings) => {
-      settings.sources.crm.streams.customers.mapping.name = { value: "Zqcanary other" };
-    });
-    const ended = await run("plan", "--stored");
-    expect(ended.exitCode, ended.stdout).toBe(2);
-    expect(ended.stdout).toMatch(/customers crm\/C1: name: \(private\) → \(private\)/u);
-    expect(ended.stdout).toContain("1 record(s) whose raw form lacks its secrets");
-    expect(ended.stdout).not.toContain("orders crm/1");
-    expect(ended.stdout).not.toMatch(/zqcanary/iu);
-    expect(left()).toEqual([]);
-  });
+  it(
+    "leaves a record whose raw form lacks its secrets as it was mapped, and says how many; names no private value",
+    { tags: "long" },
+    async () => {
+      const secret = [line("P1", "A1", { passwords: ["zqcanary-licence"] })];
+      const orders = [orderOf("1", "C1", { products: secret }), orderOf("2", "C2")];
+      const w = await world({ records: { customers: [{ id: "C1" }, { id: "C2" }], orders, staff: [] } });
+      expect((await w.run("run", "everything")).exitCode).toBe(0);
+      const left = temporary(w);
+      const run = other(w, (settings) => {
+        settings.sources.crm.streams.customers.mapping.name = { value: "Zqcanary other" };
+      });
+      const ended = await run("plan", "--stored");
+      expect(ended.exitCode, ended.stdout).toBe(2);
+      expect(ended.stdout).toMatch(/customers crm\/C1: name: \(private\) → \(private\)/u);
+      expect(ended.stdout).toContain("1 record(s) whose raw form lacks its secrets");
+      expect(ended.stdout).not.toContain("orders crm/1");
+      expect(ended.stdout).not.toMatch(/zqcanary/iu);
+      expect(left()).toEqual([]);
+    },
+  );
 
-  it("takes its copy away where it fails, and refuses to save what it planned", async () => {
+  it("takes its copy away where it fails, and refuses to save what it planned", { tags: "long" }, async () => {
     const w = await world({ records: company(2, 1) });
     expect((await w.run("run", "everything")).exitCode).toBe(0);
     const elsewhere = await world({ records: company(2, 1) });

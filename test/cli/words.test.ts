@@ -29,21 +29,25 @@ it("every command that a message, an example or the README names is there, and -
   expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\n$/u);
 });
 
-it("a ledger of one sandbox is refused with another one, however it is reached, and goes on with its own", async () => {
-  const one = await world();
-  expect((await one.run("run", "everything")).exitCode).toBe(0);
-  const other = await world();
-  one.environment["CRM_SYNC__log__level"] = "silent";
-  const wrong = await startCrmSync(
-    { folder: one.folder, environment: one.environment, sandbox: other.sandbox.url },
-    "run",
-    "everything",
-  ).ended;
-  expect(wrong.exitCode).toBe(65);
-  expect(wrong.stderr).toMatch(
-    /belongs to the sandbox [0-9a-f]{12}, and this command would use the sandbox [0-9a-f]{12}/u,
-  );
-  expect(wrong.stderr).toMatch(/start that sandbox again with the store that it kept/u);
-  expect(other.sandbox.counts().writingCalls).toBe(0);
-  expect((await one.run("run", "everything")).exitCode).toBe(0);
-});
+it(
+  "a ledger of one sandbox is refused with another one, however it is reached, and goes on with its own",
+  { tags: "long" },
+  async () => {
+    const one = await world();
+    expect((await one.run("run", "everything")).exitCode).toBe(0);
+    const other = await world();
+    one.environment["CRM_SYNC__log__level"] = "silent";
+    const wrong = await startCrmSync(
+      { folder: one.folder, environment: one.environment, sandbox: other.sandbox.url },
+      "run",
+      "everything",
+    ).ended;
+    expect(wrong.exitCode).toBe(65);
+    expect(wrong.stderr).toMatch(
+      /belongs to the sandbox [0-9a-f]{12}, and this command would use the sandbox [0-9a-f]{12}/u,
+    );
+    expect(wrong.stderr).toMatch(/start that sandbox again with the store that it kept/u);
+    expect(other.sandbox.counts().writingCalls).toBe(0);
+    expect((await one.run("run", "everything")).exitCode).toBe(0);
+  },
+);

@@ -1,3 +1,4 @@
+/** @module-tag sized */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { inspect } from "node:util";
@@ -156,7 +157,7 @@ describe("the reference of the configuration", () => {
     expect(described.length / rows.length).toBeGreaterThan(0.8);
   });
 
-  it("is the file that editors use (written anew by `vitest run test/config -u`)", async () => {
+  it("is the file that editors use (written anew by `vitest run test/config -u`)", { tags: "long" }, async () => {
     const forEditors = editorSchemaOf(configSchema, presetNames(shippedPresets));
     await expect(`${JSON.stringify(forEditors, null, 1)}\n`).toMatchFileSnapshot("../../config/schema.json");
   });
@@ -177,7 +178,7 @@ describe("a key that nothing reads", () => {
       .join("\n");
   const [schemas, program] = [textOf(true), textOf(false)];
 
-  it("is no key of the schema", () => {
+  it("is no key of the schema", { tags: "long" }, () => {
     const names = [...new Set(settingsOf(jsonSchemaOf(configSchema)).map(({ key }) => key.replace(/^.*[.>\]]/u, "")))];
     const isRead = (name: string): boolean =>
       new RegExp(`\\.${name}\\b|\\["${name}"\\]|[{,]\\s*${name}\\b\\s*[,}=:]`, "u").test(program) ||
@@ -304,25 +305,29 @@ describe("a corrupt configuration", () => {
     return lines.slice(index, end);
   }
 
-  it(`is refused with file and line, ${sizes.mistakes} of ${sizes.mistakes}, without repeating a secret`, async () => {
-    let refused = 0;
-    await fc.assert(
-      fc.asyncProperty(corruption, async ({ what, text }) => {
-        const { result, path } = await load(text);
-        expect(result.ok, what).toBe(false);
-        if (result.ok) return;
-        refused += 1;
-        expect(result.error.length, what).toBeGreaterThan(0);
-        for (const problem of result.error) {
-          expect(problem.place, what).toMatch(/:\d+:\d+$/u);
-          expect(problem.place?.startsWith(`${path}:`), what).toBe(true);
-          expect(problem.exitCode, what).toBe(78);
-          expect(problem.cure, what).toMatch(/\w/u);
-          expect(problem.message, what).not.toContain("canary");
-        }
-      }),
-      { numRuns: sizes.mistakes, seed: 20261120 },
-    );
-    expect(refused).toBe(sizes.mistakes);
-  });
+  it(
+    `is refused with file and line, ${sizes.mistakes} of ${sizes.mistakes}, without repeating a secret`,
+    { tags: "long" },
+    async () => {
+      let refused = 0;
+      await fc.assert(
+        fc.asyncProperty(corruption, async ({ what, text }) => {
+          const { result, path } = await load(text);
+          expect(result.ok, what).toBe(false);
+          if (result.ok) return;
+          refused += 1;
+          expect(result.error.length, what).toBeGreaterThan(0);
+          for (const problem of result.error) {
+            expect(problem.place, what).toMatch(/:\d+:\d+$/u);
+            expect(problem.place?.startsWith(`${path}:`), what).toBe(true);
+            expect(problem.exitCode, what).toBe(78);
+            expect(problem.cure, what).toMatch(/\w/u);
+            expect(problem.message, what).not.toContain("canary");
+          }
+        }),
+        { numRuns: sizes.mistakes, seed: 20261120 },
+      );
+      expect(refused).toBe(sizes.mistakes);
+    },
+  );
 });

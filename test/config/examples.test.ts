@@ -44,26 +44,30 @@ describe("config/northwind.yaml", () => {
     return;
   }
 
-  it("makes 91 customers and 830 orders with 2,155 products of it, all of which the sandbox takes", async () => {
-    const loaded = await load();
-    const records = await readExample(loaded);
-    expect(records.bad).toEqual([]);
-    expect([records.customers.length, records.orders.length, records.staff.length]).toEqual([91, 830, 0]);
-    const { bodies, placed, waiting } = ordersOf(records, loaded.config.assumptions);
-    expect(waiting).toEqual([]);
-    expect(bodies).toHaveLength(830);
-    expect(contentsOf(placed)).toEqual({
-      assets: 830,
-      numbers: 830,
-      "numbers of the CRM": 0,
-      extensions: 0,
-      products: 2_155,
-      "products on numbers": 2_155,
-      features: 0,
-    });
-  });
+  it(
+    "makes 91 customers and 830 orders with 2,155 products of it, all of which the sandbox takes",
+    { tags: "long" },
+    async () => {
+      const loaded = await load();
+      const records = await readExample(loaded);
+      expect(records.bad).toEqual([]);
+      expect([records.customers.length, records.orders.length, records.staff.length]).toEqual([91, 830, 0]);
+      const { bodies, placed, waiting } = ordersOf(records, loaded.config.assumptions);
+      expect(waiting).toEqual([]);
+      expect(bodies).toHaveLength(830);
+      expect(contentsOf(placed)).toEqual({
+        assets: 830,
+        numbers: 830,
+        "numbers of the CRM": 0,
+        extensions: 0,
+        products: 2_155,
+        "products on numbers": 2_155,
+        features: 0,
+      });
+    },
+  );
 
-  it("sends no date of its own as a limit, and its quantities as nodes", async () => {
+  it("sends no date of its own as a limit, and its quantities as nodes", { tags: "long" }, async () => {
     const loaded = await load();
     const { bodies } = ordersOf(await readExample(loaded), loaded.config.assumptions);
     expect(JSON.stringify(bodies)).not.toMatch(/limit(?:Start|End)Date|199[678]/);
@@ -101,7 +105,7 @@ describe("config/production.example.yaml", () => {
   const shown = outlineOf(text);
   const rows = settingsOf(jsonSchemaOf(configSchema));
 
-  it("loads with the variables of its table, all of which it uses", async () => {
+  it("loads with the variables of its table, all of which it uses", { tags: "long" }, async () => {
     expect(secrets.length).toBeGreaterThan(5);
     const loaded = await loadExample(path, { environment });
     expect(loaded.secrets.values().sort()).toEqual(Object.values(environment).sort());

@@ -176,6 +176,7 @@ describe("what is found to fit", () => {
 
   it.each([...bodies, ...answers])(
     "is one that its schema takes as it is, whatever is wrong with others: %s",
+    { tags: "long" },
     (_name, schema, body) => {
       const path = fc.array(fc.nat(30), { minLength: 1, maxLength: 9 });
       const how = fc.constantFrom("other", "without", "another", "longer");
@@ -206,7 +207,7 @@ describe("what is found to fit", () => {
   });
 });
 
-it("a wide answer is not remembered once it has been looked at", async () => {
+it("a wide answer is not remembered once it has been looked at", { tags: "long" }, async () => {
   setFlagsFromString("--expose-gc");
   const collect: unknown = runInNewContext("gc");
   const heap = async (): Promise<number> => {
@@ -249,7 +250,7 @@ describe("what only the schema itself can judge", () => {
     ["a check that answers later", z.object({ a: text }).refine(() => Promise.resolve(false)), { a: "x" }],
   ];
 
-  it.each(cases)("%s", (_name, schema, value) => {
+  it.each(cases)("%s", { tags: "long" }, (_name, schema, value) => {
     expect(fits(schema, value)).toBe(false);
   });
 });

@@ -58,7 +58,7 @@ function idsUnder(packages: readonly Package[]): string[] {
 }
 
 describe("whatever order the rows of an order come in", () => {
-  it("they make the same tree with the same hash", () => {
+  it("they make the same tree with the same hash", { tags: "long" }, () => {
     fc.assert(
       fc.property(shuffled, ([instances, other]) => {
         const left = buildAssets(instances);

@@ -182,7 +182,7 @@ describe("trees of any size", () => {
     ]);
   });
 
-  it("are built 100,000 wide, good ones and bad ones", () => {
+  it("are built 100,000 wide, good ones and bad ones", { tags: "long" }, () => {
     const wide = Array.from({ length: 100_000 }, (_, index) => product(`p${index}`, "a"));
     const good = buildAssets([asset("a"), ...wide]);
     expect([good.faults.length, good.assets[0]?.products.length]).toEqual([0, 100_000]);

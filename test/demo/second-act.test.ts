@@ -38,18 +38,22 @@ function copied(): { act: (number: 1 | 2) => Promise<{ exitCode: number; said: s
   };
 }
 
-it("the second act amends, renames and takes a leaver's licence back, and holds what a cancelled order brought", async () => {
-  expect(edits.map(({ record }) => record)).toHaveLength(5);
-  const { act, config } = copied();
-  expect((await act(1)).exitCode, "some records wait in quarantine").toBe(3);
-  const second = await act(2);
-  const { calls, held } = JSON.parse(second.said);
-  expect([second.exitCode, calls], second.said).toEqual([4, { E4: 1, E5: 1, M2: 1, M9: 1 }]);
-  expect(held).toMatchObject([{ explanation: expect.stringContaining("the order crm/SO-50007 was cancelled") }]);
-  expect(JSON.parse((await act(2)).said), "nothing is done twice").toMatchObject({ calls: {}, held });
-  const words = ["--sandbox", "approve", held[0].id, "--reason", "asked the customer"];
-  const approved = await crmSync({ config }, ...words);
-  expect(approved.exitCode, approved.stderr).toBe(0);
-  const third = await act(2);
-  expect([third.exitCode, JSON.parse(third.said)]).toMatchObject([3, { calls: { E5: 1 }, held: [] }]);
-});
+it(
+  "the second act amends, renames and takes a leaver's licence back, and holds what a cancelled order brought",
+  { tags: "long" },
+  async () => {
+    expect(edits.map(({ record }) => record)).toHaveLength(5);
+    const { act, config } = copied();
+    expect((await act(1)).exitCode, "some records wait in quarantine").toBe(3);
+    const second = await act(2);
+    const { calls, held } = JSON.parse(second.said);
+    expect([second.exitCode, calls], second.said).toEqual([4, { E4: 1, E5: 1, M2: 1, M9: 1 }]);
+    expect(held).toMatchObject([{ explanation: expect.stringContaining("the order crm/SO-50007 was cancelled") }]);
+    expect(JSON.parse((await act(2)).said), "nothing is done twice").toMatchObject({ calls: {}, held });
+    const words = ["--sandbox", "approve", held[0].id, "--reason", "asked the customer"];
+    const approved = await crmSync({ config }, ...words);
+    expect(approved.exitCode, approved.stderr).toBe(0);
+    const third = await act(2);
+    expect([third.exitCode, JSON.parse(third.said)]).toMatchObject([3, { calls: { E5: 1 }, held: [] }]);
+  },
+);

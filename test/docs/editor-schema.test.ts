@@ -71,7 +71,7 @@ describe("the schema for editors", () => {
     expect(verdicts(stream, { mapping: recordExamples[stream].mapping })).toEqual(both(true));
   });
 
-  it("takes every example of the configuration's reference, and the files in config", () => {
+  it("takes every example of the configuration's reference, and the files in config", { tags: "long" }, () => {
     for (const section of sectionsOf(jsonSchemaOf(configSchema)))
       for (const example of section.place === "" ? [] : section.examples)
         expect(says(ofConfig, inPlace(section, example, true)), JSON.stringify(example)).toEqual([]);

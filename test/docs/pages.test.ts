@@ -11,11 +11,15 @@ import { assumptions } from "../../src/contract/assumptions/assumptions.ts";
 const folder = join(import.meta.dirname, "../../docs");
 const read = (name: string): string => readFileSync(join(folder, name), "utf8");
 
-it.each(Object.entries(pages))("docs/%s is what the program says (`npm run docs` writes it)", (name, make) => {
-  expect(read(name) === make(), `docs/${name} is out of date: run \`npm run docs\` and commit it`).toBe(true);
-});
+it.each(Object.entries(pages))(
+  "docs/%s is what the program says (`npm run docs` writes it)",
+  { tags: "long" },
+  (name, make) => {
+    expect(read(name) === make(), `docs/${name} is out of date: run \`npm run docs\` and commit it`).toBe(true);
+  },
+);
 
-it("the page of the assumptions has every row of the contract's reading notes", () => {
+it("the page of the assumptions has every row of the contract's reading notes", { tags: "long" }, () => {
   const rows = [...read("assumptions.md").matchAll(/^\| (A\d+) \| (assumption|choice) \|/gmu)].map(([, id]) => id);
   expect(rows).toEqual(assumptions.map(({ id }) => id));
   expect(rows).toHaveLength(43);

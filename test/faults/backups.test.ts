@@ -1,3 +1,4 @@
+/** @module-tag sized */
 import { readdirSync } from "node:fs";
 import { spawnSync } from "node:child_process";
 import { mkdirSync, statfsSync, writeFileSync } from "node:fs";
@@ -45,59 +46,65 @@ function expectEachOnce(w: World, told: string): void {
   expect(Object.keys(w.sandbox.state().orders), told).toHaveLength(w.orders.length);
 }
 
-it(`a backup of ${sizes.backups} random moments of runs is whole, and with what it lacks nothing is done twice`, async () => {
-  const draws = new Draws(7);
-  const w = await world({ records: company(growth, 1), sandbox: { latencyMs: 10 } });
-  const backups: Taken[] = [];
-  for (let round = 1; backups.length < sizes.backups; round += 1) {
-    growTo(w, growth * round);
-    backups.push(...(await backedUpMeanwhile(w, draws)));
-  }
-  w.answerAtOnce();
-  expect(new Set(backups.map(({ commits }) => commits)).size, "moments that differ").toBeGreaterThan(sizes.backups / 4);
-  const newest = document(await w.run("--json", "backup", "--to", w.path("backups")));
-
-  const wrong: string[] = [];
-  // Only the first lacks nothing: from then on every backup lacks what the run and the rebuild after it wrote.
-  let lacks = false;
-  for (const { path } of [newest, ...backups.slice(0, sizes.backups), newest]) {
-    const restored = await w.run("--json", "restore", path);
-    const { gap } = document(restored);
-    expect(gap, restored.stdout + restored.stderr).toBeDefined();
-    const { result, calls } = await w.writes(async () => await w.run("run", "everything"));
-    const told = `${path}: restore ${restored.exitCode} ${JSON.stringify(gap)}, run ${result.exitCode}`;
-    if (Object.keys(calls).length > 0) wrong.push(`${told}: ${JSON.stringify(calls)}`);
-    const expected = lacks ? [exitCodes.recordsRejected, "known", exitCodes.ledgerRefused] : [0, "none", 0];
-    if (JSON.stringify([restored.exitCode, gap.kind, result.exitCode]) !== JSON.stringify(expected)) wrong.push(told);
-    if (!lacks) {
-      lacks = true;
-      continue;
+it(
+  `a backup of ${sizes.backups} random moments of runs is whole, and with what it lacks nothing is done twice`,
+  { tags: "long" },
+  async () => {
+    const draws = new Draws(7);
+    const w = await world({ isOnMachineTime: true, records: company(growth, 1), sandbox: { latencyMs: 10 } });
+    const backups: Taken[] = [];
+    for (let round = 1; backups.length < sizes.backups; round += 1) {
+      growTo(w, growth * round);
+      backups.push(...(await backedUpMeanwhile(w, draws)));
     }
-    const rebuilt = await w.writes(async () => await w.run("rebuild", "--by", "anna"));
-    const after = await w.writes(async () => await w.run("run", "everything"));
-    // What was on its way when the backup was made is told of, and nothing of it is sent.
-    const ended = `${told}, rebuild ${rebuilt.result.exitCode}: ${rebuilt.result.stdout}`;
-    if (Object.keys(rebuilt.calls).length + Object.keys(after.calls).length > 0)
-      wrong.push(`${ended}: ${JSON.stringify([rebuilt.calls, after.calls])}`);
-    if (after.result.exitCode !== 0) wrong.push(`${ended}, run ${after.result.exitCode}: ${after.result.stdout}`);
-    expectEachOnce(w, ended);
-  }
-  expect(wrong).toEqual([]);
+    w.answerAtOnce();
+    expect(new Set(backups.map(({ commits }) => commits)).size, "moments that differ").toBeGreaterThan(
+      sizes.backups / 4,
+    );
+    const newest = document(await w.run("--json", "backup", "--to", w.path("backups")));
 
-  const back = await w.run("restore", newest.path);
-  expect([back.exitCode, back.stdout], back.stderr).toEqual([
-    exitCodes.recordsRejected,
-    expect.stringContaining("it lacks what was done until"),
-  ]);
-  expect((await w.run("rebuild")).exitCode).toBe(0);
-  growTo(w, w.customers.length + 1);
-  const { result, calls } = await w.writes(async () => await w.run("run", "everything"));
-  expect([result.exitCode, calls["E2"], calls["E5"]]).toEqual([0, 1, 1]);
-  expect(rowsOf(w.path("ledger.db"), "select count(*) as n from placed_order where to_at is null")).toEqual([
-    { n: w.orders.length },
-  ]);
-  expectEachOnce(w, "in the end");
-});
+    const wrong: string[] = [];
+    // Only the first lacks nothing: from then on every backup lacks what the run and the rebuild after it wrote.
+    let lacks = false;
+    for (const { path } of [newest, ...backups.slice(0, sizes.backups), newest]) {
+      const restored = await w.run("--json", "restore", path);
+      const { gap } = document(restored);
+      expect(gap, restored.stdout + restored.stderr).toBeDefined();
+      const { result, calls } = await w.writes(async () => await w.run("run", "everything"));
+      const told = `${path}: restore ${restored.exitCode} ${JSON.stringify(gap)}, run ${result.exitCode}`;
+      if (Object.keys(calls).length > 0) wrong.push(`${told}: ${JSON.stringify(calls)}`);
+      const expected = lacks ? [exitCodes.recordsRejected, "known", exitCodes.ledgerRefused] : [0, "none", 0];
+      if (JSON.stringify([restored.exitCode, gap.kind, result.exitCode]) !== JSON.stringify(expected)) wrong.push(told);
+      if (!lacks) {
+        lacks = true;
+        continue;
+      }
+      const rebuilt = await w.writes(async () => await w.run("rebuild", "--by", "anna"));
+      const after = await w.writes(async () => await w.run("run", "everything"));
+      // What was on its way when the backup was made is told of, and nothing of it is sent.
+      const ended = `${told}, rebuild ${rebuilt.result.exitCode}: ${rebuilt.result.stdout}`;
+      if (Object.keys(rebuilt.calls).length + Object.keys(after.calls).length > 0)
+        wrong.push(`${ended}: ${JSON.stringify([rebuilt.calls, after.calls])}`);
+      if (after.result.exitCode !== 0) wrong.push(`${ended}, run ${after.result.exitCode}: ${after.result.stdout}`);
+      expectEachOnce(w, ended);
+    }
+    expect(wrong).toEqual([]);
+
+    const back = await w.run("restore", newest.path);
+    expect([back.exitCode, back.stdout], back.stderr).toEqual([
+      exitCodes.recordsRejected,
+      expect.stringContaining("it lacks what was done until"),
+    ]);
+    expect((await w.run("rebuild")).exitCode).toBe(0);
+    growTo(w, w.customers.length + 1);
+    const { result, calls } = await w.writes(async () => await w.run("run", "everything"));
+    expect([result.exitCode, calls["E2"], calls["E5"]]).toEqual([0, 1, 1]);
+    expect(rowsOf(w.path("ledger.db"), "select count(*) as n from placed_order where to_at is null")).toEqual([
+      { n: w.orders.length },
+    ]);
+    expectEachOnce(w, "in the end");
+  },
+);
 
 /** Mounts a small disk; false where this user may not. */
 function smallDisk(place: string, size: string): boolean {
@@ -109,7 +116,7 @@ function smallDisk(place: string, size: string): boolean {
 
 describe("a disk for backups that is full", () => {
   it("is named, leaves the backups that are there, and stops no other job", async ({ annotate }) => {
-    const w = await world({ records: company(1, 1) });
+    const w = await world({ isOnMachineTime: true, records: company(1, 1) });
     if (!smallDisk(w.path("disk"), "8m")) {
       await annotate("NOT tried here: file systems cannot be mounted");
       return;

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { describe, expect, it } from "vitest";
 import { barriers, browserPath, lookAs, schemes, sideways, widths } from "../support/browser.ts";
 import type { Width } from "../support/browser.ts";

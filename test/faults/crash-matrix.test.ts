@@ -1,3 +1,4 @@
+/** @module-tag sized */
 import { join } from "node:path";
 import pLimit from "p-limit";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -170,7 +171,7 @@ const rows = cellsOf(changes, ({ asksPerson }) =>
 );
 
 describe.concurrent.each(rows)("killed with SIGKILL while %s,", (name, change, points) => {
-  it.each(points)("%s: the same command brings everything to its end, once", { timeout: 300_000 }, async (point) => {
+  it.each(points)("%s: the same command brings everything to its end, once", { tags: "long" }, async (point) => {
     await twoAtOnce(() =>
       inCell(`${name} ${point}`, change, async (cell) => {
         const earlier = earlierKill[point];

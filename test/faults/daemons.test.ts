@@ -1,3 +1,7 @@
+/**
+ * @module-tag long
+ * @module-tag sized
+ */
 import { copyFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,3 +1,4 @@
+/** @module-tag sized */
 import { cpSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -102,7 +103,7 @@ function lastAttempt(cell: Cell, kind: string): z.infer<typeof attemptRow> | und
 }
 
 describe("a write that is answered with a code", () => {
-  it.each(sampled(written(), 8))("%s", async (_title, { code, effect, change, applied }) => {
+  it.each(sampled(written(), 8))("%s", { tags: "long" }, async (_title, { code, effect, change, applied }) => {
     const { endpoint, kind } = change;
     const environment = change.environment ?? {};
     await cells.within(
@@ -170,24 +171,28 @@ const answered = readers.flatMap(({ read, settling }) =>
 );
 
 describe("a read that is answered with a code", () => {
-  it.each(sampled(answered, 3))("%s: nothing is concluded from it", async (_title, { read, settling, code }) => {
-    const change = changeOf(settling);
-    await cells.within(cells.place(settling), change.environment ?? {}, async (cell) => {
-      const { sandbox } = cell;
-      sandbox.faults.add({ operation: read, fault: "status299", code });
-      const first = runResultOf(await cell.run());
-      expect(first).toMatchObject({ exit: 5, writingCalls: 0, balance: { adds: true } });
-      expect(sandbox.counts().writingCalls).toBe(0);
-      const { effect } = meaningOf(code, read);
-      // One that is about the service's own trouble is repeated; one that refuses is not, and a fixed token has no
-      // other to be tried.
-      if (effect === "unknown") expect(cell.calls(read)).toBeGreaterThan(1);
-      else expect(cell.calls(read)).toBe(1);
-      sandbox.faults.clear();
-      goodRunOf(await cell.run());
-      expect(await cell.wrong(change.wished)).toEqual([]);
-    });
-  });
+  it.each(sampled(answered, 3))(
+    "%s: nothing is concluded from it",
+    { tags: "long" },
+    async (_title, { read, settling, code }) => {
+      const change = changeOf(settling);
+      await cells.within(cells.place(settling), change.environment ?? {}, async (cell) => {
+        const { sandbox } = cell;
+        sandbox.faults.add({ operation: read, fault: "status299", code });
+        const first = runResultOf(await cell.run());
+        expect(first).toMatchObject({ exit: 5, writingCalls: 0, balance: { adds: true } });
+        expect(sandbox.counts().writingCalls).toBe(0);
+        const { effect } = meaningOf(code, read);
+        // One that is about the service's own trouble is repeated; one that refuses is not, and a fixed token has no
+        // other to be tried.
+        if (effect === "unknown") expect(cell.calls(read)).toBeGreaterThan(1);
+        else expect(cell.calls(read)).toBe(1);
+        sandbox.faults.clear();
+        goodRunOf(await cell.run());
+        expect(await cell.wrong(change.wished)).toEqual([]);
+      });
+    },
+  );
 });
 
 describe("the codes", () => {

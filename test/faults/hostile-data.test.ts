@@ -1,3 +1,4 @@
+/** @module-tag sized */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "csv-parse/sync";
@@ -245,13 +246,13 @@ const cases = Object.entries(hostileClasses({ longest })).flatMap(([name, hostil
 );
 
 describe(`hostile records between clean ones, ${sizes.hostile} of a class`, () => {
-  it.each(sampled(cases, 6))("%s (%s)", { timeout: 600_000 }, async (_name, format, hostile) => {
+  it.each(sampled(cases, 6))("%s (%s)", { tags: "long", timeout: 600_000 }, async (_name, format, hostile) => {
     await inWorld((world) => meet(world, format, hostile));
   });
 });
 
 describe("a report for a spreadsheet", () => {
-  it("begins no cell like a formula, whatever ids and names hold", async () => {
+  it("begins no cell like a formula, whatever ids and names hold", { tags: "long" }, async () => {
     await inWorld(async (world) => {
       const starts = ["=1+1", "+1", "-1", "@SUM(1)", "\t=1", "\r=1", "\uFF1D1", '=HYPERLINK("http://evil.example")'];
       const good = starts.map((start, index) =>
@@ -294,58 +295,66 @@ describe("a report for a spreadsheet", () => {
 });
 
 describe("a configuration", () => {
-  it("whose aliases grow beyond measure is refused with its place, and nothing is started", async () => {
-    await inWorld(async (world) => {
-      const laughs = Array.from({ length: 30 }, (_, index) =>
-        index === 0
-          ? "a0: &a0 [x, x, x, x]"
-          : `a${index}: &a${index} [*a${index - 1}, *a${index - 1}, *a${index - 1}, *a${index - 1}]`,
-      );
-      writeFileSync(configOf(world.path), `${laughs.join("\n")}\n`);
-      const ended = await crmSync(options(world), "check");
-      expect(ended.exitCode).toBe(78);
-      expect(ended.stderr).toMatch(/crm-sync\.yaml:\d+:\d+: /u);
-      expect(world.sandbox.counts().calls).toEqual({});
-    });
-  });
+  it(
+    "whose aliases grow beyond measure is refused with its place, and nothing is started",
+    { tags: "long" },
+    async () => {
+      await inWorld(async (world) => {
+        const laughs = Array.from({ length: 30 }, (_, index) =>
+          index === 0
+            ? "a0: &a0 [x, x, x, x]"
+            : `a${index}: &a${index} [*a${index - 1}, *a${index - 1}, *a${index - 1}, *a${index - 1}]`,
+        );
+        writeFileSync(configOf(world.path), `${laughs.join("\n")}\n`);
+        const ended = await crmSync(options(world), "check");
+        expect(ended.exitCode).toBe(78);
+        expect(ended.stderr).toMatch(/crm-sync\.yaml:\d+:\d+: /u);
+        expect(world.sandbox.counts().calls).toEqual({});
+      });
+    },
+  );
 });
 
 describe("an answer of the platform that is nested ten thousand deep", () => {
-  it("is unreadable and no proof of anything: an order in doubt is not placed again, and is settled by the next answer", async () => {
-    await inWorld(async (world) => {
-      writeWorld(world.path);
-      const runThrough = (sandbox: string) => runJob({ ...options(world), sandbox });
-      goodRunOf(await runThrough(world.sandbox.url));
-      const change = changes["E5 places an order"];
-      if (change === undefined) throw new Error("the world has no order to place");
-      writeWorld(world.path, change.world);
-      const deep = `${"[".repeat(10_000)}${"]".repeat(10_000)}`;
-      const proxy = await startChangingProxy(world.sandbox.url, (url, text) =>
-        url.includes("/merchandiseProducts") ? text.replace('"data":{', `"data":{"more":${deep},`) : undefined,
-      );
-      try {
-        world.sandbox.faults.add({ operation: "E5", fault: "appliedNoReply", nth: 1 });
-        const first = runResultOf(await runThrough(proxy.url));
-        expect(first).toMatchObject({ state: "done", exit: 5, balance: { adds: true } });
-        const status = await crmSync(options(world), "status");
-        expect(status.stdout + JSON.stringify(first)).not.toMatch(/RangeError|call stack|defect/u);
-        const again = runResultOf(await runThrough(proxy.url));
-        expect(again).toMatchObject({ state: "done", exit: 5, writingCalls: 0, balance: { adds: true } });
-        const verified = await crmSync({ ...options(world), sandbox: proxy.url }, "--json", "run", "verify");
-        expect(verified.exitCode).toBe(5);
-        expect(verified.stdout + verified.stderr).toContain(
-          "M7 got an answer that does not fit the contract: HTTP 200 with a body nested deeper than 100 levels",
+  it(
+    "is unreadable and no proof of anything: an order in doubt is not placed again, and is settled by the next answer",
+    { tags: "long" },
+    async () => {
+      await inWorld(async (world) => {
+        writeWorld(world.path);
+        const runThrough = (sandbox: string) => runJob({ ...options(world), sandbox });
+        goodRunOf(await runThrough(world.sandbox.url));
+        const change = changes["E5 places an order"];
+        if (change === undefined) throw new Error("the world has no order to place");
+        writeWorld(world.path, change.world);
+        const deep = `${"[".repeat(10_000)}${"]".repeat(10_000)}`;
+        const proxy = await startChangingProxy(world.sandbox.url, (url, text) =>
+          url.includes("/merchandiseProducts") ? text.replace('"data":{', `"data":{"more":${deep},`) : undefined,
         );
-        expect(verified.stdout + verified.stderr).not.toMatch(/RangeError|call stack|defect/u);
-      } finally {
-        await proxy.close();
-      }
-      goodRunOf(await runThrough(world.sandbox.url));
-      const orders = Object.values(world.sandbox.state().orders);
-      expect(orders.map((placed) => placed.calls)).toEqual([1, 1]);
-      expect(goodRunOf(await runThrough(world.sandbox.url)).writingCalls).toBe(0);
-    });
-  });
+        try {
+          world.sandbox.faults.add({ operation: "E5", fault: "appliedNoReply", nth: 1 });
+          const first = runResultOf(await runThrough(proxy.url));
+          expect(first).toMatchObject({ state: "done", exit: 5, balance: { adds: true } });
+          const status = await crmSync(options(world), "status");
+          expect(status.stdout + JSON.stringify(first)).not.toMatch(/RangeError|call stack|defect/u);
+          const again = runResultOf(await runThrough(proxy.url));
+          expect(again).toMatchObject({ state: "done", exit: 5, writingCalls: 0, balance: { adds: true } });
+          const verified = await crmSync({ ...options(world), sandbox: proxy.url }, "--json", "run", "verify");
+          expect(verified.exitCode).toBe(5);
+          expect(verified.stdout + verified.stderr).toContain(
+            "M7 got an answer that does not fit the contract: HTTP 200 with a body nested deeper than 100 levels",
+          );
+          expect(verified.stdout + verified.stderr).not.toMatch(/RangeError|call stack|defect/u);
+        } finally {
+          await proxy.close();
+        }
+        goodRunOf(await runThrough(world.sandbox.url));
+        const orders = Object.values(world.sandbox.state().orders);
+        expect(orders.map((placed) => placed.calls)).toEqual([1, 1]);
+        expect(goodRunOf(await runThrough(world.sandbox.url)).writingCalls).toBe(0);
+      });
+    },
+  );
 });
 
 describe("what a hostile record costs", () => {

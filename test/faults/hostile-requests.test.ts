@@ -1,3 +1,4 @@
+/** @module-tag sized */
 import { describe, expect, it } from "vitest";
 import { hostileTexts, intruder } from "../support/intruders.ts";
 import { sizes } from "../support/sizes.ts";
@@ -61,7 +62,7 @@ async function hostileWorld(): Promise<World> {
 describe("hostile requests to the pages", () => {
   it(
     `break no page, become no markup and show nothing private to who may not see it (${sizes.requests}, seed ${seed})`,
-    { timeout: 3_600_000 },
+    { tags: "long", timeout: 3_600_000 },
     async () => {
       const w = await hostileWorld();
       const share = Math.ceil(sizes.requests / Object.keys(visitors).length);

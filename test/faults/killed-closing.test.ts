@@ -39,7 +39,7 @@ function chosen(steps: readonly string[]): number[] {
   return [...new Set([...found, steps.indexOf("name") + 7])].map((at) => at + 1).toSorted((a, b) => a - b);
 }
 
-it("a closing that is killed at any step is closed whole or not at all", { timeout: 300_000 }, async () => {
+it("a closing that is killed at any step is closed whole or not at all", { tags: "long" }, async () => {
   const w = await world();
   w.extra = `${w.extra}books: { formats: [json] }\n`;
   w.write();

@@ -10,7 +10,7 @@ const preload = join(import.meta.dirname, "../support/kill-at-commit.ts");
 
 it(
   "an erasure that is killed has erased all of it or nothing, and the next one leaves no byte",
-  { timeout: 300_000 },
+  { tags: "long" },
   async () => {
     const w = await livedWithGone();
     await gone(w);

@@ -1,3 +1,4 @@
+/** @module-tag sized */
 import { describe, expect, it } from "vitest";
 import { killPoints } from "../support/kill-points-names.ts";
 import { expectWhole, killedInRun } from "../support/killed-at.ts";
@@ -42,30 +43,38 @@ const nthOf = (w: World, half: Half) => (): number =>
     : 2;
 
 describe.each(cellsOf(halves, () => sampled(points, 4)))("%s", (name, half, own) => {
-  it.each(own)("killed %s: there is one purchase and one deletion, and nothing is lost", async (point) => {
-    const w = await moved(half);
-    const had = w.sandbox.counts().effects["E5"] ?? 0;
-    await killedInRun(w, point, half.kind, nthOf(w, half));
-    expectWhole(w);
-    const now = await places(w);
-    if (half.replacement === "overlap") expect(Object.keys(now), `${name}: stands nowhere`).not.toEqual([]);
-    else expect(Object.keys(now).length, `${name}: stands twice`).toBeLessThan(2);
+  it.each(own)(
+    "killed %s: there is one purchase and one deletion, and nothing is lost",
+    { tags: "long" },
+    async (point) => {
+      const w = await moved(half);
+      const had = w.sandbox.counts().effects["E5"] ?? 0;
+      await killedInRun(w, point, half.kind, nthOf(w, half));
+      expectWhole(w);
+      const now = await places(w);
+      if (half.replacement === "overlap") expect(Object.keys(now), `${name}: stands nowhere`).not.toEqual([]);
+      else expect(Object.keys(now).length, `${name}: stands twice`).toBeLessThan(2);
 
-    await runsUntilQuiet(w);
-    expect(await places(w)).toEqual({ C2: ["P1", "Q1"] });
-    expect((w.sandbox.counts().effects["E5"] ?? 0) - had).toBe(2);
-    expectWhole(w);
-  });
+      await runsUntilQuiet(w);
+      expect(await places(w)).toEqual({ C2: ["P1", "Q1"] });
+      expect((w.sandbox.counts().effects["E5"] ?? 0) - had).toBe(2);
+      expectWhole(w);
+    },
+  );
 });
 
 describe.each(Object.entries(halves))("%s", (_name, half) => {
-  it.each(["appliedNoReply", "resetBefore"] as const)("whose answer is lost (%s) is made once", async (fault) => {
-    const w = await moved(half);
-    const had = w.sandbox.counts().effects["E5"] ?? 0;
-    w.sandbox.faults.add({ operation: "E5", fault, nth: isFirst(half) ? 1 : 2 });
-    await runsUntilQuiet(w);
-    expect(await places(w)).toEqual({ C2: ["P1", "Q1"] });
-    expect((w.sandbox.counts().effects["E5"] ?? 0) - had).toBe(2);
-    expectWhole(w);
-  });
+  it.each(["appliedNoReply", "resetBefore"] as const)(
+    "whose answer is lost (%s) is made once",
+    { tags: "long" },
+    async (fault) => {
+      const w = await moved(half);
+      const had = w.sandbox.counts().effects["E5"] ?? 0;
+      w.sandbox.faults.add({ operation: "E5", fault, nth: isFirst(half) ? 1 : 2 });
+      await runsUntilQuiet(w);
+      expect(await places(w)).toEqual({ C2: ["P1", "Q1"] });
+      expect((w.sandbox.counts().effects["E5"] ?? 0) - had).toBe(2);
+      expectWhole(w);
+    },
+  );
 });

@@ -1,3 +1,4 @@
+/** @module-tag sized */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -191,51 +192,59 @@ function allowed({ effects = 1, setsState }: Undone): number[] {
 describe.each(rows)("an undo that %s,", (name, taken, points) => {
   const { kind, endpoint } = taken;
 
-  it.each(points)("killed %s: said again it goes on, and each of its steps is done once", async (point) => {
-    const { w, run, before } = await runToTakeBack(taken);
-    const file = w.path("undo.ndjson");
-    await w.run("undo", run, "--out", file);
-    const since = new Date().toISOString();
-    const had = { ...w.sandbox.counts().effects };
-    const kill = async (at: KillPoint): Promise<void> => {
-      const lift = silentAt(at, w.sandbox, { operation: endpoint, nth: 1 });
-      const orders = { KILL_POINT: at, KILL_KIND: kind, KILL_OPERATION: lastOf(w, kind, since) };
-      const { signal, stdout, stderr } = await killed(w, atPoint, orders, "apply", file);
-      await lift(signal === "SIGKILL");
-      expect(signal, `${name}, ${at}: not reached: ${stdout}${stderr.slice(-1500)}`).toBe("SIGKILL");
-    };
-    const earlier = earlierKill[point];
-    if (earlier !== undefined) await kill(earlier);
-    await kill(point);
-    expectWhole(w);
+  it.each(points)(
+    "killed %s: said again it goes on, and each of its steps is done once",
+    { tags: "long" },
+    async (point) => {
+      const { w, run, before } = await runToTakeBack(taken);
+      const file = w.path("undo.ndjson");
+      await w.run("undo", run, "--out", file);
+      const since = new Date().toISOString();
+      const had = { ...w.sandbox.counts().effects };
+      const kill = async (at: KillPoint): Promise<void> => {
+        const lift = silentAt(at, w.sandbox, { operation: endpoint, nth: 1 });
+        const orders = { KILL_POINT: at, KILL_KIND: kind, KILL_OPERATION: lastOf(w, kind, since) };
+        const { signal, stdout, stderr } = await killed(w, atPoint, orders, "apply", file);
+        await lift(signal === "SIGKILL");
+        expect(signal, `${name}, ${at}: not reached: ${stdout}${stderr.slice(-1500)}`).toBe("SIGKILL");
+      };
+      const earlier = earlierKill[point];
+      if (earlier !== undefined) await kill(earlier);
+      await kill(point);
+      expectWhole(w);
 
-    await goesOn(w, run, file);
-    expect(await stands(w)).toEqual(before);
-    const effects = (w.sandbox.counts().effects[endpoint] ?? 0) - (had[endpoint] ?? 0);
-    expect(allowed(taken)).toContain(effects);
-    expectWhole(w);
-  });
+      await goesOn(w, run, file);
+      expect(await stands(w)).toEqual(before);
+      const effects = (w.sandbox.counts().effects[endpoint] ?? 0) - (had[endpoint] ?? 0);
+      expect(allowed(taken)).toContain(effects);
+      expectWhole(w);
+    },
+  );
 });
 
 const lost = ["refused", "resetBefore", "appliedNoReply", "resetMidReply", "http503"] as const;
 
 describe.each(cellsOf(undone, () => lost).map(everyOther))("an undo that %s,", (_name, taken, faults) => {
-  it.each(faults)("whose answer is %s: said again it goes on, and each of its steps is done once", async (fault) => {
-    const { w, run, before } = await runToTakeBack(taken);
-    const { endpoint } = taken;
-    const file = w.path("undo.ndjson");
-    await w.run("undo", run, "--out", file);
-    const had = { ...w.sandbox.counts().effects };
-    w.sandbox.faults.add({ operation: endpoint, fault, nth: 1 });
-    await w.run("apply", file);
-    w.sandbox.faults.clear();
-    expectWhole(w);
-    await goesOn(w, run, file);
-    expect(await stands(w)).toEqual(before);
-    const effects = (w.sandbox.counts().effects[endpoint] ?? 0) - (had[endpoint] ?? 0);
-    expect(allowed(taken)).toContain(effects);
-    expectWhole(w);
-  });
+  it.each(faults)(
+    "whose answer is %s: said again it goes on, and each of its steps is done once",
+    { tags: "long" },
+    async (fault) => {
+      const { w, run, before } = await runToTakeBack(taken);
+      const { endpoint } = taken;
+      const file = w.path("undo.ndjson");
+      await w.run("undo", run, "--out", file);
+      const had = { ...w.sandbox.counts().effects };
+      w.sandbox.faults.add({ operation: endpoint, fault, nth: 1 });
+      await w.run("apply", file);
+      w.sandbox.faults.clear();
+      expectWhole(w);
+      await goesOn(w, run, file);
+      expect(await stands(w)).toEqual(before);
+      const effects = (w.sandbox.counts().effects[endpoint] ?? 0) - (had[endpoint] ?? 0);
+      expect(allowed(taken)).toContain(effects);
+      expectWhole(w);
+    },
+  );
 });
 
 describe("a part of a saved plan whose application is killed", () => {
@@ -252,8 +261,9 @@ describe("a part of a saved plan whose application is killed", () => {
 
   it.each(sampled([1, 2, 3, 4, 5, 6, 7, 8], 2))(
     "before its commit number %i: each operation is done once, and the rest by what is said next",
+    { tags: "long" },
     async (at) => {
-      const w = await world({ records: company(3, 1) });
+      const w = await world({ isOnMachineTime: true, records: company(3, 1) });
       const file = w.path("plan.ndjson");
       await w.run("plan", "--out", file);
       const chosen = saved(file).filter(({ endpoint, customer }) => endpoint === "E2" && customer !== "C3");
@@ -286,7 +296,7 @@ describe("a run by shares that is killed", () => {
 
   /** Killed while the first share is read back, with what that reading shows then. */
   async function killedBetweenShares(): Promise<{ w: World; shares: string; first: number }> {
-    const w = await world({ records: company(customers, 1) });
+    const w = await world({ isOnMachineTime: true, records: company(customers, 1) });
     const places = w.customers.map(({ id }) => placeOf({ namespace: "crm", id })).toSorted((one, other) => one - other);
     const first = Math.ceil(places[1] ?? 0) + 1;
     const share = places.filter((place) => place < first).length;
@@ -302,7 +312,7 @@ describe("a run by shares that is killed", () => {
     return { w, shares, first: share };
   }
 
-  it("between two shares goes on with the others once the first is read back as meant", async () => {
+  it("between two shares goes on with the others once the first is read back as meant", { tags: "long" }, async () => {
     const { w, shares, first } = await killedBetweenShares();
     const read = w.sandbox.counts().calls["M7"] ?? 0;
     const again = await w.does("run", "everything", "--canary", shares);
@@ -312,16 +322,22 @@ describe("a run by shares that is killed", () => {
     expectWhole(w);
   });
 
-  it("before the first share was read back reads it back first, and stops where it is not as meant", async () => {
-    const { w, shares, first } = await killedBetweenShares();
-    w.sandbox.faults.add({ operation: "M7", fault: "oddField", field: "crmProductId", value: "ELSE", times: 1 });
-    const again = await w.does("run", "everything", "--canary", shares);
-    w.sandbox.faults.clear();
-    expect([again.exitCode, again.calls], again.stdout).toEqual([3, {}]);
-    expect(again.stdout).toMatch(/canary \d+ %: 1 of \d+ customer\(s\) not as meant: crm\/C\d+: .*; the rest waits\n/u);
-    // Whoever looked at it and found it right says so by the next run, which reads it back once more.
-    const next = await w.does("run", "everything", "--canary", shares);
-    expect([next.exitCode, next.calls["E2"]], next.stdout).toEqual([0, customers - first]);
-    expectWhole(w);
-  });
+  it(
+    "before the first share was read back reads it back first, and stops where it is not as meant",
+    { tags: "long" },
+    async () => {
+      const { w, shares, first } = await killedBetweenShares();
+      w.sandbox.faults.add({ operation: "M7", fault: "oddField", field: "crmProductId", value: "ELSE", times: 1 });
+      const again = await w.does("run", "everything", "--canary", shares);
+      w.sandbox.faults.clear();
+      expect([again.exitCode, again.calls], again.stdout).toEqual([3, {}]);
+      expect(again.stdout).toMatch(
+        /canary \d+ %: 1 of \d+ customer\(s\) not as meant: crm\/C\d+: .*; the rest waits\n/u,
+      );
+      // Whoever looked at it and found it right says so by the next run, which reads it back once more.
+      const next = await w.does("run", "everything", "--canary", shares);
+      expect([next.exitCode, next.calls["E2"]], next.stdout).toEqual([0, customers - first]);
+      expectWhole(w);
+    },
+  );
 });

@@ -1,3 +1,4 @@
+/** @module-tag sized */
 import { describe, expect, it } from "vitest";
 import type { World } from "../support/cli.ts";
 import { killPoints } from "../support/kill-points-names.ts";
@@ -51,7 +52,7 @@ describe.each([
 ] as const)("a renewal that moves, killed in its %s", (kind, first) => {
   it.each(sampled(points, 2))(
     "%s: it is bought once there and goes once where it was, and the seat stays",
-    { timeout: 300_000 },
+    { tags: "long" },
     async (point) => {
       const w = await moving();
       const number = numberOf(w, "A1");
@@ -81,7 +82,7 @@ describe.each([
 describe("a renewal of what an adopted order has", () => {
   it.each(sampled(points, 3))(
     "killed %s: it is bought once, under the number that M7 shows that under",
-    { timeout: 300_000 },
+    { tags: "long" },
     async (point) => {
       const { w, number } = await adopted();
       const had = w.sandbox.counts().effects["E5"] ?? 0;

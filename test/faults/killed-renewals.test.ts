@@ -1,3 +1,4 @@
+/** @module-tag sized */
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { World } from "../support/cli.ts";
@@ -53,7 +54,7 @@ const cells = [
 describe("a renewal that ends the earlier order", () => {
   it.each(cells)(
     "killed in its %s %s: all of it is done once, and the seat stays",
-    { timeout: 300_000 },
+    { tags: "long" },
     async (kind, point) => {
       const w = await renewing();
       const number = numberOf(w, "A1");

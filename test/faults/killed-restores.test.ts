@@ -1,3 +1,4 @@
+/** @module-tag sized */
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -79,7 +80,7 @@ async function expectAllBack(w: World, before: unknown, told: string): Promise<v
 describe("a restore that is killed at any step and made again", () => {
   it.each([[true], [false]])(
     "lets nothing be sent in between, and its rebuild brings all of it back (with heads: %s)",
-    { timeout: 600_000 },
+    { tags: "long", timeout: 600_000 },
     async (hasHeads) => {
       const { w, backup, before } = await livedOn();
       const newest: string = document(await w.run("--json", "backup", "--to", w.path("newest"))).path;
@@ -112,7 +113,7 @@ describe("a restore that is killed at any step and made again", () => {
 });
 
 describe("a rebuild of a restored ledger that is killed at any commit and made again", () => {
-  it("lets nobody write in between, and brings all of it back", { timeout: 600_000 }, async () => {
+  it("lets nobody write in between, and brings all of it back", { tags: "long", timeout: 600_000 }, async () => {
     const { w, backup, before } = await livedOn();
     const restored = async (): Promise<void> => expect((await w.run("restore", backup)).exitCode).toBe(3);
     await restored();

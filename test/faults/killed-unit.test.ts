@@ -1,3 +1,4 @@
+/** @module-tag sized */
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { until } from "../support/cli.ts";
@@ -78,42 +79,46 @@ const written = (w: World): number => w.sandbox.counts().writingCalls;
 const runsDone = (w: World): number => w.rows("select id from run where state = 'done'").length;
 
 describe("a unit that is killed with SIGKILL in the middle of a run and is started again by its service manager", () => {
-  it(`does nothing twice, loses nothing and tells people once at most, in ${kills} kills`, async ({ annotate }) => {
-    const manager = untold === undefined ? await notifySocket() : undefined;
-    if (untold !== undefined) await annotate(`the datagrams are NOT tried: ${untold} cannot be had`);
-    const w = await unitWorld(manager);
-    const unit = new Unit(w);
-    for (let kill = 1; kill <= kills; kill += 1) {
-      const before = written(w);
-      await until("the run writes", () => written(w) > before + 2);
-      await sleep(kill * 3);
-      unit.kill();
-      await until("the program is started again", () => unit.starts === kill + 1);
-    }
-    expect(runsDone(w), "every kill met a run").toBe(0);
-    w.answerAtOnce();
-    await until("a run comes to its end", () => runsDone(w) > 0);
-    await until(
-      "nothing is open",
-      () => w.rows("select 1 from operation where state not in ('done', 'dropped')").length === 0,
-    );
-    await unit.stop();
-    await manager?.told("READY=1", kills + 1);
+  it(
+    `does nothing twice, loses nothing and tells people once at most, in ${kills} kills`,
+    { tags: "long" },
+    async ({ annotate }) => {
+      const manager = untold === undefined ? await notifySocket() : undefined;
+      if (untold !== undefined) await annotate(`the datagrams are NOT tried: ${untold} cannot be had`);
+      const w = await unitWorld(manager);
+      const unit = new Unit(w);
+      for (let kill = 1; kill <= kills; kill += 1) {
+        const before = written(w);
+        await until("the run writes", () => written(w) > before + 2);
+        await sleep(kill * 3);
+        unit.kill();
+        await until("the program is started again", () => unit.starts === kill + 1);
+      }
+      expect(runsDone(w), "every kill met a run").toBe(0);
+      w.answerAtOnce();
+      await until("a run comes to its end", () => runsDone(w) > 0);
+      await until(
+        "nothing is open",
+        () => w.rows("select 1 from operation where state not in ('done', 'dropped')").length === 0,
+      );
+      await unit.stop();
+      await manager?.told("READY=1", kills + 1);
 
-    expect(w.sandbox.duplicates()).toEqual({ enterprises: [], orders: [], products: [], staff: [] });
-    const state = w.sandbox.state();
-    expect(Object.keys(state.orders)).toHaveLength(customers);
-    expect([state.enterprises, state.addedStaff, state.assignments]).toEqual([
-      customers,
-      customers * people,
-      customers * people,
-    ]);
-    const after = await w.does("run", "everything");
-    expect([after.exitCode, after.calls], after.stdout).toEqual([0, {}]);
-    expect((await w.run("audit", "verify")).exitCode).toBe(0);
-    const messages = told(w);
-    const begun = messages.filter(({ event }) => event === "alert.started");
-    expect(begun.length, JSON.stringify(messages)).toBeLessThanOrEqual(1);
-    await annotate(`${unit.starts} starts, ${messages.map(({ event, kind }) => `${event} ${kind}`).join(", ")}`);
-  });
+      expect(w.sandbox.duplicates()).toEqual({ enterprises: [], orders: [], products: [], staff: [] });
+      const state = w.sandbox.state();
+      expect(Object.keys(state.orders)).toHaveLength(customers);
+      expect([state.enterprises, state.addedStaff, state.assignments]).toEqual([
+        customers,
+        customers * people,
+        customers * people,
+      ]);
+      const after = await w.does("run", "everything");
+      expect([after.exitCode, after.calls], after.stdout).toEqual([0, {}]);
+      expect((await w.run("audit", "verify")).exitCode).toBe(0);
+      const messages = told(w);
+      const begun = messages.filter(({ event }) => event === "alert.started");
+      expect(begun.length, JSON.stringify(messages)).toBeLessThanOrEqual(1);
+      await annotate(`${unit.starts} starts, ${messages.map(({ event, kind }) => `${event} ${kind}`).join(", ")}`);
+    },
+  );
 });

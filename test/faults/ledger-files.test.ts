@@ -1,3 +1,4 @@
+/** @module-tag sized */
 import {
   copyFileSync,
   cpSync,
@@ -155,6 +156,7 @@ const harms: Record<string, Harm> = {
 describe.each(Object.entries(harms))("a ledger that %s while a run is on", (_, { harm, code, cure, next }) => {
   it.each(isFull ? [0, 1, 2, 3, 4] : sampled([1, 3]))(
     "as call %i that writes is on its way: nothing is sent after it, and the next run knows",
+    { tags: "long" },
     async (nth) => {
       const path = newFolder();
       writeWorld(path);
@@ -187,7 +189,7 @@ describe.each(Object.entries(harms))("a ledger that %s while a run is on", (_, {
 });
 
 describe("a ledger that is deleted while serve runs a job on it", () => {
-  it("ends serve with what happened, and no more calls", async () => {
+  it("ends serve with what happened, and no more calls", { tags: "long" }, async () => {
     const path = newFolder();
     writeWorld(path);
     const ledger = await Ledger.open({
@@ -337,49 +339,57 @@ describe("a write-ahead log that is torn", () => {
     return { torn: tear(log, frame), committed: kept.findLast((item) => item.commits) };
   }
 
-  it(`in ${isFull ? "any frame" : "frames spread over it"}: what SQLite finds is a state that was committed`, () => {
-    const wrong: string[] = [];
-    expect(frames.length).toBeGreaterThan(100);
-    for (const { frame, way, name } of cases()) {
-      const { torn, committed } = tornBy(way, frame);
-      const path = newFolder();
-      lay(path, torn, momentAt(moments, 0));
-      const found = dumpOf(ledgerOf(path));
-      writeFileSync(join(path, "image.db"), imageOf(main, log, frames, committed));
-      const meant = dumpOf(join(path, "image.db"));
-      const differ = dumpsDiffer(meant, found);
-      if (differ.length > 0) wrong.push(`${name}: ${differ.join(", ")}`);
-      if (!verifyRecord({ rows: auditEntries(ledgerOf(path)), heads: [] }).good)
-        wrong.push(`${name}: the audit chain is broken`);
-      rmSync(path, { recursive: true });
-    }
-    expect(wrong).toEqual([]);
-  });
-
-  it("by a crash: the next run settles what was in doubt and does the rest, once", { timeout: 3_600_000 }, async () => {
-    const wrong: string[] = [];
-    const seen = new Set<number>();
-    for (const { frame, way, name } of cases()) {
-      const { torn, committed } = tornBy(way, frame);
-      // Several tears leave the same state behind; one run for each is enough.
-      if (seen.has(committed?.number ?? 0)) continue;
-      seen.add(committed?.number ?? 0);
-      const path = newFolder();
-      lay(path, torn, momentAt(moments, committed?.end ?? 0));
-      const sandbox = await openPlatform(platformOf(path));
-      try {
-        const ended = await run(path, sandbox.url);
-        if (ended.exitCode !== 0) wrong.push(`${name}: exit ${ended.exitCode} ${ended.stdout}`);
-        for (const item of await fullCheckOf(path, sandbox, changedWished)) wrong.push(`${name}: ${item}`);
-        if (goodRunOf(await run(path, sandbox.url)).writingCalls > 0) wrong.push(`${name}: a third run sends`);
-      } finally {
-        await sandbox.close();
+  it(
+    `in ${isFull ? "any frame" : "frames spread over it"}: what SQLite finds is a state that was committed`,
+    { tags: "long" },
+    () => {
+      const wrong: string[] = [];
+      expect(frames.length).toBeGreaterThan(100);
+      for (const { frame, way, name } of cases()) {
+        const { torn, committed } = tornBy(way, frame);
+        const path = newFolder();
+        lay(path, torn, momentAt(moments, 0));
+        const found = dumpOf(ledgerOf(path));
+        writeFileSync(join(path, "image.db"), imageOf(main, log, frames, committed));
+        const meant = dumpOf(join(path, "image.db"));
+        const differ = dumpsDiffer(meant, found);
+        if (differ.length > 0) wrong.push(`${name}: ${differ.join(", ")}`);
+        if (!verifyRecord({ rows: auditEntries(ledgerOf(path)), heads: [] }).good)
+          wrong.push(`${name}: the audit chain is broken`);
         rmSync(path, { recursive: true });
       }
-    }
-    expect(wrong).toEqual([]);
-    expect(seen.size).toBeGreaterThan(10);
-  });
+      expect(wrong).toEqual([]);
+    },
+  );
+
+  it(
+    "by a crash: the next run settles what was in doubt and does the rest, once",
+    { tags: "long", timeout: 3_600_000 },
+    async () => {
+      const wrong: string[] = [];
+      const seen = new Set<number>();
+      for (const { frame, way, name } of cases()) {
+        const { torn, committed } = tornBy(way, frame);
+        // Several tears leave the same state behind; one run for each is enough.
+        if (seen.has(committed?.number ?? 0)) continue;
+        seen.add(committed?.number ?? 0);
+        const path = newFolder();
+        lay(path, torn, momentAt(moments, committed?.end ?? 0));
+        const sandbox = await openPlatform(platformOf(path));
+        try {
+          const ended = await run(path, sandbox.url);
+          if (ended.exitCode !== 0) wrong.push(`${name}: exit ${ended.exitCode} ${ended.stdout}`);
+          for (const item of await fullCheckOf(path, sandbox, changedWished)) wrong.push(`${name}: ${item}`);
+          if (goodRunOf(await run(path, sandbox.url)).writingCalls > 0) wrong.push(`${name}: a third run sends`);
+        } finally {
+          await sandbox.close();
+          rmSync(path, { recursive: true });
+        }
+      }
+      expect(wrong).toEqual([]);
+      expect(seen.size).toBeGreaterThan(10);
+    },
+  );
 
   it("after the run's head was kept: refused, for it lacks what that run did", { timeout: 3_600_000 }, async () => {
     const last = momentAt(moments, log.length);
@@ -436,7 +446,7 @@ describe("a flipped bit in a page of the ledger", () => {
 
   it(
     `is refused, or stands in unused space, or changes a value that SQLite cannot know to be wrong; nothing is sent (seed ${seed})`,
-    { timeout: 7_200_000 },
+    { tags: "long", timeout: 7_200_000 },
     async ({ annotate }) => {
       const path = newFolder();
       const ledger = ledgerOf(path);

@@ -1,3 +1,4 @@
+/** @module-tag sized */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, statfsSync } from "node:fs";
 import { join } from "node:path";
@@ -172,18 +173,22 @@ describe.runIf(!mountable)("a full or read-only disk", () => {
 });
 
 describe.runIf(mountable)("a disk", () => {
-  it("that gets full at any moment of a run: no call without its intent on the disk, and all is done once there is room", async () => {
-    const refusals: { room: number; sent: number }[] = [];
-    for (let room = 0; ; room += isFull ? 8 : 112) {
-      const { finished, sent } = await runWithRoom(room);
-      if (finished) break;
-      refusals.push({ room, sent });
-    }
-    expect(refusals.at(0)).toEqual({ room: 0, sent: 0 });
-    expect(Math.max(...refusals.map((refusal) => refusal.sent))).toBeGreaterThan(0);
-  }, 600_000);
+  it(
+    "that gets full at any moment of a run: no call without its intent on the disk, and all is done once there is room",
+    { tags: "long" },
+    async () => {
+      const refusals: { room: number; sent: number }[] = [];
+      for (let room = 0; ; room += isFull ? 8 : 112) {
+        const { finished, sent } = await runWithRoom(room);
+        if (finished) break;
+        refusals.push({ room, sent });
+      }
+      expect(refusals.at(0)).toEqual({ room: 0, sent: 0 });
+      expect(Math.max(...refusals.map((refusal) => refusal.sent))).toBeGreaterThan(0);
+    },
+  );
 
-  it("that is read-only is refused before any call", async () => {
+  it("that is read-only is refused before any call", { tags: "long" }, async () => {
     await inWorld(memoryDisk, async (world) => {
       expect(mount("-o", "remount,ro", world.disk)).toBe(true);
       const calls = world.sandbox.counts().calls;
@@ -194,7 +199,7 @@ describe.runIf(mountable)("a disk", () => {
     });
   });
 
-  it("that lets everything be written but the ledger's file is refused before any call", async () => {
+  it("that lets everything be written but the ledger's file is refused before any call", { tags: "long" }, async () => {
     await inWorld(memoryDisk, async (world) => {
       expect(mount("--bind", world.ledger, world.ledger)).toBe(true);
       unmountLater(world.ledger);
@@ -222,7 +227,7 @@ function lockedBy(path: string): { free: () => void } {
 }
 
 describe("a ledger that another program has locked since a call was on its way", () => {
-  it("for 3 s: the run waits and does everything", async () => {
+  it("for 3 s: the run waits and does everything", { tags: "long" }, async () => {
     await inWorld(
       () => {},
       async (world) => {
@@ -244,36 +249,40 @@ describe("a ledger that another program has locked since a call was on its way",
     );
   });
 
-  it(`for ${isFull ? "60 s" : "longer than it waits"}: the run says so and sends nothing more, and so does every run until it is free`, async () => {
-    await inWorld(
-      () => {},
-      async (world) => {
-        let lock: ReturnType<typeof lockedBy> | undefined;
-        const gate = await startGate(world.sandbox.url, {
-          after(call) {
-            if (call.writes && lock === undefined) lock = lockedBy(world.ledger);
-          },
-        });
-        try {
-          const first = await startCrmSync(commandIn(world, gate.url), "--json", "run", "everything").ended;
-          const lockedAt = performance.now();
-          expect(refusalOf(first)).toBe("ledger.busy");
-          expect(gate.calls().writing).toBe(1);
-          const calls = gate.calls().all;
-          for (const until = lockedAt + (isFull ? 50_000 : 0); performance.now() < until;) {
-            const again = await startCrmSync(commandIn(world, gate.url), "--json", "run", "everything").ended;
-            expect(refusalOf(again)).toBe("ledger.busy");
-            await sleep(100);
+  it(
+    `for ${isFull ? "60 s" : "longer than it waits"}: the run says so and sends nothing more, and so does every run until it is free`,
+    { tags: "long" },
+    async () => {
+      await inWorld(
+        () => {},
+        async (world) => {
+          let lock: ReturnType<typeof lockedBy> | undefined;
+          const gate = await startGate(world.sandbox.url, {
+            after(call) {
+              if (call.writes && lock === undefined) lock = lockedBy(world.ledger);
+            },
+          });
+          try {
+            const first = await startCrmSync(commandIn(world, gate.url), "--json", "run", "everything").ended;
+            const lockedAt = performance.now();
+            expect(refusalOf(first)).toBe("ledger.busy");
+            expect(gate.calls().writing).toBe(1);
+            const calls = gate.calls().all;
+            for (const until = lockedAt + (isFull ? 50_000 : 0); performance.now() < until;) {
+              const again = await startCrmSync(commandIn(world, gate.url), "--json", "run", "everything").ended;
+              expect(refusalOf(again)).toBe("ledger.busy");
+              await sleep(100);
+            }
+            expect(gate.calls().all).toBe(calls);
+          } finally {
+            lock?.free();
+            await gate.close();
           }
-          expect(gate.calls().all).toBe(calls);
-        } finally {
-          lock?.free();
-          await gate.close();
-        }
-        await goesOn(world);
-      },
-    );
-  }, 180_000);
+          await goesOn(world);
+        },
+      );
+    },
+  );
 });
 
 describe("a migration that is killed in the middle", () => {
@@ -283,7 +292,7 @@ describe("a migration that is killed in the middle", () => {
     expect(ended.signal, ended.stderr).toBe("SIGKILL");
   };
 
-  it("leaves a ledger that was in use as it was", async () => {
+  it("leaves a ledger that was in use as it was", { tags: "long" }, async () => {
     await inWorld(
       () => {},
       async (world) => {
@@ -295,7 +304,7 @@ describe("a migration that is killed in the middle", () => {
     );
   });
 
-  it("leaves a new ledger to be made by the next command", async () => {
+  it("leaves a new ledger to be made by the next command", { tags: "long" }, async () => {
     const path = join(folder.path, "new-world");
     writeWorld(path);
     killIn(ledgerOf(path), "first");

@@ -1,3 +1,4 @@
+/** @module-tag sized */
 import { cpSync, rmSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -369,7 +370,7 @@ describe("a reading that fails is never 'none'", () => {
       ended.set(title, cell);
     }
   });
-  it.each(cellsHere)("%s", { timeout: 600_000 }, async (title) => {
+  it.each(cellsHere)("%s", { tags: "long", timeout: 600_000 }, async (title) => {
     await ended.get(title);
   });
 });

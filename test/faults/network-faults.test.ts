@@ -1,3 +1,4 @@
+/** @module-tag sized */
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import pLimit from "p-limit";
@@ -137,58 +138,66 @@ function metBy(change: Change): [string, (typeof faults)[string]][] {
 }
 
 describe.concurrent.each(cellsOf(changes, metBy))("while %s,", (_, change, met) => {
-  it.each(met)("%s: two more runs end in the right state, once", async (_name, { fault, environment, atFirst }) => {
-    await inCell(change, async (path, sandbox) => {
-      const effectsBefore = sandbox.counts().effects[change.endpoint] ?? 0;
-      const given = typeof fault === "function" ? fault() : fault;
-      sandbox.faults.add({ operation: change.endpoint, ...given, nth: nthCallOf(change) });
-      const settings = { ...change.environment, ...environment };
+  it.each(met)(
+    "%s: two more runs end in the right state, once",
+    { tags: "long" },
+    async (_name, { fault, environment, atFirst }) => {
+      await inCell(change, async (path, sandbox) => {
+        const effectsBefore = sandbox.counts().effects[change.endpoint] ?? 0;
+        const given = typeof fault === "function" ? fault() : fault;
+        sandbox.faults.add({ operation: change.endpoint, ...given, nth: nthCallOf(change) });
+        const settings = { ...change.environment, ...environment };
 
-      const first = runResultOf(await run(path, sandbox, { ...settings, ...atFirst }));
-      expect(first.balance.adds).toBe(true);
-      expect(sandbox.counts().faulted, "the fault met no call").toBe(1);
-      sandbox.faults.clear();
-      await run(path, sandbox, settings);
-      const done = (): number => (sandbox.counts().effects[change.endpoint] ?? 0) - effectsBefore;
-      if (change.asksPerson !== undefined) {
-        const of = { ledger: ledgerOf(path), kind: change.kind, wasDone: () => done() > 0 };
-        const place = { config: configOf(path), sandbox: sandbox.url, ledger: ledgerOf(path) };
-        const environment = { ...sealEnvironment, ...settings };
-        await decideAsPerson(of, (...words) => crmSync({ ...place, environment }, ...words));
-      }
-      goodRunOf(await run(path, sandbox, settings));
-      await everythingIsRight(path, sandbox, change);
-      const more = change.repeatable === true ? [0, 1] : change.asksPerson === "always" ? [-1, 0] : [0];
-      expect(more).toContain(done() - (change.calls ?? 1));
+        const first = runResultOf(await run(path, sandbox, { ...settings, ...atFirst }));
+        expect(first.balance.adds).toBe(true);
+        expect(sandbox.counts().faulted, "the fault met no call").toBe(1);
+        sandbox.faults.clear();
+        await run(path, sandbox, settings);
+        const done = (): number => (sandbox.counts().effects[change.endpoint] ?? 0) - effectsBefore;
+        if (change.asksPerson !== undefined) {
+          const of = { ledger: ledgerOf(path), kind: change.kind, wasDone: () => done() > 0 };
+          const place = { config: configOf(path), sandbox: sandbox.url, ledger: ledgerOf(path) };
+          const environment = { ...sealEnvironment, ...settings };
+          await decideAsPerson(of, (...words) => crmSync({ ...place, environment }, ...words));
+        }
+        goodRunOf(await run(path, sandbox, settings));
+        await everythingIsRight(path, sandbox, change);
+        const more = change.repeatable === true ? [0, 1] : change.asksPerson === "always" ? [-1, 0] : [0];
+        expect(more).toContain(done() - (change.calls ?? 1));
 
-      const before = sandbox.counts().writingCalls;
-      expect(goodRunOf(await run(path, sandbox, settings)).writingCalls).toBe(0);
-      expect(sandbox.counts().writingCalls).toBe(before);
-    });
-  });
+        const before = sandbox.counts().writingCalls;
+        expect(goodRunOf(await run(path, sandbox, settings)).writingCalls).toBe(0);
+        expect(sandbox.counts().writingCalls).toBe(before);
+      });
+    },
+  );
 });
 
 describe.concurrent.each(sampled(Object.entries(changes), 2))("while %s,", (_, change) => {
-  it("HTTP 299 says that it cannot be: the run says so, and it is not sent again by itself", async () => {
-    await inCell(change, async (path, sandbox) => {
-      const code = change.endpoint.startsWith("M") ? "70001" : "13004";
-      const onlyItsOwn = nthCallOf(change) > 1 ? { nth: nthCallOf(change) } : {};
-      sandbox.faults.add({ operation: change.endpoint, fault: "status299", code, ...onlyItsOwn });
-      const first = runResultOf(await run(path, sandbox, change.environment));
-      expect(first.balance.adds).toBe(true);
-      // A pool that is not filled is the service's trouble, not the record's: the order is tried again with the next
-      // run.
-      const isPool = change.kind === "take-asset-numbers";
-      expect(first.exit).toBe(isPool ? 7 : 3);
-      const before = sandbox.counts().writingCalls;
-      const second = runResultOf(await run(path, sandbox, change.environment));
-      expect(second.balance.adds).toBe(true);
-      // A revoke that was rejected is not sent again because somebody waits for its asset.
-      const again = isPool ? 1 : 0;
-      expect(sandbox.counts().writingCalls - before).toBe(again);
-      expect(second.writingCalls).toBe(again);
-    });
-  });
+  it(
+    "HTTP 299 says that it cannot be: the run says so, and it is not sent again by itself",
+    { tags: "long" },
+    async () => {
+      await inCell(change, async (path, sandbox) => {
+        const code = change.endpoint.startsWith("M") ? "70001" : "13004";
+        const onlyItsOwn = nthCallOf(change) > 1 ? { nth: nthCallOf(change) } : {};
+        sandbox.faults.add({ operation: change.endpoint, fault: "status299", code, ...onlyItsOwn });
+        const first = runResultOf(await run(path, sandbox, change.environment));
+        expect(first.balance.adds).toBe(true);
+        // A pool that is not filled is the service's trouble, not the record's: the order is tried again with the next
+        // run.
+        const isPool = change.kind === "take-asset-numbers";
+        expect(first.exit).toBe(isPool ? 7 : 3);
+        const before = sandbox.counts().writingCalls;
+        const second = runResultOf(await run(path, sandbox, change.environment));
+        expect(second.balance.adds).toBe(true);
+        // A revoke that was rejected is not sent again because somebody waits for its asset.
+        const again = isPool ? 1 : 0;
+        expect(sandbox.counts().writingCalls - before).toBe(again);
+        expect(second.writingCalls).toBe(again);
+      });
+    },
+  );
 });
 
 describe("an E5 answer in another order than the order records were sent in", () => {
@@ -211,6 +220,7 @@ describe("an E5 answer in another order than the order records were sent in", ()
 describe("a platform that cannot be reached at all", () => {
   it.each(sampled(Object.entries(changes), 2))(
     "while %s: nothing is sent, and the next run does it",
+    { tags: "long" },
     async (_, change) => {
       await inCell(change, async (path, sandbox) => {
         await sandbox.refuseConnections();

@@ -94,7 +94,7 @@ function periodOf(month: string): Period {
 const sum = (values: readonly unknown[]): number => values.reduce<number>((total, value) => total + Number(value), 0);
 
 describe.runIf(northwindIsThere)("Northwind's money", () => {
-  it("comes, month by month of the CRM's dates, to what its files come to by SQL", async () => {
+  it("comes, month by month of the CRM's dates, to what its files come to by SQL", { tags: "long" }, async () => {
     const here = folder();
     const data = join(here, "data");
     cpSync(northwindDirectory, data, { recursive: true });
@@ -129,7 +129,7 @@ describe.runIf(northwindIsThere)("Northwind's money", () => {
     const { by_customer: customers, check } = await statementOf(ledger, "entitlements", until, { by: "crm-date" });
     expect(sum(cells(customers, "nodes_opening").flat())).toBe(sum(all.map(({ nodes }) => nodes)));
     expect(cells(check, "verdict").flat()).toEqual(Array.from({ length: 6 }, () => "agrees"));
-  }, 300_000);
+  });
 });
 
 describe.skipIf(northwindIsThere)("Northwind's money", () => {

@@ -1,3 +1,4 @@
+/** @module-tag sized */
 import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -28,39 +29,43 @@ const reconciliation = z.object({
 });
 
 describe.runIf(northwindIsThere)("Northwind lived on", () => {
-  it(`is reconciled each month, with no difference that nothing explains (seed ${seed})`, async () => {
-    const here = folder();
-    const data = join(here, "data");
-    cpSync(northwindDirectory, data, { recursive: true });
-    const sandbox = await openSandbox({});
-    const environment = { ...settings, CRM_SYNC__sources__northwind__directory: data };
-    const place = { config: northwindConfig, sandbox: sandbox.url, ledger: join(here, "ledger.db"), environment };
-    const does = async (...words: string[]): Promise<Ended> => await crmSync(place, "--json", ...words);
-    expect((await does("run", "customers-and-orders")).exitCode).toBe(0);
-    const life = new NorthwindLife(data, seed);
-    for (let month = 1; month <= sizes.months; month += 1) {
-      const told = `month ${month}: ${life.month().join("; ")}`;
-      let run = await does("run", "customers-and-orders");
-      // What is gone counts as gone after three whole readings, and an old form goes once the new one is shown.
-      for (let more = 0; more < 4; more += 1) run = await does("run", "customers-and-orders");
-      expect(run.exitCode, `${told}\n${run.stdout.slice(-2_000)}`).toBe(0);
-      const verified = await does("run", "verify");
-      expect([verified.exitCode, JSON.parse(verified.stdout)], told).toMatchObject([
-        0,
-        { failed: 0, products: life.lines },
-      ]);
-      const out = join(here, `month-${month}.json`);
-      const period = ["--period", "2026-11", "--format", "json", "--out", out];
-      expect((await does("report", "reconciliation", ...period)).exitCode).toBe(0);
-      const verdicts = reconciliation.parse(JSON.parse(readFileSync(out, "utf8"))).parts.items.rows;
-      expect(verdicts.length, told).toBeGreaterThan(life.lines);
-      // Of an order that is gone nothing is left that could be compared.
-      expect(new Set(verdicts.map(({ verdict }) => verdict)), told).toEqual(new Set(["matched"]));
-    }
-    const { writingCalls } = sandbox.counts();
-    expect((await does("run", "customers-and-orders")).exitCode).toBe(0);
-    expect(sandbox.counts().writingCalls, "and then there is nothing to do").toBe(writingCalls);
-  }, 3_600_000);
+  it(
+    `is reconciled each month, with no difference that nothing explains (seed ${seed})`,
+    { tags: "long", timeout: 3_600_000 },
+    async () => {
+      const here = folder();
+      const data = join(here, "data");
+      cpSync(northwindDirectory, data, { recursive: true });
+      const sandbox = await openSandbox({});
+      const environment = { ...settings, CRM_SYNC__sources__northwind__directory: data };
+      const place = { config: northwindConfig, sandbox: sandbox.url, ledger: join(here, "ledger.db"), environment };
+      const does = async (...words: string[]): Promise<Ended> => await crmSync(place, "--json", ...words);
+      expect((await does("run", "customers-and-orders")).exitCode).toBe(0);
+      const life = new NorthwindLife(data, seed);
+      for (let month = 1; month <= sizes.months; month += 1) {
+        const told = `month ${month}: ${life.month().join("; ")}`;
+        let run = await does("run", "customers-and-orders");
+        // What is gone counts as gone after three whole readings, and an old form goes once the new one is shown.
+        for (let more = 0; more < 4; more += 1) run = await does("run", "customers-and-orders");
+        expect(run.exitCode, `${told}\n${run.stdout.slice(-2_000)}`).toBe(0);
+        const verified = await does("run", "verify");
+        expect([verified.exitCode, JSON.parse(verified.stdout)], told).toMatchObject([
+          0,
+          { failed: 0, products: life.lines },
+        ]);
+        const out = join(here, `month-${month}.json`);
+        const period = ["--period", "2026-11", "--format", "json", "--out", out];
+        expect((await does("report", "reconciliation", ...period)).exitCode).toBe(0);
+        const verdicts = reconciliation.parse(JSON.parse(readFileSync(out, "utf8"))).parts.items.rows;
+        expect(verdicts.length, told).toBeGreaterThan(life.lines);
+        // Of an order that is gone nothing is left that could be compared.
+        expect(new Set(verdicts.map(({ verdict }) => verdict)), told).toEqual(new Set(["matched"]));
+      }
+      const { writingCalls } = sandbox.counts();
+      expect((await does("run", "customers-and-orders")).exitCode).toBe(0);
+      expect(sandbox.counts().writingCalls, "and then there is nothing to do").toBe(writingCalls);
+    },
+  );
 });
 
 describe.skipIf(northwindIsThere)("Northwind lived on", () => {

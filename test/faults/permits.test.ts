@@ -53,32 +53,36 @@ function open(cell: Cell): Record<string, number> {
   }
 }
 
-it("a kill with more work than permits leaves at most callsAtOnce of each service in doubt, and all is done once afterwards", async () => {
-  const folder = cells.place("killed");
-  writeWorld(folder, world(false));
-  await cells.open(folder, settings, async (cell) => {
-    goodRunOf(await cell.run());
-    writeWorld(folder, world(true));
-    for (const operation of ["E5", "M1"] as const) cell.sandbox.faults.add({ operation, fault: "silence" });
-    const place = { config: configOf(folder), sandbox: cell.sandbox.url, ledger: cell.ledger };
-    const environment = { ...sealEnvironment, ...settings };
-    const program = startCrmSync({ ...place, environment }, "--json", "run", "everything");
-    const waiting = (): boolean => cell.calls("E5") < callsAtOnce || cell.calls("M1") < callsAtOnce;
-    while (waiting()) await sleep(5);
-    // Long enough for everybody else to have come to their call.
-    await sleep(300);
-    program.child.kill("SIGKILL");
-    expect((await program.ended).signal).toBe("SIGKILL");
-    expect(open(cell)).toEqual({ "E5 sending": callsAtOnce, "M1 sending": callsAtOnce });
-    expect([cell.calls("E5"), cell.calls("M1")]).toEqual([callsAtOnce, callsAtOnce]);
-    cell.sandbox.faults.clear();
-    await cell.run();
-    goodRunOf(await cell.run());
-    const half = customers / 2;
-    const wished = { enterprises: customers, orders: half, products: half, addedStaff: half, assignments: 0 };
-    expect(await cell.wrong(wished)).toEqual([]);
-  });
-});
+it(
+  "a kill with more work than permits leaves at most callsAtOnce of each service in doubt, and all is done once afterwards",
+  { tags: "long" },
+  async () => {
+    const folder = cells.place("killed");
+    writeWorld(folder, world(false));
+    await cells.open(folder, settings, async (cell) => {
+      goodRunOf(await cell.run());
+      writeWorld(folder, world(true));
+      for (const operation of ["E5", "M1"] as const) cell.sandbox.faults.add({ operation, fault: "silence" });
+      const place = { config: configOf(folder), sandbox: cell.sandbox.url, ledger: cell.ledger };
+      const environment = { ...sealEnvironment, ...settings };
+      const program = startCrmSync({ ...place, environment }, "--json", "run", "everything");
+      const waiting = (): boolean => cell.calls("E5") < callsAtOnce || cell.calls("M1") < callsAtOnce;
+      while (waiting()) await sleep(5);
+      // Long enough for everybody else to have come to their call.
+      await sleep(300);
+      program.child.kill("SIGKILL");
+      expect((await program.ended).signal).toBe("SIGKILL");
+      expect(open(cell)).toEqual({ "E5 sending": callsAtOnce, "M1 sending": callsAtOnce });
+      expect([cell.calls("E5"), cell.calls("M1")]).toEqual([callsAtOnce, callsAtOnce]);
+      cell.sandbox.faults.clear();
+      await cell.run();
+      goodRunOf(await cell.run());
+      const half = customers / 2;
+      const wished = { enterprises: customers, orders: half, products: half, addedStaff: half, assignments: 0 };
+      expect(await cell.wrong(wished)).toEqual([]);
+    });
+  },
+);
 
 /** What a file system does that forgets a lock: another program takes the run over, and ends. */
 async function takeOver(ledger: string): Promise<void> {

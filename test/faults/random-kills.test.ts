@@ -1,3 +1,7 @@
+/**
+ * @module-tag long
+ * @module-tag sized
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
@@ -69,68 +73,66 @@ describe("the same kills, at a naive script that writes down what was answered,"
   const lanes = 16;
   const mostAnswered = 32;
 
-  it(
-    `make at least ${leastTwice} duplicates, and the platform shows them (seed ${seed}, ${naiveKills} kills)`,
-    { timeout: 300_000 },
-    async ({ annotate }) => {
-      const folder = temporaryFolder();
-      const sandbox = await newSandbox();
-      const draws = new Draws(seed);
-      /**
-       * After so many answers of this process the platform is silent; the kill comes when so many calls are done there
-       * and not answered.
-       */
-      let answers = Infinity;
-      let unanswered = 0;
-      let kill = (): void => {};
-      const gate = await startGate(sandbox.url, {
-        async after() {
-          answers -= 1;
-          if (answers >= 0) return;
-          unanswered -= 1;
-          if (unanswered === 0) kill();
-          await new Promise(() => {});
-        },
-      });
-      try {
-        const paths = ["orders.ndjson", "enterprises.json", "progress"].map((name) => join(folder.path, name));
-        const [orders = "", enterprises = ""] = paths;
-        const caller = callerOf(sandbox.url);
-        const made: Record<string, Enterprise> = {};
-        for (const id of ["C1", "C2", "C3"]) made[id] = await createEnterprise(caller, id);
-        writeFileSync(enterprises, JSON.stringify(made));
-        const rows = Array.from({ length: naiveKills * (mostAnswered + lanes) }, (_, index) => ({
-          id: `O${index}`,
-          customer: `C${(index % 3) + 1}`,
-          assets: [{ id: `A${index}`, product: `P-A${index}` }],
-        }));
-        writeFileSync(orders, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+  it(`make at least ${leastTwice} duplicates, and the platform shows them (seed ${seed}, ${naiveKills} kills)`, async ({
+    annotate,
+  }) => {
+    const folder = temporaryFolder();
+    const sandbox = await newSandbox();
+    const draws = new Draws(seed);
+    /**
+     * After so many answers of this process the platform is silent; the kill comes when so many calls are done there
+     * and not answered.
+     */
+    let answers = Infinity;
+    let unanswered = 0;
+    let kill = (): void => {};
+    const gate = await startGate(sandbox.url, {
+      async after() {
+        answers -= 1;
+        if (answers >= 0) return;
+        unanswered -= 1;
+        if (unanswered === 0) kill();
+        await new Promise(() => {});
+      },
+    });
+    try {
+      const paths = ["orders.ndjson", "enterprises.json", "progress"].map((name) => join(folder.path, name));
+      const [orders = "", enterprises = ""] = paths;
+      const caller = callerOf(sandbox.url);
+      const made: Record<string, Enterprise> = {};
+      for (const id of ["C1", "C2", "C3"]) made[id] = await createEnterprise(caller, id);
+      writeFileSync(enterprises, JSON.stringify(made));
+      const rows = Array.from({ length: naiveKills * (mostAnswered + lanes) }, (_, index) => ({
+        id: `O${index}`,
+        customer: `C${(index % 3) + 1}`,
+        assets: [{ id: `A${index}`, product: `P-A${index}` }],
+      }));
+      writeFileSync(orders, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
 
-        const start = () =>
-          spawn(process.execPath, [join(import.meta.dirname, "naive-script.ts"), gate.url, ...paths], {
-            stdio: ["ignore", "ignore", "inherit"],
-            env: { PATH: process.env["PATH"] ?? "", NODE_COMPILE_CACHE: compileCache },
-          });
-        for (let number = 1; number <= naiveKills; number += 1) {
-          answers = draws.whole(0, mostAnswered);
-          unanswered = draws.whole(1, lanes);
-          const script = start();
-          kill = () => void script.kill("SIGKILL");
-          expect(await once(script, "exit"), `kill ${number}`).toEqual([null, "SIGKILL"]);
-        }
-        answers = Infinity;
-        expect(await once(start(), "exit")).toEqual([0, null]);
-        const placed = Object.values(sandbox.state().orders);
-        expect(placed).toHaveLength(rows.length);
-        const twice = placed.reduce((sum, order) => sum + order.calls - 1, 0);
-        await annotate(`${twice} duplicates in ${naiveKills} kills`);
-        expect(twice).toBeGreaterThanOrEqual(leastTwice);
-        expect(sandbox.duplicates().orders.length).toBeGreaterThanOrEqual(leastTwice);
-      } finally {
-        await gate.close();
-        await sandbox.close();
-        folder.remove();
+      const start = () =>
+        spawn(process.execPath, [join(import.meta.dirname, "naive-script.ts"), gate.url, ...paths], {
+          stdio: ["ignore", "ignore", "inherit"],
+          env: { PATH: process.env["PATH"] ?? "", NODE_COMPILE_CACHE: compileCache },
+        });
+      for (let number = 1; number <= naiveKills; number += 1) {
+        answers = draws.whole(0, mostAnswered);
+        unanswered = draws.whole(1, lanes);
+        const script = start();
+        kill = () => void script.kill("SIGKILL");
+        expect(await once(script, "exit"), `kill ${number}`).toEqual([null, "SIGKILL"]);
       }
-    },
-  );
+      answers = Infinity;
+      expect(await once(start(), "exit")).toEqual([0, null]);
+      const placed = Object.values(sandbox.state().orders);
+      expect(placed).toHaveLength(rows.length);
+      const twice = placed.reduce((sum, order) => sum + order.calls - 1, 0);
+      await annotate(`${twice} duplicates in ${naiveKills} kills`);
+      expect(twice).toBeGreaterThanOrEqual(leastTwice);
+      expect(sandbox.duplicates().orders.length).toBeGreaterThanOrEqual(leastTwice);
+    } finally {
+      await gate.close();
+      await sandbox.close();
+      folder.remove();
+    }
+  });
 });

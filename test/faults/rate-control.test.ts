@@ -1,3 +1,4 @@
+/** @module-tag sized */
 import { afterAll, describe, expect, it } from "vitest";
 import type { EndpointId } from "../../src/contract/endpoints.ts";
 import { backoffMs } from "../../src/http/retry.ts";
@@ -71,50 +72,62 @@ const outages: Record<string, Weather> = {
 };
 
 describe.each(sampled(Object.entries(outages)))("a platform that %s,", (_, weather) => {
-  it("gets few calls from a run of many customers, and one from each run after it: the circuit's probe", async () => {
-    await inWorld({ customers: 100 }, async (world) => {
-      world.weather = weather;
-      const each = counts(await world.runs(4));
-      // Eight failures in a row, and what was under way beside them: two calls at once.
-      expect(each[0]).toBeLessThanOrEqual(10);
-      expect(each.slice(1)).toEqual([1, 1, 1]);
-      expect(world.sent.length / world.asked).toBeLessThanOrEqual(1.2);
-    });
-  });
+  it(
+    "gets few calls from a run of many customers, and one from each run after it: the circuit's probe",
+    { tags: "long" },
+    async () => {
+      await inWorld({ customers: 100 }, async (world) => {
+        world.weather = weather;
+        const each = counts(await world.runs(4));
+        // Eight failures in a row, and what was under way beside them: two calls at once.
+        expect(each[0]).toBeLessThanOrEqual(10);
+        expect(each.slice(1)).toEqual([1, 1, 1]);
+        expect(world.sent.length / world.asked).toBeLessThanOrEqual(1.2);
+      });
+    },
+  );
 
-  it("gets no more than 1.2 calls for each that was asked for, also where nothing but the store of repetitions holds back", async () => {
-    await inWorld({ customers: 100, service: { breakerFailures: 1000 } }, async (world) => {
-      world.weather = weather;
-      const each = counts(await world.runs(3));
-      expect(world.sent.length / world.asked).toBeLessThanOrEqual(1.2);
-      expect(each[0]).toBeGreaterThanOrEqual(100);
-      expectNoGrowth(each);
-    });
-  });
+  it(
+    "gets no more than 1.2 calls for each that was asked for, also where nothing but the store of repetitions holds back",
+    { tags: "long" },
+    async () => {
+      await inWorld({ customers: 100, service: { breakerFailures: 1000 } }, async (world) => {
+        world.weather = weather;
+        const each = counts(await world.runs(3));
+        expect(world.sent.length / world.asked).toBeLessThanOrEqual(1.2);
+        expect(each[0]).toBeGreaterThanOrEqual(100);
+        expectNoGrowth(each);
+      });
+    },
+  );
 
-  it("gets no more than that when it breaks down in the middle, with operations in doubt to be settled", async () => {
-    await inWorld({ customers: 30 }, async (world) => {
-      let honest = 120;
-      world.weather = (operation, at) => {
-        honest -= 1;
-        return honest >= 0 ? undefined : weather(operation, at);
-      };
-      const each = await world.runs(3);
-      const failing = each.map((sent, index) => (index === 0 ? sent.slice(120) : sent));
-      expectNoGrowth(counts(failing));
-      expect(failing[0]?.length).toBeLessThanOrEqual(24);
-      expect(world.sent.length / world.asked).toBeLessThanOrEqual(1.2);
-      world.weather = () => undefined;
-      await world.runs(3);
-      expect(world.services.observation.state()).toMatchObject({ enterprises: 30, addedStaff: 30, assignments: 30 });
-      const doubled = Object.values(world.services.observation.duplicates()).flat();
-      expect(doubled).toEqual([]);
-    });
-  });
+  it(
+    "gets no more than that when it breaks down in the middle, with operations in doubt to be settled",
+    { tags: "long" },
+    async () => {
+      await inWorld({ customers: 30 }, async (world) => {
+        let honest = 120;
+        world.weather = (operation, at) => {
+          honest -= 1;
+          return honest >= 0 ? undefined : weather(operation, at);
+        };
+        const each = await world.runs(3);
+        const failing = each.map((sent, index) => (index === 0 ? sent.slice(120) : sent));
+        expectNoGrowth(counts(failing));
+        expect(failing[0]?.length).toBeLessThanOrEqual(24);
+        expect(world.sent.length / world.asked).toBeLessThanOrEqual(1.2);
+        world.weather = () => undefined;
+        await world.runs(3);
+        expect(world.services.observation.state()).toMatchObject({ enterprises: 30, addedStaff: 30, assignments: 30 });
+        const doubled = Object.values(world.services.observation.duplicates()).flat();
+        expect(doubled).toEqual([]);
+      });
+    },
+  );
 });
 
 describe('a service that says "500"', () => {
-  it("to everything gets its calls farther and farther apart within one run", async () => {
+  it("to everything gets its calls farther and farther apart within one run", { tags: "long" }, async () => {
     await inWorld({ customers: 60, service: { breakerFailures: 1000 } }, async (world) => {
       world.weather = () => complaint;
       await world.run();
@@ -130,6 +143,7 @@ describe('a service that says "500"', () => {
   const writes = Object.entries(routes).flatMap(([id, route]) => (route.writes ? [id] : []));
   it.each(sampled(["E2", "E4", "E5", "E9", "M1", "M9"] as const))(
     "to %s alone gets it hardly more than once for each customer in a run, and at last no more often than at first",
+    { tags: "long" },
     async (operation) => {
       expect(writes).toContain(operation);
       const customers = 16;
@@ -161,6 +175,7 @@ describe("a service that asks to wait for a while", () => {
   };
   it.each(sampled(Object.entries(answers)))(
     "(%s) is, by all that work on many customers, and then the run goes on",
+    { tags: "long" },
     async (_, answer) => {
       await inWorld({ customers: 20, service: { callsAtOnce: 8, callsPerSecond: 50 } }, async (world) => {
         const asked: number[] = [];
@@ -190,26 +205,30 @@ describe("a service that asks to wait for a while", () => {
 });
 
 describe("a service whose circuit was open and that is well again", () => {
-  it("is tried by one call while all others wait for it, and then serves every customer of the same run", async () => {
-    const service = { callsAtOnce: 64, callsPerSecond: null };
-    await inWorld({ customers: 60, concurrency: 60, service }, async (world) => {
-      world.weather = () => "refused";
-      const down = await world.run();
-      expect(down.customers).toMatchObject({ worked: 60, unreadable: 60 });
-      expect(world.platform.state().orderService.circuit.state).toBe("open");
-      await world.timeline.pass(900_000);
-      world.weather = () => undefined;
-      world.latencyMs = 1_000;
-      const before = world.sent.length;
-      const summary = await world.run();
-      const probe = world.sent[before];
-      expect(atOnce(world.sent.slice(before), probe?.at ?? 0, probe?.ended ?? 0), "calls during the probe").toBe(1);
-      expect(summary.customers).toMatchObject({ worked: 60, finished: 60 });
-      expect(world.platform.state().orderService.circuit).toEqual({ state: "closed" });
-    });
-  });
+  it(
+    "is tried by one call while all others wait for it, and then serves every customer of the same run",
+    { tags: "long" },
+    async () => {
+      const service = { callsAtOnce: 64, callsPerSecond: null };
+      await inWorld({ customers: 60, concurrency: 60, service }, async (world) => {
+        world.weather = () => "refused";
+        const down = await world.run();
+        expect(down.customers).toMatchObject({ worked: 60, unreadable: 60 });
+        expect(world.platform.state().orderService.circuit.state).toBe("open");
+        await world.timeline.pass(900_000);
+        world.weather = () => undefined;
+        world.latencyMs = 1_000;
+        const before = world.sent.length;
+        const summary = await world.run();
+        const probe = world.sent[before];
+        expect(atOnce(world.sent.slice(before), probe?.at ?? 0, probe?.ended ?? 0), "calls during the probe").toBe(1);
+        expect(summary.customers).toMatchObject({ worked: 60, finished: 60 });
+        expect(world.platform.state().orderService.circuit).toEqual({ state: "closed" });
+      });
+    },
+  );
 
-  it("that fails the probe is asked nothing else, however many wait", async () => {
+  it("that fails the probe is asked nothing else, however many wait", { tags: "long" }, async () => {
     const service = { callsAtOnce: 64, callsPerSecond: null };
     await inWorld({ customers: 60, concurrency: 60, service }, async (world) => {
       world.weather = () => "refused";

@@ -1,3 +1,4 @@
+/** @module-tag sized */
 import { execFileSync } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -95,6 +96,7 @@ describe.runIf(hasOpenssl())("a connection that fails right before a write (wher
 
   it.each(sampled(roads(), 3))(
     "%s: it was not sent, the journal says so, and the next run does it once",
+    { tags: "long" },
     async (_title, { change, fault }) => {
       const nth = await positionOf(change);
       expect(nth, "the operation was called").toBeGreaterThan(-1);
@@ -168,6 +170,7 @@ describe("a platform that goes away in the middle of a run", () => {
 
   it.each(Array.from({ length: sizes.outages }, (_, seed) => [seed]))(
     "and is there again for the next one only (seed %i): everything is there once",
+    { tags: "long" },
     async (seed) => {
       const fraction = seededFraction(seed);
       for (let warm = 0; warm < 5; warm += 1) fraction();
@@ -192,44 +195,48 @@ describe("a platform that goes away in the middle of a run", () => {
     },
   );
 
-  it.each(sampled([[6], [17]]))("and comes back (at call %i): it is tried again, and the run goes on", async (k) => {
-    // So many that the run is still on when the time to try again comes.
-    const count = 500;
-    const folder = cells.place(`back-${k}`);
-    writeWorld(folder, companies(count, false));
-    const circuit = { breakerFailures: "2", breakerOpenMs: "20" };
-    const environment = Object.fromEntries(
-      Object.entries(circuit).flatMap(([key, value]) => [
-        [`CRM_SYNC__orderService__${key}`, value],
-        [`CRM_SYNC__memberCenter__${key}`, value],
-      ]),
-    );
-    await cells.open(folder, { ...settling, ...environment, CRM_SYNC__concurrency__customers: "1" }, async (cell) => {
-      const back = (async () => {
-        await takeAwayAt(cell, k, false);
-        const made = cell.sandbox.state().enterprises;
-        const ledger = new LedgerView(cell.ledger);
-        while (ledger.rows(z.unknown(), "select * from open_circuit").length === 0) await sleep(2);
-        ledger.close();
-        await cell.sandbox.acceptConnections();
-        return made;
-      })();
-      const first = runResultOf(await cell.run());
-      const made = await back;
-      expect([5, 7]).toContain(first.exit);
-      expect(first.balance.adds).toBe(true);
-      expect(cell.sandbox.state().enterprises, "the run went on").toBeGreaterThan(made + 1);
-      const ledger = new LedgerView(cell.ledger);
-      expect(ledger.rows(z.unknown(), "select * from open_circuit"), "the circuit is closed").toEqual([]);
-      ledger.close();
-      await cell.run();
-      goodRunOf(await cell.run());
-      expect(await cell.wrong({ enterprises: count, orders: 0, products: 0, addedStaff: 0, assignments: 0 })).toEqual(
-        [],
+  it.each(sampled([[6], [17]]))(
+    "and comes back (at call %i): it is tried again, and the run goes on",
+    { tags: "long" },
+    async (k) => {
+      // So many that the run is still on when the time to try again comes.
+      const count = 500;
+      const folder = cells.place(`back-${k}`);
+      writeWorld(folder, companies(count, false));
+      const circuit = { breakerFailures: "2", breakerOpenMs: "20" };
+      const environment = Object.fromEntries(
+        Object.entries(circuit).flatMap(([key, value]) => [
+          [`CRM_SYNC__orderService__${key}`, value],
+          [`CRM_SYNC__memberCenter__${key}`, value],
+        ]),
       );
-      await nothingIsLeft(cell);
-    });
-  });
+      await cells.open(folder, { ...settling, ...environment, CRM_SYNC__concurrency__customers: "1" }, async (cell) => {
+        const back = (async () => {
+          await takeAwayAt(cell, k, false);
+          const made = cell.sandbox.state().enterprises;
+          const ledger = new LedgerView(cell.ledger);
+          while (ledger.rows(z.unknown(), "select * from open_circuit").length === 0) await sleep(2);
+          ledger.close();
+          await cell.sandbox.acceptConnections();
+          return made;
+        })();
+        const first = runResultOf(await cell.run());
+        const made = await back;
+        expect([5, 7]).toContain(first.exit);
+        expect(first.balance.adds).toBe(true);
+        expect(cell.sandbox.state().enterprises, "the run went on").toBeGreaterThan(made + 1);
+        const ledger = new LedgerView(cell.ledger);
+        expect(ledger.rows(z.unknown(), "select * from open_circuit"), "the circuit is closed").toEqual([]);
+        ledger.close();
+        await cell.run();
+        goodRunOf(await cell.run());
+        expect(await cell.wrong({ enterprises: count, orders: 0, products: 0, addedStaff: 0, assignments: 0 })).toEqual(
+          [],
+        );
+        await nothingIsLeft(cell);
+      });
+    },
+  );
 });
 
 function expectNoneWrong(wrong: readonly string[]): void {

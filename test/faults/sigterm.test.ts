@@ -1,3 +1,7 @@
+/**
+ * @module-tag long
+ * @module-tag sized
+ */
 import { setTimeout as pause } from "node:timers/promises";
 import pLimit from "p-limit";
 import { describe, expect, it } from "vitest";
@@ -217,7 +221,7 @@ describe.concurrent("SIGTERM", () => {
     },
   );
 
-  it("waits for a call that gets no answer until its time is up, and no longer", { timeout: 300_000 }, async () => {
+  it("waits for a call that gets no answer until its time is up, and no longer", async () => {
     await inWorld(103, async (world) => {
       const callMs = 2000;
       const sandbox = await world.platform(0, { operation: "E5", fault: "silence" });

@@ -1,3 +1,7 @@
+/**
+ * @module-tag long
+ * @module-tag sized
+ */
 import { pino } from "pino";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";

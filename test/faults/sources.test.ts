@@ -1,3 +1,4 @@
+/** @module-tag sized */
 import { cpSync, chmodSync, chownSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import pLimit from "p-limit";
@@ -191,6 +192,7 @@ async function judge(world: World, trouble: Trouble, spoil: () => void, mend: ()
 describe.concurrent.each(tables)("an export in the format %s", (format, table) => {
   it.each(sampled(Object.entries(table), 3))(
     "%s: nothing is taken away, and what else changed is done",
+    { tags: "long" },
     async (_, trouble) => {
       await inWorld(format, async (world) => {
         const path = join(world.path, trouble.file);
@@ -212,25 +214,29 @@ describe.runIf(closedToNobody !== undefined)("an export that the program may not
 });
 
 describe.runIf(closedToNobody === undefined)("an export that the program may not read", () => {
-  it("takes nothing away, and what else changed is done (where this is run by root, the program works as nobody)", async () => {
-    await inWorld("csv", async (world) => {
-      const file = join(world.path, "staff.csv");
-      const release = asNobody(world.path);
-      try {
-        await judge(
-          world,
-          { exit: 7, says: /The file staff\.csv cannot be read: this user may not read it\./u, newcomer: false },
-          () => {
-            writeExport(world.path, "csv", laterExport());
-            chmodSync(file, 0);
-          },
-          () => writeExport(world.path, "csv", laterExport()),
-        );
-      } finally {
-        release();
-      }
-    });
-  });
+  it(
+    "takes nothing away, and what else changed is done (where this is run by root, the program works as nobody)",
+    { tags: "long" },
+    async () => {
+      await inWorld("csv", async (world) => {
+        const file = join(world.path, "staff.csv");
+        const release = asNobody(world.path);
+        try {
+          await judge(
+            world,
+            { exit: 7, says: /The file staff\.csv cannot be read: this user may not read it\./u, newcomer: false },
+            () => {
+              writeExport(world.path, "csv", laterExport());
+              chmodSync(file, 0);
+            },
+            () => writeExport(world.path, "csv", laterExport()),
+          );
+        } finally {
+          release();
+        }
+      });
+    },
+  );
 });
 
 /** Root may read everything: what is done until it is called off is done as nobody, to whom the folder is given. */
@@ -368,6 +374,7 @@ const httpTroubles: Record<string, HttpTrouble> = {
 describe("an export over HTTP", () => {
   it.each(sampled(Object.entries(httpTroubles), 3))(
     "%s: nothing is taken away, and what else changed is done",
+    { tags: "long" },
     async (_, trouble) => {
       const service = await startPeople();
       if (!madeOverHttp) {
@@ -399,7 +406,7 @@ describe.concurrent("an export that was cut", () => {
 
   it.each(kinds)(
     `anywhere, in the format %s (${sizes.cuts} cuts in all, seed 7): nothing is written, and the run says what is wrong`,
-    { timeout: 1_200_000 },
+    { tags: "long", timeout: 1_200_000 },
     async (format) => {
       await inWorld(format, async (world) => {
         const before = held(world);
@@ -436,23 +443,27 @@ describe.concurrent("an export that was cut", () => {
     },
   );
 
-  it("between two rows looks like a whole one: what is missing is kept, because it would have to be missed three times", async () => {
-    for (const format of ["csv", "ndjson"] as const) {
-      await inWorld(format, async (world) => {
-        const file = format === "csv" ? "staff.csv" : "staff.ndjson";
-        const whole = filesOf(format, wholeExport())[file] ?? "";
-        const before = held(world);
-        writeFileSync(join(world.path, file), lines(whole).slice(0, -3).join(""));
-        for (let read = 0; read < 2; read += 1) {
-          const { code, calls } = await tellingRun(world);
-          expect([code, calls]).toEqual([0, {}]);
-        }
-        writeFileSync(join(world.path, file), whole);
-        expect(await goodRun(world)).toBe(0);
-        expect(held(world)).toEqual(before);
-      });
-    }
-  });
+  it(
+    "between two rows looks like a whole one: what is missing is kept, because it would have to be missed three times",
+    { tags: "long" },
+    async () => {
+      for (const format of ["csv", "ndjson"] as const) {
+        await inWorld(format, async (world) => {
+          const file = format === "csv" ? "staff.csv" : "staff.ndjson";
+          const whole = filesOf(format, wholeExport())[file] ?? "";
+          const before = held(world);
+          writeFileSync(join(world.path, file), lines(whole).slice(0, -3).join(""));
+          for (let read = 0; read < 2; read += 1) {
+            const { code, calls } = await tellingRun(world);
+            expect([code, calls]).toEqual([0, {}]);
+          }
+          writeFileSync(join(world.path, file), whole);
+          expect(await goodRun(world)).toBe(0);
+          expect(held(world)).toEqual(before);
+        });
+      }
+    },
+  );
 });
 
 describe("a file of details that was cut between two rows, with less than a fifth gone", () => {

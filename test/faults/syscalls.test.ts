@@ -1,3 +1,4 @@
+/** @module-tag sized */
 import { spawnSync } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -291,7 +292,7 @@ describe.runIf(missing === undefined)("a system call in the middle of a run", ()
       ),
     )(
       `%s, at calls spread over the run: said clearly, and made good by the next run (seed ${seed})`,
-      { timeout: 300_000 },
+      { tags: "long" },
       async (name, row) => {
         const found: Record<number, string[]> = {};
         let tried = 0;

@@ -1,3 +1,4 @@
+/** @module-tag sized */
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -227,6 +228,7 @@ function expireAt(world: TokenWorld, at: number, expired: () => void = () => {})
 describe("tokens that all expire in the middle of a first run", () => {
   it.each(sampled([0, 1, 50, 99], 2))(
     "after %i percent of its calls are renewed once each, and the run ends right",
+    { tags: "long" },
     async (percent) => {
       const at = 1 + Math.floor(((await callsOfFirstRun()) - 1) * (percent / 100));
       await inWorld(async (world) => {
@@ -244,7 +246,7 @@ describe("tokens that all expire in the middle of a first run", () => {
 describe("the renewal of tokens that expired in the middle", () => {
   const half = async (): Promise<number> => Math.floor((await callsOfFirstRun()) / 2);
 
-  it("may be slow: everybody waits for it, and it is asked for once", async () => {
+  it("may be slow: everybody waits for it, and it is asked for once", { tags: "long" }, async () => {
     const at = await half();
     await inWorld(async (world) => {
       const renewed = expireAt(world, at, () => {
@@ -258,26 +260,30 @@ describe("the renewal of tokens that expired in the middle", () => {
     });
   });
 
-  it("may be refused: nothing is sent without one, the account is not asked about again and again, and the next run goes on", async () => {
-    const at = await half();
-    await inWorld(async (world) => {
-      world.onSending = (_, number) => {
-        if (number !== at) return;
-        world.sandbox.expireTokens();
-        world.sandbox.faults.add({ operation: "token", fault: "code500", status: 400 });
-      };
-      const summary = await world.run();
-      expect([5, 7]).toContain(summary.exitCode);
-      expect(summary.balance.adds).toBe(true);
-      // What was under way with an old token, and nothing after it.
-      expect(world.sent.length - at).toBeLessThanOrEqual(2 * customers);
-      expect(world.tokens).toBeLessThanOrEqual(6);
-      world.sandbox.faults.clear();
-      await world.run();
-      expect((await world.run()).exitCode).toBe(0);
-      await endsRight(world);
-    });
-  });
+  it(
+    "may be refused: nothing is sent without one, the account is not asked about again and again, and the next run goes on",
+    { tags: "long" },
+    async () => {
+      const at = await half();
+      await inWorld(async (world) => {
+        world.onSending = (_, number) => {
+          if (number !== at) return;
+          world.sandbox.expireTokens();
+          world.sandbox.faults.add({ operation: "token", fault: "code500", status: 400 });
+        };
+        const summary = await world.run();
+        expect([5, 7]).toContain(summary.exitCode);
+        expect(summary.balance.adds).toBe(true);
+        // What was under way with an old token, and nothing after it.
+        expect(world.sent.length - at).toBeLessThanOrEqual(2 * customers);
+        expect(world.tokens).toBeLessThanOrEqual(6);
+        world.sandbox.faults.clear();
+        await world.run();
+        expect((await world.run()).exitCode).toBe(0);
+        await endsRight(world);
+      });
+    },
+  );
 });
 
 describe("a token that expires between the intent of a write and its sending", () => {
@@ -301,23 +307,27 @@ describe("a token that expires between the intent of a write and its sending", (
 });
 
 describe("a token that cannot be had when a write asks for its permit", () => {
-  it("leaves it without an intent: nothing is in doubt, the journal says why it was not sent, and a later run does it", async () => {
-    // It is told that its tokens are good for no whole second, so it asks for one before every call.
-    await inWorld(async (world) => {
-      world.onSending = (_operation, number) => {
-        if (number === 1) world.sandbox.faults.add({ operation: "token", fault: "code500", status: 400 });
-      };
-      const summary = await world.run();
-      expect(summary).toMatchObject({ exitCode: 7, balance: { adds: true } });
-      expect(otherThanDone(world)).toEqual([]);
-      // Whoever was not looked up in time could not be planned, and is told of with the others.
-      expect(notSent(world)).toBeGreaterThan(0);
-      expect(summary.customers.unreadable).toBe(customers);
-      expect(world.sandbox.counts().writingCalls).toBe(0);
-      world.sandbox.faults.clear();
-      await world.run();
-      await world.run();
-      await endsRight(world);
-    }, 900);
-  });
+  it(
+    "leaves it without an intent: nothing is in doubt, the journal says why it was not sent, and a later run does it",
+    { tags: "long" },
+    async () => {
+      // It is told that its tokens are good for no whole second, so it asks for one before every call.
+      await inWorld(async (world) => {
+        world.onSending = (_operation, number) => {
+          if (number === 1) world.sandbox.faults.add({ operation: "token", fault: "code500", status: 400 });
+        };
+        const summary = await world.run();
+        expect(summary).toMatchObject({ exitCode: 7, balance: { adds: true } });
+        expect(otherThanDone(world)).toEqual([]);
+        // Whoever was not looked up in time could not be planned, and is told of with the others.
+        expect(notSent(world)).toBeGreaterThan(0);
+        expect(summary.customers.unreadable).toBe(customers);
+        expect(world.sandbox.counts().writingCalls).toBe(0);
+        world.sandbox.faults.clear();
+        await world.run();
+        await world.run();
+        await endsRight(world);
+      }, 900);
+    },
+  );
 });

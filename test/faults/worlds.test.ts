@@ -36,26 +36,30 @@ async function inWorld(name: string, work: (cell: Cell) => Promise<void>): Promi
   });
 }
 
-it("two jobs over the same customers, one of them with half a read: neither takes anything away, and all is done once it is whole", async () => {
-  await inWorld("half", async (cell) => {
-    const before = cell.calls("M9");
-    writeWorld(cell.folder, changed);
-    const file = join(cell.folder, "staff.ndjson");
-    truncateSync(file, statSync(file).size - 20);
-    const half = runResultOf(await cell.run({ job: "people" }));
-    expect(half).toMatchObject({ exit: 7, balance: { adds: true } });
-    for (const job of ["contracts", "people", "contracts"]) {
-      const result = runResultOf(await cell.run({ job }));
-      expect(result.balance.adds).toBe(true);
-    }
-    expect(cell.sandbox.state().assignments, "S1 keeps its asset").toBeGreaterThanOrEqual(2);
-    expect(cell.calls("M9") - before, "nothing but grants").toBeLessThanOrEqual(1);
-    writeWorld(cell.folder, changed);
-    goodRunOf(await cell.run({ job: "people" }));
-    goodRunOf(await cell.run({ job: "contracts" }));
-    expect(await cell.wrong(wished)).toEqual([]);
-  });
-});
+it(
+  "two jobs over the same customers, one of them with half a read: neither takes anything away, and all is done once it is whole",
+  { tags: "long" },
+  async () => {
+    await inWorld("half", async (cell) => {
+      const before = cell.calls("M9");
+      writeWorld(cell.folder, changed);
+      const file = join(cell.folder, "staff.ndjson");
+      truncateSync(file, statSync(file).size - 20);
+      const half = runResultOf(await cell.run({ job: "people" }));
+      expect(half).toMatchObject({ exit: 7, balance: { adds: true } });
+      for (const job of ["contracts", "people", "contracts"]) {
+        const result = runResultOf(await cell.run({ job }));
+        expect(result.balance.adds).toBe(true);
+      }
+      expect(cell.sandbox.state().assignments, "S1 keeps its asset").toBeGreaterThanOrEqual(2);
+      expect(cell.calls("M9") - before, "nothing but grants").toBeLessThanOrEqual(1);
+      writeWorld(cell.folder, changed);
+      goodRunOf(await cell.run({ job: "people" }));
+      goodRunOf(await cell.run({ job: "contracts" }));
+      expect(await cell.wrong(wished)).toEqual([]);
+    });
+  },
+);
 
 it("two people of whom one is at fault: the other is served, the one is told of in every run, and is served once it is corrected", async () => {
   await inWorld("fault", async (cell) => {

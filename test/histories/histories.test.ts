@@ -1,3 +1,4 @@
+/** @module-tag sized */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { simulationFolder } from "../simulation/simulate.ts";
 import { sizes } from "../support/sizes.ts";
@@ -20,7 +21,7 @@ describe("random histories of a CRM, with runs, kills and lost answers between t
     const to = from + each - 1;
     it(
       `end with a platform that holds exactly what the CRM says, and hold nothing else on the way (seeds ${from} to ${to})`,
-      { timeout: 300_000 },
+      { tags: "long" },
       async () => {
         let edits = 0;
         for (let seed = from; seed <= to; seed += 1) {
@@ -35,7 +36,7 @@ describe("random histories of a CRM, with runs, kills and lost answers between t
 
   it.each(["agreed", "any"] as const)(
     "end so too where older copies of the ledger are put back and rebuilt on the way, when: %s",
-    { timeout: 600_000 },
+    { tags: "long", timeout: 600_000 },
     async (restores) => {
       let [restored, waiting] = [0, 0];
       for (let seed = 1; seed <= Math.max(each, sizes.histories / 5); seed += 1) {
@@ -55,7 +56,7 @@ describe("random histories of a CRM, with runs, kills and lost answers between t
     expect([wrong, deletions]).toEqual([[], 2]);
   });
 
-  it("go the same way each time", { timeout: 60_000 }, async () => {
+  it("go the same way each time", { tags: "long" }, async () => {
     const [one, other] = [await live(7, folder.path), await live(7, folder.path)];
     expect(one.trace).toBe(other.trace);
   });

@@ -31,7 +31,7 @@ describe("a secret that a program prints", () => {
     expect(String(failure)).not.toContain("hunter2");
   });
 
-  it("is given up when it takes too long or is not there", async () => {
+  it("is given up when it takes too long or is not there", { tags: "long" }, async () => {
     const state = async (made: Promise<string>): Promise<string> => made.catch((thrown: unknown) => String(thrown));
     expect(await state(outputOf([node, "-e", "setInterval(() => {}, 1000)"], 200))).toContain(
       "did not end within 200 ms",

@@ -364,7 +364,7 @@ describe("the pace", () => {
     expect(most).toBe(3);
   });
 
-  test("holds with real time and many callers, and so does the number of calls at once", async () => {
+  test("holds with real time and many callers, and so does the number of calls at once", { tags: "long" }, async () => {
     let inside = 0;
     let most = 0;
     const service = await startService(() => (response) => {

@@ -22,51 +22,55 @@ const hostile = [
   ...Array.from({ length: 50 }, (_nothing, number) => `order-${number}`),
 ];
 
-it("observers hear of every attempt, and of a service's codes only those of the contract", async () => {
-  const seen: SeenCall[] = [];
-  const replies: Reply[] = [
-    ...hostile.map((code) => refusal(code)),
-    refusal("60000"),
-    { status: 429, json: {} },
-    { status: 502, text: "" },
-    { text: "{" },
-    (response) => response.destroy(),
-    success([]),
-    { status: 401, json: {} },
-  ];
-  const service = await startService((_asked, count) => replies[count - 1] ?? success([]));
-  const client = startClient(
-    "order-service",
-    service.url,
-    { breakerFailures: 1_000, readAttempts: 1, retryBudget: 1_000 },
-    { onCall: (call) => seen.push(call) },
-  );
-  for (const _reply of replies)
-    await client
-      .read({ endpoint: "E3", target: {}, schema: z.array(z.unknown()), customer: undefined })
-      .catch(() => undefined);
-  const sent = seen.filter(({ outcome }) => outcome !== "not-sent");
-  expect(sent).toHaveLength(service.seen.length);
-  expect(sent).toHaveLength(replies.length);
-  expect(seen.slice(hostile.length).map(({ outcome }) => outcome)).toEqual([
-    "failed",
-    "limited",
-    "odd",
-    "odd",
-    "no-answer",
-    "done",
-    "token",
-    // The one token that there is was refused, so that the repetition has none.
-    "not-sent",
-  ]);
-  expect(new Set(seen.slice(0, hostile.length).map(({ outcome, code }) => `${outcome} ${code}`))).toEqual(
-    new Set(["failed other"]),
-  );
-  expect(seen.filter(({ outcome }) => !callOutcomes.includes(outcome))).toEqual([]);
-  expect(new Set(sent.map(({ code }) => code))).toEqual(new Set(["other", "none", "0"]));
-  expect(sent.filter(({ ms }) => !(ms > 0))).toEqual([]);
-  expect(sent.at(-2)).toMatchObject({ service: "order-service", endpoint: "E3", outcome: "done", code: "0" });
-});
+it(
+  "observers hear of every attempt, and of a service's codes only those of the contract",
+  { tags: "long" },
+  async () => {
+    const seen: SeenCall[] = [];
+    const replies: Reply[] = [
+      ...hostile.map((code) => refusal(code)),
+      refusal("60000"),
+      { status: 429, json: {} },
+      { status: 502, text: "" },
+      { text: "{" },
+      (response) => response.destroy(),
+      success([]),
+      { status: 401, json: {} },
+    ];
+    const service = await startService((_asked, count) => replies[count - 1] ?? success([]));
+    const client = startClient(
+      "order-service",
+      service.url,
+      { breakerFailures: 1_000, readAttempts: 1, retryBudget: 1_000 },
+      { onCall: (call) => seen.push(call) },
+    );
+    for (const _reply of replies)
+      await client
+        .read({ endpoint: "E3", target: {}, schema: z.array(z.unknown()), customer: undefined })
+        .catch(() => undefined);
+    const sent = seen.filter(({ outcome }) => outcome !== "not-sent");
+    expect(sent).toHaveLength(service.seen.length);
+    expect(sent).toHaveLength(replies.length);
+    expect(seen.slice(hostile.length).map(({ outcome }) => outcome)).toEqual([
+      "failed",
+      "limited",
+      "odd",
+      "odd",
+      "no-answer",
+      "done",
+      "token",
+      // The one token that there is was refused, so that the repetition has none.
+      "not-sent",
+    ]);
+    expect(new Set(seen.slice(0, hostile.length).map(({ outcome, code }) => `${outcome} ${code}`))).toEqual(
+      new Set(["failed other"]),
+    );
+    expect(seen.filter(({ outcome }) => !callOutcomes.includes(outcome))).toEqual([]);
+    expect(new Set(sent.map(({ code }) => code))).toEqual(new Set(["other", "none", "0"]));
+    expect(sent.filter(({ ms }) => !(ms > 0))).toEqual([]);
+    expect(sent.at(-2)).toMatchObject({ service: "order-service", endpoint: "E3", outcome: "done", code: "0" });
+  },
+);
 
 it("a service that nobody listens at is told apart from one that does not answer, and what is not sent from both", async () => {
   const seen: SeenCall[] = [];

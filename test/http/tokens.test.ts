@@ -182,7 +182,7 @@ describe("a token of another place", () => {
     expect(await provider.token()).toBe("second");
   });
 
-  test("comes from a command, as text or as JSON", async () => {
+  test("comes from a command, as text or as JSON", { tags: "long" }, async () => {
     const { execPath } = process;
     expect(await provide({ command: [execPath, "-e", "console.log('plain')"], timeoutMs: 60_000 }).token()).toBe(
       "plain",

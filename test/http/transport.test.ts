@@ -25,7 +25,7 @@ const post: TransportRequest = {
   body: "{}",
 };
 
-test("a request that was given up while it waited for a connection never leaves", async () => {
+test("a request that was given up while it waited for a connection never leaves", { tags: "long" }, async () => {
   const service = await startService((seen) =>
     seen.path === "/slow" ? (response) => void setTimeout(() => response.end("{}"), 150) : success(null),
   );
@@ -40,18 +40,22 @@ test("a request that was given up while it waited for a connection never leaves"
   expect(service.seen.map((seen) => seen.path)).toEqual(["/slow", "/after"]);
 });
 
-test("an answer that drips in, byte by byte, is given up after the longest time for a call", async () => {
-  const service = await startService(() => (response) => {
-    response.writeHead(200);
-    const drip = setInterval(() => response.write(" "), 20);
-    response.on("close", () => clearInterval(drip));
-  });
-  await expect(transportTo(service.url, 2_000).send(post)).rejects.toMatchObject({
-    written: true,
-    reason: "the call took too long",
-    status: 200,
-  });
-});
+test(
+  "an answer that drips in, byte by byte, is given up after the longest time for a call",
+  { tags: "long" },
+  async () => {
+    const service = await startService(() => (response) => {
+      response.writeHead(200);
+      const drip = setInterval(() => response.write(" "), 20);
+      response.on("close", () => clearInterval(drip));
+    });
+    await expect(transportTo(service.url, 2_000).send(post)).rejects.toMatchObject({
+      written: true,
+      reason: "the call took too long",
+      status: 200,
+    });
+  },
+);
 
 test("nothing is followed, repeated or decompressed, and the base path stands before every path", async () => {
   const service = await startService(() => ({

@@ -52,18 +52,22 @@ describe("a write that succeeded", () => {
     expect(service.seen[0]?.headers["content-length"]).toBe(String(Buffer.byteLength(bodyText)));
   });
 
-  test("uses the nonce that was written down, and waits for what has to be on disk before it leaves", async () => {
-    const service = await startService(() => success({ enterpriseGlobalId: "e1" }));
-    const client = startClient("order-service", service.url);
-    let seenWhenSending = -1;
-    const beforeSending = async (): Promise<void> => {
-      for (let waits = 0; waits < 25 && service.seen.length === 0; waits += 1) await pause(20);
-      seenWhenSending = service.seen.length;
-    };
-    await client.write({ ...createCall, body, beforeSending });
-    expect(seenWhenSending).toBe(0);
-    expect(service.seen[0]?.query["g_nonce"]).toBe(nonce);
-  });
+  test(
+    "uses the nonce that was written down, and waits for what has to be on disk before it leaves",
+    { tags: "long" },
+    async () => {
+      const service = await startService(() => success({ enterpriseGlobalId: "e1" }));
+      const client = startClient("order-service", service.url);
+      let seenWhenSending = -1;
+      const beforeSending = async (): Promise<void> => {
+        for (let waits = 0; waits < 25 && service.seen.length === 0; waits += 1) await pause(20);
+        seenWhenSending = service.seen.length;
+      };
+      await client.write({ ...createCall, body, beforeSending });
+      expect(seenWhenSending).toBe(0);
+      expect(service.seen[0]?.query["g_nonce"]).toBe(nonce);
+    },
+  );
 });
 
 describe("a write with an unclear answer is unknown and never sent again", () => {
@@ -456,6 +460,7 @@ describe("hostile answers", () => {
 
   test.each([101, 300, 10_000, 100_000])(
     "that are nested %i deep are unreadable, and said to be so",
+    { tags: "long" },
     async (levels) => {
       const deep = "[".repeat(levels) + "]".repeat(levels);
       for (const data of [

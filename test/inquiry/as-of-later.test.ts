@@ -72,22 +72,26 @@ async function dayAfter(world: LedgerWorld, held: string): Promise<void> {
   await ledger.books.close({ period: month("2026-10"), asOf, ...closing }, { by: "anna", reason: undefined });
 }
 
-it("nothing that came on the day after is in what was known at a moment, in any statement", async () => {
-  const world = await threeMonths();
-  world.now = Date.parse("2026-11-25T10:00:00.000Z");
-  const of = { customer: key("C2"), count: 3, allowed: 2, total: 9, setHash: "s", operations: [] };
-  const held = await world.ledger.approvals.open({ scope: "run", explanation: "3 of 9 would go", ...of });
-  const moment = new Date(world.now).toISOString();
-  const then = await knownAt(world, moment);
-  world.now = Date.parse("2026-11-26T10:00:00.000Z");
-  await dayAfter(world, held.id);
-  const again = await knownAt(world, moment);
-  for (const [name, statement] of Object.entries(then)) expect.soft(again[name], name).toEqual(statement);
-  const later = await knownAt(world, new Date(world.now).toISOString());
-  const rows = JSON.stringify(later);
-  for (const told of ["crm/O9", "crm/S3", "B7", "signed off", "closed the books", "a mistake"])
-    expect(rows).toContain(told);
-});
+it(
+  "nothing that came on the day after is in what was known at a moment, in any statement",
+  { tags: "long" },
+  async () => {
+    const world = await threeMonths();
+    world.now = Date.parse("2026-11-25T10:00:00.000Z");
+    const of = { customer: key("C2"), count: 3, allowed: 2, total: 9, setHash: "s", operations: [] };
+    const held = await world.ledger.approvals.open({ scope: "run", explanation: "3 of 9 would go", ...of });
+    const moment = new Date(world.now).toISOString();
+    const then = await knownAt(world, moment);
+    world.now = Date.parse("2026-11-26T10:00:00.000Z");
+    await dayAfter(world, held.id);
+    const again = await knownAt(world, moment);
+    for (const [name, statement] of Object.entries(then)) expect.soft(again[name], name).toEqual(statement);
+    const later = await knownAt(world, new Date(world.now).toISOString());
+    const rows = JSON.stringify(later);
+    for (const told of ["crm/O9", "crm/S3", "B7", "signed off", "closed the books", "a mistake"])
+      expect(rows).toContain(told);
+  },
+);
 
 it("an operation that changed again after the clock was set back stands as of a moment once", async () => {
   const world = await LedgerWorld.open();

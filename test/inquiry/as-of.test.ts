@@ -181,59 +181,67 @@ describe("as of a moment in the past", () => {
     expect(Object.keys(tablesAsOf).toSorted()).toEqual(names.toSorted((a = "", b = "") => (a < b ? -1 : 1)));
   });
 
-  it("the audit record ends with the last entry by then, under the root that its tree had then", async () => {
-    const { w } = await history({ brief: true });
-    const ledger = connection(w.path("ledger.db"));
-    const entries = ledger.reading((database) =>
-      database.prepare<[], AuditRow>("select * from audit order by sequence").all(),
-    );
-    expect(entries.length).toBeGreaterThan(20);
-    const tree = new RecordTree();
-    for (const entry of entries) {
-      tree.take(entry);
-      if (entries[entry.sequence]?.at === entry.at || entry.sequence % 5 > 0) continue;
-      const then = connection(w.path("ledger.db"));
-      standAsOf(then, entry.at);
-      expect(await auditHead(then)).toMatchObject({
-        sequence: entry.sequence,
-        hash: entry.hash,
-        at: entry.at,
-        ...rootOf(tree),
-      });
-      // Whatever was under way at that moment is told.
-      if (entry.sequence % 3 === 0) expect(await reports(then, entry.at)).toHaveProperty("orders");
-      then.close();
-    }
-  });
+  it(
+    "the audit record ends with the last entry by then, under the root that its tree had then",
+    { tags: "long" },
+    async () => {
+      const { w } = await history({ brief: true });
+      const ledger = connection(w.path("ledger.db"));
+      const entries = ledger.reading((database) =>
+        database.prepare<[], AuditRow>("select * from audit order by sequence").all(),
+      );
+      expect(entries.length).toBeGreaterThan(20);
+      const tree = new RecordTree();
+      for (const entry of entries) {
+        tree.take(entry);
+        if (entries[entry.sequence]?.at === entry.at || entry.sequence % 5 > 0) continue;
+        const then = connection(w.path("ledger.db"));
+        standAsOf(then, entry.at);
+        expect(await auditHead(then)).toMatchObject({
+          sequence: entry.sequence,
+          hash: entry.hash,
+          at: entry.at,
+          ...rootOf(tree),
+        });
+        // Whatever was under way at that moment is told.
+        if (entry.sequence % 3 === 0) expect(await reports(then, entry.at)).toHaveProperty("orders");
+        then.close();
+      }
+    },
+  );
 
-  it("refuses a moment before the ledger began, and one of which retention left too little", async () => {
-    const { w, steps } = await history({ brief: true });
-    const open = (at: string): void => standAsOf(connection(w.path("ledger.db")), at);
-    expect(() => open("2020-01-01T00:00:00.000Z")).toThrow(/the ledger began at 2026-/u);
-    const [first, second, third] = steps.map(({ at }) => at);
-    if (first === undefined || second === undefined || third === undefined) throw new Error("nothing happened");
-    const said = (until: Record<string, string>, thinned: Record<string, number>): void => {
-      const database = new Database(w.path("ledger.db"));
-      const [entry] = w.rows<AuditRow>("select * from audit order by sequence desc limit 1");
-      const body = JSON.stringify({ until, thinned });
-      database
-        .prepare(
-          `insert into audit (sequence, format, at, kind, subject, body, previous, hash, salt)
+  it(
+    "refuses a moment before the ledger began, and one of which retention left too little",
+    { tags: "long" },
+    async () => {
+      const { w, steps } = await history({ brief: true });
+      const open = (at: string): void => standAsOf(connection(w.path("ledger.db")), at);
+      expect(() => open("2020-01-01T00:00:00.000Z")).toThrow(/the ledger began at 2026-/u);
+      const [first, second, third] = steps.map(({ at }) => at);
+      if (first === undefined || second === undefined || third === undefined) throw new Error("nothing happened");
+      const said = (until: Record<string, string>, thinned: Record<string, number>): void => {
+        const database = new Database(w.path("ledger.db"));
+        const [entry] = w.rows<AuditRow>("select * from audit order by sequence desc limit 1");
+        const body = JSON.stringify({ until, thinned });
+        database
+          .prepare(
+            `insert into audit (sequence, format, at, kind, subject, body, previous, hash, salt)
              values (@sequence + 1, 2, @at, 'retention', 'ledger', @body, @hash, @hash, @salt)`,
-        )
-        .run({ ...entry, body });
-      database.close();
-    };
-    said({ runDays: third, observationDays: third }, { reads: 3, runs: 1 });
-    open(first);
-    said({ runDays: third, observationDays: second }, { observations: 1, runs: 1 });
-    expect(() => open(first)).toThrow(`history that ended before ${second} was thinned`);
-    const ledger = connection(w.path("ledger.db"));
-    for (const at of [second, second]) standAsOf(ledger, at);
-    expect(() => standAsOf(ledger, third), "one moment on each connection").toThrow(/stands as of/u);
-  });
+          )
+          .run({ ...entry, body });
+        database.close();
+      };
+      said({ runDays: third, observationDays: third }, { reads: 3, runs: 1 });
+      open(first);
+      said({ runDays: third, observationDays: second }, { observations: 1, runs: 1 });
+      expect(() => open(first)).toThrow(`history that ended before ${second} was thinned`);
+      const ledger = connection(w.path("ledger.db"));
+      for (const at of [second, second]) standAsOf(ledger, at);
+      expect(() => standAsOf(ledger, third), "one moment on each connection").toThrow(/stands as of/u);
+    },
+  );
 
-  it("every table and every report is what it was then, but for what is documented", async () => {
+  it("every table and every report is what it was then, but for what is documented", { tags: "long" }, async () => {
     const { w, steps } = await history();
     for (const step of steps) {
       const then = connection(w.path("ledger.db"));

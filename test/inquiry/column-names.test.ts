@@ -156,20 +156,24 @@ async function everyQuery(): Promise<{ text: string; queries: Query[] }[]> {
     .map((text) => ({ text, queries: queriesOf(text, columns).flatMap(withInner) }));
 }
 
-it("no query inside another takes a name for its own that was meant for the other one's row", async () => {
-  const statements = await everyQuery();
-  expect(statements.length).toBeGreaterThan(300);
-  const captured = statements.flatMap(({ text, queries }) =>
-    queries.flatMap(capturedIn).map((name) => `${name}: ${text}`),
-  );
-  expect.soft(captured).toEqual([]);
-  const same = statements.filter(({ queries }) => queries.some(isSameForEach)).map(({ text }) => text);
-  expect.soft(same, "asked of each row, and the same for all").toEqual([]);
-  const unsaid = statements
-    .filter(({ text }) => !anyNamespace.some((known) => known.test(text)))
-    .flatMap(({ text, queries }) => queries.flatMap(withoutNamespace).map((what) => `${what} IN ${text}`));
-  expect(unsaid).toEqual([]);
-});
+it(
+  "no query inside another takes a name for its own that was meant for the other one's row",
+  { tags: "long" },
+  async () => {
+    const statements = await everyQuery();
+    expect(statements.length).toBeGreaterThan(300);
+    const captured = statements.flatMap(({ text, queries }) =>
+      queries.flatMap(capturedIn).map((name) => `${name}: ${text}`),
+    );
+    expect.soft(captured).toEqual([]);
+    const same = statements.filter(({ queries }) => queries.some(isSameForEach)).map(({ text }) => text);
+    expect.soft(same, "asked of each row, and the same for all").toEqual([]);
+    const unsaid = statements
+      .filter(({ text }) => !anyNamespace.some((known) => known.test(text)))
+      .flatMap(({ text, queries }) => queries.flatMap(withoutNamespace).map((what) => `${what} IN ${text}`));
+    expect(unsaid).toEqual([]);
+  },
+);
 
 describe("what is looked for", () => {
   const tables: Record<string, string[]> = {

@@ -71,7 +71,7 @@ function reading(path: string, asOf?: string): ReadOnlyLedger {
 }
 
 describe("a ledger that an earlier program wrote", () => {
-  it("says from when on it knows what waited, and guesses nothing of before", async () => {
+  it("says from when on it knows what waited, and guesses nothing of before", { tags: "long" }, async () => {
     const path = await asBefore(await october());
     const { ledger, time } = await openLedger({ path });
     const since = "2026-10-12T10:00:00.000Z";

@@ -145,24 +145,32 @@ async function told(w: World): Promise<Record<string, number>> {
 
 const whole = { "order matched": 1, "product PID-P1 matched": 1, "product PID-X1 matched": 1 };
 
-it("a package that a person let go with its last product is gone, and the order is as meant", async () => {
-  const w = await placedOrders({ first });
-  expect(await told(w)).toEqual({ ...whole, "package K1 matched": 1 });
-  amend(w, "1", { packages: [], products: [own] });
-  expect((await w.does("run", "everything")).exitCode).toBe(4);
-  const [held] = w.rows<{ id: string }>("select id from operation where state = 'held'");
-  expect((await w.run("approve", held?.id ?? "", "--reason", "asked the customer")).exitCode).toBe(0);
-  expect((await w.does("run", "everything")).calls).toEqual({ E5: 1 });
-  expect(await told(w)).toEqual({ "order matched": 1, "product PID-P1 matched": 1 });
-});
-
-it("a package stays in the unit that stands, and is gone with the unit that went, whoever gave its number", async () => {
-  for (const given of [undefined, ["7000000001", "7000000002"]]) {
-    const units = { id: "A1", quantity: 2, ...(given && { numbers: given }) };
-    const w = await placedOrders({ first: { ...first, assets: [units] }, staff: [] });
-    rule(w, "orders.ended", "apply");
-    amend(w, "1", { assets: [{ id: "A1", quantity: 1, ...(given && { numbers: given.slice(0, 1) }) }] });
-    expect((await w.does("run", "everything")).calls).toEqual({ E5: 1 });
+it(
+  "a package that a person let go with its last product is gone, and the order is as meant",
+  { tags: "long" },
+  async () => {
+    const w = await placedOrders({ first });
     expect(await told(w)).toEqual({ ...whole, "package K1 matched": 1 });
-  }
-});
+    amend(w, "1", { packages: [], products: [own] });
+    expect((await w.does("run", "everything")).exitCode).toBe(4);
+    const [held] = w.rows<{ id: string }>("select id from operation where state = 'held'");
+    expect((await w.run("approve", held?.id ?? "", "--reason", "asked the customer")).exitCode).toBe(0);
+    expect((await w.does("run", "everything")).calls).toEqual({ E5: 1 });
+    expect(await told(w)).toEqual({ "order matched": 1, "product PID-P1 matched": 1 });
+  },
+);
+
+it(
+  "a package stays in the unit that stands, and is gone with the unit that went, whoever gave its number",
+  { tags: "long" },
+  async () => {
+    for (const given of [undefined, ["7000000001", "7000000002"]]) {
+      const units = { id: "A1", quantity: 2, ...(given && { numbers: given }) };
+      const w = await placedOrders({ first: { ...first, assets: [units] }, staff: [] });
+      rule(w, "orders.ended", "apply");
+      amend(w, "1", { assets: [{ id: "A1", quantity: 1, ...(given && { numbers: given.slice(0, 1) }) }] });
+      expect((await w.does("run", "everything")).calls).toEqual({ E5: 1 });
+      expect(await told(w)).toEqual({ ...whole, "package K1 matched": 1 });
+    }
+  },
+);

@@ -307,29 +307,33 @@ function tableOf(database: Database.Database, sql: string, name: string): string
   return undefined;
 }
 
-it("no statement looks through what is finished, but for those that are named with a reason", async () => {
-  const { texts, migrating } = await everyStatement();
-  const missing = preparedInSource().filter(({ pattern }) => !texts.some((text) => pattern.test(text)));
-  const database = sqlite((await openLedger()).path);
-  const scans = texts
-    .filter((text) => !migrating.has(text) && /^(?:select|update|insert|delete|with)\b/iu.test(text))
-    // Temporary tables of a statement have no index but their own, and are gone with it.
-    .filter((text) => !/\btemp\./u.test(text))
-    .filter((text) => !Object.values(allowed).some(({ statement }) => statement.test(text)))
-    .flatMap((text) => scansOf(database, text).map((scan) => `${scan}: ${text}`));
-  const unused = Object.keys(allowed).filter((name) => !texts.some((text) => allowed[name]?.statement.test(text)));
-  expect.soft(missing.map(({ place }) => place)).toEqual([]);
-  expect(scans).toEqual([]);
-  // Intents of orders and enterprises ask it, inside the writer's transaction: not even what is open is looked through.
-  for (const claim of ["and o.claim = +@number", "and claim = +@number"]) {
-    const asked = texts.find((text) => text.includes(claim)) ?? "";
-    expect(planOf(database, asked).join("\n")).toContain("USING INDEX operation_open_claim");
-  }
-  // What is asked of everything that a run did is counted as it is met: nothing is kept in memory for it first.
-  for (const asked of ofWholeRuns) {
-    const found = texts.filter((text) => asked.test(text));
-    expect(found, String(asked)).toHaveLength(1);
-    expect(planOf(database, found[0] ?? "").join("\n")).not.toMatch(/TEMP B-TREE|MULTI-INDEX OR|MATERIALIZE/u);
-  }
-  expect(unused, "allowed, and nobody asks it").toEqual([]);
-});
+it(
+  "no statement looks through what is finished, but for those that are named with a reason",
+  { tags: "long" },
+  async () => {
+    const { texts, migrating } = await everyStatement();
+    const missing = preparedInSource().filter(({ pattern }) => !texts.some((text) => pattern.test(text)));
+    const database = sqlite((await openLedger()).path);
+    const scans = texts
+      .filter((text) => !migrating.has(text) && /^(?:select|update|insert|delete|with)\b/iu.test(text))
+      // Temporary tables of a statement have no index but their own, and are gone with it.
+      .filter((text) => !/\btemp\./u.test(text))
+      .filter((text) => !Object.values(allowed).some(({ statement }) => statement.test(text)))
+      .flatMap((text) => scansOf(database, text).map((scan) => `${scan}: ${text}`));
+    const unused = Object.keys(allowed).filter((name) => !texts.some((text) => allowed[name]?.statement.test(text)));
+    expect.soft(missing.map(({ place }) => place)).toEqual([]);
+    expect(scans).toEqual([]);
+    // Intents of orders and enterprises ask it, inside the writer's transaction: not even what is open is looked through.
+    for (const claim of ["and o.claim = +@number", "and claim = +@number"]) {
+      const asked = texts.find((text) => text.includes(claim)) ?? "";
+      expect(planOf(database, asked).join("\n")).toContain("USING INDEX operation_open_claim");
+    }
+    // What is asked of everything that a run did is counted as it is met: nothing is kept in memory for it first.
+    for (const asked of ofWholeRuns) {
+      const found = texts.filter((text) => asked.test(text));
+      expect(found, String(asked)).toHaveLength(1);
+      expect(planOf(database, found[0] ?? "").join("\n")).not.toMatch(/TEMP B-TREE|MULTI-INDEX OR|MATERIALIZE/u);
+    }
+    expect(unused, "allowed, and nobody asks it").toEqual([]);
+  },
+);

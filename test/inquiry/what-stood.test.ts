@@ -282,6 +282,7 @@ async function history(seed: number): Promise<{ path: string; moments: Map<strin
 describe("what stood at a moment", () => {
   it.each([1, 2, 3, 4])(
     "is what a copy of the ledger of that moment says, in every statement (seed %i)",
+    { tags: "long" },
     async (seed) => {
       const { path, moments } = await history(seed);
       expect(moments.size).toBeGreaterThan(2);

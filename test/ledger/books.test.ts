@@ -59,26 +59,30 @@ describe("closed books", () => {
     });
   });
 
-  it("are refused for a month that is not over, is closed, shares time, leaves a gap or comes before another", async () => {
-    const { world, close } = await bookWorld("2026-11-03T09:00:00.000Z");
-    await expect(close("2026-11")).rejects.toMatchObject({ code: "books.not-over" });
-    await close("2026-10");
-    await expect(close("2026-10")).rejects.toMatchObject({ code: "books.closed" });
-    const quarter = { label: "2026-Q4", zone: "UTC", from: months["2026-10"][0], to: months["2026-12"][1] };
-    world.now = Date.parse("2027-01-02T09:00:00.000Z");
-    await expect(close("2026-10", { period: quarter })).rejects.toMatchObject({ code: "books.shared-time" });
-    await expect(close("2026-12")).rejects.toMatchObject({ code: "books.gap" });
-    await close("2026-11");
-    await close("2026-12");
-    expect((await (await world.inquiry()).closings()).map(({ period }) => period)).toEqual([
-      "2026-10",
-      "2026-11",
-      "2026-12",
-    ]);
-    const late = await bookWorld("2026-12-03T09:00:00.000Z");
-    await late.close("2026-11");
-    await expect(late.close("2026-10")).rejects.toMatchObject({ code: "books.out-of-order" });
-  });
+  it(
+    "are refused for a month that is not over, is closed, shares time, leaves a gap or comes before another",
+    { tags: "long" },
+    async () => {
+      const { world, close } = await bookWorld("2026-11-03T09:00:00.000Z");
+      await expect(close("2026-11")).rejects.toMatchObject({ code: "books.not-over" });
+      await close("2026-10");
+      await expect(close("2026-10")).rejects.toMatchObject({ code: "books.closed" });
+      const quarter = { label: "2026-Q4", zone: "UTC", from: months["2026-10"][0], to: months["2026-12"][1] };
+      world.now = Date.parse("2027-01-02T09:00:00.000Z");
+      await expect(close("2026-10", { period: quarter })).rejects.toMatchObject({ code: "books.shared-time" });
+      await expect(close("2026-12")).rejects.toMatchObject({ code: "books.gap" });
+      await close("2026-11");
+      await close("2026-12");
+      expect((await (await world.inquiry()).closings()).map(({ period }) => period)).toEqual([
+        "2026-10",
+        "2026-11",
+        "2026-12",
+      ]);
+      const late = await bookWorld("2026-12-03T09:00:00.000Z");
+      await late.close("2026-11");
+      await expect(late.close("2026-10")).rejects.toMatchObject({ code: "books.out-of-order" });
+    },
+  );
 
   it("are none of a time that was over before the ledger began, and begin with the month that it began in", async () => {
     const { world, close } = await bookWorld("2026-11-03T09:00:00.000Z");
@@ -134,7 +138,7 @@ describe("closed books", () => {
     expect([...world.ledger.audit.rows()].filter(({ kind }) => kind === "period-reopened")).toHaveLength(2);
   });
 
-  it("go on where they began: no month is closed while one before it is open again", async () => {
+  it("go on where they began: no month is closed while one before it is open again", { tags: "long" }, async () => {
     const { world, close } = await bookWorld("2027-01-03T09:00:00.000Z");
     const again = { by: "ben", reason: "an amount was wrong" };
     const months = ["2026-10", "2026-11", "2026-12"] as const;

@@ -122,7 +122,7 @@ describe("a file that is not a usable ledger is refused by name, and not touched
     expect(await refusalOf(path)).toMatchObject({ code: "ledger.damaged", exitCode: 65 });
   });
 
-  it("refuses a ledger that lacks a table, before anything is read or sent", async () => {
+  it("refuses a ledger that lacks a table, before anything is read or sent", { tags: "long" }, async () => {
     const path = await closedLedger();
     const names = sqlite(path)
       .prepare<[], string>(
@@ -265,32 +265,36 @@ describe("a ledger that cannot be written", () => {
     expect(problem).toMatchObject({ code: "ledger.busy", exitCode: 65 });
   });
 
-  it("ends with a clear stop when the disk is full, keeps what was acknowledged, and goes on with more room", async () => {
-    const disk = folder();
-    const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", disk]);
-    // Where nothing can be mounted, the writer's own test of a database that cannot grow stands for this one.
-    if (mounted.status !== 0) return;
-    onTestFinished(() => void spawnSync("umount", ["-l", disk]));
-    const { ledger, path } = await openLedger({ path: join(disk, "ledger.db") });
-    const acknowledged: string[] = [];
-    const big = { crmCustomerId: "x".repeat(4_000), branchName: "b" };
-    let problem: unknown;
-    for (let index = 0; index < 2_000 && problem === undefined; index += 1) {
-      try {
-        acknowledged.push(await intend(ledger, update(`${index}`, { payload: big })));
-      } catch (error) {
-        problem = error;
+  it(
+    "ends with a clear stop when the disk is full, keeps what was acknowledged, and goes on with more room",
+    { tags: "long" },
+    async () => {
+      const disk = folder();
+      const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", disk]);
+      // Where nothing can be mounted, the writer's own test of a database that cannot grow stands for this one.
+      if (mounted.status !== 0) return;
+      onTestFinished(() => void spawnSync("umount", ["-l", disk]));
+      const { ledger, path } = await openLedger({ path: join(disk, "ledger.db") });
+      const acknowledged: string[] = [];
+      const big = { crmCustomerId: "x".repeat(4_000), branchName: "b" };
+      let problem: unknown;
+      for (let index = 0; index < 2_000 && problem === undefined; index += 1) {
+        try {
+          acknowledged.push(await intend(ledger, update(`${index}`, { payload: big })));
+        } catch (error) {
+          problem = error;
+        }
       }
-    }
-    expect(problem).toMatchObject({ code: "ledger.disk-full", exitCode: 65 });
-    expect(ledger.broken).toMatchObject({ code: "ledger.disk-full" });
-    await expect(intend(ledger, update("after"))).rejects.toMatchObject({ code: "ledger.disk-full" });
-    ledger.close();
-    spawnSync("mount", ["-o", "remount,size=64m", disk]);
-    const again = await openLedger({ path });
-    expect((await again.ledger.journal.open()).map((row) => row.id)).toEqual(acknowledged);
-    await intend(again.ledger, update("after"));
-  });
+      expect(problem).toMatchObject({ code: "ledger.disk-full", exitCode: 65 });
+      expect(ledger.broken).toMatchObject({ code: "ledger.disk-full" });
+      await expect(intend(ledger, update("after"))).rejects.toMatchObject({ code: "ledger.disk-full" });
+      ledger.close();
+      spawnSync("mount", ["-o", "remount,size=64m", disk]);
+      const again = await openLedger({ path });
+      expect((await again.ledger.journal.open()).map((row) => row.id)).toEqual(acknowledged);
+      await intend(again.ledger, update("after"));
+    },
+  );
 
   it("refuses a folder that cannot be written", async () => {
     const disk = folder();
@@ -349,7 +353,7 @@ describe("migrations", () => {
     await openLedger({ path });
   });
 
-  it("that fail on a new ledger leave an empty one, which the right program completes", async () => {
+  it("that fail on a new ledger leave an empty one, which the right program completes", { tags: "long" }, async () => {
     const path = join(folder(), "ledger.db");
     const database = await openDatabase(path, { migrate: false });
     await problemOf(() => migrate(database, path, provide({ "0001_ledger": broken })));
@@ -394,31 +398,35 @@ describe("heads kept outside", () => {
     expect(verdict).toMatchObject({ good: true, entries: 5, keptHeads: 5 });
   });
 
-  it("are of one length however many there are, keep who may read them, and lose no line that another program writes meanwhile", async () => {
-    const { ledger, path } = await openLedger();
-    const heads = `${path}.heads`;
-    ledger.runs.takeLock();
-    const { ledger: other } = await openLedger({ path });
-    await other.audit.append({ kind: "k", subject: "s", body: {} });
-    chmodSync(heads, 0o640);
-    const line = `\n{"commit":1,"sequence":0,"hash":"","at":"2026-10-01T08:00:00.000Z"}`;
-    let longest = 0;
-    for (let turn = 0; turn < 3; turn += 1) {
-      appendFileSync(heads, line.repeat(8_000));
-      const run = await ledger.runs.start({ job: "j", kind: "sync", trigger: "hand", scope: null, header: {} });
+  it(
+    "are of one length however many there are, keep who may read them, and lose no line that another program writes meanwhile",
+    { tags: "long" },
+    async () => {
+      const { ledger, path } = await openLedger();
+      const heads = `${path}.heads`;
+      ledger.runs.takeLock();
+      const { ledger: other } = await openLedger({ path });
       await other.audit.append({ kind: "k", subject: "s", body: {} });
-      await ledger.runs.finish(run, { state: "done", exitCode: 0, balance: null, summary: null });
-      await other.audit.append({ kind: "k", subject: "s", body: {} });
-      longest = Math.max(longest, statSync(heads).size);
-    }
-    expect(longest).toBeLessThan(8_000 * line.length);
-    expect(statSync(heads).mode & 0o777).toBe(0o640);
-    expect(ledger.audit.verify()).toMatchObject({ good: true, entries: 10 });
-    expect(readKeptHeads(heads).at(-1)?.sequence).toBe(10);
-    ledger.close();
-    other.close();
-    expect((await openLedger({ path })).ledger.audit.head()?.sequence).toBe(10);
-  });
+      chmodSync(heads, 0o640);
+      const line = `\n{"commit":1,"sequence":0,"hash":"","at":"2026-10-01T08:00:00.000Z"}`;
+      let longest = 0;
+      for (let turn = 0; turn < 3; turn += 1) {
+        appendFileSync(heads, line.repeat(8_000));
+        const run = await ledger.runs.start({ job: "j", kind: "sync", trigger: "hand", scope: null, header: {} });
+        await other.audit.append({ kind: "k", subject: "s", body: {} });
+        await ledger.runs.finish(run, { state: "done", exitCode: 0, balance: null, summary: null });
+        await other.audit.append({ kind: "k", subject: "s", body: {} });
+        longest = Math.max(longest, statSync(heads).size);
+      }
+      expect(longest).toBeLessThan(8_000 * line.length);
+      expect(statSync(heads).mode & 0o777).toBe(0o640);
+      expect(ledger.audit.verify()).toMatchObject({ good: true, entries: 10 });
+      expect(readKeptHeads(heads).at(-1)?.sequence).toBe(10);
+      ledger.close();
+      other.close();
+      expect((await openLedger({ path })).ledger.audit.head()?.sequence).toBe(10);
+    },
+  );
 
   it("end the writing when they cannot be kept: nothing is sent on what only the ledger has", async () => {
     const { ledger, path } = await openLedger();

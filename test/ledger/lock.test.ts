@@ -6,19 +6,23 @@ import { openLedger } from "../support/world/start.ts";
 import { start } from "./processes/start.ts";
 
 describe("the run lock", () => {
-  it("refuses a second process at once with exit code 75, and is free again after kill -9 of the first", async () => {
-    const { ledger, path } = await openLedger();
-    const first = start("hold-lock.ts", path);
-    await first.until(1);
-    expect(first.lines).toEqual(["locked"]);
-    const second = start("hold-lock.ts", path);
-    await second.until(1);
-    expect(second.lines).toEqual(["refused 75"]);
-    expect(await problemOf(() => ledger.runs.takeLock())).toMatchObject({ code: "run.active", exitCode: 75 });
-    await first.kill();
-    ledger.runs.takeLock();
-    await intend(ledger, update("1"));
-  });
+  it(
+    "refuses a second process at once with exit code 75, and is free again after kill -9 of the first",
+    { tags: "long" },
+    async () => {
+      const { ledger, path } = await openLedger();
+      const first = start("hold-lock.ts", path);
+      await first.until(1);
+      expect(first.lines).toEqual(["locked"]);
+      const second = start("hold-lock.ts", path);
+      await second.until(1);
+      expect(second.lines).toEqual(["refused 75"]);
+      expect(await problemOf(() => ledger.runs.takeLock())).toMatchObject({ code: "run.active", exitCode: 75 });
+      await first.kill();
+      ledger.runs.takeLock();
+      await intend(ledger, update("1"));
+    },
+  );
 
   it("refuses a second ledger of the same process", async () => {
     const { ledger, path } = await openLedger();

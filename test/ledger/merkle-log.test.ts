@@ -84,7 +84,7 @@ describe("the Merkle tree", () => {
     expect(roots.map((_, size) => grown(leaves.slice(0, size)).root())).toEqual(roots);
   });
 
-  it("proves each leaf of each size, and that it only grew, by the procedures of the RFC", () => {
+  it("proves each leaf of each size, and that it only grew, by the procedures of the RFC", { tags: "long" }, () => {
     for (let size = 1; size <= 40; size += 1) {
       const of = texts(size);
       const bytes = of.map((text) => Buffer.from(text));

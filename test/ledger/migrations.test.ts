@@ -40,37 +40,44 @@ it("a ledger of an earlier version is brought to this one with everything it hol
   now.close();
 });
 
-it("a new ledger begins as the migrations make it, with the same tables, indexes, triggers and rows", async () => {
-  const made = await openDatabase(join(folder(), "ledger.db"), { migrate: true });
-  const path = join(folder(), "ledger.db");
-  const migrated = await openDatabase(path, { migrate: false });
-  await migrate(migrated, path, { getMigrations: async () => migrations });
-  const whole = (ledger: Sqlite): unknown => {
-    const objects = ledger
-      .prepare<[], { type: string; name: string; text: string | null }>(
-        "select type, name, sql as text from sqlite_schema order by rowid",
-      )
-      .all()
-      .map(({ text, ...named }) => ({ ...named, text: text?.replaceAll(/\s+/gu, " ") }));
-    const tables = objects.filter(({ type }) => type === "table");
-    const rows = tables.map(({ name }) => ledger.prepare<[], object>(`select * from "${name}"`).all());
-    return { objects, rows: rows.map((of) => of.map((row) => ({ ...row, timestamp: undefined }))) };
-  };
-  expect(whole(made)).toEqual(whole(migrated));
-  expect(appliedMigrations(made)).toEqual(knownMigrations);
-  made.close();
-  migrated.close();
-});
+it(
+  "a new ledger begins as the migrations make it, with the same tables, indexes, triggers and rows",
+  { tags: "long" },
+  async () => {
+    const made = await openDatabase(join(folder(), "ledger.db"), { migrate: true });
+    const path = join(folder(), "ledger.db");
+    const migrated = await openDatabase(path, { migrate: false });
+    await migrate(migrated, path, { getMigrations: async () => migrations });
+    const whole = (ledger: Sqlite): unknown => {
+      const objects = ledger
+        .prepare<[], { type: string; name: string; text: string | null }>(
+          "select type, name, sql as text from sqlite_schema order by rowid",
+        )
+        .all()
+        .map(({ text, ...named }) => ({ ...named, text: text?.replaceAll(/\s+/gu, " ") }));
+      const tables = objects.filter(({ type }) => type === "table");
+      const rows = tables.map(({ name }) => ledger.prepare<[], object>(`select * from "${name}"`).all());
+      return { objects, rows: rows.map((of) => of.map((row) => ({ ...row, timestamp: undefined }))) };
+    };
+    expect(whole(made)).toEqual(whole(migrated));
+    expect(appliedMigrations(made)).toEqual(knownMigrations);
+    made.close();
+    migrated.close();
+  },
+);
 
-it("facts that stood as texts in `meta`, and what has another name now, are where they are looked for", async () => {
-  const path = join(folder(), "ledger.db");
-  const earlier = await openDatabase(path, { migrate: false });
-  const ninth = Object.fromEntries(Object.entries(migrations).filter(([name]) => name < "0010"));
-  await migrate(earlier, path, { getMigrations: async () => ninth });
-  const at = "2026-10-01T08:00:00.000Z";
-  const later = Date.parse("2026-10-02T08:00:00.000Z");
-  earlier.exec(
-    `insert into meta (key, value) values ('ledger', 'ledger_1'), ('retention rawForms', '[]'), ('correlation a {id} b', '${at}'),
+it(
+  "facts that stood as texts in `meta`, and what has another name now, are where they are looked for",
+  { tags: "long" },
+  async () => {
+    const path = join(folder(), "ledger.db");
+    const earlier = await openDatabase(path, { migrate: false });
+    const ninth = Object.fromEntries(Object.entries(migrations).filter(([name]) => name < "0010"));
+    await migrate(earlier, path, { getMigrations: async () => ninth });
+    const at = "2026-10-01T08:00:00.000Z";
+    const later = Date.parse("2026-10-02T08:00:00.000Z");
+    earlier.exec(
+      `insert into meta (key, value) values ('ledger', 'ledger_1'), ('retention rawForms', '[]'), ('correlation a {id} b', '${at}'),
        ('licence-type-shown softkey', '${at}'), ('licence-type-observed dongle', '${at}'), ('clock-set-back order:crm/O1', '${later} 5');
      insert into service_left values ('order-service', '${at}', 'down', '${at}');
      insert into notice values ('hold:h-1', '${at}', '{"kind":"hold"}', '${at}');
@@ -78,40 +85,41 @@ it("facts that stood as texts in `meta`, and what has another name now, are wher
      insert into fired_slot values ('everything', '${at}', '${at}', null);
      insert into run (id, job, kind, trigger, started_at, state, header) values ('r1', 'everything', 'run', 'hand', '${at}', 'cut-off', '{}'),
        ('r2', 'everything', 'run', 'hand', '${at}', 'done', '{}');`,
-  );
-  earlier.close();
+    );
+    earlier.close();
 
-  const { ledger } = await openLedger({ path });
-  expect(await ledger.identity.name()).toBe("ledger_1");
-  expect(await ledger.state.correlationConfirmed("a {id} b")).toBe(true);
-  expect(await ledger.state.correlationConfirmed("another")).toBe(false);
-  expect(await ledger.state.licenceTypeShown("softkey")).toBe(true);
-  expect(await ledger.state.licenceTypeShown("dongle"), "an observed product is not a shown asset").toBe(false);
-  expect(await ledger.journal.countedFrom("order:crm/O1", later)).toBe(5);
-  expect(await ledger.schedule.last("everything")).toBe(at);
-  expect(await ledger.schedule.unfinished("everything")).toEqual([at]);
-  expect(await ledger.schedule.openCircuits()).toMatchObject([{ service: "order-service", reason: "down" }]);
-  expect([...(await ledger.schedule.alerts())]).toMatchObject([["hold:h-1", { since: at, sent: true }]]);
-  expect(await ledger.schedule.toldAlerts(), "by the only way that there was").toMatchObject([
-    { way: "", key: "hold:h-1", since: at },
-  ]);
-  expect((await ledger.runs.lastOf("everything", 9)).map(({ id, state }) => [id, state])).toEqual([
-    ["r2", "done"],
-    ["r1", "interrupted"],
-  ]);
-  ledger.close();
-  const now = await openDatabase(path, { migrate: false });
-  expect(now.prepare("select key from meta where key not in ('commits', 'epoch')").pluck().all()).toEqual([
-    "ledger",
-    "retention rawForms",
-    "stood since",
-  ]);
-  expect(now.prepare("select license_type, shown_by from shown_licence_type order by 1").raw().all()).toEqual([
-    ["dongle", "product"],
-    ["softkey", "asset"],
-  ]);
-  now.close();
-});
+    const { ledger } = await openLedger({ path });
+    expect(await ledger.identity.name()).toBe("ledger_1");
+    expect(await ledger.state.correlationConfirmed("a {id} b")).toBe(true);
+    expect(await ledger.state.correlationConfirmed("another")).toBe(false);
+    expect(await ledger.state.licenceTypeShown("softkey")).toBe(true);
+    expect(await ledger.state.licenceTypeShown("dongle"), "an observed product is not a shown asset").toBe(false);
+    expect(await ledger.journal.countedFrom("order:crm/O1", later)).toBe(5);
+    expect(await ledger.schedule.last("everything")).toBe(at);
+    expect(await ledger.schedule.unfinished("everything")).toEqual([at]);
+    expect(await ledger.schedule.openCircuits()).toMatchObject([{ service: "order-service", reason: "down" }]);
+    expect([...(await ledger.schedule.alerts())]).toMatchObject([["hold:h-1", { since: at, sent: true }]]);
+    expect(await ledger.schedule.toldAlerts(), "by the only way that there was").toMatchObject([
+      { way: "", key: "hold:h-1", since: at },
+    ]);
+    expect((await ledger.runs.lastOf("everything", 9)).map(({ id, state }) => [id, state])).toEqual([
+      ["r2", "done"],
+      ["r1", "interrupted"],
+    ]);
+    ledger.close();
+    const now = await openDatabase(path, { migrate: false });
+    expect(now.prepare("select key from meta where key not in ('commits', 'epoch')").pluck().all()).toEqual([
+      "ledger",
+      "retention rawForms",
+      "stood since",
+    ]);
+    expect(now.prepare("select license_type, shown_by from shown_licence_type order by 1").raw().all()).toEqual([
+      ["dongle", "product"],
+      ["softkey", "asset"],
+    ]);
+    now.close();
+  },
+);
 
 it("what is sent for a customer and what the CRM says of it stand in pages that others share", async () => {
   const path = join(folder(), "ledger.db");
@@ -153,47 +161,51 @@ it("what is sent for a customer and what the CRM says of it stand in pages that 
   now.close();
 });
 
-it("an operation says itself which records it is for, and whom nobody takes away is found by the enterprise", async () => {
-  const path = join(folder(), "ledger.db");
-  const earlier = await openDatabase(path, { migrate: false });
-  const twelfth = Object.fromEntries(Object.entries(migrations).filter(([name]) => name < "0013"));
-  await migrate(earlier, path, { getMigrations: async () => twelfth });
-  const at = "2026-10-01T08:00:00.000Z";
-  for (const id of ["op_1", "op_2"])
-    earlier.exec(
-      `insert into operation (id, customer_namespace, customer_id, kind, endpoint, stage, subject, hash, state, target, payload,
+it(
+  "an operation says itself which records it is for, and whom nobody takes away is found by the enterprise",
+  { tags: "long" },
+  async () => {
+    const path = join(folder(), "ledger.db");
+    const earlier = await openDatabase(path, { migrate: false });
+    const twelfth = Object.fromEntries(Object.entries(migrations).filter(([name]) => name < "0013"));
+    await migrate(earlier, path, { getMigrations: async () => twelfth });
+    const at = "2026-10-01T08:00:00.000Z";
+    for (const id of ["op_1", "op_2"])
+      earlier.exec(
+        `insert into operation (id, customer_namespace, customer_id, kind, endpoint, stage, subject, hash, state, target, payload,
          context, reason, before, after, created_at, updated_at)
        values ('${id}', 'crm', 'C', 'create-members', 'M1', 'staff', '${id}', 'h', 'done', '{}', '{}', '{}', 'r', 'null', 'null',
          '${at}', '${at}')`,
-    );
-  earlier.exec(
-    `insert into operation_record values ('staff', 'crm', 'S2', 'op_1'), ('staff', 'crm', 'S1', 'op_1');
+      );
+    earlier.exec(
+      `insert into operation_record values ('staff', 'crm', 'S2', 'op_1'), ('staff', 'crm', 'S1', 'op_1');
      insert into protected_member values ('M-1', 'E-1', 'why', '${at}'), ('M-2', 'E-1', 'why', '${at}');
      insert into record (stream, namespace, id, source, raw_hash, body_hash, version, customer_namespace, customer_id, state,
        last_read, pending, first_seen, changed_at) values ('customers', 'crm', 'C', 's', 'h', 'h', 1, 'crm', 'C', 'current', 1, 1, '', '')`,
-  );
-  earlier.close();
+    );
+    earlier.close();
 
-  const now = await openDatabase(path, { migrate: true });
-  const named = (id: string): unknown => ({ stream: "staff", namespace: "crm", id });
-  expect(now.prepare<[], string>("select records from operation order by id").pluck().all().map(parseJson)).toEqual([
-    [named("S1"), named("S2")],
-    [],
-  ]);
-  expect(
-    now.prepare("select enterprise_global_id, member_global_id, reason, seen_at from protected_member").raw().all(),
-  ).toEqual([
-    ["E-1", "M-1", "why", at],
-    ["E-1", "M-2", "why", at],
-  ]);
-  now.exec("update record set pending = 0");
-  expect(now.prepare("select state, count, pending from record_tally").raw().all()).toEqual([["current", 1, 0]]);
-  now.exec("update record set state = 'absent', pending = 1");
-  expect(now.prepare("select state, count, pending from record_tally where count > 0").raw().all()).toEqual([
-    ["absent", 1, 1],
-  ]);
-  now.close();
-});
+    const now = await openDatabase(path, { migrate: true });
+    const named = (id: string): unknown => ({ stream: "staff", namespace: "crm", id });
+    expect(now.prepare<[], string>("select records from operation order by id").pluck().all().map(parseJson)).toEqual([
+      [named("S1"), named("S2")],
+      [],
+    ]);
+    expect(
+      now.prepare("select enterprise_global_id, member_global_id, reason, seen_at from protected_member").raw().all(),
+    ).toEqual([
+      ["E-1", "M-1", "why", at],
+      ["E-1", "M-2", "why", at],
+    ]);
+    now.exec("update record set pending = 0");
+    expect(now.prepare("select state, count, pending from record_tally").raw().all()).toEqual([["current", 1, 0]]);
+    now.exec("update record set state = 'absent', pending = 1");
+    expect(now.prepare("select state, count, pending from record_tally where count > 0").raw().all()).toEqual([
+      ["absent", 1, 1],
+    ]);
+    now.close();
+  },
+);
 
 it("what an operation claims for itself alone is known by its number, also where it was open before", async () => {
   const path = join(folder(), "ledger.db");
@@ -305,48 +317,52 @@ async function fifteenthLedger(): Promise<string> {
   return path;
 }
 
-it("orders say how many products stand of them, and numbers whose they are, also in a ledger from before", async () => {
-  const path = await fifteenthLedger();
-  const now = await openDatabase(path, { migrate: true });
-  const all = (sql: string): unknown[] => now.prepare(sql).raw().all();
-  expect(all("select order_id, products, agreed_hash from placed_order where to_at is null order by 1")).toEqual([
-    ["O1", 6, null],
-    ["O2", 2, null],
-    ["O3", 0, null],
-    ["O4", 0, null],
-  ]);
-  const tally = (name: string): unknown => now.prepare("select count from tally where name = ?").pluck().get(name);
-  expect([tally("product"), tally("staff_link"), tally("staff_link adopted")]).toEqual([8, 2, 1]);
-  now.exec("update placed_order set products = 5 where order_id = 'O1' and to_at is null");
-  now.exec("update placed_order set to_at = '2026-11-01' where order_id = 'O2'");
-  expect(tally("product")).toBe(5);
-  now.exec("delete from placed_order where order_id = 'O1'");
-  now.exec("update staff_link set to_at = null where staff_id = 'S3'");
-  expect([tally("product"), tally("staff_link adopted")]).toEqual([0, 2]);
+it(
+  "orders say how many products stand of them, and numbers whose they are, also in a ledger from before",
+  { tags: "long" },
+  async () => {
+    const path = await fifteenthLedger();
+    const now = await openDatabase(path, { migrate: true });
+    const all = (sql: string): unknown[] => now.prepare(sql).raw().all();
+    expect(all("select order_id, products, agreed_hash from placed_order where to_at is null order by 1")).toEqual([
+      ["O1", 6, null],
+      ["O2", 2, null],
+      ["O3", 0, null],
+      ["O4", 0, null],
+    ]);
+    const tally = (name: string): unknown => now.prepare("select count from tally where name = ?").pluck().get(name);
+    expect([tally("product"), tally("staff_link"), tally("staff_link adopted")]).toEqual([8, 2, 1]);
+    now.exec("update placed_order set products = 5 where order_id = 'O1' and to_at is null");
+    now.exec("update placed_order set to_at = '2026-11-01' where order_id = 'O2'");
+    expect(tally("product")).toBe(5);
+    now.exec("delete from placed_order where order_id = 'O1'");
+    now.exec("update staff_link set to_at = null where staff_id = 'S3'");
+    expect([tally("product"), tally("staff_link adopted")]).toEqual([0, 2]);
 
-  // For whom it was placed, not whom the CRM names now; what was spent or never fixed is nobody's.
-  expect(all("select number, customer_id from asset_number order by 1")).toEqual([
-    ["81", "C1"],
-    ["82", "C2"],
-    ["83", null],
-    ["84", null],
-    ["85", null],
-  ]);
-  const fix = (unit: number, customer: string, wire: string): unknown =>
-    now.exec(
-      `insert into asset_number (number, origin, taken_at, fixed_at, wire_number, namespace, order_id, instance_id,
+    // For whom it was placed, not whom the CRM names now; what was spent or never fixed is nobody's.
+    expect(all("select number, customer_id from asset_number order by 1")).toEqual([
+      ["81", "C1"],
+      ["82", "C2"],
+      ["83", null],
+      ["84", null],
+      ["85", null],
+    ]);
+    const fix = (unit: number, customer: string, wire: string): unknown =>
+      now.exec(
+        `insert into asset_number (number, origin, taken_at, fixed_at, wire_number, namespace, order_id, instance_id,
          unit, customer_namespace, customer_id)
        values ('${wire}', 'crm', '', '', '${wire}', 'crm', 'O1', 'A', ${unit}, 'crm', '${customer}')`,
-    );
-  expect(() => fix(0, "C1", "A-1")).toThrow("UNIQUE");
-  fix(0, "C2", "A-2");
-  now.exec("update asset_number set ended_at = '2026-11-01' where number = '81'");
-  fix(0, "C1", "A-3");
-  expect(() => fix(0, "C1", "A-4")).toThrow("UNIQUE");
-  now.close();
-});
+      );
+    expect(() => fix(0, "C1", "A-1")).toThrow("UNIQUE");
+    fix(0, "C2", "A-2");
+    now.exec("update asset_number set ended_at = '2026-11-01' where number = '81'");
+    fix(0, "C1", "A-3");
+    expect(() => fix(0, "C1", "A-4")).toThrow("UNIQUE");
+    now.close();
+  },
+);
 
-it("what stands under a hold is known by name, also where a person approved it before", async () => {
+it("what stands under a hold is known by name, also where a person approved it before", { tags: "long" }, async () => {
   const now = await openDatabase(await fifteenthLedger(), { migrate: true });
   expect(now.prepare("select hold_id, hash, kind, scope, reason from hold_operation").raw().all()).toEqual([
     ["approved", "h-of-approved", "revoke-assets", "run", "too many"],
@@ -358,60 +374,64 @@ it("what stands under a hold is known by name, also where a person approved it b
   now.close();
 });
 
-it("what was approved or rejected before holds named their operations counts after it, by the operations of then", async () => {
-  const path = await fifteenthLedger();
-  const ninthOn = Object.fromEntries(Object.entries(migrations).filter(([name]) => name < "0024"));
-  const earlier = await openDatabase(path, { migrate: false });
-  await migrate(earlier, path, { getMigrations: async () => ninthOn });
-  const [at, then, later] = ["2026-10-02T08:00:00.000Z", "2026-10-02T09:00:00.000Z", "2026-10-03T08:00:00.000Z"];
-  const hold = earlier.prepare(
-    `insert into hold (id, scope, customer_namespace, customer_id, count, allowed, total, set_hash, state, explanation,
+it(
+  "what was approved or rejected before holds named their operations counts after it, by the operations of then",
+  { tags: "long" },
+  async () => {
+    const path = await fifteenthLedger();
+    const ninthOn = Object.fromEntries(Object.entries(migrations).filter(([name]) => name < "0024"));
+    const earlier = await openDatabase(path, { migrate: false });
+    await migrate(earlier, path, { getMigrations: async () => ninthOn });
+    const [at, then, later] = ["2026-10-02T08:00:00.000Z", "2026-10-02T09:00:00.000Z", "2026-10-03T08:00:00.000Z"];
+    const hold = earlier.prepare(
+      `insert into hold (id, scope, customer_namespace, customer_id, count, allowed, total, set_hash, state, explanation,
        created_at, decided_at, decided_by) values (?, 'run', 'crm', ?, 1, 1, 1, 'set', ?, 'too many', ?, ?, 'anna.lee')`,
-  );
-  const operation = earlier.prepare(
-    `insert into operation (id, customer_namespace, customer_id, kind, endpoint, stage, subject, hash, state, target,
+    );
+    const operation = earlier.prepare(
+      `insert into operation (id, customer_namespace, customer_id, kind, endpoint, stage, subject, hash, state, target,
        payload, context, reason, before, after, takes_away, created_at, updated_at, hold_id, records)
      values (?, 'crm', ?, 'revoke-assets', 'M9', 'revokes', 's', ?, ?, '{}', '{}', '{}', 'r', 'null', 'null', 1, ?, ?,
        ?, '[{"stream":"staff","namespace":"crm","id":"S1"}]')`,
-  );
-  // Given up, "planned anew", by the last run before: each time the same set.
-  for (const [state, customer] of [
-    ["open", "D1"],
-    ["approved", "D2"],
-    ["rejected", "D3"],
-    ["used", "D4"],
-  ] as const) {
-    hold.run(`h-${state}`, customer, state, at, later);
-    for (const turn of [1, 2])
-      operation.run(`op_${state}${turn}`, customer, `of ${state}`, "dropped", at, at, `h-${state}`);
-  }
-  operation.run("op_done", "D4", "of used", "done", then, then, null);
-  operation.run("op_unasked", "D4", "of nobody", "done", then, then, null);
-  operation.run("op_after", "D4", "of used", "done", "2026-10-04T08:00:00.000Z", "2026-10-04T08:00:00.000Z", null);
-  earlier.close();
+    );
+    // Given up, "planned anew", by the last run before: each time the same set.
+    for (const [state, customer] of [
+      ["open", "D1"],
+      ["approved", "D2"],
+      ["rejected", "D3"],
+      ["used", "D4"],
+    ] as const) {
+      hold.run(`h-${state}`, customer, state, at, later);
+      for (const turn of [1, 2])
+        operation.run(`op_${state}${turn}`, customer, `of ${state}`, "dropped", at, at, `h-${state}`);
+    }
+    operation.run("op_done", "D4", "of used", "done", then, then, null);
+    operation.run("op_unasked", "D4", "of nobody", "done", then, then, null);
+    operation.run("op_after", "D4", "of used", "done", "2026-10-04T08:00:00.000Z", "2026-10-04T08:00:00.000Z", null);
+    earlier.close();
 
-  const now = await openDatabase(path, { migrate: true });
-  const all = (sql: string): unknown[] => now.prepare(sql).raw().all();
-  const records = '[{"stream":"staff","namespace":"crm","id":"S1"}]';
-  expect(
-    all("select hold_id, hash, records, ended_at from hold_operation where hold_id like 'h-%' order by 1"),
-  ).toEqual([
-    ["h-approved", "of approved", records, null],
-    ["h-open", "of open", records, null],
-    ["h-rejected", "of rejected", records, null],
-  ]);
-  expect(all("select hash, by, used_at from approved_operation where hold_id like 'h-%'")).toEqual([
-    ["of approved", "anna.lee", null],
-  ]);
-  expect(all("select id, approved from operation where customer_id = 'D4' and state = 'done' order by id")).toEqual([
-    ["op_after", 0],
-    ["op_done", 1],
-    ["op_unasked", 0],
-  ]);
-  now.close();
-});
+    const now = await openDatabase(path, { migrate: true });
+    const all = (sql: string): unknown[] => now.prepare(sql).raw().all();
+    const records = '[{"stream":"staff","namespace":"crm","id":"S1"}]';
+    expect(
+      all("select hold_id, hash, records, ended_at from hold_operation where hold_id like 'h-%' order by 1"),
+    ).toEqual([
+      ["h-approved", "of approved", records, null],
+      ["h-open", "of open", records, null],
+      ["h-rejected", "of rejected", records, null],
+    ]);
+    expect(all("select hash, by, used_at from approved_operation where hold_id like 'h-%'")).toEqual([
+      ["of approved", "anna.lee", null],
+    ]);
+    expect(all("select id, approved from operation where customer_id = 'D4' and state = 'done' order by id")).toEqual([
+      ["op_after", 0],
+      ["op_done", 1],
+      ["op_unasked", 0],
+    ]);
+    now.close();
+  },
+);
 
-it("a person who moved has an account at either customer, and one at each", async () => {
+it("a person who moved has an account at either customer, and one at each", { tags: "long" }, async () => {
   const now = await openDatabase(await fifteenthLedger(), { migrate: true });
   const link = now.prepare(
     `insert into staff_link (namespace, staff_id, from_at, customer_namespace, customer_id, enterprise_global_id,
@@ -423,19 +443,23 @@ it("a person who moved has an account at either customer, and one at each", asyn
   now.close();
 });
 
-it("operations and records from before were not approved, have no weight and came back to no form", async () => {
-  const now = await openDatabase(await fifteenthLedger(), { migrate: true });
-  expect(now.prepare("select weight, approved, takes_away from operation where state = 'done'").raw().all()).toEqual([
-    [null, 0, 2],
-  ]);
-  expect(now.prepare("select distinct flips, previous_hash from record").raw().all()).toEqual([[0, null]]);
-  const added = ["order_step", "amendment_number", "by_hand", "unlinked", "assumption_met", "applied_plan"];
-  for (const table of [...added, "difference"])
-    expect(now.prepare(`select count(*) from ${table}`).pluck().get(), table).toBe(0);
-  now.close();
-});
+it(
+  "operations and records from before were not approved, have no weight and came back to no form",
+  { tags: "long" },
+  async () => {
+    const now = await openDatabase(await fifteenthLedger(), { migrate: true });
+    expect(now.prepare("select weight, approved, takes_away from operation where state = 'done'").raw().all()).toEqual([
+      [null, 0, 2],
+    ]);
+    expect(now.prepare("select distinct flips, previous_hash from record").raw().all()).toEqual([[0, null]]);
+    const added = ["order_step", "amendment_number", "by_hand", "unlinked", "assumption_met", "applied_plan"];
+    for (const table of [...added, "difference"])
+      expect(now.prepare(`select count(*) from ${table}`).pluck().get(), table).toBe(0);
+    now.close();
+  },
+);
 
-it("what taking a run back held before it was told apart stands beside what runs hold", async () => {
+it("what taking a run back held before it was told apart stands beside what runs hold", { tags: "long" }, async () => {
   const path = await fifteenthLedger();
   const before = Object.fromEntries(Object.entries(migrations).filter(([name]) => name < "0027"));
   const earlier = await openDatabase(path, { migrate: false });

@@ -83,7 +83,7 @@ const edits = fc.record({
   batch: fc.constantFrom(500, 333, 1_200),
 });
 
-it("what a whole reading lacks is missed, whatever the order, and nothing else is", { timeout: 120_000 }, async () => {
+it("what a whole reading lacks is missed, whatever the order, and nothing else is", { tags: "long" }, async () => {
   const property = fc.asyncProperty(fc.array(edits, { minLength: 2, maxLength: 4 }), async (readings) => {
     const { ledger, path } = await openLedger();
     let rows = Array.from({ length: 1_200 }, (_, index) => row(idOf(index * 10)));

@@ -213,34 +213,38 @@ describe("passwords", () => {
     expect(sealSecret).not.toContain(secretCanary);
   });
 
-  it("open for the record that they were sealed for only, in the ledger that they were sealed in", async () => {
-    const { ledger, path } = await full();
-    await ingest(ledger, "staff", "T");
-    const staff = (await ledger.state.load(key("C"))).staff;
-    const [first, second] = ["S", "T"].map((id) => marker(staff.find((one) => one.key.id === id)?.body.password));
-    if (first === undefined || second === undefined) throw new Error("two members of staff were taken up");
-    expect(ledger.private.valueOf(first)).toBe(`${secretCanary}-S`);
-    const sealedOf = (ref: string): unknown =>
-      sqlite(path).prepare("select sealed from private_value where ref = ?").pluck().get(ref);
-    const put = (ref: string, sealed: unknown): void =>
-      void sqlite(path).prepare("update private_value set sealed = ? where ref = ?").run(sealed, ref);
-    // Whoever has the file at hand gives one person what another one's password is.
-    put("staff/crm/S", sealedOf("staff/crm/T"));
-    expect(() => ledger.private.valueOf(first)).toThrow("staff/crm/S, version 1, cannot be opened");
-    put("initial-password/crm/S", sealedOf("staff/crm/T"));
-    await expect(ledger.private.latestSealed("initial-password/crm/S")).rejects.toThrow("or for another record");
+  it(
+    "open for the record that they were sealed for only, in the ledger that they were sealed in",
+    { tags: "long" },
+    async () => {
+      const { ledger, path } = await full();
+      await ingest(ledger, "staff", "T");
+      const staff = (await ledger.state.load(key("C"))).staff;
+      const [first, second] = ["S", "T"].map((id) => marker(staff.find((one) => one.key.id === id)?.body.password));
+      if (first === undefined || second === undefined) throw new Error("two members of staff were taken up");
+      expect(ledger.private.valueOf(first)).toBe(`${secretCanary}-S`);
+      const sealedOf = (ref: string): unknown =>
+        sqlite(path).prepare("select sealed from private_value where ref = ?").pluck().get(ref);
+      const put = (ref: string, sealed: unknown): void =>
+        void sqlite(path).prepare("update private_value set sealed = ? where ref = ?").run(sealed, ref);
+      // Whoever has the file at hand gives one person what another one's password is.
+      put("staff/crm/S", sealedOf("staff/crm/T"));
+      expect(() => ledger.private.valueOf(first)).toThrow("staff/crm/S, version 1, cannot be opened");
+      put("initial-password/crm/S", sealedOf("staff/crm/T"));
+      await expect(ledger.private.latestSealed("initial-password/crm/S")).rejects.toThrow("or for another record");
 
-    const other = await full();
-    put(
-      "staff/crm/T",
-      sqlite(other.path).prepare("select sealed from private_value where ref = 'staff/crm/S'").pluck().get(),
-    );
-    expect(() => ledger.private.valueOf(second)).toThrow("cannot be opened with the configured key");
-    const salts = [path, other.path].map((one) =>
-      sqlite(one).prepare("select value from meta where key = 'seal-salt'").pluck().get(),
-    );
-    expect(new Set(salts).size).toBe(2);
-  });
+      const other = await full();
+      put(
+        "staff/crm/T",
+        sqlite(other.path).prepare("select sealed from private_value where ref = 'staff/crm/S'").pluck().get(),
+      );
+      expect(() => ledger.private.valueOf(second)).toThrow("cannot be opened with the configured key");
+      const salts = [path, other.path].map((one) =>
+        sqlite(one).prepare("select value from meta where key = 'seal-salt'").pluck().get(),
+      );
+      expect(new Set(salts).size).toBe(2);
+    },
+  );
 
   it("that the first version sealed still open, and are held to their commitment", async () => {
     const { ledger, path } = await full();

@@ -16,40 +16,44 @@ async function world(): Promise<LedgerWorld> {
   return made;
 }
 
-it("a reason that repeats personal data of the customer it is about is refused, and nothing is decided", async () => {
-  const made = await world();
-  const { ledger } = made;
-  const of = { customer: key("C1"), count: 1, allowed: 0, total: 1, setHash: "s", operations: [] };
-  const { id: hold } = await ledger.approvals.open({ scope: "run", explanation: "e", ...of });
-  for (const reason of [
-    "asked zelda works",
-    "wrote to ZELDA@example.org",
-    "+4917655501234 said so",
-    "Quentin Quill is gone",
-  ]) {
-    const blocker = { id: "money:crm/O1", facts: "f" };
-    await expect(ledger.books.signOff("2026-09", [blocker], { by: "anna", reason })).rejects.toMatchObject({
-      code: "reason.names",
-      exitCode: 64,
-    });
-    await expect(
-      ledger.books.signOff("2026-09", [{ id: `hold:${hold}`, facts: "f" }], { by: "anna", reason }),
-    ).rejects.toMatchObject({ code: "reason.names" });
-    await expect(ledger.approvals.decide(hold, "approved", reason, "anna")).rejects.toMatchObject({
-      code: "reason.names",
-    });
-    const byHand = { kind: "done-by-hand", subject: "order:crm/O1", body: { bodyHash: "b", by: "anna", reason } };
-    await expect(ledger.state.record(key("C1"), [], byHand)).rejects.toMatchObject({ code: "reason.names" });
-    // Of the whole ledger.
-    await expect(
-      ledger.books.signOff("2026-09", [{ id: "sum:bridge", facts: "f" }], { by: "anna", reason }),
-    ).rejects.toMatchObject({ code: "reason.names", message: expect.not.stringContaining("crm/C1") });
-  }
-  expect(
-    [...ledger.audit.rows()].filter(({ kind }) => ["signed-off", "hold-approved", "done-by-hand"].includes(kind)),
-  ).toEqual([]);
-  expect(await (await made.inquiry()).holds({ id: hold })).toMatchObject([{ state: "open" }]);
-});
+it(
+  "a reason that repeats personal data of the customer it is about is refused, and nothing is decided",
+  { tags: "long" },
+  async () => {
+    const made = await world();
+    const { ledger } = made;
+    const of = { customer: key("C1"), count: 1, allowed: 0, total: 1, setHash: "s", operations: [] };
+    const { id: hold } = await ledger.approvals.open({ scope: "run", explanation: "e", ...of });
+    for (const reason of [
+      "asked zelda works",
+      "wrote to ZELDA@example.org",
+      "+4917655501234 said so",
+      "Quentin Quill is gone",
+    ]) {
+      const blocker = { id: "money:crm/O1", facts: "f" };
+      await expect(ledger.books.signOff("2026-09", [blocker], { by: "anna", reason })).rejects.toMatchObject({
+        code: "reason.names",
+        exitCode: 64,
+      });
+      await expect(
+        ledger.books.signOff("2026-09", [{ id: `hold:${hold}`, facts: "f" }], { by: "anna", reason }),
+      ).rejects.toMatchObject({ code: "reason.names" });
+      await expect(ledger.approvals.decide(hold, "approved", reason, "anna")).rejects.toMatchObject({
+        code: "reason.names",
+      });
+      const byHand = { kind: "done-by-hand", subject: "order:crm/O1", body: { bodyHash: "b", by: "anna", reason } };
+      await expect(ledger.state.record(key("C1"), [], byHand)).rejects.toMatchObject({ code: "reason.names" });
+      // Of the whole ledger.
+      await expect(
+        ledger.books.signOff("2026-09", [{ id: "sum:bridge", facts: "f" }], { by: "anna", reason }),
+      ).rejects.toMatchObject({ code: "reason.names", message: expect.not.stringContaining("crm/C1") });
+    }
+    expect(
+      [...ledger.audit.rows()].filter(({ kind }) => ["signed-off", "hold-approved", "done-by-hand"].includes(kind)),
+    ).toEqual([]);
+    expect(await (await made.inquiry()).holds({ id: hold })).toMatchObject([{ state: "open" }]);
+  },
+);
 
 it("a reason with words of another customer, or with a name that is a word of every day, is taken", async () => {
   const { ledger } = await world();

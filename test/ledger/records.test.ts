@@ -194,24 +194,28 @@ describe("a record that is as it was", () => {
     ledger.records.endReading(number);
   });
 
-  it("is marked in pieces where a reading breaks off beside something in quarantine, so that others write too", async () => {
-    const { ledger, path } = await openLedger();
-    const rows = Array.from({ length: 4_500 }, (_, index) => ({ id: `R${index}` }));
-    await read(ledger, [...rows, { id: "X", bad: "no name" }]);
-    const number = await ledger.records.startRead("run-2", "erp", "customers");
-    const hashes = rows.map((row) => sha256(JSON.stringify(["erp", row])));
-    await ledger.records.markSeen("erp", "customers", number, hashes);
-    const order: string[] = [];
-    await Promise.all([
-      ledger.records
-        .finishRead(number, { complete: false, whole: true, rows: rows.length, bad: 0 })
-        .then(() => order.push("read")),
-      ledger.records.retryQuarantine("another", "anna").then(() => order.push("anna")),
-    ]);
-    expect(order).toEqual(["anna", "read"]);
-    const marked = sqlite(path).prepare("select count(*) from record where last_read = ?").pluck().get(number);
-    expect(marked).toBe(rows.length);
-  });
+  it(
+    "is marked in pieces where a reading breaks off beside something in quarantine, so that others write too",
+    { tags: "long" },
+    async () => {
+      const { ledger, path } = await openLedger();
+      const rows = Array.from({ length: 4_500 }, (_, index) => ({ id: `R${index}` }));
+      await read(ledger, [...rows, { id: "X", bad: "no name" }]);
+      const number = await ledger.records.startRead("run-2", "erp", "customers");
+      const hashes = rows.map((row) => sha256(JSON.stringify(["erp", row])));
+      await ledger.records.markSeen("erp", "customers", number, hashes);
+      const order: string[] = [];
+      await Promise.all([
+        ledger.records
+          .finishRead(number, { complete: false, whole: true, rows: rows.length, bad: 0 })
+          .then(() => order.push("read")),
+        ledger.records.retryQuarantine("another", "anna").then(() => order.push("anna")),
+      ]);
+      expect(order).toEqual(["anna", "read"]);
+      const marked = sqlite(path).prepare("select count(*) from record where last_read = ?").pluck().get(number);
+      expect(marked).toBe(rows.length);
+    },
+  );
 
   it("is looked at anew where another program has changed it since", async () => {
     const { ledger, path } = await openLedger();

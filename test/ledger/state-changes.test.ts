@@ -352,75 +352,79 @@ async function taken(
   return applyChange(known, step, { customer, at, enterprise: enterpriseFacts });
 }
 
-it("what is learned of a customer, applied in memory, is what its rows say when they are read again", async () => {
-  const world = await LedgerWorld.open();
-  const numbers = Array.from({ length: runs + 1 }, (_, index) => index);
-  await world.read(
-    "customers",
-    numbers.map((number) => ({ customers: customerRecord(`C~${number}`) })),
-  );
-  await world.read(
-    "orders",
-    numbers.flatMap((number) =>
-      ["O-1", "O-2", "O-10"].map((order) => ({ orders: orderRecord(`${order}~${number}`, `C~${number}`) })),
-    ),
-  );
-  let number = 0;
-  const changed = new Set<string>();
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(fc.oneof(...Object.values(steps)), { minLength: 20, maxLength: 40, size: "max" }),
-      async (sequence) => {
-        number = (number % runs) + 1;
-        const suffix = number;
-        const name = (short: string): string => (short === "not an id" ? "not an id" : `${short}~${suffix}`);
-        const customer = key(name("C"));
-        const linkedWith = new Set<string>();
-        let known = await world.ledger.state.known(customer);
-        for (const make of sequence) {
-          const step = make(name);
-          const next = await taken(world, step, { known, linkedWith, customer });
-          if (next !== known) changed.add("fix" in step ? "fix" : step.type);
-          known = next;
-          expect(plain(known)).toEqual(plain(await world.ledger.state.known(customer)));
-        }
-      },
-    ),
-    { numRuns: runs, seed: 20_261_001, endOnFailure: true, examples: [[leaving]] },
-  );
-  // What stands no more is ended: of a customer there is one link and one acknowledged form, whatever came before.
-  for (const table of ["link", "acknowledged"])
-    expect(
-      rowsOf(
-        world.ledger.path,
-        `select customer_id from ${table} where to_at is null group by namespace, customer_id having count(*) > 1`,
+it(
+  "what is learned of a customer, applied in memory, is what its rows say when they are read again",
+  { tags: "long" },
+  async () => {
+    const world = await LedgerWorld.open();
+    const numbers = Array.from({ length: runs + 1 }, (_, index) => index);
+    await world.read(
+      "customers",
+      numbers.map((number) => ({ customers: customerRecord(`C~${number}`) })),
+    );
+    await world.read(
+      "orders",
+      numbers.flatMap((number) =>
+        ["O-1", "O-2", "O-10"].map((order) => ({ orders: orderRecord(`${order}~${number}`, `C~${number}`) })),
       ),
-    ).toEqual([]);
-  // Each change that a customer's state knows of was among them, and changed something.
-  expect([...changed].sort()).toEqual([
-    "acknowledged",
-    "acknowledged-ended",
-    "asset-granted",
-    "asset-revoked",
-    "enterprise-code",
-    "examined",
-    "fix",
-    "linked",
-    "members-protected",
-    "numbers-ended",
-    "order-agreed",
-    "order-bought",
-    "order-left",
-    "order-moved",
-    "order-placed",
-    "order-removed",
-    "platform-customers",
-    "request-answered",
-    "request-made",
-    "request-withdrawn",
-    "staff-edited",
-    "staff-linked",
-    "staff-unlinked",
-    "unlinked",
-  ]);
-});
+    );
+    let number = 0;
+    const changed = new Set<string>();
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.oneof(...Object.values(steps)), { minLength: 20, maxLength: 40, size: "max" }),
+        async (sequence) => {
+          number = (number % runs) + 1;
+          const suffix = number;
+          const name = (short: string): string => (short === "not an id" ? "not an id" : `${short}~${suffix}`);
+          const customer = key(name("C"));
+          const linkedWith = new Set<string>();
+          let known = await world.ledger.state.known(customer);
+          for (const make of sequence) {
+            const step = make(name);
+            const next = await taken(world, step, { known, linkedWith, customer });
+            if (next !== known) changed.add("fix" in step ? "fix" : step.type);
+            known = next;
+            expect(plain(known)).toEqual(plain(await world.ledger.state.known(customer)));
+          }
+        },
+      ),
+      { numRuns: runs, seed: 20_261_001, endOnFailure: true, examples: [[leaving]] },
+    );
+    // What stands no more is ended: of a customer there is one link and one acknowledged form, whatever came before.
+    for (const table of ["link", "acknowledged"])
+      expect(
+        rowsOf(
+          world.ledger.path,
+          `select customer_id from ${table} where to_at is null group by namespace, customer_id having count(*) > 1`,
+        ),
+      ).toEqual([]);
+    // Each change that a customer's state knows of was among them, and changed something.
+    expect([...changed].sort()).toEqual([
+      "acknowledged",
+      "acknowledged-ended",
+      "asset-granted",
+      "asset-revoked",
+      "enterprise-code",
+      "examined",
+      "fix",
+      "linked",
+      "members-protected",
+      "numbers-ended",
+      "order-agreed",
+      "order-bought",
+      "order-left",
+      "order-moved",
+      "order-placed",
+      "order-removed",
+      "platform-customers",
+      "request-answered",
+      "request-made",
+      "request-withdrawn",
+      "staff-edited",
+      "staff-linked",
+      "staff-unlinked",
+      "unlinked",
+    ]);
+  },
+);

@@ -68,11 +68,11 @@ describe("the Dockerfile", () => {
     expect(read("Dockerfile")).not.toMatch(/--chown|ADD |latest|secret|password/iu);
   });
 
-  it("asks the program itself whether it is well", async () => {
+  it("asks the program itself whether it is well", { tags: "long" }, async () => {
     const [, command = "[]"] = / CMD (.+)$/u.exec(of("HEALTHCHECK")[0] ?? "") ?? [];
     const [program, ...words]: string[] = JSON.parse(command);
     expect(program).toBe("node");
-    const w = await world();
+    const w = await world({ isOnMachineTime: true });
     w.extra = "serve: { port: 0 }\njobs:\n  everything: { kind: sync, streams: [customers, orders, staff] }\n";
     w.write();
     const serving = w.start("serve");

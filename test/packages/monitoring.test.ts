@@ -92,32 +92,36 @@ describe("the board", () => {
 });
 
 describe("what rules and board ask for", () => {
-  it("is exposed by a program that runs, at the address that the example of a scrape names, by labels that it has", async () => {
-    const { host, port } = serveSettingsSchema.parse({});
-    expect(parse(read("prometheus/scrape.yaml")).scrape_configs[0].static_configs).toEqual([
-      { targets: [`${host}:${port}`] },
-    ]);
-    const w = await world({ records: company(1, 1) });
-    w.extra = "serve: { port: 0 }\n";
-    w.write();
-    const running = w.start("serve");
-    onTestFinished(() => void running.child.kill("SIGKILL"));
-    await running.says(/health at \S+\/healthz/u);
-    const [, url = ""] = /health at (\S+)\/healthz/u.exec(running.stderr()) ?? [];
-    const text = await (await request(`${url}/metrics`)).body.text();
-    const { metrics } = readScrape(text);
-    const found = asked.flatMap(namesIn);
-    expect(found.length).toBeGreaterThan(40);
-    expect(found.filter(({ name }) => !metrics.has(name))).toEqual([]);
-    const listed = new Map(Object.values<MetricFacts>(metricList).map(({ name, labels }) => [name, labels]));
-    for (const { name, labels } of found)
-      for (const label of labels)
-        expect(["instance", ...(listed.get(name) ?? [])], `${name}{${label}}`).toContain(label);
-    const named = new Set(found.map(({ name }) => name));
-    for (const { name } of [metricList.settleBacklog, metricList.jobLastEnd, metricList.ledgerReadable])
-      expect(named.has(name), name).toBe(true);
-    if (promtool === undefined) return;
-    const { status, stdout, stderr } = spawnSync(promtool, ["check", "metrics"], { input: text, encoding: "utf8" });
-    expect(status, stdout + stderr).toBe(0);
-  });
+  it(
+    "is exposed by a program that runs, at the address that the example of a scrape names, by labels that it has",
+    { tags: "long" },
+    async () => {
+      const { host, port } = serveSettingsSchema.parse({});
+      expect(parse(read("prometheus/scrape.yaml")).scrape_configs[0].static_configs).toEqual([
+        { targets: [`${host}:${port}`] },
+      ]);
+      const w = await world({ isOnMachineTime: true, records: company(1, 1) });
+      w.extra = "serve: { port: 0 }\n";
+      w.write();
+      const running = w.start("serve");
+      onTestFinished(() => void running.child.kill("SIGKILL"));
+      await running.says(/health at \S+\/healthz/u);
+      const [, url = ""] = /health at (\S+)\/healthz/u.exec(running.stderr()) ?? [];
+      const text = await (await request(`${url}/metrics`)).body.text();
+      const { metrics } = readScrape(text);
+      const found = asked.flatMap(namesIn);
+      expect(found.length).toBeGreaterThan(40);
+      expect(found.filter(({ name }) => !metrics.has(name))).toEqual([]);
+      const listed = new Map(Object.values<MetricFacts>(metricList).map(({ name, labels }) => [name, labels]));
+      for (const { name, labels } of found)
+        for (const label of labels)
+          expect(["instance", ...(listed.get(name) ?? [])], `${name}{${label}}`).toContain(label);
+      const named = new Set(found.map(({ name }) => name));
+      for (const { name } of [metricList.settleBacklog, metricList.jobLastEnd, metricList.ledgerReadable])
+        expect(named.has(name), name).toBe(true);
+      if (promtool === undefined) return;
+      const { status, stdout, stderr } = spawnSync(promtool, ["check", "metrics"], { input: text, encoding: "utf8" });
+      expect(status, stdout + stderr).toBe(0);
+    },
+  );
 });

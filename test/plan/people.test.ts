@@ -578,30 +578,38 @@ describe("whatever people claim and hold", () => {
   const strings = (value: unknown): string[] =>
     Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
 
-  it("a number is only given when it is free, and only taken from whom we gave it; then nothing is left to do", () => {
-    fc.assert(
-      fc.property(world, (given) => {
-        const once = after(given);
-        const planned = plan(once);
-        expect([lines(planned), planned.changes]).toEqual([[], []]);
-        const stranger = (situation: Situation) =>
-          situation.observed?.members?.find((item) => item.globalId === "M-stranger")?.assetNums;
-        expect(stranger(once)).toEqual(stranger(given));
-      }),
-      { numRuns: 1_000 },
-    );
-  });
+  it(
+    "a number is only given when it is free, and only taken from whom we gave it; then nothing is left to do",
+    { tags: "long" },
+    () => {
+      fc.assert(
+        fc.property(world, (given) => {
+          const once = after(given);
+          const planned = plan(once);
+          expect([lines(planned), planned.changes]).toEqual([[], []]);
+          const stranger = (situation: Situation) =>
+            situation.observed?.members?.find((item) => item.globalId === "M-stranger")?.assetNums;
+          expect(stranger(once)).toEqual(stranger(given));
+        }),
+        { numRuns: 1_000 },
+      );
+    },
+  );
 
-  it("nobody loses what was not ours to take, and nothing is taken while a record is in quarantine", () => {
-    fc.assert(
-      fc.property(world, (given) => {
-        const input = situation(given);
-        const taken = plan(input).operations.flatMap((item) => kindOf(item).freed(item));
-        const ours = new Set(input.known.assignments.map((item) => item.assetNumber));
-        expect(taken.every((number) => ours.has(number))).toBe(true);
-        if (input.quarantinedInScope > 0) expect(taken).toEqual([]);
-      }),
-      { numRuns: 500 },
-    );
-  });
+  it(
+    "nobody loses what was not ours to take, and nothing is taken while a record is in quarantine",
+    { tags: "long" },
+    () => {
+      fc.assert(
+        fc.property(world, (given) => {
+          const input = situation(given);
+          const taken = plan(input).operations.flatMap((item) => kindOf(item).freed(item));
+          const ours = new Set(input.known.assignments.map((item) => item.assetNumber));
+          expect(taken.every((number) => ours.has(number))).toBe(true);
+          if (input.quarantinedInScope > 0) expect(taken).toEqual([]);
+        }),
+        { numRuns: 500 },
+      );
+    },
+  );
 });

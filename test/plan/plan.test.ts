@@ -262,7 +262,7 @@ describe("operations across stages", () => {
     expect(hashes(afterStaff)).toEqual(hashes(fresh).slice(3));
   });
 
-  it("of a customer with thousands of orders and people are planned in reasonable steps", () => {
+  it("of a customer with thousands of orders and people are planned in reasonable steps", { tags: "long" }, () => {
     const own = customer();
     const orders = Array.from({ length: 2_000 }, (_, index) =>
       order(`o${index}`, { instances: [asset(`i${index}`), product(`p${index}`, `i${index}`)] }),

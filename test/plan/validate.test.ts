@@ -39,7 +39,7 @@ describe("an order", () => {
     ).toBeUndefined();
   });
 
-  it("whose rows make no tree is named by its first fault, with the number of the others", () => {
+  it("whose rows make no tree is named by its first fault, with the number of the others", { tags: "long" }, () => {
     expect(ofOrder([asset("a"), product("p", "x")])).toMatchObject({
       field: "instances[p]",
       code: "orphan-instance",

@@ -33,55 +33,67 @@ function pages(
 const ids = (count: number) => Array.from({ length: count }, (_, index) => `g${index}`);
 
 describe("every call to the member-center", () => {
-  test("carries Authorization, clientToken, userToken and g_nonce, and Content-Type only with a body", async () => {
-    const { platform, seen } = await startPlatform((one) => {
-      if (one.path.endsWith("/members")) return success({ pageNum: 1, pageSize: 50, total: 0, pages: 0, list: [] });
-      if (one.path.endsWith("/merchandiseProducts")) return success({ productInstanceList: [], children: null });
-      return success(one.method === "GET" ? [] : one.path.endsWith("/member") ? { succeeded: [], failed: [] } : null);
-    });
-    const { memberCenter } = platform;
-    const special = { enterpriseGlobalId: "special" };
-    await memberCenter.addStaff("e1", { userList: [staff] }, call);
-    await memberCenter.editStaff("e1", "m1", { userName: "ann", name: "Ann" }, call);
-    await memberCenter.resetPassword("e1", "m1", { password: "p" }, call);
-    await memberCenter.deleteStaff("e1", "m1", call);
-    await memberCenter.listStaff("e1", {});
-    await memberCenter.listAssetNumbers("e1", {});
-    await memberCenter.listAssetContents("asset-id", special);
-    await memberCenter.listBorrowedLocks("e1", {});
-    await memberCenter.configureAssets("m1", { deleteAssets: [], addAssets: ["8000000001"] }, { ...call, ...special });
-    await memberCenter.borrow("m1", { borrowedUsbKey: "9000000001", assetIDs: ["asset-id"] }, { ...call, ...special });
-    expect(seen.map((one) => `${one.method} ${one.path.replace("/base/me/api/v1", "")}`)).toEqual([
-      "POST /enterprise/e1/member",
-      "PUT /enterprise/e1/member/m1",
-      "PUT /enterprise/e1/member/m1/resetPassword",
-      "DELETE /enterprise/e1/member/m1",
-      "GET /enterprise/e1/members",
-      "GET /enterprise/e1/asset/assetNums",
-      "GET /enterprise/asset/asset-id/merchandiseProducts",
-      "GET /enterprise/e1/asset/borrowUsbKeys",
-      "POST /enterprise/member/m1/privileges",
-      "POST /enterprise/member/m1/borrow",
-    ]);
-    for (const one of seen) {
-      expect(one.path.startsWith("/base/me/api/v1/")).toBe(true);
-      expect(one.headers.authorization).toBe("Bearer client-token");
-      expect(one.headers["clienttoken"]).toBe("client-token");
-      expect(one.headers["content-type"]).toBe(["POST", "PUT"].includes(one.method) ? "application/json" : undefined);
-      expect(one.query["g_nonce"]).toMatch(/^[0-9a-f]{32}$/);
-    }
-    expect(seen[3]).toMatchObject({ method: "DELETE", body: "" });
-    expect(seen.map((one) => one.headers["usertoken"])).toEqual([
-      ...Array.from({ length: 6 }, () => "user-token"),
-      "special-user-token",
-      "user-token",
-      "special-user-token",
-      "special-user-token",
-    ]);
-    expect(JSON.parse(seen[8]?.body ?? "")).toEqual({ deleteAssets: [], addAssets: ["8000000001"] });
-    expect(JSON.parse(seen[9]?.body ?? "")).toEqual({ borrowedUsbKey: "9000000001", assetIDs: ["asset-id"] });
-    expect(seen[4]?.query).toEqual({ g_nonce: expect.any(String), pageNum: "1", pageSize: "50" });
-  });
+  test(
+    "carries Authorization, clientToken, userToken and g_nonce, and Content-Type only with a body",
+    { tags: "long" },
+    async () => {
+      const { platform, seen } = await startPlatform((one) => {
+        if (one.path.endsWith("/members")) return success({ pageNum: 1, pageSize: 50, total: 0, pages: 0, list: [] });
+        if (one.path.endsWith("/merchandiseProducts")) return success({ productInstanceList: [], children: null });
+        return success(one.method === "GET" ? [] : one.path.endsWith("/member") ? { succeeded: [], failed: [] } : null);
+      });
+      const { memberCenter } = platform;
+      const special = { enterpriseGlobalId: "special" };
+      await memberCenter.addStaff("e1", { userList: [staff] }, call);
+      await memberCenter.editStaff("e1", "m1", { userName: "ann", name: "Ann" }, call);
+      await memberCenter.resetPassword("e1", "m1", { password: "p" }, call);
+      await memberCenter.deleteStaff("e1", "m1", call);
+      await memberCenter.listStaff("e1", {});
+      await memberCenter.listAssetNumbers("e1", {});
+      await memberCenter.listAssetContents("asset-id", special);
+      await memberCenter.listBorrowedLocks("e1", {});
+      await memberCenter.configureAssets(
+        "m1",
+        { deleteAssets: [], addAssets: ["8000000001"] },
+        { ...call, ...special },
+      );
+      await memberCenter.borrow(
+        "m1",
+        { borrowedUsbKey: "9000000001", assetIDs: ["asset-id"] },
+        { ...call, ...special },
+      );
+      expect(seen.map((one) => `${one.method} ${one.path.replace("/base/me/api/v1", "")}`)).toEqual([
+        "POST /enterprise/e1/member",
+        "PUT /enterprise/e1/member/m1",
+        "PUT /enterprise/e1/member/m1/resetPassword",
+        "DELETE /enterprise/e1/member/m1",
+        "GET /enterprise/e1/members",
+        "GET /enterprise/e1/asset/assetNums",
+        "GET /enterprise/asset/asset-id/merchandiseProducts",
+        "GET /enterprise/e1/asset/borrowUsbKeys",
+        "POST /enterprise/member/m1/privileges",
+        "POST /enterprise/member/m1/borrow",
+      ]);
+      for (const one of seen) {
+        expect(one.path.startsWith("/base/me/api/v1/")).toBe(true);
+        expect(one.headers.authorization).toBe("Bearer client-token");
+        expect(one.headers["clienttoken"]).toBe("client-token");
+        expect(one.headers["content-type"]).toBe(["POST", "PUT"].includes(one.method) ? "application/json" : undefined);
+        expect(one.query["g_nonce"]).toMatch(/^[0-9a-f]{32}$/);
+      }
+      expect(seen[3]).toMatchObject({ method: "DELETE", body: "" });
+      expect(seen.map((one) => one.headers["usertoken"])).toEqual([
+        ...Array.from({ length: 6 }, () => "user-token"),
+        "special-user-token",
+        "user-token",
+        "special-user-token",
+        "special-user-token",
+      ]);
+      expect(JSON.parse(seen[8]?.body ?? "")).toEqual({ deleteAssets: [], addAssets: ["8000000001"] });
+      expect(JSON.parse(seen[9]?.body ?? "")).toEqual({ borrowedUsbKey: "9000000001", assetIDs: ["asset-id"] });
+      expect(seen[4]?.query).toEqual({ g_nonce: expect.any(String), pageNum: "1", pageSize: "50" });
+    },
+  );
 
   test("succeeds with data: null where the contract has none", async () => {
     const { platform } = await startPlatform(() => success(null));

@@ -62,49 +62,53 @@ describe("the tables of Odoo", () => {
       (45, 23, 5, 1, 'A chair', null, '2026-11-01 08:00:00');`;
   const own = { tables: filled, streams: { customers: branch } };
 
-  it("become customers, orders of the company whose contact ordered, and contacts with their seats", async () => {
-    const { source } = await databaseWith("odoo-postgres", tables, own);
-    const customers = await replay(source, "customers");
-    expect([customers.records, customers.refused]).toMatchObject([
-      [
-        {
-          id: "7",
-          branchCode: "B1",
-          address: "Main Street 1, 53111, Bonn, DE",
-          adminAccount: "info",
-          adminMobile: "+49 30 1",
-        },
-        { id: "9", name: "Gone but bought", branchName: "North" },
-      ],
-      [],
-    ]);
-    const orders = await replay(source, "orders");
-    expect([orders.records, orders.refused]).toMatchObject([
-      [
-        {
-          id: "20",
-          customerId: "7",
-          placedAt: "2026-03-01T09:30:00.000Z",
-          cancelled: false,
-          instances: instancesOf(41, "LIC-CAD-10", 20),
-        },
-        { id: "21", customerId: "9", cancelled: true, instances: instancesOf(43, "LIC-COST", 1) },
-      ],
-      [],
-    ]);
-    const staff = await replay(source, "staff");
-    expect([staff.records, staff.refused]).toMatchObject([
-      [{ id: "31", customerId: "7", userName: "annlee", assets: [{ instanceId: "A41" }] }],
-      [],
-    ]);
-    expect([customers, orders, staff].map(({ outcome }) => [outcome.complete, outcome.full])).toEqual([
-      [true, true],
-      [true, true],
-      [true, true],
-    ]);
-  });
+  it(
+    "become customers, orders of the company whose contact ordered, and contacts with their seats",
+    { tags: "long" },
+    async () => {
+      const { source } = await databaseWith("odoo-postgres", tables, own);
+      const customers = await replay(source, "customers");
+      expect([customers.records, customers.refused]).toMatchObject([
+        [
+          {
+            id: "7",
+            branchCode: "B1",
+            address: "Main Street 1, 53111, Bonn, DE",
+            adminAccount: "info",
+            adminMobile: "+49 30 1",
+          },
+          { id: "9", name: "Gone but bought", branchName: "North" },
+        ],
+        [],
+      ]);
+      const orders = await replay(source, "orders");
+      expect([orders.records, orders.refused]).toMatchObject([
+        [
+          {
+            id: "20",
+            customerId: "7",
+            placedAt: "2026-03-01T09:30:00.000Z",
+            cancelled: false,
+            instances: instancesOf(41, "LIC-CAD-10", 20),
+          },
+          { id: "21", customerId: "9", cancelled: true, instances: instancesOf(43, "LIC-COST", 1) },
+        ],
+        [],
+      ]);
+      const staff = await replay(source, "staff");
+      expect([staff.records, staff.refused]).toMatchObject([
+        [{ id: "31", customerId: "7", userName: "annlee", assets: [{ instanceId: "A41" }] }],
+        [],
+      ]);
+      expect([customers, orders, staff].map(({ outcome }) => [outcome.complete, outcome.full])).toEqual([
+        [true, true],
+        [true, true],
+        [true, true],
+      ]);
+    },
+  );
 
-  it("are asked for what changed, an order also where one of its lines did", async () => {
+  it("are asked for what changed, an order also where one of its lines did", { tags: "long" }, async () => {
     const { source, run } = await databaseWith("odoo-postgres", tables, own);
     const { cursor } = (await replay(source, "orders")).outcome;
     await source.endReading();

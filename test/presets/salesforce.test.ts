@@ -193,7 +193,7 @@ describe("the preset salesforce-bulk", () => {
     return { jobs, source: sourceOf("salesforce-bulk", soon) };
   }
 
-  it("gives accounts and orders from exports in parts, and asks for what changed", async () => {
+  it("gives accounts and orders from exports in parts, and asks for what changed", { tags: "long" }, async () => {
     const { jobs, source } = await start(2);
     const read = await replay(source, "customers");
     expect([read.records, read.refused]).toEqual([

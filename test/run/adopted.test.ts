@@ -44,16 +44,20 @@ async function takenOver() {
 }
 
 describe("an enterprise that another program has worked for", () => {
-  it("an order that is placed there and whose record was not usable at first is not placed again", async () => {
-    const { world, run, first, second, sandbox } = await takenOver();
-    const unusable = { ...second, placedAt: "yesterday" };
-    expect(await run({ ...world, orders: [first, unusable] })).toMatchObject({ exit: 3, placed: 0 });
-    // The person who should hold an asset of the adopted order waits for it: that is not "all is well".
-    expect(await run(world)).toEqual({ exit: 3, placed: 0 });
-    expect(Object.values(sandbox.duplicates()).flat()).toEqual([]);
-  });
+  it(
+    "an order that is placed there and whose record was not usable at first is not placed again",
+    { tags: "long" },
+    async () => {
+      const { world, run, first, second, sandbox } = await takenOver();
+      const unusable = { ...second, placedAt: "yesterday" };
+      expect(await run({ ...world, orders: [first, unusable] })).toMatchObject({ exit: 3, placed: 0 });
+      // The person who should hold an asset of the adopted order waits for it: that is not "all is well".
+      expect(await run(world)).toEqual({ exit: 3, placed: 0 });
+      expect(Object.values(sandbox.duplicates()).flat()).toEqual([]);
+    },
+  );
 
-  it("an order that is placed there and comes into the CRM later is not placed again", async () => {
+  it("an order that is placed there and comes into the CRM later is not placed again", { tags: "long" }, async () => {
     const { world, run, first } = await takenOver();
     expect(await run({ ...world, orders: [first] })).toMatchObject({ placed: 0 });
     // The person who should hold an asset of the adopted order waits for it: that is not "all is well".

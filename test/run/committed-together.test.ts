@@ -43,24 +43,28 @@ async function withTakenEnterprise(world: ApplyWorld): Promise<ApplyWorld> {
   });
 }
 
-it("nothing is sent on an outcome that the ledger cannot hold, although both are handed over together", async () => {
-  const world = await ApplyWorld.start();
-  await world.take("customers", customerRecord("C1"), customerRecord("C2"));
-  await world.take("orders", orderRecord("O1", "C1"), orderRecord("O2", "C1"), orderRecord("O3", "C2"));
-  const database = sqlite(world.path);
-  database.exec(
-    `create trigger taken before insert on placed_order when new.order_id = 'O1'
+it(
+  "nothing is sent on an outcome that the ledger cannot hold, although both are handed over together",
+  { tags: "long" },
+  async () => {
+    const world = await ApplyWorld.start();
+    await world.take("customers", customerRecord("C1"), customerRecord("C2"));
+    await world.take("orders", orderRecord("O1", "C1"), orderRecord("O2", "C1"), orderRecord("O3", "C2"));
+    const database = sqlite(world.path);
+    database.exec(
+      `create trigger taken before insert on placed_order when new.order_id = 'O1'
        begin select raise(abort, 'placed_order.channel_order_id'); end`,
-  );
-  database.close();
-  const { exitCode, balance, customers } = await runWorld(world);
-  expect(world.effects("E5"), "of O1 and of O3").toBe(2);
-  expect(standing(world, "C1")).toMatchObject({ "E5 order:crm/O1": "parked", "E5 order:crm/O2": "dropped" });
-  expect(standing(world, "C2")).toMatchObject({ "E5 order:crm/O3": "done" });
-  expect(customers).toMatchObject({ finished: 1, parked: 1 });
-  expect({ exitCode, adds: balance.adds }).toEqual({ exitCode: exitCodes.unknown, adds: true });
-  expect(pending(world)).toContain("O2");
-});
+    );
+    database.close();
+    const { exitCode, balance, customers } = await runWorld(world);
+    expect(world.effects("E5"), "of O1 and of O3").toBe(2);
+    expect(standing(world, "C1")).toMatchObject({ "E5 order:crm/O1": "parked", "E5 order:crm/O2": "dropped" });
+    expect(standing(world, "C2")).toMatchObject({ "E5 order:crm/O3": "done" });
+    expect(customers).toMatchObject({ finished: 1, parked: 1 });
+    expect({ exitCode, adds: balance.adds }).toEqual({ exitCode: exitCodes.unknown, adds: true });
+    expect(pending(world)).toContain("O2");
+  },
+);
 
 it("an attempt whose last outcome the ledger cannot hold is not finished", async () => {
   const world = await ApplyWorld.start();

@@ -25,24 +25,28 @@ function numberOf(w: World, instance: string): string {
   return w.rows<{ number: string }>(sql, instance)[0]?.number ?? "";
 }
 
-it("what was taken from one person and waits for another is in transit, and ends once it is given", async () => {
-  const w = await synchronised();
-  const [one, two] = [w.staff[0], w.staff[1]];
-  if (one === undefined || two === undefined) throw new Error("there are two people");
-  w.staff = [{ ...one, holds: [] }, { ...two, holds: ["O1-A1", "O1-A2"] }, ...w.staff.slice(2)];
-  w.write();
-  w.sandbox.faults.add({ operation: "M9", fault: "status299", code: "60025", nth: 2 });
-  expect((await w.run("run", "everything")).exitCode, "the grant is refused").toBe(3);
-  await w.run("run", "verify");
-  expect(differs(w)).toMatchObject([
-    { customer_id: "C1", level: "assignment", class: "in-transit", detail: expect.stringContaining("taken from") },
-  ]);
-  expect((await w.run("resync", "--customer", "C1")).exitCode).toBe(0);
-  expect((await w.run("run", "verify")).exitCode).toBe(0);
-  expect(differs(w)).toEqual([]);
-});
+it(
+  "what was taken from one person and waits for another is in transit, and ends once it is given",
+  { tags: "long" },
+  async () => {
+    const w = await synchronised();
+    const [one, two] = [w.staff[0], w.staff[1]];
+    if (one === undefined || two === undefined) throw new Error("there are two people");
+    w.staff = [{ ...one, holds: [] }, { ...two, holds: ["O1-A1", "O1-A2"] }, ...w.staff.slice(2)];
+    w.write();
+    w.sandbox.faults.add({ operation: "M9", fault: "status299", code: "60025", nth: 2 });
+    expect((await w.run("run", "everything")).exitCode, "the grant is refused").toBe(3);
+    await w.run("run", "verify");
+    expect(differs(w)).toMatchObject([
+      { customer_id: "C1", level: "assignment", class: "in-transit", detail: expect.stringContaining("taken from") },
+    ]);
+    expect((await w.run("resync", "--customer", "C1")).exitCode).toBe(0);
+    expect((await w.run("run", "verify")).exitCode).toBe(0);
+    expect(differs(w)).toEqual([]);
+  },
+);
 
-it("M5 and M6 that name two holders of an asset are told of, and nothing is done on it", async () => {
+it("M5 and M6 that name two holders of an asset are told of, and nothing is done on it", { tags: "long" }, async () => {
   const w = await synchronised();
   const number = numberOf(w, "O1-A1");
   const [other] = w.rows<{ id: string }>("select member_global_id as id from staff_link where staff_id = 'S1-2'");
@@ -56,7 +60,7 @@ it("M5 and M6 that name two holders of an asset are told of, and nothing is done
   ]);
 });
 
-it("what was placed after a reading is not missing by it", async () => {
+it("what was placed after a reading is not missing by it", { tags: "long" }, async () => {
   const w = await synchronised();
   w.orders = [...w.orders, { id: "O9", customer: "C2", assets: ["O9-A1"] }];
   w.write();
@@ -80,7 +84,7 @@ it("a class that the policies ignore is not kept, and no repair is earned by app
   });
 });
 
-it("a lock that is lent is kept as M8 shows it, and explained", async () => {
+it("a lock that is lent is kept as M8 shows it, and explained", { tags: "long" }, async () => {
   const { customers, orders, staff } = company(2, 1);
   const type = "normal_recover_usbkey" as const;
   const lock = { id: "L1", customer: "C1", assets: [{ id: "L1-A1", type, forLending: true }] };

@@ -61,7 +61,7 @@ describe("a lock that was lent without an answer", () => {
     });
   });
 
-  it("is sent again where both show that nothing of it was done", async () => {
+  it("is sent again where both show that nothing of it was done", { tags: "long" }, async () => {
     await asked(async (cell) => {
       cell.sandbox.faults.add({ operation: "M10", fault: "resetBefore", times: 1 });
       expect(runResultOf(await cell.run({ environment: unsettled })).exit).toBe(5);
@@ -72,7 +72,7 @@ describe("a lock that was lent without an answer", () => {
     });
   });
 
-  it("waits for a person where M6 does not show an asset, which proves nothing", async () => {
+  it("waits for a person where M6 does not show an asset, which proves nothing", { tags: "long" }, async () => {
     await asked(async (cell) => {
       cell.sandbox.faults.add({ operation: "M10", fault: "resetBefore", times: 1 });
       expect(runResultOf(await cell.run({ environment: unsettled })).exit).toBe(5);
@@ -83,7 +83,7 @@ describe("a lock that was lent without an answer", () => {
     });
   });
 
-  it("waits for a person where M8 shows it and M6 does not", async () => {
+  it("waits for a person where M8 shows it and M6 does not", { tags: "long" }, async () => {
     await asked(async (cell) => {
       cell.sandbox.faults.add({ operation: "M6", fault: "oddField", field: "borrowedFlag", value: false });
       cell.sandbox.faults.add({ operation: "M10", fault: "appliedNoReply", times: 1 });
@@ -92,7 +92,7 @@ describe("a lock that was lent without an answer", () => {
     });
   });
 
-  it("waits for a person where the lock is with another member and the asset is lent", async () => {
+  it("waits for a person where the lock is with another member and the asset is lent", { tags: "long" }, async () => {
     const folder = cells.place("given on");
     cpSync(cells.place("base"), folder, { recursive: true });
     writeWorld(folder, lending?.world);
@@ -109,7 +109,7 @@ describe("a lock that was lent without an answer", () => {
     });
   });
 
-  it("is refused and not sent again where another member has the lock by then", async () => {
+  it("is refused and not sent again where another member has the lock by then", { tags: "long" }, async () => {
     await asked(async (cell) => {
       const first = runResultOf(await cell.run());
       expect([first.exit, sent(cell)]).toMatchObject([3, [{ state: "rejected" }]]);

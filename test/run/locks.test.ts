@@ -80,33 +80,37 @@ describe("locks of two customers", () => {
     });
   });
 
-  it("a customer whose order may have been placed unseen waits for a person with its locks too, and no other does", async () => {
-    const environment = { CRM_SYNC__orders__unseen: "ask" };
-    const third = { ...others, orders: [...others.orders, orderOf("O3", { A9: "cloud_account" })] };
-    const change = (folder: string): void => writeWorld(folder, third);
-    await cells.within(
-      cells.place("base"),
-      environment,
-      async (cell) => {
-        cell.sandbox.faults.add({ operation: "E5", fault: "resetBefore", times: 1 });
-        expect((await cell.run()).exitCode).toBe(5);
-        const waits = await lock(cell, "C1", numberOf(cell, "A2"));
-        expect([waits.exitCode, JSON.parse(waits.stdout).open]).toMatchObject([
-          5,
-          [{ endpoint: "E5", state: "parked" }],
-        ]);
-        expect((await lock(cell, "C2", numberOf(cell, "B1"))).exitCode).toBe(0);
-        expect(wishes(cell).map((row) => [row.customer_id, row.status])).toEqual([
-          ["C1", null],
-          ["C2", 1],
-        ]);
-        expect(cell.calls("E6")).toBe(1);
-      },
-      change,
-    );
-  });
+  it(
+    "a customer whose order may have been placed unseen waits for a person with its locks too, and no other does",
+    { tags: "long" },
+    async () => {
+      const environment = { CRM_SYNC__orders__unseen: "ask" };
+      const third = { ...others, orders: [...others.orders, orderOf("O3", { A9: "cloud_account" })] };
+      const change = (folder: string): void => writeWorld(folder, third);
+      await cells.within(
+        cells.place("base"),
+        environment,
+        async (cell) => {
+          cell.sandbox.faults.add({ operation: "E5", fault: "resetBefore", times: 1 });
+          expect((await cell.run()).exitCode).toBe(5);
+          const waits = await lock(cell, "C1", numberOf(cell, "A2"));
+          expect([waits.exitCode, JSON.parse(waits.stdout).open]).toMatchObject([
+            5,
+            [{ endpoint: "E5", state: "parked" }],
+          ]);
+          expect((await lock(cell, "C2", numberOf(cell, "B1"))).exitCode).toBe(0);
+          expect(wishes(cell).map((row) => [row.customer_id, row.status])).toEqual([
+            ["C1", null],
+            ["C2", 1],
+          ]);
+          expect(cell.calls("E6")).toBe(1);
+        },
+        change,
+      );
+    },
+  );
 
-  it("a lock that is refused keeps no change of its customer from being sent", async () => {
+  it("a lock that is refused keeps no change of its customer from being sent", { tags: "long" }, async () => {
     const changed = {
       ...others,
       customers: [
@@ -134,28 +138,33 @@ describe("locks of two customers", () => {
     );
   });
 
-  it("an answer about other locks than were sent says nothing: the same locks are sent again", async () => {
-    await cells.within(cells.place("base"), {}, async (cell) => {
-      const number = numberOf(cell, "A2");
-      cell.sandbox.faults.add({ operation: "E6", fault: "oddField", field: "assetNum", value: "9", times: 1 });
-      expect((await lock(cell, "C1", number)).exitCode).toBe(5);
-      expect(wishes(cell)).toEqual([{ customer_id: "C1", asset_number: number, status: null }]);
-      const second = await lock(cell, "C2", numberOf(cell, "B1"));
-      expect(second.exitCode, "the other customer waits for nothing").toBe(0);
-      goodRunOf(await cell.run());
-      expect(wishes(cell).map((row) => row.status)).toEqual([1, 1]);
-      expect([cell.calls("E6"), cell.sandbox.state().lockedAssets]).toEqual([3, 2]);
-      const before = cell.sandbox.counts().writingCalls;
-      goodRunOf(await cell.run());
-      expect(cell.sandbox.counts().writingCalls).toBe(before);
-    });
-  });
+  it(
+    "an answer about other locks than were sent says nothing: the same locks are sent again",
+    { tags: "long" },
+    async () => {
+      await cells.within(cells.place("base"), {}, async (cell) => {
+        const number = numberOf(cell, "A2");
+        cell.sandbox.faults.add({ operation: "E6", fault: "oddField", field: "assetNum", value: "9", times: 1 });
+        expect((await lock(cell, "C1", number)).exitCode).toBe(5);
+        expect(wishes(cell)).toEqual([{ customer_id: "C1", asset_number: number, status: null }]);
+        const second = await lock(cell, "C2", numberOf(cell, "B1"));
+        expect(second.exitCode, "the other customer waits for nothing").toBe(0);
+        goodRunOf(await cell.run());
+        expect(wishes(cell).map((row) => row.status)).toEqual([1, 1]);
+        expect([cell.calls("E6"), cell.sandbox.state().lockedAssets]).toEqual([3, 2]);
+        const before = cell.sandbox.counts().writingCalls;
+        goodRunOf(await cell.run());
+        expect(cell.sandbox.counts().writingCalls).toBe(before);
+      });
+    },
+  );
 
   it.each([
     { fault: "oddField", field: "status", value: 4 },
     { fault: "status299", code: "13004" },
   ] as const)(
     "a lock that was refused ($fault), asked for again and done without an answer, is told of no more by the run that finds it done",
+    { tags: "long" },
     async (refusal) => {
       await cells.within(cells.place("base"), {}, async (cell) => {
         const number = numberOf(cell, "A2");
@@ -171,61 +180,77 @@ describe("locks of two customers", () => {
     },
   );
 
-  it("answers that are always about other locks end after three sendings: a person decides, and no other customer waits", async () => {
-    await cells.within(cells.place("base"), { CRM_SYNC__settle__maxWaitMs: "0" }, async (cell) => {
-      const number = numberOf(cell, "A2");
-      const odd = cell.sandbox.faults.add({ operation: "E6", fault: "oddField", field: "assetNum", value: "9" });
-      expect((await lock(cell, "C1", number)).exitCode).toBe(5);
-      for (let run = 0; run < 4; run += 1) expect((await cell.run()).exitCode).toBe(5);
-      expect(cell.calls("E6")).toBe(3);
-      expect((await unlock(cell, "C2", numberOf(cell, "B1"))).exitCode, "the other customer waits for nothing").toBe(0);
-      const { open } = JSON.parse((await lock(cell, "C1", number)).stdout);
-      expect(open).toMatchObject([{ endpoint: "E6", state: "parked" }]);
-      cell.sandbox.faults.clear(odd);
-      const place = { config: configOf(cell.folder), sandbox: cell.sandbox.url, ledger: cell.ledger };
-      const decided = await settleNotApplied({ ...place, environment: sealEnvironment }, open[0].id);
-      expect(decided.exitCode, decided.stderr).toBe(0);
-      // What was sent last may land until its settle time is over: a run before that sends nothing.
-      await expect.poll(async () => (await cell.run()).exitCode).toBe(0);
-      expect(wishes(cell).map((row) => row.customer_id)).toEqual(["C1", "C2"]);
-      expect([cell.calls("E6"), cell.sandbox.state().lockedAssets]).toEqual([4, 1]);
-    });
-  });
+  it(
+    "answers that are always about other locks end after three sendings: a person decides, and no other customer waits",
+    { tags: "long" },
+    async () => {
+      await cells.within(cells.place("base"), { CRM_SYNC__settle__maxWaitMs: "0" }, async (cell) => {
+        const number = numberOf(cell, "A2");
+        const odd = cell.sandbox.faults.add({ operation: "E6", fault: "oddField", field: "assetNum", value: "9" });
+        expect((await lock(cell, "C1", number)).exitCode).toBe(5);
+        for (let run = 0; run < 4; run += 1) expect((await cell.run()).exitCode).toBe(5);
+        expect(cell.calls("E6")).toBe(3);
+        expect((await unlock(cell, "C2", numberOf(cell, "B1"))).exitCode, "the other customer waits for nothing").toBe(
+          0,
+        );
+        const { open } = JSON.parse((await lock(cell, "C1", number)).stdout);
+        expect(open).toMatchObject([{ endpoint: "E6", state: "parked" }]);
+        cell.sandbox.faults.clear(odd);
+        const place = { config: configOf(cell.folder), sandbox: cell.sandbox.url, ledger: cell.ledger };
+        const decided = await settleNotApplied({ ...place, environment: sealEnvironment }, open[0].id);
+        expect(decided.exitCode, decided.stderr).toBe(0);
+        // What was sent last may land until its settle time is over: a run before that sends nothing.
+        await expect.poll(async () => (await cell.run()).exitCode).toBe(0);
+        expect(wishes(cell).map((row) => row.customer_id)).toEqual(["C1", "C2"]);
+        expect([cell.calls("E6"), cell.sandbox.state().lockedAssets]).toEqual([4, 1]);
+      });
+    },
+  );
 
-  it("more locks than one call takes are asked for in one command and sent in several calls", async () => {
-    const order = orderOf("O4", { M1: "normal_recover_usbkey" }, "C2");
-    const many = { ...order, assets: order.assets.map((asset) => ({ ...assetRow(asset), quantity: 130 })) };
-    const change = (folder: string): void => writeWorld(folder, { ...others, orders: [...others.orders, many] });
-    await cells.within(
-      cells.place("base"),
-      {},
-      async (cell) => {
-        goodRunOf(await cell.run());
-        expect((await lock(cell, "C2", ...numbersOf(cell, "M1"))).exitCode).toBe(0);
-        expect([cell.calls("E6"), cell.sandbox.state().lockedAssets]).toEqual([2, 130]);
-        await cell.sandbox.refuseConnections();
-        expect((await unlock(cell, "C2", ...numbersOf(cell, "M1").slice(0, 70))).exitCode).toBe(7);
-        expect((await unlock(cell, "C2", ...numbersOf(cell, "M1").slice(70))).exitCode).toBe(7);
-        await cell.sandbox.acceptConnections();
-        goodRunOf(await cell.run());
-        expect([cell.calls("E7"), cell.sandbox.state().lockedAssets]).toEqual([2, 0]);
-      },
-      change,
-    );
-  });
+  it(
+    "more locks than one call takes are asked for in one command and sent in several calls",
+    { tags: "long" },
+    async () => {
+      const order = orderOf("O4", { M1: "normal_recover_usbkey" }, "C2");
+      const many = { ...order, assets: order.assets.map((asset) => ({ ...assetRow(asset), quantity: 130 })) };
+      const change = (folder: string): void => writeWorld(folder, { ...others, orders: [...others.orders, many] });
+      await cells.within(
+        cells.place("base"),
+        {},
+        async (cell) => {
+          goodRunOf(await cell.run());
+          expect((await lock(cell, "C2", ...numbersOf(cell, "M1"))).exitCode).toBe(0);
+          expect([cell.calls("E6"), cell.sandbox.state().lockedAssets]).toEqual([2, 130]);
+          await cell.sandbox.refuseConnections();
+          expect((await unlock(cell, "C2", ...numbersOf(cell, "M1").slice(0, 70))).exitCode).toBe(7);
+          expect((await unlock(cell, "C2", ...numbersOf(cell, "M1").slice(70))).exitCode).toBe(7);
+          await cell.sandbox.acceptConnections();
+          goodRunOf(await cell.run());
+          expect([cell.calls("E7"), cell.sandbox.state().lockedAssets]).toEqual([2, 0]);
+        },
+        change,
+      );
+    },
+  );
 
-  it("an answer that is cut off says nothing, however often: the same locks are sent again until one comes", async () => {
-    await cells.within(cells.place("base"), { CRM_SYNC__settle__maxWaitMs: "0" }, async (cell) => {
-      const number = numberOf(cell, "A2");
-      const cut = cell.sandbox.faults.add({ operation: "E6", fault: "resetMidReply" });
-      expect((await lock(cell, "C1", number)).exitCode).toBe(5);
-      for (let run = 0; run < 4; run += 1) expect((await cell.run()).exitCode).toBe(5);
-      expect((await unlock(cell, "C2", numberOf(cell, "B1"))).exitCode, "the other customer waits for nothing").toBe(0);
-      cell.sandbox.faults.clear(cut);
-      goodRunOf(await cell.run());
-      expect([cell.calls("E6"), cell.sandbox.state().lockedAssets]).toEqual([6, 1]);
-    });
-  });
+  it(
+    "an answer that is cut off says nothing, however often: the same locks are sent again until one comes",
+    { tags: "long" },
+    async () => {
+      await cells.within(cells.place("base"), { CRM_SYNC__settle__maxWaitMs: "0" }, async (cell) => {
+        const number = numberOf(cell, "A2");
+        const cut = cell.sandbox.faults.add({ operation: "E6", fault: "resetMidReply" });
+        expect((await lock(cell, "C1", number)).exitCode).toBe(5);
+        for (let run = 0; run < 4; run += 1) expect((await cell.run()).exitCode).toBe(5);
+        expect((await unlock(cell, "C2", numberOf(cell, "B1"))).exitCode, "the other customer waits for nothing").toBe(
+          0,
+        );
+        cell.sandbox.faults.clear(cut);
+        goodRunOf(await cell.run());
+        expect([cell.calls("E6"), cell.sandbox.state().lockedAssets]).toEqual([6, 1]);
+      });
+    },
+  );
 
   it("a customer with an open operation of an unknown form is told so, and no other one", async () => {
     await cells.within(cells.place("base"), {}, async (cell) => {

@@ -12,33 +12,37 @@ async function open(world: ApplyWorld): Promise<unknown[]> {
   ]);
 }
 
-it("what somebody who moved still holds at the old customer, and was not sent, waits there and is told of, until it is taken away", async () => {
-  const world = await ApplyWorld.start();
-  await world.take("customers", customerRecord("C1"), customerRecord("C2", { name: "Customer Two" }));
-  await world.take("orders", orderRecord("O1", "C1"));
-  await world.take("staff", staffRecord("S1", "C1", { assets: [{ instanceId: "A-O1" }] }), staffRecord("S2", "C1"));
-  expect((await runWorld(world)).exitCode).toBe(exitCodes.ok);
-  expect(world.sandbox.state()).toMatchObject({ addedStaff: 2, assignments: 1 });
+it(
+  "what somebody who moved still holds at the old customer, and was not sent, waits there and is told of, until it is taken away",
+  { tags: "long" },
+  async () => {
+    const world = await ApplyWorld.start();
+    await world.take("customers", customerRecord("C1"), customerRecord("C2", { name: "Customer Two" }));
+    await world.take("orders", orderRecord("O1", "C1"));
+    await world.take("staff", staffRecord("S1", "C1", { assets: [{ instanceId: "A-O1" }] }), staffRecord("S2", "C1"));
+    expect((await runWorld(world)).exitCode).toBe(exitCodes.ok);
+    expect(world.sandbox.state()).toMatchObject({ addedStaff: 2, assignments: 1 });
 
-  const { memberCenter } = world.deps.platform;
-  const unreachable = world.with({
-    memberCenter: {
-      ...memberCenter,
-      configureAssets: () => Promise.resolve({ kind: "not-sent", reason: "ECONNREFUSED" }),
-    },
-  });
-  await world.take("staff", staffRecord("S1", "C1", { customerId: "C2" }));
-  for (let time = 0; time < 2; time += 1) {
-    expect((await runWorld(unreachable)).exitCode).toBe(exitCodes.sourceDown);
-    expect(await open(world)).toEqual([["deferred customers service.not-sent", "crm/C1"]]);
-  }
-  expect(world.sandbox.state()).toMatchObject({ addedStaff: 3, assignments: 1 });
+    const { memberCenter } = world.deps.platform;
+    const unreachable = world.with({
+      memberCenter: {
+        ...memberCenter,
+        configureAssets: () => Promise.resolve({ kind: "not-sent", reason: "ECONNREFUSED" }),
+      },
+    });
+    await world.take("staff", staffRecord("S1", "C1", { customerId: "C2" }));
+    for (let time = 0; time < 2; time += 1) {
+      expect((await runWorld(unreachable)).exitCode).toBe(exitCodes.sourceDown);
+      expect(await open(world)).toEqual([["deferred customers service.not-sent", "crm/C1"]]);
+    }
+    expect(world.sandbox.state()).toMatchObject({ addedStaff: 3, assignments: 1 });
 
-  expect((await runWorld(world)).exitCode).toBe(exitCodes.ok);
-  // The account there stays, which is only told.
-  expect(await open(world)).toEqual([["deferred customers policy.reported", "crm/C1"]]);
-  expect(world.sandbox.state()).toMatchObject({ addedStaff: 3, assignments: 0 });
-});
+    expect((await runWorld(world)).exitCode).toBe(exitCodes.ok);
+    // The account there stays, which is only told.
+    expect(await open(world)).toEqual([["deferred customers policy.reported", "crm/C1"]]);
+    expect(world.sandbox.state()).toMatchObject({ addedStaff: 3, assignments: 0 });
+  },
+);
 
 it("what was refused of somebody who moved is tried again for a changed setting, at the customer where they hold it", async () => {
   const world = await ApplyWorld.start();

@@ -162,29 +162,33 @@ describe("alerts", () => {
     ]);
   });
 
-  it("that a webhook refused or never answered are logged, do not stop the run, and are tried again", async () => {
-    const answers: (number | undefined)[] = [500, undefined, 302, 200, 200];
-    const hook = await webhook(() => answers.shift());
-    const lines: string[] = [];
-    const { ledger } = await openLedger({ clock });
-    const tell = await telling({ settings: { kind: "webhook", url: hook.url, timeoutMs: 60_000 }, lines, ledger });
-    const tellInHaste = await telling({
-      settings: { kind: "webhook", url: hook.url, timeoutMs: 2_000 },
-      lines,
-      ledger,
-    });
-    expect(await tell([held])).toEqual([]);
-    expect(await tellInHaste([held])).toEqual([]);
-    expect(await tell([held])).toEqual([]);
-    expect(await tell([held])).toEqual(["started hold:h1"]);
-    expect(await tell([])).toEqual(["ended hold:h1"]);
-    expect(lines.map((line) => (JSON.parse(line) as { reason: string }).reason)).toEqual([
-      "the webhook answered HTTP 500",
-      "the webhook took longer than 2000 ms",
-      "the webhook answered HTTP 302",
-    ]);
-    expect(lines.join("")).not.toContain("hook-token");
-  });
+  it(
+    "that a webhook refused or never answered are logged, do not stop the run, and are tried again",
+    { tags: "long" },
+    async () => {
+      const answers: (number | undefined)[] = [500, undefined, 302, 200, 200];
+      const hook = await webhook(() => answers.shift());
+      const lines: string[] = [];
+      const { ledger } = await openLedger({ clock });
+      const tell = await telling({ settings: { kind: "webhook", url: hook.url, timeoutMs: 60_000 }, lines, ledger });
+      const tellInHaste = await telling({
+        settings: { kind: "webhook", url: hook.url, timeoutMs: 2_000 },
+        lines,
+        ledger,
+      });
+      expect(await tell([held])).toEqual([]);
+      expect(await tellInHaste([held])).toEqual([]);
+      expect(await tell([held])).toEqual([]);
+      expect(await tell([held])).toEqual(["started hold:h1"]);
+      expect(await tell([])).toEqual(["ended hold:h1"]);
+      expect(lines.map((line) => (JSON.parse(line) as { reason: string }).reason)).toEqual([
+        "the webhook answered HTTP 500",
+        "the webhook took longer than 2000 ms",
+        "the webhook answered HTTP 302",
+      ]);
+      expect(lines.join("")).not.toContain("hook-token");
+    },
+  );
 
   it("of an end that could not be delivered are tried again, and of a start nobody heard of are dropped", async () => {
     let status = 200;
@@ -200,7 +204,7 @@ describe("alerts", () => {
     expect(await ledger.schedule.toldAlerts()).toEqual([]);
   });
 
-  it("go to a program on its standard input, without a shell", async () => {
+  it("go to a program on its standard input, without a shell", { tags: "long" }, async () => {
     const folder = mkdtempSync(join(tmpdir(), "crm-sync-notify-"));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const file = join(folder, "out.json");
@@ -216,7 +220,7 @@ describe("alerts", () => {
     [["/nowhere/at-all"], 20_000, "ENOENT"],
     [[process.execPath, "-e", "process.exit(3)"], 20_000, "exit code 3"],
     [[process.execPath, "-e", "setInterval(() => {}, 1000)"], 200, "longer than 200 ms"],
-  ])("say why a program did not take them: %j", async (command, timeoutMs, reason) => {
+  ])("say why a program did not take them: %j", { tags: "long" }, async (command, timeoutMs, reason) => {
     const lines: string[] = [];
     const tell = await telling({ settings: { kind: "command", command, timeoutMs }, lines });
     expect(await tell([held])).toEqual([]);

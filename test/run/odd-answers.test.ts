@@ -63,46 +63,54 @@ describe("an id that the platform answers with", () => {
     },
   );
 
-  it("and that an earlier version has kept although it is empty is found anew: the customer recovers without a second enterprise", async () => {
-    const company = await TwoCustomers.start();
-    company.world.orders = company.world.orders.slice(1);
-    await company.runBoth();
-    company.change(
-      `update link set enterprise_global_id = '' where customer_id = 'C1';
+  it(
+    "and that an earlier version has kept although it is empty is found anew: the customer recovers without a second enterprise",
+    { tags: "long" },
+    async () => {
+      const company = await TwoCustomers.start();
+      company.world.orders = company.world.orders.slice(1);
+      await company.runBoth();
+      company.change(
+        `update link set enterprise_global_id = '' where customer_id = 'C1';
        update staff_link set member_global_id = '' where staff_id = 'S1'; update record set pending = 1`,
-    );
-    company.world = (await TwoCustomers.start()).world;
-    company.fault({ operation: "E3", fault: "oddData", value: [], about: "C1" });
-    expect((await company.run("deals")).calls).toEqual({});
-    expect(company.waiting()["O1"]).toContain("no usable id");
-    company.sandbox.faults.clear();
-    expect((await company.runBoth()).exits).toEqual([0, 0]);
-    expect(await company.runBoth()).toEqual({ exits: [0, 0], calls: {} });
-    expect(company.twice).toEqual([]);
-    expect(company.sandbox.state()).toMatchObject({ enterprises: 2, addedStaff: 3, assignments: 2 });
-  });
+      );
+      company.world = (await TwoCustomers.start()).world;
+      company.fault({ operation: "E3", fault: "oddData", value: [], about: "C1" });
+      expect((await company.run("deals")).calls).toEqual({});
+      expect(company.waiting()["O1"]).toContain("no usable id");
+      company.sandbox.faults.clear();
+      expect((await company.runBoth()).exits).toEqual([0, 0]);
+      expect(await company.runBoth()).toEqual({ exits: [0, 0], calls: {} });
+      expect(company.twice).toEqual([]);
+      expect(company.sandbox.state()).toMatchObject({ enterprises: 2, addedStaff: 3, assignments: 2 });
+    },
+  );
 });
 
 describe("an enterprise of which E3 shows only some customers at first", () => {
   it.each([
     ["none", 2],
     ["the one that takes no orders", 1],
-  ])("(%s) is read again before its order is blocked, within the same run", async (_, drop) => {
+  ])("(%s) is read again before its order is blocked, within the same run", { tags: "long" }, async (_, drop) => {
     const company = await TwoCustomers.start();
     company.fault({ operation: "E3", fault: "shortPage", drop, dropFrom: "start", nth: 2, about: "C1" });
     expect(await company.runBoth()).toEqual({ exits: [0, 0], calls: whole });
     expect(company.waiting()).toEqual({});
   });
 
-  it("is not placed for on what it shows as long as readings of one run show less than E2 makes", async () => {
-    const company = await TwoCustomers.start();
-    company.environment = { CRM_SYNC__assumptions__customerSelection__default: "non-default" };
-    company.fault({ operation: "E3", fault: "shortPage", drop: 1, dropFrom: "end", about: "C1" });
-    expect(await company.run("deals")).toMatchObject({ calls: { E2: 2, E5: 1 } });
-    expect(company.waiting()["O1"]).toContain("exactly one must (A12)");
-    company.sandbox.faults.clear();
-    expect(await company.runBoth()).toMatchObject({ exits: [0, 0], calls: { E5: 1 } });
-  });
+  it(
+    "is not placed for on what it shows as long as readings of one run show less than E2 makes",
+    { tags: "long" },
+    async () => {
+      const company = await TwoCustomers.start();
+      company.environment = { CRM_SYNC__assumptions__customerSelection__default: "non-default" };
+      company.fault({ operation: "E3", fault: "shortPage", drop: 1, dropFrom: "end", about: "C1" });
+      expect(await company.run("deals")).toMatchObject({ calls: { E2: 2, E5: 1 } });
+      expect(company.waiting()["O1"]).toContain("exactly one must (A12)");
+      company.sandbox.faults.clear();
+      expect(await company.runBoth()).toMatchObject({ exits: [0, 0], calls: { E5: 1 } });
+    },
+  );
 });
 
 describe("E3 that says neither that there is a customer nor that there is none", () => {
@@ -125,7 +133,7 @@ describe("E3 that says neither that there is a customer nor that there is none",
     },
   );
 
-  it("proves nothing about an E2 whose answer was lost", async () => {
+  it("proves nothing about an E2 whose answer was lost", { tags: "long" }, async () => {
     const company = await TwoCustomers.start();
     await company.run("deals");
     company.world.customers.push({ id: "C3" });

@@ -17,25 +17,31 @@ function hires(company: TwoCustomers, ...ids: string[]): void {
 }
 
 describe("a person whom M5 shows with another ending than the enterprise code", () => {
-  it("and whose M1 was not answered is not added in every run: a person is asked, and the other customer's people are served", async () => {
-    const { company, enterprise } = await atWork();
-    hires(company, "S3");
-    company.fault({ operation: "M1", fault: "appliedNoReply", about: enterprise, times: 1 });
-    company.fault({
-      operation: "M5",
-      fault: "oddField",
-      field: "userName",
-      value: `${canary.login}s3x77`,
-      row: 5,
-      about: enterprise,
-    });
-    expect((await company.run("people")).calls).toMatchObject({ M1: 2, M9: 1 });
-    for (let run = 0; run < 2; run += 1) expect((await company.runBoth()).calls).toEqual({});
-    expect(company.parked()).toEqual([{ endpoint: "M1", outcome_message: expect.stringContaining("another ending") }]);
-    expect(company.twice).toEqual([]);
-  });
+  it(
+    "and whose M1 was not answered is not added in every run: a person is asked, and the other customer's people are served",
+    { tags: "long" },
+    async () => {
+      const { company, enterprise } = await atWork();
+      hires(company, "S3");
+      company.fault({ operation: "M1", fault: "appliedNoReply", about: enterprise, times: 1 });
+      company.fault({
+        operation: "M5",
+        fault: "oddField",
+        field: "userName",
+        value: `${canary.login}s3x77`,
+        row: 5,
+        about: enterprise,
+      });
+      expect((await company.run("people")).calls).toMatchObject({ M1: 2, M9: 1 });
+      for (let run = 0; run < 2; run += 1) expect((await company.runBoth()).calls).toEqual({});
+      expect(company.parked()).toEqual([
+        { endpoint: "M1", outcome_message: expect.stringContaining("another ending") },
+      ]);
+      expect(company.twice).toEqual([]);
+    },
+  );
 
-  it("is not added by a plan either: the record waits, and the others go on", async () => {
+  it("is not added by a plan either: the record waits, and the others go on", { tags: "long" }, async () => {
     const { company, enterprise } = await atWork();
     company.change("delete from staff_link where staff_id = 'S2'; update record set pending = 1 where id = 'S2'");
     hires(company, "S3");
@@ -69,6 +75,7 @@ describe("an id in M1's answer that cannot be the new person's", () => {
 
   it.each(Object.entries(ids))(
     "(%s) links nobody: the operation is parked, and done with the id that M5 shows",
+    { tags: "long" },
     async (whose, sql) => {
       const { company, enterprise } = await atWork();
       const [taken] = company.rows<{ id: string }>(sql);

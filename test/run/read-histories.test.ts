@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { expect, it } from "vitest";
 import { Draws } from "../support/draws.ts";
 import { ReadingWorld } from "../support/world/reading-world.ts";

@@ -1,3 +1,7 @@
+/**
+ * @module-tag long
+ * @module-tag sized
+ */
 import { expect, it } from "vitest";
 import { sizes } from "../support/sizes.ts";
 import { roads } from "../support/world/moving-crm.ts";

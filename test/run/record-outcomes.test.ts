@@ -33,16 +33,20 @@ function deferredOf(many: number): ReturnType<typeof deferredUnsent>["all"] {
   return deferredUnsent(planned, [...operations, ...operations.slice(0, 2)], why).all;
 }
 
-it("what a service keeps from being sent is deferred once for each record, and costs the same however much it is", async () => {
-  const all = deferredOf(1000);
-  const deferred = { outcome: "deferred", code: why.code, reason: `M9: ${why.reason}`, again: true };
-  expect(all.size).toBe(1000);
-  // Of somebody of whom this attempt decides nothing it is the customer's matter.
-  expect([...all.keys()]).not.toContain("staff crm/S0");
-  expect(all.get("customers crm/C1")).toEqual({ stream: "customers", key: customer, ...deferred });
-  expect(all.get("staff crm/S999")).toEqual({ stream: "staff", key: key("S999"), ...deferred });
-  expect(await growth(2500, (many) => void deferredOf(many))).toBeLessThan(notQuadratic);
-});
+it(
+  "what a service keeps from being sent is deferred once for each record, and costs the same however much it is",
+  { tags: "long" },
+  async () => {
+    const all = deferredOf(1000);
+    const deferred = { outcome: "deferred", code: why.code, reason: `M9: ${why.reason}`, again: true };
+    expect(all.size).toBe(1000);
+    // Of somebody of whom this attempt decides nothing it is the customer's matter.
+    expect([...all.keys()]).not.toContain("staff crm/S0");
+    expect(all.get("customers crm/C1")).toEqual({ stream: "customers", key: customer, ...deferred });
+    expect(all.get("staff crm/S999")).toEqual({ stream: "staff", key: key("S999"), ...deferred });
+    expect(await growth(2500, (many) => void deferredOf(many))).toBeLessThan(notQuadratic);
+  },
+);
 
 const told = { code: "policy.reported", reason: "it is gone from the CRM", again: false };
 const refused = { code: "service.refused", reason: "the service refuses this application", again: false };
@@ -81,18 +85,22 @@ function attempted(many: number): AttemptState {
   }, planned);
 }
 
-it("an operation that is put off or carried out costs the same however many the attempt has", async () => {
-  const state = attempted(1000);
-  expect({ done: state.done, left: leftIn(state).length, delivered: state.delivered.size }).toEqual({
-    done: 500,
-    left: 0,
-    delivered: 1000,
-  });
-  const outcomes = [...state.outcomes.all.values()].map(({ outcome }) => outcome);
-  expect(outcomes).toEqual(Array.from({ length: 1000 }, (_, index) => (index % 2 === 0 ? "planned" : "deferred")));
+it(
+  "an operation that is put off or carried out costs the same however many the attempt has",
+  { tags: "long" },
+  async () => {
+    const state = attempted(1000);
+    expect({ done: state.done, left: leftIn(state).length, delivered: state.delivered.size }).toEqual({
+      done: 500,
+      left: 0,
+      delivered: 1000,
+    });
+    const outcomes = [...state.outcomes.all.values()].map(({ outcome }) => outcome);
+    expect(outcomes).toEqual(Array.from({ length: 1000 }, (_, index) => (index % 2 === 0 ? "planned" : "deferred")));
 
-  expect(await growth(2000, (many) => void attempted(many))).toBeLessThan(notQuadratic);
-});
+    expect(await growth(2000, (many) => void attempted(many))).toBeLessThan(notQuadratic);
+  },
+);
 
 it("what an attempt came to before stays as it was, whatever follows it", () => {
   const operations = ["S1", "S2"].map(grant);

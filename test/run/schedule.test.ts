@@ -1,3 +1,4 @@
+/** @module-tag sized */
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
@@ -276,54 +277,65 @@ describe("the schedule", () => {
 });
 
 describe("a clock that jumps", () => {
-  it("neither fires a fire time twice nor loses one: ±1 hour, ±1 day, ±10 years, over changes of clocks and 29 February", async () => {
-    const jumps = [-hour, hour, -day, day, -10 * year, 10 * year, -90_000, 90_000, -30 * minute];
-    let jumped = 0;
-    await fc.assert(
-      fc.asyncProperty(
-        fc.constantFrom("2026-03-28T20:11:00Z", "2026-10-24T20:11:00Z", "2028-02-28T20:11:00Z", "2027-12-31T20:11:00Z"),
-        fc.array(fc.tuple(fc.constantFrom(...jumps), fc.array(fc.integer({ min: 1, max: 200 }), { maxLength: 4 })), {
-          minLength: 25,
-          maxLength: 25,
-        }),
-        async (start, steps) => {
-          const store = new MemoryFireTimes();
-          const zone = "Europe/Berlin";
-          const jobs = [
-            job("often", "*/15 * * * *", { zone }),
-            job("night", "30 2 * * *", { zone }),
-            job("leap", "0 0 29 2 *", { zone }),
-          ];
-          const here = world(jobs, start, { store });
-          const passed: [number, number][] = [];
-          const move = async (ms: number, jump: boolean): Promise<void> => {
-            const before = here.clock.wall;
-            if (jump) here.clock.jump(ms);
-            else here.clock.pass(ms);
-            if (ms > 0) passed.push([before, here.clock.wall]);
+  it(
+    "neither fires a fire time twice nor loses one: ±1 hour, ±1 day, ±10 years, over changes of clocks and 29 February",
+    { tags: "long" },
+    async () => {
+      const jumps = [-hour, hour, -day, day, -10 * year, 10 * year, -90_000, 90_000, -30 * minute];
+      let jumped = 0;
+      await fc.assert(
+        fc.asyncProperty(
+          fc.constantFrom(
+            "2026-03-28T20:11:00Z",
+            "2026-10-24T20:11:00Z",
+            "2028-02-28T20:11:00Z",
+            "2027-12-31T20:11:00Z",
+          ),
+          fc.array(fc.tuple(fc.constantFrom(...jumps), fc.array(fc.integer({ min: 1, max: 200 }), { maxLength: 4 })), {
+            minLength: 25,
+            maxLength: 25,
+          }),
+          async (start, steps) => {
+            const store = new MemoryFireTimes();
+            const zone = "Europe/Berlin";
+            const jobs = [
+              job("often", "*/15 * * * *", { zone }),
+              job("night", "30 2 * * *", { zone }),
+              job("leap", "0 0 29 2 *", { zone }),
+            ];
+            const here = world(jobs, start, { store });
+            const passed: [number, number][] = [];
+            const move = async (ms: number, jump: boolean): Promise<void> => {
+              const before = here.clock.wall;
+              if (jump) here.clock.jump(ms);
+              else here.clock.pass(ms);
+              if (ms > 0) passed.push([before, here.clock.wall]);
+              await here.schedule.tick();
+            };
             await here.schedule.tick();
-          };
-          await here.schedule.tick();
-          for (const [jump, minutes] of steps) {
-            jumped += 1;
-            await move(jump, true);
-            for (const some of minutes) await move(some * minute, false);
-          }
-          const fired = here.runs.map((run) => `${run.job.id} ${run.fireTime}`);
-          expect(new Set(fired).size).toBe(fired.length);
-          for (const one of jobs) {
-            const covered = store.covered.filter((stretch) => stretch.job === one.id);
-            for (const [from, to] of uncovered(passed, covered)) {
-              const lost = one.schedule === undefined ? undefined : latestFireTime(one.schedule.cron, zone, from, to);
-              expect(lost === undefined ? undefined : `${one.id} lost ${new Date(lost).toISOString()}`).toBeUndefined();
+            for (const [jump, minutes] of steps) {
+              jumped += 1;
+              await move(jump, true);
+              for (const some of minutes) await move(some * minute, false);
             }
-          }
-        },
-      ),
-      { numRuns: sizes.clocks, seed: 20261120 },
-    );
-    expect(jumped).toBe(25 * sizes.clocks);
-  });
+            const fired = here.runs.map((run) => `${run.job.id} ${run.fireTime}`);
+            expect(new Set(fired).size).toBe(fired.length);
+            for (const one of jobs) {
+              const covered = store.covered.filter((stretch) => stretch.job === one.id);
+              for (const [from, to] of uncovered(passed, covered)) {
+                const lost = one.schedule === undefined ? undefined : latestFireTime(one.schedule.cron, zone, from, to);
+                expect(
+                  lost === undefined ? undefined : `${one.id} lost ${new Date(lost).toISOString()}`,
+                ).toBeUndefined();
+              }
+            }
+          },
+        ),
+        { numRuns: sizes.clocks, seed: 20261120 },
+      );
+      expect(jumped).toBe(25 * sizes.clocks);
+    },
+  );
 
   it("leaves jobs running when it went far ahead and came back", async () => {
     const here = world([job("a", "0 * * * *")], "2026-01-01T00:30:00Z");

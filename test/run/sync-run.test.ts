@@ -145,7 +145,7 @@ describe("what takes something away", () => {
     expect(company.sandbox.state().assignments).toBe(2);
   });
 
-  it("is carried out once a person approved this very set, and no other", async () => {
+  it("is carried out once a person approved this very set, and no other", { tags: "long" }, async () => {
     const company = await Company.open();
     const approve = async (): Promise<void> =>
       await company.ledger(async (ledger) => {
@@ -192,7 +192,7 @@ describe("what would be taken away of a customer that a run waits for", () => {
     CRM_SYNC__limits__revokes__run__share: "0",
   });
 
-  it("after it was released is carried out in the same run", async () => {
+  it("after it was released is carried out in the same run", { tags: "long" }, async () => {
     const company = await twoCustomers();
     const [first] = company.world.customers;
     company.export({ ...company.world, customers: first === undefined ? [] : [first, { id: "C2", branch: "East" }] });
@@ -205,7 +205,7 @@ describe("what would be taken away of a customer that a run waits for", () => {
   it.each([
     ["is carried out in the same run", "2", 0, 2],
     ["is held where it is beyond the limit together with what the run took away before", "1", 4, 3],
-  ])("before anything was judged %s", async (_, floor, exit, left) => {
+  ])("before anything was judged %s", { tags: "long" }, async (_, floor, exit, left) => {
     const company = await twoCustomers();
     holds(company, { S9: ["A7", "A8", "A9"] });
     company.sandbox.faults.add({ operation: "M9", fault: "resetBefore", times: 1 });
@@ -222,7 +222,7 @@ describe("what would be taken away of a customer that a run waits for", () => {
 });
 
 describe("an operation that waits for a person", () => {
-  it("blocks everything else of its customer, and of no other", async () => {
+  it("blocks everything else of its customer, and of no other", { tags: "long" }, async () => {
     const company = await Company.open();
     const ask = { CRM_SYNC__orders__unseen: "ask" };
     company.export({ ...company.world, orders: [...company.world.orders, secondOrder] });
@@ -238,29 +238,33 @@ describe("an operation that waits for a person", () => {
 });
 
 describe("a change (E4) that may still land", () => {
-  it("keeps another value of the same customer waiting for the settle time, and no longer", async () => {
-    const company = await Company.open();
-    const [customer] = company.world.customers;
-    const branch = (name: string): void =>
-      company.export({ ...company.world, customers: [{ ...customer, id: "C1", branch: name }] });
-    const patient = { CRM_SYNC__settle__timeMs: "600000" };
-    branch("East");
-    company.sandbox.faults.add({ operation: "E4", fault: "appliedNoReply", times: 1 });
-    // The same value is sent again at once.
-    expect(await company.run(patient)).toEqual(ended(0, { E4: 2 }));
-    branch("West");
-    expect(await company.run(patient)).toEqual(ended(3, {}));
-    expect(company.column("select deferred_code as value from record where stream = 'customers'")).toEqual([
-      "settle-time",
-    ]);
-    expect(await company.run({ CRM_SYNC__settle__timeMs: "1" })).toEqual(ended(0, { E4: 1 }));
-  });
+  it(
+    "keeps another value of the same customer waiting for the settle time, and no longer",
+    { tags: "long" },
+    async () => {
+      const company = await Company.open();
+      const [customer] = company.world.customers;
+      const branch = (name: string): void =>
+        company.export({ ...company.world, customers: [{ ...customer, id: "C1", branch: name }] });
+      const patient = { CRM_SYNC__settle__timeMs: "600000" };
+      branch("East");
+      company.sandbox.faults.add({ operation: "E4", fault: "appliedNoReply", times: 1 });
+      // The same value is sent again at once.
+      expect(await company.run(patient)).toEqual(ended(0, { E4: 2 }));
+      branch("West");
+      expect(await company.run(patient)).toEqual(ended(3, {}));
+      expect(company.column("select deferred_code as value from record where stream = 'customers'")).toEqual([
+        "settle-time",
+      ]);
+      expect(await company.run({ CRM_SYNC__settle__timeMs: "1" })).toEqual(ended(0, { E4: 1 }));
+    },
+  );
 });
 
 describe("a source", () => {
   const states = "select state as value from record where stream = 'staff' order by id";
 
-  it("that broke off takes nothing away, however often it is read", async () => {
+  it("that broke off takes nothing away, however often it is read", { tags: "long" }, async () => {
     const company = await Company.open();
     company.holds();
     const path = join(company.path, "staff.ndjson");
@@ -295,7 +299,7 @@ describe("a customer", () => {
     });
   });
 
-  it("that cannot be looked at stops no other", async () => {
+  it("that cannot be looked at stops no other", { tags: "long" }, async () => {
     const company = await Company.open();
     company.holds("A1");
     company.export({ ...company.world, customers: [...company.world.customers, secondCustomer] });

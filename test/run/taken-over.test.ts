@@ -25,30 +25,38 @@ async function adoptsBoth(company: TwoCustomers): Promise<void> {
 }
 
 describe("an order of an enterprise that somebody else made", () => {
-  it("of which only a part is shown is not taken for placed, nor placed: it waits, and says what is missing, until all of it is shown", async () => {
-    const company = await takenOver();
-    const hidden = { operation: "M7", fault: "oddField", field: "channelOrderId", value: "another" } as const;
-    company.fault({ ...hidden, about: "6500000000000000001" });
-    for (let run = 0; run < 2; run += 1) {
-      expect((await company.runBoth()).calls).not.toHaveProperty("E5");
-      const waiting = Object.entries(company.waiting()).filter(([id]) => id.startsWith("O"));
-      expect(waiting).toHaveLength(1);
-      expect(waiting[0]?.[1]).toMatch(/^order.shown-in-part: .*O[19].* [AB]1-P/);
-    }
-    expect(company.rows("select order_id from placed_order")).toHaveLength(1);
-    await adoptsBoth(company);
-  });
+  it(
+    "of which only a part is shown is not taken for placed, nor placed: it waits, and says what is missing, until all of it is shown",
+    { tags: "long" },
+    async () => {
+      const company = await takenOver();
+      const hidden = { operation: "M7", fault: "oddField", field: "channelOrderId", value: "another" } as const;
+      company.fault({ ...hidden, about: "6500000000000000001" });
+      for (let run = 0; run < 2; run += 1) {
+        expect((await company.runBoth()).calls).not.toHaveProperty("E5");
+        const waiting = Object.entries(company.waiting()).filter(([id]) => id.startsWith("O"));
+        expect(waiting).toHaveLength(1);
+        expect(waiting[0]?.[1]).toMatch(/^order.shown-in-part: .*O[19].* [AB]1-P/);
+      }
+      expect(company.rows("select order_id from placed_order")).toHaveLength(1);
+      await adoptsBoth(company);
+    },
+  );
 
   it.each([
     ["empty lists", { productInstanceList: [], children: [] }],
     ["null and an empty list", { productInstanceList: null, children: [] }],
-  ])("is not placed again where M7 shows an asset without anything in it (%s): it waits", async (_, value) => {
-    const company = await takenOver();
-    company.fault({ operation: "M7", fault: "oddData", value });
-    for (let run = 0; run < 2; run += 1) expect((await company.runBoth()).calls).not.toHaveProperty("E5");
-    expect(company.waiting()["O1"]).toMatch(/^order.assets-ambiguous: .*M7.*assumptions.emptyAssets/);
-    await adoptsBoth(company);
-  });
+  ])(
+    "is not placed again where M7 shows an asset without anything in it (%s): it waits",
+    { tags: "long" },
+    async (_, value) => {
+      const company = await takenOver();
+      company.fault({ operation: "M7", fault: "oddData", value });
+      for (let run = 0; run < 2; run += 1) expect((await company.runBoth()).calls).not.toHaveProperty("E5");
+      expect(company.waiting()["O1"]).toMatch(/^order.assets-ambiguous: .*M7.*assumptions.emptyAssets/);
+      await adoptsBoth(company);
+    },
+  );
 
   it("is not placed again where its licence type is not known to be shown: it waits, and says which (A43)", async () => {
     const company = await takenOver();
@@ -60,39 +68,47 @@ describe("an order of an enterprise that somebody else made", () => {
     expect(company.waiting()["O9"]).toMatch(/^order.not-observable: /);
   });
 
-  it("is looked for once more when it comes later than the examination, by the same rules", async () => {
-    const company = await takenOver();
-    company.world.orders.push({ id: "O2", customer: "C1", assets: [{ id: "A7", type: "lan_softkey" }] });
-    company.environment = { CRM_SYNC__assumptions__visibleLicenseTypes: '["cloud_account"]' };
-    expect((await company.run("deals")).calls).not.toHaveProperty("E5");
-    expect(company.waiting()["O2"]).toMatch(/^order.not-observable: .*lan_softkey/);
-    company.environment = { CRM_SYNC__assumptions__visibleLicenseTypes: '["cloud_account", "lan_softkey"]' };
-    expect(await company.run("deals")).toMatchObject({ exit: 0, calls: { E5: 1 } });
-    expect(company.twice).toEqual([]);
-  });
+  it(
+    "is looked for once more when it comes later than the examination, by the same rules",
+    { tags: "long" },
+    async () => {
+      const company = await takenOver();
+      company.world.orders.push({ id: "O2", customer: "C1", assets: [{ id: "A7", type: "lan_softkey" }] });
+      company.environment = { CRM_SYNC__assumptions__visibleLicenseTypes: '["cloud_account"]' };
+      expect((await company.run("deals")).calls).not.toHaveProperty("E5");
+      expect(company.waiting()["O2"]).toMatch(/^order.not-observable: .*lan_softkey/);
+      company.environment = { CRM_SYNC__assumptions__visibleLicenseTypes: '["cloud_account", "lan_softkey"]' };
+      expect(await company.run("deals")).toMatchObject({ exit: 0, calls: { E5: 1 } });
+      expect(company.twice).toEqual([]);
+    },
+  );
 });
 
 describe("the plan of an enterprise that somebody else made", () => {
-  it("says what a run does: whose orders are there, which waits, and which is placed; it keeps nothing, and is applied as it is", async () => {
-    const company = await takenOver();
-    company.world.orders.push({ id: "O2", customer: "C1", assets: ["A7"] });
-    company.world.staff = [];
-    // One of O1 and O9 is shown whole, the other in part, O2 not at all.
-    const part = { operation: "M7", fault: "oddField", field: "channelOrderId", value: "another" } as const;
-    company.fault({ ...part, about: "6500000000000000001" });
-    const plan = await company.plan();
-    expect(plan.text).toContain("adopts the enterprise");
-    const whole = /= takes the order crm\/(O[19]) for placed: .*channel order number \1/.exec(plan.text)?.[1];
-    const shownInPart = /orders crm\/(O[19]) deferred: .*shows only a part of the order crm\/\1/.exec(plan.text)?.[1];
-    expect(new Set([whole, shownInPart])).toEqual(new Set(["O1", "O9"]));
-    expect(plan.text).not.toMatch(/\+ E5 order:crm\/O[19]/);
-    expect(plan.text).toMatch(/\+ E5 order:crm\/O2/);
-    expect([plan.exit, plan.calls]).toEqual([3, {}]);
-    expect(
-      company.rows("select 1 from placed_order union all select 1 from link union all select 1 from observation"),
-    ).toEqual([]);
-    const applied = await company.apply();
-    expect(applied.calls).toMatchObject({ E5: 1 });
-    expect(company.twice).toEqual([]);
-  });
+  it(
+    "says what a run does: whose orders are there, which waits, and which is placed; it keeps nothing, and is applied as it is",
+    { tags: "long" },
+    async () => {
+      const company = await takenOver();
+      company.world.orders.push({ id: "O2", customer: "C1", assets: ["A7"] });
+      company.world.staff = [];
+      // One of O1 and O9 is shown whole, the other in part, O2 not at all.
+      const part = { operation: "M7", fault: "oddField", field: "channelOrderId", value: "another" } as const;
+      company.fault({ ...part, about: "6500000000000000001" });
+      const plan = await company.plan();
+      expect(plan.text).toContain("adopts the enterprise");
+      const whole = /= takes the order crm\/(O[19]) for placed: .*channel order number \1/.exec(plan.text)?.[1];
+      const shownInPart = /orders crm\/(O[19]) deferred: .*shows only a part of the order crm\/\1/.exec(plan.text)?.[1];
+      expect(new Set([whole, shownInPart])).toEqual(new Set(["O1", "O9"]));
+      expect(plan.text).not.toMatch(/\+ E5 order:crm\/O[19]/);
+      expect(plan.text).toMatch(/\+ E5 order:crm\/O2/);
+      expect([plan.exit, plan.calls]).toEqual([3, {}]);
+      expect(
+        company.rows("select 1 from placed_order union all select 1 from link union all select 1 from observation"),
+      ).toEqual([]);
+      const applied = await company.apply();
+      expect(applied.calls).toMatchObject({ E5: 1 });
+      expect(company.twice).toEqual([]);
+    },
+  );
 });

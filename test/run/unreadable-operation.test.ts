@@ -26,36 +26,40 @@ describe("an open operation of a form that this version does not know", () => {
     ["add-staff", "payload", '{"staff":7}'],
     ["place-order", "context", '{"platformCustomers":7}'],
     ["place-order", "payload", '{"channelOrderId":"O1"}'],
-  ])("keeps its own customer from being sent anything, and no other one (%s, %s)", async (kind, column, text) => {
-    const { both, id, written } = await damaged(kind, column, text);
-    const { exit: planned, text: plan } = await both.plan();
-    expect({ planned, plan }).toEqual({ planned: 65, plan: expect.stringContaining(`(column ${column})`) });
-    const runs = [await both.run("deals"), await both.run("people"), await both.run("deals")];
-    expect(runs.map(({ exit, calls }) => ({ exit, calls }))).toEqual([
-      { exit: 65, calls: { E5: 1 } },
-      { exit: 65, calls: {} },
-      { exit: 65, calls: {} },
-    ]);
-    const placed = "select order_id as id from placed_order where order_id in ('O2', 'O8')";
-    expect(both.rows(placed)).toEqual([{ id: "O8" }]);
-    expect(both.waiting()).toMatchObject({
-      O2: expect.stringMatching(
-        `^operation.unknown-form: the ledger holds operation ${id} .* in a form that this version does not know ` +
-          `\\(column ${column}\\): its outcome stays open, and nothing is sent for crm/C1$`,
-      ),
-    });
-    // Also where nothing of the customer is pending.
-    both.change("update record set deferred_code = null, pending = 0");
-    expect(await both.status()).toContain("an open operation that this version does not know");
-    both.change("update record set pending = 1 where id = 'O2'");
-    const [alert] = both.rows<{ body: string }>("select body from alert where key = ?", `unknown:${id}`);
-    expect(alert?.body).toContain("nothing is sent for crm/C1");
-    expect(alert?.body).toContain("start the version of this program that wrote it, or restore the ledger");
+  ])(
+    "keeps its own customer from being sent anything, and no other one (%s, %s)",
+    { tags: "long" },
+    async (kind, column, text) => {
+      const { both, id, written } = await damaged(kind, column, text);
+      const { exit: planned, text: plan } = await both.plan();
+      expect({ planned, plan }).toEqual({ planned: 65, plan: expect.stringContaining(`(column ${column})`) });
+      const runs = [await both.run("deals"), await both.run("people"), await both.run("deals")];
+      expect(runs.map(({ exit, calls }) => ({ exit, calls }))).toEqual([
+        { exit: 65, calls: { E5: 1 } },
+        { exit: 65, calls: {} },
+        { exit: 65, calls: {} },
+      ]);
+      const placed = "select order_id as id from placed_order where order_id in ('O2', 'O8')";
+      expect(both.rows(placed)).toEqual([{ id: "O8" }]);
+      expect(both.waiting()).toMatchObject({
+        O2: expect.stringMatching(
+          `^operation.unknown-form: the ledger holds operation ${id} .* in a form that this version does not know ` +
+            `\\(column ${column}\\): its outcome stays open, and nothing is sent for crm/C1$`,
+        ),
+      });
+      // Also where nothing of the customer is pending.
+      both.change("update record set deferred_code = null, pending = 0");
+      expect(await both.status()).toContain("an open operation that this version does not know");
+      both.change("update record set pending = 1 where id = 'O2'");
+      const [alert] = both.rows<{ body: string }>("select body from alert where key = ?", `unknown:${id}`);
+      expect(alert?.body).toContain("nothing is sent for crm/C1");
+      expect(alert?.body).toContain("start the version of this program that wrote it, or restore the ledger");
 
-    both.change(`update operation set state = 'done', ${column} = '${written}' where id = '${id}'`);
-    expect(await both.run("deals")).toMatchObject({ exit: 0, calls: { E5: 1 } });
-    expect(both.rows(placed)).toEqual([{ id: "O2" }, { id: "O8" }]);
-  });
+      both.change(`update operation set state = 'done', ${column} = '${written}' where id = '${id}'`);
+      expect(await both.run("deals")).toMatchObject({ exit: 0, calls: { E5: 1 } });
+      expect(both.rows(placed)).toEqual([{ id: "O2" }, { id: "O8" }]);
+    },
+  );
 
   it("was being sent when its program ended: its outcome is open, and the run adds up", async () => {
     const { both, id } = await damaged("grant-assets", "before", "[1]");
@@ -67,7 +71,7 @@ describe("an open operation of a form that this version does not know", () => {
     expect(await both.run("deals")).toMatchObject({ exit: 65, calls: {} });
   });
 
-  it("keeps what was open before it from being sent again", async () => {
+  it("keeps what was open before it from being sent again", { tags: "long" }, async () => {
     const both = await TwoCustomers.start();
     await both.runBoth();
     both.environment = { CRM_SYNC__settle__maxWaitMs: "0" };
@@ -86,7 +90,7 @@ describe("an open operation of a form that this version does not know", () => {
     ]);
   });
 
-  it("is left to whoever understands it, and stops no decision on another one", async () => {
+  it("is left to whoever understands it, and stops no decision on another one", { tags: "long" }, async () => {
     const { both, id } = await damaged("grant-assets", "before", "[1]");
     both.environment = { CRM_SYNC__settle__timeMs: "1", CRM_SYNC__orders__unseen: "ask" };
     both.fault({ operation: "E5", fault: "resetBefore", times: 1 });
@@ -105,8 +109,12 @@ describe("an open operation of a form that this version does not know", () => {
     ["place-order", "payload", "{}"],
     ["take-asset-numbers", "payload", '{"size":"many"}'],
     ["grant-assets", "before", "{"],
-  ])("refuses every run where more than its customer depends on it (%s, %s %s)", async (kind, column, text) => {
-    const { both, id } = await damaged(kind, column, text);
-    await expect(both.run("deals")).rejects.toThrow(`column ${column} of operation ${id} cannot be read`);
-  });
+  ])(
+    "refuses every run where more than its customer depends on it (%s, %s %s)",
+    { tags: "long" },
+    async (kind, column, text) => {
+      const { both, id } = await damaged(kind, column, text);
+      await expect(both.run("deals")).rejects.toThrow(`column ${column} of operation ${id} cannot be read`);
+    },
+  );
 });

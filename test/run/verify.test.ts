@@ -12,6 +12,7 @@ import { runWorld } from "../support/world/run.ts";
 
 it.each(["as they come", "the other way round"])(
   "an asset and a product that are shown twice are findings of their own, with the rows %s",
+  { tags: "long" },
   async (order) => {
     const world = await ApplyWorld.start();
     await world.makeEnterprise();

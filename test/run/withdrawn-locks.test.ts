@@ -48,73 +48,85 @@ it.each(["takes back", "asks for the opposite of"])(
   },
 );
 
-it("a lock that moved to another customer is switched for it once what the first one asked for is known", async () => {
-  const { world, about, asking } = await withLock();
-  const next = key("C2");
-  await world.ledger.requests.ask(customer, asking("locked"), whose);
-  const lost = world.sandbox.faults.add({ operation: "E6", fault: "appliedNoReply" });
-  expect((await runWorld(world, { asked: customer })).exitCode).toBe(exitCodes.unknown);
-  world.sandbox.faults.clear(lost);
-
-  await world.take("orders", orderRecord("O1", "C2", {}, ["normal_recover_usbkey"]));
-  // The number goes with its order, as where both stand at the other customer.
-  changeFile(world.path, "update asset_number set customer_id = 'C2' where fixed_at is not null");
-  expect([...(await world.ledger.state.licenceTypes(next)).keys()]).toEqual([about]);
-  const first = { code: "request.of-another-customer", exitCode: exitCodes.usage };
-  await expect(world.ledger.requests.ask(next, asking("unlocked"), whose)).rejects.toMatchObject(first);
-  await runWorld(world);
-  expect(world.sandbox.state().lockedAssets).toBe(1);
-  await world.ledger.requests.ask(next, asking("unlocked"), whose);
-  await runWorld(world, { asked: next });
-  await runWorld(world);
-  expect(world.calls("E7"), "the first E6 may still land").toBe(0);
-  world.clock.pass(settleMs + 1);
-  await runWorld(world);
-  const { requests } = await world.ledger.state.known(next);
-  expect([requests, world.sandbox.state().lockedAssets]).toMatchObject([
-    [{ wanted: "unlocked", answer: { status: 1 } }],
-    0,
-  ]);
-});
-
-it("a lock that was refused while somebody asked for the opposite is told of no more once that is done", async () => {
-  const { world, asking } = await withLock();
-  const { orderService } = world.deps.platform;
-  for (const asked of [undefined, customer]) {
-    world.sandbox.faults.add({ operation: "E6", fault: "status299", code: "13004", times: 1 });
-    const meanwhile = world.with({
-      orderService: {
-        ...orderService,
-        lockAssets: async (...call) => {
-          const outcome = await orderService.lockAssets(...call);
-          world.clock.pass(1000);
-          await world.ledger.requests.ask(customer, asking("unlocked"), whose);
-          return outcome;
-        },
-      },
-    });
+it(
+  "a lock that moved to another customer is switched for it once what the first one asked for is known",
+  { tags: "long" },
+  async () => {
+    const { world, about, asking } = await withLock();
+    const next = key("C2");
     await world.ledger.requests.ask(customer, asking("locked"), whose);
-    await runWorld(meanwhile, { asked });
-    expect((await world.ledger.records.open()).map(({ code }) => code)).toEqual(["rejected.13004"]);
-    await runWorld(world);
-    expect(await world.ledger.records.open()).toEqual([]);
-    world.clock.pass(1000);
-  }
-  expect([world.calls("E6"), world.calls("E7")]).toEqual([2, 2]);
-});
+    const lost = world.sandbox.faults.add({ operation: "E6", fault: "appliedNoReply" });
+    expect((await runWorld(world, { asked: customer })).exitCode).toBe(exitCodes.unknown);
+    world.sandbox.faults.clear(lost);
 
-it("what is asked for of a customer that is gone from the CRM is sent by the next run, and again while it fails", async () => {
-  const { world, asking } = await withLock();
-  changeFile(world.path, "update record set state = 'absent', pending = 1 where stream = 'customers' and id = 'C1'");
-  await world.ledger.requests.ask(customer, asking("locked"), whose);
-  world.sandbox.faults.add({ operation: "E6", fault: "oddField", field: "status", value: 3, times: 1 });
-  await runWorld(world);
-  expect([world.calls("E6"), (await world.ledger.records.open()).map(({ code }) => code)]).toEqual([
-    1,
-    ["request.failed"],
-  ]);
-  await runWorld(world);
-  await runWorld(world);
-  const { requests } = await world.ledger.state.known(customer);
-  expect([requests, world.calls("E6")]).toMatchObject([[{ answer: { status: 1 } }], 2]);
-});
+    await world.take("orders", orderRecord("O1", "C2", {}, ["normal_recover_usbkey"]));
+    // The number goes with its order, as where both stand at the other customer.
+    changeFile(world.path, "update asset_number set customer_id = 'C2' where fixed_at is not null");
+    expect([...(await world.ledger.state.licenceTypes(next)).keys()]).toEqual([about]);
+    const first = { code: "request.of-another-customer", exitCode: exitCodes.usage };
+    await expect(world.ledger.requests.ask(next, asking("unlocked"), whose)).rejects.toMatchObject(first);
+    await runWorld(world);
+    expect(world.sandbox.state().lockedAssets).toBe(1);
+    await world.ledger.requests.ask(next, asking("unlocked"), whose);
+    await runWorld(world, { asked: next });
+    await runWorld(world);
+    expect(world.calls("E7"), "the first E6 may still land").toBe(0);
+    world.clock.pass(settleMs + 1);
+    await runWorld(world);
+    const { requests } = await world.ledger.state.known(next);
+    expect([requests, world.sandbox.state().lockedAssets]).toMatchObject([
+      [{ wanted: "unlocked", answer: { status: 1 } }],
+      0,
+    ]);
+  },
+);
+
+it(
+  "a lock that was refused while somebody asked for the opposite is told of no more once that is done",
+  { tags: "long" },
+  async () => {
+    const { world, asking } = await withLock();
+    const { orderService } = world.deps.platform;
+    for (const asked of [undefined, customer]) {
+      world.sandbox.faults.add({ operation: "E6", fault: "status299", code: "13004", times: 1 });
+      const meanwhile = world.with({
+        orderService: {
+          ...orderService,
+          lockAssets: async (...call) => {
+            const outcome = await orderService.lockAssets(...call);
+            world.clock.pass(1000);
+            await world.ledger.requests.ask(customer, asking("unlocked"), whose);
+            return outcome;
+          },
+        },
+      });
+      await world.ledger.requests.ask(customer, asking("locked"), whose);
+      await runWorld(meanwhile, { asked });
+      expect((await world.ledger.records.open()).map(({ code }) => code)).toEqual(["rejected.13004"]);
+      await runWorld(world);
+      expect(await world.ledger.records.open()).toEqual([]);
+      world.clock.pass(1000);
+    }
+    expect([world.calls("E6"), world.calls("E7")]).toEqual([2, 2]);
+  },
+);
+
+it(
+  "what is asked for of a customer that is gone from the CRM is sent by the next run, and again while it fails",
+  { tags: "long" },
+  async () => {
+    const { world, asking } = await withLock();
+    changeFile(world.path, "update record set state = 'absent', pending = 1 where stream = 'customers' and id = 'C1'");
+    await world.ledger.requests.ask(customer, asking("locked"), whose);
+    world.sandbox.faults.add({ operation: "E6", fault: "oddField", field: "status", value: 3, times: 1 });
+    await runWorld(world);
+    expect([world.calls("E6"), (await world.ledger.records.open()).map(({ code }) => code)]).toEqual([
+      1,
+      ["request.failed"],
+    ]);
+    await runWorld(world);
+    await runWorld(world);
+    const { requests } = await world.ledger.state.known(customer);
+    expect([requests, world.calls("E6")]).toMatchObject([[{ answer: { status: 1 } }], 2]);
+  },
+);

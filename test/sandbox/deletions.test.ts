@@ -115,15 +115,21 @@ test("an exact match compares product, limits and nodes, not the instance: a twi
   expect((await shown("A-3")).map(([, id]: string[]) => id)).toEqual(["T3"]);
 });
 
-test("delete_asset without an order removes the asset with everything in it and frees its holder", async () => {
-  const { placeOrders, member, enterprise, caller, sandbox } = await ready();
-  const staff = await addStaff(caller, enterprise, "ann");
-  await member("POST", `/enterprise/member/${staff}/privileges`, { deleteAssets: [], addAssets: ["A-1"] });
-  const assets = [{ assetNos: ["A-1"] }];
-  expect((await placeOrders(batch("D1", [deletion(enterprise, { orderType: "delete_asset", assets })]))).code).toBe(0);
-  expect(Object.keys(await assetIds(caller, enterprise))).toEqual(["A-2"]);
-  expect(sandbox.state()).toMatchObject({ assets: 1, products: 1, assignments: 0 });
-});
+test(
+  "delete_asset without an order removes the asset with everything in it and frees its holder",
+  { tags: "long" },
+  async () => {
+    const { placeOrders, member, enterprise, caller, sandbox } = await ready();
+    const staff = await addStaff(caller, enterprise, "ann");
+    await member("POST", `/enterprise/member/${staff}/privileges`, { deleteAssets: [], addAssets: ["A-1"] });
+    const assets = [{ assetNos: ["A-1"] }];
+    expect((await placeOrders(batch("D1", [deletion(enterprise, { orderType: "delete_asset", assets })]))).code).toBe(
+      0,
+    );
+    expect(Object.keys(await assetIds(caller, enterprise))).toEqual(["A-2"]);
+    expect(sandbox.state()).toMatchObject({ assets: 1, products: 1, assignments: 0 });
+  },
+);
 
 test("delete_asset naming an order keeps the asset while another order has products in it", async () => {
   const { placeOrders, enterprise, caller, shown, firstOrder, secondOrder } = await ready();

@@ -275,7 +275,7 @@ test("a sandbox that takes no connections gives ECONNREFUSED, and takes them aga
   expect((await take(caller)).data).toEqual(["8000000002"]);
 });
 
-test("a latency lies on both sides of the effect", async () => {
+test("a latency lies on both sides of the effect", { tags: "long" }, async () => {
   const { sandbox, ...caller } = await started({ latencyMs: 200 });
   const reply = take(caller);
   await expect.poll(() => sandbox.state().shellNumbers, { interval: 5 }).toBe(1);

@@ -36,7 +36,7 @@ async function spawned(...options: string[]) {
   return { url: String(url), port: Number(port), end };
 }
 
-test("a state in a file outlives SIGKILL of the sandbox, effects and tokens too", async () => {
+test("a state in a file outlives SIGKILL of the sandbox, effects and tokens too", { tags: "long" }, async () => {
   const store = await stateFile();
   const first = await spawned("--store", store);
   const before = callerOf(first.url);
@@ -66,7 +66,7 @@ test("a state in a file outlives SIGKILL of the sandbox, effects and tokens too"
   expect((await after.member("POST", `/enterprise/member/${staff}/privileges`, privileges)).code).toBe(0);
 });
 
-test("a late call is applied although the sandbox was killed in between", async () => {
+test("a late call is applied although the sandbox was killed in between", { tags: "long" }, async () => {
   const store = await stateFile();
   const fault = JSON.stringify({ operation: "E9", fault: "appliedLate", delayMs: 600_000 });
   const first = await spawned("--store", store, "--fault", fault);
@@ -82,7 +82,7 @@ test("a late call is applied although the sandbox was killed in between", async 
   expect(sandbox.counts().effects).toEqual({ E9: 1 });
 });
 
-test("SIGTERM ends the process with 0, also while a call is held", async () => {
+test("SIGTERM ends the process with 0, also while a call is held", { tags: "long" }, async () => {
   const { url, end } = await spawned(
     "--latency",
     "0",
@@ -100,7 +100,7 @@ test("SIGTERM ends the process with 0, also while a call is held", async () => {
   expect(await held).toBe("lost");
 });
 
-test("a caller that is killed after its request was written leaves the effect behind", async () => {
+test("a caller that is killed after its request was written leaves the effect behind", { tags: "long" }, async () => {
   const { sandbox } = await started({ latencyMs: 100 });
   const script = `fetch("${sandbox.url}/order/api/order/v1/shellnums?g_nonce=n", { method: "POST", body: '{"size":1}',
     headers: { authorization: "Bearer sandbox-app-token", "content-type": "application/json" } })`;
@@ -131,7 +131,7 @@ test("a port that is taken is a problem with a cure", async () => {
   await expect(second).rejects.toMatchObject({ name: "Problem", code: "sandbox.port", cure: expect.any(String) });
 });
 
-test("a state file that another sandbox has, or that is none, is a problem with a cure", async () => {
+test("a state file that another sandbox has, or that is none, is a problem with a cure", { tags: "long" }, async () => {
   const store = await stateFile();
   const { sandbox } = await started({ store });
   expect(sandbox.state().enterprises).toBe(0);

@@ -13,23 +13,27 @@ import { folder, rowsOf } from "../support/world/start.ts";
 const company2 = async (settings = {}): Promise<World> =>
   await world({ records: company(2, 1), sandbox: { settings } });
 
-it("A4: each attempt has a nonce of its own of 32 hexadecimal characters, a repetition too", async () => {
-  const w = await company2();
-  w.sandbox.faults.add({ operation: "E5", fault: "resetBefore", nth: 1 });
-  expect(outcome(await w.does("run", "everything"))).toEqual([0, { E2: 2, E9: 1, E5: 3, M1: 2, M9: 2 }]);
-  const nonces = w.rows<{ nonce: string }>("select nonce from attempt").map((row) => row.nonce);
-  expect(nonces).toHaveLength(10);
-  expect(new Set(nonces).size).toBe(nonces.length);
-  for (const nonce of nonces) expect(nonce).toMatch(/^[0-9a-f]{32}$/u);
-  expect(w.sandbox.state()).toMatchObject({ licenseOrders: 2, addedStaff: 2, assignments: 2 });
-});
+it(
+  "A4: each attempt has a nonce of its own of 32 hexadecimal characters, a repetition too",
+  { tags: "long" },
+  async () => {
+    const w = await company2();
+    w.sandbox.faults.add({ operation: "E5", fault: "resetBefore", nth: 1 });
+    expect(outcome(await w.does("run", "everything"))).toEqual([0, { E2: 2, E9: 1, E5: 3, M1: 2, M9: 2 }]);
+    const nonces = w.rows<{ nonce: string }>("select nonce from attempt").map((row) => row.nonce);
+    expect(nonces).toHaveLength(10);
+    expect(new Set(nonces).size).toBe(nonces.length);
+    for (const nonce of nonces) expect(nonce).toMatch(/^[0-9a-f]{32}$/u);
+    expect(w.sandbox.state()).toMatchObject({ licenseOrders: 2, addedStaff: 2, assignments: 2 });
+  },
+);
 
 describe("A6: clientToken", () => {
   it.each([
     ["is that of Authorization where nothing is said", undefined, 0],
     ["is the one of its own where there is one", "sandbox-app-token", 0],
     ["is no other one than it was told to be", "another-token", 7],
-  ] as const)("%s", async (_what, token, exit) => {
+  ] as const)("%s", { tags: "long" }, async (_what, token, exit) => {
     const w = await company2();
     if (token !== undefined) {
       w.environment["CLIENT_TOKEN"] = token;
@@ -45,32 +49,36 @@ describe("A6: clientToken", () => {
   });
 });
 
-it("A7: an enterprise with a userToken of its own is reached by that one, and all others by the common one", async () => {
-  const w = await company2();
-  expect((await w.run("run", "everything")).exitCode).toBe(0);
-  const own = (token: string): void => {
-    w.environment["OWN_TOKEN"] = token;
-    w.extra = `memberCenter: { tokens: { userTokens: { "${enterpriseOf(w, "C1")}": env:OWN_TOKEN } } }\n`;
+it(
+  "A7: an enterprise with a userToken of its own is reached by that one, and all others by the common one",
+  { tags: "long" },
+  async () => {
+    const w = await company2();
+    expect((await w.run("run", "everything")).exitCode).toBe(0);
+    const own = (token: string): void => {
+      w.environment["OWN_TOKEN"] = token;
+      w.extra = `memberCenter: { tokens: { userTokens: { "${enterpriseOf(w, "C1")}": env:OWN_TOKEN } } }\n`;
+      w.write();
+    };
+    own("another-token");
+    for (const id of ["S1-1", "S2-1"]) personOf(w, id).holds = [];
     w.write();
-  };
-  own("another-token");
-  for (const id of ["S1-1", "S2-1"]) personOf(w, id).holds = [];
-  w.write();
-  const refused = await w.does("run", "everything");
-  expect(outcome(refused), refused.stdout).toEqual([7, { M9: 1 }]);
-  expect(w.rows("select staff_id from assignment where to_at is null")).toEqual([{ staff_id: "S1-1" }]);
-  own("sandbox-user-token");
-  const reached = await w.does("run", "everything");
-  expect(outcome(reached), reached.stdout).toEqual([0, { M9: 1 }]);
-  expect(w.sandbox.state().assignments).toBe(0);
-});
+    const refused = await w.does("run", "everything");
+    expect(outcome(refused), refused.stdout).toEqual([7, { M9: 1 }]);
+    expect(w.rows("select staff_id from assignment where to_at is null")).toEqual([{ staff_id: "S1-1" }]);
+    own("sandbox-user-token");
+    const reached = await w.does("run", "everything");
+    expect(outcome(reached), reached.stdout).toEqual([0, { M9: 1 }]);
+    expect(w.sandbox.state().assignments).toBe(0);
+  },
+);
 
 describe("A18: a deletion", () => {
   const more = ["address", "crmCustomerId", "customerId", "passwordMobile"];
   it.each([
     ["listed", []],
     ["full", more],
-  ])("of the shape %s has these fields more than the contract lists: %s", async (shape, fields) => {
+  ])("of the shape %s has these fields more than the contract lists: %s", { tags: "long" }, async (shape, fields) => {
     const w = await company2();
     expect((await w.run("run", "everything")).exitCode).toBe(0);
     w.environment["CRM_SYNC__assumptions__deleteShape"] = shape;
@@ -140,17 +148,21 @@ describe("A30: the password of new staff", () => {
   });
 });
 
-it("A32: a department is named for who has none where that is said; without it the refusal names the setting", async () => {
-  const w = await company2({ requireDepartment: true });
-  personOf(w, "S2-1").department = "7";
-  w.write();
-  const refused = await w.does("run", "everything");
-  expect([refused.exitCode, refused.calls["M1"]], refused.stdout).toEqual([3, 2]);
-  expect((await w.run("explain", "staff", "S1-1")).stdout).toContain("defaultDepartmentId");
-  expect(w.sandbox.state()).toMatchObject({ addedStaff: 1 });
-  w.environment["CRM_SYNC__assumptions__defaultDepartmentId"] = "42";
-  expect((await w.does("resync", "--customer", "C1")).calls).toEqual({ M1: 1, M9: 1 });
-  expect((await membersOf(w, "C1")).get(`${canary.login}1x1`)).toMatchObject({ departmentId: 42 });
-  expect((await membersOf(w, "C2")).get(`${canary.login}2x1`)).toMatchObject({ departmentId: 7 });
-  expect((await w.does("run", "everything")).calls).toEqual({});
-});
+it(
+  "A32: a department is named for who has none where that is said; without it the refusal names the setting",
+  { tags: "long" },
+  async () => {
+    const w = await company2({ requireDepartment: true });
+    personOf(w, "S2-1").department = "7";
+    w.write();
+    const refused = await w.does("run", "everything");
+    expect([refused.exitCode, refused.calls["M1"]], refused.stdout).toEqual([3, 2]);
+    expect((await w.run("explain", "staff", "S1-1")).stdout).toContain("defaultDepartmentId");
+    expect(w.sandbox.state()).toMatchObject({ addedStaff: 1 });
+    w.environment["CRM_SYNC__assumptions__defaultDepartmentId"] = "42";
+    expect((await w.does("resync", "--customer", "C1")).calls).toEqual({ M1: 1, M9: 1 });
+    expect((await membersOf(w, "C1")).get(`${canary.login}1x1`)).toMatchObject({ departmentId: 42 });
+    expect((await membersOf(w, "C2")).get(`${canary.login}2x1`)).toMatchObject({ departmentId: 7 });
+    expect((await w.does("run", "everything")).calls).toEqual({});
+  },
+);

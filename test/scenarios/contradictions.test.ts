@@ -389,6 +389,7 @@ const waiting = (w: World): string[] =>
 
 it.each(contradictedRows.map((row) => [row, cases[row]] as const))(
   "%s is contradicted with its evidence, stops what rests on it, and nothing else",
+  { tags: "long" },
   async (row, { before, shows, runs = 1, readBack, evidence, about = [], next, stopped = [], calls, after }) => {
     const w = await world({ records: company(2, 1) });
     w.environment["CRM_SYNC__settle__maxWaitMs"] = "400";

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { stringify } from "yaml";

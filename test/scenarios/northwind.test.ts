@@ -68,7 +68,7 @@ if (!northwindIsThere) {
       expect(result.writingCalls).toBe(writingCalls);
     });
 
-    it("shows 2,155 products through M7, each with the quantity of its order line", async () => {
+    it("shows 2,155 products through M7, each with the quantity of its order line", { tags: "long" }, async () => {
       const ended = await does("run", "verify");
       expect(ended.exitCode, ended.stderr.slice(-2000)).toBe(0);
       expect(JSON.parse(ended.stdout)).toMatchObject({ customers: 91, failed: 0, assets: 830, products: 2155 });
@@ -117,20 +117,24 @@ if (!northwindIsThere) {
       throw new Error(`no asset of ${customer} holds the order ${order}`);
     }
 
-    it("leaves platform, ledger and audit record in agreement, with nothing private outside its table", async () => {
-      expect(
-        await fullCheck({
-          ledger,
-          sandbox: sandbox.url,
-          wished: northwindWished,
-          personal: northwindPersonal,
-          output,
-        }),
-      ).toEqual([]);
-      const verified = await does("audit", "verify");
-      expect(verified.exitCode, verified.stdout).toBe(0);
-      expect(JSON.parse(verified.stdout)).toMatchObject({ good: true });
-    });
+    it(
+      "leaves platform, ledger and audit record in agreement, with nothing private outside its table",
+      { tags: "long" },
+      async () => {
+        expect(
+          await fullCheck({
+            ledger,
+            sandbox: sandbox.url,
+            wished: northwindWished,
+            personal: northwindPersonal,
+            output,
+          }),
+        ).toEqual([]);
+        const verified = await does("audit", "verify");
+        expect(verified.exitCode, verified.stdout).toBe(0);
+        expect(JSON.parse(verified.stdout)).toMatchObject({ good: true });
+      },
+    );
 
     it("finds a single edited entry of the audit record", async () => {
       const { default: Database } = await import("better-sqlite3");

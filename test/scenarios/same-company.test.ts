@@ -264,47 +264,56 @@ async function worldOf({ settings }: Form): Promise<World> {
   return w;
 }
 
-it("a company gives the same records and the same calls as files, over HTTP, as GraphQL and from a database", async () => {
-  const company: Company = {
-    customers: [customer(1), customer(2), customer(3)],
-    orders: [order(1, 1), order(2, 2), order(3, 2)],
-    lines: [line(1, 1, 2), line(1, 2, 1), line(2, 1, 4), line(3, 1, 1)],
-    staff: [person(1, 1, "A-O1"), person(2, 2, "A-O2"), person(3, 3, "")],
-  };
-  const edits: ((of: Company) => void)[] = [
-    () => undefined,
-    ({ customers: [first] }) => Object.assign(first ?? {}, { street: "Zqcanary Road 99" }),
-    (of) => of.customers.push(customer(4)),
-    (of) => {
-      of.orders.push(order(4, 4));
-      of.lines.push(line(4, 1, 3));
-    },
-    ({ lines: [first] }) => Object.assign(first ?? {}, { seats: "3" }),
-    (of) => of.staff.push(person(4, 4, "A-O4")),
-    ({ staff: [, second] }) => Object.assign(second ?? {}, { asset: "" }),
-    ({ orders }) => Object.assign(orders[2] ?? {}, { status: "CANCELLED" }),
-    ({ staff: [first] }) => Object.assign(first ?? {}, { name: "Zqcanary Renamed" }),
-    () => undefined,
-  ];
-  const places = await world({ isNew: true });
-  const forms = [asFiles(places.path("files")), await overHttp(), await overGraphql(), inDatabase(places.path("sql"))];
-  const worlds: World[] = [];
-  for (const [at, edit] of edits.entries()) {
-    edit(company);
-    const told: { calls: Record<string, number>; exitCode: number | null }[] = [];
-    const records: string[][] = [];
-    for (const [which, form] of forms.entries()) {
-      form.write(company);
-      const w = (worlds[which] ??= await worldOf(form));
-      const { exitCode, calls, stdout, stderr } = await w.does("run", "everything");
-      expect([0, 3, 4], `${form.name}, run ${at + 1}: ${stdout}${stderr}`).toContain(exitCode);
-      told.push({ calls, exitCode });
-      records.push(await recordsOf(form, places.folder));
+it(
+  "a company gives the same records and the same calls as files, over HTTP, as GraphQL and from a database",
+  { tags: "long" },
+  async () => {
+    const company: Company = {
+      customers: [customer(1), customer(2), customer(3)],
+      orders: [order(1, 1), order(2, 2), order(3, 2)],
+      lines: [line(1, 1, 2), line(1, 2, 1), line(2, 1, 4), line(3, 1, 1)],
+      staff: [person(1, 1, "A-O1"), person(2, 2, "A-O2"), person(3, 3, "")],
+    };
+    const edits: ((of: Company) => void)[] = [
+      () => undefined,
+      ({ customers: [first] }) => Object.assign(first ?? {}, { street: "Zqcanary Road 99" }),
+      (of) => of.customers.push(customer(4)),
+      (of) => {
+        of.orders.push(order(4, 4));
+        of.lines.push(line(4, 1, 3));
+      },
+      ({ lines: [first] }) => Object.assign(first ?? {}, { seats: "3" }),
+      (of) => of.staff.push(person(4, 4, "A-O4")),
+      ({ staff: [, second] }) => Object.assign(second ?? {}, { asset: "" }),
+      ({ orders }) => Object.assign(orders[2] ?? {}, { status: "CANCELLED" }),
+      ({ staff: [first] }) => Object.assign(first ?? {}, { name: "Zqcanary Renamed" }),
+      () => undefined,
+    ];
+    const places = await world({ isNew: true });
+    const forms = [
+      asFiles(places.path("files")),
+      await overHttp(),
+      await overGraphql(),
+      inDatabase(places.path("sql")),
+    ];
+    const worlds: World[] = [];
+    for (const [at, edit] of edits.entries()) {
+      edit(company);
+      const told: { calls: Record<string, number>; exitCode: number | null }[] = [];
+      const records: string[][] = [];
+      for (const [which, form] of forms.entries()) {
+        form.write(company);
+        const w = (worlds[which] ??= await worldOf(form));
+        const { exitCode, calls, stdout, stderr } = await w.does("run", "everything");
+        expect([0, 3, 4], `${form.name}, run ${at + 1}: ${stdout}${stderr}`).toContain(exitCode);
+        told.push({ calls, exitCode });
+        records.push(await recordsOf(form, places.folder));
+      }
+      const [first, ...others] = records;
+      expect(first?.length).toBe(company.customers.length + company.orders.length + company.staff.length);
+      for (const other of others) expect(other).toEqual(first);
+      for (const other of told) expect(other, `run ${at + 1}`).toEqual(told[0]);
+      if (at === 0) expect(told[0]).toMatchObject({ exitCode: 0, calls: { E2: 3, E5: 3, M1: 3, M9: 2 } });
     }
-    const [first, ...others] = records;
-    expect(first?.length).toBe(company.customers.length + company.orders.length + company.staff.length);
-    for (const other of others) expect(other).toEqual(first);
-    for (const other of told) expect(other, `run ${at + 1}`).toEqual(told[0]);
-    if (at === 0) expect(told[0]).toMatchObject({ exitCode: 0, calls: { E2: 3, E5: 3, M1: 3, M9: 2 } });
-  }
-});
+  },
+);

@@ -79,82 +79,96 @@ class TwoCrms {
   }
 }
 
-it("what is known of one CRM's records is told of no record of the other one with the same id", async () => {
-  const two = await TwoCrms.start();
-  const { w } = two;
-  expect((await two.told("status")).known).toEqual({ enterprises: 4, orders: 4, staff: 8, assignments: 8 });
-  const [home, away] = [two.numbers("crm"), two.numbers("portal")];
-  expect([home.length, away.length]).toEqual([4, 4]);
-  for (const [stream, id] of [
-    ["customer", "C1"],
-    ["order", "O1"],
-    ["staff", "S1-1"],
-  ] as const) {
-    const [one, other] = await two.both(stream, id);
-    for (const number of away) expect(one, `${stream} ${id}`).not.toContain(number);
-    for (const number of home) expect(other, `${stream} ${id}`).not.toContain(number);
-    expect(one).not.toContain("portal");
-    expect(other).not.toMatch(/crm\/[COS]/u);
-  }
-  const found = await w.run("explain", "order", home[0] ?? "");
-  expect(found.stdout).toMatch(/order crm\/O[12]:/u);
-});
+it(
+  "what is known of one CRM's records is told of no record of the other one with the same id",
+  { tags: "long" },
+  async () => {
+    const two = await TwoCrms.start();
+    const { w } = two;
+    expect((await two.told("status")).known).toEqual({ enterprises: 4, orders: 4, staff: 8, assignments: 8 });
+    const [home, away] = [two.numbers("crm"), two.numbers("portal")];
+    expect([home.length, away.length]).toEqual([4, 4]);
+    for (const [stream, id] of [
+      ["customer", "C1"],
+      ["order", "O1"],
+      ["staff", "S1-1"],
+    ] as const) {
+      const [one, other] = await two.both(stream, id);
+      for (const number of away) expect(one, `${stream} ${id}`).not.toContain(number);
+      for (const number of home) expect(other, `${stream} ${id}`).not.toContain(number);
+      expect(one).not.toContain("portal");
+      expect(other).not.toMatch(/crm\/[COS]/u);
+    }
+    const found = await w.run("explain", "order", home[0] ?? "");
+    expect(found.stdout).toMatch(/order crm\/O[12]:/u);
+  },
+);
 
-it("one customer of two with the same id is at fault: each command names that one, and the other one's work is done", async () => {
-  const two = await TwoCrms.start();
-  const { w, portal } = two;
-  two.policies = { seats: { revoked: "hold" } };
-  for (const person of portal.staff.filter(({ id }) => id === "S1-1")) person.holds = [];
-  for (const customer of w.customers.filter(({ id }) => id === "C1")) customer.branch = "New branch";
-  two.write();
-  const run = await w.does("run", "everything");
-  expect([run.exitCode, run.calls], run.stdout).toEqual([4, { E4: 1 }]);
-  expect(run.stdout).toContain("for portal/C1");
-  expect(run.stdout).not.toContain("for crm/C1");
-  const [one, other] = await two.both("customer", "C1");
-  expect(one).not.toContain("hold");
-  expect(other).toContain("policies.seats.revoked is hold");
-  const [person, sameId] = await two.both("staff", "S1-1");
-  expect(person).not.toContain("hold h-");
-  expect(sameId).toContain("hold h-");
+it(
+  "one customer of two with the same id is at fault: each command names that one, and the other one's work is done",
+  { tags: "long" },
+  async () => {
+    const two = await TwoCrms.start();
+    const { w, portal } = two;
+    two.policies = { seats: { revoked: "hold" } };
+    for (const person of portal.staff.filter(({ id }) => id === "S1-1")) person.holds = [];
+    for (const customer of w.customers.filter(({ id }) => id === "C1")) customer.branch = "New branch";
+    two.write();
+    const run = await w.does("run", "everything");
+    expect([run.exitCode, run.calls], run.stdout).toEqual([4, { E4: 1 }]);
+    expect(run.stdout).toContain("for portal/C1");
+    expect(run.stdout).not.toContain("for crm/C1");
+    const [one, other] = await two.both("customer", "C1");
+    expect(one).not.toContain("hold");
+    expect(other).toContain("policies.seats.revoked is hold");
+    const [person, sameId] = await two.both("staff", "S1-1");
+    expect(person).not.toContain("hold h-");
+    expect(sameId).toContain("hold h-");
 
-  // The same is held of the other one now; what is rejected of the one is not rejected of the other.
-  for (const member of w.staff.filter(({ id }) => id === "S1-1")) member.holds = [];
-  two.write();
-  expect((await w.run("run", "everything")).exitCode).toBe(4);
-  const holds = w.rows<{ id: string; namespace: string }>(
-    "select id, customer_namespace as namespace from hold where state = 'open' order by 2",
-  );
-  expect(holds.map(({ namespace }) => namespace)).toEqual(["crm", "portal"]);
-  expect((await w.run("reject", holds[1]?.id ?? "", "--reason", "they keep it")).exitCode).toBe(0);
-  expect((await w.run("approve", holds[0]?.id ?? "", "--reason", "they left")).exitCode).toBe(0);
-  const next = await w.does("run", "everything");
-  expect([next.exitCode, next.calls], next.stdout).toEqual([0, { M9: 1 }]);
-  const live = w.rows("select namespace, count(*) as count from assignment where to_at is null group by 1 order by 1");
-  expect(live).toEqual([
-    { namespace: "crm", count: 3 },
-    { namespace: "portal", count: 4 },
-  ]);
-});
+    // The same is held of the other one now; what is rejected of the one is not rejected of the other.
+    for (const member of w.staff.filter(({ id }) => id === "S1-1")) member.holds = [];
+    two.write();
+    expect((await w.run("run", "everything")).exitCode).toBe(4);
+    const holds = w.rows<{ id: string; namespace: string }>(
+      "select id, customer_namespace as namespace from hold where state = 'open' order by 2",
+    );
+    expect(holds.map(({ namespace }) => namespace)).toEqual(["crm", "portal"]);
+    expect((await w.run("reject", holds[1]?.id ?? "", "--reason", "they keep it")).exitCode).toBe(0);
+    expect((await w.run("approve", holds[0]?.id ?? "", "--reason", "they left")).exitCode).toBe(0);
+    const next = await w.does("run", "everything");
+    expect([next.exitCode, next.calls], next.stdout).toEqual([0, { M9: 1 }]);
+    const live = w.rows(
+      "select namespace, count(*) as count from assignment where to_at is null group by 1 order by 1",
+    );
+    expect(live).toEqual([
+      { namespace: "crm", count: 3 },
+      { namespace: "portal", count: 4 },
+    ]);
+  },
+);
 
-it("a source that is down, a bad row and a record that is gone count for their own CRM, in each job", async () => {
-  const two = await TwoCrms.start();
-  const { w, portal } = two;
-  for (const order of portal.orders.filter(({ id }) => id === "O1")) order.placedAt = "nonsense";
-  two.write();
-  expect((await w.run("run", "home")).exitCode).toBe(0);
-  const away = await w.run("run", "away");
-  expect([away.exitCode, away.stdout], away.stdout).toEqual([3, expect.stringContaining("portal/O1")]);
-  const [one, other] = await two.both("order", "O1");
-  expect(one).not.toContain("quarantine");
-  expect(other).toContain("quarantine");
-  const listed = await two.told("quarantine", "list");
-  expect(JSON.stringify(listed)).not.toContain('"namespace":"crm"');
-  const status = await two.told("status");
-  expect(status.open).toMatchObject([{ standing: "quarantined", stream: "orders", count: 1 }]);
-  expect((await w.run("run", "home")).exitCode, "its own job has nothing open").toBe(0);
-  expect((await w.run("run", "everything")).exitCode).toBe(3);
-});
+it(
+  "a source that is down, a bad row and a record that is gone count for their own CRM, in each job",
+  { tags: "long" },
+  async () => {
+    const two = await TwoCrms.start();
+    const { w, portal } = two;
+    for (const order of portal.orders.filter(({ id }) => id === "O1")) order.placedAt = "nonsense";
+    two.write();
+    expect((await w.run("run", "home")).exitCode).toBe(0);
+    const away = await w.run("run", "away");
+    expect([away.exitCode, away.stdout], away.stdout).toEqual([3, expect.stringContaining("portal/O1")]);
+    const [one, other] = await two.both("order", "O1");
+    expect(one).not.toContain("quarantine");
+    expect(other).toContain("quarantine");
+    const listed = await two.told("quarantine", "list");
+    expect(JSON.stringify(listed)).not.toContain('"namespace":"crm"');
+    const status = await two.told("status");
+    expect(status.open).toMatchObject([{ standing: "quarantined", stream: "orders", count: 1 }]);
+    expect((await w.run("run", "home")).exitCode, "its own job has nothing open").toBe(0);
+    expect((await w.run("run", "everything")).exitCode).toBe(3);
+  },
+);
 
 it("what a reading shows otherwise, and what is asked for, is of the customer of its own CRM", async () => {
   const two = await TwoCrms.start();

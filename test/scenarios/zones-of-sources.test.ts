@@ -95,7 +95,7 @@ const byCrmDate = ["--by", "crm-date"];
 /** 1 October in Shanghai, and not yet in Berlin. */
 const moment = "2026-10-01T01:00:00+08:00";
 
-it("a date that a CRM gave is that date in every statement, wherever the CRM is", async () => {
+it("a date that a CRM gave is that date in every statement, wherever the CRM is", { tags: "long" }, async () => {
   const two = await TwoZones.start();
   const dated = [
     ["east/O1", "2026-10-01"],
@@ -110,7 +110,7 @@ it("a date that a CRM gave is that date in every statement, wherever the CRM is"
   expect(reconciled.filter(([level]) => level === "order").map((row) => row.slice(1))).toEqual(dated);
 });
 
-it("an order is of the month of the date that its CRM gave, however it is counted", async () => {
+it("an order is of the month of the date that its CRM gave, however it is counted", { tags: "long" }, async () => {
   const two = await TwoZones.start((place) => [
     order("O1"),
     order("O2", { placedAt: place === "east" ? "2026-10-31T23:59:00" : "2026-11-01T00:01:00" }),
@@ -151,16 +151,20 @@ it("a date that the CRM gave with an offset is a moment, shown in the configured
   expect(await two.cells("orders", "lines", "crm_order", "2026-10", ...byCrmDate)).toEqual([]);
 });
 
-it("what was sent stays so, and the dates too, when a source gives them in another way or the company moves", async () => {
-  const two = await TwoZones.start();
-  const terms = "crm_order crm_date term_from term_to";
-  const lines = await two.cells("orders", "lines", terms, thisMonth);
-  const bodies = "select id, namespace, version, body from record_version where stream = 'orders' order by 1, 2, 3";
-  const kept = two.w.rows(bodies);
-  // The same hours as in Shanghai, and the same moments as in New York.
-  two.zones = { east: "Asia/Taipei", west: "America/Toronto" };
-  two.zone = "Pacific/Auckland";
-  expect(await two.sync()).toEqual({});
-  expect(two.w.rows(bodies)).toEqual(kept);
-  expect(await two.cells("orders", "lines", terms, thisMonth)).toEqual(lines);
-});
+it(
+  "what was sent stays so, and the dates too, when a source gives them in another way or the company moves",
+  { tags: "long" },
+  async () => {
+    const two = await TwoZones.start();
+    const terms = "crm_order crm_date term_from term_to";
+    const lines = await two.cells("orders", "lines", terms, thisMonth);
+    const bodies = "select id, namespace, version, body from record_version where stream = 'orders' order by 1, 2, 3";
+    const kept = two.w.rows(bodies);
+    // The same hours as in Shanghai, and the same moments as in New York.
+    two.zones = { east: "Asia/Taipei", west: "America/Toronto" };
+    two.zone = "Pacific/Auckland";
+    expect(await two.sync()).toEqual({});
+    expect(two.w.rows(bodies)).toEqual(kept);
+    expect(await two.cells("orders", "lines", terms, thisMonth)).toEqual(lines);
+  },
+);

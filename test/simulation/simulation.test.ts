@@ -1,3 +1,4 @@
+/** @module-tag sized */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sampled, sizes } from "../support/sizes.ts";
 import { faultsOf, simulate, simulationFolder } from "./simulate.ts";
@@ -45,30 +46,22 @@ describe("the program in virtual time, with faults, kills, edits and a clock tha
 
   for (let from = seeds.from; from <= seeds.to; from += seeds.each) {
     const to = from + seeds.each - 1;
-    it(
-      `does everything that is wished once and loses nothing (seeds ${from} to ${to})`,
-      { timeout: 300_000 },
-      async () => {
-        let faults = 0;
-        for (let seed = from; seed <= to; seed += 1) {
-          const result = await simulate(seed, folder.path);
-          expect(faultsOf(result), `npm run soak -- --from ${seed} --story`).toEqual([]);
-          faults += result.faults;
-        }
-        expect(faults).toBeGreaterThanOrEqual(5 * seeds.each);
-      },
-    );
+    it(`does everything that is wished once and loses nothing (seeds ${from} to ${to})`, { tags: "long" }, async () => {
+      let faults = 0;
+      for (let seed = from; seed <= to; seed += 1) {
+        const result = await simulate(seed, folder.path);
+        expect(faultsOf(result), `npm run soak -- --from ${seed} --story`).toEqual([]);
+        faults += result.faults;
+      }
+      expect(faults).toBeGreaterThanOrEqual(5 * seeds.each);
+    });
   }
 
-  it.each(sampled(Object.entries(remembered), 3))(
-    "no longer happens: %s",
-    { timeout: 300_000 },
-    async (_what, found) => {
-      for (const seed of found) await expectRight(seed);
-    },
-  );
+  it.each(sampled(Object.entries(remembered), 3))("no longer happens: %s", { tags: "long" }, async (_what, found) => {
+    for (const seed of found) await expectRight(seed);
+  });
 
-  it("goes exactly the same way when a seed is run again", { timeout: 300_000 }, async () => {
+  it("goes exactly the same way when a seed is run again", { tags: "long" }, async () => {
     for (const seed of sampled([3, 33, 71])) {
       const first = await simulate(seed, folder.path);
       const second = await simulate(seed, folder.path);

@@ -180,27 +180,31 @@ describe("an encoding", () => {
     expect(values(await read({ "c.csv": bytes }, { files: "c.csv", encoding }))).toEqual([{ id: "1", name }]);
   });
 
-  it("that is not UTF-8 after all makes a bad record of each row it stands in, and the reading incomplete", async () => {
-    const rows = Array.from({ length: 50_000 }, (_, index) =>
-      Buffer.from(`${index},Müller\n`, index % 10_000 === 5 ? "latin1" : "utf8"),
-    );
-    const csv = await read({ "c.csv": Buffer.concat([Buffer.from("id,name\n"), ...rows]) }, { files: "c.csv" });
-    expect(csv.bads.map(({ place, code }) => [place, code])).toEqual(
-      [5, 10_005, 20_005, 30_005, 40_005].map((index) => [`c.csv:${index + 2}`, "wrong-encoding"]),
-    );
-    expect(csv.raws).toHaveLength(49_995);
-    expect(csv.outcome).toMatchObject({ complete: false, problem: { code: "source.wrong-encoding" } });
-    const lines = await read(
-      { "c.ndjson": Buffer.from('{"id":1}\n{"id":"\u00fc"}\n{"id":3}\n', "latin1") },
-      { files: "c.ndjson" },
-    );
-    expect(lines.bads).toMatchObject([{ place: "c.ndjson:2", code: "wrong-encoding" }]);
-    const list = await read(
-      { "c.json": Buffer.from('[{"id":1},{"id":2,"name":"\u00c3("},{"id":3}]', "latin1") },
-      { files: "c.json" },
-    );
-    expect(list.outcome.problem).toMatchObject({ code: "source.wrong-shape", place: "c.json#/1" });
-  });
+  it(
+    "that is not UTF-8 after all makes a bad record of each row it stands in, and the reading incomplete",
+    { tags: "long" },
+    async () => {
+      const rows = Array.from({ length: 50_000 }, (_, index) =>
+        Buffer.from(`${index},Müller\n`, index % 10_000 === 5 ? "latin1" : "utf8"),
+      );
+      const csv = await read({ "c.csv": Buffer.concat([Buffer.from("id,name\n"), ...rows]) }, { files: "c.csv" });
+      expect(csv.bads.map(({ place, code }) => [place, code])).toEqual(
+        [5, 10_005, 20_005, 30_005, 40_005].map((index) => [`c.csv:${index + 2}`, "wrong-encoding"]),
+      );
+      expect(csv.raws).toHaveLength(49_995);
+      expect(csv.outcome).toMatchObject({ complete: false, problem: { code: "source.wrong-encoding" } });
+      const lines = await read(
+        { "c.ndjson": Buffer.from('{"id":1}\n{"id":"\u00fc"}\n{"id":3}\n', "latin1") },
+        { files: "c.ndjson" },
+      );
+      expect(lines.bads).toMatchObject([{ place: "c.ndjson:2", code: "wrong-encoding" }]);
+      const list = await read(
+        { "c.json": Buffer.from('[{"id":1},{"id":2,"name":"\u00c3("},{"id":3}]', "latin1") },
+        { files: "c.json" },
+      );
+      expect(list.outcome.problem).toMatchObject({ code: "source.wrong-shape", place: "c.json#/1" });
+    },
+  );
 
   it("that has no such byte is a problem with its line, as is UTF-16 declared as UTF-8", async () => {
     const sjis = await read(
@@ -280,7 +284,7 @@ describe("a JSON file", () => {
     expect(reading.outcome).toEqual({ complete: true, full: true, rows: 2 });
   });
 
-  it("larger than one chunk keeps every record, wherever the chunks end", async () => {
+  it("larger than one chunk keeps every record, wherever the chunks end", { tags: "long" }, async () => {
     const list = Array.from({ length: 20_000 }, (_, index) => ({
       id: index,
       name: `Grüße ${"日".repeat(index % 7)} \\ " ${index}`,
@@ -355,7 +359,7 @@ describe("files that are not as they should be", () => {
     });
   });
 
-  it("are not read whole when they grow meanwhile", async () => {
+  it("are not read whole when they grow meanwhile", { tags: "long" }, async () => {
     const directory = directoryWith({ "c.ndjson": '{"id":1}\n'.repeat(100_000) });
     const source = openSource(customersFile({ files: "c.ndjson" }), directory);
     const reading = source.read("customers", {});
@@ -405,7 +409,7 @@ describe("settings of a source", () => {
   });
 });
 
-it("a file that was left in its middle is closed, packed and joined ones too", async () => {
+it("a file that was left in its middle is closed, packed and joined ones too", { tags: "long" }, async () => {
   const rows = Array.from({ length: 20_000 }, (_, index) => `${index},Name ${index}\n`).join("");
   const directory = directoryWith({ "c.csv": `id,name\n${rows}`, "c.csv.gz": gzipSync(`id,name\n${rows}`) });
   const details = { lines: { files: "c.csv", key: "id" } };

@@ -39,15 +39,19 @@ const hostile: [string, string, string | undefined][] = [
 const mapCustomer = compileMapping("customers", { ...customerMapping, address: "address" });
 
 describe("hostile records", () => {
-  it.each(hostile)("with %s are taken or refused, alike in every format", async (_name, text, code) => {
-    const json = await readOne("c.json", `[{"id":"0"},${text},{"id":"2"}]`);
-    const lines = await readOne("c.ndjson", `{"id":"0"}\n${text}\n{"id":"2"}\n`);
-    for (const reading of [json, lines]) {
-      expect(reading.outcome).toMatchObject({ complete: true, rows: 3 });
-      expect(reading.bads.map((bad) => bad.code)).toEqual(code === undefined ? [] : [code]);
-      for (const { value } of reading.raws) expect(canonicalJson(value)).toContain('"id"');
-    }
-  });
+  it.each(hostile)(
+    "with %s are taken or refused, alike in every format",
+    { tags: "long" },
+    async (_name, text, code) => {
+      const json = await readOne("c.json", `[{"id":"0"},${text},{"id":"2"}]`);
+      const lines = await readOne("c.ndjson", `{"id":"0"}\n${text}\n{"id":"2"}\n`);
+      for (const reading of [json, lines]) {
+        expect(reading.outcome).toMatchObject({ complete: true, rows: 3 });
+        expect(reading.bads.map((bad) => bad.code)).toEqual(code === undefined ? [] : [code]);
+        for (const { value } of reading.raws) expect(canonicalJson(value)).toContain('"id"');
+      }
+    },
+  );
 
   it.each([
     ["a NUL character", "a\0b"],
@@ -76,18 +80,22 @@ describe("hostile records", () => {
     );
   });
 
-  it("of 64 MB are passed over in every format, and what comes after them in JSON and NDJSON is read", async () => {
-    const big = "x".repeat(64_000_000);
-    const json = await readOne("c.json", `[{"id":"${big}"},{"id":"2"}]`);
-    const lines = await readOne("c.ndjson", `{"id":"${big}"}\n{"id":"2"}\n`);
-    for (const { raws, bads, outcome } of [json, lines]) {
-      expect(raws.map(({ value }) => value["id"])).toEqual(["2"]);
-      expect(bads.map(({ code, text }) => [code, text])).toEqual([["too-large", undefined]]);
-      expect(outcome.complete).toBe(true);
-    }
-    const csv = await readOne("c.csv", `id,name\n1,a\n2,${big}\n3,c\n`);
-    expect(csv.outcome).toMatchObject({ complete: false, problem: { code: "source.too-large" } });
-  });
+  it(
+    "of 64 MB are passed over in every format, and what comes after them in JSON and NDJSON is read",
+    { tags: "long" },
+    async () => {
+      const big = "x".repeat(64_000_000);
+      const json = await readOne("c.json", `[{"id":"${big}"},{"id":"2"}]`);
+      const lines = await readOne("c.ndjson", `{"id":"${big}"}\n{"id":"2"}\n`);
+      for (const { raws, bads, outcome } of [json, lines]) {
+        expect(raws.map(({ value }) => value["id"])).toEqual(["2"]);
+        expect(bads.map(({ code, text }) => [code, text])).toEqual([["too-large", undefined]]);
+        expect(outcome.complete).toBe(true);
+      }
+      const csv = await readOne("c.csv", `id,name\n1,a\n2,${big}\n3,c\n`);
+      expect(csv.outcome).toMatchObject({ complete: false, problem: { code: "source.too-large" } });
+    },
+  );
 
   it("keep ids beyond 2^53, long decimals and huge exponents as they were written", () => {
     const text =
@@ -143,7 +151,7 @@ describe("any input", () => {
     );
   });
 
-  it("of bytes is read to an end, whatever the format", async () => {
+  it("of bytes is read to an end, whatever the format", { tags: "long" }, async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uint8Array({ maxLength: 400 }),
@@ -158,7 +166,7 @@ describe("any input", () => {
     );
   });
 
-  it("of CSV rows comes back as it was written, in every place where rows can be cut", async () => {
+  it("of CSV rows comes back as it was written, in every place where rows can be cut", { tags: "long" }, async () => {
     const field = fc.string({
       unit: fc.constantFrom("a", "ü", "日", '"', ",", "\n", "\r\n", " ", "😀"),
       maxLength: 12,

@@ -244,7 +244,7 @@ describe("an answer in rows", () => {
 });
 
 describe("an answer that never ends", () => {
-  it("is given up when it trickles in", async () => {
+  it("is given up when it trickles in", { tags: "long" }, async () => {
     const origin = await startServer((_asked, response) => {
       response.writeHead(200, { "content-type": "application/json" });
       const drip = setInterval(() => response.write(" "), 20);
@@ -255,7 +255,7 @@ describe("an answer that never ends", () => {
     expect(outcome.problem?.message).toContain("took too long to answer");
   });
 
-  it("of 100 MB is not taken in, compressed or not, in any form", async () => {
+  it("of 100 MB is not taken in, compressed or not, in any form", { tags: "long" }, async () => {
     const big = Buffer.alloc(100_000_000, 0x20);
     const zipped = gzipSync(big);
     for (const answer of ["json", "csv"]) {

@@ -157,7 +157,7 @@ describe("details that are asked for record by record", () => {
     expect(needed.bads).toMatchObject([{ key: "3", code: "no-details" }]);
   });
 
-  it("are asked for a few at a time, and a 404 on a later page is no sign of none", async () => {
+  it("are asked for a few at a time, and a 404 on a later page is no sign of none", { tags: "long" }, async () => {
     const many = [...Array(30).keys()].map((id) => ({ id }));
     let open = 0;
     let most = 0;

@@ -174,20 +174,24 @@ describe("a log-in whose answer gives a session", () => {
 });
 
 describe("a secret that a program prints", () => {
-  it("is shown like any other, and where it fails the program and its exit code are named and nothing that it printed", async () => {
-    const service = await startService(() => ({ body: all }));
-    const by = (code: string): object => ({
-      auth: { kind: "bearer", token: `command:${JSON.stringify([process.execPath, "-e", code])}` },
-    });
-    const deps = { secrets: (ref: string) => commandSecret(ref) ?? "" };
-    const good = customersOver(service.origin, {}, by("console.log('printed-token')"), deps);
-    expect((await readAll(good, "customers")).outcome.complete).toBe(true);
-    expect(service.asked[0]?.headers.authorization).toBe("Bearer printed-token");
-    const bad = customersOver(service.origin, {}, by("console.log('printed-token'); process.exit(9)"), deps);
-    const { problem } = (await readAll(bad, "customers")).outcome;
-    expect(problem?.message).toContain(`the command ${process.execPath} ended with exit code 9`);
-    expect(JSON.stringify([problem?.message, problem?.cure, problem?.place])).not.toContain("printed-token");
-  });
+  it(
+    "is shown like any other, and where it fails the program and its exit code are named and nothing that it printed",
+    { tags: "long" },
+    async () => {
+      const service = await startService(() => ({ body: all }));
+      const by = (code: string): object => ({
+        auth: { kind: "bearer", token: `command:${JSON.stringify([process.execPath, "-e", code])}` },
+      });
+      const deps = { secrets: (ref: string) => commandSecret(ref) ?? "" };
+      const good = customersOver(service.origin, {}, by("console.log('printed-token')"), deps);
+      expect((await readAll(good, "customers")).outcome.complete).toBe(true);
+      expect(service.asked[0]?.headers.authorization).toBe("Bearer printed-token");
+      const bad = customersOver(service.origin, {}, by("console.log('printed-token'); process.exit(9)"), deps);
+      const { problem } = (await readAll(bad, "customers")).outcome;
+      expect(problem?.message).toContain(`the command ${process.execPath} ended with exit code 9`);
+      expect(JSON.stringify([problem?.message, problem?.cure, problem?.place])).not.toContain("printed-token");
+    },
+  );
 });
 
 describe("two sources of which one is down", () => {

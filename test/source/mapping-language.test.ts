@@ -149,24 +149,28 @@ describe("hostile values", () => {
     expect(Object.hasOwn(Object.prototype, "x")).toBe(false);
   });
 
-  it("10,000 elements are worked on; lists that grow by each other are refused before they are made", () => {
-    const list = Array.from({ length: 10_000 }, (_, index) => ({ id: index % 5_000, seats: "0.1", tags: ["a"] }));
-    expect(found({ text: { sum: { distinct: "list", by: "id" }, of: "seats" } }, { list })).toBe("500");
-    expect(found({ text: { count: { filter: "list", where: { path: "id", below: 10 } } } }, { list })).toBe("20");
-    const last = {
-      firstWhere: { sort: "list", by: "id", as: "number", order: "descending" },
-      where: { path: "id", present: true },
-    };
-    expect(found({ text: { ...last, give: "id" } }, { list })).toBe("4999");
-    const all = {
-      collect: "list",
-      give: { count: { filter: "^.list", where: { path: "id", equals: { path: "^.id" } } } },
-    };
-    expect(found({ join: all }, { list })).toEqual(["too-many"]);
-    expect(found({ join: { flatten: { collect: "list", give: "^.list" } } }, { list: list.slice(0, 400) })).toEqual([
-      "too-many",
-    ]);
-  });
+  it(
+    "10,000 elements are worked on; lists that grow by each other are refused before they are made",
+    { tags: "long" },
+    () => {
+      const list = Array.from({ length: 10_000 }, (_, index) => ({ id: index % 5_000, seats: "0.1", tags: ["a"] }));
+      expect(found({ text: { sum: { distinct: "list", by: "id" }, of: "seats" } }, { list })).toBe("500");
+      expect(found({ text: { count: { filter: "list", where: { path: "id", below: 10 } } } }, { list })).toBe("20");
+      const last = {
+        firstWhere: { sort: "list", by: "id", as: "number", order: "descending" },
+        where: { path: "id", present: true },
+      };
+      expect(found({ text: { ...last, give: "id" } }, { list })).toBe("4999");
+      const all = {
+        collect: "list",
+        give: { count: { filter: "^.list", where: { path: "id", equals: { path: "^.id" } } } },
+      };
+      expect(found({ join: all }, { list })).toEqual(["too-many"]);
+      expect(found({ join: { flatten: { collect: "list", give: "^.list" } } }, { list: list.slice(0, 400) })).toEqual([
+        "too-many",
+      ]);
+    },
+  );
 
   it("expressions in each other go only so deep", () => {
     let expression: Json = "x";

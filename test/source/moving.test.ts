@@ -65,6 +65,7 @@ const changes: Record<string, (list: Listed[], at: number) => void> = {
 describe.each(kinds)("a list that is read by %s and moves", (kind) => {
   it.each(Object.keys(changes))(
     "loses no record unnoticed where one of any page %s at any page boundary",
+    { tags: "long" },
     async (how) => {
       for (let request = 2; request <= pages; request += 1) {
         for (let at = 0; at < ids.length; at += 1) {
@@ -120,6 +121,7 @@ it.each([...read, "offset" as const])(
 
 it.each([...read, "offset" as const])(
   "a list that is read by %s and moves loses no record unnoticed that cannot be used",
+  { tags: "long" },
   async (kind) => {
     const bad = ["R03", "R04", "R07"];
     for (let request = 2; request <= pages * 2; request += 1) {

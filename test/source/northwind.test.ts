@@ -50,7 +50,7 @@ if (!isThere) {
       });
     });
 
-    it("becomes 830 orders with one asset each and 2,155 products, the same twice", async () => {
+    it("becomes 830 orders with one asset each and 2,155 products, the same twice", { tags: "long" }, async () => {
       const source = openSource(northwindSettings, directory);
       const { raws, bads, outcome } = await readAll(source, "orders");
       expect(bads).toEqual([]);

@@ -2,9 +2,10 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished } from "vitest";
+import type { EndpointId } from "../../src/sandbox/endpoints.ts";
+import type { Sandbox, SandboxOptions } from "../../src/sandbox/sandbox.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Clock } from "../../src/base/clock.ts";
-import type { Sandbox, SandboxOptions } from "../../src/sandbox/sandbox.ts";
 import { stringify } from "yaml";
 import { fileSource, filesOf, writeFiles } from "./world/crm-files.ts";
 import { company, privateText, sealEnvironment } from "./world/crm.ts";
@@ -14,7 +15,7 @@ import { startCrmSync } from "./process.ts";
 import type { Running } from "./process.ts";
 import { crmSync } from "./program.ts";
 import type { Ended, Place } from "./program.ts";
-import { changeFile, folder as newFolder, openSandbox, rowsOf } from "./world/start.ts";
+import { changeFile, folder as newFolder, HandTime, openSandbox, rowsOf } from "./world/start.ts";
 
 /** What JSON.parse gives: each test says what it expects of it. */
 export type Parsed = ReturnType<typeof JSON.parse>;
@@ -34,6 +35,13 @@ const worldJobs = `jobs:
 
 const tokens = /sandbox-app-token|sandbox-user-token/u;
 
+/** A call that stands still in the middle. */
+export interface Stop {
+  /** Resolves when the call has come. */
+  reached: Promise<void>;
+  goOn(): void;
+}
+
 /** A CRM, its configuration, a sandbox and the command line, in a folder that goes with the test. */
 export interface World extends Crm {
   readonly folder: string;
@@ -46,6 +54,8 @@ export interface World extends Crm {
   write(): void;
   /** Its configuration, its sandbox and its environment, for `run` and `start`. */
   readonly place: Place;
+  /** The time of the program and of the sandbox, which goes on where either of them waits. */
+  readonly clock: HandTime;
   /** Carries a command line out against the sandbox, in this process. */
   run(...words: string[]): Promise<Ended>;
   /** As `run`, without `--sandbox`. */
@@ -61,10 +71,16 @@ export interface World extends Crm {
   /** Carries out a statement in the ledger as somebody with the file at hand could. */
   tamper(sql: string): void;
   /**
-   * From now on the sandbox answers at once, whatever its latency: for what comes after the moment that the latency is
-   * there for.
+   * The n-th call of an operation from now on (the next one by default) stops: before the service sees it, or after it
+   * was applied and before it is answered. It goes on when the test says so, and at the end of the test.
    */
+  stopsAt(operation: EndpointId, at?: { nth?: number; when?: "before" | "after" }): Stop;
+  /** From now on the sandbox answers at once, whatever its latency. */
   answerAtOnce(): void;
+  /** So much time passes. */
+  later(hours: number): void;
+  /** The JSON document that a command prints: `status`, `explain order O1`, `settle list`. */
+  ask(...words: string[]): Promise<Parsed>;
   /** Writing calls that the sandbox got while `work` was on, by operation. */
   writes<T>(work: () => Promise<T>): Promise<{ result: T; calls: Record<string, number> }>;
 }
@@ -76,6 +92,9 @@ export const promptRetries = {
   CRM_SYNC__orderService__backoffBaseMs: "20",
   CRM_SYNC__memberCenter__backoffBaseMs: "20",
 };
+
+/** Time that passes between two command lines. */
+const betweenCommands = 60_000;
 
 /**
  * What holds for every command line, whatever it did: nothing private, no stack trace, no terminal codes in a pipe,
@@ -126,22 +145,54 @@ export async function until(what: string, holds: () => boolean): Promise<void> {
   throw new Error(`it never came to this: ${what}`);
 }
 
-/** The clock of the machine, on which nobody waits for anything any more once `prompt` is aborted. */
-function clockUntil(prompt: AbortSignal): Clock {
-  return { ...systemClock, sleep: (ms, signal) => systemClock.sleep(prompt.aborted ? 0 : ms, signal) };
+/** Calls that a test wants stopped. */
+class Stops {
+  readonly #wanted: { operation: EndpointId; when: string; left: number; reach: () => void; open: Promise<void> }[] =
+    [];
+  readonly #ends: (() => void)[] = [];
+
+  add(operation: EndpointId, when: "before" | "after", nth: number): Stop {
+    const reached = Promise.withResolvers<void>();
+    const open = Promise.withResolvers<void>();
+    this.#wanted.push({ operation, when, left: nth, reach: reached.resolve, open: open.promise });
+    this.#ends.push(open.resolve);
+    return { reached: reached.promise, goOn: open.resolve };
+  }
+
+  async wait(operation: EndpointId, when: "before" | "after"): Promise<void> {
+    for (const one of this.#wanted.filter((wanted) => wanted.operation === operation && wanted.when === when)) {
+      one.left -= 1;
+      if (one.left !== 0) continue;
+      one.reach();
+      await one.open;
+    }
+  }
+
+  end(): void {
+    for (const end of this.#ends) end();
+  }
 }
 
 /**
  * Makes a world: by default two customers with one order of two assets each, and two people each. `isNew`: without a
- * ledger.
+ * ledger. `isOnMachineTime`: for a world in which processes of their own take part, which own no time.
  */
 export async function world(
-  options: { records?: Crm; sandbox?: Partial<SandboxOptions>; isNew?: true } = {},
+  options: { records?: Crm; sandbox?: Partial<SandboxOptions>; isNew?: true; isOnMachineTime?: true } = {},
 ): Promise<World> {
   const folder = newFolder();
-  const prompt = new AbortController();
-  const clock = options.sandbox?.clock ?? clockUntil(prompt.signal);
-  const sandbox = await openSandbox({ ...options.sandbox, clock });
+  const clock = new HandTime();
+  clock.at = Date.UTC(2026, 10, 2, 8);
+  let isPrompt = false;
+  const sleep: Clock["sleep"] = (ms, signal) => systemClock.sleep(isPrompt ? 0 : ms, signal);
+  if (options.isOnMachineTime === true) Object.assign(clock, { ...systemClock, sleep });
+  const stops = new Stops();
+  const sandbox = await openSandbox({
+    clock,
+    gate: (operation, when) => stops.wait(operation, when),
+    ...options.sandbox,
+  });
+  onTestFinished(() => stops.end());
   const path = (name: string): string => join(folder, name);
   const made: World = {
     folder,
@@ -166,14 +217,17 @@ export async function world(
       const { environment } = made;
       return { config: path("crm-sync.yaml"), sandbox: sandbox.url, environment };
     },
+    clock,
     async run(...words) {
-      const ended = await crmSync(made.place, ...words);
+      clock.at += betweenCommands;
+      const ended = await crmSync({ ...made.place, clock }, ...words);
       expectDecent(words, ended);
       return ended;
     },
     async plain(...words) {
       const { sandbox: _, ...place } = made.place;
-      const ended = await crmSync(place, ...words);
+      clock.at += betweenCommands;
+      const ended = await crmSync({ ...place, clock }, ...words);
       expectDecent(words, ended);
       return ended;
     },
@@ -196,7 +250,16 @@ export async function world(
       return rowsOf(path(ledger), sql, ...parameters);
     },
     tamper: (sql) => changeFile(path("ledger.db"), sql),
-    answerAtOnce: () => prompt.abort(),
+    answerAtOnce: () => {
+      isPrompt = true;
+    },
+    stopsAt: (operation, { nth = 1, when = "before" } = {}) => stops.add(operation, when, nth),
+    later(hours) {
+      clock.at += hours * 3_600_000;
+    },
+    async ask(...words) {
+      return document(await made.run("--json", ...words));
+    },
     async writes(work) {
       const before = sandbox.counts().calls;
       const result = await work();

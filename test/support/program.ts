@@ -2,6 +2,8 @@ import { z } from "zod";
 import { createOutput } from "../../src/cli/output.ts";
 import { carryOut } from "../../src/cli/program.ts";
 import type { StartWeb } from "../../src/app/health.ts";
+import type { Clock } from "../../src/base/clock.ts";
+import type { Randomness } from "../../src/base/ids.ts";
 import { startWebServer } from "../../src/web/server.ts";
 
 /**
@@ -44,6 +46,9 @@ interface Instead {
   /** Stops it, as a signal does. */
   signal?: AbortSignal;
   startWeb?: StartWeb;
+  /** Time and chance; those of the machine by default. */
+  clock?: Clock;
+  random?: Randomness;
 }
 
 export function wordsAt({ config, sandbox }: Place, words: readonly string[]): string[] {
@@ -84,6 +89,8 @@ export async function crmSync(place: Place & Instead, ...words: string[]): Promi
     output,
     signal: place.signal ?? new AbortController().signal,
     startWeb: place.startWeb ?? startWebServer,
+    clock: place.clock,
+    random: place.random,
   });
   return endOf({ exitCode, signal: null }, { stdout, stderr });
 }

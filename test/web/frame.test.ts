@@ -21,7 +21,7 @@ describe("the frame of the pages", () => {
     await answer.body.dump();
   });
 
-  it("shows the places that the person may see, and no others", async () => {
+  it("shows the places that the person may see, and no others", { tags: "long" }, async () => {
     const w = await world();
     await w.run("run", "everything");
     const support = await showing(w, { ...operator, name: "sam <b>", role: "see" });
@@ -31,7 +31,7 @@ describe("the frame of the pages", () => {
     expect((await (await showing(w)).get("/today")).text).toContain("/reports");
   });
 
-  it("says of a page that is not there what can be done, and nothing of the program", async () => {
+  it("says of a page that is not there what can be done, and nothing of the program", { tags: "long" }, async () => {
     const w = await world();
     await w.run("run", "everything");
     const { status, text } = await (await showing(w)).get("/nowhere/%2e%2e/x");
@@ -39,19 +39,23 @@ describe("the frame of the pages", () => {
     expect(text).toContain("Look for it by its name");
   });
 
-  it("takes forms as its pages have them, and refuses any other body before a page reads it", async () => {
-    const w = await world();
-    await w.run("run", "everything");
-    const { url } = await showing(w);
-    for (const type of ["multipart/form-data", "multipart/form-data; boundary=x", "application/json", "x"]) {
-      const headers = { "content-type": type, "sec-fetch-site": "same-origin" };
-      const answer = await request(`${url}/today`, { method: "POST", headers, body: "--x" });
-      expect([answer.statusCode, await answer.body.text()], type).toEqual([
-        400,
-        expect.stringContaining("no form of these pages"),
-      ]);
-    }
-  });
+  it(
+    "takes forms as its pages have them, and refuses any other body before a page reads it",
+    { tags: "long" },
+    async () => {
+      const w = await world();
+      await w.run("run", "everything");
+      const { url } = await showing(w);
+      for (const type of ["multipart/form-data", "multipart/form-data; boundary=x", "application/json", "x"]) {
+        const headers = { "content-type": type, "sec-fetch-site": "same-origin" };
+        const answer = await request(`${url}/today`, { method: "POST", headers, body: "--x" });
+        expect([answer.statusCode, await answer.body.text()], type).toEqual([
+          400,
+          expect.stringContaining("no form of these pages"),
+        ]);
+      }
+    },
+  );
 
   it("says what to do where no ledger is there yet", async () => {
     const { status, text } = await (await showing(await world({ isNew: true }))).get("/today");

@@ -38,51 +38,59 @@ const states = (w: World): unknown => w.rows("select id, state from hold order b
 const entries = (w: World): unknown => w.rows("select count(*) as count from audit");
 
 describe("the plan", () => {
-  it("shows what is held of each customer, field by field, its sums, and the way to each hold", async () => {
-    const w = await severalTroubles();
-    const pages = await showing(w);
-    const { status, text } = await pages.get("/plan");
-    expect(status).toBe(200);
-    expect(text).toContain("2 holds wait for a person");
-    expect(text).toContain("3 operations: 3 seats; 3 people lose their last asset");
-    for (const { id, hold } of heldIn(w)) {
-      expect(text).toContain(id);
-      expect(text).toContain(`/hold/${hold}`);
-    }
-    const numbers = w.rows<{ before: string }>("select before from operation where state = 'held'");
-    expect(numbers).toHaveLength(3);
-    for (const { before } of numbers)
-      for (const number of Object.keys(JSON.parse(before) as object)) expect(text).toContain(number);
-    expect(text).not.toMatch(/zqcanary/iu);
-  });
+  it(
+    "shows what is held of each customer, field by field, its sums, and the way to each hold",
+    { tags: "long" },
+    async () => {
+      const w = await severalTroubles();
+      const pages = await showing(w);
+      const { status, text } = await pages.get("/plan");
+      expect(status).toBe(200);
+      expect(text).toContain("2 holds wait for a person");
+      expect(text).toContain("3 operations: 3 seats; 3 people lose their last asset");
+      for (const { id, hold } of heldIn(w)) {
+        expect(text).toContain(id);
+        expect(text).toContain(`/hold/${hold}`);
+      }
+      const numbers = w.rows<{ before: string }>("select before from operation where state = 'held'");
+      expect(numbers).toHaveLength(3);
+      for (const { before } of numbers)
+        for (const number of Object.keys(JSON.parse(before) as object)) expect(text).toContain(number);
+      expect(text).not.toMatch(/zqcanary/iu);
+    },
+  );
 
-  it("lets a person approve one hold, reject another, and says so; the next run carries out exactly that", async () => {
-    const w = await severalTroubles();
-    const pages = await showing(w);
-    const [first, , last] = heldIn(w);
-    const [approved, rejected] = [`/hold/${first?.hold}`, `/hold/${last?.hold}`];
-    const shown = await shownBy(pages, approved, approved);
-    const answer = await pages.post(approved, { decision: "approve", reason: "asked the customer", shown });
-    expect([answer.status, answer.headers["location"]]).toEqual([303, `${approved}?done=approved`]);
-    expect((await pages.get(`${approved}?done=approved`)).text).toContain("The next run carries out exactly");
-    const seen = await shownBy(pages, rejected, rejected);
-    const refused = await pages.post(rejected, { decision: "reject", reason: "they are still needed", shown: seen });
-    expect(refused.headers["location"]).toBe(`${rejected}?done=rejected`);
-    expect(states(w)).toEqual([
-      { id: first?.hold, state: "approved" },
-      { id: last?.hold, state: "rejected" },
-    ]);
-    const said = w.rows<{ body: string }>("select body from audit where kind like 'hold-%' order by sequence");
-    expect(said.map(({ body }) => JSON.parse(body))).toEqual([
-      expect.objectContaining({ by: "anna.lee", reason: "asked the customer", hold: first?.hold }),
-      expect.objectContaining({ by: "anna.lee", reason: "they are still needed", hold: last?.hold }),
-    ]);
-    expect((await w.does("run", "people")).calls).toEqual({ M9: 2 });
-    const back = await pages.post(rejected, { decision: "take-back", reason: "it was the wrong one" });
-    expect(back.headers["location"]).toBe(`${rejected}?done=taken-back`);
-  });
+  it(
+    "lets a person approve one hold, reject another, and says so; the next run carries out exactly that",
+    { tags: "long" },
+    async () => {
+      const w = await severalTroubles();
+      const pages = await showing(w);
+      const [first, , last] = heldIn(w);
+      const [approved, rejected] = [`/hold/${first?.hold}`, `/hold/${last?.hold}`];
+      const shown = await shownBy(pages, approved, approved);
+      const answer = await pages.post(approved, { decision: "approve", reason: "asked the customer", shown });
+      expect([answer.status, answer.headers["location"]]).toEqual([303, `${approved}?done=approved`]);
+      expect((await pages.get(`${approved}?done=approved`)).text).toContain("The next run carries out exactly");
+      const seen = await shownBy(pages, rejected, rejected);
+      const refused = await pages.post(rejected, { decision: "reject", reason: "they are still needed", shown: seen });
+      expect(refused.headers["location"]).toBe(`${rejected}?done=rejected`);
+      expect(states(w)).toEqual([
+        { id: first?.hold, state: "approved" },
+        { id: last?.hold, state: "rejected" },
+      ]);
+      const said = w.rows<{ body: string }>("select body from audit where kind like 'hold-%' order by sequence");
+      expect(said.map(({ body }) => JSON.parse(body))).toEqual([
+        expect.objectContaining({ by: "anna.lee", reason: "asked the customer", hold: first?.hold }),
+        expect.objectContaining({ by: "anna.lee", reason: "they are still needed", hold: last?.hold }),
+      ]);
+      expect((await w.does("run", "people")).calls).toEqual({ M9: 2 });
+      const back = await pages.post(rejected, { decision: "take-back", reason: "it was the wrong one" });
+      expect(back.headers["location"]).toBe(`${rejected}?done=taken-back`);
+    },
+  );
 
-  it("lets a person approve one operation of a hold, and no other is carried out", async () => {
+  it("lets a person approve one operation of a hold, and no other is carried out", { tags: "long" }, async () => {
     const w = await severalTroubles();
     const pages = await showing(w);
     const [first] = heldIn(w);
@@ -93,7 +101,7 @@ describe("the plan", () => {
     expect((await w.does("run", "people")).calls).toEqual({ M9: 1 });
   });
 
-  it("lets a person approve everything that a run held because of its sums", async () => {
+  it("lets a person approve everything that a run held because of its sums", { tags: "long" }, async () => {
     const w = await heldByItsSum();
     const pages = await showing(w);
     const run = heldIn(w)[0]?.run ?? "";
@@ -108,7 +116,7 @@ describe("the plan", () => {
 });
 
 describe("a decision", () => {
-  it("on a hold that holds more than its page showed approves nothing", async () => {
+  it("on a hold that holds more than its page showed approves nothing", { tags: "long" }, async () => {
     const w = await severalTroubles();
     const pages = await showing(w);
     const [first] = heldIn(w);
@@ -129,42 +137,50 @@ describe("a decision", () => {
     expect(answer.status).toBe(303);
   });
 
-  it("on a hold that somebody else approved since its page was shown does not reject it", async () => {
-    const w = await severalTroubles();
-    const pages = await showing(w);
-    const path = `/hold/${heldIn(w)[0]?.hold}`;
-    const shown = await shownBy(pages, path, path);
-    const approved = await pages.post(path, { decision: "approve", reason: "asked the customer", shown });
-    expect(approved.status).toBe(303);
-    const before = [states(w), entries(w)];
-    const late = await pages.post(path, { decision: "reject", reason: "still needed", shown });
-    expect([late.status, late.text]).toEqual([409, expect.stringContaining("is not what the page showed")]);
-    expect([states(w), entries(w)]).toEqual(before);
-    const seen = await shownBy(pages, path, path);
-    expect((await pages.post(path, { decision: "reject", reason: "still needed", shown: seen })).status).toBe(303);
-    expect(states(w)).not.toEqual(before[0]);
-  });
+  it(
+    "on a hold that somebody else approved since its page was shown does not reject it",
+    { tags: "long" },
+    async () => {
+      const w = await severalTroubles();
+      const pages = await showing(w);
+      const path = `/hold/${heldIn(w)[0]?.hold}`;
+      const shown = await shownBy(pages, path, path);
+      const approved = await pages.post(path, { decision: "approve", reason: "asked the customer", shown });
+      expect(approved.status).toBe(303);
+      const before = [states(w), entries(w)];
+      const late = await pages.post(path, { decision: "reject", reason: "still needed", shown });
+      expect([late.status, late.text]).toEqual([409, expect.stringContaining("is not what the page showed")]);
+      expect([states(w), entries(w)]).toEqual(before);
+      const seen = await shownBy(pages, path, path);
+      expect((await pages.post(path, { decision: "reject", reason: "still needed", shown: seen })).status).toBe(303);
+      expect(states(w)).not.toEqual(before[0]);
+    },
+  );
 
-  it("on a hold whose customer a run plans anew shows what that run has of it, and approves exactly that", async () => {
-    const w = await severalTroubles();
-    const pages = await showing(w);
-    const [first, , last] = heldIn(w);
-    const path = `/hold/${first?.hold}`;
-    const before = await shownBy(pages, path, path);
-    w.tamper(`update operation set state = 'dropped' where hold_id = '${last?.hold}'`);
-    const between = (await pages.get(`/hold/${last?.hold}`)).text;
-    expect(between).toContain("look again in a moment");
-    expect(between).not.toContain('name="decision"');
-    w.tamper(`update operation set state = 'planned', hold_id = null where hold_id = '${first?.hold}'`);
-    const { text } = await pages.get(path);
-    expect(text).toContain(first?.id);
-    expect(text).not.toContain("Approve only this one");
-    const shown = await shownBy(pages, path, path);
-    expect(shown).toBe(before);
-    const answer = await pages.post(path, { decision: "approve", reason: "asked the customer", shown });
-    expect(answer.headers["location"]).toBe(`${path}?done=approved`);
-    expect((await w.does("run", "people")).calls["M9"]).toBeGreaterThan(0);
-  });
+  it(
+    "on a hold whose customer a run plans anew shows what that run has of it, and approves exactly that",
+    { tags: "long" },
+    async () => {
+      const w = await severalTroubles();
+      const pages = await showing(w);
+      const [first, , last] = heldIn(w);
+      const path = `/hold/${first?.hold}`;
+      const before = await shownBy(pages, path, path);
+      w.tamper(`update operation set state = 'dropped' where hold_id = '${last?.hold}'`);
+      const between = (await pages.get(`/hold/${last?.hold}`)).text;
+      expect(between).toContain("look again in a moment");
+      expect(between).not.toContain('name="decision"');
+      w.tamper(`update operation set state = 'planned', hold_id = null where hold_id = '${first?.hold}'`);
+      const { text } = await pages.get(path);
+      expect(text).toContain(first?.id);
+      expect(text).not.toContain("Approve only this one");
+      const shown = await shownBy(pages, path, path);
+      expect(shown).toBe(before);
+      const answer = await pages.post(path, { decision: "approve", reason: "asked the customer", shown });
+      expect(answer.headers["location"]).toBe(`${path}?done=approved`);
+      expect((await w.does("run", "people")).calls["M9"]).toBeGreaterThan(0);
+    },
+  );
 
   it("on a run that went on holding since its page was shown approves nothing", async () => {
     const w = await heldByItsSum();
@@ -185,38 +201,46 @@ describe("a decision", () => {
     expect(w.rows("select * from approved_operation")).toEqual([]);
   });
 
-  it("that somebody else took meanwhile is answered with what stands now, and changes nothing", async () => {
-    const w = await severalTroubles();
-    const pages = await showing(w);
-    const [first] = heldIn(w);
-    expect((await w.run("reject", first?.hold ?? "", "--reason", "needed", "--by", "ben.cole")).exitCode).toBe(0);
-    const before = [states(w), entries(w)];
-    for (const decision of ["approve", "reject", first?.id ?? ""]) {
-      const { status, text } = await pages.post(`/hold/${first?.hold}`, { decision, reason: "asked the customer" });
-      expect(status, decision).toBe(409);
-      expect(text).toMatch(/rejected already|which is rejected/u);
-      expect(text).toContain("ben.cole");
-    }
-    expect([states(w), entries(w)]).toEqual(before);
-  });
+  it(
+    "that somebody else took meanwhile is answered with what stands now, and changes nothing",
+    { tags: "long" },
+    async () => {
+      const w = await severalTroubles();
+      const pages = await showing(w);
+      const [first] = heldIn(w);
+      expect((await w.run("reject", first?.hold ?? "", "--reason", "needed", "--by", "ben.cole")).exitCode).toBe(0);
+      const before = [states(w), entries(w)];
+      for (const decision of ["approve", "reject", first?.id ?? ""]) {
+        const { status, text } = await pages.post(`/hold/${first?.hold}`, { decision, reason: "asked the customer" });
+        expect(status, decision).toBe(409);
+        expect(text).toMatch(/rejected already|which is rejected/u);
+        expect(text).toContain("ben.cole");
+      }
+      expect([states(w), entries(w)]).toEqual(before);
+    },
+  );
 
-  it("without a reason, or with one that names somebody, is refused, and what was written is not lost", async () => {
-    const w = await severalTroubles();
-    const pages = await showing(w);
-    const path = `/hold/${heldIn(w)[0]?.hold}`;
-    const before = [states(w), entries(w)];
-    for (const reason of ["", "  ", "asked bjork@example.com", "x".repeat(1_001)]) {
-      const { status, text } = await pages.post(path, { decision: "approve", reason });
-      expect([status, text]).toEqual([400, expect.stringContaining("Nothing was decided")]);
-      if (reason.includes("@")) expect(text).toContain("asked bjork@example.com");
-    }
-    for (const decision of ["", "lapse", "__proto__"])
-      expect((await pages.post(path, { decision, reason: "asked" })).status).toBe(400);
-    expect((await pages.post("/hold/h-none", { decision: "approve", reason: "asked" })).status).toBe(404);
-    expect([states(w), entries(w)]).toEqual(before);
-  });
+  it(
+    "without a reason, or with one that names somebody, is refused, and what was written is not lost",
+    { tags: "long" },
+    async () => {
+      const w = await severalTroubles();
+      const pages = await showing(w);
+      const path = `/hold/${heldIn(w)[0]?.hold}`;
+      const before = [states(w), entries(w)];
+      for (const reason of ["", "  ", "asked bjork@example.com", "x".repeat(1_001)]) {
+        const { status, text } = await pages.post(path, { decision: "approve", reason });
+        expect([status, text]).toEqual([400, expect.stringContaining("Nothing was decided")]);
+        if (reason.includes("@")) expect(text).toContain("asked bjork@example.com");
+      }
+      for (const decision of ["", "lapse", "__proto__"])
+        expect((await pages.post(path, { decision, reason: "asked" })).status).toBe(400);
+      expect((await pages.post("/hold/h-none", { decision: "approve", reason: "asked" })).status).toBe(404);
+      expect([states(w), entries(w)]).toEqual(before);
+    },
+  );
 
-  it("is for the role that decides alone, and only in the daemon's own pages", async () => {
+  it("is for the role that decides alone, and only in the daemon's own pages", { tags: "long" }, async () => {
     const w = await severalTroubles();
     const [first] = heldIn(w);
     const before = [states(w), entries(w)];
@@ -241,31 +265,35 @@ describe("a decision", () => {
 });
 
 describe("text from elsewhere", () => {
-  it("is text on the pages of the plan, and what is asked for wrongly is no failure of the program", async () => {
-    const w = await severalTroubles();
-    w.tamper(`update hold set explanation = ${hostileSql}, reason = ${hostileSql}, decided_by = ${hostileSql},
+  it(
+    "is text on the pages of the plan, and what is asked for wrongly is no failure of the program",
+    { tags: "long" },
+    async () => {
+      const w = await severalTroubles();
+      w.tamper(`update hold set explanation = ${hostileSql}, reason = ${hostileSql}, decided_by = ${hostileSql},
       decided_at = created_at`);
-    w.tamper(`update operation set reason = ${hostileSql}, before = json_object(${hostileSql}, ${hostileSql})`);
-    w.tamper(`update hold_operation set reason = ${hostileSql}`);
-    const pages = await showing(w);
-    for (const path of ["/today", "/plan", `/hold/${heldIn(w)[0]?.hold}`]) {
-      const { status, text } = await pages.get(path);
-      expect(status, path).toBe(200);
-      textOnly(text);
-    }
-    const at = encodeURIComponent(hostile.slice(0, 200));
-    for (const [path, status] of [
-      [`/hold/${at}`, 404],
-      ["/hold/%ff", 404],
-      ["/hold/..%2f", 404],
-      [`/plan?after=${at}&holdsAfter=${at}&done=${at}`, 200],
-      ["/plan?done=constructor", 200],
-      [`/hold/${heldIn(w)[0]?.hold}?after=-1`, 400],
-      [`/hold/${heldIn(w)[0]?.hold}?after=x`, 400],
-    ] as const) {
-      const answer = await pages.get(path);
-      expect(answer.status, path).toBe(status);
-      textOnly(answer.text);
-    }
-  });
+      w.tamper(`update operation set reason = ${hostileSql}, before = json_object(${hostileSql}, ${hostileSql})`);
+      w.tamper(`update hold_operation set reason = ${hostileSql}`);
+      const pages = await showing(w);
+      for (const path of ["/today", "/plan", `/hold/${heldIn(w)[0]?.hold}`]) {
+        const { status, text } = await pages.get(path);
+        expect(status, path).toBe(200);
+        textOnly(text);
+      }
+      const at = encodeURIComponent(hostile.slice(0, 200));
+      for (const [path, status] of [
+        [`/hold/${at}`, 404],
+        ["/hold/%ff", 404],
+        ["/hold/..%2f", 404],
+        [`/plan?after=${at}&holdsAfter=${at}&done=${at}`, 200],
+        ["/plan?done=constructor", 200],
+        [`/hold/${heldIn(w)[0]?.hold}?after=-1`, 400],
+        [`/hold/${heldIn(w)[0]?.hold}?after=x`, 400],
+      ] as const) {
+        const answer = await pages.get(path);
+        expect(answer.status, path).toBe(status);
+        textOnly(answer.text);
+      }
+    },
+  );
 });

@@ -36,7 +36,7 @@ function audited(w: World, kind: string): { subject: string; body: Record<string
 }
 
 describe("the pages of the quarantine", () => {
-  it("show what waits by reason, and the rows of one reason alone", async () => {
+  it("show what waits by reason, and the rows of one reason alone", { tags: "long" }, async () => {
     const { w, pages } = await inQuarantine();
     const { status, text } = await pages.get("/quarantine");
     expect(status).toBe(200);
@@ -57,31 +57,35 @@ describe("the pages of the quarantine", () => {
     expect(w.rows("select id from quarantine where state <> 'open'")).toEqual([]);
   });
 
-  it("show a row beside the mapping that it failed at, and what came only to who asks and may, once it is written down", async () => {
-    const { w, pages, ids } = await inQuarantine();
-    const id = ids.get("SX") ?? "";
-    const page = await pages.get(pagePath.quarantine(id));
-    expect(page.text).toContain("sources.hr.streams.staff.mapping.remark");
-    expect(page.text).toContain("staff.ndjson");
-    expect(page.text).not.toContain(canary.person);
-    const raw = `${pagePath.quarantine(id)}/raw`;
-    const other = await showing(w, support);
-    expect((await other.post(raw, {})).status).toBe(403);
-    const reading = await showing(w, operator, "beside a daemon");
-    expect((await reading.post(raw, {})).status).toBe(403);
-    expect(audited(w, "private-shown")).toEqual([]);
-    const asked = await pages.post(raw, {});
-    expect(asked.text).toContain(canary.person);
-    expect(asked.text).toContain("&lt;script&gt;alert(1)");
-    expect(asked.text).not.toContain("<script>alert");
-    expect(asked.headers["cache-control"]).toBe("no-store");
-    expect(audited(w, "private-shown")).toMatchObject([
-      { subject: `quarantine:${id}`, body: { by: "anna.lee", stream: "staff", record: "crm/SX" } },
-    ]);
-    expect((await pages.get(pagePath.quarantine(id))).text).not.toContain(canary.person);
-  });
+  it(
+    "show a row beside the mapping that it failed at, and what came only to who asks and may, once it is written down",
+    { tags: "long" },
+    async () => {
+      const { w, pages, ids } = await inQuarantine();
+      const id = ids.get("SX") ?? "";
+      const page = await pages.get(pagePath.quarantine(id));
+      expect(page.text).toContain("sources.hr.streams.staff.mapping.remark");
+      expect(page.text).toContain("staff.ndjson");
+      expect(page.text).not.toContain(canary.person);
+      const raw = `${pagePath.quarantine(id)}/raw`;
+      const other = await showing(w, support);
+      expect((await other.post(raw, {})).status).toBe(403);
+      const reading = await showing(w, operator, "beside a daemon");
+      expect((await reading.post(raw, {})).status).toBe(403);
+      expect(audited(w, "private-shown")).toEqual([]);
+      const asked = await pages.post(raw, {});
+      expect(asked.text).toContain(canary.person);
+      expect(asked.text).toContain("&lt;script&gt;alert(1)");
+      expect(asked.text).not.toContain("<script>alert");
+      expect(asked.headers["cache-control"]).toBe("no-store");
+      expect(audited(w, "private-shown")).toMatchObject([
+        { subject: `quarantine:${id}`, body: { by: "anna.lee", stream: "staff", record: "crm/SX" } },
+      ]);
+      expect((await pages.get(pagePath.quarantine(id))).text).not.toContain(canary.person);
+    },
+  );
 
-  it("show nothing that came where it cannot be written down who asked", async () => {
+  it("show nothing that came where it cannot be written down who asked", { tags: "long" }, async () => {
     const { w, pages, ids } = await inQuarantine();
     w.tamper("create trigger no_more before insert on audit begin select raise(abort, 'no more'); end");
     const asked = await pages.post(`${pagePath.quarantine(ids.get("SX") ?? "")}/raw`, {});
@@ -89,42 +93,46 @@ describe("the pages of the quarantine", () => {
     expect(asked.text).not.toContain(canary.person);
   });
 
-  it("map one row, one reason or all anew, for operators alone, and say what became of each", async () => {
-    const { w, pages, ids } = await inQuarantine();
-    const [one, two] = ["SX", "OX"].map((record) => ids.get(record) ?? "");
-    const other = await showing(w, support);
-    const seen = await other.get(pagePath.quarantine(one ?? ""));
-    expect(seen.text).not.toContain("<form class");
-    for (const path of [`/quarantine/${one}/retry`, "/quarantine/retry"])
-      expect((await other.post(path, {})).status).toBe(403);
-    expect(w.rows("select id from quarantine where state <> 'open'")).toEqual([]);
+  it(
+    "map one row, one reason or all anew, for operators alone, and say what became of each",
+    { tags: "long" },
+    async () => {
+      const { w, pages, ids } = await inQuarantine();
+      const [one, two] = ["SX", "OX"].map((record) => ids.get(record) ?? "");
+      const other = await showing(w, support);
+      const seen = await other.get(pagePath.quarantine(one ?? ""));
+      expect(seen.text).not.toContain("<form class");
+      for (const path of [`/quarantine/${one}/retry`, "/quarantine/retry"])
+        expect((await other.post(path, {})).status).toBe(403);
+      expect(w.rows("select id from quarantine where state <> 'open'")).toEqual([]);
 
-    expect((await pages.post(`/quarantine/${one}/retry`, {})).text).toContain("Still not usable");
-    // The mapping is corrected for one source alone: what waits for the other one stays.
-    w.environment["CRM_SYNC__sources__hr__streams__staff__mapping__remark"] = "{value: corrected}";
-    const corrected = await showing(w);
-    const { code } = w.rows<{ code: string }>("select code from quarantine where id = ?", one)[0] ?? { code: "" };
-    const group = await corrected.post("/quarantine/retry", { source: "hr", stream: "staff", code });
-    expect(group.text).toContain("2 usable now");
-    expect(w.rows("select source from quarantine where state = 'open'")).toEqual([
-      { source: "crm" },
-      { source: "crm" },
-    ]);
-    expect((await corrected.post("/quarantine/retry", {})).text).toContain("2 rows: 2 still not usable");
-    // Rows that stay as they are keep no later ones from being tried: a later page begins at its own rows.
-    const [first] = w.rows<{ since: string; after: string; source: string; code: string }>(
-      `select first_seen as since, id as after, source, code from quarantine where stream = 'orders'
+      expect((await pages.post(`/quarantine/${one}/retry`, {})).text).toContain("Still not usable");
+      // The mapping is corrected for one source alone: what waits for the other one stays.
+      w.environment["CRM_SYNC__sources__hr__streams__staff__mapping__remark"] = "{value: corrected}";
+      const corrected = await showing(w);
+      const { code } = w.rows<{ code: string }>("select code from quarantine where id = ?", one)[0] ?? { code: "" };
+      const group = await corrected.post("/quarantine/retry", { source: "hr", stream: "staff", code });
+      expect(group.text).toContain("2 usable now");
+      expect(w.rows("select source from quarantine where state = 'open'")).toEqual([
+        { source: "crm" },
+        { source: "crm" },
+      ]);
+      expect((await corrected.post("/quarantine/retry", {})).text).toContain("2 rows: 2 still not usable");
+      // Rows that stay as they are keep no later ones from being tried: a later page begins at its own rows.
+      const [first] = w.rows<{ since: string; after: string; source: string; code: string }>(
+        `select first_seen as since, id as after, source, code from quarantine where stream = 'orders'
        and state <> 'resolved' order by first_seen, id`,
-    );
-    const later = { ...first, stream: "orders" };
-    expect((await corrected.get(`/quarantine?${new URLSearchParams(later).toString()}`)).text).toContain(
-      "Map the rows of this reason from here on anew",
-    );
-    expect((await corrected.post("/quarantine/retry", later)).text).toContain("1 row: 1 still not usable");
-    expect((await corrected.get(pagePath.quarantine(two ?? ""))).text).toContain("State");
-  });
+      );
+      const later = { ...first, stream: "orders" };
+      expect((await corrected.get(`/quarantine?${new URLSearchParams(later).toString()}`)).text).toContain(
+        "Map the rows of this reason from here on anew",
+      );
+      expect((await corrected.post("/quarantine/retry", later)).text).toContain("1 row: 1 still not usable");
+      expect((await corrected.get(pagePath.quarantine(two ?? ""))).text).toContain("State");
+    },
+  );
 
-  it("do not touch the sources while a run is on, and let go of the run lock", async () => {
+  it("do not touch the sources while a run is on, and let go of the run lock", { tags: "long" }, async () => {
     const { w, pages, ids } = await inQuarantine();
     const one = ids.get("SX") ?? "";
     const ledger = await pages.dashboard.application.ledger();
@@ -138,7 +146,7 @@ describe("the pages of the quarantine", () => {
     expect(w.rows("select id from quarantine")).toHaveLength(4);
   });
 
-  it("let go of the run lock also where a source cannot end its reading", async () => {
+  it("let go of the run lock also where a source cannot end its reading", { tags: "long" }, async () => {
     const { pages, ids } = await inQuarantine();
     const { application } = pages.dashboard;
     for (const source of application.sources()) source.endReading = () => Promise.reject(new Error("gone"));
@@ -148,7 +156,7 @@ describe("the pages of the quarantine", () => {
     ledger.runs.releaseLock();
   });
 
-  it("are as long as a page, however many rows wait and however long one of them is", async () => {
+  it("are as long as a page, however many rows wait and however long one of them is", { tags: "long" }, async () => {
     const { w, pages, ids } = await inQuarantine();
     const id = ids.get("OX") ?? "";
     w.tamper(`with recursive more (value) as (select 1 union all select value + 1 from more where value < 120)

@@ -43,25 +43,29 @@ describe("the pages of reports", () => {
     expect((await pages.get("/reports?period=2026-Q4")).headers["location"]).toBe("/reports/2026-Q4");
   });
 
-  it("give a statement with the very bytes that the command writes, each part of it too", async () => {
-    const w = await ran();
-    const pages = await showing(w, finance);
-    const words = ["report", "entitlements", "--period", thisMonth, "--format", "csv"];
-    expect((await w.run(...words, "--out", w.path("whole.csv"))).exitCode).toBe(0);
-    const files = readdirSync(w.folder).filter((name) => name.startsWith("whole") && name.endsWith(".csv"));
-    expect(files.length).toBeGreaterThan(1);
-    for (const file of files) {
-      const part = /^whole\.(.+)\.csv$/u.exec(file)?.[1];
-      const more = part === undefined ? "" : `&part=${part}`;
-      const got = await pages.get(statementOf(thisMonth, `kind=entitlements&format=csv${more}`));
-      expect(got.status, file).toBe(200);
-      expect(got.headers["content-disposition"]).toContain("attachment");
-      expect(got.text, file).toBe(readFileSync(w.path(file), "utf8"));
-    }
-    expect(privateText.exec((await pages.get(statementOf(thisMonth, "kind=orders&format=json"))).text)).toBeNull();
-  }, 120_000);
+  it(
+    "give a statement with the very bytes that the command writes, each part of it too",
+    { tags: "long" },
+    async () => {
+      const w = await ran();
+      const pages = await showing(w, finance);
+      const words = ["report", "entitlements", "--period", thisMonth, "--format", "csv"];
+      expect((await w.run(...words, "--out", w.path("whole.csv"))).exitCode).toBe(0);
+      const files = readdirSync(w.folder).filter((name) => name.startsWith("whole") && name.endsWith(".csv"));
+      expect(files.length).toBeGreaterThan(1);
+      for (const file of files) {
+        const part = /^whole\.(.+)\.csv$/u.exec(file)?.[1];
+        const more = part === undefined ? "" : `&part=${part}`;
+        const got = await pages.get(statementOf(thisMonth, `kind=entitlements&format=csv${more}`));
+        expect(got.status, file).toBe(200);
+        expect(got.headers["content-disposition"]).toContain("attachment");
+        expect(got.text, file).toBe(readFileSync(w.path(file), "utf8"));
+      }
+      expect(privateText.exec((await pages.get(statementOf(thisMonth, "kind=orders&format=json"))).text)).toBeNull();
+    },
+  );
 
-  it("show a statement with charts in a page of its own that may do nothing", async () => {
+  it("show a statement with charts in a page of its own that may do nothing", { tags: "long" }, async () => {
     const w = await ran();
     const pages = await showing(w, finance);
     const { status, headers, text } = await pages.get(statementOf(thisMonth, "kind=orders&format=html&show=yes"));
@@ -72,23 +76,27 @@ describe("the pages of reports", () => {
     expect((await pages.get("/reports")).headers["content-security-policy"]).not.toContain("sandbox");
   });
 
-  it("say clearly that a statement could not be made, and never give a part of it as if it were all", async () => {
-    const w = await ran();
-    const early = program(
-      w,
-      `process.stdout.write("a,b\\n1,2\\n"); console.error("the <disk> is full"); process.exitCode = 1;`,
-    );
-    const failed = await (await showing(w, finance, undefined, early)).get(statementOf(thisMonth, "kind=orders"));
-    expect([failed.status, failed.headers["content-type"]]).toEqual([503, "text/html; charset=UTF-8"]);
-    expect(failed.text).toContain("the &lt;disk&gt; is full");
-    expect(failed.text).not.toContain("1,2");
-    const late = program(w, `process.stdout.write("x".repeat(2_000_000), () => { process.exitCode = 1; });`);
-    const pages = await showing(w, finance, undefined, late);
-    await expect(pages.get(statementOf(thisMonth, "kind=orders"))).rejects.toThrow();
-    await until("it lets the next one in", () => pages.dashboard.longReads.current === undefined);
-  });
+  it(
+    "say clearly that a statement could not be made, and never give a part of it as if it were all",
+    { tags: "long" },
+    async () => {
+      const w = await ran();
+      const early = program(
+        w,
+        `process.stdout.write("a,b\\n1,2\\n"); console.error("the <disk> is full"); process.exitCode = 1;`,
+      );
+      const failed = await (await showing(w, finance, undefined, early)).get(statementOf(thisMonth, "kind=orders"));
+      expect([failed.status, failed.headers["content-type"]]).toEqual([503, "text/html; charset=UTF-8"]);
+      expect(failed.text).toContain("the &lt;disk&gt; is full");
+      expect(failed.text).not.toContain("1,2");
+      const late = program(w, `process.stdout.write("x".repeat(2_000_000), () => { process.exitCode = 1; });`);
+      const pages = await showing(w, finance, undefined, late);
+      await expect(pages.get(statementOf(thisMonth, "kind=orders"))).rejects.toThrow();
+      await until("it lets the next one in", () => pages.dashboard.longReads.current === undefined);
+    },
+  );
 
-  it("make one statement at a time, and stop it when the browser goes away", async () => {
+  it("make one statement at a time, and stop it when the browser goes away", { tags: "long" }, async () => {
     const w = await ran();
     const mark = w.path("began");
     const slow = program(
@@ -113,7 +121,7 @@ describe("the pages of reports", () => {
     await until("the next is let in", () => pages.dashboard.longReads.current === undefined);
   });
 
-  it("end what takes too long, and say so", async () => {
+  it("end what takes too long, and say so", { tags: "long" }, async () => {
     const w = await ran();
     const { longReads } = (await showing(w, finance, undefined, program(w, "setInterval(() => {}, 1000)"))).dashboard;
     await expect(longReads.text({ what: "this", words: [], timeoutMs: 50 })).rejects.toThrow(
@@ -122,36 +130,40 @@ describe("the pages of reports", () => {
     await expect(longReads.bytes({ what: "this", words: [], timeoutMs: 50 })).rejects.toThrow("longer than 50 ms");
   });
 
-  it("give the frozen files of a closed period byte for byte with their digest, and none that was changed", async () => {
-    const w = await world();
-    await beganLastMonth(w);
-    expect((await w.run("run", "customers-and-orders")).exitCode).toBe(0);
-    const pages = await showing(w, finance);
-    const open = await pages.get(`/reports/${lastMonth}/blockers`);
-    const ids = [...open.text.matchAll(/<code><bdi>([^<]+)<\/bdi><\/code>/gu)].map(([, id = ""]) => id);
-    expect(ids.length).toBeGreaterThan(0);
-    const whose = ["--by", "anna", "--reason", "read later"];
-    expect((await w.run("report", "sign-off", lastMonth, ...ids, ...whose)).exitCode).toBe(0);
-    expect((await pages.get(`/reports/${lastMonth}/blockers`)).text).toContain("0 things stand in the way");
-    expect((await w.run("report", "close", lastMonth, "--by", "anna")).exitCode).toBe(0);
-    expect((await pages.get("/reports")).text).toMatch(/closed<\/span>/u);
-    const { text } = await pages.get(`/reports/${lastMonth}`);
-    const links = [...text.matchAll(/href="(\/reports\/[^"]+\/closing\/1\/[^"]+)"/gu)].map(([, link = ""]) => link);
-    expect(links.length).toBeGreaterThan(3);
-    const [link = ""] = links;
-    const got = await pages.get(link);
-    const sha256 = createHash("sha256").update(got.text).digest();
-    expect(got.headers["repr-digest"]).toBe(`sha-256=:${sha256.toString("base64")}:`);
-    expect(text).toContain(sha256.toString("hex"));
-    const frozen = w.path(`books/${sha256.toString("hex")}`);
-    chmodSync(frozen, 0o600);
-    writeFileSync(frozen, `${got.text} `);
-    const changed = await pages.get(link);
-    expect(changed.status).toBe(400);
-    expect(changed.text).toContain("is not what was frozen");
-  });
+  it(
+    "give the frozen files of a closed period byte for byte with their digest, and none that was changed",
+    { tags: "long" },
+    async () => {
+      const w = await world();
+      await beganLastMonth(w);
+      expect((await w.run("run", "customers-and-orders")).exitCode).toBe(0);
+      const pages = await showing(w, finance);
+      const open = await pages.get(`/reports/${lastMonth}/blockers`);
+      const ids = [...open.text.matchAll(/<code><bdi>([^<]+)<\/bdi><\/code>/gu)].map(([, id = ""]) => id);
+      expect(ids.length).toBeGreaterThan(0);
+      const whose = ["--by", "anna", "--reason", "read later"];
+      expect((await w.run("report", "sign-off", lastMonth, ...ids, ...whose)).exitCode).toBe(0);
+      expect((await pages.get(`/reports/${lastMonth}/blockers`)).text).toContain("0 things stand in the way");
+      expect((await w.run("report", "close", lastMonth, "--by", "anna")).exitCode).toBe(0);
+      expect((await pages.get("/reports")).text).toMatch(/closed<\/span>/u);
+      const { text } = await pages.get(`/reports/${lastMonth}`);
+      const links = [...text.matchAll(/href="(\/reports\/[^"]+\/closing\/1\/[^"]+)"/gu)].map(([, link = ""]) => link);
+      expect(links.length).toBeGreaterThan(3);
+      const [link = ""] = links;
+      const got = await pages.get(link);
+      const sha256 = createHash("sha256").update(got.text).digest();
+      expect(got.headers["repr-digest"]).toBe(`sha-256=:${sha256.toString("base64")}:`);
+      expect(text).toContain(sha256.toString("hex"));
+      const frozen = w.path(`books/${sha256.toString("hex")}`);
+      chmodSync(frozen, 0o600);
+      writeFileSync(frozen, `${got.text} `);
+      const changed = await pages.get(link);
+      expect(changed.status).toBe(400);
+      expect(changed.text).toContain("is not what was frozen");
+    },
+  );
 
-  it("answer what a request says wrongly with what can be done", async () => {
+  it("answer what a request says wrongly with what can be done", { tags: "long" }, async () => {
     const w = await ran();
     const pages = await showing(w, finance, undefined, program(w, "process.exit(1)"));
     for (const path of [

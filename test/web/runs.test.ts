@@ -55,7 +55,7 @@ async function events(pages: Showing, run: string, heard: (told: Told) => void =
 }
 
 describe("the runs", () => {
-  it("are listed newest first, page by page, each once, of all jobs or of one", async () => {
+  it("are listed newest first, page by page, each once, of all jobs or of one", { tags: "long" }, async () => {
     const w = await severalTroubles();
     manyRuns(w, 70);
     const pages = await showing(w);
@@ -72,27 +72,31 @@ describe("the runs", () => {
     for (const { id, job } of runsIn(w)) expect(people.includes(id), id).toBe(job === "people");
   });
 
-  it("each show their balance, what they read, every operation, and what failed and why", async () => {
-    const w = await severalTroubles();
-    const pages = await showing(w);
-    const [, failed] = runsIn(w);
-    const { status, text } = await pages.get(`/run/${failed?.id}`);
-    expect(status).toBe(200);
-    expect(text).toContain("the outcome of some operations is not known (exit 5)");
-    expect(text).toContain("adds up");
-    const operations = w.rows<{ id: string; state: string }>(
-      "select id, state from operation where run_id = ? and state = 'parked'",
-      failed?.id,
-    );
-    expect(operations).toHaveLength(1);
-    for (const { id } of operations) expect(text).toContain(`/settle/${id}`);
-    expect(text).toContain("the platform does not show the order, which proves nothing");
-    for (const { id } of w.rows<{ id: string }>("select id from operation where state = 'held'"))
-      expect((await pages.get(`/run/${runsIn(w)[0]?.id}`)).text).toContain(id);
-    expect(text).not.toMatch(/zqcanary|data-live/iu);
-  });
+  it(
+    "each show their balance, what they read, every operation, and what failed and why",
+    { tags: "long" },
+    async () => {
+      const w = await severalTroubles();
+      const pages = await showing(w);
+      const [, failed] = runsIn(w);
+      const { status, text } = await pages.get(`/run/${failed?.id}`);
+      expect(status).toBe(200);
+      expect(text).toContain("the outcome of some operations is not known (exit 5)");
+      expect(text).toContain("adds up");
+      const operations = w.rows<{ id: string; state: string }>(
+        "select id, state from operation where run_id = ? and state = 'parked'",
+        failed?.id,
+      );
+      expect(operations).toHaveLength(1);
+      for (const { id } of operations) expect(text).toContain(`/settle/${id}`);
+      expect(text).toContain("the platform does not show the order, which proves nothing");
+      for (const { id } of w.rows<{ id: string }>("select id from operation where state = 'held'"))
+        expect((await pages.get(`/run/${runsIn(w)[0]?.id}`)).text).toContain(id);
+      expect(text).not.toMatch(/zqcanary|data-live/iu);
+    },
+  );
 
-  it("show their operations page by page, each once", async () => {
+  it("show their operations page by page, each once", { tags: "long" }, async () => {
     const w = await world({ records: company(16, 4) });
     await w.run("run", "everything");
     const pages = await showing(w);
@@ -111,35 +115,39 @@ describe("the runs", () => {
 });
 
 describe("a run that is on", () => {
-  it("tells how far it is, in the process in which it is on and beside it, until it has ended", async () => {
-    const w = await world({ records: company(12, 2), sandbox: { latencyMs: 120 } });
-    await w.run("runs");
-    const here = await showing(w);
-    const beside = await showing(w, { ...operator, role: "see" }, "beside a daemon");
-    const { application } = here.dashboard;
-    const job = application.jobs().find(({ id }) => id === "everything");
-    if (job === undefined) throw new Error("the job is missing");
-    const ended = executeJob(application, job, { trigger: "hand", signal: new AbortController().signal });
-    await until("the run is on", () => w.rows("select 1 from run where state = 'running'").length === 1);
-    const run = runsIn(w)[0]?.id ?? "";
-    expect((await here.get(`/run/${run}`)).text).toContain(`data-live="/run/${run}/events"`);
-    expect((await here.get("/today")).text).toContain("it is on");
-    const told = await Promise.all([events(here, run), events(beside, run)]);
-    expect(await ended).toBe(0);
-    for (const all of told) {
-      expect(all.filter(({ event }) => event === "shown").length).toBeGreaterThan(1);
-      expect(all.at(-1)).toEqual({ event: "ended", data: "done" });
-      expect(all.some(({ data }) => /[0-9]+ done/u.test(data))).toBe(true);
-    }
-    expect(
-      told[0].some(({ data }) => /customers<\/bdi>: \d+ of 12 /u.test(data)),
-      told[0].map(({ data }) => data).join(),
-    ).toBe(true);
-    expect(told[1].some(({ data }) => data.includes("<progress"))).toBe(false);
-    expect((await here.get(`/run/${run}`)).text).not.toContain("data-live");
-  });
+  it(
+    "tells how far it is, in the process in which it is on and beside it, until it has ended",
+    { tags: "long" },
+    async () => {
+      const w = await world({ records: company(12, 2), sandbox: { latencyMs: 120 } });
+      await w.run("runs");
+      const here = await showing(w);
+      const beside = await showing(w, { ...operator, role: "see" }, "beside a daemon");
+      const { application } = here.dashboard;
+      const job = application.jobs().find(({ id }) => id === "everything");
+      if (job === undefined) throw new Error("the job is missing");
+      const ended = executeJob(application, job, { trigger: "hand", signal: new AbortController().signal });
+      await until("the run is on", () => w.rows("select 1 from run where state = 'running'").length === 1);
+      const run = runsIn(w)[0]?.id ?? "";
+      expect((await here.get(`/run/${run}`)).text).toContain(`data-live="/run/${run}/events"`);
+      expect((await here.get("/today")).text).toContain("it is on");
+      const told = await Promise.all([events(here, run), events(beside, run)]);
+      expect(await ended).toBe(0);
+      for (const all of told) {
+        expect(all.filter(({ event }) => event === "shown").length).toBeGreaterThan(1);
+        expect(all.at(-1)).toEqual({ event: "ended", data: "done" });
+        expect(all.some(({ data }) => /[0-9]+ done/u.test(data))).toBe(true);
+      }
+      expect(
+        told[0].some(({ data }) => /customers<\/bdi>: \d+ of 12 /u.test(data)),
+        told[0].map(({ data }) => data).join(),
+      ).toBe(true);
+      expect(told[1].some(({ data }) => data.includes("<progress"))).toBe(false);
+      expect((await here.get(`/run/${run}`)).text).not.toContain("data-live");
+    },
+  );
 
-  it("is told to so many at once and no more, and whoever leaves makes room", async () => {
+  it("is told to so many at once and no more, and whoever leaves makes room", { tags: "long" }, async () => {
     const w = await severalTroubles();
     const run = runsIn(w)[0]?.id ?? "";
     w.tamper(`update run set state = 'running', finished_at = null where id = '${run}'`);
@@ -181,35 +189,39 @@ describe("a run that is on", () => {
 });
 
 describe("text from elsewhere", () => {
-  it("is text on the pages of runs and sources, and what is asked for wrongly is no failure of the program", async () => {
-    const w = await severalTroubles();
-    w.tamper(`update operation set reason = ${hostileSql}, outcome_message = ${hostileSql}`);
-    w.tamper(`update source_read set problem = ${hostileSql}, complete = 0`);
-    w.tamper(`update run set job = ${hostileSql}, scope = ${hostileSql}, summary = json_object('x', ${hostileSql})`);
-    const pages = await showing(w);
-    const run = runsIn(w)[0]?.id ?? "";
-    const at = encodeURIComponent(hostile.slice(0, 200));
-    for (const [path, status] of [
-      ["/runs", 200],
-      [`/run/${run}`, 200],
-      ["/today", 200],
-      ["/source/crm", 200],
-      [`/run/${run}?after=${at}`, 400],
-      [`/runs?job=${at}&at=${at}&before=${at}`, 200],
-      [`/run/${at}`, 404],
-      ["/run/%ff", 404],
-      [`/run/${at}/events`, 404],
-      [`/source/${at}`, 404],
-      ["/source/constructor", 404],
-    ] as const) {
-      const answer = await pages.get(path);
-      expect(answer.status, path).toBe(status);
-      textOnly(answer.text);
-    }
-  });
+  it(
+    "is text on the pages of runs and sources, and what is asked for wrongly is no failure of the program",
+    { tags: "long" },
+    async () => {
+      const w = await severalTroubles();
+      w.tamper(`update operation set reason = ${hostileSql}, outcome_message = ${hostileSql}`);
+      w.tamper(`update source_read set problem = ${hostileSql}, complete = 0`);
+      w.tamper(`update run set job = ${hostileSql}, scope = ${hostileSql}, summary = json_object('x', ${hostileSql})`);
+      const pages = await showing(w);
+      const run = runsIn(w)[0]?.id ?? "";
+      const at = encodeURIComponent(hostile.slice(0, 200));
+      for (const [path, status] of [
+        ["/runs", 200],
+        [`/run/${run}`, 200],
+        ["/today", 200],
+        ["/source/crm", 200],
+        [`/run/${run}?after=${at}`, 400],
+        [`/runs?job=${at}&at=${at}&before=${at}`, 200],
+        [`/run/${at}`, 404],
+        ["/run/%ff", 404],
+        [`/run/${at}/events`, 404],
+        [`/source/${at}`, 404],
+        ["/source/constructor", 404],
+      ] as const) {
+        const answer = await pages.get(path);
+        expect(answer.status, path).toBe(status);
+        textOnly(answer.text);
+      }
+    },
+  );
 });
 
-it("whoever asks for the head of the events of a run takes nobody's place", async () => {
+it("whoever asks for the head of the events of a run takes nobody's place", { tags: "long" }, async () => {
   const w = await severalTroubles();
   const pages = await showing(w);
   const run = runsIn(w)[0]?.id ?? "";

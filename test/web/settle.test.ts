@@ -37,31 +37,35 @@ describe("the pages on which outcomes are settled", () => {
     expect(one.text).not.toContain('name="decision"');
   });
 
-  it("take the decision of an operator with their name and reason, on one operation alone", async () => {
-    const { w, first, second } = await inDoubt();
-    const before = states(w);
-    const support = await showing(w, { ...operator, name: "sam.see", role: "see" });
-    const words = { decision: "not-applied", reason: "the desk found none" };
-    expect((await support.post(pagePath.settle(first), words)).status).toBe(403);
-    const pages = await showing(w);
-    for (const wrong of [{ reason: "x" }, { decision: "applied" }, { ...words, reason: "asked bjork@example.com" }]) {
-      const refused = await pages.post(pagePath.settle(first), wrong);
-      expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("Nothing was decided")]);
-    }
-    expect(states(w)).toEqual(before);
+  it(
+    "take the decision of an operator with their name and reason, on one operation alone",
+    { tags: "long" },
+    async () => {
+      const { w, first, second } = await inDoubt();
+      const before = states(w);
+      const support = await showing(w, { ...operator, name: "sam.see", role: "see" });
+      const words = { decision: "not-applied", reason: "the desk found none" };
+      expect((await support.post(pagePath.settle(first), words)).status).toBe(403);
+      const pages = await showing(w);
+      for (const wrong of [{ reason: "x" }, { decision: "applied" }, { ...words, reason: "asked bjork@example.com" }]) {
+        const refused = await pages.post(pagePath.settle(first), wrong);
+        expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("Nothing was decided")]);
+      }
+      expect(states(w)).toEqual(before);
 
-    const done = await pages.post(pagePath.settle(first), words);
-    expect([done.status, done.text]).toEqual([200, expect.stringContaining("planned anew by the next run")]);
-    expect(states(w)).toEqual([
-      { id: first, state: "dropped" },
-      { id: second, state: "parked" },
-    ]);
-    const [said] = w.rows<{ body: string }>("select body from audit where kind = 'not-applied'");
-    expect(JSON.parse(said?.body ?? "{}")).toMatchObject({ by: "anna.lee", reason: "the desk found none" });
-    expect((await pages.get("/settle")).text).not.toContain(pagePath.settle(first));
-  });
+      const done = await pages.post(pagePath.settle(first), words);
+      expect([done.status, done.text]).toEqual([200, expect.stringContaining("planned anew by the next run")]);
+      expect(states(w)).toEqual([
+        { id: first, state: "dropped" },
+        { id: second, state: "parked" },
+      ]);
+      const [said] = w.rows<{ body: string }>("select body from audit where kind = 'not-applied'");
+      expect(JSON.parse(said?.body ?? "{}")).toMatchObject({ by: "anna.lee", reason: "the desk found none" });
+      expect((await pages.get("/settle")).text).not.toContain(pagePath.settle(first));
+    },
+  );
 
-  it("say that it was settled meanwhile, and decide nothing a second time", async () => {
+  it("say that it was settled meanwhile, and decide nothing a second time", { tags: "long" }, async () => {
     const { w, first } = await inDoubt();
     const pages = await showing(w);
     expect((await pages.get(pagePath.settle(first))).text).toContain('name="decision"');
@@ -72,7 +76,7 @@ describe("the pages on which outcomes are settled", () => {
     expect(w.rows("select sequence from audit where kind in ('not-applied', 'place-order')")).toHaveLength(1);
   });
 
-  it("refuse a decision that what was read does not bear, and keep what was written", async () => {
+  it("refuse a decision that what was read does not bear, and keep what was written", { tags: "long" }, async () => {
     const { w, first } = await inDoubt();
     w.environment["CRM_SYNC__settle__timeMs"] = "3600000";
     const pages = await showing(w);

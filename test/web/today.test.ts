@@ -94,7 +94,7 @@ const broken: Record<string, () => Promise<World>> = {
 };
 
 describe("the sentence of today", () => {
-  it("is good where nothing of what is known says otherwise", async () => {
+  it("is good where nothing of what is known says otherwise", { tags: "long" }, async () => {
     const w = await good();
     expect((await health(w)).wrong).toEqual([]);
     const { tone, words } = sentenceOf((await (await showing(w)).get("/today")).text);
@@ -105,27 +105,31 @@ describe("the sentence of today", () => {
   it.each([
     ["all have stood still for days", undefined],
     ["one has, and another went on", "verify"],
-  ])("is not good where the last runs ended well and jobs were not fired since: %s", async (_what, goesOn) => {
-    const w = await good(
-      "jobs:\n  everything: { kind: sync, streams: [customers, orders, staff], schedule: '0 * * * *' }\n" +
-        "  verify: { kind: verify, schedule: '30 * * * *' }\n",
-    );
-    expect((await w.run("run", "verify")).exitCode).toBe(0);
-    const fired = (job: string, at: string): void =>
-      w.tamper(`insert or replace into last_fire_time (job, fire_time, fired_at) values ('${job}', ${at}, ${at})`);
-    const [days, now] = ["strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-9 days')", "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"];
-    fired("everything", days);
-    fired("verify", goesOn === "verify" ? now : days);
-    for (const page of [await showing(w), await showing(w, operator, "beside a daemon")]) {
-      const { text } = await page.get("/today");
-      expect(sentenceOf(text).tone).toBe("wait");
-      expect(text).toMatch(/everything should have fired (?:8|9) d ago and did not/u);
-      expect(/verify should have fired/u.test(text)).toBe(goesOn === undefined);
-    }
-    fired("everything", now);
-    fired("verify", now);
-    expect(sentenceOf((await (await showing(w)).get("/today")).text).tone).toBe("good");
-  });
+  ])(
+    "is not good where the last runs ended well and jobs were not fired since: %s",
+    { tags: "long" },
+    async (_what, goesOn) => {
+      const w = await good(
+        "jobs:\n  everything: { kind: sync, streams: [customers, orders, staff], schedule: '0 * * * *' }\n" +
+          "  verify: { kind: verify, schedule: '30 * * * *' }\n",
+      );
+      expect((await w.run("run", "verify")).exitCode).toBe(0);
+      const fired = (job: string, at: string): void =>
+        w.tamper(`insert or replace into last_fire_time (job, fire_time, fired_at) values ('${job}', ${at}, ${at})`);
+      const [days, now] = ["strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-9 days')", "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"];
+      fired("everything", days);
+      fired("verify", goesOn === "verify" ? now : days);
+      for (const page of [await showing(w), await showing(w, operator, "beside a daemon")]) {
+        const { text } = await page.get("/today");
+        expect(sentenceOf(text).tone).toBe("wait");
+        expect(text).toMatch(/everything should have fired (?:8|9) d ago and did not/u);
+        expect(/verify should have fired/u.test(text)).toBe(goesOn === undefined);
+      }
+      fired("everything", now);
+      fired("verify", now);
+      expect(sentenceOf((await (await showing(w)).get("/today")).text).tone).toBe("good");
+    },
+  );
 
   it("says that nothing is known where no job has run", async () => {
     const w = await world();
@@ -134,7 +138,7 @@ describe("the sentence of today", () => {
     expect([tone, words]).toEqual(["wait", "No job has run yet, so nothing is known."]);
   });
 
-  it.each(Object.keys(broken))("is never good where %s", async (name) => {
+  it.each(Object.keys(broken))("is never good where %s", { tags: "long" }, async (name) => {
     const w = await (broken[name] ?? good)();
     const [last] = w.rows<{ exit: number | null }>(
       "select exit_code as exit from run order by started_at desc limit 1",
@@ -153,24 +157,28 @@ describe("the sentence of today", () => {
 });
 
 describe("today", () => {
-  it("names everything that waits, the oldest first, with its owner, its cure and the way to decide it", async () => {
-    const w = await severalTroubles();
-    const { status, text } = await (await showing(w)).get("/today");
-    expect(status).toBe(200);
-    const facts = document(await w.run("--json", "status"));
-    for (const hold of facts.holds) expect(text).toContain(`href="/hold/${hold.id}"`);
-    for (const row of facts.openOperations) expect(text).toContain(`href="/settle/${row.id}"`);
-    expect(text).toMatch(/1 order is in quarantine \(not-an-instant\): crm\/O8/u);
-    expect(text).toMatch(/1 order is deferred \(operation\.open\): crm\/O9/u);
-    const items = text.slice(text.indexOf('<ol class="waiting">'), text.indexOf("</ol>"));
-    expect(items.match(/<li /gu)).toHaveLength(5);
-    expect(items.match(/owner: (?:CRM|operator|platform|program|configuration)/gu)).toHaveLength(5);
-    expect(items.match(/class="cure"/gu)).toHaveLength(5);
-    expect(items.match(/class="button"/gu)).toHaveLength(4);
-    expect(text).not.toMatch(/zqcanary/iu);
-  });
+  it(
+    "names everything that waits, the oldest first, with its owner, its cure and the way to decide it",
+    { tags: "long" },
+    async () => {
+      const w = await severalTroubles();
+      const { status, text } = await (await showing(w)).get("/today");
+      expect(status).toBe(200);
+      const facts = document(await w.run("--json", "status"));
+      for (const hold of facts.holds) expect(text).toContain(`href="/hold/${hold.id}"`);
+      for (const row of facts.openOperations) expect(text).toContain(`href="/settle/${row.id}"`);
+      expect(text).toMatch(/1 order is in quarantine \(not-an-instant\): crm\/O8/u);
+      expect(text).toMatch(/1 order is deferred \(operation\.open\): crm\/O9/u);
+      const items = text.slice(text.indexOf('<ol class="waiting">'), text.indexOf("</ol>"));
+      expect(items.match(/<li /gu)).toHaveLength(5);
+      expect(items.match(/owner: (?:CRM|operator|platform|program|configuration)/gu)).toHaveLength(5);
+      expect(items.match(/class="cure"/gu)).toHaveLength(5);
+      expect(items.match(/class="button"/gu)).toHaveLength(4);
+      expect(text).not.toMatch(/zqcanary/iu);
+    },
+  );
 
-  it("shows each job with its last runs as bars that lead to them, and when it fires", async () => {
+  it("shows each job with its last runs as bars that lead to them, and when it fires", { tags: "long" }, async () => {
     const w = await severalTroubles();
     const { text } = await (await showing(w)).get("/today");
     const runs = w.rows<{ id: string }>("select id from run");
@@ -181,7 +189,7 @@ describe("today", () => {
     expect(text).toMatch(/<a href="\/runs\?job=verify">[^]*?in \d+ (?:min|h)/u);
   });
 
-  it("shows how the services are where that is known, and says where it is shown else", async () => {
+  it("shows how the services are where that is known, and says where it is shown else", { tags: "long" }, async () => {
     const w = await severalTroubles();
     const figures = { overMs: 60_000, calls: 150, callsPerSecond: 2.5, errorShare: 0.125, p50Ms: 12, p95Ms: 1_234 };
     const live = { figures: () => figures };

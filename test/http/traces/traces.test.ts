@@ -98,7 +98,7 @@ describe("spans", () => {
     await traces.close();
   });
 
-  it("are sent again to a collector that was busy", async () => {
+  it("are sent again to a collector that was busy", { tags: "long" }, async () => {
     const wasTaken = Promise.withResolvers<void>();
     let isFirst = true;
     const collector = await startCollector((response) => {

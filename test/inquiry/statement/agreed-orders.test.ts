@@ -6,7 +6,7 @@ import { agreedWorld } from "../agreed-world.ts";
 import { cells, october, stated } from "./stated.ts";
 
 describe("the statement of orders", () => {
-  it("has the first moment of a period in it, and not the one after its last", async () => {
+  it("has the first moment of a period in it, and not the one after its last", { tags: "long" }, async () => {
     const { world } = await agreedWorld();
     const ordersIn = async (from: string, to: string): Promise<unknown[]> => {
       const period = { label: "2026-09-28", zone: "UTC", from, to };

@@ -45,92 +45,102 @@ async function refuse(world: LedgerWorld, order: string, customer: string): Prom
 }
 
 describe("the exceptions of a month", () => {
-  it("are what stood at its end, also once it is settled, and what was settled in it says when", async () => {
-    const world = await companies();
-    world.now = at("10-30T10:00:00");
-    const parked = await world.intend(await world.orderOperation(key("C1"), key("O-C1")));
-    await world.ledger.journal.conclude(parked, {
-      state: "parked",
-      attempt: { outcome: "unknown", detail: "time-out" },
-      message: "not shown",
-      changes: [],
-      audit: { kind: "parked", body: {} },
-    });
-    const waits = { stream: "orders", key: key("O-C2"), code: "assumption.missing", reason: "no answer" } as const;
-    await world.ledger.records.setOutcomes(world.run, [{ ...waits, outcome: "deferred" }]);
-    await world.reject("staff", key("S1"), { customer: key("C2") });
-    const told = ["kind", "open", "owner", "age_hours", "at_stake", "at_stake_currency"] as const;
-    world.now = at("11-03T10:00:00");
-    await world.ledger.runs.finish(world.run, { state: "done", exitCode: 3, balance: {}, summary: {} });
-    await world.startRun();
-    const said = async (): Promise<unknown[]> =>
-      cells(await rowsOf(world, "2026-10"), "kind", "code", "reason").at(-1) ?? [];
-    const parkedThen = await said();
-    const before = cells(await rowsOf(world, "2026-10"), ...told);
-    expect(before).toEqual([
-      ["quarantined", true, "crm", 37, null, null],
-      ["deferred", true, "configuration", 37, 10_000, "USD"],
-      ["parked", true, "operator", 37, 10_000, "EUR"],
-    ]);
-    await world.ledger.journal.conclude(parked, {
-      state: "dropped",
-      verdict: "a person decided: not applied",
-      message: "not applied",
-      changes: [],
-      audit: { kind: "settled", body: {} },
-    });
-    await world.ledger.records.setOutcomes(world.run, [{ ...waits, outcome: "planned" }]);
-    await world.reject("staff", key("S1"), { customer: key("C2"), code: "not-a-date" });
-    await world.read("staff", [], { close: true });
-    const after = await rowsOf(world, "2026-10");
-    expect(cells(after, ...told)).toEqual(before);
-    // What was decided since was not known then.
-    expect(parkedThen).toEqual(["parked", null, "E5 place-order: parked"]);
-    expect(await said()).toEqual(["parked", null, "E5 place-order: parked; it is dropped since"]);
-    expect(cells(after, "kind", "code", "until", "next")).toEqual([
-      ["quarantined", "missing", "2026-11-03T10:00:00.000Z", "nothing: it has ended since"],
-      ["deferred", "assumption.missing", "2026-11-03T10:00:00.000Z", "nothing: it has ended since"],
-      ["parked", null, "2026-11-03T10:00:00.000Z", "nothing: it has ended since"],
-    ]);
-    // The next month tells of it as what was over in it; what came and went in it as well.
-    expect(cells(await rowsOf(world, "2026-11"), "kind", "open", "owner", "code")).toEqual([
-      ["quarantined", false, null, "missing"],
-      ["quarantined", false, null, "not-a-date"],
-      ["deferred", false, null, "assumption.missing"],
-      ["settled", false, null, null],
-    ]);
-    expect(await rowsOf(world, "2026-12")).toEqual([]);
-  });
+  it(
+    "are what stood at its end, also once it is settled, and what was settled in it says when",
+    { tags: "long" },
+    async () => {
+      const world = await companies();
+      world.now = at("10-30T10:00:00");
+      const parked = await world.intend(await world.orderOperation(key("C1"), key("O-C1")));
+      await world.ledger.journal.conclude(parked, {
+        state: "parked",
+        attempt: { outcome: "unknown", detail: "time-out" },
+        message: "not shown",
+        changes: [],
+        audit: { kind: "parked", body: {} },
+      });
+      const waits = { stream: "orders", key: key("O-C2"), code: "assumption.missing", reason: "no answer" } as const;
+      await world.ledger.records.setOutcomes(world.run, [{ ...waits, outcome: "deferred" }]);
+      await world.reject("staff", key("S1"), { customer: key("C2") });
+      const told = ["kind", "open", "owner", "age_hours", "at_stake", "at_stake_currency"] as const;
+      world.now = at("11-03T10:00:00");
+      await world.ledger.runs.finish(world.run, { state: "done", exitCode: 3, balance: {}, summary: {} });
+      await world.startRun();
+      const said = async (): Promise<unknown[]> =>
+        cells(await rowsOf(world, "2026-10"), "kind", "code", "reason").at(-1) ?? [];
+      const parkedThen = await said();
+      const before = cells(await rowsOf(world, "2026-10"), ...told);
+      expect(before).toEqual([
+        ["quarantined", true, "crm", 37, null, null],
+        ["deferred", true, "configuration", 37, 10_000, "USD"],
+        ["parked", true, "operator", 37, 10_000, "EUR"],
+      ]);
+      await world.ledger.journal.conclude(parked, {
+        state: "dropped",
+        verdict: "a person decided: not applied",
+        message: "not applied",
+        changes: [],
+        audit: { kind: "settled", body: {} },
+      });
+      await world.ledger.records.setOutcomes(world.run, [{ ...waits, outcome: "planned" }]);
+      await world.reject("staff", key("S1"), { customer: key("C2"), code: "not-a-date" });
+      await world.read("staff", [], { close: true });
+      const after = await rowsOf(world, "2026-10");
+      expect(cells(after, ...told)).toEqual(before);
+      // What was decided since was not known then.
+      expect(parkedThen).toEqual(["parked", null, "E5 place-order: parked"]);
+      expect(await said()).toEqual(["parked", null, "E5 place-order: parked; it is dropped since"]);
+      expect(cells(after, "kind", "code", "until", "next")).toEqual([
+        ["quarantined", "missing", "2026-11-03T10:00:00.000Z", "nothing: it has ended since"],
+        ["deferred", "assumption.missing", "2026-11-03T10:00:00.000Z", "nothing: it has ended since"],
+        ["parked", null, "2026-11-03T10:00:00.000Z", "nothing: it has ended since"],
+      ]);
+      // The next month tells of it as what was over in it; what came and went in it as well.
+      expect(cells(await rowsOf(world, "2026-11"), "kind", "open", "owner", "code")).toEqual([
+        ["quarantined", false, null, "missing"],
+        ["quarantined", false, null, "not-a-date"],
+        ["deferred", false, null, "assumption.missing"],
+        ["settled", false, null, null],
+      ]);
+      expect(await rowsOf(world, "2026-12")).toEqual([]);
+    },
+  );
 
-  it("have at stake what was not placed at its end, also once it is placed or gone, and nothing that came later", async () => {
-    const world = await companies();
-    await world.place(key("C1"), key("O-C1"));
-    const eur = (minor: number) => ({ amount: { currency: "EUR", minor } });
-    const waiting = ["W1", "W2", "W3"].map((id, index) => ({ orders: orderRecord(id, "C1", eur(100 * (index + 1))) }));
-    await world.read("orders", waiting);
-    world.now = at("10-30T10:00:00");
-    await world.reject("customers", key("C1"), { customer: key("C1") });
-    const told = async (label: string) =>
-      cells(await rowsOf(world, label), "kind", "customer", "orders", "at_stake", "at_stake_currency");
-    const three = [["quarantined", "crm/C1", 3, 600, "EUR"]];
-    expect(await told("2026-10")).toEqual(three);
-    world.now = at("11-05T10:00:00");
-    await world.startRun();
-    await world.read("customers", [{ customers: customerRecord("C1", { branchCode: "B7" }) }]);
-    await world.place(key("C1"), key("W1"));
-    await world.place(key("C1"), key("W2"));
-    await world.read("orders", [{ orders: orderRecord("W4", "C1", eur(1_000)) }]);
-    expect(await told("2026-10")).toEqual(three);
-    expect(await told("2026-11")).toEqual([["quarantined", "crm/C1", 2, 1_300, "EUR"]]);
-    // W3 is gone from the CRM.
-    for (const day of ["11-06", "11-07"]) {
-      world.now = at(`${day}T10:00:00`);
-      const left = ["O-C1", "W1", "W2", "W4"].map((id) => ({ orders: orderRecord(id, "C1", eur(1_000)) }));
-      await world.read("orders", left, { close: true });
-    }
-    expect(await told("2026-11")).toEqual([["quarantined", "crm/C1", 1, 1_000, "EUR"]]);
-    expect((await told("2026-10"))[0]?.slice(0, 3)).toEqual(["quarantined", "crm/C1", 3]);
-  });
+  it(
+    "have at stake what was not placed at its end, also once it is placed or gone, and nothing that came later",
+    { tags: "long" },
+    async () => {
+      const world = await companies();
+      await world.place(key("C1"), key("O-C1"));
+      const eur = (minor: number) => ({ amount: { currency: "EUR", minor } });
+      const waiting = ["W1", "W2", "W3"].map((id, index) => ({
+        orders: orderRecord(id, "C1", eur(100 * (index + 1))),
+      }));
+      await world.read("orders", waiting);
+      world.now = at("10-30T10:00:00");
+      await world.reject("customers", key("C1"), { customer: key("C1") });
+      const told = async (label: string) =>
+        cells(await rowsOf(world, label), "kind", "customer", "orders", "at_stake", "at_stake_currency");
+      const three = [["quarantined", "crm/C1", 3, 600, "EUR"]];
+      expect(await told("2026-10")).toEqual(three);
+      world.now = at("11-05T10:00:00");
+      await world.startRun();
+      await world.read("customers", [{ customers: customerRecord("C1", { branchCode: "B7" }) }]);
+      await world.place(key("C1"), key("W1"));
+      await world.place(key("C1"), key("W2"));
+      await world.read("orders", [{ orders: orderRecord("W4", "C1", eur(1_000)) }]);
+      expect(await told("2026-10")).toEqual(three);
+      expect(await told("2026-11")).toEqual([["quarantined", "crm/C1", 2, 1_300, "EUR"]]);
+      // W3 is gone from the CRM.
+      for (const day of ["11-06", "11-07"]) {
+        world.now = at(`${day}T10:00:00`);
+        const left = ["O-C1", "W1", "W2", "W4"].map((id) => ({ orders: orderRecord(id, "C1", eur(1_000)) }));
+        await world.read("orders", left, { close: true });
+      }
+      expect(await told("2026-11")).toEqual([["quarantined", "crm/C1", 1, 1_000, "EUR"]]);
+      expect((await told("2026-10"))[0]?.slice(0, 3)).toEqual(["quarantined", "crm/C1", 3]);
+    },
+  );
 
   it("have a reading and a run that ended badly as over, with what to do about them", async () => {
     const world = await companies();

@@ -19,7 +19,7 @@ async function textsOf(inquiry: Inquiry, kind: StatementKind, format: StatementF
 }
 
 describe("every statement", () => {
-  it("is the same to the byte each time, and says what it was made from", async () => {
+  it("is the same to the byte each time, and says what it was made from", { tags: "long" }, async () => {
     const { world } = await agreedWorld();
     await world.reject("orders", key("O9"), { customer: key("C1") });
     const inquiry = await world.inquiry();
@@ -50,24 +50,28 @@ describe("every statement", () => {
     expect(second).toEqual([...(await textsOf(await world.inquiry(), "orders", "json")).values()]);
   });
 
-  it("has in CSV as many cells in each line as columns, and as many rows as in JSON, without personal data", async () => {
-    const { world } = await agreedWorld();
-    await world.reject("orders", key("O9"), { customer: key("C1") });
-    const inquiry = await world.inquiry();
-    let rows = 0;
-    for (const kind of statementKinds) {
-      const json = (await textsOf(inquiry, kind, "json")).get("") ?? "";
-      const csv = await textsOf(inquiry, kind, "csv");
-      csv.delete("-metadata.json");
-      const lines = [...csv.values()].map((text) => parse(text, { relax_column_count: false }).length - 1);
-      const written = lines.reduce((sum, count) => sum + count, 0);
-      expect(json.split("\n").filter((line) => line.startsWith('{"')).length, kind).toBeGreaterThanOrEqual(written);
-      rows += written;
-      // Names stand on the cover sheet alone.
-      if (kind !== "cover") expect(json + [...csv.values()].join(""), kind).not.toMatch(canaries);
-    }
-    expect(rows).toBeGreaterThan(20);
-  });
+  it(
+    "has in CSV as many cells in each line as columns, and as many rows as in JSON, without personal data",
+    { tags: "long" },
+    async () => {
+      const { world } = await agreedWorld();
+      await world.reject("orders", key("O9"), { customer: key("C1") });
+      const inquiry = await world.inquiry();
+      let rows = 0;
+      for (const kind of statementKinds) {
+        const json = (await textsOf(inquiry, kind, "json")).get("") ?? "";
+        const csv = await textsOf(inquiry, kind, "csv");
+        csv.delete("-metadata.json");
+        const lines = [...csv.values()].map((text) => parse(text, { relax_column_count: false }).length - 1);
+        const written = lines.reduce((sum, count) => sum + count, 0);
+        expect(json.split("\n").filter((line) => line.startsWith('{"')).length, kind).toBeGreaterThanOrEqual(written);
+        rows += written;
+        // Names stand on the cover sheet alone.
+        if (kind !== "cover") expect(json + [...csv.values()].join(""), kind).not.toMatch(canaries);
+      }
+      expect(rows).toBeGreaterThan(20);
+    },
+  );
 
   it("stays on one state of the ledger while a run writes", async () => {
     const { world } = await agreedWorld();

@@ -120,13 +120,16 @@ it("a seat counts for the product of the order that it was of, where a statement
   expect(await of("G-NEW", "2026-11")).toEqual([["granted"]]);
 });
 
-it("of a ledger that gave a number on before it kept whose it had been, the step that ended it says so", async () => {
-  const world = await seatOf("O1");
-  await giveOn(world, "O1", "O2");
-  world.ledger.close();
-  changeFile(
-    world.path,
-    `drop table earlier_number; alter table record_version drop column date_zones;
+it(
+  "of a ledger that gave a number on before it kept whose it had been, the step that ended it says so",
+  { tags: "long" },
+  async () => {
+    const world = await seatOf("O1");
+    await giveOn(world, "O1", "O2");
+    world.ledger.close();
+    changeFile(
+      world.path,
+      `drop table earlier_number; alter table record_version drop column date_zones;
      alter table source_read drop column shape; alter table source_read drop column question; alter table source_read drop column mapping;
       alter table source_read drop column continues; alter table quarantine drop column of_stored_form;
       drop table read_checkpoint; drop table read_checkpoint_seen; drop table alert_told; drop table delivery;
@@ -136,24 +139,25 @@ it("of a ledger that gave a number on before it kept whose it had been, the step
       drop index assignment_by_staff; alter table private_value drop column name_key;
       alter table private_value drop column login_key;
      delete from kysely_migration where name >= '0034'`,
-  );
-  const earlier = await openDatabase(world.path, { migrate: false });
-  await migrate(earlier, world.path, { getMigrations: async () => migrations });
-  earlier.close();
-  const ended = "2026-11-02T10:00:00.000Z";
-  expect(rowsOf(world.path, "select * from earlier_number")).toEqual([
-    {
-      wire_number: number,
-      left_at: ended,
-      fixed_at: october.at,
-      ended_at: ended,
-      namespace: "crm",
-      order_id: "O1",
-      instance_id: "A-O1",
-      unit: 0,
-      customer_namespace: "crm",
-      customer_id: "C1",
-    },
-  ]);
-  expect(await told(world.path, "2026-10")).toMatchObject({ licences: [["granted", number, "crm/O1", "CO-O1"]] });
-});
+    );
+    const earlier = await openDatabase(world.path, { migrate: false });
+    await migrate(earlier, world.path, { getMigrations: async () => migrations });
+    earlier.close();
+    const ended = "2026-11-02T10:00:00.000Z";
+    expect(rowsOf(world.path, "select * from earlier_number")).toEqual([
+      {
+        wire_number: number,
+        left_at: ended,
+        fixed_at: october.at,
+        ended_at: ended,
+        namespace: "crm",
+        order_id: "O1",
+        instance_id: "A-O1",
+        unit: 0,
+        customer_namespace: "crm",
+        customer_id: "C1",
+      },
+    ]);
+    expect(await told(world.path, "2026-10")).toMatchObject({ licences: [["granted", number, "crm/O1", "CO-O1"]] });
+  },
+);

@@ -53,7 +53,7 @@ async function hugeWorld(): Promise<LedgerWorld> {
   return world;
 }
 
-it("amounts of any size are added up exactly, and every statement of them is written", async () => {
+it("amounts of any size are added up exactly, and every statement of them is written", { tags: "long" }, async () => {
   const world = await hugeWorld();
   const twice = BigInt(most) * 2n;
   const { orders, lines } = await statementOf(world.path, "orders", month("2026-10"));

@@ -120,19 +120,23 @@ describe("what units cost more or fewer of which the CRM wants", () => {
     { what: "the same price", units: 100, from: 1_00, to: 1_01, isDifferent: false },
     { what: "two cents more on a line", units: 3, from: 10_00, to: 13_35, isDifferent: true },
     { what: "half a cent more for each of many units", units: 200, from: 1_00, to: 2_01, isDifferent: true },
-  ])("$what, amended: in the way of closing $isDifferent", async ({ units: count, from, to, isDifferent }) => {
-    const numbers = numbered(count + 1);
-    const world = await placed(numbers.slice(0, count), eur(from));
-    await boughtOneMore(world, numbers, eur(from), eur(to), "sent");
-    const { rows } = await units(world);
-    expect(rows.some((row) => row["crm_amount"] !== row["sent_amount"])).toBe(true);
-    expect((await units(world)).isDifferent("1000")).toBe(isDifferent);
-    const found = await (await world.inquiry()).blockers(month("2026-10"));
-    const money = found.filter(({ kind }) => kind === "money");
-    expect(money.map(({ id }) => id)).toEqual(isDifferent ? ["money:crm/O1"] : []);
-    // It is named by a unit whose amounts differ.
-    for (const { what } of money) expect(what).not.toMatch(/^the CRM has (\S+ EUR) for it, and \1 was sent$/u);
-  });
+  ])(
+    "$what, amended: in the way of closing $isDifferent",
+    { tags: "long" },
+    async ({ units: count, from, to, isDifferent }) => {
+      const numbers = numbered(count + 1);
+      const world = await placed(numbers.slice(0, count), eur(from));
+      await boughtOneMore(world, numbers, eur(from), eur(to), "sent");
+      const { rows } = await units(world);
+      expect(rows.some((row) => row["crm_amount"] !== row["sent_amount"])).toBe(true);
+      expect((await units(world)).isDifferent("1000")).toBe(isDifferent);
+      const found = await (await world.inquiry()).blockers(month("2026-10"));
+      const money = found.filter(({ kind }) => kind === "money");
+      expect(money.map(({ id }) => id)).toEqual(isDifferent ? ["money:crm/O1"] : []);
+      // It is named by a unit whose amounts differ.
+      for (const { what } of money) expect(what).not.toMatch(/^the CRM has (\S+ EUR) for it, and \1 was sent$/u);
+    },
+  );
 
   it("tolerates what a currency allows on the whole line, and not on each of its units", async () => {
     const numbers = numbered(101);

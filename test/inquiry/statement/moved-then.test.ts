@@ -57,12 +57,16 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => await books.close());
 
-it("an order that moved stands, as of each moment, for whom it stood then, in every statement", async () => {
-  for (const [name, then] of told) {
-    const [moment = "", kind = ""] = name.split(" ");
-    expect.soft(await printed(kind, "--as-of", moment), name).toBe(then);
-  }
-});
+it(
+  "an order that moved stands, as of each moment, for whom it stood then, in every statement",
+  { tags: "long" },
+  async () => {
+    for (const [name, then] of told) {
+      const [moment = "", kind = ""] = name.split(" ");
+      expect.soft(await printed(kind, "--as-of", moment), name).toBe(then);
+    }
+  },
+);
 
 it("what stands of an order at the customer that it left is said to be so, and not to be cancelled", async () => {
   const asOf = "2026-11-10T10:00:00.000Z";

@@ -66,7 +66,7 @@ async function decided(): Promise<{ w: World; before: string }> {
   return { w, before };
 }
 
-it("the statement of activity says who did what and why, and which runs were by whom", async () => {
+it("the statement of activity says who did what and why, and which runs were by whom", { tags: "long" }, async () => {
   const { w, before } = await decided();
   const rows = (await rowsOf(w, "activity")).get("activity") ?? [];
   const times = rows.map((row) => String(row["at"]));
@@ -99,83 +99,91 @@ it("the statement of activity says who did what and why, and which runs were by 
   expect((await rowsOf(w, "activity", asked({}, { period: later }))).get("activity")).toHaveLength(4);
 });
 
-it("the statement of runs adds up each balance by itself, as the runs of the ledger kept it", async () => {
-  const { w } = await decided();
-  const parts = await rowsOf(w, "run");
-  const runs = parts.get("run") ?? [];
-  expect(runs.map(({ job, state, exit_code: exit, balances }) => [job, state, exit, balances])).toEqual([
-    ["everything", "done", 0, true],
-    ["everything", "done", 5, true],
-    ["everything", "done", 4, true],
-  ]);
-  // Once more from the journal: each operation belongs to the run that sent it or left it.
-  const [first, second, third] = runs;
-  const counted = (run: Row | undefined, states: string): unknown =>
-    w.rows<{ n: number }>(
-      `select count(*) as n from operation where run_id = ? and state in (${states})`,
-      run?.["run"],
-    )[0]?.n;
-  expect(first?.["done"]).toBe(counted(first, "'done'"));
-  expect(second?.["unknown"]).toBe(1);
-  expect(third?.["held"]).toBe(counted(third, "'held'"));
-  const streams = parts.get("stream") ?? [];
-  expect(streams).toHaveLength(9);
-  expect(streams.every(({ balances }) => balances === true)).toBe(true);
-  const orders = streams.filter(({ stream }) => stream === "orders");
-  expect(orders.map(({ extracted, planned, quarantined }) => [extracted, planned, quarantined])).toEqual([
-    [3, 3, 0],
-    [5, 0, 1],
-    [5, expect.any(Number), expect.any(Number)],
-  ]);
-  const reads = parts.get("read") ?? [];
-  expect(reads).toHaveLength(9);
-  expect(new Set(reads.map(({ source }) => source))).toEqual(new Set(["crm", "hr"]));
-  const hr = await rowsOf(w, "run", asked({ source: "hr" }));
-  expect(hr.get("read")).toHaveLength(3);
-  expect((await rowsOf(w, "run", asked({ source: "none" }))).get("run")).toEqual([]);
-  expect(runs[0]?.["sources"]).toEqual(["crm", "hr"]);
+it(
+  "the statement of runs adds up each balance by itself, as the runs of the ledger kept it",
+  { tags: "long" },
+  async () => {
+    const { w } = await decided();
+    const parts = await rowsOf(w, "run");
+    const runs = parts.get("run") ?? [];
+    expect(runs.map(({ job, state, exit_code: exit, balances }) => [job, state, exit, balances])).toEqual([
+      ["everything", "done", 0, true],
+      ["everything", "done", 5, true],
+      ["everything", "done", 4, true],
+    ]);
+    // Once more from the journal: each operation belongs to the run that sent it or left it.
+    const [first, second, third] = runs;
+    const counted = (run: Row | undefined, states: string): unknown =>
+      w.rows<{ n: number }>(
+        `select count(*) as n from operation where run_id = ? and state in (${states})`,
+        run?.["run"],
+      )[0]?.n;
+    expect(first?.["done"]).toBe(counted(first, "'done'"));
+    expect(second?.["unknown"]).toBe(1);
+    expect(third?.["held"]).toBe(counted(third, "'held'"));
+    const streams = parts.get("stream") ?? [];
+    expect(streams).toHaveLength(9);
+    expect(streams.every(({ balances }) => balances === true)).toBe(true);
+    const orders = streams.filter(({ stream }) => stream === "orders");
+    expect(orders.map(({ extracted, planned, quarantined }) => [extracted, planned, quarantined])).toEqual([
+      [3, 3, 0],
+      [5, 0, 1],
+      [5, expect.any(Number), expect.any(Number)],
+    ]);
+    const reads = parts.get("read") ?? [];
+    expect(reads).toHaveLength(9);
+    expect(new Set(reads.map(({ source }) => source))).toEqual(new Set(["crm", "hr"]));
+    const hr = await rowsOf(w, "run", asked({ source: "hr" }));
+    expect(hr.get("read")).toHaveLength(3);
+    expect((await rowsOf(w, "run", asked({ source: "none" }))).get("run")).toEqual([]);
+    expect(runs[0]?.["sources"]).toEqual(["crm", "hr"]);
 
-  w.tamper(
-    `update run set balance = json_set(balance, '$.streams[0].planned', 77) where id = '${String(first?.["run"])}'`,
-  );
-  const changed = await rowsOf(w, "run");
-  expect((changed.get("run") ?? []).map(({ balances }) => balances)).toEqual([false, true, true]);
-  expect((changed.get("stream") ?? []).filter(({ balances }) => balances !== true)).toHaveLength(1);
-});
+    w.tamper(
+      `update run set balance = json_set(balance, '$.streams[0].planned', 77) where id = '${String(first?.["run"])}'`,
+    );
+    const changed = await rowsOf(w, "run");
+    expect((changed.get("run") ?? []).map(({ balances }) => balances)).toEqual([false, true, true]);
+    expect((changed.get("stream") ?? []).filter(({ balances }) => balances !== true)).toHaveLength(1);
+  },
+);
 
-it("the statement of runs says for each reading how many records its stream left out, where the run kept it", async () => {
-  const w = await world({ records: company(3, 1) });
-  expect((await w.run("run", "everything")).exitCode).toBe(0);
-  const settings = readFileSync(w.path("crm-sync.yaml"), "utf8");
-  const leavesOut = (stream: string, ...ids: string[]): void => {
-    const place = new RegExp(`^( +)${stream}:\n`, "mu");
-    const skip = `skip: { path: id, in: [${ids.join(", ")}] }`;
-    expect(settings).toMatch(place);
-    writeFileSync(w.path("crm-sync.yaml"), settings.replace(place, `$1${stream}:\n$1  ${skip}\n`));
-  };
-  leavesOut("customers", "C2", "C3");
-  await w.run("run", "everything");
-  leavesOut("staff", "S1-1");
-  await w.run("run", "everything");
-  const read = (await rowsOf(w, "run")).get("read") ?? [];
-  expect(read.map(({ stream, skipped }) => [stream, skipped])).toEqual([
-    ["customers", 0],
-    ["orders", 0],
-    ["staff", 0],
-    ["customers", 2],
-    ["orders", 0],
-    ["staff", 0],
-    ["customers", 0],
-    ["orders", 0],
-    ["staff", 1],
-  ]);
-  const hr = await rowsOf(w, "run", asked({ source: "hr" }));
-  expect((hr.get("read") ?? []).map(({ skipped }) => skipped)).toEqual([0, 0, 1]);
+it(
+  "the statement of runs says for each reading how many records its stream left out, where the run kept it",
+  { tags: "long" },
+  async () => {
+    const w = await world({ records: company(3, 1) });
+    expect((await w.run("run", "everything")).exitCode).toBe(0);
+    const settings = readFileSync(w.path("crm-sync.yaml"), "utf8");
+    const leavesOut = (stream: string, ...ids: string[]): void => {
+      const place = new RegExp(`^( +)${stream}:\n`, "mu");
+      const skip = `skip: { path: id, in: [${ids.join(", ")}] }`;
+      expect(settings).toMatch(place);
+      writeFileSync(w.path("crm-sync.yaml"), settings.replace(place, `$1${stream}:\n$1  ${skip}\n`));
+    };
+    leavesOut("customers", "C2", "C3");
+    await w.run("run", "everything");
+    leavesOut("staff", "S1-1");
+    await w.run("run", "everything");
+    const read = (await rowsOf(w, "run")).get("read") ?? [];
+    expect(read.map(({ stream, skipped }) => [stream, skipped])).toEqual([
+      ["customers", 0],
+      ["orders", 0],
+      ["staff", 0],
+      ["customers", 2],
+      ["orders", 0],
+      ["staff", 0],
+      ["customers", 0],
+      ["orders", 0],
+      ["staff", 1],
+    ]);
+    const hr = await rowsOf(w, "run", asked({ source: "hr" }));
+    expect((hr.get("read") ?? []).map(({ skipped }) => skipped)).toEqual([0, 0, 1]);
 
-  w.tamper("update run set summary = null where started_at = (select min(started_at) from run)");
-  const older = (await rowsOf(w, "run")).get("read") ?? [];
-  expect(older.map(({ skipped }) => skipped)).toEqual([null, null, null, 2, 0, 0, 0, 0, 1]);
-});
+    w.tamper("update run set summary = null where started_at = (select min(started_at) from run)");
+    const older = (await rowsOf(w, "run")).get("read") ?? [];
+    expect(older.map(({ skipped }) => skipped)).toEqual([null, null, null, 2, 0, 0, 0, 0, 1]);
+  },
+);
 
 it("a stream balances where both sides are the same and the run said so", () => {
   const sums = {
@@ -193,46 +201,50 @@ it("a stream balances where both sides are the same and the run said so", () => 
   expect(streamBalances({ ...sums, rejected: 1, skipped: 0, adds: false })).toBe(false);
 });
 
-it("the header names the moment, whether the period was over, the head and the program, and refuses unknown filters", async () => {
-  const { w, before } = await decided();
-  const shape = statements.run.shape;
-  const now = await statementHeader(connection(w), shape, asked());
-  const [last] = w.rows<{ sequence: number; at: string }>(
-    "select sequence, at from audit order by sequence desc limit 1",
-  );
-  expect(now).toMatchObject({
-    kind: "run",
-    version: 3,
-    provisional: true,
-    auditHead: { sequence: last?.sequence },
-    program: expect.stringMatching(/^\d+\.\d+\.\d+/u),
-    ledger: expect.stringMatching(/^ledger_/u),
-  });
-  expect((now.asOf ?? "") >= (last?.at ?? "")).toBe(true);
-  const month = parsePeriod("2020-01", "UTC");
-  expect((await statementHeader(connection(w), shape, asked({}, { period: month }))).provisional).toBe(false);
-
-  const then = connection(w);
-  standAsOf(then, before);
-  const old = await statementHeader(then, shape, asked({}, { asOf: before }));
-  expect(old.asOf).toBe(before);
-  expect(old.auditHead?.sequence).toBeLessThan(last?.sequence ?? 0);
-  const [entry] = w.rows<{ hash: string }>("select hash from audit where sequence = ?", old.auditHead?.sequence);
-  expect(old.auditHead?.hash).toBe(entry?.hash);
-  await expect(statementHeader(then, shape, asked()), "a header of now").rejects.toThrow(/stands as of/u);
-
-  const known: Filters = { source: "crm", customer: "crm/C2", branch: "B1", product: "PID-1" };
-  expect((await statementHeader(connection(w), shape, asked(known))).filters).toEqual(known);
-  for (const [filters, message, cure] of [
-    [{ source: "crn" }, 'no source "crn"', "crm, hr"],
-    [{ customer: "crm/C22" }, 'no customer "crm/C22"', "crm/C2, crm/C1, crm/C3"],
-    [{ customer: "other/C2" }, 'no customer "other/C2"', "crm/C2"],
-    [{ branch: "B" }, 'no branch "B"', "B1?"],
-    [{ product: "PID-2" }, 'no product "PID-2"', "PID-1"],
-  ] as const)
-    await expect(statementHeader(connection(w), shape, asked(filters))).rejects.toMatchObject({
-      message: expect.stringContaining(message),
-      cure: expect.stringContaining(cure),
-      exitCode: 64,
+it(
+  "the header names the moment, whether the period was over, the head and the program, and refuses unknown filters",
+  { tags: "long" },
+  async () => {
+    const { w, before } = await decided();
+    const shape = statements.run.shape;
+    const now = await statementHeader(connection(w), shape, asked());
+    const [last] = w.rows<{ sequence: number; at: string }>(
+      "select sequence, at from audit order by sequence desc limit 1",
+    );
+    expect(now).toMatchObject({
+      kind: "run",
+      version: 3,
+      provisional: true,
+      auditHead: { sequence: last?.sequence },
+      program: expect.stringMatching(/^\d+\.\d+\.\d+/u),
+      ledger: expect.stringMatching(/^ledger_/u),
     });
-});
+    expect((now.asOf ?? "") >= (last?.at ?? "")).toBe(true);
+    const month = parsePeriod("2020-01", "UTC");
+    expect((await statementHeader(connection(w), shape, asked({}, { period: month }))).provisional).toBe(false);
+
+    const then = connection(w);
+    standAsOf(then, before);
+    const old = await statementHeader(then, shape, asked({}, { asOf: before }));
+    expect(old.asOf).toBe(before);
+    expect(old.auditHead?.sequence).toBeLessThan(last?.sequence ?? 0);
+    const [entry] = w.rows<{ hash: string }>("select hash from audit where sequence = ?", old.auditHead?.sequence);
+    expect(old.auditHead?.hash).toBe(entry?.hash);
+    await expect(statementHeader(then, shape, asked()), "a header of now").rejects.toThrow(/stands as of/u);
+
+    const known: Filters = { source: "crm", customer: "crm/C2", branch: "B1", product: "PID-1" };
+    expect((await statementHeader(connection(w), shape, asked(known))).filters).toEqual(known);
+    for (const [filters, message, cure] of [
+      [{ source: "crn" }, 'no source "crn"', "crm, hr"],
+      [{ customer: "crm/C22" }, 'no customer "crm/C22"', "crm/C2, crm/C1, crm/C3"],
+      [{ customer: "other/C2" }, 'no customer "other/C2"', "crm/C2"],
+      [{ branch: "B" }, 'no branch "B"', "B1?"],
+      [{ product: "PID-2" }, 'no product "PID-2"', "PID-1"],
+    ] as const)
+      await expect(statementHeader(connection(w), shape, asked(filters))).rejects.toMatchObject({
+        message: expect.stringContaining(message),
+        cure: expect.stringContaining(cure),
+        exitCode: 64,
+      });
+  },
+);

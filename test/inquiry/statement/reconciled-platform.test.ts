@@ -99,85 +99,95 @@ async function nodesSent(w: World, channelOrderId: string): Promise<number> {
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-it("compares the export, what was sent and what the platform shows, each cell computed a second way", async () => {
-  const w = await pricedWorld();
-  w.sandbox.contradict(["A43"]);
-  const first = await w.run("run", "everything");
-  expect(first.exitCode, first.stdout + first.stderr).toBe(0);
-  expect((await w.run("run", "verify")).exitCode).toBe(0);
+it(
+  "compares the export, what was sent and what the platform shows, each cell computed a second way",
+  { tags: "long" },
+  async () => {
+    const w = await pricedWorld();
+    w.sandbox.contradict(["A43"]);
+    const first = await w.run("run", "everything");
+    expect(first.exitCode, first.stdout + first.stderr).toBe(0);
+    expect((await w.run("run", "verify")).exitCode).toBe(0);
 
-  // A corrected amount, an order that cannot be used any more, and somebody who changes nodes by hand.
-  const [one, two] = w.orders;
-  if (one === undefined || two === undefined) throw new Error("there are orders");
-  w.orders.splice(0, 1, { ...one, total: "999.99" });
-  w.orders.splice(1, 1, { ...two, placedAt: "never" });
-  put(w);
-  const number = w.rows<{ number: string }>("select wire_number as number from asset_number where instance_id = 'A1'");
-  const assetNum = number[0]?.number ?? "";
-  w.sandbox.hand({ action: "change-product", assetNum, crmProductId: "A1-P", fields: { limitConcurrent: 8 } });
-  expect((await w.run("run", "everything")).exitCode).not.toBe(0);
-  await w.run("run", "verify");
+    // A corrected amount, an order that cannot be used any more, and somebody who changes nodes by hand.
+    const [one, two] = w.orders;
+    if (one === undefined || two === undefined) throw new Error("there are orders");
+    w.orders.splice(0, 1, { ...one, total: "999.99" });
+    w.orders.splice(1, 1, { ...two, placedAt: "never" });
+    put(w);
+    const number = w.rows<{ number: string }>(
+      "select wire_number as number from asset_number where instance_id = 'A1'",
+    );
+    const assetNum = number[0]?.number ?? "";
+    w.sandbox.hand({ action: "change-product", assetNum, crmProductId: "A1-P", fields: { limitConcurrent: 8 } });
+    expect((await w.run("run", "everything")).exitCode).not.toBe(0);
+    await w.run("run", "verify");
 
-  const period = thisMonth();
-  const { items = [], summary = [], corrected = [] } = await stated(w.path("ledger.db"), "reconciliation", { period });
-  expect(JSON.stringify([items, summary, corrected])).not.toMatch(canaries);
-  expect(summaryOf(summary)).toEqual(summaryFrom(items));
+    const period = thisMonth();
+    const {
+      items = [],
+      summary = [],
+      corrected = [],
+    } = await stated(w.path("ledger.db"), "reconciliation", { period });
+    expect(JSON.stringify([items, summary, corrected])).not.toMatch(canaries);
+    expect(summaryOf(summary)).toEqual(summaryFrom(items));
 
-  // The CRM's side and the one that was sent, from the export and from the bodies that the sandbox got.
-  for (const { id, total, currency } of w.orders) {
-    const [order = {}] = only(items, { level: "order", crm_order: `crm/${id}` });
-    const sent = id === "1" ? 594 : minor(total);
-    expect(cells(order, "crm_amount", "crm_amount_currency", "sent_amount", "sent_amount_currency")).toEqual([
-      minor(total),
-      currency,
-      sent,
-      currency,
+    // The CRM's side and the one that was sent, from the export and from the bodies that the sandbox got.
+    for (const { id, total, currency } of w.orders) {
+      const [order = {}] = only(items, { level: "order", crm_order: `crm/${id}` });
+      const sent = id === "1" ? 594 : minor(total);
+      expect(cells(order, "crm_amount", "crm_amount_currency", "sent_amount", "sent_amount_currency")).toEqual([
+        minor(total),
+        currency,
+        sent,
+        currency,
+      ]);
+      expect(order["amount_difference"]).toBe(minor(total) - sent);
+      const lines = only(items, { level: "product", crm_order: `crm/${id}` });
+      const sumOf = (name: string): number => lines.reduce((sum, row) => sum + Number(row[name]), 0);
+      expect(sumOf("sent_nodes")).toBe(await nodesSent(w, String(order["channel_order_id"])));
+      expect(sumOf("crm_nodes")).toBe(3 * lines.length);
+    }
+    const verdicts = only(items, { level: "order" }).map((row) => cells(row, "crm_order", "verdict", "ageing"));
+    expect(verdicts).toEqual([
+      ["crm/1", "different", "0-1 d"],
+      ["crm/2", "matched", null],
+      ["crm/3", "not-observable", "0-1 d"],
     ]);
-    expect(order["amount_difference"]).toBe(minor(total) - sent);
-    const lines = only(items, { level: "product", crm_order: `crm/${id}` });
-    const sumOf = (name: string): number => lines.reduce((sum, row) => sum + Number(row[name]), 0);
-    expect(sumOf("sent_nodes")).toBe(await nodesSent(w, String(order["channel_order_id"])));
-    expect(sumOf("crm_nodes")).toBe(3 * lines.length);
-  }
-  const verdicts = only(items, { level: "order" }).map((row) => cells(row, "crm_order", "verdict", "ageing"));
-  expect(verdicts).toEqual([
-    ["crm/1", "different", "0-1 d"],
-    ["crm/2", "matched", null],
-    ["crm/3", "not-observable", "0-1 d"],
-  ]);
 
-  // The platform's side, from its own reading calls.
-  for (const customer of ["C1", "C2"]) {
-    const { nodes, held } = await platformShows(w, customer);
-    const own = items.filter((row) => row["customer"] === `crm/${customer}`);
-    const shown = only(own, { level: "product", shown: true });
+    // The platform's side, from its own reading calls.
+    for (const customer of ["C1", "C2"]) {
+      const { nodes, held } = await platformShows(w, customer);
+      const own = items.filter((row) => row["customer"] === `crm/${customer}`);
+      const shown = only(own, { level: "product", shown: true });
+      expect(
+        new Map(shown.map((row) => [`${String(row["asset_number"])}/${String(row["item"])}`, row["observed_nodes"]])),
+      ).toEqual(nodes);
+      expect(only(own, { level: "assignment", shown: true }).map((row) => row["asset_number"])).toEqual(held);
+    }
+    const [drifted = {}] = only(items, { item: "A1-P" });
+    expect(cells(drifted, "verdict", "crm_nodes", "sent_nodes", "observed_nodes")).toEqual(["different", 3, 3, 8]);
+    const [kept] = w.rows<{ at: string }>("select first_seen as at from difference where level = 'product'");
+    expect(drifted["open_since"]).toBe(kept?.at);
+
+    expect(corrected.map((row) => cells(row, "crm_order", "before_amount", "after_amount", "amount_change"))).toEqual([
+      ["crm/1", 594, 99_999, 99_405],
+    ]);
+    const { corrections = [] } = await stated(w.path("ledger.db"), "corrections", { period });
     expect(
-      new Map(shown.map((row) => [`${String(row["asset_number"])}/${String(row["item"])}`, row["observed_nodes"]])),
-    ).toEqual(nodes);
-    expect(only(own, { level: "assignment", shown: true }).map((row) => row["asset_number"])).toEqual(held);
-  }
-  const [drifted = {}] = only(items, { item: "A1-P" });
-  expect(cells(drifted, "verdict", "crm_nodes", "sent_nodes", "observed_nodes")).toEqual(["different", 3, 3, 8]);
-  const [kept] = w.rows<{ at: string }>("select first_seen as at from difference where level = 'product'");
-  expect(drifted["open_since"]).toBe(kept?.at);
+      corrections.map((row) => cells(row, "crm_order", "before_amount", "after_amount", "became", "source")),
+    ).toEqual([["crm/1", 594, 99_999, "repriced", "crm"]]);
+    expect(corrections[0]?.["audit_sequence"]).toEqual(expect.any(Number));
 
-  expect(corrected.map((row) => cells(row, "crm_order", "before_amount", "after_amount", "amount_change"))).toEqual([
-    ["crm/1", 594, 99_999, 99_405],
-  ]);
-  const { corrections = [] } = await stated(w.path("ledger.db"), "corrections", { period });
-  expect(
-    corrections.map((row) => cells(row, "crm_order", "before_amount", "after_amount", "became", "source")),
-  ).toEqual([["crm/1", 594, 99_999, "repriced", "crm"]]);
-  expect(corrections[0]?.["audit_sequence"]).toEqual(expect.any(Number));
-
-  // What is at stake in quarantine is what the last usable form of the order costs.
-  const { exceptions = [] } = await stated(w.path("ledger.db"), "exceptions", { period });
-  expect(
-    only(exceptions, { kind: "quarantined" }).map((row) =>
-      cells(row, "record", "owner", "at_stake", "at_stake_currency"),
-    ),
-  ).toEqual([["order crm/2", "crm", 25_000, "USD"]]);
-}, 60_000);
+    // What is at stake in quarantine is what the last usable form of the order costs.
+    const { exceptions = [] } = await stated(w.path("ledger.db"), "exceptions", { period });
+    expect(
+      only(exceptions, { kind: "quarantined" }).map((row) =>
+        cells(row, "record", "owner", "at_stake", "at_stake_currency"),
+      ),
+    ).toEqual([["order crm/2", "crm", 25_000, "USD"]]);
+  },
+);
 
 it("takes what was amended as it was amended, and tells of the correction all the same", async () => {
   const w = await pricedWorld();
@@ -234,9 +244,9 @@ it("takes what was amended as it was amended, and tells of the correction all th
   );
   expect(entry?.body).toContain(step?.id);
   expect(entry?.kind).toBe("amend-order");
-}, 60_000);
+});
 
-it("counts what an order that moved was sent for at each customer that it was sent for", async () => {
+it("counts what an order that moved was sent for at each customer that it was sent for", { tags: "long" }, async () => {
   const w = await pricedWorld();
   expect((await w.run("run", "everything")).exitCode).toBe(0);
   const [one] = w.orders;
@@ -256,4 +266,4 @@ it("counts what an order that moved was sent for at each customer that it was se
     ["crm/C1", false, null, 594],
     ["crm/C2", true, 594, 594],
   ]);
-}, 60_000);
+});

@@ -32,40 +32,44 @@ async function unsentNeighbour(world: LedgerWorld): Promise<void> {
 }
 
 describe("the statement of reconciliation", () => {
-  it("adds its items up on three sides, each currency by itself, as the rows of the ledger do", async () => {
-    const { world } = await agreedWorld();
-    await unsentNeighbour(world);
-    const { summary = [], items = [], corrected } = await stated(world.path, "reconciliation");
-    expect(summaryOf(summary)).toEqual(summaryFrom(items));
-    expect(corrected).toEqual([]);
-    const [matched] = only(summary, { level: "order", verdict: "matched", currency: "EUR" });
-    expect(cells(matched ?? {}, "count", "crm_amount", "sent_amount", "observed_amount")).toEqual([
-      1, 12_300, 12_300, 12_300,
-    ]);
-    const [missing] = only(summary, { level: "product", verdict: "missing", currency: "USD" });
-    expect(cells(missing ?? {}, "count", "crm_units", "crm_nodes", "crm_amount", "sent_amount")).toEqual([
-      3,
-      3,
-      8,
-      300,
-      null,
-    ]);
-    expect(cells(missing ?? {}, "amount_crm_less_sent", "nodes_crm_less_sent", "nodes_sent_less_observed")).toEqual([
-      300, 8, 0,
-    ]);
-    // What the CRM's orders cost, by its own records.
-    const inCrm = rowsOf<{ currency: string; minor: number }>(
-      world.path,
-      `select body ->> '$.amount.currency' as currency, sum(body ->> '$.amount.minor') as minor from record
+  it(
+    "adds its items up on three sides, each currency by itself, as the rows of the ledger do",
+    { tags: "long" },
+    async () => {
+      const { world } = await agreedWorld();
+      await unsentNeighbour(world);
+      const { summary = [], items = [], corrected } = await stated(world.path, "reconciliation");
+      expect(summaryOf(summary)).toEqual(summaryFrom(items));
+      expect(corrected).toEqual([]);
+      const [matched] = only(summary, { level: "order", verdict: "matched", currency: "EUR" });
+      expect(cells(matched ?? {}, "count", "crm_amount", "sent_amount", "observed_amount")).toEqual([
+        1, 12_300, 12_300, 12_300,
+      ]);
+      const [missing] = only(summary, { level: "product", verdict: "missing", currency: "USD" });
+      expect(cells(missing ?? {}, "count", "crm_units", "crm_nodes", "crm_amount", "sent_amount")).toEqual([
+        3,
+        3,
+        8,
+        300,
+        null,
+      ]);
+      expect(cells(missing ?? {}, "amount_crm_less_sent", "nodes_crm_less_sent", "nodes_sent_less_observed")).toEqual([
+        300, 8, 0,
+      ]);
+      // What the CRM's orders cost, by its own records.
+      const inCrm = rowsOf<{ currency: string; minor: number }>(
+        world.path,
+        `select body ->> '$.amount.currency' as currency, sum(body ->> '$.amount.minor') as minor from record
          join record_version using (stream, namespace, id, version) where stream = 'orders' group by 1`,
-    );
-    const ofOrders = only(summary, { level: "order" }).map((row) => ({
-      currency: row["currency"],
-      minor: row["crm_amount"],
-    }));
-    expect(ofOrders).toEqual(inCrm);
-    expect(JSON.stringify(items)).not.toMatch(canaries);
-  });
+      );
+      const ofOrders = only(summary, { level: "order" }).map((row) => ({
+        currency: row["currency"],
+        minor: row["crm_amount"],
+      }));
+      expect(ofOrders).toEqual(inCrm);
+      expect(JSON.stringify(items)).not.toMatch(canaries);
+    },
+  );
 
   it("does not match an amount that was corrected after the order was placed, and says both", async () => {
     const { world } = await agreedWorld();

@@ -44,42 +44,46 @@ const order = (minor: number): Order => orderRecord("O1", "C1", { amount: { curr
 const only = (rows: readonly Row[] | undefined, level: string): Row[] =>
   (rows ?? []).filter((row) => row["level"] === level);
 
-it("an amount within the tolerance of its currency is matched, and the statement says what was tolerated", async () => {
-  const { world } = await agreedWorld();
-  await world.read("orders", [{ orders: order(12_305) }]);
-  const verdict = async (money: Record<string, string>): Promise<unknown> => {
-    const { items } = await statementOf(world.path, "reconciliation", ever, { tolerances: tolerances({ money }) });
-    return cells(only(items, "order"), "verdict", "within_tolerance")[0];
-  };
-  expect(await verdict({ EUR: "0.04" })).toEqual(["different", false]);
-  expect(await verdict({ EUR: "0.05" })).toEqual(["matched", true]);
-  expect(await verdict({ USD: "9" })).toEqual(["different", false]);
+it(
+  "an amount within the tolerance of its currency is matched, and the statement says what was tolerated",
+  { tags: "long" },
+  async () => {
+    const { world } = await agreedWorld();
+    await world.read("orders", [{ orders: order(12_305) }]);
+    const verdict = async (money: Record<string, string>): Promise<unknown> => {
+      const { items } = await statementOf(world.path, "reconciliation", ever, { tolerances: tolerances({ money }) });
+      return cells(only(items, "order"), "verdict", "within_tolerance")[0];
+    };
+    expect(await verdict({ EUR: "0.04" })).toEqual(["different", false]);
+    expect(await verdict({ EUR: "0.05" })).toEqual(["matched", true]);
+    expect(await verdict({ USD: "9" })).toEqual(["different", false]);
 
-  const ledger = new ReadOnlyLedger(world.path, openReadOnly(world.path));
-  const request = {
-    period: ever,
-    by: "happened",
-    filters: {},
-    tolerances: tolerances({ money: { EUR: "0.05", JPY: "1" }, termSeconds: 60, transitDays: 3, ageing: [5] }),
-  } as const;
-  for (const kind of ["reconciliation", "exceptions"] as const) {
-    let json = "";
-    for await (const { chunk } of statement(ledger, kind, request, "json", "x"))
-      json += typeof chunk === "string" ? chunk : new TextDecoder().decode(chunk);
-    expect(parseJson(json)).toMatchObject({
-      header: {
-        tolerances: { money: { EUR: "0.05", JPY: "1" }, seconds: 60, transitDays: 3, ageing: [5] },
-      },
-    });
-    let page = "";
-    for await (const { chunk } of statement(ledger, kind, request, "html", "x")) page += String(chunk);
-    expect(page).toContain("amounts: 0.05 EUR, 1 JPY; terms: 60 s; in transit: 3 d; ages: 5 d");
-  }
-  let orders = "";
-  for await (const { chunk } of statement(ledger, "orders", request, "json", "x")) orders += String(chunk);
-  expect(orders, "what tolerates nothing says nothing of it").not.toContain("tolerances");
-  ledger.close();
-});
+    const ledger = new ReadOnlyLedger(world.path, openReadOnly(world.path));
+    const request = {
+      period: ever,
+      by: "happened",
+      filters: {},
+      tolerances: tolerances({ money: { EUR: "0.05", JPY: "1" }, termSeconds: 60, transitDays: 3, ageing: [5] }),
+    } as const;
+    for (const kind of ["reconciliation", "exceptions"] as const) {
+      let json = "";
+      for await (const { chunk } of statement(ledger, kind, request, "json", "x"))
+        json += typeof chunk === "string" ? chunk : new TextDecoder().decode(chunk);
+      expect(parseJson(json)).toMatchObject({
+        header: {
+          tolerances: { money: { EUR: "0.05", JPY: "1" }, seconds: 60, transitDays: 3, ageing: [5] },
+        },
+      });
+      let page = "";
+      for await (const { chunk } of statement(ledger, kind, request, "html", "x")) page += String(chunk);
+      expect(page).toContain("amounts: 0.05 EUR, 1 JPY; terms: 60 s; in transit: 3 d; ages: 5 d");
+    }
+    let orders = "";
+    for await (const { chunk } of statement(ledger, "orders", request, "json", "x")) orders += String(chunk);
+    expect(orders, "what tolerates nothing says nothing of it").not.toContain("tolerances");
+    ledger.close();
+  },
+);
 
 it("what was sent lately and is not shown is in transit for as many days, and missing after them", async () => {
   const { world, shown } = await agreedWorld();

@@ -70,62 +70,70 @@ it("corrections of prices, nodes, terms, products and packages are the edits of 
   expectWhole(of, { rows: corrections, computed, apart: made });
 });
 
-it("exceptions wait since the run that met them, for the people and with the money of the orders that wait", async () => {
-  decided = await january(books);
-  const troubles = januaryTroubles(books, decided);
-  for (const [label, known] of [
-    ["2027-01", month("2027-01").to],
-    ["2027-02", decided.approved.at],
-  ] as const) {
-    const period = month(label);
-    const parts = await statementOf(books.ledger, "exceptions", period);
-    const rows = exceptionsOf(books.told, troubles, { to: period.to, known });
-    const of = (part: string) => ({ kind: "exceptions", part, what: label }) as const;
-    expectWhole(of("exceptions"), { rows: parts["exceptions"], computed: rows, apart: words });
-    expectWhole(of("summary"), { rows: parts["summary"], computed: exceptionTotals(rows) });
-    const orders = concernedOf(books.told, troubles, period.to);
-    const apart = { operation: words.operation, hold: words.hold };
-    expectWhole(of("orders"), { rows: parts["orders"], computed: orders, apart });
-  }
-});
+it(
+  "exceptions wait since the run that met them, for the people and with the money of the orders that wait",
+  { tags: "long" },
+  async () => {
+    decided = await january(books);
+    const troubles = januaryTroubles(books, decided);
+    for (const [label, known] of [
+      ["2027-01", month("2027-01").to],
+      ["2027-02", decided.approved.at],
+    ] as const) {
+      const period = month(label);
+      const parts = await statementOf(books.ledger, "exceptions", period);
+      const rows = exceptionsOf(books.told, troubles, { to: period.to, known });
+      const of = (part: string) => ({ kind: "exceptions", part, what: label }) as const;
+      expectWhole(of("exceptions"), { rows: parts["exceptions"], computed: rows, apart: words });
+      expectWhole(of("summary"), { rows: parts["summary"], computed: exceptionTotals(rows) });
+      const orders = concernedOf(books.told, troubles, period.to);
+      const apart = { operation: words.operation, hold: words.hold };
+      expectWhole(of("orders"), { rows: parts["orders"], computed: orders, apart });
+    }
+  },
+);
 
-it("runs say what was refused, held, unknown and waited, and activity who decided what and why", async () => {
-  const own = books.told.filter(({ at }) => at.startsWith("2027-01"));
-  const before = books.told.filter(({ at, job }) => at < "2027" && job === "everything");
-  const { run, stream, read } = await statementOf(books.ledger, "run", month("2027-01"));
-  const of = (part: string) => ({ kind: "run", part, what: "January" }) as const;
-  const { audit_sequence } = made;
-  expectWhole(of("run"), { rows: run, computed: runsOf(own, januaryBalance), apart: { audit_sequence } });
-  expectWhole(of("stream"), { rows: stream, computed: streamsOf(own, before.at(-1), januaryBalance) });
-  const bad = ({ orders }: (typeof own)[number]) => orders.filter(({ placedAt }) => placedAt === "never").length;
-  expectWhole(of("read"), { rows: read, computed: readsOf(own, 3 * before.length + 1, bad) });
+it(
+  "runs say what was refused, held, unknown and waited, and activity who decided what and why",
+  { tags: "long" },
+  async () => {
+    const own = books.told.filter(({ at }) => at.startsWith("2027-01"));
+    const before = books.told.filter(({ at, job }) => at < "2027" && job === "everything");
+    const { run, stream, read } = await statementOf(books.ledger, "run", month("2027-01"));
+    const of = (part: string) => ({ kind: "run", part, what: "January" }) as const;
+    const { audit_sequence } = made;
+    expectWhole(of("run"), { rows: run, computed: runsOf(own, januaryBalance), apart: { audit_sequence } });
+    expectWhole(of("stream"), { rows: stream, computed: streamsOf(own, before.at(-1), januaryBalance) });
+    const bad = ({ orders }: (typeof own)[number]) => orders.filter(({ placedAt }) => placedAt === "never").length;
+    expectWhole(of("read"), { rows: read, computed: readsOf(own, 3 * before.length + 1, bad) });
 
-  const { settled, approved } = decided;
-  const sentBy = own.find(({ at }) => at.startsWith("2027-01-26"))?.id ?? null;
-  const who = ({ at, who: person, reason }: Decision) => ({ ...nobody, at, who: person, reason, operation: null });
-  const activity = { kind: "activity", part: "activity", what: "February" } as const;
-  const computed = [
-    {
-      ...who(settled),
-      what: "settled",
-      kind: "not-applied",
-      subject: "order:crm/O10",
-      customer: "crm/C2",
-      decision: "not-applied",
-      run: sentBy,
-      operation: settled.id,
-    },
-    {
-      ...who(approved),
-      what: "approved",
-      kind: "hold-approved",
-      subject: "customer:crm/C2",
-      customer: "crm/C2",
-      hold: approved.id,
-    },
-  ];
-  const february = await statementOf(books.ledger, "activity", month("2027-02"));
-  expectWhole(activity, { rows: february["activity"], computed, apart: { audit_sequence } });
-  const inJanuary = await statementOf(books.ledger, "activity", month("2027-01"));
-  expectWhole(activity, { rows: inJanuary["activity"], computed: ranOf(own), apart: made });
-});
+    const { settled, approved } = decided;
+    const sentBy = own.find(({ at }) => at.startsWith("2027-01-26"))?.id ?? null;
+    const who = ({ at, who: person, reason }: Decision) => ({ ...nobody, at, who: person, reason, operation: null });
+    const activity = { kind: "activity", part: "activity", what: "February" } as const;
+    const computed = [
+      {
+        ...who(settled),
+        what: "settled",
+        kind: "not-applied",
+        subject: "order:crm/O10",
+        customer: "crm/C2",
+        decision: "not-applied",
+        run: sentBy,
+        operation: settled.id,
+      },
+      {
+        ...who(approved),
+        what: "approved",
+        kind: "hold-approved",
+        subject: "customer:crm/C2",
+        customer: "crm/C2",
+        hold: approved.id,
+      },
+    ];
+    const february = await statementOf(books.ledger, "activity", month("2027-02"));
+    expectWhole(activity, { rows: february["activity"], computed, apart: { audit_sequence } });
+    const inJanuary = await statementOf(books.ledger, "activity", month("2027-01"));
+    expectWhole(activity, { rows: inJanuary["activity"], computed: ranOf(own), apart: made });
+  },
+);

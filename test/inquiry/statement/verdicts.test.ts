@@ -21,7 +21,7 @@ async function verdicts(world: LedgerWorld): Promise<Record<string, number>> {
 const firstOf = (list: Cell | undefined): unknown => (Array.isArray(list) ? list[0] : undefined);
 
 describe("the verdicts of a reconciliation", () => {
-  it("matches everything that the CRM wants, was sent, and is shown equal", async () => {
+  it("matches everything that the CRM wants, was sent, and is shown equal", { tags: "long" }, async () => {
     const { world } = await agreedWorld();
     expect(await verdicts(world)).toEqual({
       "assignment matched": 1,

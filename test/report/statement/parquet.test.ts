@@ -92,7 +92,7 @@ describe("a statement as Parquet", async () => {
     });
   });
 
-  it("holds rows in groups of bounded size, whatever their number", async () => {
+  it("holds rows in groups of bounded size, whatever their number", { tags: "long" }, async () => {
     const rows = Array.from({ length: 12_501 }, (_, index): PartRow => {
       return { part: "lines", row: { order: `${index}`, currency: index % 2 === 0 ? "EUR" : "JPY", amount: index } };
     });

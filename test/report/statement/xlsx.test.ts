@@ -182,7 +182,7 @@ describe("a statement as XLSX", () => {
     }
   });
 
-  it("has the same bytes when it is made again", async () => {
+  it("has the same bytes when it is made again", { tags: "long" }, async () => {
     const bytes = await workbookBytes();
     expect(await workbookBytes()).toEqual(bytes);
     const maker = join(import.meta.dirname, "processes", "make-xlsx.ts");

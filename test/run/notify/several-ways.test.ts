@@ -87,7 +87,7 @@ it("what stands is told by each way when it begins, grows, still stands a day la
   ]);
 });
 
-it("a way hears the same whatever becomes of another one", async () => {
+it("a way hears the same whatever becomes of another one", { tags: "long" }, async () => {
   const [a, b, alone] = [await hook(), await hook(), await hook()];
   const step = fc.record({
     counts: fc.array(fc.nat({ max: 2 }), { minLength: 3, maxLength: 3 }),

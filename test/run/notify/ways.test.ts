@@ -107,26 +107,30 @@ describe.each(["slack", "teams"] as const)("a message by %s", (kind) => {
     [500, "answered HTTP 500"],
     [302, "answered HTTP 302"],
     [undefined, "took longer than 300 ms"],
-  ])("is not delivered where the answer is %s, and no word of the address is in the reason", async (status, reason) => {
-    const { url, got } = await receiver(status);
-    const sent = await send({ kind, url: "env:CHAT", timeoutMs: 300 }, { secrets: { "env:CHAT": url } });
-    expect(sent.problem).toContain(reason);
-    expect(sent.problem).not.toMatch(/127\.0\.0\.1|chat-secret|services/u);
-    expect(got).toHaveLength(1);
-  });
+  ])(
+    "is not delivered where the answer is %s, and no word of the address is in the reason",
+    { tags: "long" },
+    async (status, reason) => {
+      const { url, got } = await receiver(status);
+      const sent = await send({ kind, url: "env:CHAT", timeoutMs: 300 }, { secrets: { "env:CHAT": url } });
+      expect(sent.problem).toContain(reason);
+      expect(sent.problem).not.toMatch(/127\.0\.0\.1|chat-secret|services/u);
+      expect(got).toHaveLength(1);
+    },
+  );
 
   it.each([
     ["http://hooks.example.com/chat-secret", "not https"],
     ["hooks.example.com/chat-secret", "no address"],
     ["http://127.0.0.1:1/chat-secret", "could not be reached (ECONNREFUSED)"],
     ["https://no-such-host.invalid/chat-secret", "could not be reached ("],
-  ])("is not delivered to %s", async (url, reason) => {
+  ])("is not delivered to %s", { tags: "long" }, async (url, reason) => {
     const sent = await send({ kind, url: "env:CHAT" }, { secrets: { "env:CHAT": url } });
     expect(sent.problem).toContain(reason);
     expect(sent.problem).not.toMatch(/chat-secret|example\.com|invalid/u);
   });
 
-  it("is not delivered to a server whose certificate nobody vouches for", async () => {
+  it("is not delivered to a server whose certificate nobody vouches for", { tags: "long" }, async () => {
     const place = folder();
     const [key, cert] = [join(place, "key.pem"), join(place, "cert.pem")];
     const subject = ["-subj", "/CN=127.0.0.1", "-days", "2", "-nodes", "-newkey", "rsa:2048"];
@@ -214,7 +218,7 @@ describe("a message by mail", () => {
     expect(server.received).toHaveLength(1);
   });
 
-  it("is given up where a server never comes to an end, however much it says", async () => {
+  it("is given up where a server never comes to an end, however much it says", { tags: "long" }, async () => {
     const server = createPlainServer((socket) => {
       socket.write("220 welcome\r\n");
       const dripping = setInterval(() => socket.write("250-and more\r\n"), 20);

@@ -35,7 +35,7 @@ function wants(w: World, person: string, lock: string, ...assets: string[]): voi
 const lentIn = (w: World): number => w.sandbox.state().lentAssets;
 
 describe("a lock that the CRM wants lent", () => {
-  it("is lent once, with the assets that the person holds, and no other customer's", async () => {
+  it("is lent once, with the assets that the person holds, and no other customer's", { tags: "long" }, async () => {
     const w = await synchronised();
     const lock = numberOf(w, "C1-LOCK");
     wants(w, "S1-1", lock, "O1-A1");
@@ -51,36 +51,44 @@ describe("a lock that the CRM wants lent", () => {
     expect((await w.does("resync", "--customer", "C1")).calls, "looked at again").toEqual({});
   });
 
-  it("waits for nothing after a rebuild where it is lent as the CRM wants, and for a person where it is lent to another", async () => {
-    const w = await synchronised();
-    wants(w, "S1-1", numberOf(w, "C1-LOCK"), "O1-A1");
-    wants(w, "S2-1", numberOf(w, "C2-LOCK"), "O2-A1");
-    expect(await w.does("run", "everything")).toMatchObject({ exitCode: 0, calls: { M10: 2 } });
-    const lock = numberOf(w, "C2-LOCK");
-    w.environment["CRM_SYNC__ledger__path"] = "second.db";
-    w.staff = w.staff.map((row) => (row.id === "S2-1" ? { ...row, borrows: [] } : row));
-    wants(w, "S2-2", lock, "O2-A2");
-    await w.does("rebuild");
-    const then = await w.does("run", "everything");
-    expect([then.exitCode, then.calls], then.stdout).toEqual([3, {}]);
-    expect((await w.run("explain", "staff", "S1-1")).stdout).not.toContain("loan.lock-lent");
-    expect((await w.run("explain", "staff", "S2-2")).stdout).toContain("loan.lock-lent");
-  });
+  it(
+    "waits for nothing after a rebuild where it is lent as the CRM wants, and for a person where it is lent to another",
+    { tags: "long" },
+    async () => {
+      const w = await synchronised();
+      wants(w, "S1-1", numberOf(w, "C1-LOCK"), "O1-A1");
+      wants(w, "S2-1", numberOf(w, "C2-LOCK"), "O2-A1");
+      expect(await w.does("run", "everything")).toMatchObject({ exitCode: 0, calls: { M10: 2 } });
+      const lock = numberOf(w, "C2-LOCK");
+      w.environment["CRM_SYNC__ledger__path"] = "second.db";
+      w.staff = w.staff.map((row) => (row.id === "S2-1" ? { ...row, borrows: [] } : row));
+      wants(w, "S2-2", lock, "O2-A2");
+      await w.does("rebuild");
+      const then = await w.does("run", "everything");
+      expect([then.exitCode, then.calls], then.stdout).toEqual([3, {}]);
+      expect((await w.run("explain", "staff", "S1-1")).stdout).not.toContain("loan.lock-lent");
+      expect((await w.run("explain", "staff", "S2-2")).stdout).toContain("loan.lock-lent");
+    },
+  );
 
-  it("waits where the platform does not show that it can be lent, and is lent once it does", async () => {
-    const w = await synchronised();
-    const [first, second] = [numberOf(w, "C1-LOCK"), numberOf(w, "C2-LOCK")];
-    wants(w, "S1-1", first, "O1-A2");
-    wants(w, "S1-2", second, "O1-A2");
-    expect(await w.does("run", "everything")).toMatchObject({ exitCode: 3, calls: {} });
-    expect((await w.run("explain", "staff", "S1-1")).stdout).toContain("loan.not-held");
-    expect((await w.run("explain", "staff", "S1-2")).stdout).toContain("loan.lock-not-shown");
-    wants(w, "S1-2", first, "O1-A2");
-    wants(w, "S1-1", first, "O1-A1");
-    const ended = await w.does("run", "everything");
-    expect([ended.exitCode, ended.calls, lentIn(w)], "one lock is lent to one of them").toEqual([3, { M10: 1 }, 1]);
-    expect((await w.run("explain", "staff", "S1-2")).stdout).toContain("loan.lock-lent");
-  });
+  it(
+    "waits where the platform does not show that it can be lent, and is lent once it does",
+    { tags: "long" },
+    async () => {
+      const w = await synchronised();
+      const [first, second] = [numberOf(w, "C1-LOCK"), numberOf(w, "C2-LOCK")];
+      wants(w, "S1-1", first, "O1-A2");
+      wants(w, "S1-2", second, "O1-A2");
+      expect(await w.does("run", "everything")).toMatchObject({ exitCode: 3, calls: {} });
+      expect((await w.run("explain", "staff", "S1-1")).stdout).toContain("loan.not-held");
+      expect((await w.run("explain", "staff", "S1-2")).stdout).toContain("loan.lock-not-shown");
+      wants(w, "S1-2", first, "O1-A2");
+      wants(w, "S1-1", first, "O1-A1");
+      const ended = await w.does("run", "everything");
+      expect([ended.exitCode, ended.calls, lentIn(w)], "one lock is lent to one of them").toEqual([3, { M10: 1 }, 1]);
+      expect((await w.run("explain", "staff", "S1-2")).stdout).toContain("loan.lock-lent");
+    },
+  );
 
   it("is lent to a new person in the run that gives the asset", async () => {
     const w = await synchronised();
@@ -93,7 +101,7 @@ describe("a lock that the CRM wants lent", () => {
     expect(lentIn(w)).toBe(1);
   });
 
-  it("waits for a person who approves this very loan, by default", async () => {
+  it("waits for a person who approves this very loan, by default", { tags: "long" }, async () => {
     const w = await synchronised();
     w.environment = { ...w.environment, CRM_SYNC__policies__loans__lent: undefined };
     wants(w, "S1-1", numberOf(w, "C1-LOCK"), "O1-A1");
@@ -106,7 +114,7 @@ describe("a lock that the CRM wants lent", () => {
     expect(lentIn(w)).toBe(1);
   });
 
-  it("is only told of where the policy says so", async () => {
+  it("is only told of where the policy says so", { tags: "long" }, async () => {
     const w = await synchronised();
     w.environment = { ...w.environment, CRM_SYNC__policies__loans__lent: "report" };
     wants(w, "S1-1", numberOf(w, "C1-LOCK"), "O1-A1");
@@ -114,7 +122,7 @@ describe("a lock that the CRM wants lent", () => {
     expect((await w.run("explain", "staff", "S1-1")).stdout).toContain("policies.loans.lent is report");
   });
 
-  it("cannot be disabled while it is lent: status 3, and the next run tries again", async () => {
+  it("cannot be disabled while it is lent: status 3, and the next run tries again", { tags: "long" }, async () => {
     const w = await synchronised();
     const lock = numberOf(w, "C1-LOCK");
     wants(w, "S1-1", lock, "O1-A1");
@@ -124,25 +132,29 @@ describe("a lock that the CRM wants lent", () => {
   });
 });
 
-it("a lock that was given back and that the CRM wants lent once more is told of, and lent by a person's word", async () => {
-  const w = await synchronised();
-  const lock = numberOf(w, "C1-LOCK");
-  wants(w, "S1-1", lock, "O1-A1");
-  expect((await w.does("run", "everything")).calls).toEqual({ M10: 1 });
-  w.staff = w.staff.map((row) => (row.id === "S1-1" ? { ...row, borrows: [] } : row));
-  w.write();
-  expect(await w.does("run", "everything")).toMatchObject({ exitCode: 0, calls: {} });
-  w.sandbox.hand({ action: "return-loan", lock });
-  wants(w, "S1-1", lock, "O1-A1");
-  for (const _ of [1, 2]) expect(await w.does("run", "everything")).toMatchObject({ exitCode: 3, calls: {} });
-  expect((await w.run("explain", "staff", "S1-1")).stdout).toContain("loan.returned");
-  const asset = ["--asset", numberOf(w, "O1-A1")];
-  const byHand = await w.does("borrow", "C1", "--staff", "S1-1", "--lock", lock, ...asset, "--reason", "asked again");
-  expect([byHand.exitCode, byHand.calls, lentIn(w)], byHand.stdout + byHand.stderr).toEqual([0, { M10: 1 }, 1]);
-  expect(await w.does("run", "everything")).toMatchObject({ exitCode: 0, calls: {} });
-});
+it(
+  "a lock that was given back and that the CRM wants lent once more is told of, and lent by a person's word",
+  { tags: "long" },
+  async () => {
+    const w = await synchronised();
+    const lock = numberOf(w, "C1-LOCK");
+    wants(w, "S1-1", lock, "O1-A1");
+    expect((await w.does("run", "everything")).calls).toEqual({ M10: 1 });
+    w.staff = w.staff.map((row) => (row.id === "S1-1" ? { ...row, borrows: [] } : row));
+    w.write();
+    expect(await w.does("run", "everything")).toMatchObject({ exitCode: 0, calls: {} });
+    w.sandbox.hand({ action: "return-loan", lock });
+    wants(w, "S1-1", lock, "O1-A1");
+    for (const _ of [1, 2]) expect(await w.does("run", "everything")).toMatchObject({ exitCode: 3, calls: {} });
+    expect((await w.run("explain", "staff", "S1-1")).stdout).toContain("loan.returned");
+    const asset = ["--asset", numberOf(w, "O1-A1")];
+    const byHand = await w.does("borrow", "C1", "--staff", "S1-1", "--lock", lock, ...asset, "--reason", "asked again");
+    expect([byHand.exitCode, byHand.calls, lentIn(w)], byHand.stdout + byHand.stderr).toEqual([0, { M10: 1 }, 1]);
+    expect(await w.does("run", "everything")).toMatchObject({ exitCode: 0, calls: {} });
+  },
+);
 
-it("a lock that is lent stops the deletion of its assets and says to whom", async () => {
+it("a lock that is lent stops the deletion of its assets and says to whom", { tags: "long" }, async () => {
   const w = await synchronised();
   const [lock, held] = [numberOf(w, "C1-LOCK"), numberOf(w, "O1-A1")];
   wants(w, "S1-1", lock, "O1-A1");
@@ -178,7 +190,7 @@ describe("what is to go while M6 is short and E8 shows it", () => {
     w.write();
   }
 
-  it("stays where it may be lent: E8 does not say", async () => {
+  it("stays where it may be lent: E8 does not say", { tags: "long" }, async () => {
     const w = await synchronised();
     wants(w, "S1-1", numberOf(w, "C1-LOCK"), "O1-A1");
     expect((await w.does("run", "everything")).calls).toEqual({ M10: 1 });
@@ -190,7 +202,7 @@ describe("what is to go while M6 is short and E8 shows it", () => {
     expect((await w.run("explain", "order", "O1")).stdout).toContain("asset.lending-unknown");
   });
 
-  it("goes where it is for lending and M8 shows it as lent to nobody", async () => {
+  it("goes where it is for lending and M8 shows it as lent to nobody", { tags: "long" }, async () => {
     const w = await placedOrders({ first: { assets: [{ id: "A1", forLending: true }] } });
     w.environment = { ...w.environment, ...cancelled };
     w.sandbox.faults.add({ operation: "M6", fault: "shortPage", drop: 1 });

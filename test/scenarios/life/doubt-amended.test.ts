@@ -4,6 +4,7 @@ import { amend, line, orderOf, placedOrders, waitsFor } from "./placed-orders.ts
 
 it.each(["appliedNoReply", "resetBefore"] as const)(
   "an amendment of an order in doubt waits until it is known what became of the order (%s)",
+  { tags: "long" },
   async (fault) => {
     const w = await placedOrders();
     const about = enterpriseOf(w, "C1");

@@ -56,29 +56,33 @@ async function twoReadings(w: World): Promise<void> {
 const differs = (w: World): unknown[] =>
   w.rows("select customer_id, level, subject, detail from difference where ended_at is null and class = 'different'");
 
-it("a name and a department that somebody changed are set again by one M2, after two whole readings", async () => {
-  const w = await readBack("apply");
-  const before = await everybody(w);
-  await byHand(w, { name: "by hand", departmentId: "8" });
-  expect((await w.run("run", "verify")).exitCode).toBe(3);
-  for (const words of [
-    ["run", "everything"],
-    ["resync", "--customer", "C1"],
-  ])
-    expect((await w.does(...words)).calls, "one reading is not enough").toEqual({});
-  await sleep(settleMs + 10);
-  const told = await w.run("run", "verify");
-  expect([told.exitCode, told.stdout]).toEqual([
-    3,
-    expect.stringContaining("M5 shows another name and department than was sent"),
-  ]);
-  expect((await w.run("plan")).stdout).toContain("M5 shows another name and department than was sent");
-  expect(outcome(await w.does("run", "everything"))).toEqual([0, { M2: 1 }]);
-  expect(await everybody(w)).toEqual(before);
-  for (const _ of [1, 2]) expect(outcome(await w.does("run", "everything"))).toEqual([0, {}]);
-  expect((await w.run("run", "verify")).exitCode).toBe(0);
-  expect(differs(w)).toEqual([]);
-});
+it(
+  "a name and a department that somebody changed are set again by one M2, after two whole readings",
+  { tags: "long" },
+  async () => {
+    const w = await readBack("apply");
+    const before = await everybody(w);
+    await byHand(w, { name: "by hand", departmentId: "8" });
+    expect((await w.run("run", "verify")).exitCode).toBe(3);
+    for (const words of [
+      ["run", "everything"],
+      ["resync", "--customer", "C1"],
+    ])
+      expect((await w.does(...words)).calls, "one reading is not enough").toEqual({});
+    await sleep(settleMs + 10);
+    const told = await w.run("run", "verify");
+    expect([told.exitCode, told.stdout]).toEqual([
+      3,
+      expect.stringContaining("M5 shows another name and department than was sent"),
+    ]);
+    expect((await w.run("plan")).stdout).toContain("M5 shows another name and department than was sent");
+    expect(outcome(await w.does("run", "everything"))).toEqual([0, { M2: 1 }]);
+    expect(await everybody(w)).toEqual(before);
+    for (const _ of [1, 2]) expect(outcome(await w.does("run", "everything"))).toEqual([0, {}]);
+    expect((await w.run("run", "verify")).exitCode).toBe(0);
+    expect(differs(w)).toEqual([]);
+  },
+);
 
 it("by default it is told of, by its field alone, and nothing is done of it", async () => {
   const w = await readBack();
@@ -93,35 +97,43 @@ it("by default it is told of, by its field alone, and nothing is done of it", as
   expect(JSON.stringify(w.rows("select * from observation"))).not.toContain("by hand");
 });
 
-it("a policy that holds it asks a person, and a value that is right again by then is not sent", async () => {
-  const w = await readBack("hold");
-  await byHand(w, { mobile: "13900000000" });
-  await byHand(w, { name: "by hand" }, `${canary.login}2x1`, "C2");
-  await twoReadings(w);
-  const held = await w.does("run", "everything");
-  expect(outcome(held), held.stdout).toEqual([4, {}]);
-  await byHand(w, { name: personOf(w, "S2-1").name ?? canary.person }, `${canary.login}2x1`, "C2");
-  for (const { id } of w.rows<{ id: string }>("select id from hold where state = 'open'"))
-    expect((await w.run("approve", id, "--reason", "asked the customer")).exitCode).toBe(0);
-  const set = await w.does("run", "everything");
-  expect(set.calls, set.stdout).toEqual({ M2: 1 });
-  expect((await shown(w)).passwordMobile).toBe(canary.mobile);
-  expect((await w.run("run", "verify")).exitCode).toBe(0);
-});
+it(
+  "a policy that holds it asks a person, and a value that is right again by then is not sent",
+  { tags: "long" },
+  async () => {
+    const w = await readBack("hold");
+    await byHand(w, { mobile: "13900000000" });
+    await byHand(w, { name: "by hand" }, `${canary.login}2x1`, "C2");
+    await twoReadings(w);
+    const held = await w.does("run", "everything");
+    expect(outcome(held), held.stdout).toEqual([4, {}]);
+    await byHand(w, { name: personOf(w, "S2-1").name ?? canary.person }, `${canary.login}2x1`, "C2");
+    for (const { id } of w.rows<{ id: string }>("select id from hold where state = 'open'"))
+      expect((await w.run("approve", id, "--reason", "asked the customer")).exitCode).toBe(0);
+    const set = await w.does("run", "everything");
+    expect(set.calls, set.stdout).toEqual({ M2: 1 });
+    expect((await shown(w)).passwordMobile).toBe(canary.mobile);
+    expect((await w.run("run", "verify")).exitCode).toBe(0);
+  },
+);
 
-it("what the CRM has otherwise by now, or does not give, is no difference of the platform", async () => {
-  const w = await readBack("apply");
-  rule(w, "staff.edited", "report");
-  personOf(w, "S1-1").name = `${canary.person} married`;
-  w.write();
-  await w.run("run", "everything");
-  await byHand(w, { name: "by hand" });
-  await twoReadings(w);
-  expect((await w.does("run", "everything")).calls, "the CRM's change is not sent with a repair").toEqual({});
-  expect(differs(w)).toEqual([]);
-});
+it(
+  "what the CRM has otherwise by now, or does not give, is no difference of the platform",
+  { tags: "long" },
+  async () => {
+    const w = await readBack("apply");
+    rule(w, "staff.edited", "report");
+    personOf(w, "S1-1").name = `${canary.person} married`;
+    w.write();
+    await w.run("run", "everything");
+    await byHand(w, { name: "by hand" });
+    await twoReadings(w);
+    expect((await w.does("run", "everything")).calls, "the CRM's change is not sent with a repair").toEqual({});
+    expect(differs(w)).toEqual([]);
+  },
+);
 
-it("an account that is shown otherwise right after M2 is left to people", async () => {
+it("an account that is shown otherwise right after M2 is left to people", { tags: "long" }, async () => {
   const w = await readBack("apply");
   await byHand(w, { name: "by hand" });
   await twoReadings(w);
@@ -135,30 +147,34 @@ it("an account that is shown otherwise right after M2 is left to people", async 
   expect((await w.run("explain", "staff", "S1-1")).stdout).toContain("it is not sent a second time");
 });
 
-it("a value that the platform turns back again and again is asked about after five times, and counts anew then", async () => {
-  const w = await readBack("apply");
-  for (let time = 0; time < 5; time += 1) {
+it(
+  "a value that the platform turns back again and again is asked about after five times, and counts anew then",
+  { tags: "long" },
+  async () => {
+    const w = await readBack("apply");
+    for (let time = 0; time < 5; time += 1) {
+      await byHand(w, { name: "by hand" });
+      expect((await w.does("run", "everything")).calls, "looked at anew each time").toEqual({});
+      await twoReadings(w);
+      expect(outcome(await w.does("run", "everything")), String(time)).toEqual([0, { M2: 1 }]);
+    }
     await byHand(w, { name: "by hand" });
-    expect((await w.does("run", "everything")).calls, "looked at anew each time").toEqual({});
+    await byHand(w, { name: "by hand" }, `${canary.login}2x1`, "C2");
     await twoReadings(w);
-    expect(outcome(await w.does("run", "everything")), String(time)).toEqual([0, { M2: 1 }]);
-  }
-  await byHand(w, { name: "by hand" });
-  await byHand(w, { name: "by hand" }, `${canary.login}2x1`, "C2");
-  await twoReadings(w);
-  const held = await w.does("run", "everything");
-  expect(outcome(held), "nobody else waits for it").toEqual([4, { M2: 1 }]);
-  expect(w.rows("select scope, explanation from hold where state = 'open'")).toMatchObject([
-    { scope: "flips", explanation: expect.stringContaining("changed person crm/S1-1 back 5 times") },
-  ]);
-  expect((await w.run("approve", openHold(w), "--reason", "talked to them")).exitCode).toBe(0);
-  expect(outcome(await w.does("run", "everything"))).toEqual([0, { M2: 1 }]);
-  await byHand(w, { name: "by hand" });
-  await twoReadings(w);
-  expect(outcome(await w.does("run", "everything"))).toEqual([0, { M2: 1 }]);
-});
+    const held = await w.does("run", "everything");
+    expect(outcome(held), "nobody else waits for it").toEqual([4, { M2: 1 }]);
+    expect(w.rows("select scope, explanation from hold where state = 'open'")).toMatchObject([
+      { scope: "flips", explanation: expect.stringContaining("changed person crm/S1-1 back 5 times") },
+    ]);
+    expect((await w.run("approve", openHold(w), "--reason", "talked to them")).exitCode).toBe(0);
+    expect(outcome(await w.does("run", "everything"))).toEqual([0, { M2: 1 }]);
+    await byHand(w, { name: "by hand" });
+    await twoReadings(w);
+    expect(outcome(await w.does("run", "everything"))).toEqual([0, { M2: 1 }]);
+  },
+);
 
-it("other terms are told of and left as they are", async () => {
+it("other terms are told of and left as they are", { tags: "long" }, async () => {
   const w = await readBack("apply");
   const [shownAs] = w.rows<{ subject: string }>("select subject from observation where kind = 'product'");
   const [assetNum = "", crmProductId = ""] = shownAs?.subject.split("/") ?? [];
@@ -168,24 +184,28 @@ it("other terms are told of and left as they are", async () => {
   expect(differs(w)).toMatchObject([{ level: "product" }]);
 });
 
-it("an account that is another person's by now is left alone, and a run that set something again cannot be taken back", async () => {
-  const w = await readBack("apply");
-  await byHand(w, { name: "by hand" });
-  await byHand(w, { name: "by hand" }, `${canary.login}2x1`, "C2");
-  await twoReadings(w);
-  const one = (await shown(w, `${canary.login}2x1`, "C2")).globalId;
-  const two = (await shown(w, `${canary.login}2x2`, "C2")).globalId;
-  for (const [staff, member] of [
-    ["S2-1", "nobody"],
-    ["S2-2", one],
-    ["S2-1", two],
-  ])
-    w.tamper(`update staff_link set member_global_id = '${member}' where staff_id = '${staff}'`);
-  const set = await w.does("run", "everything");
-  expect([set.calls, (await shown(w)).name], set.stdout).toEqual([{ M2: 1 }, personOf(w, "S1-1").name]);
-  const [run] = w.rows<{ id: string }>(
-    "select id from run where job = 'everything' order by started_at desc, id desc limit 1",
-  );
-  const undo = await w.does("undo", run?.id ?? "");
-  expect([undo.calls, undo.stdout + undo.stderr]).toEqual([{}, expect.stringContaining("is kept nowhere")]);
-});
+it(
+  "an account that is another person's by now is left alone, and a run that set something again cannot be taken back",
+  { tags: "long" },
+  async () => {
+    const w = await readBack("apply");
+    await byHand(w, { name: "by hand" });
+    await byHand(w, { name: "by hand" }, `${canary.login}2x1`, "C2");
+    await twoReadings(w);
+    const one = (await shown(w, `${canary.login}2x1`, "C2")).globalId;
+    const two = (await shown(w, `${canary.login}2x2`, "C2")).globalId;
+    for (const [staff, member] of [
+      ["S2-1", "nobody"],
+      ["S2-2", one],
+      ["S2-1", two],
+    ])
+      w.tamper(`update staff_link set member_global_id = '${member}' where staff_id = '${staff}'`);
+    const set = await w.does("run", "everything");
+    expect([set.calls, (await shown(w)).name], set.stdout).toEqual([{ M2: 1 }, personOf(w, "S1-1").name]);
+    const [run] = w.rows<{ id: string }>(
+      "select id from run where job = 'everything' order by started_at desc, id desc limit 1",
+    );
+    const undo = await w.does("undo", run?.id ?? "");
+    expect([undo.calls, undo.stdout + undo.stderr]).toEqual([{}, expect.stringContaining("is kept nowhere")]);
+  },
+);

@@ -19,29 +19,37 @@ async function emptied(): Promise<World> {
   return w;
 }
 
-it("an asset with nothing in it stays with its holder as long as the order has it, and its seat is freed with the order", async () => {
-  const w = await emptied();
-  expect((await w.does("run", "everything")).calls).toEqual({});
-  expect(seats(w)).toEqual([{ person: "S1" }, { person: "S2" }]);
-  amend(w, "1", { cancelled: true });
-  const run = await w.does("run", "everything");
-  expect(run.calls, run.stdout).toEqual({ E5: 1, M9: 1 });
-  expect(seats(w)).toEqual([{ person: "S2" }]);
-  expect(standing(w)).toMatchObject({ products: 2, assignments: 1 });
-  expect((await w.does("run", "everything")).calls).toEqual({});
-});
+it(
+  "an asset with nothing in it stays with its holder as long as the order has it, and its seat is freed with the order",
+  { tags: "long" },
+  async () => {
+    const w = await emptied();
+    expect((await w.does("run", "everything")).calls).toEqual({});
+    expect(seats(w)).toEqual([{ person: "S1" }, { person: "S2" }]);
+    amend(w, "1", { cancelled: true });
+    const run = await w.does("run", "everything");
+    expect(run.calls, run.stdout).toEqual({ E5: 1, M9: 1 });
+    expect(seats(w)).toEqual([{ person: "S2" }]);
+    expect(standing(w)).toMatchObject({ products: 2, assignments: 1 });
+    expect((await w.does("run", "everything")).calls).toEqual({});
+  },
+);
 
-it("a line with nothing in it that ends frees its seat, and comes back under a number of its own", async () => {
-  const w = await emptied();
-  const first = numberOf(w, "A1");
-  amend(w, "1", { assets: ["A5"] });
-  expect((await w.does("run", "everything")).calls).toEqual({ M9: 1 });
-  expect(seats(w)).toEqual([{ person: "S2" }]);
-  amend(w, "1", { assets: ["A1", "A5"], products: [line("P1", "A1"), line("Q5", "A5")] });
-  expect((await w.does("run", "everything")).calls).toMatchObject({ E5: 1, M9: 1 });
-  expect(numberOf(w, "A1")).not.toBe(first);
-  expect(seats(w)).toEqual([{ person: "S1" }, { person: "S2" }]);
-});
+it(
+  "a line with nothing in it that ends frees its seat, and comes back under a number of its own",
+  { tags: "long" },
+  async () => {
+    const w = await emptied();
+    const first = numberOf(w, "A1");
+    amend(w, "1", { assets: ["A5"] });
+    expect((await w.does("run", "everything")).calls).toEqual({ M9: 1 });
+    expect(seats(w)).toEqual([{ person: "S2" }]);
+    amend(w, "1", { assets: ["A1", "A5"], products: [line("P1", "A1"), line("Q5", "A5")] });
+    expect((await w.does("run", "everything")).calls).toMatchObject({ E5: 1, M9: 1 });
+    expect(numberOf(w, "A1")).not.toBe(first);
+    expect(seats(w)).toEqual([{ person: "S1" }, { person: "S2" }]);
+  },
+);
 
 it("a line with nothing in it that ends is only told of where the policy says so, and keeps its seat", async () => {
   const w = await emptied();
@@ -51,21 +59,25 @@ it("a line with nothing in it that ends is only told of where the policy says so
   expect([waitsFor(w, "1"), seats(w)]).toEqual(["policy.reported", [{ person: "S1" }, { person: "S2" }]]);
 });
 
-it("a seat is freed also where the process ended after its order was taken out of an asset that stays", async () => {
-  const w = await placedOrders();
-  rule(w, "orders.cancelled", "apply");
-  const fields = { crmProductId: "R1", productUri: "PID-R1", gmsPid: "PID-R1" };
-  w.sandbox.hand({ action: "add-product", like: "Q1", assetNum: numberOf(w, "A1"), fields });
-  amend(w, "1", { cancelled: true });
-  w.sandbox.faults.add({ operation: "M6", fault: "silence", nth: [3, 4, 5, 6, 7, 8, 9] });
-  const running = w.start("run", "everything");
-  const isGone = (): boolean => w.rows("select 1 from order_step where kind = 'removed'").length > 0;
-  await until("the order is taken out of the asset", isGone);
-  running.child.kill("SIGKILL");
-  await running.ended;
-  w.sandbox.faults.clear();
-  expect(seats(w)).toEqual([{ person: "S1" }, { person: "S2" }]);
-  const run = await w.does("run", "everything");
-  expect(run.calls, run.stdout).toEqual({ M9: 1 });
-  expect(seats(w)).toEqual([{ person: "S2" }]);
-});
+it(
+  "a seat is freed also where the process ended after its order was taken out of an asset that stays",
+  { tags: "long" },
+  async () => {
+    const w = await placedOrders();
+    rule(w, "orders.cancelled", "apply");
+    const fields = { crmProductId: "R1", productUri: "PID-R1", gmsPid: "PID-R1" };
+    w.sandbox.hand({ action: "add-product", like: "Q1", assetNum: numberOf(w, "A1"), fields });
+    amend(w, "1", { cancelled: true });
+    w.sandbox.faults.add({ operation: "M6", fault: "silence", nth: [3, 4, 5, 6, 7, 8, 9] });
+    const running = w.start("run", "everything");
+    const isGone = (): boolean => w.rows("select 1 from order_step where kind = 'removed'").length > 0;
+    await until("the order is taken out of the asset", isGone);
+    running.child.kill("SIGKILL");
+    await running.ended;
+    w.sandbox.faults.clear();
+    expect(seats(w)).toEqual([{ person: "S1" }, { person: "S2" }]);
+    const run = await w.does("run", "everything");
+    expect(run.calls, run.stdout).toEqual({ M9: 1 });
+    expect(seats(w)).toEqual([{ person: "S2" }]);
+  },
+);

@@ -34,6 +34,7 @@ function loseFirst(w: World): void {
 
 it.each([2, 4])(
   "a lock whose switching was refused (status %i) is told of until it is deleted, and every other one as ever",
+  { tags: "long" },
   async (status) => {
     const w = await withLocks();
     const [gone, left, other] = [numberOf(w, "O1-A1"), numberOf(w, "O1-A2"), numberOf(w, "O2-A1")];
@@ -78,16 +79,20 @@ async function goAndComeBack(w: World, back: Partial<AssetRow>): Promise<void> {
   w.write();
 }
 
-it("a lock that a person wants switched, that failed and that comes back under its number, is switched", async () => {
-  const w = await withLocks({ numbers: [given] });
-  w.sandbox.faults.add({ operation: "E6", fault: "oddField", field: "status", value: 3 });
-  expect((await w.run("lock", "C1", "--asset", given, ...why)).exitCode).toBe(3);
-  await goAndComeBack(w, {});
-  w.sandbox.faults.clear();
-  for (let turn = 0; turn < 2; turn += 1) await w.run("run", "everything");
-  expect(w.sandbox.state().lockedAssets).toBe(1);
-  expect(await w.does("run", "everything")).toMatchObject({ exitCode: 0, calls: {} });
-});
+it(
+  "a lock that a person wants switched, that failed and that comes back under its number, is switched",
+  { tags: "long" },
+  async () => {
+    const w = await withLocks({ numbers: [given] });
+    w.sandbox.faults.add({ operation: "E6", fault: "oddField", field: "status", value: 3 });
+    expect((await w.run("lock", "C1", "--asset", given, ...why)).exitCode).toBe(3);
+    await goAndComeBack(w, {});
+    w.sandbox.faults.clear();
+    for (let turn = 0; turn < 2; turn += 1) await w.run("run", "everything");
+    expect(w.sandbox.state().lockedAssets).toBe(1);
+    expect(await w.does("run", "everything")).toMatchObject({ exitCode: 0, calls: {} });
+  },
+);
 
 it("a lock that the CRM wants switched, that was refused and that comes back under its number, is told of", async () => {
   const w = await withLocks({ numbers: [given] });
@@ -110,6 +115,7 @@ it.each([
   ["no more", false, "E7", 0],
 ])(
   "a lock that the CRM had disabled and that comes back under its number, %s, is switched again",
+  { tags: "long" },
   async (_, ...then) => {
     const [locked, operation, disabled] = then;
     const w = await withLocks({ numbers: [given] });
@@ -129,35 +135,47 @@ it.each([
   },
 );
 
-it("a lock that a person had disabled and that is bought again under its number is told of as nothing but bought", async () => {
-  const w = await withLocks({ numbers: [given] });
-  expect((await w.does("lock", "C1", "--asset", given, ...why)).calls).toEqual({ E6: 1 });
-  await goAndComeBack(w, {});
-  for (let turn = 0; turn < 2; turn += 1) await w.run("run", "everything");
-  expect(w.sandbox.state().lockedAssets).toBe(0);
-  expect((await w.run("explain", "customer", "C1")).stdout).not.toContain(`lock ${given} is locked`);
-  expect((await w.does("lock", "C1", "--asset", given, ...why)).calls).toEqual({ E6: 1 });
-  expect(w.sandbox.state().lockedAssets).toBe(1);
-});
+it(
+  "a lock that a person had disabled and that is bought again under its number is told of as nothing but bought",
+  { tags: "long" },
+  async () => {
+    const w = await withLocks({ numbers: [given] });
+    expect((await w.does("lock", "C1", "--asset", given, ...why)).calls).toEqual({ E6: 1 });
+    await goAndComeBack(w, {});
+    for (let turn = 0; turn < 2; turn += 1) await w.run("run", "everything");
+    expect(w.sandbox.state().lockedAssets).toBe(0);
+    expect((await w.run("explain", "customer", "C1")).stdout).not.toContain(`lock ${given} is locked`);
+    expect((await w.does("lock", "C1", "--asset", given, ...why)).calls).toEqual({ E6: 1 });
+    expect(w.sandbox.state().lockedAssets).toBe(1);
+  },
+);
 
-it("a lock that the CRM wants disabled is so again where the run that bought it is taken back and done again", async () => {
-  const w = await withLocks({ numbers: [given], locked: true });
-  expect(w.sandbox.state().lockedAssets).toBe(1);
-  const file = w.path("undo.ndjson");
-  await w.run("undo", "last", "--out", file);
-  const undone = await w.does("apply", file);
-  expect([undone.calls["E5"], w.sandbox.state().lockedAssets], undone.stdout).toEqual([2, 0]);
-  for (let turn = 0; turn < 3; turn += 1) await w.run("run", "everything");
-  expect(w.sandbox.state().lockedAssets).toBe(1);
-  expect(await w.does("run", "everything")).toMatchObject({ exitCode: 0, calls: {} });
-});
+it(
+  "a lock that the CRM wants disabled is so again where the run that bought it is taken back and done again",
+  { tags: "long" },
+  async () => {
+    const w = await withLocks({ numbers: [given], locked: true });
+    expect(w.sandbox.state().lockedAssets).toBe(1);
+    const file = w.path("undo.ndjson");
+    await w.run("undo", "last", "--out", file);
+    const undone = await w.does("apply", file);
+    expect([undone.calls["E5"], w.sandbox.state().lockedAssets], undone.stdout).toEqual([2, 0]);
+    for (let turn = 0; turn < 3; turn += 1) await w.run("run", "everything");
+    expect(w.sandbox.state().lockedAssets).toBe(1);
+    expect(await w.does("run", "everything")).toMatchObject({ exitCode: 0, calls: {} });
+  },
+);
 
-it("a run that deletes the only lock whose switching was refused has nothing more to tell", async () => {
-  const w = await withLocks();
-  w.sandbox.faults.add({ operation: "E6", fault: "oddField", field: "status", value: 4 });
-  expect((await w.run("lock", "C1", "--asset", numberOf(w, "O1-A1"), ...why)).exitCode).toBe(3);
-  expect(await w.does("run", "everything")).toMatchObject({ exitCode: 3, calls: {} });
-  loseFirst(w);
-  expect(await w.does("run", "everything")).toMatchObject({ exitCode: 0, calls: { E5: 1 } });
-  expect(await w.does("run", "everything")).toMatchObject({ exitCode: 0, calls: {} });
-});
+it(
+  "a run that deletes the only lock whose switching was refused has nothing more to tell",
+  { tags: "long" },
+  async () => {
+    const w = await withLocks();
+    w.sandbox.faults.add({ operation: "E6", fault: "oddField", field: "status", value: 4 });
+    expect((await w.run("lock", "C1", "--asset", numberOf(w, "O1-A1"), ...why)).exitCode).toBe(3);
+    expect(await w.does("run", "everything")).toMatchObject({ exitCode: 3, calls: {} });
+    loseFirst(w);
+    expect(await w.does("run", "everything")).toMatchObject({ exitCode: 0, calls: { E5: 1 } });
+    expect(await w.does("run", "everything")).toMatchObject({ exitCode: 0, calls: {} });
+  },
+);

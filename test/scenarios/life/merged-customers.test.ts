@@ -22,19 +22,23 @@ async function merged(policies: Record<string, string>): Promise<World> {
 
 const after = { C2: ["P1 1-1", "P2 2", "P3 3-1", "Q1 1-1", "Q2 2", "Q3 3-1"] };
 
-it("all orders and people of a customer that was merged into another one are there, and nothing of it is left", async () => {
-  const w = await merged({ "orders.moved": "apply", "staff.moved": "apply" });
-  const first = await w.does("run", "everything");
-  expect(first.calls, first.stdout).toEqual({ E5: 4, M1: 1, M4: 1, M9: 2 });
-  await runsUntilQuiet(w);
-  expect(await productsBy(w)).toEqual(after);
-  expect((await membersOf(w, "C1")).size, "those that came with the enterprise").toBe(2);
-  expect((await membersOf(w, "C2")).size).toBe(4);
-  expect(standing(w)).toEqual({ products: 6, assets: 3, assignments: 2 });
-  const facts = document(await w.run("explain", "customer", "C1", "--json"));
-  expect(facts.record.deferred.code).toBe("policy.reported");
-  expect(w.sandbox.state()).toMatchObject({ enterprises: 2 });
-});
+it(
+  "all orders and people of a customer that was merged into another one are there, and nothing of it is left",
+  { tags: "long" },
+  async () => {
+    const w = await merged({ "orders.moved": "apply", "staff.moved": "apply" });
+    const first = await w.does("run", "everything");
+    expect(first.calls, first.stdout).toEqual({ E5: 4, M1: 1, M4: 1, M9: 2 });
+    await runsUntilQuiet(w);
+    expect(await productsBy(w)).toEqual(after);
+    expect((await membersOf(w, "C1")).size, "those that came with the enterprise").toBe(2);
+    expect((await membersOf(w, "C2")).size).toBe(4);
+    expect(standing(w)).toEqual({ products: 6, assets: 3, assignments: 2 });
+    const facts = document(await w.run("explain", "customer", "C1", "--json"));
+    expect(facts.record.deferred.code).toBe("policy.reported");
+    expect(w.sandbox.state()).toMatchObject({ enterprises: 2 });
+  },
+);
 
 it("what a merge leaves behind is held by default, and both customers hold it until a person approves", async () => {
   const w = await merged({});
@@ -48,7 +52,7 @@ it("what a merge leaves behind is held by default, and both customers hold it un
   expect(await productsBy(w)).toEqual(after);
 });
 
-it("a merge that is taken back in the CRM leaves the first customer with what it had", async () => {
+it("a merge that is taken back in the CRM leaves the first customer with what it had", { tags: "long" }, async () => {
   const w = await merged({ "orders.moved": "hold" });
   await w.does("run", "everything");
   const c1 = new Set(["1", "3"]);
@@ -63,6 +67,7 @@ it("a merge that is taken back in the CRM leaves the first customer with what it
 
 it.each([1, 2, 3])(
   "what was approved at a customer who is gone and never arrived is made later, whichever reading fails then (M5, %i)",
+  { tags: "long" },
   async (nth) => {
     const w = await placedOrders({ staff: [] });
     Object.assign(w.environment, promptRetries);

@@ -23,6 +23,7 @@ function addThird(w: World): void {
 
 it.each(replacements)(
   "an order that is sent asynchronously moves once, by one call for each half (%s)",
+  { tags: "long" },
   async (how) => {
     const w = await placedOrders({ staff: [], sandbox: { settings: { asyncDelayMs: 600 } } });
     applies(w, how);
@@ -43,6 +44,7 @@ it.each(replacements)(
 
 it.each(replacements)(
   "a disabled lock of a moved order goes with it, and the new one is disabled too (%s)",
+  { tags: "long" },
   async (how) => {
     const asset = { id: "A1", type: "normal_recover_usbkey" as const };
     const w = await placedOrders({ first: { assets: [asset] }, staff: [] });
@@ -78,39 +80,44 @@ it("a lock that a person had disabled stays where a move is only held, and does 
   expect(w.sandbox.state().lockedAssets, "nobody asked that of the new one").toBe(0);
 });
 
-it.each(replacements)("what is lent of a moved order stays where it is until it is given back (%s)", async (how) => {
-  const lock = { id: "L1", type: "normal_recover_usbkey" as const, forLending: true };
-  const products = [line("P1", "A1"), line("Q1", "A1"), line("R1", "A8")];
-  const w = await placedOrders({ first: { assets: ["A1", "A8"], products } });
-  w.orders = [...w.orders, { id: "9", customer: "C1", assets: [lock] }];
-  w.write();
-  expect((await w.does("run", "everything")).exitCode).toBe(0);
-  const memberGlobalId = [...(await membersOf(w, "C1")).values()].find(
-    ({ assetNums }) => assetNums.length > 0,
-  )?.globalId;
-  const lockNumber = numberOf(w, "L1");
-  w.sandbox.hand({
-    action: "lend",
-    lock: lockNumber,
-    memberGlobalId: memberGlobalId ?? "",
-    assetNums: [numberOf(w, "A1")],
-  });
-  applies(w, how);
-  amend(w, "1", { customer: "C2" });
-  w.staff = w.staff.map((row) => (row.id === "S1" ? { ...row, holds: [] } : row));
-  w.write();
-  for (const _ of [1, 2, 3]) await w.does("run", "everything");
-  // With a gap none of it goes where not all of it can.
-  expect((await places(w))["C1"]).toEqual(how === "overlap" ? ["P1", "Q1"] : ["P1", "Q1", "R1"]);
-  expect((await places(w))["C2"]).toEqual(how === "overlap" ? ["P1", "Q1", "R1"] : undefined);
-  expect((await w.run("explain", "customer", "C1")).stdout).toMatch(/is lent/u);
-  w.sandbox.hand({ action: "return-loan", lock: lockNumber });
-  await runsUntilQuiet(w);
-  expect(await places(w)).toEqual({ C2: ["P1", "Q1", "R1"] });
-});
+it.each(replacements)(
+  "what is lent of a moved order stays where it is until it is given back (%s)",
+  { tags: "long" },
+  async (how) => {
+    const lock = { id: "L1", type: "normal_recover_usbkey" as const, forLending: true };
+    const products = [line("P1", "A1"), line("Q1", "A1"), line("R1", "A8")];
+    const w = await placedOrders({ first: { assets: ["A1", "A8"], products } });
+    w.orders = [...w.orders, { id: "9", customer: "C1", assets: [lock] }];
+    w.write();
+    expect((await w.does("run", "everything")).exitCode).toBe(0);
+    const memberGlobalId = [...(await membersOf(w, "C1")).values()].find(
+      ({ assetNums }) => assetNums.length > 0,
+    )?.globalId;
+    const lockNumber = numberOf(w, "L1");
+    w.sandbox.hand({
+      action: "lend",
+      lock: lockNumber,
+      memberGlobalId: memberGlobalId ?? "",
+      assetNums: [numberOf(w, "A1")],
+    });
+    applies(w, how);
+    amend(w, "1", { customer: "C2" });
+    w.staff = w.staff.map((row) => (row.id === "S1" ? { ...row, holds: [] } : row));
+    w.write();
+    for (const _ of [1, 2, 3]) await w.does("run", "everything");
+    // With a gap none of it goes where not all of it can.
+    expect((await places(w))["C1"]).toEqual(how === "overlap" ? ["P1", "Q1"] : ["P1", "Q1", "R1"]);
+    expect((await places(w))["C2"]).toEqual(how === "overlap" ? ["P1", "Q1", "R1"] : undefined);
+    expect((await w.run("explain", "customer", "C1")).stdout).toMatch(/is lent/u);
+    w.sandbox.hand({ action: "return-loan", lock: lockNumber });
+    await runsUntilQuiet(w);
+    expect(await places(w)).toEqual({ C2: ["P1", "Q1", "R1"] });
+  },
+);
 
 it.each(replacements)(
   "what an order left in an enterprise that its customer had before is touched in none (%s)",
+  { tags: "long" },
   async (how) => {
     const w = await placedOrders({ staff: [] });
     const other = await createEnterprise(callerOf(w.sandbox.url), "C1");
@@ -127,23 +134,28 @@ it.each(replacements)(
   },
 );
 
-it("an order that moved to a customer and is linked with another enterprise since stays as it is there", async () => {
-  const w = await placedOrders({ staff: [] });
-  applies(w, "overlap");
-  amend(w, "1", { customer: "C2" });
-  await runsUntilQuiet(w);
-  const other = await createEnterprise(callerOf(w.sandbox.url), "C2");
-  expect((await w.run("unlink", "C2", "--keep-standing", ...because)).exitCode).toBe(0);
-  expect((await w.run("link", "C2", other.enterpriseGlobalId, ...because)).exitCode).toBe(0);
-  amend(w, "1", { products: [line("P1", "A1"), line("Q1", "A1"), line("R1", "A1")] });
-  const had = standing(w);
-  for (const _ of [1, 2]) expect((await w.does("run", "everything")).calls["E5"]).toBeUndefined();
-  expect(standing(w)).toEqual(had);
-  expect(waitsFor(w, "1")).toBe("order.elsewhere");
-});
+it(
+  "an order that moved to a customer and is linked with another enterprise since stays as it is there",
+  { tags: "long" },
+  async () => {
+    const w = await placedOrders({ staff: [] });
+    applies(w, "overlap");
+    amend(w, "1", { customer: "C2" });
+    await runsUntilQuiet(w);
+    const other = await createEnterprise(callerOf(w.sandbox.url), "C2");
+    expect((await w.run("unlink", "C2", "--keep-standing", ...because)).exitCode).toBe(0);
+    expect((await w.run("link", "C2", other.enterpriseGlobalId, ...because)).exitCode).toBe(0);
+    amend(w, "1", { products: [line("P1", "A1"), line("Q1", "A1"), line("R1", "A1")] });
+    const had = standing(w);
+    for (const _ of [1, 2]) expect((await w.does("run", "everything")).calls["E5"]).toBeUndefined();
+    expect(standing(w)).toEqual(had);
+    expect(waitsFor(w, "1")).toBe("order.elsewhere");
+  },
+);
 
 it.each(replacements)(
   "an order that moves on before its first move ended stands at the last customer alone (%s)",
+  { tags: "long" },
   async (how) => {
     for (const word of ["hold", "apply"]) {
       const w = await placedOrders({ staff: [] });
@@ -165,6 +177,7 @@ it.each(replacements)(
 
 it.each(replacements)(
   "an order that moves back before its first move ended stands at the first customer alone (%s)",
+  { tags: "long" },
   async (how) => {
     for (const word of ["hold", "apply"]) {
       const w = await placedOrders({ staff: [] });
@@ -187,6 +200,7 @@ it.each(replacements)(
 
 it.each(replacements)(
   "an order that is amended while it moves stands at the new customer in its last form (%s)",
+  { tags: "long" },
   async (how) => {
     const w = await placedOrders({ staff: [] });
     applies(w, how);
@@ -209,6 +223,7 @@ it.each(replacements)(
 
 it.each(replacements)(
   "an order that is cancelled while it moves stands nowhere, and comes back where it belongs (%s)",
+  { tags: "long" },
   async (how) => {
     const w = await placedOrders({ staff: [] });
     applies(w, how);
@@ -226,30 +241,35 @@ it.each(replacements)(
   },
 );
 
-it.each(replacements)("an order that is cancelled and restored while it moves is never nowhere (%s)", async (how) => {
-  const w = await placedOrders({ staff: [] });
-  applies(w, how);
-  rule(w, "orders.moved", "hold");
-  rule(w, "orders.cancelled", "hold");
-  amend(w, "1", { customer: "C2" });
-  await w.does("run", "everything");
-  amend(w, "1", { cancelled: true });
-  await w.does("run", "everything");
-  await w.does("run", "everything");
-  amend(w, "1", { cancelled: false });
-  rule(w, "orders.moved", "apply");
-  rule(w, "orders.added", "hold");
-  for (const _ of [1, 2, 3]) {
+it.each(replacements)(
+  "an order that is cancelled and restored while it moves is never nowhere (%s)",
+  { tags: "long" },
+  async (how) => {
+    const w = await placedOrders({ staff: [] });
+    applies(w, how);
+    rule(w, "orders.moved", "hold");
+    rule(w, "orders.cancelled", "hold");
+    amend(w, "1", { customer: "C2" });
     await w.does("run", "everything");
-    expect(await places(w)).not.toEqual({});
-  }
-  rule(w, "orders.added", "apply");
-  await runsUntilQuiet(w);
-  expect(await places(w)).toEqual(there);
-});
+    amend(w, "1", { cancelled: true });
+    await w.does("run", "everything");
+    await w.does("run", "everything");
+    amend(w, "1", { cancelled: false });
+    rule(w, "orders.moved", "apply");
+    rule(w, "orders.added", "hold");
+    for (const _ of [1, 2, 3]) {
+      await w.does("run", "everything");
+      expect(await places(w)).not.toEqual({});
+    }
+    rule(w, "orders.added", "apply");
+    await runsUntilQuiet(w);
+    expect(await places(w)).toEqual(there);
+  },
+);
 
 it.each(replacements)(
   "people lose the seats of a moved order where it was, counted, and get theirs where it is (%s)",
+  { tags: "long" },
   async (how) => {
     const w = await placedOrders();
     applies(w, how);
@@ -282,6 +302,7 @@ it.each([
   ["cancelled, and the customer gone,", { cancelled: true }, [], true],
 ] as const)(
   "an order in doubt that moves, and whose new customer was looked at before its outcome was known, goes where it is %s",
+  { tags: "long" },
   async (_, more, wanted, isGone) => {
     const w = await placedOrders();
     applies(w, "overlap");

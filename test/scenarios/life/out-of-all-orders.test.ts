@@ -35,15 +35,19 @@ it("what a deletion out of all orders would take along since it was approved sta
   expect(waitsFor(w, "1")).toBe("order.twin-product");
 });
 
-it("what a deletion out of all orders would take along since it was approved stays: another order", async () => {
-  const w = await approved();
-  const products = [line("P3", "A3", { pid: "PID-Q1" })];
-  w.orders.push({ id: "3", customer: "C1", assets: [{ id: "A3", type: "normal_recover_usbkey" }], products });
-  w.write();
-  const runs = [];
-  for (const _ of [1, 2]) {
-    const { exitCode, calls } = await w.does("run", "everything");
-    runs.push([exitCode, calls]);
-  }
-  expect(w.sandbox.state().products, JSON.stringify(runs)).toBe(5);
-});
+it(
+  "what a deletion out of all orders would take along since it was approved stays: another order",
+  { tags: "long" },
+  async () => {
+    const w = await approved();
+    const products = [line("P3", "A3", { pid: "PID-Q1" })];
+    w.orders.push({ id: "3", customer: "C1", assets: [{ id: "A3", type: "normal_recover_usbkey" }], products });
+    w.write();
+    const runs = [];
+    for (const _ of [1, 2]) {
+      const { exitCode, calls } = await w.does("run", "everything");
+      runs.push([exitCode, calls]);
+    }
+    expect(w.sandbox.state().products, JSON.stringify(runs)).toBe(5);
+  },
+);

@@ -1,3 +1,4 @@
+/** @module-tag sized */
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { policySettingsSchema } from "../../../src/plan/policy-settings.ts";
@@ -249,7 +250,7 @@ const cells = Object.entries(cases).flatMap(([name, item]) =>
 );
 
 describe("policies", () => {
-  it.each(sampled(cells, 24))("%s: %s", async (name, word, item) => {
+  it.each(sampled(cells, 24))("%s: %s", { tags: "long" }, async (name, word, item) => {
     const { edit, about, done = {}, leaves = {} } = item;
     const w = await under(name, word, item);
     const before = standingOf(w);
@@ -324,7 +325,7 @@ const driftCells = Object.entries(drifts).flatMap(([name, item]) =>
 );
 
 describe("what somebody changed on the platform", () => {
-  it.each(sampled(driftCells, 4))("%s: %s", async (name, word, { edit, class: named, done }) => {
+  it.each(sampled(driftCells, 4))("%s: %s", { tags: "long" }, async (name, word, { edit, class: named, done }) => {
     const w = await under(name, word, { edit: () => {}, about: ["order", "1"] });
     expect((await w.run("run", "verify")).exitCode).toBe(0);
     const before = standingOf(w);

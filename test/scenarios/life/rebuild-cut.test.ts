@@ -28,6 +28,7 @@ function cutAt(start: string): { mended: () => void; cut: () => boolean } {
 
 it.each(["insert into asset_number", "insert into placed_order", "insert into order_step", "insert into staff_link"])(
   "a rebuild that ended at %s and is made again brings all of it back",
+  { tags: "long" },
   async (at) => {
     const w = await placedOrders();
     const has = async (...ids: string[]) => {
@@ -65,20 +66,24 @@ it("a rebuild that ended before all customers were looked at lets nothing be pla
 it.each([
   ["", false],
   [", also where the source of orders was down then", true],
-])("an order of a type that is never shown is not placed at a customer without an enterprise%s", async (_, isDown) => {
-  const w = await placedOrders({ staff: [] });
-  w.customers.push({ id: "C0" });
-  amend(w, "1", { customer: "C0" });
-  w.environment["CRM_SYNC__assumptions__visibleLicenseTypes"] = '["softkey"]';
-  for (const operation of ["M6", "E8"] as const) w.sandbox.faults.add({ operation, fault: "oddData", value: [] });
-  if (isDown) rmSync(w.path("data/orders.ndjson"));
-  w.losesItsLedger();
-  expect((await w.does("rebuild")).exitCode).toBe(isDown ? 7 : 3);
-  w.write();
-  for (const _run of [1, 2, 3]) {
-    expect((await w.does("run", "everything")).calls["E5"]).toBeUndefined();
-    for (const { id } of w.rows<{ id: string }>("select id from hold where state = 'open'"))
-      expect((await w.run("approve", id, "--reason", "looked at", "--by", "anna")).exitCode).toBe(0);
-  }
-  expect(waitsFor(w, "1")).toBe("order.not-observable");
-});
+])(
+  "an order of a type that is never shown is not placed at a customer without an enterprise%s",
+  { tags: "long" },
+  async (_, isDown) => {
+    const w = await placedOrders({ staff: [] });
+    w.customers.push({ id: "C0" });
+    amend(w, "1", { customer: "C0" });
+    w.environment["CRM_SYNC__assumptions__visibleLicenseTypes"] = '["softkey"]';
+    for (const operation of ["M6", "E8"] as const) w.sandbox.faults.add({ operation, fault: "oddData", value: [] });
+    if (isDown) rmSync(w.path("data/orders.ndjson"));
+    w.losesItsLedger();
+    expect((await w.does("rebuild")).exitCode).toBe(isDown ? 7 : 3);
+    w.write();
+    for (const _run of [1, 2, 3]) {
+      expect((await w.does("run", "everything")).calls["E5"]).toBeUndefined();
+      for (const { id } of w.rows<{ id: string }>("select id from hold where state = 'open'"))
+        expect((await w.run("approve", id, "--reason", "looked at", "--by", "anna")).exitCode).toBe(0);
+    }
+    expect(waitsFor(w, "1")).toBe("order.not-observable");
+  },
+);

@@ -27,35 +27,45 @@ async function purchases(w: World): Promise<number> {
   return expect.fail("no run was quiet");
 }
 
-it("what an adopted order has is renewed under the number that M7 shows it under, and goes with the last of both", async () => {
-  const { w, numbers } = await adopted();
-  adds(w, renewal("3"));
-  expect(await purchases(w)).toBe(1);
-  expect(numbersSent(w, "3")).toEqual([[numbers]]);
-  expect(standing(w)).toEqual({ products: 5, assets: 2, assignments: 2 });
-  expect(numberOf(w, "A1")).toBe(numbers[0]);
-  // Who holds what an adopted order has waits for its number; of the first customer that is known now.
-  expect(w.rows("select id from record where stream = 'staff' and deferred_code is not null")).toEqual([{ id: "S2" }]);
-  amend(w, "1", { cancelled: true });
-  expect(await purchases(w)).toBe(1);
-  expect(standing(w)).toEqual({ products: 3, assets: 2, assignments: 2 });
-  amend(w, "3", { cancelled: true });
-  await purchases(w);
-  expect(standing(w)).toMatchObject({ products: 2, assets: 1 });
-});
+it(
+  "what an adopted order has is renewed under the number that M7 shows it under, and goes with the last of both",
+  { tags: "long" },
+  async () => {
+    const { w, numbers } = await adopted();
+    adds(w, renewal("3"));
+    expect(await purchases(w)).toBe(1);
+    expect(numbersSent(w, "3")).toEqual([[numbers]]);
+    expect(standing(w)).toEqual({ products: 5, assets: 2, assignments: 2 });
+    expect(numberOf(w, "A1")).toBe(numbers[0]);
+    // Who holds what an adopted order has waits for its number; of the first customer that is known now.
+    expect(w.rows("select id from record where stream = 'staff' and deferred_code is not null")).toEqual([
+      { id: "S2" },
+    ]);
+    amend(w, "1", { cancelled: true });
+    expect(await purchases(w)).toBe(1);
+    expect(standing(w)).toEqual({ products: 3, assets: 2, assignments: 2 });
+    amend(w, "3", { cancelled: true });
+    await purchases(w);
+    expect(standing(w)).toMatchObject({ products: 2, assets: 1 });
+  },
+);
 
-it("of the units of an adopted order the one that somebody holds is renewed first, and each of them once", async () => {
-  const { w, numbers } = await adopted({ first: { assets: [{ id: "A1", quantity: 2 }] } });
-  adds(w, renewal("3"));
-  expect(await purchases(w)).toBe(1);
-  const first = (numbersSent(w, "3") as string[][][]).flat(2);
-  expect(numbers).toContain(first[0]);
-  expect(standing(w)).toMatchObject({ assets: 3, assignments: 2 });
-  adds(w, renewal("4"));
-  expect(await purchases(w)).toBe(1);
-  const both = [...first, ...(numbersSent(w, "4") as string[][][]).flat(2)];
-  expect(both.toSorted()).toEqual(numbers.toSorted());
-});
+it(
+  "of the units of an adopted order the one that somebody holds is renewed first, and each of them once",
+  { tags: "long" },
+  async () => {
+    const { w, numbers } = await adopted({ first: { assets: [{ id: "A1", quantity: 2 }] } });
+    adds(w, renewal("3"));
+    expect(await purchases(w)).toBe(1);
+    const first = (numbersSent(w, "3") as string[][][]).flat(2);
+    expect(numbers).toContain(first[0]);
+    expect(standing(w)).toMatchObject({ assets: 3, assignments: 2 });
+    adds(w, renewal("4"));
+    expect(await purchases(w)).toBe(1);
+    const both = [...first, ...(numbersSent(w, "4") as string[][][]).flat(2)];
+    expect(both.toSorted()).toEqual(numbers.toSorted());
+  },
+);
 
 it("an adopted order that M7 shows under more numbers than it has units is not renewed, and the reason says so", async () => {
   const { w, numbers } = await adopted();

@@ -3,60 +3,68 @@ import type { GivenOrder } from "../../support/world/crm.ts";
 import { amend, line, numberOf, openHold, placedOrders, rule, standing, waitsFor } from "./placed-orders.ts";
 import { adds, earlier, holders, numbersSent, renewal, rests, runs } from "./renewals.ts";
 
-it("a renewal is bought under the number of the earlier asset, and who holds that keeps it", async () => {
-  const w = await placedOrders();
-  const number = numberOf(w, "A1");
-  const held = holders(w);
-  adds(w, renewal("3"));
-  const plan = await w.run("plan");
-  expect(plan.stdout).toContain(number);
-  await runs(w, 0, { E5: 1 });
-  expect(numbersSent(w, "3")).toEqual([[[number]]]);
-  expect([standing(w), holders(w)]).toEqual([{ products: 5, assets: 2, assignments: 2 }, held]);
-  await rests(w);
+it(
+  "a renewal is bought under the number of the earlier asset, and who holds that keeps it",
+  { tags: "long" },
+  async () => {
+    const w = await placedOrders();
+    const number = numberOf(w, "A1");
+    const held = holders(w);
+    adds(w, renewal("3"));
+    const plan = await w.run("plan");
+    expect(plan.stdout).toContain(number);
+    await runs(w, 0, { E5: 1 });
+    expect(numbersSent(w, "3")).toEqual([[[number]]]);
+    expect([standing(w), holders(w)]).toEqual([{ products: 5, assets: 2, assignments: 2 }, held]);
+    await rests(w);
 
-  // The CRM gives the seat by the new asset, which is the same one.
-  w.staff = w.staff.map((item) => (item.id === "S1" ? { ...item, holds: ["B3"] } : item));
-  w.write();
-  await rests(w);
-  expect(holders(w)).toEqual(held);
-  const explained = await w.run("explain", "order", "3");
-  expect(explained.stdout).toContain(number);
-});
+    // The CRM gives the seat by the new asset, which is the same one.
+    w.staff = w.staff.map((item) => (item.id === "S1" ? { ...item, holds: ["B3"] } : item));
+    w.write();
+    await rests(w);
+    expect(holders(w)).toEqual(held);
+    const explained = await w.run("explain", "order", "3");
+    expect(explained.stdout).toContain(number);
+  },
+);
 
-it("the earlier order ends once it is renewed: its number stays, and so does who holds it; then the renewal ends", async () => {
-  const w = await placedOrders();
-  rule(w, "orders.cancelled", "apply");
-  rule(w, "orders.added", "apply");
-  const number = numberOf(w, "A1");
-  const held = holders(w);
-  adds(w, renewal("3"));
-  amend(w, "1", { cancelled: true });
-  await w.does("run", "everything");
-  await w.does("run", "everything");
-  expect([standing(w), holders(w)]).toEqual([{ products: 3, assets: 2, assignments: 2 }, held]);
-  const [bought] = JSON.parse(w.sandbox.batches("1").at(-1)?.body ?? "{}").orderList;
-  expect(bought.orderType).toBe("new_buy");
-  await rests(w);
-  expect((await w.run("run", "verify")).exitCode).toBe(0);
+it(
+  "the earlier order ends once it is renewed: its number stays, and so does who holds it; then the renewal ends",
+  { tags: "long" },
+  async () => {
+    const w = await placedOrders();
+    rule(w, "orders.cancelled", "apply");
+    rule(w, "orders.added", "apply");
+    const number = numberOf(w, "A1");
+    const held = holders(w);
+    adds(w, renewal("3"));
+    amend(w, "1", { cancelled: true });
+    await w.does("run", "everything");
+    await w.does("run", "everything");
+    expect([standing(w), holders(w)]).toEqual([{ products: 3, assets: 2, assignments: 2 }, held]);
+    const [bought] = JSON.parse(w.sandbox.batches("1").at(-1)?.body ?? "{}").orderList;
+    expect(bought.orderType).toBe("new_buy");
+    await rests(w);
+    expect((await w.run("run", "verify")).exitCode).toBe(0);
 
-  // Also where the CRM still names the seat by the earlier asset, or by both.
-  w.staff = w.staff.map((item) => (item.id === "S1" ? { ...item, holds: ["A1", "B3"] } : item));
-  w.write();
-  await rests(w);
-  expect(holders(w)).toEqual(held);
+    // Also where the CRM still names the seat by the earlier asset, or by both.
+    w.staff = w.staff.map((item) => (item.id === "S1" ? { ...item, holds: ["A1", "B3"] } : item));
+    w.write();
+    await rests(w);
+    expect(holders(w)).toEqual(held);
 
-  w.staff = w.staff.map((item) => (item.id === "S1" ? { ...item, holds: [] } : item));
-  amend(w, "3", { cancelled: true });
-  for (const _ of [1, 2]) await w.does("run", "everything");
-  expect(standing(w)).toEqual({ products: 2, assets: 1, assignments: 1 });
-  expect(w.rows("select ended_at is not null as ended from asset_number where wire_number = ?", number)).toEqual([
-    { ended: 1 },
-  ]);
-  await rests(w);
-});
+    w.staff = w.staff.map((item) => (item.id === "S1" ? { ...item, holds: [] } : item));
+    amend(w, "3", { cancelled: true });
+    for (const _ of [1, 2]) await w.does("run", "everything");
+    expect(standing(w)).toEqual({ products: 2, assets: 1, assignments: 1 });
+    expect(w.rows("select ended_at is not null as ended from asset_number where wire_number = ?", number)).toEqual([
+      { ended: 1 },
+    ]);
+    await rests(w);
+  },
+);
 
-it("both orders end at once: each takes its own, and the asset goes with the last", async () => {
+it("both orders end at once: each takes its own, and the asset goes with the last", { tags: "long" }, async () => {
   const w = await placedOrders();
   for (const name of ["orders.cancelled", "orders.added"]) rule(w, name, "apply");
   adds(w, renewal("3"));
@@ -69,65 +77,81 @@ it("both orders end at once: each takes its own, and the asset goes with the las
   await rests(w);
 });
 
-it("two orders renew one asset: the first is bought, and the second waits and names the other", async () => {
-  const w = await placedOrders();
-  adds(w, renewal("3"), renewal("4"));
-  const said = await runs(w, 3, { E5: 1 });
-  expect(said).toContain("order.earlier-continued");
-  for (const _ of [1, 2]) await runs(w, 3, {});
-  expect([waitsFor(w, "3"), waitsFor(w, "4")]).toEqual([null, "order.earlier-continued"]);
-  const explained = await w.run("explain", "order", "4");
-  expect(explained.stdout).toContain("the order crm/3 continues already");
-  expect(standing(w)).toEqual({ products: 5, assets: 2, assignments: 2 });
-});
+it(
+  "two orders renew one asset: the first is bought, and the second waits and names the other",
+  { tags: "long" },
+  async () => {
+    const w = await placedOrders();
+    adds(w, renewal("3"), renewal("4"));
+    const said = await runs(w, 3, { E5: 1 });
+    expect(said).toContain("order.earlier-continued");
+    for (const _ of [1, 2]) await runs(w, 3, {});
+    expect([waitsFor(w, "3"), waitsFor(w, "4")]).toEqual([null, "order.earlier-continued"]);
+    const explained = await w.run("explain", "order", "4");
+    expect(explained.stdout).toContain("the order crm/3 continues already");
+    expect(standing(w)).toEqual({ products: 5, assets: 2, assignments: 2 });
+  },
+);
 
-it("what is renewed is another customer's, unknown, or not placed: nothing is bought, and the reason says which", async () => {
-  const w = await placedOrders();
-  const of = (order: string, instance: string): Partial<GivenOrder> => ({
-    assets: [{ id: "B", continues: { order, instance } }],
-    products: [line("R", "B")],
-  });
-  const cases = [
-    ["2", "A2", "order.earlier-of-another", "an order of the customer crm/C2"],
-    ["9", "A9", "order.earlier-not-placed", "of which the ledger knows nothing"],
-    ["1", "A9", "order.earlier-ended", "nothing of that stands any more"],
-    ["3", "B", "order.earlier-not-placed", "this very order"],
-  ] as const;
-  adds(w, renewal("3"));
-  for (const [order, instance, code, reason] of cases) {
-    amend(w, "3", of(order, instance));
-    await runs(w, 3, {});
-    expect(waitsFor(w, "3")).toBe(code);
-    expect((await w.run("explain", "order", "3")).stdout).toContain(reason);
-  }
-  expect(standing(w)).toEqual({ products: 4, assets: 2, assignments: 2 });
-  amend(w, "3", of("1", "A1"));
-  await runs(w, 0, { E5: 1 });
-});
+it(
+  "what is renewed is another customer's, unknown, or not placed: nothing is bought, and the reason says which",
+  { tags: "long" },
+  async () => {
+    const w = await placedOrders();
+    const of = (order: string, instance: string): Partial<GivenOrder> => ({
+      assets: [{ id: "B", continues: { order, instance } }],
+      products: [line("R", "B")],
+    });
+    const cases = [
+      ["2", "A2", "order.earlier-of-another", "an order of the customer crm/C2"],
+      ["9", "A9", "order.earlier-not-placed", "of which the ledger knows nothing"],
+      ["1", "A9", "order.earlier-ended", "nothing of that stands any more"],
+      ["3", "B", "order.earlier-not-placed", "this very order"],
+    ] as const;
+    adds(w, renewal("3"));
+    for (const [order, instance, code, reason] of cases) {
+      amend(w, "3", of(order, instance));
+      await runs(w, 3, {});
+      expect(waitsFor(w, "3")).toBe(code);
+      expect((await w.run("explain", "order", "3")).stdout).toContain(reason);
+    }
+    expect(standing(w)).toEqual({ products: 4, assets: 2, assignments: 2 });
+    amend(w, "3", of("1", "A1"));
+    await runs(w, 0, { E5: 1 });
+  },
+);
 
-it("a renewal whose answer is lost is found under the number, and neither sent again nor taken for another one", async () => {
-  const w = await placedOrders();
-  const held = holders(w);
-  w.sandbox.faults.add({ operation: "E5", fault: "appliedNoReply", nth: 1 });
-  adds(w, renewal("3"));
-  for (const _ of [1, 2]) await w.does("run", "everything");
-  expect(w.sandbox.state().orders["3"]).toMatchObject({ calls: 1, products: 1 });
-  expect([standing(w), holders(w)]).toEqual([{ products: 5, assets: 2, assignments: 2 }, held]);
-  await rests(w);
-  expect(w.sandbox.duplicates()).toEqual({ enterprises: [], orders: [], products: [], staff: [] });
-});
+it(
+  "a renewal whose answer is lost is found under the number, and neither sent again nor taken for another one",
+  { tags: "long" },
+  async () => {
+    const w = await placedOrders();
+    const held = holders(w);
+    w.sandbox.faults.add({ operation: "E5", fault: "appliedNoReply", nth: 1 });
+    adds(w, renewal("3"));
+    for (const _ of [1, 2]) await w.does("run", "everything");
+    expect(w.sandbox.state().orders["3"]).toMatchObject({ calls: 1, products: 1 });
+    expect([standing(w), holders(w)]).toEqual([{ products: 5, assets: 2, assignments: 2 }, held]);
+    await rests(w);
+    expect(w.sandbox.duplicates()).toEqual({ enterprises: [], orders: [], products: [], staff: [] });
+  },
+);
 
-it("a renewal whose call never arrived is sent again under the same number, and nothing is there twice", async () => {
-  const w = await placedOrders();
-  w.sandbox.faults.add({ operation: "E5", fault: "resetBefore", nth: 1 });
-  adds(w, renewal("3"));
-  for (const _ of [1, 2, 3]) await w.does("run", "everything");
-  expect(w.sandbox.state().orders["3"]).toMatchObject({ calls: 1, products: 1 });
-  expect(standing(w)).toEqual({ products: 5, assets: 2, assignments: 2 });
-  await rests(w);
-});
+it(
+  "a renewal whose call never arrived is sent again under the same number, and nothing is there twice",
+  { tags: "long" },
+  async () => {
+    const w = await placedOrders();
+    w.sandbox.faults.add({ operation: "E5", fault: "resetBefore", nth: 1 });
+    adds(w, renewal("3"));
+    for (const _ of [1, 2, 3]) await w.does("run", "everything");
+    expect(w.sandbox.state().orders["3"]).toMatchObject({ calls: 1, products: 1 });
+    expect(standing(w)).toEqual({ products: 5, assets: 2, assignments: 2 });
+    await rests(w);
+  },
+);
 
-it("a refused renewal leaves the earlier asset and its seat as they are", async () => {
+it("a refused renewal leaves the earlier asset and its seat as they are", { tags: "long" }, async () => {
   const w = await placedOrders();
   rule(w, "orders.cancelled", "apply");
   const held = holders(w);
@@ -141,7 +165,7 @@ it("a refused renewal leaves the earlier asset and its seat as they are", async 
   }
 });
 
-it("a renewal is renewed again, and the seat stays through both", async () => {
+it("a renewal is renewed again, and the seat stays through both", { tags: "long" }, async () => {
   const w = await placedOrders();
   for (const name of ["orders.cancelled", "orders.added"]) rule(w, name, "apply");
   const held = holders(w);
@@ -155,7 +179,7 @@ it("a renewal is renewed again, and the seat stays through both", async () => {
   await rests(w);
 });
 
-it("of three units two are renewed: those that somebody holds", async () => {
+it("of three units two are renewed: those that somebody holds", { tags: "long" }, async () => {
   const w = await placedOrders({
     first: { assets: [{ id: "A1", quantity: 3 }] },
     staff: [
@@ -180,7 +204,7 @@ it("of three units two are renewed: those that somebody holds", async () => {
   await rests(w);
 });
 
-it("an asset whose lock is disabled is not renewed before that is enabled", async () => {
+it("an asset whose lock is disabled is not renewed before that is enabled", { tags: "long" }, async () => {
   const w = await placedOrders({ first: { assets: [{ id: "A1", type: "normal_recover_usbkey" }] } });
   rule(w, "locks.locked", "apply");
   rule(w, "locks.unlocked", "apply");
@@ -196,24 +220,28 @@ it("an asset whose lock is disabled is not renewed before that is enabled", asyn
   await rests(w);
 });
 
-it("a lost ledger is built again with its renewals, and the next run finds nothing to do", async () => {
-  const w = await placedOrders();
-  const held = holders(w);
-  // The one that renews comes before the one that it renews.
-  adds(w, renewal("0"));
-  await runs(w, 0, { E5: 1 });
-  w.losesItsLedger();
-  const rebuilt = await w.does("rebuild");
-  expect([rebuilt.exitCode, rebuilt.calls], rebuilt.stdout + rebuilt.stderr).toEqual([0, {}]);
-  expect(holders(w)).toEqual(held);
-  await rests(w);
-  expect((await w.run("run", "verify")).exitCode).toBe(0);
-  amend(w, "0", { products: [line("R0", "B0"), line("T0", "B0")] });
-  await runs(w, 0, { E5: 1 });
-  expect(standing(w)).toEqual({ products: 6, assets: 2, assignments: 2 });
-});
+it(
+  "a lost ledger is built again with its renewals, and the next run finds nothing to do",
+  { tags: "long" },
+  async () => {
+    const w = await placedOrders();
+    const held = holders(w);
+    // The one that renews comes before the one that it renews.
+    adds(w, renewal("0"));
+    await runs(w, 0, { E5: 1 });
+    w.losesItsLedger();
+    const rebuilt = await w.does("rebuild");
+    expect([rebuilt.exitCode, rebuilt.calls], rebuilt.stdout + rebuilt.stderr).toEqual([0, {}]);
+    expect(holders(w)).toEqual(held);
+    await rests(w);
+    expect((await w.run("run", "verify")).exitCode).toBe(0);
+    amend(w, "0", { products: [line("R0", "B0"), line("T0", "B0")] });
+    await runs(w, 0, { E5: 1 });
+    expect(standing(w)).toEqual({ products: 6, assets: 2, assignments: 2 });
+  },
+);
 
-it("an order that renews one of its own assets is amended under the number that it has", async () => {
+it("an order that renews one of its own assets is amended under the number that it has", { tags: "long" }, async () => {
   const w = await placedOrders();
   for (const name of ["orders.ended", "orders.added"]) rule(w, name, "apply");
   const held = holders(w);
@@ -226,52 +254,60 @@ it("an order that renews one of its own assets is amended under the number that 
   await rests(w);
 });
 
-it("what renews an asset of its own order gets other terms while the old one still waits to be taken away", async () => {
-  const w = await placedOrders();
-  for (const name of ["orders.added", "orders.replaced"]) rule(w, name, "apply");
-  rule(w, "orders.ended", "hold");
-  const held = holders(w);
-  const assets = [{ id: "B1", continues: earlier }];
-  amend(w, "1", { assets, products: [line("R1", "B1")] });
-  expect((await w.does("run", "everything")).calls).toEqual({ E5: 1 });
-  amend(w, "1", { assets, products: [line("R1", "B1", { nodes: 5 })] });
-  await w.does("run", "everything");
-  expect([waitsFor(w, "1"), w.sandbox.state().orders["1-2"]]).toEqual([
-    expect.not.stringContaining("there-already"),
-    expect.objectContaining({ calls: 1, products: 1 }),
-  ]);
-  rule(w, "orders.ended", "apply");
-  for (const { id } of w.rows<{ id: string }>("select id from hold where state = 'open'"))
-    await w.run("approve", id, "--reason", "asked the customer");
-  for (const _ of [1, 2, 3]) await w.does("run", "everything");
-  expect([standing(w), holders(w)]).toEqual([{ products: 3, assets: 2, assignments: 2 }, held]);
-  await rests(w);
-});
+it(
+  "what renews an asset of its own order gets other terms while the old one still waits to be taken away",
+  { tags: "long" },
+  async () => {
+    const w = await placedOrders();
+    for (const name of ["orders.added", "orders.replaced"]) rule(w, name, "apply");
+    rule(w, "orders.ended", "hold");
+    const held = holders(w);
+    const assets = [{ id: "B1", continues: earlier }];
+    amend(w, "1", { assets, products: [line("R1", "B1")] });
+    expect((await w.does("run", "everything")).calls).toEqual({ E5: 1 });
+    amend(w, "1", { assets, products: [line("R1", "B1", { nodes: 5 })] });
+    await w.does("run", "everything");
+    expect([waitsFor(w, "1"), w.sandbox.state().orders["1-2"]]).toEqual([
+      expect.not.stringContaining("there-already"),
+      expect.objectContaining({ calls: 1, products: 1 }),
+    ]);
+    rule(w, "orders.ended", "apply");
+    for (const { id } of w.rows<{ id: string }>("select id from hold where state = 'open'"))
+      await w.run("approve", id, "--reason", "asked the customer");
+    for (const _ of [1, 2, 3]) await w.does("run", "everything");
+    expect([standing(w), holders(w)]).toEqual([{ products: 3, assets: 2, assignments: 2 }, held]);
+    await rests(w);
+  },
+);
 
-it("what goes of an asset and of the one that renews it in the same order goes of each of them", async () => {
-  const w = await placedOrders();
-  rule(w, "orders.added", "apply");
-  rule(w, "orders.ended", "hold");
-  const held = holders(w);
-  const assets = [{ id: "B1", continues: earlier }];
-  // The products move to the new line under the ids that they have, and one of them ends before the old line went.
-  amend(w, "1", { assets, products: [line("P1", "B1"), line("Q1", "B1")] });
-  expect((await w.does("run", "everything")).calls).toEqual({ E5: 1 });
-  amend(w, "1", { assets, products: [line("P1", "B1")] });
-  expect((await w.does("run", "everything")).exitCode).toBe(4);
-  expect((await w.run("approve", openHold(w), "--reason", "asked the customer")).exitCode).toBe(0);
-  await runs(w, 0, { E5: 1 });
-  expect([standing(w), holders(w)]).toEqual([{ products: 3, assets: 2, assignments: 2 }, held]);
-  await rests(w);
-  amend(w, "1", { assets, products: [line("P1", "B1", { nodes: 9 })] });
-  rule(w, "orders.ended", "apply");
-  rule(w, "orders.replaced", "apply");
-  for (const _ of [1, 2]) await w.does("run", "everything");
-  expect([waitsFor(w, "1"), standing(w)]).toEqual([null, { products: 3, assets: 2, assignments: 2 }]);
-  await rests(w);
-});
+it(
+  "what goes of an asset and of the one that renews it in the same order goes of each of them",
+  { tags: "long" },
+  async () => {
+    const w = await placedOrders();
+    rule(w, "orders.added", "apply");
+    rule(w, "orders.ended", "hold");
+    const held = holders(w);
+    const assets = [{ id: "B1", continues: earlier }];
+    // The products move to the new line under the ids that they have, and one of them ends before the old line went.
+    amend(w, "1", { assets, products: [line("P1", "B1"), line("Q1", "B1")] });
+    expect((await w.does("run", "everything")).calls).toEqual({ E5: 1 });
+    amend(w, "1", { assets, products: [line("P1", "B1")] });
+    expect((await w.does("run", "everything")).exitCode).toBe(4);
+    expect((await w.run("approve", openHold(w), "--reason", "asked the customer")).exitCode).toBe(0);
+    await runs(w, 0, { E5: 1 });
+    expect([standing(w), holders(w)]).toEqual([{ products: 3, assets: 2, assignments: 2 }, held]);
+    await rests(w);
+    amend(w, "1", { assets, products: [line("P1", "B1", { nodes: 9 })] });
+    rule(w, "orders.ended", "apply");
+    rule(w, "orders.replaced", "apply");
+    for (const _ of [1, 2]) await w.does("run", "everything");
+    expect([waitsFor(w, "1"), standing(w)]).toEqual([null, { products: 3, assets: 2, assignments: 2 }]);
+    await rests(w);
+  },
+);
 
-it("a product that somebody put under the number by hand is not bought a second time", async () => {
+it("a product that somebody put under the number by hand is not bought a second time", { tags: "long" }, async () => {
   const w = await placedOrders();
   const number = numberOf(w, "A1");
   w.sandbox.hand({ action: "add-product", assetNum: number, like: "P1", fields: { crmProductId: "R3" } });
@@ -289,7 +325,7 @@ it("an asset that the platform shows no more is not renewed", async () => {
   expect(w.sandbox.state().orders["3"]).toBeUndefined();
 });
 
-it("an asset that is lent is not renewed before it was given back", async () => {
+it("an asset that is lent is not renewed before it was given back", { tags: "long" }, async () => {
   const w = await placedOrders({
     first: {
       assets: [{ id: "A1" }, { id: "L1", type: "normal_recover_usbkey", forLending: true }],
@@ -307,22 +343,27 @@ it("an asset that is lent is not renewed before it was given back", async () => 
   await rests(w);
 });
 
-it("a renewal that names its products as the earlier order did is bought, and each order keeps its own", async () => {
-  const w = await placedOrders();
-  for (const name of ["orders.cancelled", "orders.added"]) rule(w, name, "apply");
-  const products = [line("P1", "B3", { pid: "PID-P1" }), line("Q1", "B3", { pid: "PID-Q1" })];
-  adds(w, renewal("3", { products }));
-  await runs(w, 0, { E5: 1 });
-  await rests(w);
-  amend(w, "1", { cancelled: true });
-  for (const _ of [1, 2]) await w.does("run", "everything");
-  expect(standing(w)).toEqual({ products: 4, assets: 2, assignments: 2 });
-  expect(w.sandbox.state().orders["3"]).toMatchObject({ products: 2 });
-  await rests(w);
-});
+it(
+  "a renewal that names its products as the earlier order did is bought, and each order keeps its own",
+  { tags: "long" },
+  async () => {
+    const w = await placedOrders();
+    for (const name of ["orders.cancelled", "orders.added"]) rule(w, name, "apply");
+    const products = [line("P1", "B3", { pid: "PID-P1" }), line("Q1", "B3", { pid: "PID-Q1" })];
+    adds(w, renewal("3", { products }));
+    await runs(w, 0, { E5: 1 });
+    await rests(w);
+    amend(w, "1", { cancelled: true });
+    for (const _ of [1, 2]) await w.does("run", "everything");
+    expect(standing(w)).toEqual({ products: 4, assets: 2, assignments: 2 });
+    expect(w.sandbox.state().orders["3"]).toMatchObject({ products: 2 });
+    await rests(w);
+  },
+);
 
 it.each(["1", "3"])(
   "what an order and its renewal both name gets other terms in one of them, and that one alone is changed (order %s)",
+  { tags: "long" },
   async (changed) => {
     const w = await placedOrders();
     for (const name of ["orders.replaced", "orders.added"]) rule(w, name, "apply");
@@ -350,7 +391,7 @@ it.each(["1", "3"])(
   },
 );
 
-it("the asset stays where the earlier order ends before M7 shows what renewed it", async () => {
+it("the asset stays where the earlier order ends before M7 shows what renewed it", { tags: "long" }, async () => {
   const w = await placedOrders();
   for (const name of ["orders.cancelled", "orders.added"]) rule(w, name, "apply");
   const held = holders(w);
@@ -382,26 +423,30 @@ it("the asset stays where the earlier order ends before M7 shows what renewed it
   expect([standing(w), holders(w)]).toEqual([{ products: 3, assets: 2, assignments: 2 }, held]);
 });
 
-it("an asset number is told of with the order that has it now, and with both while both have it", async () => {
-  const w = await placedOrders();
-  rule(w, "orders.cancelled", "apply");
-  const number = numberOf(w, "A1");
-  adds(w, renewal("3"));
-  await runs(w, 0, { E5: 1 });
-  const both = await w.run("explain", "order", number);
-  expect([both.exitCode, both.stderr]).toEqual([64, expect.stringContaining("2 records fit: crm/3, crm/1")]);
-  amend(w, "1", { cancelled: true });
-  for (const _ of [1, 2]) await w.does("run", "everything");
-  const now = await w.run("explain", "order", number);
-  expect([now.exitCode, now.stdout], now.stderr).toEqual([0, expect.stringContaining("order crm/3:")]);
-  for (const [stream, named] of [
-    ["customer", "customer crm/C1:"],
-    ["staff", "staff crm/S1:"],
-  ] as const)
-    expect((await w.run("explain", stream, number)).stdout).toContain(named);
-  // Where nobody has it any more, the orders that had it are named.
-  w.staff = w.staff.map((item) => (item.id === "S1" ? { ...item, holds: [] } : item));
-  amend(w, "3", { cancelled: true });
-  for (const _ of [1, 2]) await w.does("run", "everything");
-  expect((await w.run("explain", "order", number)).stderr).toContain("2 records fit: crm/3, crm/1");
-});
+it(
+  "an asset number is told of with the order that has it now, and with both while both have it",
+  { tags: "long" },
+  async () => {
+    const w = await placedOrders();
+    rule(w, "orders.cancelled", "apply");
+    const number = numberOf(w, "A1");
+    adds(w, renewal("3"));
+    await runs(w, 0, { E5: 1 });
+    const both = await w.run("explain", "order", number);
+    expect([both.exitCode, both.stderr]).toEqual([64, expect.stringContaining("2 records fit: crm/3, crm/1")]);
+    amend(w, "1", { cancelled: true });
+    for (const _ of [1, 2]) await w.does("run", "everything");
+    const now = await w.run("explain", "order", number);
+    expect([now.exitCode, now.stdout], now.stderr).toEqual([0, expect.stringContaining("order crm/3:")]);
+    for (const [stream, named] of [
+      ["customer", "customer crm/C1:"],
+      ["staff", "staff crm/S1:"],
+    ] as const)
+      expect((await w.run("explain", stream, number)).stdout).toContain(named);
+    // Where nobody has it any more, the orders that had it are named.
+    w.staff = w.staff.map((item) => (item.id === "S1" ? { ...item, holds: [] } : item));
+    amend(w, "3", { cancelled: true });
+    for (const _ of [1, 2]) await w.does("run", "everything");
+    expect((await w.run("explain", "order", number)).stderr).toContain("2 records fit: crm/3, crm/1");
+  },
+);

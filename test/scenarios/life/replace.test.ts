@@ -3,26 +3,30 @@ import { amend, line, openHold, placedOrders, rule, standing, waitsFor } from ".
 
 const more = { products: [line("P1", "A1", { nodes: 9 }), line("Q1", "A1")] };
 
-it("other terms are bought beside the old ones, which go only once a person approved it: nobody is without", async () => {
-  const w = await placedOrders();
-  amend(w, "1", more);
-  const planned = await w.run("plan");
-  expect(planned.stdout).toContain("then: E5 delete_product of the old form of 1 product(s), once M7 shows");
-  const first = await w.does("run", "everything");
-  expect([first.exitCode, first.calls], first.stdout).toEqual([4, { E5: 1 }]);
-  expect(standing(w)).toEqual({ products: 5, assets: 2, assignments: 2 });
-  await w.run("approve", openHold(w), "--reason", "asked the customer");
-  const second = await w.does("run", "everything");
-  expect([second.exitCode, second.calls], second.stdout).toEqual([0, { E5: 1 }]);
-  expect(standing(w)).toEqual({ products: 4, assets: 2, assignments: 2 });
-  expect(w.rows("select kind, channel_order_id as bought from order_step order by number")).toMatchObject([
-    { kind: "bought", bought: "1-1" },
-    { kind: "removed" },
-  ]);
-  for (const _ of [2, 3]) expect((await w.does("run", "everything")).calls).toEqual({});
-});
+it(
+  "other terms are bought beside the old ones, which go only once a person approved it: nobody is without",
+  { tags: "long" },
+  async () => {
+    const w = await placedOrders();
+    amend(w, "1", more);
+    const planned = await w.run("plan");
+    expect(planned.stdout).toContain("then: E5 delete_product of the old form of 1 product(s), once M7 shows");
+    const first = await w.does("run", "everything");
+    expect([first.exitCode, first.calls], first.stdout).toEqual([4, { E5: 1 }]);
+    expect(standing(w)).toEqual({ products: 5, assets: 2, assignments: 2 });
+    await w.run("approve", openHold(w), "--reason", "asked the customer");
+    const second = await w.does("run", "everything");
+    expect([second.exitCode, second.calls], second.stdout).toEqual([0, { E5: 1 }]);
+    expect(standing(w)).toEqual({ products: 4, assets: 2, assignments: 2 });
+    expect(w.rows("select kind, channel_order_id as bought from order_step order by number")).toMatchObject([
+      { kind: "bought", bought: "1-1" },
+      { kind: "removed" },
+    ]);
+    for (const _ of [2, 3]) expect((await w.does("run", "everything")).calls).toEqual({});
+  },
+);
 
-it("an old form that M7 shows no new one beside stays", async () => {
+it("an old form that M7 shows no new one beside stays", { tags: "long" }, async () => {
   const w = await placedOrders();
   rule(w, "orders.replaced", "apply");
   amend(w, "1", more);
@@ -37,7 +41,7 @@ it("an old form that M7 shows no new one beside stays", async () => {
   expect(standing(w)).toMatchObject({ products: 4 });
 });
 
-it("with a gap the old form goes first, and a held deletion holds the purchase with it", async () => {
+it("with a gap the old form goes first, and a held deletion holds the purchase with it", { tags: "long" }, async () => {
   const w = await placedOrders();
   w.environment["CRM_SYNC__policies__replacement"] = "gap";
   amend(w, "1", more);
@@ -62,28 +66,32 @@ it("with a gap nothing goes while what takes its place cannot be bought", async 
   expect(standing(w)).toMatchObject({ products: 4 });
 });
 
-it("with a gap nothing goes while what takes its place is only reported, or has to be approved", async () => {
-  const w = await placedOrders();
-  w.environment["CRM_SYNC__policies__replacement"] = "gap";
-  rule(w, "orders.replaced", "apply");
-  rule(w, "orders.added", "report");
-  amend(w, "1", more);
-  for (const _ of [1, 2]) {
-    const told = await w.does("run", "everything");
-    expect([told.calls, waitsFor(w, "1")], told.stdout).toEqual([{}, "policy.reported"]);
-  }
-  rule(w, "orders.added", "hold");
-  const held = await w.does("run", "everything");
-  expect([held.exitCode, held.calls], held.stdout).toEqual([4, {}]);
-  expect(standing(w)).toMatchObject({ products: 4 });
-  await w.run("approve", openHold(w), "--reason", "asked the customer");
-  const run = await w.does("run", "everything");
-  expect([run.exitCode, run.calls], run.stdout).toEqual([0, { E5: 2 }]);
-  expect(standing(w)).toMatchObject({ products: 4 });
-  for (const _ of [2, 3]) expect((await w.does("run", "everything")).calls).toEqual({});
-});
+it(
+  "with a gap nothing goes while what takes its place is only reported, or has to be approved",
+  { tags: "long" },
+  async () => {
+    const w = await placedOrders();
+    w.environment["CRM_SYNC__policies__replacement"] = "gap";
+    rule(w, "orders.replaced", "apply");
+    rule(w, "orders.added", "report");
+    amend(w, "1", more);
+    for (const _ of [1, 2]) {
+      const told = await w.does("run", "everything");
+      expect([told.calls, waitsFor(w, "1")], told.stdout).toEqual([{}, "policy.reported"]);
+    }
+    rule(w, "orders.added", "hold");
+    const held = await w.does("run", "everything");
+    expect([held.exitCode, held.calls], held.stdout).toEqual([4, {}]);
+    expect(standing(w)).toMatchObject({ products: 4 });
+    await w.run("approve", openHold(w), "--reason", "asked the customer");
+    const run = await w.does("run", "everything");
+    expect([run.exitCode, run.calls], run.stdout).toEqual([0, { E5: 2 }]);
+    expect(standing(w)).toMatchObject({ products: 4 });
+    for (const _ of [2, 3]) expect((await w.does("run", "everything")).calls).toEqual({});
+  },
+);
 
-it("with a gap a package whose new form cannot be sold again keeps what it holds", async () => {
+it("with a gap a package whose new form cannot be sold again keeps what it holds", { tags: "long" }, async () => {
   const packages = [{ id: "K1", parent: "A1" }];
   const w = await placedOrders({ first: { packages, products: [line("P1", "A1"), line("R1", "K1")] } });
   w.environment["CRM_SYNC__policies__replacement"] = "gap";
@@ -94,7 +102,7 @@ it("with a gap a package whose new form cannot be sold again keeps what it holds
   expect(standing(w)).toMatchObject({ products: 4 });
 });
 
-it("with a gap a saved plan holds both steps, and carries both out", async () => {
+it("with a gap a saved plan holds both steps, and carries both out", { tags: "long" }, async () => {
   const w = await placedOrders();
   w.environment["CRM_SYNC__policies__replacement"] = "gap";
   rule(w, "orders.replaced", "apply");

@@ -18,7 +18,7 @@ async function changedAsset(word: string): Promise<World> {
   return w;
 }
 
-it("what a limit holds of an asset that is replaced is released by its approval", async () => {
+it("what a limit holds of an asset that is replaced is released by its approval", { tags: "long" }, async () => {
   const w = await changedAsset("earn");
   await w.does("run", "everything");
   for (const _ of [1, 2]) {

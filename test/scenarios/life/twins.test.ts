@@ -19,7 +19,7 @@ it("a product in a package does not go with its twin beside it before a person a
   expect(standing(w)).toMatchObject({ products: 3 });
 });
 
-it("twins that go by two policies go together, by the one that asks a person", async () => {
+it("twins that go by two policies go together, by the one that asks a person", { tags: "long" }, async () => {
   const w = await placedOrders({
     first: { products: [line("P1", "A1", same), line("Q1", "A1", same), line("R1", "A1")] },
   });
@@ -37,6 +37,7 @@ it("twins that go by two policies go together, by the one that asks a person", a
 
 it.each(["terms", "instance"] as const)(
   "twins that both go are gone at last where the platform compares the %s",
+  { tags: "long" },
   async (strictMatch) => {
     const products = [line("P1", "A1", same), line("Q1", "A1", same), line("R1", "A1")];
     const w = await placedOrders({ sandbox: { settings: { strictMatch } }, first: { products } });

@@ -68,7 +68,7 @@ describe("a source in PostgreSQL that cannot be read whole", () => {
     return { code: problem?.code, message: problem?.message ?? "", cure: problem?.cure ?? "", raws: raws.length };
   }
 
-  it("because it is down, refuses the password, or offers no TLS: named, never thrown", async () => {
+  it("because it is down, refuses the password, or offers no TLS: named, never thrown", { tags: "long" }, async () => {
     const database = await withCustomers();
     const other = (settings: Record<string, unknown>, secret = database.secret): TestDatabase => ({
       ...database,
@@ -82,7 +82,7 @@ describe("a source in PostgreSQL that cannot be read whole", () => {
     expect(tls).toMatchObject({ code: "source.down", message: expect.stringContaining("offers no TLS") });
   });
 
-  it("because a query writes, behind a function too: nothing is written", async () => {
+  it("because a query writes, behind a function too: nothing is written", { tags: "long" }, async () => {
     const database = await withCustomers();
     await database.run(
       "create function bump() returns int language plpgsql as $$ begin delete from customer; return 1; end $$",
@@ -105,17 +105,21 @@ describe("a source in PostgreSQL that cannot be read whole", () => {
     expect(await server.run(database.database, "select count(*) from customer")).toEqual([["3000"]]);
   });
 
-  it("because it takes too long, may not be read, or fails at a row, whose value is not told", async () => {
-    const database = await withCustomers();
-    const slow = { query: "select id, pg_sleep(5)::text as slept from customer", key: "id" };
-    expect(await endOf(database, slow, { statementTimeout: "200ms" })).toMatchObject({ code: "source.timed-out" });
-    const wrong = { query: "select id, case when id > 1200 then name::int end as n from customer", key: "id" };
-    expect(await endOf(database, wrong)).toMatchObject({ code: "source.half-read" });
-    await database.run("drop role if exists reader", "create role reader login password 'reader'");
-    const reader = { ...database, secret: "reader", connection: { ...database.connection, user: "reader" } };
-    expect(await endOf(reader)).toMatchObject({ code: "source.refused", raws: 0 });
-    await database.run("drop role reader");
-  });
+  it(
+    "because it takes too long, may not be read, or fails at a row, whose value is not told",
+    { tags: "long" },
+    async () => {
+      const database = await withCustomers();
+      const slow = { query: "select id, pg_sleep(5)::text as slept from customer", key: "id" };
+      expect(await endOf(database, slow, { statementTimeout: "200ms" })).toMatchObject({ code: "source.timed-out" });
+      const wrong = { query: "select id, case when id > 1200 then name::int end as n from customer", key: "id" };
+      expect(await endOf(database, wrong)).toMatchObject({ code: "source.half-read" });
+      await database.run("drop role if exists reader", "create role reader login password 'reader'");
+      const reader = { ...database, secret: "reader", connection: { ...database.connection, user: "reader" } };
+      expect(await endOf(reader)).toMatchObject({ code: "source.refused", raws: 0 });
+      await database.run("drop role reader");
+    },
+  );
 
   it("because its connection is cut in the middle: what came is kept, no other stream is read from a later view", async () => {
     const database = await withCustomers();
@@ -152,7 +156,7 @@ describe("a source in PostgreSQL that cannot be read whole", () => {
     expect([outcome.complete, raws.map(({ key }) => key)]).toEqual([true, ["c2"]]);
   });
 
-  it("in one of its streams takes no other stream with it", async () => {
+  it("in one of its streams takes no other stream with it", { tags: "long" }, async () => {
     const database = await withCustomers();
     const source = sourceOf(database, {
       customers: { query: "select id, name::int as n from customer", key: "id" },
@@ -162,25 +166,29 @@ describe("a source in PostgreSQL that cannot be read whole", () => {
     expect((await readAll(source, "orders")).outcome).toMatchObject({ complete: true, rows: 3_000 });
   });
 
-  it("refuses bytes by the name of their column, and gives lists and what is no number as what they are", async () => {
-    const database = await withCustomers();
-    const bytes = await endOf(database, { query: "select id, name::bytea as photo from customer", key: "id" });
-    expect(bytes.message).toContain("gives the column photo as bytes (bytea)");
-    const odd = `select 1 as id, array['a b', null, 'NULL', '"'] as texts, array[[1,2],[3,4]] as grid, 'NaN'::float8 as n,
+  it(
+    "refuses bytes by the name of their column, and gives lists and what is no number as what they are",
+    { tags: "long" },
+    async () => {
+      const database = await withCustomers();
+      const bytes = await endOf(database, { query: "select id, name::bytea as photo from customer", key: "id" });
+      expect(bytes.message).toContain("gives the column photo as bytes (bytea)");
+      const odd = `select 1 as id, array['a b', null, 'NULL', '"'] as texts, array[[1,2],[3,4]] as grid, 'NaN'::float8 as n,
       'infinity'::timestamptz as ever, 12345678901234567890.10 as amount, '{}'::int[] as none, interval '1 day' as span`;
-    const { raws } = await readAll(sourceOf(database, { customers: { query: odd, key: "id" } }), "customers");
-    expect(raws[0]?.value).toEqual({
-      id: 1,
-      texts: ["a b", null, "NULL", '"'],
-      grid: [
-        [1, 2],
-        [3, 4],
-      ],
-      n: "NaN",
-      ever: "infinity",
-      amount: "12345678901234567890.10",
-      none: [],
-      span: "P1D",
-    });
-  });
+      const { raws } = await readAll(sourceOf(database, { customers: { query: odd, key: "id" } }), "customers");
+      expect(raws[0]?.value).toEqual({
+        id: 1,
+        texts: ["a b", null, "NULL", '"'],
+        grid: [
+          [1, 2],
+          [3, 4],
+        ],
+        n: "NaN",
+        ever: "infinity",
+        amount: "12345678901234567890.10",
+        none: [],
+        span: "P1D",
+      });
+    },
+  );
 });

@@ -68,28 +68,32 @@ if (hasMariadb)
 else
   it("MariaDB is not installed here (mariadbd), so that TLS to it is NOT TRIED", () => expect(hasMariadb).toBe(false));
 
-it("a server of the protocol of SQL Server that offers no TLS is told neither user nor password", async () => {
-  // The answer to the first message: a version, and that encryption is not supported.
-  const answer = Buffer.from("0401001a0000010000000b00060100110001ff10000000000002", "hex");
-  const said: Buffer[] = [];
-  const server = createServer((socket) => {
-    socket.on("error", () => socket.destroy());
-    socket.on("data", (bytes: Buffer) => {
-      said.push(bytes);
-      socket.write(answer);
+it(
+  "a server of the protocol of SQL Server that offers no TLS is told neither user nor password",
+  { tags: "long" },
+  async () => {
+    // The answer to the first message: a version, and that encryption is not supported.
+    const answer = Buffer.from("0401001a0000010000000b00060100110001ff10000000000002", "hex");
+    const said: Buffer[] = [];
+    const server = createServer((socket) => {
+      socket.on("error", () => socket.destroy());
+      socket.on("data", (bytes: Buffer) => {
+        said.push(bytes);
+        socket.write(answer);
+      });
     });
-  });
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  onTestFinished(() => void server.close());
-  const address = server.address();
-  const port = typeof address === "object" ? address?.port : undefined;
-  const connection = { kind: "sqlserver", host: "127.0.0.1", port, database: "erp", user: "reader" };
-  const database = databaseOf("postgres", {});
-  const source = sourceOf({ ...database, connection }, { customers: { query: "select 1 as id", key: "id" } });
-  const { outcome } = await readAll(source, "customers");
-  expect(outcome.problem?.message).toBe("The database of the source crm offers no TLS.");
-  expect(said).toHaveLength(1);
-});
+    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+    onTestFinished(() => void server.close());
+    const address = server.address();
+    const port = typeof address === "object" ? address?.port : undefined;
+    const connection = { kind: "sqlserver", host: "127.0.0.1", port, database: "erp", user: "reader" };
+    const database = databaseOf("postgres", {});
+    const source = sourceOf({ ...database, connection }, { customers: { query: "select 1 as id", key: "id" } });
+    const { outcome } = await readAll(source, "customers");
+    expect(outcome.problem?.message).toBe("The database of the source crm offers no TLS.");
+    expect(said).toHaveLength(1);
+  },
+);
 
 function databaseOf(kind: "postgres" | "mysql", where: Record<string, unknown>): TestDatabase {
   const connection = { kind, host: "localhost", user: "reader", password: "env:ERP_PASSWORD", ca: "ca.pem", ...where };
@@ -122,26 +126,40 @@ function verified(what: string, start: () => Promise<TlsServer>): void {
       return `${message} ${cure}`;
     }
 
-    it("is read where the certificate is of the authority and bears the name of the host", async () => {
-      await server.offer(own.certificate("DNS:localhost"));
-      expect(await reading()).toEqual([expect.stringMatching(/^TLSv1\.[23]$/u)]);
-    });
+    it(
+      "is read where the certificate is of the authority and bears the name of the host",
+      { tags: "long" },
+      async () => {
+        await server.offer(own.certificate("DNS:localhost"));
+        expect(await reading()).toEqual([expect.stringMatching(/^TLSv1\.[23]$/u)]);
+      },
+    );
 
-    it("is read by another way than the name that the certificate bears, where that name is written", async () => {
-      await server.offer(own.certificate("DNS:erp-db.internal"));
-      expect(await reading({ serverName: "erp-db.internal" })).toHaveLength(1);
-      expect(await reading({ host: "127.0.0.1", serverName: "erp-db.internal" })).toHaveLength(1);
-      expect(await reading({ host: "127.0.0.1", serverName: "localhost" })).toContain("bears another name");
-    });
+    it(
+      "is read by another way than the name that the certificate bears, where that name is written",
+      { tags: "long" },
+      async () => {
+        await server.offer(own.certificate("DNS:erp-db.internal"));
+        expect(await reading({ serverName: "erp-db.internal" })).toHaveLength(1);
+        expect(await reading({ host: "127.0.0.1", serverName: "erp-db.internal" })).toHaveLength(1);
+        expect(await reading({ host: "127.0.0.1", serverName: "localhost" })).toContain("bears another name");
+      },
+    );
 
-    it("is not read where another authority signed, and it is said which setting names the right one", async () => {
-      await server.offer(other.certificate("DNS:localhost"));
-      expect(await reading()).toEqual(expect.stringMatching(/of an authority that is not trusted .*`connection\.ca`/u));
-      await server.offer(own.certificate("DNS:localhost"));
-      expect(await reading({ ca: undefined })).toEqual(
-        expect.stringMatching(/of an authority that is not trusted .*`connection\.ca`/u),
-      );
-    });
+    it(
+      "is not read where another authority signed, and it is said which setting names the right one",
+      { tags: "long" },
+      async () => {
+        await server.offer(other.certificate("DNS:localhost"));
+        expect(await reading()).toEqual(
+          expect.stringMatching(/of an authority that is not trusted .*`connection\.ca`/u),
+        );
+        await server.offer(own.certificate("DNS:localhost"));
+        expect(await reading({ ca: undefined })).toEqual(
+          expect.stringMatching(/of an authority that is not trusted .*`connection\.ca`/u),
+        );
+      },
+    );
 
     it("is not read where the certificate bears another name, and it is said how that name is written", async () => {
       await server.offer(own.certificate("DNS:other.example.com"));

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { pino } from "pino";
 import type { JsonObject } from "../../../src/base/canonical-json.ts";
 import { Problem } from "../../../src/base/errors.ts";
@@ -127,14 +127,24 @@ export class ReadingWorld {
       this.cut = undefined;
       if (cut.how === "stopped") this.#stop.abort(new Error("stopped"));
       if (cut.how === "killed") {
-        // As long as an answer takes, what was taken before it is committed.
-        await sleep(10);
+        await this.#quiet();
         this.#ledger.abandon();
       }
       if (cut.how !== "stopped") return cut.how;
     }
     this.meanwhile();
     return cut !== undefined && this.cut === undefined ? cut.how : undefined;
+  }
+
+  /** Resolves when what was taken so far is committed. All of that happens in turns of this process, and no clock counts. */
+  async #quiet(): Promise<void> {
+    let last = "";
+    for (let turns = 0; turns < 20; turns += 1) {
+      await nextTurn();
+      const now = JSON.stringify([this.checkpoint(), this.kept("select count(*), max(version) from record")]);
+      if (now !== last) turns = 0;
+      last = now;
+    }
   }
 
   #rowOf(id: string, { branch, office, changed }: ListRow): JsonObject {

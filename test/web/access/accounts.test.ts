@@ -39,7 +39,7 @@ async function signedIn(pages: Guarded, name: string, password: string): Promise
 }
 
 describe("people with passwords of their own", () => {
-  it("sign in, each with their own right, and are led to where they wanted to go", async () => {
+  it("sign in, each with their own right, and are led to where they wanted to go", { tags: "long" }, async () => {
     const pages = await guarded(await withAccounts(), { access: { accounts } });
     const one = new Browser(pages);
     const answer = await one.fill("/login", { name: "anna.lee", password: anna, to: "/decide?x=1" });
@@ -60,43 +60,51 @@ describe("people with passwords of their own", () => {
     }
   });
 
-  it("do not sign in with another's password, an empty one, the line itself, or a name that is none", async () => {
-    const w = await withAccounts();
-    const pages = await guarded(w, { access: { accounts } });
-    for (const [name, password] of [
-      ["anna.lee", sam],
-      ["sam", ""],
-      ["nobody", anna],
-      ["constructor", anna],
-      ["anna.lee", lines.anna],
-    ] as const)
-      expect.soft((await new Browser(pages).signIn(name, password)).status, name).toBe(403);
-    const said = w.rows<{ body: string }>("select body from audit where kind = 'sign-in-refused' order by sequence");
-    // Once a minute for each account, and for all names that are none together.
-    expect(said.map(({ body }) => (JSON.parse(body) as { account: string }).account)).toEqual([
-      "anna.lee",
-      "sam",
-      "unknown",
-    ]);
-  });
+  it(
+    "do not sign in with another's password, an empty one, the line itself, or a name that is none",
+    { tags: "long" },
+    async () => {
+      const w = await withAccounts();
+      const pages = await guarded(w, { access: { accounts } });
+      for (const [name, password] of [
+        ["anna.lee", sam],
+        ["sam", ""],
+        ["nobody", anna],
+        ["constructor", anna],
+        ["anna.lee", lines.anna],
+      ] as const)
+        expect.soft((await new Browser(pages).signIn(name, password)).status, name).toBe(403);
+      const said = w.rows<{ body: string }>("select body from audit where kind = 'sign-in-refused' order by sequence");
+      // Once a minute for each account, and for all names that are none together.
+      expect(said.map(({ body }) => (JSON.parse(body) as { account: string }).account)).toEqual([
+        "anna.lee",
+        "sam",
+        "unknown",
+      ]);
+    },
+  );
 
-  it("are signed in under a token that no browser had before, and never by the form of another browser", async () => {
-    const pages = await guarded(await withAccounts(), { access: { accounts } });
-    const planted = "a".repeat(64);
-    const browser = new Browser(pages);
-    browser.cookies.set("crm-sync", planted);
-    await browser.signIn("anna.lee", anna);
-    expect(browser.cookies.get("crm-sync")).not.toBe(planted);
-    const thief = new Browser(pages);
-    thief.cookies.set("crm-sync", planted);
-    expect(await statusOf(thief, "/see")).toBe(303);
-    const foreign = tokenIn((await new Browser(pages).get("/login")).text);
-    const victim = new Browser(pages);
-    await victim.get("/login");
-    expect((await victim.post("/login", { csrf: foreign, name: "sam", password: sam })).status).toBe(403);
-  });
+  it(
+    "are signed in under a token that no browser had before, and never by the form of another browser",
+    { tags: "long" },
+    async () => {
+      const pages = await guarded(await withAccounts(), { access: { accounts } });
+      const planted = "a".repeat(64);
+      const browser = new Browser(pages);
+      browser.cookies.set("crm-sync", planted);
+      await browser.signIn("anna.lee", anna);
+      expect(browser.cookies.get("crm-sync")).not.toBe(planted);
+      const thief = new Browser(pages);
+      thief.cookies.set("crm-sync", planted);
+      expect(await statusOf(thief, "/see")).toBe(303);
+      const foreign = tokenIn((await new Browser(pages).get("/login")).text);
+      const victim = new Browser(pages);
+      await victim.get("/login");
+      expect((await victim.post("/login", { csrf: foreign, name: "sam", password: sam })).status).toBe(403);
+    },
+  );
 
-  it("do nothing with the token of somebody else's session", async () => {
+  it("do nothing with the token of somebody else's session", { tags: "long" }, async () => {
     const pages = await guarded(await withAccounts(), { access: { accounts } });
     const [one, two] = [await signedIn(pages, "anna.lee", anna), await signedIn(pages, "sam", sam)];
     const stolen = tokenIn((await two.get("/see")).text);
@@ -105,39 +113,47 @@ describe("people with passwords of their own", () => {
     expect(pages.done).toEqual(["decide by anna.lee"]);
   });
 
-  it("get a cookie that only https sends and no other host sets where they come by https", async () => {
-    const settings = { access: { accounts }, publicUrl: "https://crm.example.com" };
-    const pages = await guarded(await withAccounts(), settings);
-    const browser = new Browser(pages, { host: "crm.example.com" });
-    const answer = await browser.signIn("sam", sam);
-    expect(answer.headers["set-cookie"]?.[0]).toMatch(
-      /^__Host-crm-sync=[0-9a-f]{64}; Path=\/; HttpOnly; Secure; SameSite=Lax$/u,
-    );
-  });
+  it(
+    "get a cookie that only https sends and no other host sets where they come by https",
+    { tags: "long" },
+    async () => {
+      const settings = { access: { accounts }, publicUrl: "https://crm.example.com" };
+      const pages = await guarded(await withAccounts(), settings);
+      const browser = new Browser(pages, { host: "crm.example.com" });
+      const answer = await browser.signIn("sam", sam);
+      expect(answer.headers["set-cookie"]?.[0]).toMatch(
+        /^__Host-crm-sync=[0-9a-f]{64}; Path=\/; HttpOnly; Secure; SameSite=Lax$/u,
+      );
+    },
+  );
 });
 
 describe("log-ins that fail", () => {
-  it("wait longer and longer, a thousand in a row, also after a new start, and the right password waits with them", async () => {
-    const w = await withAccounts();
-    const clock = clockAt(start);
-    const pages = await guarded(w, { access: { accounts } }, { clock });
-    const browser = new Browser(pages);
-    const csrf = tokenIn((await browser.get("/login")).text);
-    const counts = new Map<number, number>();
-    for (let tries = 0; tries < 1_000; tries += 1) {
-      const { status } = await browser.post("/login", { csrf, name: "anna.lee", password: `guess ${tries}` });
-      counts.set(status, (counts.get(status) ?? 0) + 1);
-    }
-    expect(Object.fromEntries(counts)).toEqual({ 403: 5, 429: 995 });
-    expect((await browser.post("/login", { csrf, name: "anna.lee", password: anna })).status).toBe(429);
-    await pages.stop();
-    const again = await guarded(w, { access: { accounts } }, { clock });
-    expect((await new Browser(again).signIn("anna.lee", anna)).status).toBe(429);
-    clock.move(1_000);
-    expect((await new Browser(again).signIn("anna.lee", anna)).status).toBe(303);
-  });
+  it(
+    "wait longer and longer, a thousand in a row, also after a new start, and the right password waits with them",
+    { tags: "long" },
+    async () => {
+      const w = await withAccounts();
+      const clock = clockAt(start);
+      const pages = await guarded(w, { access: { accounts } }, { clock });
+      const browser = new Browser(pages);
+      const csrf = tokenIn((await browser.get("/login")).text);
+      const counts = new Map<number, number>();
+      for (let tries = 0; tries < 1_000; tries += 1) {
+        const { status } = await browser.post("/login", { csrf, name: "anna.lee", password: `guess ${tries}` });
+        counts.set(status, (counts.get(status) ?? 0) + 1);
+      }
+      expect(Object.fromEntries(counts)).toEqual({ 403: 5, 429: 995 });
+      expect((await browser.post("/login", { csrf, name: "anna.lee", password: anna })).status).toBe(429);
+      await pages.stop();
+      const again = await guarded(w, { access: { accounts } }, { clock });
+      expect((await new Browser(again).signIn("anna.lee", anna)).status).toBe(429);
+      clock.move(1_000);
+      expect((await new Browser(again).signIn("anna.lee", anna)).status).toBe(303);
+    },
+  );
 
-  it("are counted by the name, wherever they come from, and others sign in meanwhile", async () => {
+  it("are counted by the name, wherever they come from, and others sign in meanwhile", { tags: "long" }, async () => {
     const pages = await guarded(await withAccounts(), { access: { accounts } }, { clock: clockAt(start) });
     const { failures } = pages.access.sessions;
     const waits = Array.from({ length: 6 }, (_, at) => failures.tryNow(`203.0.113.${at}`, "anna.lee").waitMs);
@@ -146,7 +162,7 @@ describe("log-ins that fail", () => {
     expect((await new Browser(pages).signIn("sam", sam)).status).toBe(303);
   });
 
-  it("are let through five at a time however many come at the same moment", async () => {
+  it("are let through five at a time however many come at the same moment", { tags: "long" }, async () => {
     const pages = await guarded(await withAccounts(), { access: { accounts } }, { clock: clockAt(start) });
     const browser = new Browser(pages);
     const csrf = tokenIn((await browser.get("/login")).text);
@@ -175,7 +191,7 @@ it.each([
 });
 
 describe("a session", () => {
-  it("lasts over a new start of the program", async () => {
+  it("lasts over a new start of the program", { tags: "long" }, async () => {
     const w = await withAccounts();
     const pages = await guarded(w, { access: { accounts } });
     const browser = await signedIn(pages, "sam", sam);
@@ -186,7 +202,7 @@ describe("a session", () => {
     expect(await statusOf(same, "/see")).toBe(200);
   });
 
-  it("ends by idleness, by age, and when a clock is set back behind its beginning", async () => {
+  it("ends by idleness, by age, and when a clock is set back behind its beginning", { tags: "long" }, async () => {
     const clock = clockAt(start);
     const sessions = { idle: "10m", longest: "1h" };
     const pages = await guarded(await withAccounts(), { access: { accounts, sessions } }, { clock });
@@ -218,17 +234,22 @@ describe("a session", () => {
     ["the role is another one", { ...accounts, "anna.lee": { ...accounts["anna.lee"], role: "see" } }, undefined],
     ["the account is gone", { sam: accounts.sam }, undefined],
     ["the password is another one", accounts, "other"],
-  ] as const)("ends at once where %s in a configuration that was taken over", async (_what, changed, line) => {
-    const w = await withAccounts();
-    const pages = await guarded(w, { access: { accounts } });
-    const [one, two] = [await signedIn(pages, "anna.lee", anna), await signedIn(pages, "sam", sam)];
-    if (line !== undefined) writeFileSync(w.path("anna"), lines[line]);
-    expect((await pages.reload({ access: { accounts: changed } })).kind).toBe("taken-over");
-    expect([await statusOf(one, "/see"), await statusOf(two, "/see")]).toEqual([303, 200]);
-  });
+  ] as const)(
+    "ends at once where %s in a configuration that was taken over",
+    { tags: "long" },
+    async (_what, changed, line) => {
+      const w = await withAccounts();
+      const pages = await guarded(w, { access: { accounts } });
+      const [one, two] = [await signedIn(pages, "anna.lee", anna), await signedIn(pages, "sam", sam)];
+      if (line !== undefined) writeFileSync(w.path("anna"), lines[line]);
+      expect((await pages.reload({ access: { accounts: changed } })).kind).toBe("taken-over");
+      expect([await statusOf(one, "/see"), await statusOf(two, "/see")]).toEqual([303, 200]);
+    },
+  );
 
   it.each(["deleted", "damaged", "replaced by nonsense"])(
     "ends where its file is %s, which is made anew and said",
+    { tags: "long" },
     async (how) => {
       const w = await withAccounts();
       const log: string[] = [];

@@ -1,3 +1,4 @@
+/** @module-tag sized */
 import { writeFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -92,7 +93,7 @@ const body = fc.option(
 );
 
 describe("hostile requests", () => {
-  it("are answered, and by no failure, whatever they say of themselves", async () => {
+  it("are answered, and by no failure, whatever they say of themselves", { tags: "long" }, async () => {
     const w = await world();
     writeFileSync(w.path("anna"), await hashLineOf("four words of anna"));
     await w.run("status");

@@ -79,28 +79,32 @@ describe("an OpenID provider", () => {
     expect((await browser.get("/see")).status).toBe(303);
   });
 
-  it("is no way in by a state that was used, is another browser's, is too old or was never begun", async () => {
-    const clock = clockAt(Date.now());
-    const provider = await openidProvider("crm-sync");
-    const pages = await pagesBehind(provider, clock);
-    const browser = new Browser(pages);
-    const begin = async (): Promise<string> =>
-      provider.visit((await browser.get("/login/oidc")).headers.location ?? "");
-    const used = await begin();
-    expect((await browser.get(used)).status).toBe(303);
-    expect((await browser.get(used)).status).toBe(403);
-    const stolen = await begin();
-    const thief = new Browser(pages);
-    await thief.get("/login");
-    expect((await thief.get(stolen)).status).toBe(403);
-    const late = await begin();
-    clock.move(600_001);
-    expect((await browser.get(late)).status).toBe(403);
-    const twice = await begin();
-    expect((await browser.get(`${twice}&state=${"0".repeat(64)}`)).status).toBe(403);
-    for (const query of ["", "?code=x", "?state=x&code=y", "?error=access_denied&state=x"])
-      expect.soft((await browser.get(`/login/oidc/callback${query}`)).status, query).toBe(403);
-  });
+  it(
+    "is no way in by a state that was used, is another browser's, is too old or was never begun",
+    { tags: "long" },
+    async () => {
+      const clock = clockAt(Date.now());
+      const provider = await openidProvider("crm-sync");
+      const pages = await pagesBehind(provider, clock);
+      const browser = new Browser(pages);
+      const begin = async (): Promise<string> =>
+        provider.visit((await browser.get("/login/oidc")).headers.location ?? "");
+      const used = await begin();
+      expect((await browser.get(used)).status).toBe(303);
+      expect((await browser.get(used)).status).toBe(403);
+      const stolen = await begin();
+      const thief = new Browser(pages);
+      await thief.get("/login");
+      expect((await thief.get(stolen)).status).toBe(403);
+      const late = await begin();
+      clock.move(600_001);
+      expect((await browser.get(late)).status).toBe(403);
+      const twice = await begin();
+      expect((await browser.get(`${twice}&state=${"0".repeat(64)}`)).status).toBe(403);
+      for (const query of ["", "?code=x", "?state=x&code=y", "?error=access_denied&state=x"])
+        expect.soft((await browser.get(`/login/oidc/callback${query}`)).status, query).toBe(403);
+    },
+  );
 
   it("says its refusals without a word of its own, and one that is not reached is no failure", async () => {
     const provider = await openidProvider("crm-sync");

@@ -1,0 +1,66 @@
+import { expect } from "vitest";
+import type { Parsed, World } from "./cli.ts";
+
+/** What a test wants to know of the ledger, asked as a person would: by commands, and by what the sandbox was sent. */
+
+type Kind = "customer" | "order" | "staff";
+
+/** Holds that wait for a person, as `status` lists them. */
+export async function openHolds(w: World): Promise<Parsed[]> {
+  const { holds = [] } = await w.ask("status");
+  return holds.filter(({ state }: Parsed) => state === "open");
+}
+
+/** The id of the only open hold. */
+export async function openHold(w: World): Promise<string> {
+  const holds = await openHolds(w);
+  expect(holds).toHaveLength(1);
+  return holds[0].id;
+}
+
+/** Why a record waits: its code. Undefined where it does not wait. */
+export async function waitsFor(w: World, id: string, kind: Kind = "order"): Promise<string | undefined> {
+  const { record } = await w.ask("explain", kind, id);
+  return record?.deferred?.code;
+}
+
+/** What was done for a record, the newest first: endpoint, kind, state, attempts and more. */
+export async function operationsOf(w: World, kind: Kind, id: string): Promise<Parsed[]> {
+  const { operations } = await w.ask("explain", kind, id);
+  return operations.newest;
+}
+
+/** Operations whose outcome is not known, or waits for a person. */
+export async function unsettled(w: World): Promise<Parsed[]> {
+  return await w.ask("settle", "list");
+}
+
+/** Records that cannot be used. */
+export async function quarantined(w: World): Promise<Parsed[]> {
+  return await w.ask("quarantine", "list");
+}
+
+/** Runs, the newest first. */
+export async function runsOf(w: World): Promise<Parsed[]> {
+  return await w.ask("runs", "--last", "100");
+}
+
+/** Every entry of the audit record, the oldest first: kind, subject, body. */
+export async function auditEntries(w: World): Promise<Parsed[]> {
+  const { stdout } = await w.run("audit", "export");
+  const lines = stdout.split("\n").filter((line) => line !== "");
+  return lines.map((line): Parsed => JSON.parse(line)).filter(({ kind }) => kind !== undefined);
+}
+
+/** The number under which an instance was bought last, as the sandbox was sent it. */
+export function numberOf(w: World, instance: string, unit = 0): string {
+  const bodies = Object.keys(w.sandbox.state().orders).flatMap((id) => w.sandbox.batches(id));
+  for (const { body } of bodies.toSorted((one, other) => other.at - one.at)) {
+    const { orderList }: Parsed = JSON.parse(body);
+    for (const { assets } of orderList)
+      for (const { assetNos, products = [], merchandises = [] } of assets)
+        if ([...(products ?? []), ...(merchandises ?? [])].some((one) => one.parentCrmProductId === instance))
+          return assetNos[unit] ?? "";
+  }
+  return "";
+}
