@@ -1,0 +1,86 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, expect, it } from "vitest";
+import { world } from "../support/cli.ts";
+import type { World } from "../support/cli.ts";
+import { company } from "../support/world/crm.ts";
+import { counted } from "./counting.ts";
+import type { LedgerCounts } from "./counting.ts";
+
+/**
+ * What one customer costs with one lane, in counts that are the same on every machine. `counts.json` keeps them; what
+ * needs more than 2 % more is refused, and what needs less writes the new number: `COUNTS=write npx vitest run
+ * test/counts`.
+ */
+
+const file = join(import.meta.dirname, "counts.json");
+const tolerance = 0.02;
+
+type Counts = LedgerCounts & { calls: number };
+
+const kept: Record<string, Counts> = JSON.parse(readFileSync(file, "utf8"));
+const now: Record<string, Counts> = {};
+
+/** A customer with an order of two assets, and two people who hold one each. */
+async function one(): Promise<World> {
+  const w = await world({ records: company(1, 2) });
+  w.extra = `concurrency: { customers: 1 }
+orderService: { callsAtOnce: 1 }
+memberCenter: { callsAtOnce: 1 }
+`;
+  w.write();
+  return w;
+}
+
+async function costs(w: World, ...words: string[]): Promise<Counts> {
+  const before = total(w);
+  const counts = await counted(async () => {
+    const ended = await w.run(...words);
+    expect(ended.exitCode, ended.stdout + ended.stderr).toBe(0);
+  });
+  return { ...counts, calls: total(w) - before };
+}
+
+const total = (w: World): number => Object.values(w.sandbox.counts().calls).reduce((sum, calls) => sum + calls, 0);
+
+const run = ["run", "everything"];
+
+const situations: Record<string, (w: World) => Promise<Counts>> = {
+  "first run": async (w) => await costs(w, ...run),
+  unchanged: async (w) => {
+    await w.run(...run);
+    return await costs(w, ...run);
+  },
+  "one edit": async (w) => {
+    await w.run(...run);
+    w.customers = w.customers.map((row) => ({ ...row, branch: "South" }));
+    w.write();
+    return await costs(w, ...run);
+  },
+  verify: async (w) => {
+    await w.run(...run);
+    return await costs(w, "run", "verify");
+  },
+  rebuild: async (w) => {
+    await w.run(...run);
+    for (const end of ["", "-wal", "-shm", ".heads"]) rmSync(w.path(`ledger.db${end}`), { force: true });
+    w.write();
+    return await costs(w, "rebuild");
+  },
+};
+
+it.each(Object.entries(situations))("one customer costs no more than it did: %s", async (name, costsOf) => {
+  const counts = await costsOf(await one());
+  now[name] = counts;
+  if (process.env["COUNTS"] === "write") return;
+  for (const [what, count] of Object.entries(counts)) {
+    const was = kept[name]?.[what as keyof Counts] ?? 0;
+    const hint = `${name}: ${what} ${was} → ${count}`;
+    expect(count, `${hint} is more than 2 % more`).toBeLessThanOrEqual(was * (1 + tolerance));
+    expect(count, `${hint} is less: write the new number`).toBeGreaterThanOrEqual(was * (1 - tolerance));
+  }
+});
+
+afterAll(() => {
+  if (process.env["COUNTS"] === "write") writeFileSync(file, `${JSON.stringify(now, null, 2)}\n`);
+});
