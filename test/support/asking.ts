@@ -64,3 +64,33 @@ export function numberOf(w: World, instance: string, unit = 0): string {
   }
   return "";
 }
+
+/** What stands of an order by our purchases: its products, licence orders, and the steps since. */
+export async function placedOf(w: World, order: string): Promise<Parsed> {
+  const { placed } = await w.ask("explain", "order", order);
+  return placed[0];
+}
+
+/** Every asset number that was fixed to an order, with `instanceId`, `slot` and `endedAt`. */
+export async function numbersOf(w: World, order: string): Promise<Parsed[]> {
+  const { numbers } = await w.ask("explain", "order", order);
+  return numbers;
+}
+
+/** The asset numbers that a person holds by our doing. */
+export async function heldBy(w: World, staff: string): Promise<string[]> {
+  const { assignments } = await w.ask("explain", "staff", staff);
+  return assignments.filter(({ to }: Parsed) => to === null).map(({ assetNumber }: Parsed) => assetNumber);
+}
+
+/** The enterprise that a customer is linked with. */
+export async function enterpriseOf(w: World, customer: string): Promise<string> {
+  const { links } = await w.ask("explain", "customer", customer);
+  return links.find(({ to }: Parsed) => to === null)?.enterpriseGlobalId ?? "";
+}
+
+/** The account that a person is linked with. */
+export async function memberOf(w: World, staff: string): Promise<string> {
+  const { staffLinks } = await w.ask("explain", "staff", staff);
+  return staffLinks.find(({ to }: Parsed) => to === null)?.memberGlobalId ?? "";
+}

@@ -1,0 +1,125 @@
+import { describe, expect, it } from "vitest";
+import { auditEntries, enterpriseOf, heldBy, waitsFor } from "../../support/asking.ts";
+import { world } from "../../support/cli.ts";
+import type { World } from "../../support/cli.ts";
+import { statementRows } from "../../support/statement-rows.ts";
+import { company } from "../../support/world/crm.ts";
+import { outcome, personOf } from "../../support/world/members.ts";
+import { callerOf, createEnterprise } from "../../sandbox/caller.ts";
+
+const because = ["--reason", "the service desk said so", "--by", "anna"];
+
+/** Two customers with as many people each, all of it in place. */
+async function inPlace(people = 1): Promise<World> {
+  const w = await world({ records: company(2, people) });
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  return w;
+}
+
+async function unlink(w: World): Promise<void> {
+  expect((await w.run("unlink", "C1", "--keep-standing", ...because)).exitCode).toBe(0);
+}
+
+async function link(w: World, enterprise: string, ...more: string[]): Promise<number> {
+  return (await w.run("link", "C1", enterprise, ...more, ...because)).exitCode;
+}
+
+function orders(w: World, id: string): void {
+  w.orders.push({ id, customer: "C1", assets: [`${id}-A1`] });
+  w.write();
+}
+
+it("neither looks for nor makes the enterprise of an unlinked customer again, and a link brings its orders back", async () => {
+  const w = await inPlace();
+  const enterprise = await enterpriseOf(w, "C1");
+  expect((await w.run("unlink", "C1", ...because)).exitCode, "while something stands there").toBe(64);
+  expect((await w.run("unlink", "C1", "--keep-standing")).exitCode, "without a reason").toBe(64);
+  await unlink(w);
+  orders(w, "O9");
+  const before = w.sandbox.counts().calls;
+  expect((await w.run("run", "everything")).exitCode, "the new order waits").toBe(3);
+  expect(w.sandbox.counts().calls, "not a single call").toEqual(before);
+  expect(await waitsFor(w, "C1", "customer")).toBe("enterprise.unlinked");
+
+  expect(await link(w, "7100000000000000999")).toBe(64);
+  expect(await link(w, enterprise, "--dry-run")).toBe(0);
+  expect(await enterpriseOf(w, "C1")).toBe("");
+  expect(await link(w, enterprise)).toBe(0);
+  expect(outcome(await w.does("run", "everything")), "the first order is not placed again").toEqual([
+    0,
+    { E4: 1, E5: 1 },
+  ]);
+  expect(w.sandbox.state()).toMatchObject({ enterprises: 2, assignments: 2 });
+  expect(outcome(await w.does("run", "everything"))).toEqual([0, {}]);
+  const kinds = (await auditEntries(w)).map(({ kind }) => kind);
+  expect(kinds.filter((kind) => kind.endsWith("by-hand"))).toEqual(["unlinked-by-hand", "linked-by-hand"]);
+});
+
+describe("a customer that a person links", { tags: "long" }, () => {
+  it("gets no enterprise that is another customer's, none of an unknown customer, and none while an outcome is open", async () => {
+    const w = await inPlace();
+    const [own, others] = [await enterpriseOf(w, "C1"), await enterpriseOf(w, "C2")];
+    const third = await createEnterprise(callerOf(w.sandbox.url), "C1");
+    expect(await link(w, others, "--channel-customer-id", "C2")).toBe(64);
+    expect((await w.run("link", "C7", others, ...because)).exitCode).toBe(64);
+    expect(await link(w, third.enterpriseGlobalId), "it is linked already").toBe(64);
+    orders(w, "O9");
+    w.sandbox.faults.add({ operation: "E5", fault: "resetBefore" });
+    expect((await w.run("run", "everything")).exitCode).toBe(5);
+    expect((await w.run("unlink", "C1", "--keep-standing", ...because)).exitCode).toBe(64);
+    expect([await enterpriseOf(w, "C1"), await enterpriseOf(w, "C2")]).toEqual([own, others]);
+  });
+
+  it("has new orders wait where the CRM gives another number than it is linked under", async () => {
+    const w = await inPlace();
+    const enterpriseGlobalId = await enterpriseOf(w, "C1");
+    w.sandbox.hand({ action: "copy-customer", enterpriseGlobalId, channelCustomerId: "C1-new" });
+    const linked = await w.run("link", "C1", enterpriseGlobalId, "--channel-customer-id", "C1-new", ...because);
+    expect([linked.exitCode, linked.stdout]).toEqual([0, expect.stringContaining("enterprise.renumbered")]);
+    orders(w, "O9");
+    expect((await w.does("run", "everything")).calls).toEqual({});
+    expect(await waitsFor(w, "O9")).toBe("enterprise.renumbered");
+  });
+
+  it("has nothing counted in another enterprise for what stands in the first one, and nothing given back there", async () => {
+    const w = await inPlace(2);
+    const first = await enterpriseOf(w, "C1");
+    expect((await w.run("run", "verify")).exitCode).toBe(0);
+    const other = await createEnterprise(callerOf(w.sandbox.url), "C1");
+    await unlink(w);
+    expect(await link(w, other.enterpriseGlobalId)).toBe(0);
+    const matched = (await statementRows(w, "reconciliation", "items")).filter(({ verdict }) => verdict === "matched");
+    expect(new Set(matched.map(({ customer }) => customer)), "nobody has read the other one yet").toEqual(
+      new Set(["crm/C2"]),
+    );
+    const ran = await w.does("run", "everything");
+    expect([ran.exitCode, ran.calls["M1"], ran.calls["M9"]], ran.stdout).toEqual([3, 1, undefined]);
+    personOf(w, "S1-2").holds = [];
+    w.write();
+    expect((await w.does("run", "everything")).calls).toEqual({});
+    expect([await heldBy(w, "S1-2"), w.sandbox.state().assignments]).toMatchObject([{ length: 1 }, 4]);
+
+    await unlink(w);
+    expect(await link(w, first)).toBe(0);
+    expect((await w.does("run", "everything")).calls["M9"]).toBe(1);
+    expect([await heldBy(w, "S1-2"), w.sandbox.state().assignments]).toEqual([[], 3]);
+  });
+
+  it("has an order that stands in the first enterprise neither amended nor taken away in the other one", async () => {
+    const w = await inPlace();
+    const first = await enterpriseOf(w, "C1");
+    const other = await createEnterprise(callerOf(w.sandbox.url), "C1");
+    await unlink(w);
+    expect(await link(w, other.enterpriseGlobalId)).toBe(0);
+    w.orders = w.orders.map((row) => (row.id === "O1" ? { ...row, assets: [{ id: "O1-A1", quantity: 3 }] } : row));
+    orders(w, "O9");
+    const before = w.sandbox.state().products;
+    expect((await w.does("run", "everything")).calls["E5"], "a new order goes where the customer is now").toBe(1);
+    expect((await w.does("run", "everything")).calls).toEqual({});
+    expect([await waitsFor(w, "O1"), w.sandbox.state().products]).toEqual(["order.elsewhere", before + 1]);
+    await unlink(w);
+    expect(await link(w, first)).toBe(0);
+    expect((await w.does("run", "everything")).calls["E5"]).toBe(1);
+    expect(await waitsFor(w, "O1")).not.toBe("order.elsewhere");
+  });
+});
