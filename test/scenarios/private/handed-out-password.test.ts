@@ -1,0 +1,65 @@
+import { describe, expect, it } from "vitest";
+import { world } from "../../support/cli.ts";
+import type { World } from "../../support/cli.ts";
+import { auditEntries, openHold } from "../../support/asking.ts";
+import { company } from "../../support/world/crm.ts";
+import { outcome, personOf } from "../../support/world/members.ts";
+import { rule } from "../../support/world/placed-orders.ts";
+
+/** Two customers with two people each, who have accounts. */
+async function synchronised(): Promise<World> {
+  const w = await world({ records: company(2, 2) });
+  w.extra = "limits: { absenceReads: 1, absenceTime: 0s, taking: { enterprise: { floor: 50, share: 1 } } }\n";
+  w.write();
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  return w;
+}
+
+function move(w: World, id: string, customer: string, ...holds: string[]): void {
+  Object.assign(personOf(w, id), { customer, holds });
+  w.write();
+}
+
+it("hands a password out to one of two people who ask at the same time, and to nobody afterwards", async () => {
+  const w = await synchronised();
+  const ask = async (by: string) => await w.run("staff", "password", "S1-1", "--by", by);
+  const both = await Promise.all([ask("anna"), ask("bert")]);
+  expect(both.filter(({ exitCode, stdout }) => exitCode === 0 && stdout !== "")).toHaveLength(1);
+  expect(both.filter(({ exitCode, stdout }) => exitCode !== 0 && stdout === "")).toHaveLength(1);
+  expect((await ask("carla")).exitCode).toBe(64);
+  expect((await w.run("staff", "password", "S1-2")).exitCode, "another person's").toBe(0);
+  const handed = (await auditEntries(w)).filter(({ kind }) => kind === "password-handed-out");
+  expect(handed.map(({ subject }) => subject)).toEqual(["staff:crm/S1-1", "staff:crm/S1-2"]);
+});
+
+describe("the password of who moved", { tags: "long" }, () => {
+  it.each([
+    ["C1", "C2", "S1-1"],
+    ["C2", "C1", "S2-1"],
+  ])("from %s to %s is not lost with the old account", async (_, to, id) => {
+    const w = await synchronised();
+    rule(w, "staff.moved", "hold");
+    const first = await w.run("staff", "password", id);
+    expect(first.exitCode).toBe(0);
+    move(w, id, to);
+    expect(outcome(await w.does("run", "everything"))).toEqual([4, { M9: 1, M1: 1 }]);
+    await w.run("approve", await openHold(w), "--reason", "moved");
+    expect(outcome(await w.does("run", "everything"))).toEqual([0, { M4: 1 }]);
+    const second = await w.run("staff", "password", id);
+    expect([second.exitCode, second.stdout === first.stdout], second.stderr).toEqual([0, false]);
+  });
+
+  it("is not handed out again where the person came back to the old account, and can be set anew", async () => {
+    const w = await synchronised();
+    expect((await w.run("staff", "password", "S1-1")).exitCode).toBe(0);
+    move(w, "S1-1", "C2");
+    expect(outcome(await w.does("run", "everything"))).toEqual([0, { M9: 1, M1: 1 }]);
+    move(w, "S1-1", "C1", "O1-A1");
+    expect(outcome(await w.does("run", "everything"))).toEqual([0, { M9: 1 }]);
+    const again = await w.run("staff", "password", "S1-1");
+    expect([again.exitCode, again.stdout]).toEqual([64, ""]);
+    const reset = await w.does("staff", "reset-password", "S1-1", "--reason", "forgotten", "--by", "anna");
+    expect(outcome(reset), reset.stderr).toEqual([0, { M3: 1 }]);
+    expect((await w.run("staff", "password", "S1-1")).exitCode).toBe(0);
+  });
+});
