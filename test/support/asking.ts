@@ -56,7 +56,7 @@ export async function auditEntries(w: World): Promise<Parsed[]> {
 export function numberOf(w: World, instance: string, unit = 0): string {
   const bodies = Object.keys(w.sandbox.state().orders).flatMap((id) => w.sandbox.batches(id));
   for (const { body } of bodies.toSorted((one, other) => other.at - one.at)) {
-    const { orderList }: Parsed = JSON.parse(body);
+    const { orderList = [] }: Parsed = JSON.parse(body);
     for (const { assets } of orderList)
       for (const { assetNos, products = [], merchandises = [] } of assets)
         if ([...(products ?? []), ...(merchandises ?? [])].some((one) => one.parentCrmProductId === instance))

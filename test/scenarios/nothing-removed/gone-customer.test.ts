@@ -6,12 +6,11 @@ import { company } from "../../support/world/crm.ts";
 import { outcome } from "../../support/world/members.ts";
 
 it("keeps the enterprise and the order of a customer that is gone, and takes the seat of its leaver alone", async () => {
-  const w = await world({ records: company(6, 1) });
+  const { customers, ...records } = company(6, 1);
+  const merged = customers.map((row) => (row.id === "C3" ? { ...row, mergedInto: "C4" } : row));
+  const w = await world({ records: { ...records, customers: merged } });
   Object.assign(w.environment, { CRM_SYNC__limits__absenceReads: "1", CRM_SYNC__limits__absenceTime: "0s" });
   expect((await w.run("run", "everything")).exitCode).toBe(0);
-  w.customers = w.customers.map((row) => (row.id === "C3" ? { ...row, mergedInto: "C4" } : row));
-  w.write();
-  expect(outcome(await w.does("run", "everything")), "what it was merged into changes nothing").toEqual([0, {}]);
   w.customers = w.customers.filter(({ id }) => id !== "C3");
   w.staff = w.staff.filter(({ customer }) => customer !== "C3");
   w.write();
