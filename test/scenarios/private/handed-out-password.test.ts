@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { world } from "../../support/cli.ts";
+import { document, world } from "../../support/cli.ts";
 import type { World } from "../../support/cli.ts";
 import { auditEntries, openHold } from "../../support/asking.ts";
+import { crmSync } from "../../support/program.ts";
 import { company } from "../../support/world/crm.ts";
 import { outcome, personOf } from "../../support/world/members.ts";
 import { rule } from "../../support/world/placed-orders.ts";
@@ -30,6 +31,21 @@ it("hands a password out to one of two people who ask at the same time, and to n
   expect((await w.run("staff", "password", "S1-2")).exitCode, "another person's").toBe(0);
   const handed = (await auditEntries(w)).filter(({ kind }) => kind === "password-handed-out");
   expect(handed.map(({ subject }) => subject)).toEqual(["staff:crm/S1-1", "staff:crm/S1-2"]);
+});
+
+it("keeps no password of an account that was deleted", { tags: "long" }, async () => {
+  const w = await synchronised();
+  rule(w, "staff.left", "apply");
+  const kept = async (): Promise<unknown[]> => {
+    // Past `w.ask`: it shows what is private, for the person to read.
+    const { passwords } = document(await crmSync(w.place, "--json", "audit", "subject", "--person", "S1-1"));
+    return passwords.filter(({ wipedAt }: { wipedAt: string | null }) => wipedAt === null);
+  };
+  expect(await kept()).toHaveLength(1);
+  w.staff = w.staff.filter(({ id }) => id !== "S1-1");
+  w.write();
+  expect(outcome(await w.does("run", "everything"))).toEqual([0, { M9: 1, M4: 1 }]);
+  expect(await kept()).toEqual([]);
 });
 
 describe("the password of who moved", { tags: "long" }, () => {

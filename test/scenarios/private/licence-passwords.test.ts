@@ -36,3 +36,10 @@ it("wipes licence passwords also where only a name changed, or something ends th
   expect(outcome(await w.does("run", "everything"))).toEqual([4, {}]);
   expect(await wiped(w)).toBe(2);
 });
+
+it("wipes licence passwords once what needs them is bought", async () => {
+  const w = await placedOrders();
+  amend(w, "1", { products: [...both, line("R1", "A1", secret)] });
+  expect(outcome(await w.does("run", "everything"))).toEqual([0, { E5: 1 }]);
+  expect(await wiped(w)).toBe(1);
+});
