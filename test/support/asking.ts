@@ -65,7 +65,7 @@ export function numberOf(w: World, instance: string, unit = 0): string {
   return "";
 }
 
-/** What stands of an order by our purchases: its products, licence orders, and the steps since. */
+/** What we bought for an order: its products, licence orders, and the steps since. */
 export async function placedOf(w: World, order: string): Promise<Parsed> {
   const { placed } = await w.ask("explain", "order", order);
   return placed[0];
@@ -77,7 +77,7 @@ export async function numbersOf(w: World, order: string): Promise<Parsed[]> {
   return numbers;
 }
 
-/** The asset numbers that a person holds by our doing. */
+/** The asset numbers that we assigned to a person and that are not ended. */
 export async function heldBy(w: World, staff: string): Promise<string[]> {
   const { assignments } = await w.ask("explain", "staff", staff);
   return assignments.filter(({ to }: Parsed) => to === null).map(({ assetNumber }: Parsed) => assetNumber);

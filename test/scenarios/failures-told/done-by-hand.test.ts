@@ -18,7 +18,7 @@ async function synchronised(): Promise<World> {
   return w;
 }
 
-/** The CRM has another name for a person, which is told of and not sent. */
+/** The CRM has another name for a person. It is reported and not sent. */
 async function married(): Promise<World> {
   const w = await synchronised();
   rule(w, "staff.edited", "report");
@@ -35,7 +35,7 @@ async function says(w: World, record: string): Promise<[number | null, boolean]>
   return [said.exitCode, said.exitCode === 64 ? false : document(said).counts];
 }
 
-/** What the audit record has of what people said, and of how much was read back of it. */
+/** What the audit log says about what people did, and whether reading confirmed it. */
 async function notes(w: World): Promise<unknown[]> {
   const entries = (await auditEntries(w)).filter(({ kind }) => ["done-by-hand", "by-hand-read-back"].includes(kind));
   return entries.map(({ kind, subject, body }) => [kind, subject, JSON.parse(body).counted]);
@@ -45,7 +45,7 @@ async function noteOf(w: World, kind: string, id: string): Promise<Parsed> {
   return (await w.ask("explain", kind, id)).byHand;
 }
 
-it("counts a person's new name that somebody set on the platform once M5 shows it, and not before", async () => {
+it("accepts a new name that somebody set on the platform when M5 shows it, and not before", async () => {
   const w = await married();
   expect(await says(w, "staff:S1-1")).toEqual([3, false]);
   expect(await notes(w)).toEqual([
@@ -67,7 +67,7 @@ it("counts a person's new name that somebody set on the platform once M5 shows i
   expect(await noteOf(w, "staff", "S1-1"), "a note is of one form").toBeNull();
 });
 
-it("ends a seat that somebody took once M6 shows it so, and not on a word that nothing shows", async () => {
+it("ends a seat that somebody removed when M6 shows it, and not while nothing shows it", async () => {
   const { orders, ...records } = company(2, 2);
   const keys = orders.map((order) => ({
     ...order,
@@ -95,7 +95,7 @@ it("ends a seat that somebody took once M6 shows it so, and not on a word that n
   expect(await openHolds(w)).toEqual([]);
 });
 
-it("counts what nothing reads back of a customer by a person's word, marked so until the record changes", async () => {
+it("accepts what no reading shows because a person said so, and lists it until the record changes", async () => {
   const w = await synchronised();
   const rename = (name: string): void => {
     w.customers = w.customers.map((row) => (row.id === "C1" ? { ...row, name: `${canary.name} ${name}` } : row));
@@ -117,7 +117,7 @@ it("counts what nothing reads back of a customer by a person's word, marked so u
   expect([await open(), (await w.ask("status")).byHand]).toEqual([[], []]);
 });
 
-it("notes nothing of what is unknown, of what is as it should be, of what is open, and without a reason", async () => {
+it("refuses a note on an unknown, finished or open record, and one without a reason", async () => {
   const w = await synchronised();
   for (const words of [
     ["staff:S7", "--done-by-hand", ...because],
@@ -135,7 +135,7 @@ it("notes nothing of what is unknown, of what is as it should be, of what is ope
   expect(await notes(w)).toEqual([]);
 });
 
-it("does not link an enterprise that is another customer's by what a person did", async () => {
+it("does not link the enterprise of another customer because a person said so", async () => {
   const w = await synchronised();
   const enterpriseGlobalId = await enterpriseOf(w, "C1");
   w.sandbox.hand({ action: "copy-customer", enterpriseGlobalId, channelCustomerId: "C3" });
@@ -148,7 +148,7 @@ it("does not link an enterprise that is another customer's by what a person did"
   expect((await notes(w)).at(-1)).toEqual(["by-hand-read-back", "customer:crm/C3", false]);
 });
 
-it("counts nothing while a service is down, and says so", async () => {
+it("accepts nothing while a service is down, and says so", async () => {
   const w = await married();
   Object.assign(w.environment, promptRetries);
   await w.sandbox.refuseConnections();
@@ -176,7 +176,7 @@ it.each<[string, Partial<GivenOrder>, (w: World) => void]>([
     (w) => void w.sandbox.hand({ action: "add-asset", like: numberOf(w, "A1"), assetNum: "8000007777" }),
   ],
 ])(
-  "does not buy %s a second time that a person made by hand, and counts it once that is said",
+  "does not buy %s again that a person added manually, and accepts it when the person says so",
   async (_, more, hand) => {
     const w = await placedOrders({ first: { assets: [{ id: "A1", numbers: ["8000000001"] }] } });
     rule(w, "orders.added", "report");

@@ -10,7 +10,7 @@ import { rule } from "../../support/world/placed-orders.ts";
 const first = `${canary.login}1x1`;
 const ofOther = `${canary.login}2x1`;
 
-/** Two customers with two people each, with a note and a department, read back once; the policies as a test says. */
+/** Two customers with two people each, synchronised and read back once, with these policies. */
 async function readBack(policies: Record<string, string> = {}): Promise<World> {
   const w = await world();
   for (const person of w.staff) Object.assign(person, { note: `${canary.person} note`, department: "7" });
@@ -32,7 +32,7 @@ async function twoReadings(w: World): Promise<void> {
   for (const _ of [1, 2]) expect((await w.does("run", "verify")).calls).toEqual({});
 }
 
-/** What of a customer is not as it was left, by level. */
+/** What the reconciliation of a customer shows that does not match. */
 async function differs(w: World, customer: string): Promise<unknown[]> {
   const rows = await statementRows(w, "reconciliation", "items");
   return rows.filter((row) => row["customer"] === `crm/${customer}` && row["verdict"] !== "matched");
@@ -42,7 +42,7 @@ async function run(w: World): Promise<unknown> {
   return outcome(await w.does("run", "everything"));
 }
 
-it("tells by its field alone of what somebody changed on the platform, and does nothing by default", async () => {
+it("reports the field that somebody changed on the platform, and changes nothing by default", async () => {
   const w = await readBack();
   await byHand(w, { remark: "by hand" });
   await twoReadings(w);
@@ -60,8 +60,8 @@ it("tells by its field alone of what somebody changed on the platform, and does 
     expect(JSON.stringify(await w.ask(...words))).not.toContain("by hand");
 });
 
-describe("what the platform shows otherwise", { tags: "long" }, () => {
-  it("is asked about where a policy holds it, and not sent where it is right again by then", async () => {
+describe("a difference on the platform", { tags: "long" }, () => {
+  it("waits for a person if a policy holds it, and is not repaired if it is gone by then", async () => {
     const w = await readBack({ different: "hold" });
     await byHand(w, { mobile: "13900000000" });
     await byHand(w, { name: "by hand" }, "S2-1");
@@ -74,7 +74,7 @@ describe("what the platform shows otherwise", { tags: "long" }, () => {
     expect((await w.run("run", "verify")).exitCode).toBe(0);
   });
 
-  it("is no difference where the CRM has it otherwise by now", async () => {
+  it("is none if the CRM has changed the field too", async () => {
     const w = await readBack({ different: "apply" });
     rule(w, "staff.edited", "report");
     personOf(w, "S1-1").name = `${canary.person} married`;
@@ -86,7 +86,7 @@ describe("what the platform shows otherwise", { tags: "long" }, () => {
     expect((await w.ask("status")).differences).toEqual([]);
   });
 
-  it("is left to people where it is so right after M2", async () => {
+  it("is left to a person if it is there again right after M2", async () => {
     const w = await readBack({ different: "apply" });
     await byHand(w, { name: "by hand" });
     expect((await w.does("run", "everything")).calls, "no reading showed it").toEqual({});
@@ -97,7 +97,7 @@ describe("what the platform shows otherwise", { tags: "long" }, () => {
     expect((await w.does("run", "everything")).calls, "not a second time").toEqual({});
   });
 
-  it("is asked about after it was set again five times, and set again without asking from then on", async () => {
+  it("waits for a person after five repairs, and is repaired again after the approval", async () => {
     const w = await readBack({ different: "apply" });
     for (let time = 0; time < 5; time += 1) {
       await byHand(w, { name: "by hand" });
@@ -116,7 +116,7 @@ describe("what the platform shows otherwise", { tags: "long" }, () => {
     expect(await run(w)).toEqual([0, { M2: 1 }]);
   });
 
-  it("is told of and left where it is the terms of a product, or a seat that somebody else was given", async () => {
+  it("is only reported for the terms of a product and for a seat that another person got", async () => {
     const w = await readBack({ different: "apply", missing: "apply", extra: "apply" });
     const [assetNum, crmProductId] = [numberOf(w, "O1-A1"), "O1-A1-P"];
     w.sandbox.hand({ action: "change-product", assetNum, crmProductId, fields: { limitConcurrent: 77 } });
@@ -128,7 +128,7 @@ describe("what the platform shows otherwise", { tags: "long" }, () => {
     expect([await levels("C1"), await levels("C2")]).toEqual([new Set(["product", "order"]), new Set(["assignment"])]);
   });
 
-  it("is left where the account is another person's by now; a run that set something again cannot be taken back", async () => {
+  it("is not repaired in the account of another person, and a repair cannot be undone", async () => {
     const w = await readBack({ different: "apply" });
     await byHand(w, { name: "by hand" });
     await byHand(w, { name: "by hand" }, "S2-1");

@@ -6,7 +6,7 @@ import { amend, line, orderOf, placedOrders } from "../../support/world/placed-o
 
 const both = [line("P1", "A1"), line("Q1", "A1")];
 
-it("buys an added product once, under the number that is there, and nothing else moves", async () => {
+it("buys an added product once under the existing asset number, and changes nothing else", async () => {
   const w = await placedOrders();
   const before = w.sandbox.state();
   amend(w, "1", { products: [...both, line("R1", "A1", { nodes: 9 })] });
@@ -19,7 +19,7 @@ it("buys an added product once, under the number that is there, and nothing else
 });
 
 it(
-  "gives each amendment a number that no other order has, and what it bought is reconciled",
+  "gives each amendment a number that no other order has, and reconciles what it bought",
   { tags: "long" },
   async () => {
     const w = await placedOrders();
@@ -41,7 +41,7 @@ it(
   },
 );
 
-it("buys what is added while what ends beside it waits for a person", { tags: "long" }, async () => {
+it("buys an added product while a removal from the same order waits for a person", { tags: "long" }, async () => {
   const w = await placedOrders();
   amend(w, "1", { products: [line("P1", "A1"), line("R1", "A1")] });
   expect(outcome(await w.does("run", "everything"))).toEqual([4, { E5: 1 }]);
@@ -61,7 +61,7 @@ it("sends a refused amendment once until the order changes, and keeps its new pr
   expect((await placedOf(w, "1")).steps).toMatchObject([{ kind: "priced" }, { kind: "bought" }]);
 });
 
-it("names the licence order of a transferred product, and waits while it is not known", { tags: "long" }, async () => {
+it("sends the licence order of a transferred product, and waits while it is unknown", { tags: "long" }, async () => {
   const w = await placedOrders();
   const [{ licenseOrderId }] = (await placedOf(w, "1")).licenceOrders;
   const moved = (instance: string) => line("T3", "A3", { pid: "PID-P1", from: { order: "1", instance } });

@@ -29,13 +29,13 @@ function showsNothing(w: World): void {
   for (const operation of ["M6", "E8"] as const) w.sandbox.faults.add({ operation, fault: "oddData", value: [] });
 }
 
-/** What the calls met of the assumption that the service carries orders out later. */
+/** What the calls showed about the assumption A15: the service carries orders out later. */
 async function assumption(w: World): Promise<Parsed> {
   const { assumptions } = await w.ask("assumptions");
   return assumptions.find(({ id }: Parsed) => id === "A15");
 }
 
-it("counts an order that was taken once the platform shows it, and sends it no second time", async () => {
+it("waits until the platform shows an asynchronous order, and does not send it again", async () => {
   const w = await asynchronous();
   Object.assign(w.environment, { CRM_SYNC__settle__maxWaitMs: "0", CRM_SYNC__orders__unseen: "resend" });
   showsNothing(w);
@@ -49,18 +49,21 @@ it("counts an order that was taken once the platform shows it, and sends it no s
   expect(standing(w)).toEqual(all);
 });
 
-describe("an order that is carried out later", { tags: "long" }, () => {
-  it.each(["orders", "none"] as const)("counts whatever was answered for it (%s)", async (asyncAnswer) => {
-    const w = await asynchronous(asyncAnswer);
-    const first = await w.does("run", "everything");
-    expect([first.exitCode, first.calls["E5"]], first.stdout).toEqual([0, 2]);
-    expect(standing(w)).toEqual(all);
-    expect((await placedOf(w, "1")).licenceOrders).toHaveLength(1);
-    expect(await assumption(w)).toMatchObject({ standing: "confirmed", confirmed: { count: 2 } });
-    expect(outcome(await w.does("run", "everything"))).toEqual([0, {}]);
-  });
+describe("an asynchronous order", { tags: "long" }, () => {
+  it.each(["orders", "none"] as const)(
+    "is done when the platform shows it, whatever the answer was (%s)",
+    async (asyncAnswer) => {
+      const w = await asynchronous(asyncAnswer);
+      const first = await w.does("run", "everything");
+      expect([first.exitCode, first.calls["E5"]], first.stdout).toEqual([0, 2]);
+      expect(standing(w)).toEqual(all);
+      expect((await placedOf(w, "1")).licenceOrders).toHaveLength(1);
+      expect(await assumption(w)).toMatchObject({ standing: "confirmed", confirmed: { count: 2 } });
+      expect(outcome(await w.does("run", "everything"))).toEqual([0, {}]);
+    },
+  );
 
-  it("waits for a person after its deadline, is never sent again, and stops only its own kind", async () => {
+  it("waits for a person after its deadline, is never sent again, and stops only other orders", async () => {
     const w = await asynchronous();
     Object.assign(w.environment, { CRM_SYNC__settle__asyncDeadlineMs: "600", CRM_SYNC__orders__unseen: "resend" });
     const [first, second] = w.orders;
@@ -86,7 +89,7 @@ describe("an order that is carried out later", { tags: "long" }, () => {
     expect(w.sandbox.duplicates().orders).toEqual([]);
   });
 
-  it("stays known until M7 shows that what ended of it is gone, and what was added is there", async () => {
+  it("is amended only when M7 shows the added product and no longer the removed one", async () => {
     const w = await asynchronous();
     expect((await w.does("run", "everything")).exitCode).toBe(0);
     rule(w, "orders.ended", "apply");

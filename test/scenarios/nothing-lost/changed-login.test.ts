@@ -6,7 +6,7 @@ import { membersOf, outcome, personOf } from "../../support/world/members.ts";
 
 const old = `${canary.login}1x1`;
 
-it("refuses a changed login alone: the person's other fields and everybody else go on", async () => {
+it("refuses a changed login alone, and sends the person's other changes and everybody else's", async () => {
   const w = await world();
   await w.run("run", "everything");
   Object.assign(personOf(w, "S1-1"), { login: `${canary.login}new`, name: `${canary.person} married`, holds: [] });
@@ -23,7 +23,7 @@ it("refuses a changed login alone: the person's other fields and everybody else 
   expect(outcome(await w.does("run", "everything"))).toEqual([0, {}]);
 });
 
-it("changes nothing of a person who comes back with another login than the erased one", { tags: "long" }, async () => {
+it("changes nothing for a person who comes back with another login than the erased one", { tags: "long" }, async () => {
   const w = await world();
   Object.assign(w.environment, { CRM_SYNC__limits__absenceReads: "1", CRM_SYNC__limits__absenceTime: "0s" });
   await w.run("run", "everything");

@@ -53,7 +53,7 @@ it("lends a lock to a new person in the run that gives the asset", async () => {
 });
 
 describe("a lock that the CRM wants lent", { tags: "long" }, () => {
-  it("is only told of where the policy says so, and is lent where the platform shows that it can be", async () => {
+  it("is only reported if the policy says so, and lent only if the platform shows that it can be", async () => {
     const w = await synchronised();
     const [first, second] = [numberOf(w, "C1-LOCK"), numberOf(w, "C2-LOCK")];
     rule(w, "loans.lent", "report");
@@ -72,7 +72,7 @@ describe("a lock that the CRM wants lent", { tags: "long" }, () => {
     expect(await waitsFor(w, "S1-2", "staff")).toBe("loan.lock-lent");
   });
 
-  it("waits for nothing in a rebuilt ledger where it is lent as wanted, and for a person where another has it", async () => {
+  it("is as it should be in a rebuilt ledger, and waits for a person if somebody else has it", async () => {
     const w = await synchronised();
     const lock = numberOf(w, "C2-LOCK");
     wants(w, "S1-1", numberOf(w, "C1-LOCK"), "O1-A1");
@@ -87,7 +87,7 @@ describe("a lock that the CRM wants lent", { tags: "long" }, () => {
     expect(await waitsFor(w, "S2-2", "staff")).toBe("loan.lock-lent");
   });
 
-  it("is lent again by a person alone once it was given back", async () => {
+  it("is lent again only by a person after it was returned", async () => {
     const w = await synchronised();
     const lock = numberOf(w, "C1-LOCK");
     wants(w, "S1-1", lock, "O1-A1");
@@ -124,7 +124,7 @@ describe("an asset that is lent", { tags: "long" }, () => {
     expect([products - w.sandbox.state().products, lentIn(w)]).toEqual([1, 1]);
   });
 
-  it("stays where M6 does not show it and E8 does, which does not say whether it is lent", async () => {
+  it("is not deleted while only E8 shows it, which does not say whether it is lent", async () => {
     const w = await synchronised();
     wants(w, "S1-1", numberOf(w, "C1-LOCK"), "O1-A1");
     expect(await run(w)).toEqual([0, { M10: 1 }]);
@@ -135,7 +135,7 @@ describe("an asset that is lent", { tags: "long" }, () => {
     expect([lentIn(w), await waitsFor(w, "O1")]).toEqual([1, "asset.lending-unknown"]);
   });
 
-  it("goes where M6 does not show it, it is for lending, and M8 shows it as lent to nobody", async () => {
+  it("is deleted if M8 shows that nobody has it, also while M6 leaves it out", async () => {
     const w = await placedOrders({ first: { assets: [{ id: "A1", forLending: true }] } });
     rule(w, "orders.cancelled", "apply");
     w.sandbox.faults.add({ operation: "M6", fault: "shortPage", drop: 1 });

@@ -11,7 +11,7 @@ import { rule } from "../../support/world/placed-orders.ts";
 const why = ["--reason", "reported stolen", "--by", "anna"];
 const given = "8000009999";
 
-/** Two customers with two locks each, one as given; what the CRM wants locked, or has no more, goes at once. */
+/** Two customers with two locks each, the first as given. What the CRM wants is done at once. */
 async function synchronised(
   first: Partial<AssetRow> = {},
   type: LicenseType = "normal_recover_usbkey",
@@ -34,7 +34,7 @@ function says(w: World, instance: string, more: Partial<AssetRow>): void {
   w.write();
 }
 
-/** The CRM has the first lock of the first customer's order no more. */
+/** The CRM removes the first lock from its order. */
 function loseFirst(w: World): void {
   w.orders = w.orders.map((order) => ({
     ...order,
@@ -43,7 +43,7 @@ function loseFirst(w: World): void {
   w.write();
 }
 
-/** The first lock goes with all that is under it, and comes back as the CRM says then. */
+/** The first lock is removed, and the CRM adds it again. */
 async function goAndComeBack(w: World, back: Partial<AssetRow> = {}): Promise<void> {
   const before = w.orders;
   loseFirst(w);
@@ -67,7 +67,7 @@ async function asks(w: World, command: "lock" | "unlock", number: string, ...mor
   );
 }
 
-/** Whether `status` tells of a lock. */
+/** Whether `status` reports a lock. */
 async function isTold(w: World, number: string): Promise<boolean> {
   const { open } = await w.ask("status");
   return JSON.stringify(open).includes(number);
@@ -81,7 +81,7 @@ async function asked(w: World): Promise<string[]> {
 
 const lockedIn = (w: World): number => w.sandbox.state().lockedAssets;
 
-it("disables a lock with the run that places its order", async () => {
+it("locks an asset in the run that places its order", async () => {
   const w = await synchronised();
   w.orders.push({
     id: "O3",
@@ -93,8 +93,8 @@ it("disables a lock with the run that places its order", async () => {
   expect(lockedIn(w)).toBe(2);
 });
 
-describe("a lock that the CRM wants switched", { tags: "long" }, () => {
-  it("is switched once for each change of the flag, also from a saved plan, and no other one is", async () => {
+describe("a lock that the CRM wants", { tags: "long" }, () => {
+  it("is switched once for each change of the flag, also from a saved plan", async () => {
     const w = await synchronised();
     says(w, "O1-A1", { locked: true });
     expect((await w.run("plan", "--out", w.path("plan.ndjson"))).exitCode).toBe(2);
@@ -113,7 +113,7 @@ describe("a lock that the CRM wants switched", { tags: "long" }, () => {
     }
   });
 
-  it("stays as a person asked since, until the flag changes again", async () => {
+  it("stays as a person set it until the flag changes again", async () => {
     const w = await synchronised({ locked: true });
     says(w, "O2-A1", { locked: true });
     expect(await run(w)).toEqual([0, { E6: 1 }]);
@@ -126,7 +126,7 @@ describe("a lock that the CRM wants switched", { tags: "long" }, () => {
     expect([await run(w), lockedIn(w)]).toEqual([[0, { E6: 1 }], 3]);
   });
 
-  it("is not asked for again where it was refused and a person took it back", async () => {
+  it("is not requested again after it was refused and a person withdrew it", async () => {
     const w = await synchronised();
     answers(w, 4, { times: 1 });
     says(w, "O1-A1", { locked: true });
@@ -137,7 +137,7 @@ describe("a lock that the CRM wants switched", { tags: "long" }, () => {
     expect(await run(w)).toEqual([0, {}]);
   });
 
-  it("is left alone where its number is another customer's, or of an asset that is not bought", async () => {
+  it("is not set on an asset of another customer, or on one that is not bought", async () => {
     const w = await synchronised();
     rule(w, "orders.added", "hold");
     const unbought = "8000000000000000055";
@@ -162,7 +162,7 @@ describe("a lock that the CRM wants switched", { tags: "long" }, () => {
     expect(await asked(w)).toEqual([unbought]);
   });
 
-  it("stays as it is where its asset is gone from its order, whatever the flag says", async () => {
+  it("is not set on an asset of a cancelled order", async () => {
     const w = await synchronised();
     rule(w, "orders.cancelled", "report");
     w.orders = w.orders.map((row) => (row.id === "O1" ? { ...row, cancelled: true } : row));
@@ -175,7 +175,7 @@ describe("a lock that the CRM wants switched", { tags: "long" }, () => {
     ["apply", "asset.wrong-type", "cloud_account"],
     ["report", "policy.reported"],
     ["ignore", ""],
-  ])("is only told of, or not even that, where the policy is %s (%s)", async (word, code, type) => {
+  ])("is only reported, or not even that, with policy %s (%s)", async (word, code, type) => {
     const w = await synchronised({}, type);
     rule(w, "locks.locked", word);
     says(w, "O1-A1", { locked: true });
@@ -183,7 +183,7 @@ describe("a lock that the CRM wants switched", { tags: "long" }, () => {
     expect([(await waitsFor(w, "O1")) ?? "", await asked(w)]).toEqual([code, []]);
   });
 
-  it("waits for a person by default, while what a person asks for and what gives back goes on", async () => {
+  it("waits for a person by default, while requests of people and unlocking go on", async () => {
     const w = await synchronised();
     delete w.environment["CRM_SYNC__policies__locks__locked"];
     for (const id of ["O1-A1", "O2-A1"]) says(w, id, { locked: true });
@@ -194,7 +194,7 @@ describe("a lock that the CRM wants switched", { tags: "long" }, () => {
     expect([await run(w), lockedIn(w)], "the other customer's still waits").toEqual([[4, { E6: 1 }], 2]);
     says(w, "O2-A1", { locked: false });
     expect([await run(w), lockedIn(w)], "it was never locked").toEqual([[0, { E7: 1 }], 2]);
-    // Where a person takes back what waits for one, no hold is left behind.
+    // If a person withdraws what waits, no hold is left.
     says(w, "O2-A2", { locked: true });
     expect(await run(w)).toEqual([4, {}]);
     await w.run("lock", "C2", "--asset", numberOf(w, "O2-A1", 0), ...why, "--withdraw");
@@ -203,7 +203,7 @@ describe("a lock that the CRM wants switched", { tags: "long" }, () => {
     expect([await run(w), await openHolds(w)]).toEqual([[0, {}], []]);
   });
 
-  it("is enabled and not disabled while a source of the customer is shrunken", async () => {
+  it("is removed and not set while a source of the customer has lost rows", async () => {
     const w = await synchronised();
     says(w, "O1-A2", { locked: true });
     expect(await run(w)).toEqual([0, { E6: 1 }]);
@@ -214,7 +214,7 @@ describe("a lock that the CRM wants switched", { tags: "long" }, () => {
     expect(await waitsFor(w, "O1")).toBe("revokes.blocked");
   });
 
-  it("is switched once the policy says so where its asset took the place of another one meanwhile", async () => {
+  it("is set on the asset that replaced another one, when the policy allows it", async () => {
     const w = await synchronised();
     for (const number of [given, "8000009998"]) {
       says(w, "O1-A1", { numbers: [number] });
@@ -228,7 +228,7 @@ describe("a lock that the CRM wants switched", { tags: "long" }, () => {
     expect(await asked(w)).toEqual(["8000009998"]);
   });
 
-  it("is switched where it stands, and not where its purchase was refused", async () => {
+  it("is set on the bought unit, and not on the refused one", async () => {
     const w = await synchronised();
     w.sandbox.faults.add({ operation: "E5", fault: "status299", code: "13004", nth: 1 });
     says(w, "O1-A1", { quantity: 2 });
@@ -242,9 +242,9 @@ describe("a lock that the CRM wants switched", { tags: "long" }, () => {
   });
 });
 
-describe("a lock whose asset goes", { tags: "long" }, () => {
+describe("a lock whose asset is removed", { tags: "long" }, () => {
   it.each([2, 4])(
-    "is told of until then where its switching was refused (status %i), and others for longer",
+    "is reported until then if it was refused (status %i), and others go on being reported",
     async (status) => {
       const w = await synchronised();
       const [gone, left, other] = [numberOf(w, "O1-A1"), numberOf(w, "O1-A2"), numberOf(w, "O2-A1")];
@@ -256,14 +256,14 @@ describe("a lock whose asset goes", { tags: "long" }, () => {
       expect([ran.exitCode, ran.calls["E5"]], ran.stdout).toEqual([3, 1]);
       expect([await isTold(w, gone), await isTold(w, other), await run(w)]).toEqual([false, true, [3, {}]]);
       w.sandbox.faults.clear();
-      expect(await asks(w, "lock", left), "what stands is asked for as ever").toEqual([0, { E6: 1 }]);
+      expect(await asks(w, "lock", left), "another lock can be requested").toEqual([0, { E6: 1 }]);
       await asks(w, "lock", other, "--withdraw");
       await run(w);
       expect(await run(w)).toEqual([0, {}]);
     },
   );
 
-  it("leaves nothing to tell with the run that deletes it, where it alone was refused", async () => {
+  it("leaves nothing to report after the run that deletes it", async () => {
     const w = await synchronised();
     answers(w, 4);
     await asks(w, "lock", numberOf(w, "O1-A1"));
@@ -272,7 +272,7 @@ describe("a lock whose asset goes", { tags: "long" }, () => {
     for (const calls of [{ E5: 1 }, {}]) expect(await run(w)).toEqual([0, calls]);
   });
 
-  it("is switched once it comes back under its number where a person wants it and that failed", async () => {
+  it("is set when the asset comes back, if a person's request had failed", async () => {
     const w = await synchronised({ numbers: [given] });
     answers(w, 3);
     expect(await asks(w, "lock", given)).toEqual([3, { E6: 1 }]);
@@ -282,7 +282,7 @@ describe("a lock whose asset goes", { tags: "long" }, () => {
     expect([lockedIn(w), await run(w)]).toEqual([1, [0, {}]]);
   });
 
-  it("is told of once it comes back under its number where the CRM wants it and that was refused", async () => {
+  it("is reported when the asset comes back, if the CRM's request was refused", async () => {
     const w = await synchronised({ numbers: [given] });
     answers(w, 4);
     says(w, "O1-A1", { locked: true });
@@ -295,7 +295,7 @@ describe("a lock whose asset goes", { tags: "long" }, () => {
   it.each([
     [true, "E6"],
     [false, "E7"],
-  ])("is switched once more where the CRM had it disabled and it comes back, locked: %s", async (locked, operation) => {
+  ])("is switched once more when the asset comes back, locked in the CRM: %s", async (locked, operation) => {
     const w = await synchronised({ numbers: [given], locked: true });
     says(w, "O1-A2", { locked: true });
     expect([await run(w), lockedIn(w)]).toEqual([[0, { E6: 1 }], 2]);
@@ -306,7 +306,7 @@ describe("a lock whose asset goes", { tags: "long" }, () => {
     expect(await run(w)).toEqual([0, {}]);
   });
 
-  it("is enabled where a person had disabled it and it is bought again, until somebody asks anew", async () => {
+  it("is not set on the asset bought again, until somebody requests it again", async () => {
     const w = await synchronised({ numbers: [given] });
     expect(await asks(w, "lock", given)).toEqual([0, { E6: 1 }]);
     await goAndComeBack(w);
@@ -315,7 +315,7 @@ describe("a lock whose asset goes", { tags: "long" }, () => {
     expect([await asks(w, "lock", given), lockedIn(w)]).toEqual([[0, { E6: 1 }], 1]);
   });
 
-  it("is disabled again where the run that bought it is taken back and done again", async () => {
+  it("is set again when the run that bought the asset is undone and repeated", async () => {
     const w = await synchronised({ numbers: [given], locked: true });
     const file = w.path("undo.ndjson");
     await w.run("undo", "last", "--out", file);

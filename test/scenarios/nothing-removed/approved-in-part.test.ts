@@ -8,7 +8,7 @@ import { amend, line, placedOrders, rule } from "../../support/world/placed-orde
 
 const because = ["--reason", "asked the customer"];
 
-/** So many people of each customer lose what they hold, and a limit or a policy holds that. */
+/** Some people of each customer lose their seats, and a limit or a policy holds that. */
 async function held(customers: number, people: number, losing = people, more = ""): Promise<World> {
   const w = await world({ records: company(customers, people) });
   expect((await w.run("run", "everything")).exitCode).toBe(0);
@@ -41,7 +41,7 @@ async function saved(w: World): Promise<string[]> {
   return lines.flatMap(({ operations = [] }) => (Array.isArray(operations) ? operations : [])).map(({ hash }) => hash);
 }
 
-it("takes away the one seat that a person approved alone, then the rest once its hold is approved; all else goes on", async () => {
+it("removes the one seat that a person approved, and the rest only when the hold is approved", async () => {
   const w = await held(1, 6);
   await approve(w, await heldOf(w, "S1-1"));
   expect(outcome(await w.does("run", "everything"))).toEqual([4, { M9: 1 }]);
@@ -53,14 +53,14 @@ it("takes away the one seat that a person approved alone, then the rest once its
 });
 
 describe("what is held", { tags: "long" }, () => {
-  it("goes of one customer alone where the sum of a run held several and a person approved of that one", async () => {
+  it("is removed for one customer alone if a person approved only that hold of a run", async () => {
     const w = await held(5, 5);
     await approve(w, await holdOf(w, "C1"));
     expect(outcome(await w.does("run", "everything"))).toEqual([4, { M9: 5 }]);
   });
 
   it.each(["", "policies: { seats: { revoked: hold } }\n"])(
-    "stays approved for the rest where one of it is applied from a saved plan (%s)",
+    "stays approved after one operation of it was applied from a saved plan (%s)",
     async (policies) => {
       const w = await held(1, 8, 8, policies);
       await approve(w, await openHold(w));
@@ -71,7 +71,7 @@ describe("what is held", { tags: "long" }, () => {
     },
   );
 
-  it("is in no plan once a person rejected it, and a plan of the rest of the customer is applied", async () => {
+  it("is in no plan after a person rejected it, and a plan of the rest can be applied", async () => {
     const w = await held(1, 8, 6);
     expect((await w.run("reject", await openHold(w), ...because)).exitCode).toBe(0);
     w.orders.push({ id: "O2", customer: "C1", assets: ["O2-A1"] });
@@ -81,14 +81,14 @@ describe("what is held", { tags: "long" }, () => {
     expect((await w.does("apply", w.path("plan.ndjson"))).calls).toEqual({ E5: 1, M9: 1 });
   });
 
-  it("stays held where its operation has to be approved by itself, and its hold was approved", async () => {
+  it("stays held after the hold was approved, if its operation needs an approval of its own", async () => {
     const first = {
       assets: [{ id: "A1", type: "normal_recover_usbkey" as const }],
       products: [line("P1", "A1"), line("Q1", "A1"), line("R1", "A1")],
     };
     const w = await placedOrders({ first, staff: [] });
     rule(w, "orders.ended", "hold");
-    // While the ledger is made again, M7 says of no product by which licence order it came, and afterwards of one.
+    // During the rebuild M7 shows no licence order for any product, and afterwards for one.
     const shows = (crmProductId: string, fields: Record<string, string>): void =>
       void w.sandbox.hand({ action: "show-product", assetNum: numberOf(w, "A1"), crmProductId, fields });
     for (const id of ["P1", "Q1", "R1"]) shows(id, { licenseOrderId: "" });
@@ -103,7 +103,7 @@ describe("what is held", { tags: "long" }, () => {
     expect(operations.filter(({ state }) => state === "held")).toMatchObject([{ kind: "delete-everywhere" }]);
   });
 
-  it("asks nobody any more once each operation was approved by itself: a platform that is down is told of as that", async () => {
+  it("waits for nobody after each operation was approved, and a service that is down is reported as that", async () => {
     const w = await held(2, 6);
     const [first, second] = [await holdOf(w, "C1"), await holdOf(w, "C2")];
     const states = async (): Promise<unknown> => {

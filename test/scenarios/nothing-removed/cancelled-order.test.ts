@@ -13,7 +13,7 @@ function holds(w: World, ...assets: string[]): void {
   w.write();
 }
 
-it("keeps a cancelled order with its seats until a person approved the hold, then takes all of it at once", async () => {
+it("keeps a cancelled order and its seats until a person approves the hold, then removes all of it", async () => {
   const w = await placedOrders();
   amend(w, "1", { cancelled: true });
   for (const _ of [1, 2]) expect(outcome(await w.does("run", "everything"))).toEqual([4, {}]);
@@ -25,7 +25,7 @@ it("keeps a cancelled order with its seats until a person approved the hold, the
 });
 
 describe("a cancelled order", { tags: "long" }, () => {
-  it("is planned with exit 2 where nothing holds it, with 4 and the hold where it waits, with 0 where it was rejected", async () => {
+  it("is planned with exit 2 before it is held, 4 while it is held, and 0 after it was rejected", async () => {
     const w = await placedOrders();
     amend(w, "1", { cancelled: true });
     const planned = async (): Promise<unknown> => {
@@ -43,7 +43,7 @@ describe("a cancelled order", { tags: "long" }, () => {
     expect(standing(w)).toEqual(all);
   });
 
-  it("loses nothing while a source that could want it kept was read half", async () => {
+  it("loses nothing while the last read of a source is incomplete", async () => {
     const w = await placedOrders();
     rule(w, "orders.cancelled", "apply");
     amend(w, "1", { cancelled: true });
@@ -52,7 +52,7 @@ describe("a cancelled order", { tags: "long" }, () => {
     expect([await waitsFor(w, "1"), standing(w)]).toEqual(["revokes.blocked", all]);
   });
 
-  it("leaves whoever still claims it told of, and without what else the CRM takes from them", async () => {
+  it("is reported for a person who still claims it, who loses what else the CRM removes", async () => {
     const w = await placedOrders();
     w.orders = [...w.orders, orderOf("3", "C1")];
     holds(w, "A1", "A3");
@@ -61,7 +61,7 @@ describe("a cancelled order", { tags: "long" }, () => {
     amend(w, "1", { cancelled: true });
     expect((await w.does("run", "everything")).calls).toEqual({ E5: 1 });
     expect(standing(w)).toEqual(all);
-    // It is restored and cannot be bought again yet: who claims it keeps what they hold until it is.
+    // The order is restored and refused: who claims it keeps everything until it is bought.
     w.sandbox.faults.add({ operation: "E5", fault: "status299", code: "13004", nth: 1 });
     amend(w, "1", { cancelled: false });
     await w.run("run", "everything");
@@ -73,7 +73,7 @@ describe("a cancelled order", { tags: "long" }, () => {
     expect([await waitsFor(w, "S1", "staff"), standing(w)]).toEqual(["asset.ended", { ...all, assignments: 1 }]);
   });
 
-  it("tells who claims it that it ended, also where the CRM gave its number to another order since", async () => {
+  it("is reported as ended for who claims it, also if its number went to another order", async () => {
     const assets = (id: string) => [{ id, numbers: ["8000009999"] }];
     const w = await placedOrders({ first: { assets: assets("A1") } });
     rule(w, "orders.cancelled", "apply");

@@ -5,7 +5,7 @@ import { heldBy, numberOf, numbersOf, waitsFor } from "../../support/asking.ts";
 import { outcome } from "../../support/world/members.ts";
 import { amend, line, placedOrders, rule, standing } from "../../support/world/placed-orders.ts";
 
-/** An order of two assets, of which the first is wanted with nothing in it any more. */
+/** An order of two assets, of which the first loses its only product. */
 async function emptied(): Promise<World> {
   const w = await placedOrders({ first: { assets: ["A1", "A5"], products: [line("P1", "A1"), line("Q5", "A5")] } });
   for (const name of ["orders.ended", "orders.cancelled"]) rule(w, name, "apply");
@@ -15,7 +15,7 @@ async function emptied(): Promise<World> {
   return w;
 }
 
-it("leaves an asset with nothing in it to its holder as long as its order has it", async () => {
+it("leaves an empty asset to its holder while the order has it", async () => {
   const w = await emptied();
   expect(outcome(await w.does("run", "everything"))).toEqual([0, {}]);
   expect(await heldBy(w, "S1")).toHaveLength(1);
@@ -25,7 +25,7 @@ it("leaves an asset with nothing in it to its holder as long as its order has it
   expect((await w.does("run", "everything")).calls).toEqual({});
 });
 
-it("frees the seat of a line with nothing in it that ends, where the policy says so", async () => {
+it("frees the seat of an empty asset that the order loses, if the policy says so", async () => {
   const w = await emptied();
   const [held] = await heldBy(w, "S1");
   rule(w, "orders.ended", "report");
@@ -40,12 +40,12 @@ it("frees the seat of a line with nothing in it that ends, where the policy says
   const live = (await numbersOf(w, "1")).filter(({ instanceId, endedAt }) => instanceId === "A1" && endedAt === null);
   expect(
     live.map(({ number }) => number),
-    "under a number of its own",
+    "under a new number",
   ).toEqual(await heldBy(w, "S1"));
   expect(live.map(({ number }) => number)).not.toContain(held);
 });
 
-it("frees the seat also where the run could read nothing more after its order was taken out of an asset that stays", async () => {
+it("frees the seat in the next run if nothing could be read after the products were removed", async () => {
   const w = await placedOrders();
   rule(w, "orders.cancelled", "apply");
   const fields = { crmProductId: "R1", productUri: "PID-R1", gmsPid: "PID-R1" };

@@ -57,7 +57,7 @@ it("keeps an asset whose number the CRM exchanged until the new one is bought", 
   expect(outcome(await w.does("run", "everything"))).toEqual([0, {}]);
 });
 
-it("keeps an asset whose number the CRM exchanged until a person approved the new one", async () => {
+it("keeps an asset whose number the CRM exchanged until a person approves the new one", async () => {
   const w = await numbered({ ended: "apply", added: "hold" });
   exchange(w);
   expect(outcome(await w.does("run", "everything"))).toEqual([4, {}]);
@@ -67,7 +67,7 @@ it("keeps an asset whose number the CRM exchanged until a person approved the ne
   expect([standing(w), await heldBy(w, "S1")]).toEqual([all, [second]]);
 });
 
-it("keeps an asset that is wanted otherwise under another number until a person approved that it goes", async () => {
+it("keeps an asset with other terms and another number until a person approves its removal", async () => {
   const w = await numbered({ ended: "apply" });
   exchange(w, { limitEnd: "2029-01-01T00:00:00Z" });
   expect((await w.run("run", "everything")).exitCode).toBe(4);
@@ -77,7 +77,7 @@ it("keeps an asset that is wanted otherwise under another number until a person 
   expect([standing(w), await heldBy(w, "S1")]).toEqual([all, [second]]);
 });
 
-it("keeps an asset and its holder where the CRM gives it another id with the number that it has", async () => {
+it("keeps an asset and its holder if the CRM changes its id and keeps its number", async () => {
   const w = await numbered({ ended: "apply" });
   rename(w, { numbers: [first] });
   for (const _ of [1, 2]) {
@@ -86,7 +86,7 @@ it("keeps an asset and its holder where the CRM gives it another id with the num
   }
 });
 
-it("keeps an asset and its holder where the CRM gives it another id, and that one is refused", async () => {
+it("keeps an asset and its holder if the CRM changes its id and the purchase is refused", async () => {
   const w = await numbered({ ended: "apply" });
   rename(w);
   refuseOne(w);
@@ -111,14 +111,14 @@ it("keeps a product until the order that it is transferred to is bought", async 
   expect((await w.run("run", "everything")).exitCode).toBe(0);
 });
 
-it("keeps a product while a person has to approve the order that it is transferred to", async () => {
+it("keeps a product until a person approves the order that it is transferred to", async () => {
   const w = await numbered({ ended: "apply", added: "hold" });
   transfer(w);
   expect(outcome(await w.does("run", "everything"))).toEqual([4, {}]);
   expect(standing(w)).toEqual(all);
 });
 
-it("takes a product also where only the words of what it was transferred to differ by then", async () => {
+it("removes a transferred product also if the name of the new one changed meanwhile", async () => {
   const w = await numbered({ ended: "apply" });
   w.orders = [...w.orders, orderOf("3", "C1", { products: [transferred] })];
   w.write();
@@ -131,7 +131,7 @@ it("takes a product also where only the words of what it was transferred to diff
   expect([standing(w), await waitsFor(w, "1")]).toEqual([{ ...all, assets: 3 }, undefined]);
 });
 
-it("gives nobody a seat of a unit whose purchase was refused and that is not wanted any more", async () => {
+it("gives nobody a seat of a refused unit that the CRM no longer wants", async () => {
   const w = await placedOrders();
   refuseOne(w);
   w.staff = [...w.staff, { id: "S3", customer: "C1", holds: ["A1"] }];
@@ -142,7 +142,7 @@ it("gives nobody a seat of a unit whose purchase was refused and that is not wan
   expect(await waitsFor(w, "S3", "staff")).toBe("asset.claimed-twice");
 });
 
-it("takes an exchanged asset also where the new one got a product more before that was approved", async () => {
+it("removes a replaced asset also if the new one got another product before the approval", async () => {
   const w = await placedOrders();
   const assets = [{ id: "A1", limitEnd: "2029-01-01T00:00:00Z" }];
   amend(w, "1", { assets });

@@ -5,7 +5,7 @@ import { statementRows } from "../../support/statement-rows.ts";
 import { company } from "../../support/world/crm.ts";
 import { outcome } from "../../support/world/members.ts";
 
-it("keeps the enterprise and the order of a customer that is gone, and takes the seat of its leaver alone", async () => {
+it("keeps the enterprise and the order of a deleted customer, and frees only the seat of its leaver", async () => {
   const { customers, ...records } = company(6, 1);
   const merged = customers.map((row) => (row.id === "C3" ? { ...row, mergedInto: "C4" } : row));
   const w = await world({ records: { ...records, customers: merged } });

@@ -5,7 +5,7 @@ import type { Parsed } from "../../support/cli.ts";
 import { company } from "../../support/world/crm.ts";
 import { outcome } from "../../support/world/members.ts";
 
-/** Everything that takes something away would go by itself, at once and without a limit. */
+/** Every removal would be automatic, at once and without a limit. */
 const nothingStops = `policies:
   orders: { ended: apply, cancelled: apply, gone: apply, replaced: apply, assetChanged: apply }
   staff: { left: apply, moved: apply }
@@ -20,7 +20,7 @@ limits:
     week: { floor: 1000 }
 `;
 
-it("takes nothing away for a source that suddenly has 3 % of its rows, whatever the policies say, and tells somebody", async () => {
+it("removes nothing when a source suddenly has 3 % of its rows, and raises an alert", async () => {
   const w = await world({ records: company(34, 2) });
   expect((await w.run("run", "everything")).exitCode).toBe(0);
   const before = w.sandbox.state();

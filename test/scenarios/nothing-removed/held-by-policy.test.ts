@@ -7,7 +7,7 @@ import { company } from "../../support/world/crm.ts";
 import { outcome, personOf } from "../../support/world/members.ts";
 import { rule } from "../../support/world/placed-orders.ts";
 
-/** Two customers with two people each, as the CRM has them; from then on a policy rules what people lose. */
+/** Two customers with two people each, and a policy for the seats that they lose. */
 async function under(word: string): Promise<World> {
   const w = await world({ records: company(2, 2) });
   expect((await w.run("run", "everything")).exitCode).toBe(0);
@@ -15,9 +15,9 @@ async function under(word: string): Promise<World> {
   return w;
 }
 
-it("holds a seat with what needs it, and everything else of the customer goes on", async () => {
+it("holds the removal of a seat and what needs it, and does everything else for the customer", async () => {
   const w = await under("hold");
-  // The first person loses an asset that the second is to get; both customers have other work.
+  // The second person gets the asset that the first one loses. Both customers have other work.
   personOf(w, "S1-1").holds = [];
   personOf(w, "S1-2").holds = ["O1-A1", "O1-A2"];
   w.orders.push({ id: "O3", customer: "C1", assets: ["O3-A1"] }, { id: "O4", customer: "C2", assets: ["O4-A1"] });
@@ -35,7 +35,7 @@ it("holds a seat with what needs it, and everything else of the customer goes on
   expect(outcome(await w.does("run", "everything"))).toEqual([0, {}]);
 });
 
-it("does not ask again for what a person rejected while it is the same", async () => {
+it("does not ask again about a removal that a person rejected", async () => {
   const w = await under("hold");
   personOf(w, "S1-1").holds = [];
   w.write();
@@ -47,7 +47,7 @@ it("does not ask again for what a person rejected while it is the same", async (
   expect([await openHolds(w), await waitsFor(w, "S1-1", "staff")]).toEqual([[], "revokes.rejected"]);
 });
 
-it("only tells of a seat where the policy says so, takes it once the policy is another, and ignores it silently", async () => {
+it("only reports a removal, applies it after the policy changed, and ignores one without a report", async () => {
   const w = await under("report");
   personOf(w, "S1-1").holds = [];
   w.write();

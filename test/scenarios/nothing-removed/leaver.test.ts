@@ -10,7 +10,7 @@ const limits = "limits: { absenceReads: 1, absenceTime: 0s, taking: { enterprise
 const [one, two] = [`${canary.login}1x1`, `${canary.login}1x2`];
 const ofOther = `${canary.login}2x1`;
 
-/** Two customers with two people each who hold an asset each; a person is gone with the first reading without them. */
+/** Two customers with two people each. A person is deleted with the first read without them. */
 async function synchronised(left = "apply"): Promise<World> {
   const w = await world();
   w.extra = limits;
@@ -29,7 +29,7 @@ async function has(w: World, customer: string, login: string): Promise<boolean> 
   return (await membersOf(w, customer)).has(login);
 }
 
-it("deletes the account of a leaver alone, where it made it and the policy says so", async () => {
+it("deletes the account of a leaver that it created, if the policy says so, and no other", async () => {
   const w = await synchronised();
   leave(w, "S1-1");
   expect(outcome(await w.does("run", "everything"))).toEqual([0, { M9: 1, M4: 1 }]);
@@ -40,7 +40,7 @@ it("deletes the account of a leaver alone, where it made it and the policy says 
 });
 
 describe("the account of a leaver", { tags: "long" }, () => {
-  it("stays while it holds something that was not given by a run", async () => {
+  it("stays while it holds an asset that crm-sync did not assign", async () => {
     const w = await synchronised();
     const members = await membersOf(w, "C1");
     const spare = members.get(two)?.assetNums[0] ?? "";
@@ -53,7 +53,7 @@ describe("the account of a leaver", { tags: "long" }, () => {
     expect(await has(w, "C1", one)).toBe(false);
   });
 
-  it("is gone where somebody else deleted it, and stays where it is another person's by now", async () => {
+  it("is forgotten if somebody else deleted it, and stays if another person has it now", async () => {
     const w = await synchronised();
     w.sandbox.hand({ action: "delete-person", memberGlobalId: await memberOf(w, "S1-1") });
     const row = [...(await membersOf(w, "C2")).keys()].indexOf(ofOther) + 1;
@@ -65,7 +65,7 @@ describe("the account of a leaver", { tags: "long" }, () => {
     expect(await has(w, "C2", ofOther)).toBe(true);
   });
 
-  it("stays beyond the limit of a run until a person approved that it goes", async () => {
+  it("stays beyond the limit of a run until a person approves the deletion", async () => {
     const w = await synchronised();
     w.extra = limits.replace("taking: {", "taking: { run: { floor: 1, share: 0 },");
     for (const person of w.staff.slice(0, 2)) person.holds = [];
@@ -79,7 +79,7 @@ describe("the account of a leaver", { tags: "long" }, () => {
     expect(outcome(await w.does("run", "everything"))).toEqual([0, { M4: 2 }]);
   });
 
-  it("counts as deleted once M5 shows that, whatever M4 answered", async () => {
+  it("is deleted when M5 shows it, whatever M4 answered", async () => {
     const w = await synchronised();
     w.sandbox.faults.add({ operation: "M4", fault: "appliedNoReply", times: 1 });
     leave(w, "S1-1");
@@ -95,7 +95,7 @@ describe("the account of a leaver", { tags: "long" }, () => {
     expect([await has(w, "C1", two), w.sandbox.counts().effects["M4"]]).toEqual([false, 2]);
   });
 
-  it("is tried four times more in a run where M4 answers unclearly, and again in the next", async () => {
+  it("is deleted in the next run if M4 answers unclearly in this one", async () => {
     const w = await synchronised();
     const fault = { operation: "M4", fault: "oddData", value: null, applied: false } as const;
     const id = w.sandbox.faults.add({ ...fault, about: await memberOf(w, "S1-1") });
@@ -107,7 +107,7 @@ describe("the account of a leaver", { tags: "long" }, () => {
     expect(outcome(await w.does("run", "everything"))).toEqual([0, { M4: 1 }]);
   });
 
-  it("stays while another record of the CRM has it, and is never deleted once that one has taken it over", async () => {
+  it("stays while another record uses it, and is never deleted after that one adopted it", async () => {
     const w = await synchronised();
     const before = (await membersOf(w, "C1")).get(one)?.globalId;
     const third = { ...personOf(w, "S1-1"), holds: [], name: `${canary.person} third` };
@@ -126,7 +126,7 @@ describe("the account of a leaver", { tags: "long" }, () => {
     expect((await membersOf(w, "C1")).get(one)?.globalId).toBe(before);
   });
 
-  it("goes with what it holds to the record that the person has in the CRM now", async () => {
+  it("passes with its assets to the new record of the same person", async () => {
     const w = await synchronised("report");
     const before = (await membersOf(w, "C1")).get(one);
     personOf(w, "S1-1").id = "N1-1";
@@ -140,7 +140,7 @@ describe("the account of a leaver", { tags: "long" }, () => {
     expect(outcome(await w.does("run", "everything"))).toEqual([0, {}]);
   });
 
-  it("is made again with the password that the CRM gives, although that was used and wiped before", async () => {
+  it("is created again with the CRM's password, and waits for a person after five times", async () => {
     const w = await world();
     w.environment["CRM_SYNC__assumptions__passwordSource"] = "crm";
     w.staff = w.staff.map((row) => ({ ...row, password: `${canary.password}-1A` }));
@@ -154,7 +154,7 @@ describe("the account of a leaver", { tags: "long" }, () => {
       expect(outcome(await w.does("run", "everything")), `${time}: gone`).toEqual([0, { M9: 1, M4: 1 }]);
       w.staff.push(person);
       w.write();
-      // Who is taken away and given back over and over waits for a person in the end, and nobody else does.
+      // A record that flaps waits for a person, and nobody else does.
       const isCalm = time < 4;
       expect(outcome(await w.does("run", "everything"))).toEqual(isCalm ? [0, { M1: 1, M9: 1 }] : [4, {}]);
     }

@@ -9,7 +9,7 @@ import { amend, line, orderOf, placedOrders, rule, standing } from "../../suppor
 const both = [line("P1", "A1"), line("Q1", "A1")];
 const lending = { assets: ["A1", { id: "L1", forLending: true }], products: [...both, line("R1", "L1")] };
 
-/** What the CRM has no more of an order goes at once. */
+/** What the CRM removes from an order is removed at once. */
 async function orders(first: Partial<GivenOrder> = {}): Promise<World> {
   const w = await placedOrders({ first });
   rule(w, "orders.ended", "apply");
@@ -20,7 +20,7 @@ function change(w: World, crmProductId: string, fields: Record<string, unknown>)
   w.sandbox.hand({ action: "change-product", assetNum: numberOf(w, "A1"), crmProductId, fields });
 }
 
-describe("leaves what ended alone and tells why", () => {
+describe("does not remove a product, and says why,", () => {
   it.each<[string, string, Partial<GivenOrder>, (w: World) => void | Promise<void>]>([
     ["M7 shows it with other nodes", "order.shown-differently", {}, (w) => change(w, "Q1", { limitConcurrent: 7 })],
     [
@@ -47,7 +47,7 @@ describe("leaves what ended alone and tells why", () => {
       {},
       (w) => void w.sandbox.hand({ action: "drop-asset", assetNum: numberOf(w, "A1") }),
     ],
-  ])("where %s", async (_, code, first, before) => {
+  ])("if %s", async (_, code, first, before) => {
     const w = await orders(first);
     await before(w);
     const { products } = w.sandbox.state();
@@ -57,7 +57,7 @@ describe("leaves what ended alone and tells why", () => {
   });
 });
 
-it("follows what somebody took away by hand, and sends nothing", async () => {
+it("sends nothing for a product that somebody removed manually", async () => {
   const w = await orders();
   w.sandbox.hand({ action: "drop-product", assetNum: numberOf(w, "A1"), crmProductId: "Q1" });
   amend(w, "1", { products: [line("P1", "A1")] });
@@ -65,7 +65,7 @@ it("follows what somebody took away by hand, and sends nothing", async () => {
   expect((await placedOf(w, "1")).steps).toMatchObject([{ kind: "removed", origin: "found" }]);
 });
 
-it("does not count as gone what M7 leaves out a moment after it was bought", async () => {
+it("does not forget a product that M7 leaves out just after it was bought", async () => {
   const w = await orders();
   amend(w, "1", { products: [...both, line("R1", "A1")] });
   expect(outcome(await w.does("run", "everything"))).toEqual([0, { E5: 1 }]);
@@ -85,7 +85,7 @@ it("does not count as gone what M7 leaves out a moment after it was bought", asy
   expect(w.sandbox.state()).toMatchObject({ products: 4 });
 });
 
-it("goes on with everything else of a customer of whom M6 shows an asset that M7 does not know", async () => {
+it("does everything else for a customer if M7 does not know an asset that M6 shows", async () => {
   const w = await orders();
   w.sandbox.faults.add({ operation: "M7", fault: "status299", code: "60024" });
   w.orders = [...w.orders, orderOf("9", "C1")];
@@ -96,11 +96,11 @@ it("goes on with everything else of a customer of whom M6 shows an asset that M7
   expect(outcome(await w.does("run", "everything"))).toEqual([0, { E5: 1 }]);
 });
 
-it.each(["apply", "hold"])("takes a package only once a person approved its very operation (%s)", async (word) => {
+it.each(["apply", "hold"])("removes a package only after a person approved that very operation (%s)", async (word) => {
   const first = { packages: [{ id: "K1", parent: "A1" }], products: [...both, line("X1", "K1")] };
   const w = await placedOrders({ first });
   rule(w, "orders.ended", word);
-  // Where a person has to approve the rest too, both deletions go in one run, one after the other.
+  // With `hold` both deletions need an approval, and both are sent in one run.
   const products = word === "apply" ? both : [line("P1", "A1")];
   amend(w, "1", { packages: [], products });
   expect(outcome(await w.does("run", "everything"))).toEqual([4, {}]);
@@ -113,8 +113,8 @@ it.each(["apply", "hold"])("takes a package only once a person approved its very
 });
 
 it.each([
-  ["takes the unit that nobody holds where there are too many", false],
-  ["moves who holds a unit to the one that the CRM keeps before the first one goes", true],
+  ["removes the unit that nobody holds", false],
+  ["moves the holder to the unit that the CRM keeps, before it removes the other", true],
 ])("%s", async (_, isGiven) => {
   const w = await orders({ assets: [{ id: "A1", quantity: 2 }] });
   const held = await heldBy(w, "S1");

@@ -5,7 +5,7 @@ import { company } from "../../support/world/crm.ts";
 import { outcome } from "../../support/world/members.ts";
 import { callerOf, createEnterprise } from "../../sandbox/caller.ts";
 
-it("makes no third enterprise for a customer that two fit, and goes on with the one that a person chose", async () => {
+it("creates no third enterprise for a customer that two fit, and uses the one that a person chose", async () => {
   const w = await world({ records: company(3, 1) });
   const platform = callerOf(w.sandbox.url);
   const both = [await createEnterprise(platform, "C2"), await createEnterprise(platform, "C2")];
@@ -25,7 +25,7 @@ it("makes no third enterprise for a customer that two fit, and goes on with the 
   expect(outcome(await w.does("run", "everything"))).toEqual([0, {}]);
 });
 
-it("binds a customer where its record says so, and never makes or binds a second enterprise for it", async () => {
+it("binds a customer if its record says so, and never creates a second enterprise for it", async () => {
   const w = await world({ records: company(2, 1) });
   const creates = (creation: "bind" | "create"): void => {
     w.customers = w.customers.map((row) => (row.id === "C2" ? { ...row, creation } : row));

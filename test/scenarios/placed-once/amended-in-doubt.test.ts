@@ -9,7 +9,7 @@ it.each(["appliedNoReply", "resetBefore"] as const)(
   async (fault) => {
     const w = await placedOrders();
     const about = await enterpriseOf(w, "C1");
-    // Nothing shows what became of the order for the time being, and the other customer can be read.
+    // No reading shows what became of the order. The other customer can be read.
     for (const operation of ["M6", "E8"] as const) w.sandbox.faults.add({ operation, fault: "oddCode", about });
     w.sandbox.faults.add({ operation: "E5", fault, nth: 1 });
     w.orders.push(orderOf("3", "C1"));

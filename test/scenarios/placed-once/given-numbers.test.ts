@@ -12,7 +12,7 @@ function refuseNext(w: World): void {
   w.sandbox.faults.add({ operation: "E5", fault: "status299", code: "13004", nth: 1 });
 }
 
-/** Which numbers were ever fixed to an order; true where its asset ended, or it was never used. */
+/** The numbers of an order. True: its asset was removed, or the number was never used. */
 async function fixedTo(w: World, order: string): Promise<Record<string, boolean>> {
   const numbers = await numbersOf(w, order);
   return Object.fromEntries(numbers.map(({ number, endedAt }) => [number, endedAt !== null]));

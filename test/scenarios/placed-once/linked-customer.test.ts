@@ -9,7 +9,7 @@ import { callerOf, createEnterprise } from "../../sandbox/caller.ts";
 
 const because = ["--reason", "the service desk said so", "--by", "anna"];
 
-/** Two customers with as many people each, all of it in place. */
+/** Two customers with some people each, all synchronised. */
 async function inPlace(people = 1): Promise<World> {
   const w = await world({ records: company(2, people) });
   expect((await w.run("run", "everything")).exitCode).toBe(0);
@@ -29,7 +29,7 @@ function orders(w: World, id: string): void {
   w.write();
 }
 
-it("neither looks for nor makes the enterprise of an unlinked customer again, and a link brings its orders back", async () => {
+it("does not create the enterprise of an unlinked customer again, and a new link places no order twice", async () => {
   const w = await inPlace();
   const enterprise = await enterpriseOf(w, "C1");
   await unlink(w);
@@ -47,10 +47,10 @@ it("neither looks for nor makes the enterprise of an unlinked customer again, an
 });
 
 describe("a customer that a person links", { tags: "long" }, () => {
-  it("is linked and unlinked with a reason alone, once, where the platform shows it, and in the audit record", async () => {
+  it("is linked and unlinked once, only with a reason, and the audit log says so", async () => {
     const w = await inPlace();
     const enterprise = await enterpriseOf(w, "C1");
-    expect((await w.run("unlink", "C1", ...because)).exitCode, "while something stands there").toBe(64);
+    expect((await w.run("unlink", "C1", ...because)).exitCode, "while orders exist there").toBe(64);
     expect((await w.run("unlink", "C1", "--keep-standing")).exitCode, "without a reason").toBe(64);
     await unlink(w);
     expect((await w.run("unlink", "C1", "--keep-standing", ...because)).exitCode).toBe(64);
@@ -62,7 +62,7 @@ describe("a customer that a person links", { tags: "long" }, () => {
     expect(kinds.filter((kind) => kind.endsWith("by-hand"))).toEqual(["unlinked-by-hand", "linked-by-hand"]);
   });
 
-  it("gets no enterprise that is another customer's, none of an unknown customer, and none while an outcome is open", async () => {
+  it("gets no enterprise of another customer, and no other one while an outcome is unknown", async () => {
     const w = await inPlace();
     const [own, others] = [await enterpriseOf(w, "C1"), await enterpriseOf(w, "C2")];
     const third = await createEnterprise(callerOf(w.sandbox.url), "C1");
@@ -76,7 +76,7 @@ describe("a customer that a person links", { tags: "long" }, () => {
     expect([await enterpriseOf(w, "C1"), await enterpriseOf(w, "C2")]).toEqual([own, others]);
   });
 
-  it("has new orders wait where the CRM gives another number than it is linked under", async () => {
+  it("has its new orders wait if the CRM gives another number than the link has", async () => {
     const w = await inPlace();
     const enterpriseGlobalId = await enterpriseOf(w, "C1");
     w.sandbox.hand({ action: "copy-customer", enterpriseGlobalId, channelCustomerId: "C1-new" });
@@ -87,7 +87,7 @@ describe("a customer that a person links", { tags: "long" }, () => {
     expect(await waitsFor(w, "O9")).toBe("enterprise.renumbered");
   });
 
-  it("has nothing counted in another enterprise for what stands in the first one, and nothing given back there", async () => {
+  it("does not mix up the seats of two enterprises that it was linked with", async () => {
     const w = await inPlace(2);
     const first = await enterpriseOf(w, "C1");
     expect((await w.run("run", "verify")).exitCode).toBe(0);
@@ -111,7 +111,7 @@ describe("a customer that a person links", { tags: "long" }, () => {
     expect([await heldBy(w, "S1-2"), w.sandbox.state().assignments]).toEqual([[], 3]);
   });
 
-  it("has an order that stands in the first enterprise neither amended nor taken away in the other one", async () => {
+  it("has no order of the first enterprise amended or removed in the second one", async () => {
     const w = await inPlace();
     const first = await enterpriseOf(w, "C1");
     const other = await createEnterprise(callerOf(w.sandbox.url), "C1");

@@ -7,7 +7,7 @@ import { PlatformView } from "../../support/platform-view.ts";
 import { outcome } from "../../support/world/members.ts";
 import { amend, line, placedOrders, rule, standing } from "../../support/world/placed-orders.ts";
 
-/** Two customers with everything placed and given, read back once; policies as a test says. */
+/** Two customers, synchronised and read back once, with these policies. */
 async function readBack(policies: Record<string, string>, given = {}): Promise<World> {
   const w = await placedOrders(given);
   for (const [name, word] of Object.entries(policies)) rule(w, name, word);
@@ -20,7 +20,7 @@ async function twoReadings(w: World): Promise<void> {
   for (const _ of [1, 2]) expect((await w.does("run", "verify")).calls).toEqual({});
 }
 
-/** What is to be bought again is held, a person looks and approves it, and the run carries it out. */
+/** The repair is held, a person approves it, and the next run sends it. */
 async function repair(w: World): Promise<unknown> {
   const held = await w.does("run", "everything");
   expect([held.exitCode, held.calls["E5"]], held.stdout).toEqual([4, undefined]);
@@ -28,7 +28,7 @@ async function repair(w: World): Promise<unknown> {
   return outcome(await w.does("run", "everything"));
 }
 
-/** A run does nothing and asks nothing. */
+/** A run sends nothing and holds nothing. */
 async function nothing(w: World): Promise<void> {
   expect([(await w.does("run", "everything")).calls, await openHolds(w)]).toEqual([{}, []]);
 }
@@ -46,7 +46,7 @@ async function hide(w: World, product: string): Promise<void> {
 }
 
 it.each(["apply", "hold"])(
-  "buys a product that somebody took away again, once, after two readings and a person's word (%s)",
+  "buys a product that somebody removed again, once, after two readings and an approval (%s)",
   async (word) => {
     const w = await readBack({ "drift.missing": word });
     const before = standing(w);
@@ -69,7 +69,7 @@ it.each(["apply", "hold"])(
   },
 );
 
-it("never buys a product twice that M7 leaves out for a while", async () => {
+it("never buys a product twice because M7 left it out for a while", async () => {
   const w = await readBack({ "drift.missing": "apply" });
   const before = [standing(w), w.sandbox.counts().calls["E5"]];
   await hide(w, "P1");
@@ -86,7 +86,7 @@ it("never buys a product twice that M7 leaves out for a while", async () => {
   expect([standing(w), w.sandbox.counts().calls["E5"]]).toEqual(before);
 });
 
-it("does not buy a third time what was bought again and is never shown", async () => {
+it("does not buy a product a third time that M7 never shows", async () => {
   const w = await readBack({ "drift.missing": "apply" });
   drop(w, "P1", "A1");
   await twoReadings(w);
@@ -99,7 +99,7 @@ it("does not buy a third time what was bought again and is never shown", async (
   }
 });
 
-it("buys an asset that M7 says is gone anew with a number of its own, and its holder follows", async () => {
+it("buys a deleted asset again under a new number, and its holder gets it", async () => {
   const w = await readBack({ "drift.missing": "apply" });
   const before = standing(w);
   const old = numberOf(w, "A1");
@@ -113,7 +113,7 @@ it("buys an asset that M7 says is gone anew with a number of its own, and its ho
   await nothing(w);
 });
 
-it("does not count an asset as gone that M6 alone leaves out, read after read", async () => {
+it("does not buy an asset again that only M6 leaves out", async () => {
   // M6 shows physical locks, and E8 does not.
   const w = await readBack(
     { "drift.missing": "apply" },
@@ -129,7 +129,7 @@ it("does not count an asset as gone that M6 alone leaves out, read after read", 
   expect([standing(w), w.sandbox.counts().calls["E5"]]).toEqual(before);
 });
 
-it("repairs nothing where somebody put something in the place of a product, and leaves that alone", async () => {
+it("repairs nothing if somebody put another product in the place of the missing one", async () => {
   const w = await readBack({ "drift.missing": "apply", "drift.extra": "apply" });
   const assetNum = numberOf(w, "A1");
   w.sandbox.hand({ action: "add-product", assetNum, like: "P1", fields: { crmProductId: "X1" } });
@@ -139,16 +139,16 @@ it("repairs nothing where somebody put something in the place of a product, and 
   expect(await waitsFor(w, "1")).toBe("order.not-repaired");
 });
 
-it("gives no seat again on readings that disagree of it", async () => {
+it("assigns no seat again if M5 and M6 disagree about it", async () => {
   const w = await readBack({ "drift.missing": "apply" });
   w.sandbox.faults.add({ operation: "M6", fault: "oddField", field: "cloudAccountGlobalId", row: 1, value: null });
   await twoReadings(w);
   expect(outcome(await w.does("run", "everything"))).toEqual([3, {}]);
 });
 
-it("takes a product that counted as gone and is shown again away by our own licence order, within the policy", async () => {
+it("removes a product that M7 shows again after its removal, by its licence order and the policy", async () => {
   const w = await readBack({ "orders.ended": "apply", "drift.extra": "hold" });
-  // M7 leaves Q1 out while the line goes: it counts as gone, and nothing is sent.
+  // M7 leaves Q1 out when the CRM removes it, so nothing is sent for it.
   await hide(w, "Q1");
   amend(w, "1", { products: [line("P1", "A1")] });
   await nothing(w);

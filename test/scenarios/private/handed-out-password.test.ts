@@ -21,7 +21,7 @@ function move(w: World, id: string, customer: string, ...holds: string[]): void 
   w.write();
 }
 
-it("hands a password out to one of two people who ask at the same time, and to nobody afterwards", async () => {
+it("hands out a password to one of two people who ask at the same time, and to nobody later", async () => {
   const w = await synchronised();
   const ask = async (by: string) => await w.run("staff", "password", "S1-1", "--by", by);
   const both = await Promise.all([ask("anna"), ask("bert")]);
@@ -33,11 +33,11 @@ it("hands a password out to one of two people who ask at the same time, and to n
   expect(handed.map(({ subject }) => subject)).toEqual(["staff:crm/S1-1", "staff:crm/S1-2"]);
 });
 
-it("keeps no password of an account that was deleted", { tags: "long" }, async () => {
+it("keeps no password of a deleted account", { tags: "long" }, async () => {
   const w = await synchronised();
   rule(w, "staff.left", "apply");
   const kept = async (): Promise<unknown[]> => {
-    // Past `w.ask`: it shows what is private, for the person to read.
+    // Not `w.ask`: the answer holds personal data.
     const { passwords } = document(await crmSync(w.place, "--json", "audit", "subject", "--person", "S1-1"));
     return passwords.filter(({ wipedAt }: { wipedAt: string | null }) => wipedAt === null);
   };
@@ -65,7 +65,7 @@ describe("the password of who moved", { tags: "long" }, () => {
     expect([second.exitCode, second.stdout === first.stdout], second.stderr).toEqual([0, false]);
   });
 
-  it("is not handed out again where the person came back to the old account, and can be set anew", async () => {
+  it("is not handed out again after the person came back, and can be reset", async () => {
     const w = await synchronised();
     expect((await w.run("staff", "password", "S1-1")).exitCode).toBe(0);
     move(w, "S1-1", "C2");

@@ -40,12 +40,12 @@ export function amend(w: World, id: string, more: Partial<GivenOrder>): void {
   w.write();
 }
 
-/** What a policy is for this world. */
+/** Sets a policy of this world. */
 export function rule(w: World, name: string, word: string): void {
   w.environment[`CRM_SYNC__policies__${name.replace(".", "__")}`] = word;
 }
 
-/** What stands on the platform. */
+/** What the platform holds. */
 export function standing(w: World): Record<string, unknown> {
   const { products, assets, assignments } = w.sandbox.state();
   return { products, assets, assignments };
