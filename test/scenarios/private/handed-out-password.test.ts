@@ -3,7 +3,7 @@ import { document, world } from "../../support/cli.ts";
 import type { World } from "../../support/cli.ts";
 import { auditEntries, openHold } from "../../support/asking.ts";
 import { crmSync } from "../../support/program.ts";
-import { company } from "../../support/world/crm.ts";
+import { canary, company } from "../../support/world/crm.ts";
 import { outcome, personOf } from "../../support/world/members.ts";
 import { rule } from "../../support/world/placed-orders.ts";
 
@@ -46,6 +46,16 @@ it("keeps no password of a deleted account", { tags: "long" }, async () => {
   w.write();
   expect(outcome(await w.does("run", "everything"))).toEqual([0, { M9: 1, M4: 1 }]);
   expect(await kept()).toEqual([]);
+});
+
+it("keeps no password of the CRM after an account was created with it", { tags: "long" }, async () => {
+  const w = await world({ records: company(1, 1) });
+  w.environment["CRM_SYNC__assumptions__passwordSource"] = "crm";
+  personOf(w, "S1-1").password = `${canary.password}-1A`;
+  w.write();
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  const reset = await w.does("staff", "reset-password", "S1-1", "--from-crm", "--reason", "forgotten");
+  expect(outcome(reset), reset.stderr).toEqual([64, {}]);
 });
 
 describe("the password of who moved", { tags: "long" }, () => {
