@@ -64,3 +64,9 @@ export function numberOf(w: World, instance: string, unit = 0): string {
   }
   return "";
 }
+
+/** The enterprise that a customer is linked with. */
+export async function enterpriseOf(w: World, customer: string): Promise<string> {
+  const { links } = await w.ask("explain", "customer", customer);
+  return links.find(({ to }: Parsed) => to === null)?.enterpriseGlobalId ?? "";
+}
