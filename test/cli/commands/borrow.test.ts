@@ -58,7 +58,17 @@ describe("a lock that a person lends", () => {
       nobody: to("S9", ...lend(one.lock, one.held)),
       "no asset": to("S1-1", "--lock", one.lock, ...why),
       "no reason": to("S1-1", "--lock", one.lock, "--asset", one.held),
-      "not a person who decides": to("S1-1", "--lock", one.lock, "--asset", one.held, "--reason", "x", "--by", "the CRM"),
+      "not a person who decides": to(
+        "S1-1",
+        "--lock",
+        one.lock,
+        "--asset",
+        one.held,
+        "--reason",
+        "x",
+        "--by",
+        "the CRM",
+      ),
       "nothing to withdraw": to("S1-1", "--lock", one.lock, ...why, "--withdraw"),
       "a lock that is lent": ["borrow", "C2", "--staff", "S2-2", ...lend(two.lock, two.second)],
     };
@@ -69,17 +79,21 @@ describe("a lock that a person lends", () => {
     expect([calls, (await w.ask("explain", "customer", "C1")).requests]).toEqual([{}, []]);
   });
 
-  it("stays asked for when the service refuses it, until somebody withdraws the request", { tags: "long" }, async () => {
-    const { w, one } = await withLocks(1);
-    w.sandbox.faults.add({ operation: "M10", fault: "status299", code: "33008", times: 1 });
-    const refused = await w.run("--json", "borrow", "C1", "--staff", "S1-1", ...lend(one.lock, one.held));
-    expect([refused.exitCode, document(refused).requests]).toMatchObject([3, [{ of: "loan", answer: null }]]);
-    const again = await w.does("run", "everything");
-    expect([again.exitCode, again.calls]).toEqual([3, {}]);
-    const withdrawn = await w.run("borrow", "C1", "--staff", "S1-1", "--lock", one.lock, ...why, "--withdraw");
-    expect(withdrawn.exitCode).toBe(0);
-    await w.run("run", "everything");
-    const last = await w.does("run", "everything");
-    expect([last.exitCode, last.calls, w.sandbox.state().lentAssets]).toEqual([0, {}, 0]);
-  });
+  it(
+    "stays asked for when the service refuses it, until somebody withdraws the request",
+    { tags: "long" },
+    async () => {
+      const { w, one } = await withLocks(1);
+      w.sandbox.faults.add({ operation: "M10", fault: "status299", code: "33008", times: 1 });
+      const refused = await w.run("--json", "borrow", "C1", "--staff", "S1-1", ...lend(one.lock, one.held));
+      expect([refused.exitCode, document(refused).requests]).toMatchObject([3, [{ of: "loan", answer: null }]]);
+      const again = await w.does("run", "everything");
+      expect([again.exitCode, again.calls]).toEqual([3, {}]);
+      const withdrawn = await w.run("borrow", "C1", "--staff", "S1-1", "--lock", one.lock, ...why, "--withdraw");
+      expect(withdrawn.exitCode).toBe(0);
+      await w.run("run", "everything");
+      const last = await w.does("run", "everything");
+      expect([last.exitCode, last.calls, w.sandbox.state().lentAssets]).toEqual([0, {}, 0]);
+    },
+  );
 });

@@ -105,24 +105,27 @@ it("a way gets what it is for and nothing else", async () => {
 it.each([
   ["", 0],
   [", goodExits: [0, 3]", 1],
-])("a dead man's switch is called after each good run and nothing else (settings: %j)", async (fields, afterWaiting) => {
-  const called = await receiver();
-  const { w } = await twoWays(`  deadMansSwitches: [{ name: ping, url: env:PING_URL${fields} }]\n`);
-  w.environment["PING_URL"] = called.url;
-  expect((await w.run("run", "everything")).exitCode).toBe(0);
-  expect((await w.run("run", "verify")).exitCode).toBe(0);
-  expect(called.got).toEqual(["GET", "GET"]);
-  for (const words of [["plan"], ["status"], ["alerts"], ["alerts", "test"], ["resync", "--customer", "C1"]])
-    expect((await w.run(...words)).exitCode).toBe(0);
-  expect(called.calls, "none of these is a run of a job").toBe(2);
-  spoil(w, true);
-  expect((await w.run("run", "everything")).exitCode).toBe(3);
-  expect(called.calls, "a row waits in quarantine").toBe(2 + afterWaiting);
-  spoil(w, false);
-  w.sandbox.faults.add({ operation: "M5", fault: "http502" });
-  expect((await w.run("run", "verify")).exitCode).toBe(7);
-  expect(called.calls, "a service is down").toBe(2 + afterWaiting);
-});
+])(
+  "a dead man's switch is called after each good run and nothing else (settings: %j)",
+  async (fields, afterWaiting) => {
+    const called = await receiver();
+    const { w } = await twoWays(`  deadMansSwitches: [{ name: ping, url: env:PING_URL${fields} }]\n`);
+    w.environment["PING_URL"] = called.url;
+    expect((await w.run("run", "everything")).exitCode).toBe(0);
+    expect((await w.run("run", "verify")).exitCode).toBe(0);
+    expect(called.got).toEqual(["GET", "GET"]);
+    for (const words of [["plan"], ["status"], ["alerts"], ["alerts", "test"], ["resync", "--customer", "C1"]])
+      expect((await w.run(...words)).exitCode).toBe(0);
+    expect(called.calls, "none of these is a run of a job").toBe(2);
+    spoil(w, true);
+    expect((await w.run("run", "everything")).exitCode).toBe(3);
+    expect(called.calls, "a row waits in quarantine").toBe(2 + afterWaiting);
+    spoil(w, false);
+    w.sandbox.faults.add({ operation: "M5", fault: "http502" });
+    expect((await w.run("run", "verify")).exitCode).toBe(7);
+    expect(called.calls, "a service is down").toBe(2 + afterWaiting);
+  },
+);
 
 it("a dead man's switch that cannot be called is an alert and is called after the next good run of its jobs", async () => {
   const called = await receiver();

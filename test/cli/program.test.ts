@@ -1,11 +1,12 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { CommandUnknownOpts } from "@commander-js/extra-typings";
 import { expect, it } from "vitest";
 import { createProgram } from "../../src/cli/command-line.ts";
 import type { Register } from "../../src/cli/command-line.ts";
-
-const folder = join(import.meta.dirname, "../../src/cli/commands");
+import { registerAll } from "../../src/cli/program.ts";
+import { world } from "../support/cli.ts";
+import { crmSync } from "../support/program.ts";
 
 /** The help of a command as `--help` prints it. */
 function helpOf(command: CommandUnknownOpts): string {
@@ -21,13 +22,16 @@ function below(command: CommandUnknownOpts, words: string): { words: string; com
   return [{ words, command }, ...parts];
 }
 
-it("each file of a command is listed in the program, and each command says what it does, with an example of itself", async () => {
+it("the program has every command, and the help of each says what it does, with an example", async () => {
   const program = createProgram("0.0.0");
-  const listed = readFileSync(join(folder, "../program.ts"), "utf8");
+  registerAll(program, async () => {});
+  const folder = join(import.meta.dirname, "../../src/cli/commands");
   for (const file of readdirSync(folder)) {
-    expect(listed, `program.ts lists ${file}`).toContain(`"./commands/${file}"`);
+    const own = createProgram("0.0.0");
     const { register }: { register: Register } = await import(join(folder, file));
-    register(program, async () => {});
+    register(own, async () => {});
+    const names = program.commands.map((command) => command.name());
+    expect(names).toEqual(expect.arrayContaining(own.commands.map((command) => command.name())));
   }
   const commands = program.commands.flatMap((command) => below(command, command.name()));
   expect(commands.length).toBeGreaterThan(25);
@@ -37,4 +41,24 @@ it("each file of a command is listed in the program, and each command says what 
     if (command.commands.length > 0 && command.registeredArguments.length === 0) continue;
     expect(helpOf(command), words).toMatch(new RegExp(`Example:[^]*crm-sync [^\\n]*${words}`, "u"));
   }
+});
+
+it("an unknown command or option is refused with a suggestion, a missing word without", async () => {
+  for (const [words, suggestion] of [
+    [["chekc"], "check"],
+    [["plan", "--custmer", "C1"], "--customer"],
+    [["explain", "order"], ""],
+    [["run"], ""],
+  ] as const) {
+    const ended = await crmSync({}, ...words);
+    expect([ended.exitCode, ended.stdout], words.join(" ")).toEqual([64, ""]);
+    expect(ended.stderr).toContain(suggestion);
+  }
+});
+
+it("an unknown job is refused with the jobs that there are", async () => {
+  const w = await world({ isNew: true });
+  const ended = await w.run("run", "everythign");
+  expect([ended.exitCode, ended.stderr]).toEqual([64, expect.stringMatching(/\beverything\b/u)]);
+  expect(w.sandbox.counts().calls).toEqual({});
 });
