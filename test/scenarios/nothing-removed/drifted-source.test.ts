@@ -32,7 +32,7 @@ async function companyOfTwelve(): Promise<World> {
 it("a field that is empty everywhere removes nothing until a person believes it, and stops no other source", async () => {
   const w = await companyOfTwelve();
   w.customers = w.customers.map((row) => (row.id === "C1" ? { ...row, name: "Zqcanary Renamed" } : row));
-  rewrite(w, "staff", ({ numbers: _, ...row }) => ({ ...row, holdings: [] }));
+  rewrite(w, "staff", ({ numbers: _numbers, ...row }) => ({ ...row, holdings: [] }));
   for (const calls of [{ E4: 1 }, {}, {}]) {
     const ended = await w.does("run", "everything");
     expect([ended.exitCode, ended.calls], ended.stdout).toEqual([7, calls]);
