@@ -2,8 +2,8 @@ import { writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { runsOf, waitsFor } from "../../support/asking.ts";
 import type { World } from "../../support/cli.ts";
+import { asKilledNow } from "../../support/killed-copy.ts";
 import { crmSync } from "../../support/program.ts";
-import type { EndpointId } from "../../../src/sandbox/endpoints.ts";
 import type { Ended } from "../../support/program.ts";
 import { health, telling, told } from "../../support/telling.ts";
 import { company } from "../../support/world/crm.ts";
@@ -20,13 +20,14 @@ async function tellingCompany(customers: number): Promise<World> {
 
 const keysTold = (w: World): string[] => told(w).map(({ event, key }) => `${event} ${key}`);
 
-/** A run that a person stops while the program waits for an answer of this operation. */
-async function stoppedAt(w: World, operation: EndpointId, job: string): Promise<Ended> {
+/** A run that a person stops while the program waits for the answer of M5; `meanwhile` happens before that. */
+async function stopped(w: World, job: string, meanwhile: () => void = () => {}): Promise<Ended> {
   const stop = new AbortController();
   w.environment["CRM_SYNC__memberCenter__callsAtOnce"] = "1";
-  const gate = w.stopsAt(operation);
+  const gate = w.stopsAt("M5");
   const running = crmSync({ ...w.place, clock: w.clock, signal: stop.signal }, "run", job);
   await gate.reached;
+  meanwhile();
   stop.abort();
   gate.goOn();
   return await running;
@@ -42,11 +43,23 @@ it("what verify found is told by exit code, status, health and alerts until a wh
   const unhealthy = { status: 200, healthy: false, wrong: ["run.not-as-placed:verify:2"] };
   expect(await health(w)).toMatchObject(unhealthy);
 
-  expect((await stoppedAt(w, "M5", "verify")).exitCode).toBe(3);
+  expect((await stopped(w, "verify")).exitCode).toBe(3);
   expect((await runsOf(w))[0]).toMatchObject({ job: "verify", state: "stopped" });
   await w.run("run", "everything");
   expect(keysTold(w)).toEqual([]);
   expect(await health(w)).toMatchObject(unhealthy);
+});
+
+it("a run whose program was killed is told as failed until the next one of its job", async () => {
+  const w = await tellingCompany(3);
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  await stopped(w, "verify", () => asKilledNow(w));
+  await w.run("run", "everything");
+  expect((await runsOf(w)).find(({ job }) => job === "verify").state).toBe("interrupted");
+  expect(keysTold(w)).toEqual(["started run-failed:verify"]);
+  expect(await health(w)).toMatchObject({ healthy: false, wrong: ["run.run-failed:verify:1"] });
+  expect((await w.run("run", "verify")).exitCode).toBe(0);
+  expect(keysTold(w)).toEqual(["ended run-failed:verify"]);
 });
 
 it("a job that ends by an error is a failed run with its exit code, and is told at once", async () => {
@@ -72,7 +85,7 @@ it("a run that is stopped changes neither the age of what waits nor the alert ab
   expect((await w.run("run", "customers-and-orders")).exitCode).toBe(3);
   expect(keysTold(w)).toEqual(["started deferred:orders:customer.not-orderable"]);
   const before = (await w.ask("explain", "order", "O1")).record.deferred;
-  expect((await stoppedAt(w, "M5", "everything")).exitCode).toBe(1);
+  expect((await stopped(w, "everything")).exitCode).toBe(1);
   expect(keysTold(w)).toEqual([]);
   expect(await waitsFor(w, "O1")).toBe("customer.not-orderable");
   expect((await w.ask("explain", "order", "O1")).record.deferred).toEqual(before);

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { startService } from "../../source/http-service.ts";
 import { quarantined } from "../../support/asking.ts";
+import { asKilledNow } from "../../support/killed-copy.ts";
 import { world } from "../../support/cli.ts";
 import { mappingOf } from "../../support/world/crm-files.ts";
 import { company, staffRow } from "../../support/world/crm.ts";
@@ -74,10 +75,16 @@ it("a retry maps the stored row again, also when the source of changes does not 
   // The first gets a name that M1 does not take, the second has none at all, and one row is no record.
   const [one, two, ...others] = staff.map((person) => ({ ...staffRow(person), full: staffRow(person).name }));
   const rows: unknown[] = [one, { ...two, name: null }, 7, ...others];
-  const service = await startService(({ query }) => ({
-    headers: { date: new Date(time).toUTCString() },
-    body: query["since"] === undefined ? rows : [],
-  }));
+  const isAsked = Promise.withResolvers<void>();
+  const goesOn = Promise.withResolvers<void>();
+  let isHeld = false;
+  const service = await startService(async ({ query }) => {
+    if (isHeld) {
+      isAsked.resolve();
+      await goesOn.promise;
+    }
+    return { headers: { date: new Date(time).toUTCString() }, body: query["since"] === undefined ? rows : [] };
+  });
   w.extra = staffOver(service.origin, "overlapMs: 1000");
   w.write();
   expect(await w.does("run", "everything")).toMatchObject({ exitCode: 3, sent: 3 });
@@ -89,10 +96,20 @@ it("a retry maps the stored row again, also when the source of changes does not 
   const asked = service.asked.length;
   expect(await w.does("quarantine", "retry", "all")).toMatchObject({ exitCode: 3, calls: {} });
   expect(await quarantined(w)).toHaveLength(3);
+  const own = { ...w.environment };
+  isHeld = true;
+  const running = w.run("run", "staff");
+  await isAsked.promise;
+  asKilledNow(w);
+  goesOn.resolve();
+  await running;
   w.extra = w.extra.replace('"name":"name"', '"name":"full"');
   w.write();
   await w.run("quarantine", "retry", "all");
-  expect(service.asked, "the source is not asked").toHaveLength(asked);
+  expect(await quarantined(w), "the read that was killed may have met a newer form").toHaveLength(3);
+  w.environment = own;
+  await w.run("quarantine", "retry", "all");
+  expect(service.asked, "the source is not asked").toHaveLength(asked + 1);
   expect(await quarantined(w)).toHaveLength(1);
   expect(await w.does("run", "staff"), "the second is made and gets the asset").toMatchObject({ sent: 1 });
   expect(w.sandbox.state().assignments).toBe(4);

@@ -1,5 +1,8 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
+import { startService } from "../../source/http-service.ts";
+import { asKilledNow } from "../../support/killed-copy.ts";
+import { crmSync } from "../../support/program.ts";
 import { world } from "../../support/cli.ts";
 import type { Parsed, World } from "../../support/cli.ts";
 import { lines, mappingOf } from "../../support/world/crm-files.ts";
@@ -94,6 +97,37 @@ it("a source that shrank stops the removals of every job until a person believes
   expect(await two.does("run", "everything")).toEqual([7, 0]);
   expect((await two.does("run", "hr-only"))[1]).toBe(0);
   expect(await two.does("run", "staff", "--accept-shrink", "branch")).toEqual([0, 1]);
+});
+
+it("a source whose read was killed stops the removals of every job until it is read again", async () => {
+  const { customers, orders, staff } = company(2, 2);
+  const w = await world({ records: { customers, orders, staff: staff.slice(0, 2) } });
+  const isAsked = Promise.withResolvers<void>();
+  const goesOn = Promise.withResolvers<void>();
+  let isHeld = false;
+  const service = await startService(async () => {
+    if (isHeld) {
+      isAsked.resolve();
+      await goesOn.promise;
+    }
+    return { body: staff.slice(2).map(staffRow) };
+  });
+  const streams = `{ staff: { url: staff, key: id, mapping: ${JSON.stringify(mappingOf("staff"))} } }`;
+  w.extra = `  branch: { kind: http, baseUrl: "${service.origin}", streams: ${streams} }\n${jobs}`;
+  w.write();
+  expect((await w.does("run", "everything")).sent).toBe(4);
+  w.staff = w.staff.map((person, index) => (index === 0 ? { ...person, holds: [] } : person));
+  w.write();
+  isHeld = true;
+  const stop = new AbortController();
+  const killed = crmSync({ ...w.place, clock: w.clock, signal: stop.signal }, "run", "everything");
+  await isAsked.promise;
+  asKilledNow(w);
+  stop.abort();
+  goesOn.resolve();
+  await killed;
+  expect((await w.does("run", "hr-only")).sent).toBe(0);
+  expect(await w.does("run", "staff")).toMatchObject({ exitCode: 0, sent: 1 });
 });
 
 it("a source that was never read stops the removals of every job until it is no longer configured", async () => {
