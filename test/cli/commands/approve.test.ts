@@ -69,9 +69,11 @@ it("the audit record says who took each decision", { tags: "long" }, async () =>
   await w.run("approve", await openHold(w), "--reason", "the customer asked", "--by", by);
   await w.run("quarantine", "retry", "all", "--by", by);
   await w.run("staff", "password", "S1-1", "--by", by);
-  expect(await w.run("run", "staff", "--accept-shrink", "hr", "--by", by)).toMatchObject({ exitCode: 0 });
+  expect(await w.run("run", "staff", "--accept-shrink", "hr", "--accept-drift", "hr", "--by", by)).toMatchObject({
+    exitCode: 0,
+  });
   const entries = await auditEntries(w);
-  for (const kind of ["hold-approved", "quarantine-retry", "password-handed-out", "shrink-accepted"])
+  for (const kind of ["hold-approved", "quarantine-retry", "password-handed-out", "shrink-accepted", "drift-accepted"])
     expect(
       entries.filter((entry) => entry.kind === kind).map(({ body }) => JSON.parse(body).by),
       kind,

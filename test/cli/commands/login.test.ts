@@ -1,4 +1,5 @@
 import { userInfo } from "node:os";
+import { request } from "undici";
 import { expect, it } from "vitest";
 import type { StartWeb } from "../../../src/app/health.ts";
 import { startWebServer } from "../../../src/web/server.ts";
@@ -29,6 +30,8 @@ it("signs the user of the system in at the running program, with the right to de
   expect((await browser.fill(new URL(url).pathname, {})).status).toBe(303);
   const page = await browser.get("/today");
   expect([page.status, page.text]).toEqual([200, expect.stringContaining("(decide)")]);
+  const { statusCode } = await request(`http://127.0.0.1:${port}/livez`, { headers: { host: "10.1.2.3:1" } });
+  expect(statusCode, "health is open under any name").toBe(200);
   stop.abort();
   await serving;
 });
