@@ -5,6 +5,8 @@ import { world } from "../../support/cli.ts";
 import type { Parsed, World } from "../../support/cli.ts";
 import { company } from "../../support/world/crm.ts";
 
+const holdsSeats = "policies: { seats: { revoked: hold } }\n";
+
 /** Customers with two people each, of whom these lose what they hold, by these settings. */
 async function losing(settings: string, customers: number, people: readonly string[]): Promise<World> {
   const w = await world({ records: company(customers, 2) });
@@ -20,8 +22,8 @@ async function heldOf(w: World, person: string): Promise<Parsed> {
   return (await operationsOf(w, "staff", person)).find(({ state }) => state === "held");
 }
 
-it("one operation of a hold is approved, with a reason, and the next run does this one once", async () => {
-  const w = await losing("policies: { seats: { revoked: hold } }\n", 2, ["S1-1", "S1-2", "S2-1"]);
+it("one operation of a hold is approved, with a reason, and the next run does this one", async () => {
+  const w = await losing(holdsSeats, 2, ["S1-1", "S1-2", "S2-1"]);
   expect((await w.does("run", "everything")).calls).toEqual({});
   const { id, holdId } = await heldOf(w, "S1-1");
   const refusals = [[id], ["--reason", "x"], [holdId, "--run", "run_1", "--reason", "x"], ["op_none", "--reason", "x"]];
@@ -31,8 +33,14 @@ it("one operation of a hold is approved, with a reason, and the next run does th
   const next = await w.does("run", "everything");
   expect([next.exitCode, next.calls, w.sandbox.state().assignments]).toEqual([4, { M9: 1 }, 3]);
   expect(await heldOf(w, "S1-2")).toBeDefined();
+});
 
-  // The same comes up again: nobody was asked for that.
+it("an approval is for one time: the same comes up again, and is held", { tags: "long" }, async () => {
+  const w = await losing(holdsSeats, 1, ["S1-1"]);
+  await w.run("run", "everything");
+  const { id } = await heldOf(w, "S1-1");
+  expect((await w.run("approve", id, "--reason", "asked the customer")).exitCode).toBe(0);
+  expect((await w.does("run", "everything")).calls).toEqual({ M9: 1 });
   for (const [holds, calls] of [
     [["O1-A1"], { M9: 1 }],
     [[], {}],
