@@ -64,3 +64,15 @@ export function numberOf(w: World, instance: string, unit = 0): string {
   }
   return "";
 }
+
+/** A person approves all that is held. */
+export async function approveAll(w: World): Promise<void> {
+  for (const { id } of await openHolds(w))
+    expect((await w.run("approve", id, "--reason", "looked at", "--by", "anna")).exitCode).toBe(0);
+}
+
+/** The enterprise that a customer is linked with. */
+export async function enterpriseOf(w: World, customer: string): Promise<string> {
+  const { links } = await w.ask("explain", "customer", customer);
+  return links.find(({ to }: Parsed) => to === null)?.enterpriseGlobalId ?? "";
+}

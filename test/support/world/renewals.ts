@@ -1,7 +1,7 @@
 import { expect } from "vitest";
-import type { World } from "../../support/cli.ts";
-import type { GivenOrder } from "../../support/world/crm.ts";
-import { line } from "./placed-orders.ts";
+import type { Parsed, World } from "../cli.ts";
+import { line } from "../../scenarios/life/placed-orders.ts";
+import type { GivenOrder } from "./crm.ts";
 
 export const earlier = { order: "1", instance: "A1" };
 
@@ -22,17 +22,10 @@ export function adds(w: World, ...orders: GivenOrder[]): void {
   w.write();
 }
 
-/** Who holds which number by the ledger. */
-export function holders(w: World): unknown[] {
-  return w.rows("select asset_number as number, staff_id as staff from assignment where to_at is null order by 1");
-}
-
-/** The asset numbers of the last accepted call of a channel order number. */
-export function numbersSent(w: World, channelOrderId: string): unknown {
-  const body = w.sandbox.batches(channelOrderId).at(-1)?.body ?? "{}";
-  return JSON.parse(body).orderList?.map((record: { assets: { assetNos: string[] }[] }) =>
-    record.assets.map(({ assetNos }) => assetNos),
-  );
+/** The asset numbers of the last accepted call of a channel order number, an asset a list. */
+export function numbersSent(w: World, channelOrderId: string): string[][] {
+  const body: Parsed = JSON.parse(w.sandbox.batches(channelOrderId).at(-1)?.body ?? '{"orderList":[]}');
+  return body.orderList.flatMap(({ assets }: Parsed) => assets.map(({ assetNos }: Parsed) => assetNos));
 }
 
 /** Runs that find nothing to do. */

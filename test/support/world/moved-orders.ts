@@ -1,15 +1,27 @@
 import { expect } from "vitest";
 import { callerOf } from "../../sandbox/caller.ts";
-import type { World } from "../../support/cli.ts";
-import { enterpriseOf } from "../../support/world/members.ts";
+import type { World } from "../cli.ts";
+
+/** The enterprises of the customers that the CRM has, or may have had, as E3 shows them. */
+async function enterprisesOf(w: World): Promise<[customer: string, enterprise: string][]> {
+  const { order } = callerOf(w.sandbox.url);
+  const ids = new Set([...w.customers.map(({ id }) => id), "C0", "C1", "C2", "C3"]);
+  const found: [string, string][] = [];
+  for (const id of [...ids].toSorted()) {
+    const query = `channelCode=crm&channelCustomerId=${encodeURIComponent(id)}&defaultCustomer=Y`;
+    const { data } = await order("GET", `/enterprise/user/query?${query}`);
+    for (const { enterpriseGlobalId } of data ?? []) found.push([id, enterpriseGlobalId]);
+  }
+  return found;
+}
 
 /** What M7 shows of each customer that has anything: `PRODUCT CHANNEL-ORDER-NUMBER`, sorted. */
 export async function productsBy(w: World): Promise<Record<string, string[]>> {
   const { member } = callerOf(w.sandbox.url);
   const found: Record<string, string[]> = {};
-  for (const { id } of w.rows<{ id: string }>("select customer_id as id from link where to_at is null order by 1")) {
-    const list: string[] = [];
-    for (const { assetId } of (await member("GET", `/enterprise/${enterpriseOf(w, id)}/asset/assetNums`)).data) {
+  for (const [id, enterprise] of await enterprisesOf(w)) {
+    const list = found[id] ?? [];
+    for (const { assetId } of (await member("GET", `/enterprise/${enterprise}/asset/assetNums`)).data) {
       const { data } = await member("GET", `/enterprise/asset/${assetId}/merchandiseProducts`);
       for (const row of data.productInstanceList) list.push(`${row.crmProductId} ${row.channelOrderId}`);
     }
@@ -25,6 +37,17 @@ export async function places(w: World): Promise<Record<string, string[]>> {
     list.map((text) => text.split(" ")[0] ?? "").filter((product) => product.endsWith("1")),
   ]);
   return Object.fromEntries(shown.filter(([, list]) => list.length > 0));
+}
+
+/** Who holds which asset number, as M6 shows it. */
+export async function holdings(w: World): Promise<{ number: string; member: string }[]> {
+  const { member } = callerOf(w.sandbox.url);
+  const found: { number: string; member: string }[] = [];
+  for (const [, enterprise] of await enterprisesOf(w))
+    for (const { assetNum, cloudAccountGlobalId } of (await member("GET", `/enterprise/${enterprise}/asset/assetNums`))
+      .data)
+      if (cloudAccountGlobalId !== null) found.push({ number: assetNum, member: cloudAccountGlobalId });
+  return found.toSorted((one, other) => one.number.localeCompare(other.number));
 }
 
 /** Runs until one has nothing to call and nothing is left open; answers the writing calls of each. */
