@@ -3,6 +3,7 @@ import { callerOf, createEnterprise } from "../../sandbox/caller.ts";
 import { enterpriseOf, numberOf, openHold, openHolds, operationsOf, waitsFor } from "../../support/asking.ts";
 import { promptRetries } from "../../support/cli.ts";
 import type { Parsed, World } from "../../support/cli.ts";
+import { statementRows } from "../../support/statement-rows.ts";
 import { membersOf, outcome } from "../../support/world/members.ts";
 import { places, productsBy, runsUntilQuiet } from "../../support/world/moved-orders.ts";
 import { amend, line, orderOf, placedOrders, rule, standing } from "../life/placed-orders.ts";
@@ -99,11 +100,15 @@ it.each<[what: string, change: (w: World) => void, undo: (w: World) => void, cod
   await expectMoved(w, "C2");
 });
 
-it("does not buy the order a second time under a number that the CRM gives and the old customer has", async () => {
-  const w = await moved("apply", { first: { assets: [{ id: "A1", numbers: ["7700000001"] }] }, staff: [] });
-  for (const _ of [1, 2]) expect((await w.does("run", "everything")).calls).toEqual({});
-  expect(await waitsFor(w, "1")).toBe("order.number-elsewhere");
-});
+it(
+  "does not buy the order a second time under a number that the CRM gives and the old customer has",
+  { tags: "long" },
+  async () => {
+    const w = await moved("apply", { first: { assets: [{ id: "A1", numbers: ["7700000001"] }] }, staff: [] });
+    for (const _ of [1, 2]) expect((await w.does("run", "everything")).calls).toEqual({});
+    expect(await waitsFor(w, "1")).toBe("order.number-elsewhere");
+  },
+);
 
 it("removes nothing while the service refuses the purchase", { tags: "long" }, async () => {
   const w = await moved();
@@ -390,6 +395,24 @@ it.each(["C1", "C2"])(
     expect([standing(w), had["products"]]).toEqual([had, customer === "C1" ? 6 : 4]);
     const [of, kind] = customer === "C1" ? (["C1", "customer"] as const) : (["1", "order"] as const);
     expect(await waitsFor(w, of, kind)).toBe("order.elsewhere");
+  },
+);
+
+it(
+  "states each purchase and removal of a moved order at the customer where it happened",
+  { tags: "long" },
+  async () => {
+    const w = await moved();
+    await runsUntilQuiet(w);
+    const lines = (await statementRows(w, "orders", "lines")).filter((row) => row["crm_order"] === "crm/1");
+    expect(lines.map((row) => [row["event"], row["customer"]])).toEqual([
+      ["placed", "crm/C1"],
+      ["placed", "crm/C1"],
+      ["amended", "crm/C2"],
+      ["amended", "crm/C2"],
+      ["ended", "crm/C1"],
+      ["ended", "crm/C1"],
+    ]);
   },
 );
 
