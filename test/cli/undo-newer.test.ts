@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { World } from "../support/cli.ts";
 import { callerOf, createEnterprise } from "../sandbox/caller.ts";
 import { outcome } from "../support/world/members.ts";
-import { productsBy, runsUntilQuiet } from "../scenarios/life/moved.ts";
+import { productsBy, runsUntilQuiet } from "../support/world/moved-orders.ts";
 import { amend, line, numberOf, orderOf, placedOrders, rule, standing } from "../scenarios/life/placed-orders.ts";
 
 /** Runs that are taken back after something else happened: other runs, people at the platform, moves and renewals. */

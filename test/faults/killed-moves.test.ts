@@ -5,7 +5,7 @@ import { expectWhole, killedInRun } from "../support/killed-at.ts";
 import { cellsOf, sampled } from "../support/sizes.ts";
 import type { World } from "../support/cli.ts";
 import { amend, placedOrders, rule } from "../scenarios/life/placed-orders.ts";
-import { places, runsUntilQuiet } from "../scenarios/life/moved.ts";
+import { places, runsUntilQuiet } from "../support/world/moved-orders.ts";
 
 /**
  * An order that moves to another customer is bought there by one call and goes where it was by another one. The process

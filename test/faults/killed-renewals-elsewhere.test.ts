@@ -4,9 +4,9 @@ import type { World } from "../support/cli.ts";
 import { killPoints } from "../support/kill-points-names.ts";
 import { expectWhole, killedInRun } from "../support/killed-at.ts";
 import { sampled } from "../support/sizes.ts";
-import { productsBy } from "../scenarios/life/moved.ts";
+import { holdings, productsBy } from "../support/world/moved-orders.ts";
 import { amend, numberOf, placedOrders, rule, standing } from "../scenarios/life/placed-orders.ts";
-import { adds, holders, numbersSent, renewal } from "../scenarios/life/renewals.ts";
+import { adds, numbersSent, renewal } from "../support/world/renewals.ts";
 
 /**
  * A renewal that moves to another customer, and one of what an adopted order has, killed at each point of their calls:
@@ -56,11 +56,11 @@ describe.each([
     async (point) => {
       const w = await moving();
       const number = numberOf(w, "A1");
-      const held = holders(w);
+      const held = await holdings(w);
       const had = w.sandbox.counts().effects["E5"] ?? 0;
       await killedInRun(w, point, kind, nthOf(w, first));
       expectWhole(w);
-      expect(holders(w)).toEqual(held);
+      expect(await holdings(w)).toEqual(held);
       const shown = Object.values(await productsBy(w)).flat();
       expect(
         shown.some((row) => row.startsWith("R3 ")),
@@ -70,8 +70,8 @@ describe.each([
       await purchases(w, 5);
       expect((w.sandbox.counts().effects["E5"] ?? 0) - had).toBe(2);
       expect(await productsBy(w)).toEqual({ C1: ["P1 1", "Q1 1"], C2: ["P2 2", "Q2 2", "R3 3-1"] });
-      expect([numberOf(w, "A1"), holders(w)]).toEqual([number, held]);
-      expect(numbersSent(w, "3-1")).not.toEqual([[[number]]]);
+      expect([numberOf(w, "A1"), await holdings(w)]).toEqual([number, held]);
+      expect(numbersSent(w, "3-1")).not.toEqual([[number]]);
       const last = await w.does("run", "everything");
       expect([last.exitCode, last.calls], last.stdout).toEqual([0, {}]);
       expectWhole(w);
@@ -91,7 +91,7 @@ describe("a renewal of what an adopted order has", () => {
       await purchases(w, 5);
       expect((w.sandbox.counts().effects["E5"] ?? 0) - had).toBe(1);
       expect(w.sandbox.state().orders["3"]).toMatchObject({ calls: 1, products: 1 });
-      expect(numbersSent(w, "3")).toEqual([[[number]]]);
+      expect(numbersSent(w, "3")).toEqual([[number]]);
       expect(standing(w)).toEqual({ products: 5, assets: 2, assignments: 2 });
       expect(await purchases(w, 2)).toBe(0);
       amend(w, "1", { cancelled: true });

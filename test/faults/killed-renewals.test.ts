@@ -8,7 +8,8 @@ import { earlierKill, expectWhole, silentAt } from "../support/killed-at.ts";
 import { startCrmSync } from "../support/process.ts";
 import { sampled } from "../support/sizes.ts";
 import { amend, numberOf, placedOrders, rule, standing } from "../scenarios/life/placed-orders.ts";
-import { adds, earlier, holders, numbersSent, renewal } from "../scenarios/life/renewals.ts";
+import { holdings } from "../support/world/moved-orders.ts";
+import { adds, earlier, numbersSent, renewal } from "../support/world/renewals.ts";
 
 /**
  * A renewal with one unit more whose earlier order ends in the same run, killed at each point of the life of its
@@ -58,24 +59,24 @@ describe("a renewal that ends the earlier order", () => {
     async (kind, point) => {
       const w = await renewing();
       const number = numberOf(w, "A1");
-      const held = holders(w);
+      const held = await holdings(w);
       const earlier = earlierKill[point];
       if (earlier !== undefined) await killed(w, earlier, kind);
       await killed(w, point, kind);
       expectWhole(w);
-      expect(holders(w)).toEqual(held);
+      expect(await holdings(w)).toEqual(held);
       expect(standing(w), "neither customer is ever without the asset").toMatchObject({ assignments: 2 });
 
       for (let run = 0; run < 4; run += 1) {
         const { exitCode, stdout, stderr } = await w.run("run", "everything");
         expect([0, 3, 5], stdout + stderr).toContain(exitCode);
-        expect([standing(w)["assignments"], holders(w)]).toEqual([2, held]);
+        expect([standing(w)["assignments"], await holdings(w)]).toEqual([2, held]);
       }
       const last = await w.does("run", "everything");
       expect([last.exitCode, last.calls], last.stdout).toEqual([0, {}]);
       expect(w.sandbox.state().orders["3"]).toMatchObject({ calls: 1, products: 2 });
-      expect(numbersSent(w, "3")).toEqual([[[number, numberOf(w, "B3", 1)]]]);
-      expect([standing(w), holders(w)]).toEqual([{ products: 4, assets: 3, assignments: 2 }, held]);
+      expect(numbersSent(w, "3")).toEqual([[number, numberOf(w, "B3", 1)]]);
+      expect([standing(w), await holdings(w)]).toEqual([{ products: 4, assets: 3, assignments: 2 }, held]);
       expect((await w.run("run", "verify")).exitCode).toBe(0);
       expectWhole(w);
     },

@@ -4,7 +4,7 @@ import { customerCase } from "../../src/inquiry/customer-case.ts";
 import { ReadOnlyLedger } from "../../src/inquiry/read-only-ledger.ts";
 import { openReadOnly } from "../../src/ledger/database/database.ts";
 import type { World } from "../support/cli.ts";
-import { runsUntilQuiet } from "../scenarios/life/moved.ts";
+import { runsUntilQuiet } from "../support/world/moved-orders.ts";
 import { amend, openHold, placedOrders } from "../scenarios/life/placed-orders.ts";
 
 /** What a reconciliation compares of the orders of a customer: each one once, and whether nobody wants it there. */
