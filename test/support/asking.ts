@@ -56,11 +56,26 @@ export async function auditEntries(w: World): Promise<Parsed[]> {
 export function numberOf(w: World, instance: string, unit = 0): string {
   const bodies = Object.keys(w.sandbox.state().orders).flatMap((id) => w.sandbox.batches(id));
   for (const { body } of bodies.toSorted((one, other) => other.at - one.at)) {
-    const { orderList }: Parsed = JSON.parse(body);
+    const { orderList = [] }: Parsed = JSON.parse(body);
     for (const { assets } of orderList)
       for (const { assetNos, products = [], merchandises = [] } of assets)
         if ([...(products ?? []), ...(merchandises ?? [])].some((one) => one.parentCrmProductId === instance))
           return assetNos[unit] ?? "";
   }
   return "";
+}
+
+/** The enterprise that a customer is linked with. */
+export async function enterpriseOf(w: World, customer: string): Promise<string> {
+  const { links } = await w.ask("explain", "customer", customer);
+  return links.find(({ to }: Parsed) => to === null)?.enterpriseGlobalId ?? "";
+}
+
+/** A run of the job that does everything: how it ended, what it sent, and what it says of itself. */
+export async function ran(
+  w: World,
+  ...words: string[]
+): Promise<{ exitCode: number | null; calls: Record<string, number>; said: Parsed }> {
+  const { exitCode, calls, stdout } = await w.does("--json", "run", "everything", ...words);
+  return { exitCode, calls, said: JSON.parse(stdout) };
 }
