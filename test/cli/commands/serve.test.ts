@@ -127,7 +127,7 @@ describe("serve", () => {
     expect((await ending).exitCode).toBe(0);
     expect(await ranOf(w)).toEqual(["early stopped"]);
     expect(w.sandbox.state().enterprises).toBeLessThan(4);
-    expect((await w.ask("settle", "list"))).toEqual([]);
+    expect(await w.ask("settle", "list")).toEqual([]);
     expect((await w.run("run", "early")).exitCode).toBe(0);
     expect(w.sandbox.state()).toMatchObject({ enterprises: 4, assignments: 4 });
     expect(w.sandbox.duplicates()).toEqual(nothingTwice);

@@ -56,7 +56,8 @@ it("metrics say of two jobs and two services what status and the services say", 
   const value = (name: string, labels: Record<string, string> = {}) => valueOf(shown, `crm_sync_${name}`, labels);
   const { calls } = w.sandbox.counts();
   for (const endpoint of endpointIds) {
-    const sent = (value("calls_total", { endpoint }) ?? 0) - (value("calls_total", { endpoint, outcome: "not-sent" }) ?? 0);
+    const sent =
+      (value("calls_total", { endpoint }) ?? 0) - (value("calls_total", { endpoint, outcome: "not-sent" }) ?? 0);
     expect(sent, endpoint).toBe((calls[endpoint] ?? 0) - (before[endpoint] ?? 0));
     expect(value("call_duration_seconds_count", { endpoint }) ?? 0, endpoint).toBe(sent);
   }
@@ -66,7 +67,7 @@ it("metrics say of two jobs and two services what status and the services say", 
   expect(value("circuit_state", { service: "order-service", state: "closed" })).toBe(1);
 
   const scheduled = (await runsOf(w)).filter(({ trigger }) => trigger === "schedule");
-  expect(scheduled.map(({ job }) => job).toSorted()).toEqual(["customers-and-orders", "staff"]);
+  expect(new Set(scheduled.map(({ job }) => job))).toEqual(new Set(["customers-and-orders", "staff"]));
   for (const { job, state, exitCode } of scheduled) {
     expect(value("runs_total", { job_name: job, state, exit_code: String(exitCode) }), job).toBe(1);
     expect(value("job_last_exit_code", { job_name: job }), job).toBe(exitCode);
@@ -94,7 +95,9 @@ it("metrics say of two jobs and two services what status and the services say", 
   const named = shown.samples.filter(({ name }) => name === "crm_sync_calls_total").map(({ labels }) => labels["code"]);
   expect(named.filter((code) => !codes.has(code ?? ""))).toEqual([]);
   const listed = Object.values(metricList);
-  expect([...shown.metrics.keys()].toSorted()).toEqual([...listed.map(({ name }) => name), ...processMetrics].toSorted());
+  expect([...shown.metrics.keys()].toSorted()).toEqual(
+    [...listed.map(({ name }) => name), ...processMetrics].toSorted(),
+  );
   for (const { name, kind, help } of listed) expect(shown.metrics.get(name)).toEqual({ help, type: kind });
   if (promtool !== undefined) execFileSync(promtool, ["check", "metrics"], { input: shown.text });
 });

@@ -91,7 +91,12 @@ describe("resync --since", () => {
   });
 
   it.each([
-    { what: "local times of a zone", type: "timestamp", at: (day: string) => `'${day} 21:00:00'`, zone: "Asia/Shanghai" },
+    {
+      what: "local times of a zone",
+      type: "timestamp",
+      at: (day: string) => `'${day} 21:00:00'`,
+      zone: "Asia/Shanghai",
+    },
     { what: "local times of no zone", type: "timestamp", at: (day: string) => `'${day} 21:00:00'`, zone: undefined },
     { what: "dates of a zone", type: "date", at: (day: string) => `'${day}'`, zone: "Asia/Shanghai" },
     { what: "dates of no zone", type: "date", at: (day: string) => `'${day}'`, zone: undefined },

@@ -57,6 +57,6 @@ it("takes no seat of people whose seats are in several lists while one of the li
     expect(await run([{ ...first, seats }, without, ...others])).toEqual([3, 0, 7]);
   expect((await run([...all, { no: "X", customer: "C1", seats: "none" }, { ...second }]))[0]).toBe(3);
   const codes = (await quarantined(w)).map(({ code }: Parsed) => code);
-  expect([...new Set(codes)].toSorted()).toEqual(["duplicate-row", "not-a-list"]);
+  expect(new Set(codes)).toEqual(new Set(["duplicate-row", "not-a-list"]));
   expect(w.sandbox.state().assignments).toBe(7);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { numberOf, openHold, ran } from "../../support/asking.ts";
+import { numberOf, openHold, operationsOf, ran } from "../../support/asking.ts";
 import { world } from "../../support/cli.ts";
 import type { Parsed, World } from "../../support/cli.ts";
 import { assetRow, company } from "../../support/world/crm.ts";
@@ -80,8 +80,8 @@ describe("what taking a run back removes", () => {
     expect((await takesBack(w, run, ...onlyC1)).calls).toEqual({ E5: 1 });
     expect(standing(w)).toEqual({ products: 6, assets: 3, assignments: 2 });
     expect(await holds(w)).toEqual([`open ${ordinary}`]);
-    const { operations } = await w.ask("explain", "order", "1");
-    await approve(w, operations.newest.find(({ state }: Parsed) => state === "held").id);
+    const held = (await operationsOf(w, "order", "1")).find(({ state }) => state === "held");
+    await approve(w, held.id);
     expect((await takesBack(w, run, ...onlyC1)).calls).toEqual({});
   });
 
