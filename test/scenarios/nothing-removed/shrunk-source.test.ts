@@ -17,11 +17,13 @@ it("does not believe a source that shrank, and believes it once by the command t
   w.write();
   const ended = await w.does("run", "everything");
   expect([ended.exitCode, ended.calls]).toEqual([7, {}]);
+  const alerts = async (): Promise<string[]> => (await w.ask("alerts")).alerts.map(({ kind }: Parsed) => kind);
+  expect(await alerts()).toEqual(["source-down"]);
   const [, printed = ""] = /`crm-sync (run \S+ --accept-shrink hr)`/u.exec(ended.stdout) ?? [];
   expect((await w.run("resync", "--source", "hr")).exitCode).toBe(7);
   expect((await w.run(...printed.split(" "))).exitCode).toBe(0);
   const next = await ran(w);
-  expect([next.exitCode, shrunk(next)]).toEqual([0, []]);
+  expect([next.exitCode, shrunk(next), await alerts()]).toEqual([0, [], []]);
   expect((await auditEntries(w)).filter(({ kind }) => kind === "shrink-accepted")).toHaveLength(1);
 });
 
