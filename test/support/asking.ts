@@ -100,3 +100,12 @@ export async function memberOf(w: World, staff: string): Promise<string> {
   const { staffLinks } = await w.ask("explain", "staff", staff);
   return staffLinks.find(({ to }: Parsed) => to === null)?.memberGlobalId ?? "";
 }
+
+/** A run of the job that does everything: how it ended, what it sent, and what it says of itself. */
+export async function ran(
+  w: World,
+  ...words: string[]
+): Promise<{ exitCode: number | null; calls: Record<string, number>; said: Parsed }> {
+  const { exitCode, calls, stdout } = await w.does("--json", "run", "everything", ...words);
+  return { exitCode, calls, said: JSON.parse(stdout) };
+}
