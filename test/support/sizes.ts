@@ -122,28 +122,15 @@ export const isFull = level === "full";
 export const isSample = level === "sample";
 export const sizes: Sizes = levels[level];
 
-/** So many cases of a table, spread over it, where only a sample is run; otherwise all of them. */
-export function sampled<Case>(cases: readonly Case[], count = 1): Case[] {
-  if (!isSample || cases.length <= count) return [...cases];
+/** All cases of a table for a release; else so many of them, spread over it. */
+export function spread<Case>(cases: readonly Case[], count: number): Case[] {
+  if (isFull || cases.length <= count) return [...cases];
   return cases.filter(
     (_, index) => Math.floor((index * count) / cases.length) !== Math.floor(((index - 1) * count) / cases.length),
   );
 }
 
-/**
- * The rows of a matrix, each with its columns. Where only a sample is run, each column comes once, with the rows in
- * turn.
- */
-export function cellsOf<Row, Column>(
-  rows: Readonly<Record<string, Row>>,
-  columnsOf: (row: Row) => readonly Column[],
-): [string, Row, Column[]][] {
-  const entries = Object.entries(rows);
-  return entries
-    .map(([name, row], at): [string, Row, Column[]] => [
-      name,
-      row,
-      columnsOf(row).filter((_, index) => !isSample || index % entries.length === at),
-    ])
-    .filter(([, , columns]) => columns.length > 0);
+/** So many cases of a table in `npm test`; else all of them. */
+export function sampled<Case>(cases: readonly Case[], count = 1): Case[] {
+  return isSample ? spread(cases, count) : [...cases];
 }
