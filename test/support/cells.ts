@@ -2,6 +2,7 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { parse, stringify } from "yaml";
+import type { StartWeb } from "../../src/app/health.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import type { Sandbox, SandboxOptions } from "../../src/sandbox/sandbox.ts";
@@ -20,6 +21,8 @@ import { HandTime, newSandbox } from "./world/start.ts";
 
 const minute = 60_000;
 const hour = 60 * minute;
+
+const longAgo = Date.UTC(2026, 0, 1);
 
 /** Each cell begins an hour after the one before, so that a copy of a world is later than its original. */
 let now = Date.UTC(2026, 9, 2, 8);
@@ -91,6 +94,21 @@ export class Cell {
     const config = join(this.folder, "own.yaml");
     writeFileSync(config, stringify(settings));
     return { config, sandbox: this.sandbox.url, environment: sealEnvironment };
+  }
+
+  /** A daemon learned of the schedule long ago: every job that has one is due. */
+  async missesItsJobs(): Promise<void> {
+    const stop = new AbortController();
+    const started = Promise.withResolvers<void>();
+    const startWeb: StartWeb = () => {
+      started.resolve();
+      return Promise.resolve({ url: "http://127.0.0.1:1", takeCertificate: () => {}, close: () => Promise.resolve() });
+    };
+    const clock: Clock = { now: () => longAgo, monotonic: () => 0, sleep: (_, signal) => systemClock.sleep(1, signal) };
+    const ended = crmSync({ ...this.place, clock, signal: stop.signal, startWeb }, "serve");
+    await started.promise;
+    stop.abort();
+    expect((await ended).exitCode).toBe(0);
   }
 
   #later(): CellTime {
