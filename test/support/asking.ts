@@ -53,7 +53,7 @@ export async function auditEntries(w: World): Promise<Parsed[]> {
 }
 
 /** The number under which an instance was bought last, as the sandbox was sent it. */
-export function numberOf(w: World, instance: string, unit = 0): string {
+export function numberOf(w: Pick<World, "sandbox">, instance: string, unit = 0): string {
   const bodies = Object.keys(w.sandbox.state().orders).flatMap((id) => w.sandbox.batches(id));
   for (const { body } of bodies.toSorted((one, other) => other.at - one.at)) {
     const { orderList = [] }: Parsed = JSON.parse(body);

@@ -104,9 +104,9 @@ export async function crmSync(place: Place & Instead, ...words: string[]): Promi
 }
 
 /** `crm-sync --json run JOB` with nothing logged: for tests of many runs. */
-export async function runJob(place: Place, job = "everything"): Promise<Ended> {
+export async function runJob(place: Place, job = "everything", clock?: Clock): Promise<Ended> {
   const environment = { CRM_SYNC__log__level: "silent", ...place.environment };
-  return await crmSync({ ...place, environment }, "--json", "run", job);
+  return await crmSync({ ...place, environment, ...(clock === undefined ? {} : { clock }) }, "--json", "run", job);
 }
 
 /** `crm-sync settle OPERATION --not-applied`, as a person says it who has looked. */
