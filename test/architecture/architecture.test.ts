@@ -1,12 +1,12 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { breaches, circles, importsOf } from "./architecture/rules.ts";
-import { functionsOf, tooLong } from "./architecture/lengths.ts";
-import { expectedNamers, namersOf, ownFiles, requestNames } from "./architecture/own-files.ts";
-import type { LongFiles, SourceFile } from "./architecture/rules.ts";
+import { breaches, circles, importsOf } from "./rules.ts";
+import { functionsOf, tooLong } from "./lengths.ts";
+import { expectedNamers, namersOf, ownFiles, requestNames } from "./own-files.ts";
+import type { LongFiles, SourceFile } from "./rules.ts";
 
-const project = join(import.meta.dirname, "..");
+const project = join(import.meta.dirname, "../..");
 
 /** Each entry owes a reason why the file is better whole. */
 const longFiles: LongFiles = {};
@@ -108,10 +108,10 @@ describe("the check of the rooms", () => {
     ["src/contract/a.ts", `const x = performance.now();`, "a pure room reads performance.now"],
     ["src/apply/a.ts", `import Database from "better-sqlite3";`, "SQL belongs to ledger"],
     ["src/run/a.ts", `import { sql } from "kysely";`, "SQL belongs to ledger"],
-    ["migrations/0001-a.ts", `import { hashOf } from "../src/base/canonical-json.ts";`, "migrations imports base"],
+    ["migrations/0001-a.ts", `import { hashOf } from "../../src/base/canonical-json.ts";`, "migrations imports base"],
     ["migrations/0001-a.ts", `import { z } from "zod";`, "a migration imports zod"],
-    ["jobs/a.ts", `import { x } from "../src/run/job.ts";`, "as more than a type"],
-    ["jobs/a.ts", `import type { x } from "../src/ledger/journal/journal-tables.ts";`, "jobs imports ledger"],
+    ["jobs/a.ts", `import { x } from "../../src/run/job.ts";`, "as more than a type"],
+    ["jobs/a.ts", `import type { x } from "../../src/ledger/journal/journal-tables.ts";`, "jobs imports ledger"],
     ["src/run/a.ts", `await fetch("https://x.example");`, "global fetch"],
     ["src/run/a.ts", `await globalThis.fetch("https://x.example");`, "global fetch"],
     ["src/run/a.ts", `export class RunManager {}`, "RunManager says nothing"],
@@ -152,7 +152,7 @@ describe("the check of the rooms", () => {
       `import type { Summary } from "../../run/summary.ts";\nimport { x } from "../../app/jobs.ts";`,
     ],
     ["src/http/a.ts", `import { fetch } from "undici";\nawait fetch("https://x.example");`],
-    ["jobs/a.ts", `import type { Job } from "../src/run/job.ts";`],
+    ["jobs/a.ts", `import type { Job } from "../../src/run/job.ts";`],
     ["migrations/0001-a.ts", `import type { Kysely } from "kysely";`],
     ["src/run/a.ts", `export const utility = 1; export class Helpfulness {}`],
     ["src/run/a.ts", "x;\n".repeat(400)],

@@ -2,21 +2,21 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { makeSample } from "../demo/make-sample.ts";
-import { formatKey } from "../src/crm/keys.ts";
-import type { Instance, Order } from "../src/crm/model.ts";
-import { buildAssets } from "../src/crm/tree.ts";
-import { sandboxSettingsSchema } from "../src/sandbox/sandbox-settings.ts";
-import { addedEntry } from "../src/sandbox/staff-bodies.ts";
-import { customersAndOrders } from "../jobs/customers-and-orders.ts";
-import { monthlyReport } from "../jobs/monthly-report.ts";
-import { staff as staffJob } from "../jobs/staff.ts";
-import { verify } from "../jobs/verify.ts";
-import { bindJobs } from "../src/run/job.ts";
-import { ordersOf } from "./config/example-bodies.ts";
-import { contentsOf, loadExample, readExample } from "./config/example-records.ts";
+import { makeSample } from "../../demo/make-sample.ts";
+import { formatKey } from "../../src/crm/keys.ts";
+import type { Instance, Order } from "../../src/crm/model.ts";
+import { buildAssets } from "../../src/crm/tree.ts";
+import { sandboxSettingsSchema } from "../../src/sandbox/sandbox-settings.ts";
+import { addedEntry } from "../../src/sandbox/staff-bodies.ts";
+import { customersAndOrders } from "../../jobs/customers-and-orders.ts";
+import { monthlyReport } from "../../jobs/monthly-report.ts";
+import { staff as staffJob } from "../../jobs/staff.ts";
+import { verify } from "../../jobs/verify.ts";
+import { bindJobs } from "../../src/run/job.ts";
+import { ordersOf } from "../config/example-bodies.ts";
+import { contentsOf, loadExample, readExample } from "../config/example-records.ts";
 
-const demo = join(import.meta.dirname, "../demo");
+const demo = join(import.meta.dirname, "../../demo");
 const loaded = await loadExample(join(demo, "crm-sync.yaml"), {
   profiles: ["sandbox"],
   environment: { DEMO_KEY: "canary", CRM_SYNC__ledger__sealKey: "env:DEMO_KEY" },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { startService } from "../source/http-service.ts";
+import { startService } from "../../source/http-service.ts";
 import {
   annLee,
   branch,

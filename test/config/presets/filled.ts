@@ -1,5 +1,5 @@
-import { isJsonObject } from "../../src/base/canonical-json.ts";
-import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
+import { isJsonObject } from "../../../src/base/canonical-json.ts";
+import type { Json, JsonObject } from "../../../src/base/canonical-json.ts";
 import { products } from "./replay.ts";
 
 /** What a person may write where a preset asks for it, by the last key. */

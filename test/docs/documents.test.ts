@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 
-const project = join(import.meta.dirname, "..");
+const project = join(import.meta.dirname, "../..");
 const read = (name: string): string => readFileSync(join(project, name), "utf8");
 const { scripts } = z.object({ scripts: z.record(z.string(), z.string()) }).parse(JSON.parse(read("package.json")));
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Source } from "../../src/source/source.ts";
-import { startService } from "../source/http-service.ts";
+import type { Source } from "../../../src/source/source.ts";
+import { startService } from "../../source/http-service.ts";
 import {
   annLee,
   branch,

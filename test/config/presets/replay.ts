@@ -1,13 +1,13 @@
 import { expect } from "vitest";
-import { systemClock } from "../../src/base/clock.ts";
-import type { Clock } from "../../src/base/clock.ts";
-import type { JsonObject } from "../../src/base/canonical-json.ts";
-import { isJsonObject } from "../../src/base/canonical-json.ts";
-import { layPresets, shippedPresets } from "../../src/config/presets.ts";
-import type { Stream } from "../../src/crm/model.ts";
-import type { ReadOptions, ReadOutcome } from "../../src/source/reader.ts";
-import type { Source, SourceDeps } from "../../src/source/source.ts";
-import { openSource, readAll } from "../source/support.ts";
+import { systemClock } from "../../../src/base/clock.ts";
+import type { Clock } from "../../../src/base/clock.ts";
+import type { JsonObject } from "../../../src/base/canonical-json.ts";
+import { isJsonObject } from "../../../src/base/canonical-json.ts";
+import { layPresets, shippedPresets } from "../../../src/config/presets.ts";
+import type { Stream } from "../../../src/crm/model.ts";
+import type { ReadOptions, ReadOutcome } from "../../../src/source/reader.ts";
+import type { Source, SourceDeps } from "../../../src/source/source.ts";
+import { openSource, readAll } from "../../source/support.ts";
 
 /** What a person fills in for the one product that the shops of the tests sell. */
 export const products = {
