@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
+import { openHold } from "./asking.ts";
 import { world } from "./cli.ts";
 import type { World } from "./cli.ts";
 import { company } from "./world/crm.ts";
@@ -68,8 +69,7 @@ export async function gone(w: World): Promise<void> {
 
 /** A person says that what the order of C1 has stays on the platform, and a run takes note of it. */
 export async function nothingWaits(w: World): Promise<void> {
-  const [hold] = w.rows<{ id: string }>("select id from hold where state = 'open'");
-  const rejected = await w.run("reject", hold?.id ?? "", "--reason", "it stays", "--by", "anna.lee");
+  const rejected = await w.run("reject", await openHold(w), "--reason", "it stays", "--by", "anna.lee");
   expect(rejected.exitCode, rejected.stderr).toBe(0);
   await runs(w, 0);
 }
