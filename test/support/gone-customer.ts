@@ -59,12 +59,12 @@ export async function runs(w: World, exitCode: number): Promise<string> {
 }
 
 /** The CRM gives C1 and its people no more, and nothing waits for them: what would be taken away is rejected. */
-export async function gone(w: World): Promise<void> {
+export async function gone(w: World, exitCode = 4): Promise<void> {
   w.customers = w.customers.filter(({ id }) => id !== "C1");
   w.orders = w.orders.filter((row) => !ofGone(row));
   w.staff = w.staff.filter((row) => !ofGone(row));
   w.write();
-  await runs(w, 4);
+  await runs(w, exitCode);
 }
 
 /** A person says that what the order of C1 has stays on the platform, and a run takes note of it. */

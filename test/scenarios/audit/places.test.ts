@@ -1,11 +1,11 @@
 import { generateKeyPairSync } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { exportOf, verifierAlone } from "../support/audit-record.ts";
-import { startServer } from "../support/http-server.ts";
-import { world } from "../support/cli.ts";
-import type { World } from "../support/cli.ts";
-import { company } from "../support/world/crm.ts";
+import { exportOf, verifierAlone } from "../../support/audit-record.ts";
+import { startServer } from "../../support/http-server.ts";
+import { world } from "../../support/cli.ts";
+import type { World } from "../../support/cli.ts";
+import { company } from "../../support/world/crm.ts";
 
 const token = "heads-token-canary";
 

@@ -1,26 +1,22 @@
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { gunzipSync } from "node:zlib";
-import { describe, expect, it } from "vitest";
-import { auditHash } from "../../src/ledger/audit/audit-log.ts";
-import type { AuditRow } from "../../src/ledger/audit/audit-log.ts";
-import { keptOf } from "../../src/ledger/audit/kept-tree.ts";
-import { verifyRecord } from "../../src/ledger/audit/verify-log.ts";
-import { lived } from "../support/audit-record.ts";
-import { openLedger, sqlite } from "../support/world/start.ts";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { auditProof } from "../../../src/inquiry/audit.ts";
+import { ReadOnlyLedger } from "../../../src/inquiry/read-only-ledger.ts";
+import { auditHash, lastEntryOf, storedRoots } from "../../../src/ledger/audit/audit-log.ts";
+import type { AuditRow } from "../../../src/ledger/audit/audit-log.ts";
+import { keptOf, treeEndingWith } from "../../../src/ledger/audit/kept-tree.ts";
+import { Frontier } from "../../../src/ledger/audit/merkle-log.ts";
+import { RecordTree } from "../../../src/ledger/audit/record-tree.ts";
+import { verifyRecord } from "../../../src/ledger/audit/verify-log.ts";
+import { openReadOnly } from "../../../src/ledger/database/database.ts";
+import { changeFile, openLedger, sqlite } from "../../support/world/start.ts";
 
 const tables = ["audit", "audit_tree", "audit_tile"];
 
-/** A ledger of an earlier version that went on: 33 entries from before the tree, and 300 in it. */
-async function goneOn(): Promise<string> {
-  const kept = join(import.meta.dirname, "../ledger/earlier");
-  const { ledger: fresh, path } = await openLedger();
-  fresh.close();
-  for (const suffix of ["-wal", "-shm"]) writeFileSync(`${path}${suffix}`, "");
-  writeFileSync(path, gunzipSync(readFileSync(join(kept, "ledger.db.gz"))));
-  writeFileSync(`${path}.heads`, readFileSync(join(kept, "heads.ndjson")));
-  const { ledger } = await openLedger({ path });
-  for (let more = 0; more < 300; more += 1) await ledger.audit.append({ kind: "k", subject: "s", body: { more } });
+/** The path of a ledger with so many entries. */
+async function ledgerOf(count: number): Promise<string> {
+  const { ledger, path } = await openLedger();
+  for (let n = 1; n <= count; n += 1)
+    await ledger.audit.append({ kind: "k", subject: n === 280 ? "order:crm/1" : "s", body: { n } });
   ledger.close();
   return path;
 }
@@ -42,7 +38,7 @@ function attacked(path: string): (sql: string) => string | undefined {
 
 describe("a ledger whose guards were lifted and put back", () => {
   it("is found out for one character more, less or another in any column of any row", { tags: "long" }, async () => {
-    const path = await goneOn();
+    const path = await ledgerOf(300);
     const found = attacked(path);
     const database = sqlite(path);
     const guards = database
@@ -100,44 +96,8 @@ describe("a ledger whose tables are others", () => {
       "drop table audit_tile; create table audit_tile (number integer primary key, root text not null)",
     ],
   ])("is found out: %s", { tags: "long" }, async (_, sql) => {
-    expect(attacked(await goneOn())(sql) ?? "good").toMatch(/^(?:schema-changed|guard-missing)$/u);
+    expect(attacked(await ledgerOf(300))(sql) ?? "good").toMatch(/^(?:schema-changed|guard-missing)$/u);
   });
-});
-
-describe("a file of heads beside the ledger", () => {
-  it(
-    "that somebody changed is named, and one that a crash cut off, or left zeros in, is not",
-    { tags: "long" },
-    async () => {
-      const w = await lived();
-      const heads = w.path("ledger.db.heads");
-      const good = readFileSync(heads, "utf8");
-      const last = good.split("\n").at(-1) ?? "";
-      const flipped = (at: number): string =>
-        `${good.slice(0, at)}${String.fromCodePoint((good.codePointAt(at) ?? 0) ^ 1)}${good.slice(at + 1)}`;
-      const start = good.indexOf('{"commit"', good.indexOf('"sequence":3,') - 20);
-      for (let at = start; good[at] !== "\n"; at += 7) {
-        // Nothing proves when a line was kept, and how many groups of work there were.
-        if (/"(?:at|commit)":[^,]*$/u.test(good.slice(start, at))) continue;
-        writeFileSync(heads, flipped(at));
-        const { exitCode, stdout } = await w.run("audit", "verify");
-        expect.soft([exitCode, stdout], flipped(at).slice(start, at + 9)).toEqual([65, expect.stringContaining("BAD")]);
-      }
-      for (const text of [
-        `${good}\n${last.slice(0, 60)}`,
-        `${good}\n${last.slice(0, 60)}\0\0\0`,
-        `${good}\n\0\0\n${last}`,
-      ]) {
-        writeFileSync(heads, text);
-        expect.soft((await w.run("audit", "verify")).exitCode, text.slice(good.length)).toBe(0);
-      }
-      for (const change of [() => writeFileSync(heads, ""), () => rmSync(heads)]) {
-        change();
-        const { exitCode, stdout } = await w.run("audit", "verify");
-        expect([exitCode, stdout]).toEqual([3, expect.stringMatching(/^completeness +unknown: .*no head/mu)]);
-      }
-    },
-  );
 });
 
 describe("entries that stand where none of theirs may", () => {
@@ -145,29 +105,49 @@ describe("entries that stand where none of theirs may", () => {
   function linked(entries: readonly { sequence: number; format: number }[]): AuditRow[] {
     let previous = "";
     return entries.map(({ sequence, format }) => {
-      const salt = format === 1 ? "" : "0".repeat(32);
-      const row = {
-        sequence,
-        format,
-        at: "2026-10-01T08:00:00.000Z",
-        kind: "k",
-        subject: "s",
-        body: "{}",
-        previous,
-        salt,
-      };
+      const at = "2026-10-01T08:00:00.000Z";
+      const row = { sequence, format, at, kind: "k", subject: "s", body: "{}", previous, salt: "0".repeat(32) };
       previous = auditHash(row);
       return { ...row, hash: previous };
     });
   }
 
   it.each([
-    ["one of the form before behind one of the tree", [1, 2, 1], [1, 2, 3], "entry-format", 3],
-    ["one of a form that nobody knows", [1, 2, 3], [1, 2, 3], "entry-format", 3],
+    ["one of a form that nobody knows", [2, 2, 3], [1, 2, 3], "entry-format", 3],
     ["one that is there again", [2, 2, 2], [1, 2, 2], "entry-repeated", 3],
     ["one behind a gap", [2, 2, 2], [1, 2, 4], "entry-missing", 3],
   ])("are named: %s", (_, forms, numbers, code, firstBad) => {
     const rows = linked(numbers.map((sequence, index) => ({ sequence, format: forms[index] ?? 0 })));
     expect(verifyRecord({ rows, heads: [] }).integrity).toMatchObject({ good: false, code, firstBad });
   });
+});
+
+it("that the record has grown is not proven where somebody changed an entry before it", async () => {
+  const path = await ledgerOf(300);
+  const reader = new ReadOnlyLedger(path, openReadOnly(path));
+  onTestFinished(() => reader.close());
+  const order = { namespace: "crm", id: "1" };
+  // What the ledger keeps of the first 256 leaves proves the entry, also where one of them is another now.
+  expect(await auditProof(reader, order, 7)).toMatchObject({ size: 300, since: { size: 7 } });
+  changeFile(
+    path,
+    "drop trigger audit_refuses_update; update audit set hash = replace(hash, 'a', 'b') where sequence = 5",
+  );
+  expect(await auditProof(reader, order, undefined)).toMatchObject({ size: 300 });
+  await expect(auditProof(reader, order, 7)).rejects.toThrow("the Merkle tree does not lead to the root");
+});
+
+it("a ledger has the tree that it had with each entry", { tags: "long" }, async () => {
+  const database = sqlite(await ledgerOf(600));
+  const tree = new RecordTree();
+  for (const entry of database.prepare<[], AuditRow>("select * from audit order by sequence").all()) {
+    tree.take(entry);
+    if (entry.sequence > 40 && entry.sequence % 37 > 0 && entry.sequence < 597) continue;
+    const { size, root } = tree.checkpoint();
+    const row = treeEndingWith(database, entry.sequence);
+    expect(row.size, `entry ${entry.sequence}`).toBe(size);
+    expect(new Frontier({ size: row.size, roots: storedRoots(row) }).root(), `entry ${entry.sequence}`).toBe(root);
+    expect(lastEntryOf(row, row.size)).toBe(entry.sequence);
+  }
+  expect(() => treeEndingWith(database, 0)).toThrow(/cannot be read/u);
 });

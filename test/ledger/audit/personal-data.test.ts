@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { wordsOfAll, wordsOfCustomer } from "../../src/ledger/private/erased-texts.ts";
-import { auditPages } from "../support/audit-record.ts";
-import { openLedger, sqlite } from "../support/world/start.ts";
+import { wordsOfAll, wordsOfCustomer } from "../../../src/ledger/private/erased-texts.ts";
+import { auditPages } from "../../support/audit-record.ts";
+import { openLedger, sqlite } from "../../support/world/start.ts";
 
 it("the page of personal data names columns that are there, and each that an erasure looks through", async () => {
   const page = readFileSync(join(auditPages, "personal-data.md"), "utf8");

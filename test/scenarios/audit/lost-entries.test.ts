@@ -1,20 +1,21 @@
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { byPython, exportOf, hasPython, lived, verifierAlone } from "../support/audit-record.ts";
-import { document } from "../support/cli.ts";
-import type { World } from "../support/cli.ts";
+import { byPython, exportOf, hasPython, lived, verifierAlone } from "../../support/audit-record.ts";
+import { auditEntries } from "../../support/asking.ts";
+import { document } from "../../support/cli.ts";
+import type { World } from "../../support/cli.ts";
 
 /** A ledger that was restored and rebuilt, and lived on; `lostHeads` are from before that. */
 async function restoredOnce(): Promise<{ w: World; lostHeads: string; from: number; until: number }> {
   const w = await lived();
   const backup: string = document(await w.run("--json", "backup", "--to", w.path("backups"))).path;
-  const last = (): number => w.rows<{ n: number }>("select max(sequence) as n from audit")[0]?.n ?? 0;
-  const from = last() + 1;
+  const last = async (): Promise<number> => (await w.ask("audit", "head")).sequence;
+  const from = (await last()) + 1;
   const [order] = w.orders;
   w.orders = order === undefined ? [] : [...w.orders, { ...order, id: "77", assets: ["A77"], products: [] }];
   w.write();
   for (const _ of [1, 2, 3]) await w.run("run", "everything");
-  const until = last();
+  const until = await last();
   expect(until).toBeGreaterThan(from);
   const lostHeads = w.path("copy.heads");
   copyFileSync(w.path("ledger.db.heads"), lostHeads);
@@ -31,8 +32,8 @@ it(
     const { w, lostHeads, from, until } = await restoredOnce();
     const verify = verifierAlone();
     const file = await exportOf(w);
-    const [gap] = w.rows<{ sequence: number }>("select sequence from audit where kind = 'gap'");
-    const lost = `LOST: entries ${from} to ${until} are lost, as entry ${gap?.sequence} says`;
+    const gap = (await auditEntries(w)).find(({ kind }) => kind === "gap");
+    const lost = `LOST: entries ${from} to ${until} are lost, as entry ${gap.sequence} says`;
     for (const heads of [[], [lostHeads], [w.path("ledger.db.heads")]]) {
       const { code, said } = verify(file, ...(heads.length > 0 ? ["--heads", ...heads] : []));
       expect([code, said], heads.join(" ")).toEqual([3, expect.stringContaining(lost)]);
@@ -40,7 +41,7 @@ it(
     }
     expect(verify(file, "--heads", lostHeads).said).toContain("are of entries that are lost");
     if (!hasPython) return;
-    const python = `entries from ${from} to ${until} are lost, as entry ${gap?.sequence} says\n`;
+    const python = `entries from ${from} to ${until} are lost, as entry ${gap.sequence} says\n`;
     expect(byPython(file)).toEqual({ code: 3, said: python });
   },
 );

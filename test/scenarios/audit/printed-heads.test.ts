@@ -2,11 +2,11 @@ import { spawnSync } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { readXlsx } from "hucre/xlsx";
-import { parquetMetadata } from "hyparquet";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { exportOf, lived, verifierAlone } from "../support/audit-record.ts";
-import type { World } from "../support/cli.ts";
+import { exportOf, lived, verifierAlone } from "../../support/audit-record.ts";
+import { auditEntries } from "../../support/asking.ts";
+import type { World } from "../../support/cli.ts";
 
 /** What a printed statement says of the head. */
 interface Printed {
@@ -23,26 +23,11 @@ const headSchema = z.strictObject({
   checkpoint: z.string().optional(),
 });
 const statementSchema = z.looseObject({ header: z.looseObject({ auditHead: headSchema }) });
-const metadataSchema = z.looseObject({
-  "urn:crm-sync:statement:audit_at": z.string(),
-  "urn:crm-sync:statement:audit_checkpoint": z.string().optional(),
-});
-
 /** How somebody takes the head out of each format, by its name. */
 const printed: Record<string, (path: string) => Printed | Promise<Printed>> = {
   json(path) {
     const { at, checkpoint: note } = statementSchema.parse(JSON.parse(readFileSync(path, "utf8"))).header.auditHead;
     return { at, note };
-  },
-  csv(path) {
-    const found = metadataSchema.parse(JSON.parse(readFileSync(`${path}-metadata.json`, "utf8")));
-    const note = found["urn:crm-sync:statement:audit_checkpoint"];
-    return { at: found["urn:crm-sync:statement:audit_at"], note };
-  },
-  parquet(path) {
-    const metadata = parquetMetadata(new Uint8Array(readFileSync(path)).buffer).key_value_metadata ?? [];
-    const valueOf = (name: string): string | undefined => metadata.find(({ key }) => key === `crm-sync.${name}`)?.value;
-    return { at: valueOf("audit_at"), note: valueOf("audit_checkpoint") };
   },
   async xlsx(path) {
     const [first] = (await readXlsx(readFileSync(path))).sheets;
@@ -86,8 +71,6 @@ async function report(w: World, format: string): Promise<string> {
   return w.path(name);
 }
 
-const lastEntry = "select sequence, at, hash from audit order by sequence desc limit 1";
-
 describe("the head that is printed on a statement", () => {
   it.each(Object.keys(printed))(
     "says when its entry was written, and is signed: %s",
@@ -96,7 +79,7 @@ describe("the head that is printed on a statement", () => {
       const { w, verifier } = await signing();
       const path = await report(w, format);
       const { at, note = "" } = (await printed[format]?.(path)) ?? {};
-      const [last] = w.rows<{ sequence: number; at: string; hash: string }>(lastEntry);
+      const last = (await auditEntries(w)).at(-1);
       expect(instantOf(at).slice(0, 19)).toBe(last?.at.slice(0, 19));
       expect(note.split("\n").slice(3, 6)).toEqual([
         `entry ${last?.sequence}`,
@@ -134,7 +117,7 @@ describe("the head that is printed on a statement", () => {
     const { w, verifier } = await signing();
     const { note = "" } = (await printed["json"]?.(await report(w, "json"))) ?? {};
     writeFileSync(w.path("note.txt"), note);
-    const page = readFileSync(new URL("../../docs/audit/format.md", import.meta.url), "utf8");
+    const page = readFileSync(new URL("../../../docs/audit/format.md", import.meta.url), "utf8");
     const recipe =
       /(?<=\n\n)(?: {4}[^\n]*\n)+(?=\nIt answers `Signature Verified Successfully`)/u.exec(page)?.[0] ?? "";
     const check = (): string => {
