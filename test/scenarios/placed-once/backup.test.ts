@@ -1,12 +1,12 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { exitCodes } from "../../src/base/errors.ts";
-import { headsPath } from "../../src/ledger/audit/audit-heads.ts";
-import { world } from "../support/cli.ts";
-import type { Parsed, World } from "../support/cli.ts";
-import { company } from "../support/world/crm.ts";
-import { rowsOf } from "../support/world/start.ts";
+import { exitCodes } from "../../../src/base/errors.ts";
+import { headsPath } from "../../../src/ledger/audit/audit-heads.ts";
+import { runsOf } from "../../support/asking.ts";
+import { world } from "../../support/cli.ts";
+import type { Parsed, World } from "../../support/cli.ts";
+import { company } from "../../support/world/crm.ts";
 
 /** A world whose one customer has an order that is placed. */
 async function lived(): Promise<World> {
@@ -33,14 +33,15 @@ describe("a backup", () => {
   it("is the ledger of one moment in a file of its own, for its owner alone, with what it is beside it", async () => {
     const w = await lived();
     const { path, manifest } = await backedUp(w);
-    const audit = rowsOf<{ last: number }>(w.path("ledger.db"), "select max(sequence) as last from audit")[0];
-    expect(manifest).toMatchObject({ form: "crm-sync backup 1", audit: { sequence: audit?.last }, books: [] });
+    const { sequence } = await w.ask("audit", "head");
+    expect(manifest).toMatchObject({ form: "crm-sync backup 1", audit: { sequence }, books: [] });
     expect(readdirSync(w.path("backups")).toSorted()).toEqual(
       [".db", ".json"].map((ending) => manifest.file.replace(".db", ending)),
     );
     for (const name of readdirSync(w.path("backups")))
       expect(statSync(join(w.path("backups"), name)).mode & 0o777, name).toBe(0o600);
-    expect(rowsOf(path, "select count(*) as n from placed_order")).toEqual([{ n: 1 }]);
+    w.losesItsLedger(path);
+    expect((await w.ask("status")).known).toMatchObject({ orders: 1 });
     expect(readFileSync(path.replace(".db", ".json"), "utf8")).not.toMatch(/Zqcanary/u);
   });
 
@@ -89,9 +90,9 @@ describe("a backup", () => {
     expect([bad.exitCode, bad.stderr]).toEqual([exitCodes.other, expect.stringContaining("no backup was made")]);
     expect((await w.run("status")).stdout).toContain("lost");
     expect((await w.run("run", "everything")).exitCode).toBe(0);
-    expect(w.rows("select job, state from run where kind = 'backup' order by started_at")).toEqual([
-      { job: "nightly", state: "done" },
-      { job: "lost", state: "failed" },
+    expect((await runsOf(w)).map(({ job, state }) => [job, state]).slice(1, 3)).toEqual([
+      ["lost", "failed"],
+      ["nightly", "done"],
     ]);
   });
 });
@@ -129,7 +130,8 @@ describe("a backup that is put back", () => {
     expect([result.exitCode, calls]).toEqual([exitCodes.ledgerRefused, {}]);
     expect((await w.run("status")).exitCode).not.toBe(exitCodes.ledgerRefused);
     const newest = readdirSync(w.folder).find((name) => name.startsWith("ledger.db.before-"));
-    expect(rowsOf(w.path(newest ?? ""), "select count(*) as n from placed_order")).toEqual([{ n: 2 }]);
+    w.losesItsLedger(newest);
+    expect((await w.ask("status")).known).toMatchObject({ orders: 2 });
   });
 
   it("from before the first run lacks all that was done, and is refused as any other", { tags: "long" }, async () => {
@@ -154,11 +156,11 @@ describe("a backup that is put back", () => {
       const first = await backedUp(w);
       expect((await w.run("run", "everything")).exitCode).toBe(0);
       const later = await backedUp(w);
-      const name = (): unknown => w.rows("select value from meta where key = 'ledger'");
-      const before = name();
+      const name = async (): Promise<string> => (await w.ask("status")).identity;
+      const before = await name();
       await w.run("restore", first.path);
       expect((await w.run("rebuild")).exitCode).toBe(0);
-      expect(name()).toEqual(before);
+      expect(await name()).toBe(before);
       const back = await w.run("restore", later.path);
       expect([back.exitCode, back.stderr]).toEqual([exitCodes.recordsRejected, ""]);
     },
