@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { numberOf } from "../../support/asking.ts";
 import { world } from "../../support/cli.ts";
 import type { Parsed, World } from "../../support/cli.ts";
+import { crmSync } from "../../support/program.ts";
 import { company } from "../../support/world/crm.ts";
 
 /** Reading back a customer with two assets takes E3, M5, M6, E8, M8, and M7 of both. */
@@ -97,6 +98,28 @@ describe("reading back", () => {
     expect((await verifies(w)).exit).toBe(0);
     expect(await differs(w)).toEqual({});
   });
+
+  it(
+    "does not miss what was placed after a reading, also where a verification broke off",
+    { tags: "long" },
+    async () => {
+      const w = await synchronised();
+      expect((await verifies(w)).exit).toBe(0);
+      w.orders.push({ id: "O9", customer: "C2", assets: ["O9-A1"] });
+      w.write();
+      expect((await w.run("run", "everything")).exitCode).toBe(0);
+      const stop = w.stopsAt("M6");
+      const signal = new AbortController();
+      w.later(1);
+      const broken = crmSync({ ...w.place, clock: w.clock, signal: signal.signal }, "run", "verify");
+      await stop.reached;
+      signal.abort();
+      stop.goOn();
+      expect((await broken).exitCode).not.toBe(0);
+      expect((await verifies(w, 1)).exit).toBe(0);
+      expect(await differs(w)).toEqual({});
+    },
+  );
 
   it(
     "does not keep a class that the policies ignore, and no repair is earned by approvals",

@@ -38,6 +38,20 @@ describe("a person whom M5 shows with another ending than the enterprise code", 
     ]);
     expect(company.twice).toEqual([]);
   });
+
+  it("is not added by a plan either: the record waits, and nobody is added twice", async () => {
+    const { company, enterprise } = await atWork();
+    company.loseLedger();
+    const value = `${canary.login}s2x77`;
+    company.fault({ operation: "M5", fault: "oddField", field: "userName", value, row: 4, about: enterprise });
+    const { addedStaff } = company.sandbox.state();
+    await company.runBoth();
+    expect((await company.waiting())["S2"]).toMatch(/^staff.other-ending: /u);
+    company.sandbox.faults.clear();
+    await company.runBoth();
+    expect(await company.waiting()).not.toHaveProperty("S2");
+    expect(company.sandbox.state().addedStaff).toBe(addedStaff);
+  });
 });
 
 describe("an id in M1's answer that cannot be the new person's", () => {
