@@ -109,3 +109,33 @@ export async function ran(
   const { exitCode, calls, stdout } = await w.does("--json", "run", "everything", ...words);
   return { exitCode, calls, said: JSON.parse(stdout) };
 }
+
+/**
+ * Records of the world that are not done: `orders O1`, whether they were refused or wait (`rejected`, `deferred`), why,
+ * and whether they are pending.
+ */
+export async function notDone(
+  w: World,
+): Promise<{ record: string; outcome: string; code: string; reason: string; pending: boolean }[]> {
+  const { open } = await w.ask("status");
+  const groups = open.filter(({ standing }: Parsed) => standing !== "quarantined");
+  const found = [];
+  for (const [stream, kind, rows] of [
+    ["customers", "customer", w.customers],
+    ["orders", "order", w.orders],
+    ["staff", "staff", w.staff],
+  ] as const) {
+    const of = groups.filter((group: Parsed) => group.stream === stream);
+    const named: string[] = of.flatMap(({ examples }: Parsed) => examples.map(({ record }: Parsed) => record));
+    const ids = named.map((record) => record.slice(record.indexOf("/") + 1));
+    // Of each reason three records are named.
+    if (of.some(({ count, examples }: Parsed) => count > examples.length)) ids.push(...rows.map(({ id }) => id));
+    for (const id of [...new Set(ids)].toSorted()) {
+      const { record } = await w.ask("explain", kind, id);
+      if (record?.deferred === undefined || record.deferred === null) continue;
+      const { deferred, outcome, pending } = record;
+      found.push({ record: `${stream} ${id}`, outcome: outcome.decision, ...deferred, pending });
+    }
+  }
+  return found;
+}
