@@ -4,7 +4,7 @@ import { ran } from "../../support/asking.ts";
 import { document, world } from "../../support/cli.ts";
 import { company } from "../../support/world/crm.ts";
 import { removeFreely, runOf, takesBack, undo } from "../../support/world/undone.ts";
-import { amend, line, orderOf, placedOrders } from "../../scenarios/life/placed-orders.ts";
+import { amend, line, orderOf, placedOrders } from "../../support/world/placed-orders.ts";
 
 it("takes back the newest run that carried something out, whatever was read or planned since", async () => {
   const w = await placedOrders();

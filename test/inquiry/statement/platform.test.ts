@@ -1,17 +1,9 @@
 import { expect, it } from "vitest";
 import type { Period, Row } from "../../../src/report/statement/shape.ts";
-import {
-  amend,
-  line,
-  numberOf,
-  openHold,
-  orderOf,
-  placedOrders,
-  rule,
-  standing,
-} from "../../scenarios/life/placed-orders.ts";
+import { numberOf, openHold } from "../../support/asking.ts";
 import type { World } from "../../support/cli.ts";
 import { orderRow } from "../../support/world/crm.ts";
+import { amend, line, orderOf, placedOrders, rule, standing } from "../../support/world/placed-orders.ts";
 import { cells, statementOf } from "./statement-world.ts";
 
 /** What stood at a moment, by the platform and by the rows of the CRM. */
@@ -48,7 +40,7 @@ const priced = (id: string, price: string) => line(id, `A${id.slice(1)}`, { pric
 async function carriedOut(w: World): Promise<void> {
   const run = await w.run("run", "everything");
   if (run.exitCode === 0) return;
-  expect((await w.run("approve", openHold(w), "--reason", "asked the customer")).exitCode, run.stdout).toBe(0);
+  expect((await w.run("approve", await openHold(w), "--reason", "asked the customer")).exitCode, run.stdout).toBe(0);
   const then = await w.run("run", "everything");
   expect(then.exitCode, then.stdout + then.stderr).toBe(0);
 }

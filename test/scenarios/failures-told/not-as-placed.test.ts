@@ -4,7 +4,7 @@ import { document, promptRetries, world } from "../../support/cli.ts";
 import type { Parsed, World } from "../../support/cli.ts";
 import { PlatformView } from "../../support/platform-view.ts";
 import { company } from "../../support/world/crm.ts";
-import { amend, line, placedOrders, rule } from "../life/placed-orders.ts";
+import { amend, line, placedOrders, rule } from "../../support/world/placed-orders.ts";
 
 /** A run of verify: how it ended, and what it says. Nothing is sent by it. */
 async function verified(w: World): Promise<{ exitCode: number | null; said: Parsed }> {

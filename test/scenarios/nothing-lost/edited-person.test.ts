@@ -3,7 +3,7 @@ import { world } from "../../support/cli.ts";
 import type { World } from "../../support/cli.ts";
 import { canary } from "../../support/world/crm.ts";
 import { membersOf, outcome, personOf } from "../../support/world/members.ts";
-import { rule } from "../life/placed-orders.ts";
+import { rule } from "../../support/world/placed-orders.ts";
 
 /** Two customers with two people each, all of them on the platform with a note and a department. */
 async function synchronised(): Promise<World> {

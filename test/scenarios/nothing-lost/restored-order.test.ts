@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { approveAll, numberOf, waitsFor } from "../../support/asking.ts";
 import { outcome } from "../../support/world/members.ts";
-import { amend, line, placedOrders, rule, standing } from "../life/placed-orders.ts";
+import { amend, line, placedOrders, rule, standing } from "../../support/world/placed-orders.ts";
 
 it("buys a restored order under a number of its own, with new asset numbers, and gives its seat again", async () => {
   const w = await placedOrders();

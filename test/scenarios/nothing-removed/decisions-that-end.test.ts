@@ -4,7 +4,7 @@ import { world } from "../../support/cli.ts";
 import type { World } from "../../support/cli.ts";
 import { company } from "../../support/world/crm.ts";
 import { outcome, personOf } from "../../support/world/members.ts";
-import { amend, orderOf, placedOrders, rule, standing } from "../life/placed-orders.ts";
+import { amend, orderOf, placedOrders, rule, standing } from "../../support/world/placed-orders.ts";
 
 const why = ["--reason", "asked the customer", "--by", "anna"];
 

@@ -4,7 +4,7 @@ import { world } from "../../support/cli.ts";
 import type { World } from "../../support/cli.ts";
 import { assetRow, company } from "../../support/world/crm.ts";
 import { outcome } from "../../support/world/members.ts";
-import { rule } from "../life/placed-orders.ts";
+import { rule } from "../../support/world/placed-orders.ts";
 
 /** The CRM has another branch of a customer. */
 function branch(w: World, customer: string, name: string): void {

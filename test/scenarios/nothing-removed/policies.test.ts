@@ -7,7 +7,7 @@ import type { Parsed, World } from "../../support/cli.ts";
 import { sampled } from "../../support/sizes.ts";
 import type { GivenOrder, GivenStaff } from "../../support/world/crm.ts";
 import { membersOf, outcome, personOf } from "../../support/world/members.ts";
-import { amend, line, orderOf, placedOrders, rule } from "../life/placed-orders.ts";
+import { amend, line, orderOf, placedOrders, rule } from "../../support/world/placed-orders.ts";
 
 /** Each policy with each word that it may have, while another customer gets a person whatever the word is. */
 interface Case {

@@ -4,7 +4,7 @@ import { numberOf, operationsOf, waitsFor } from "../../support/asking.ts";
 import type { World } from "../../support/cli.ts";
 import { world } from "../../support/cli.ts";
 import { outcome } from "../../support/world/members.ts";
-import { amend, line, orderOf, rule, standing } from "../life/placed-orders.ts";
+import { amend, line, orderOf, rule, standing } from "../../support/world/placed-orders.ts";
 
 const packages = ["K1", "K2"].map((id) => ({ id, parent: "A1" }));
 const inPackages = [line("X1", "K1"), line("X2", "K2")];

@@ -4,7 +4,7 @@ import { numberOf, openHold, waitsFor } from "../../support/asking.ts";
 import type { World } from "../../support/cli.ts";
 import type { GivenOrder } from "../../support/world/crm.ts";
 import { outcome } from "../../support/world/members.ts";
-import { amend, line, placedOrders, rule, standing } from "../life/placed-orders.ts";
+import { amend, line, placedOrders, rule, standing } from "../../support/world/placed-orders.ts";
 
 const more = { products: [line("P1", "A1", { nodes: 9 }), line("Q1", "A1")] };
 

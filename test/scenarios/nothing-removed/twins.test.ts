@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { approveAll, numberOf, operationsOf, waitsFor } from "../../support/asking.ts";
 import type { World } from "../../support/cli.ts";
 import { outcome } from "../../support/world/members.ts";
-import { amend, line, placedOrders, rule, standing } from "../life/placed-orders.ts";
+import { amend, line, placedOrders, rule, standing } from "../../support/world/placed-orders.ts";
 
 const same = { pid: "PID-SAME" };
 const twins = { products: [line("P1", "A1", same), line("Q1", "A1", same), line("R1", "A1")] };

@@ -5,7 +5,7 @@ import type { Parsed, World } from "../../support/cli.ts";
 import { assetRow, company } from "../../support/world/crm.ts";
 import { membersOf, personOf } from "../../support/world/members.ts";
 import { removeFreely, runOf, takesBack, undo } from "../../support/world/undone.ts";
-import { amend, line, orderOf, placedOrders, rule, standing } from "../life/placed-orders.ts";
+import { amend, line, orderOf, placedOrders, rule, standing } from "../../support/world/placed-orders.ts";
 
 /** The holds that are open or approved, as `state id`. */
 async function holds(w: World): Promise<string[]> {

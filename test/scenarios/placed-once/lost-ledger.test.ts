@@ -7,7 +7,7 @@ import type { World } from "../../support/cli.ts";
 import { company } from "../../support/world/crm.ts";
 import { outcome } from "../../support/world/members.ts";
 import { productsBy } from "../../support/world/moved-orders.ts";
-import { amend, placedOrders, rule } from "../life/placed-orders.ts";
+import { amend, placedOrders, rule } from "../../support/world/placed-orders.ts";
 
 const stands = { C1: ["P1 1", "Q1 1"], C2: ["P2 2", "Q2 2"] };
 

@@ -6,7 +6,7 @@ import type { Parsed, World } from "../../support/cli.ts";
 import { statementRows } from "../../support/statement-rows.ts";
 import { membersOf, outcome } from "../../support/world/members.ts";
 import { places, productsBy, runsUntilQuiet } from "../../support/world/moved-orders.ts";
-import { amend, line, orderOf, placedOrders, rule, standing } from "../life/placed-orders.ts";
+import { amend, line, orderOf, placedOrders, rule, standing } from "../../support/world/placed-orders.ts";
 
 const because = ["--reason", "asked both customers", "--by", "anna"];
 

@@ -7,7 +7,7 @@ import { promptRetries } from "../../support/cli.ts";
 import type { Parsed, World } from "../../support/cli.ts";
 import { outcome } from "../../support/world/members.ts";
 import { productsBy, runsUntilQuiet } from "../../support/world/moved-orders.ts";
-import { amend, line, orderOf, placedOrders, rule, standing } from "../life/placed-orders.ts";
+import { amend, line, orderOf, placedOrders, rule, standing } from "../../support/world/placed-orders.ts";
 
 const because = ["--reason", "looked at", "--by", "anna"];
 const stands = { C1: ["P1 1", "Q1 1"], C2: ["P2 2", "Q2 2"] };

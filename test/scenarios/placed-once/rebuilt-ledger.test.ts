@@ -5,7 +5,7 @@ import type { Parsed, World } from "../../support/cli.ts";
 import { assetRow, canary, company } from "../../support/world/crm.ts";
 import { membersOf, outcome } from "../../support/world/members.ts";
 import { runsUntilQuiet } from "../../support/world/moved-orders.ts";
-import { amend, line, orderOf, placedOrders, rule, standing } from "../life/placed-orders.ts";
+import { amend, line, orderOf, placedOrders, rule, standing } from "../../support/world/placed-orders.ts";
 
 const because = ["--reason", "looked at", "--by", "anna"];
 const noDuplicates = { enterprises: [], orders: [], products: [], staff: [] };

@@ -5,7 +5,7 @@ import type { World } from "../../support/cli.ts";
 import { outcome } from "../../support/world/members.ts";
 import { holdings, runsUntilQuiet } from "../../support/world/moved-orders.ts";
 import { adds, earlier, numbersSent, renewal, rests, runs } from "../../support/world/renewals.ts";
-import { amend, line, placedOrders, rule, standing } from "../life/placed-orders.ts";
+import { amend, line, placedOrders, rule, standing } from "../../support/world/placed-orders.ts";
 
 const because = ["--reason", "asked the customer", "--by", "anna"];
 

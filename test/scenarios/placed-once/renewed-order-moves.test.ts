@@ -4,7 +4,7 @@ import { approveAll, waitsFor } from "../../support/asking.ts";
 import type { World } from "../../support/cli.ts";
 import { holdings, productsBy, runsUntilQuiet } from "../../support/world/moved-orders.ts";
 import { adds, earlier, numbersSent, renewal, runs } from "../../support/world/renewals.ts";
-import { amend, line, placedOrders, rule, standing } from "../life/placed-orders.ts";
+import { amend, line, placedOrders, rule, standing } from "../../support/world/placed-orders.ts";
 
 /** Two customers; what is added, ended, cancelled and moved is carried out at once. */
 async function company(given: Parameters<typeof placedOrders>[0] = {}): Promise<World> {

@@ -6,7 +6,7 @@ import type { GivenOrder } from "../../support/world/crm.ts";
 import { membersOf } from "../../support/world/members.ts";
 import { holdings } from "../../support/world/moved-orders.ts";
 import { adds, earlier, numbersSent, renewal, rests, runs } from "../../support/world/renewals.ts";
-import { amend, line, placedOrders, rule, standing } from "../life/placed-orders.ts";
+import { amend, line, placedOrders, rule, standing } from "../../support/world/placed-orders.ts";
 
 /** Two customers; what is added, ended, replaced and cancelled is carried out at once. */
 async function company(given: Parameters<typeof placedOrders>[0] = {}): Promise<World> {

@@ -6,7 +6,7 @@ import type { World } from "../../support/cli.ts";
 import { outcome } from "../../support/world/members.ts";
 import { holdings } from "../../support/world/moved-orders.ts";
 import { adds, renewal } from "../../support/world/renewals.ts";
-import { amend, line, orderOf, placedOrders, rule, standing } from "../life/placed-orders.ts";
+import { amend, line, orderOf, placedOrders, rule, standing } from "../../support/world/placed-orders.ts";
 
 /** A backup of now. */
 async function backedUp(w: World): Promise<string> {

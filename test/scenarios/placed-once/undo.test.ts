@@ -3,8 +3,8 @@ import { callerOf, createEnterprise } from "../../sandbox/caller.ts";
 import { numberOf, ran } from "../../support/asking.ts";
 import type { World } from "../../support/cli.ts";
 import { removeFreely, runOf, takesBack, undo } from "../../support/world/undone.ts";
-import { productsBy, runsUntilQuiet } from "../life/moved.ts";
-import { amend, line, orderOf, placedOrders, rule, standing } from "../life/placed-orders.ts";
+import { productsBy, runsUntilQuiet } from "../../support/world/moved-orders.ts";
+import { amend, line, orderOf, placedOrders, rule, standing } from "../../support/world/placed-orders.ts";
 
 /** Two customers with a placed order each, in a world where nothing waits for a person. */
 async function placed(given: Parameters<typeof placedOrders>[0] = {}): Promise<World> {

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Parsed, World } from "../cli.ts";
-import { line } from "../../scenarios/life/placed-orders.ts";
+import { line } from "./placed-orders.ts";
 import type { GivenOrder } from "./crm.ts";
 
 export const earlier = { order: "1", instance: "A1" };
