@@ -115,7 +115,9 @@ export class BreakWorld {
     return await (await this.program()).run({ ...whole, ...request });
   }
 
-  /** The program is killed when the next call of this operation has left it: the service takes the call all the same. */
+  /**
+   * The program is killed when the next call of this operation has left it: the service takes the call all the same.
+   */
   dies(operation: EndpointId): void {
     this.services.onLeave = (left) => {
       if (left !== operation) return;

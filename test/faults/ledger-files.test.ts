@@ -427,8 +427,8 @@ describe("a flipped bit in a page of the ledger", () => {
             if (!told.includes(ended.exitCode))
               wrong.push(`${name}: exit ${ended.exitCode} ${ended.stdout}${ended.stderr}`);
             if (now === undefined) {
-              // The head of one row: SQLite's look at the structure passes over it, and whoever reads the row is refused.
-              // This run did not.
+              // The head of one row: SQLite's look at the structure passes over it, and whoever reads the row is
+              // refused. This run did not.
               tally.unread += 1;
               continue;
             }

@@ -19,7 +19,9 @@ import { GrowingCrm } from "./growing-crm.ts";
  * says that it was stopped, and the next one goes on from there.
  */
 
-/** The two ways in which the program works for long: one job by hand, or the schedule with a fire time that was missed. */
+/**
+ * The two ways in which the program works for long: one job by hand, or the schedule with a fire time that was missed.
+ */
 const ways = { run: ["run", "everything"], serve: ["serve"] } as const;
 type Way = keyof typeof ways;
 

@@ -1,6 +1,6 @@
 /**
- * The company of most lives: its CRM as rows, how they are exported, and the configuration that reads them. A life gives
- * of each row what it is about.
+ * The company of most lives: its CRM as rows, how they are exported, and the configuration that reads them. A life
+ * gives of each row what it is about.
  */
 
 export interface Customer {

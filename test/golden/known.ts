@@ -3,8 +3,8 @@ import { elements, member, text } from "./operations.ts";
 import type { Json } from "./operations.ts";
 
 /**
- * What a person knows from the pages of the platform and of the program: the numbers that the services gave, and the ids
- * of what waits.
+ * What a person knows from the pages of the platform and of the program: the numbers that the services gave, and the
+ * ids of what waits.
  */
 
 /** The asset number of an instance, as E5 bought it last. */

@@ -121,7 +121,9 @@ export class Living {
     this.#at += hours * 60 * minute;
   }
 
-  /** Writes the CRM, then carries a command line out, ten minutes after the last one. Keeps exit code, calls and JSON. */
+  /**
+   * Writes the CRM, then carries a command line out, ten minutes after the last one. Keeps exit code, calls and JSON.
+   */
   async run(...words: string[]): Promise<Ended> {
     this.write();
     return await this.#keep(words, this.#start(words));
@@ -137,7 +139,9 @@ export class Living {
     return documents(await said(this.#start(words).stdout))[0] ?? null;
   }
 
-  /** A run that is killed at a call: before it reaches the service, or after the service did it and before the answer. */
+  /**
+   * A run that is killed at a call: before it reaches the service, or after the service did it and before the answer.
+   */
   async killedAt(cut: Omit<Cut, "act">, ...words: string[]): Promise<void> {
     this.write();
     const child = this.#start(words);
@@ -275,7 +279,9 @@ async function said(stream: Readable | null): Promise<string> {
   return stream === null ? "" : await textOf(stream);
 }
 
-/** Calls by customer and service in their order; reads between two writes are sorted, as they may be under way at once. */
+/**
+ * Calls by customer and service in their order; reads between two writes are sorted, as they may be under way at once.
+ */
 function callsByCustomer(
   calls: readonly Call[],
   customerOf: (call: Call) => string,

@@ -323,7 +323,8 @@ it(
     const unused = Object.keys(allowed).filter((name) => !texts.some((text) => allowed[name]?.statement.test(text)));
     expect.soft(missing.map(({ place }) => place)).toEqual([]);
     expect(scans).toEqual([]);
-    // Intents of orders and enterprises ask it, inside the writer's transaction: not even what is open is looked through.
+    // Intents of orders and enterprises ask it, inside the writer's transaction: not even what is open is looked
+    // through.
     for (const claim of ["and o.claim = +@number", "and claim = +@number"]) {
       const asked = texts.find((text) => text.includes(claim)) ?? "";
       expect(planOf(database, asked).join("\n")).toContain("USING INDEX operation_open_claim");

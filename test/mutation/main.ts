@@ -4,9 +4,10 @@ import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 
 /*
- * Mutation tests: `npm run test:mutation -- [FILE… | --since COMMIT]`. Each file of `src/` that is named, or that changed
- * since a commit, is mutated, and the tests of its folder have to see each mutant. The commit is the merge base with
- * `origin/main` where nobody says, or the one before this. Prints what survived; `reports/mutation.json` has all of it.
+ * Mutation tests: `npm run test:mutation -- [FILE… | --since COMMIT]`. Each file of `src/` that is named, or that
+ * changed since a commit, is mutated, and the tests of its folder have to see each mutant. The commit is the merge
+ * base with `origin/main` where nobody says, or the one before this. Prints what survived; `reports/mutation.json`
+ * has all of it.
  */
 
 const project = join(import.meta.dirname, "../..");

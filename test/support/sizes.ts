@@ -59,8 +59,8 @@ const faults: Sizes = {
   hostile: 20,
   clocks: 400,
   mistakes: 600,
-  motions: 60,
-  readings: 30,
+  motions: 20,
+  readings: 6,
   backups: 6,
   requests: 1_000,
 };

@@ -26,8 +26,8 @@ export const lives: Life[] = [
       // The third one is on the platform already.
       await life.sandbox("hand", { action: "make-enterprise", channelCustomerId: "C3", customerName: "Firm C3" });
       await life.run("run", "everything");
-      // A customer that was bound is renamed there only where the settings say so; the service knows it by no E2 and refuses,
-      // and a person renames it.
+      // A customer that was bound is renamed there only where the settings say so; the service knows it by no E2 and
+      // refuses, and a person renames it.
       changes(life, "C1", { name: "Firm One" });
       await life.run("run", "everything");
       life.settings["assumptions.boundEnterpriseUpdate"] = "send";

@@ -7,7 +7,8 @@ import { amend, line, placedOrders, rule } from "../../support/world/placed-orde
 
 /** @module-tag long */
 
-// Shares take the customers of these worlds in the order C1, C3, C6, C5, C4, C2: so many per cent end behind C1, C3, C6, C4.
+// Shares take the customers of these worlds in the order C1, C3, C6, C5, C4, C2: so many per cent end behind C1, C3,
+// C6, C4.
 const [behindC1, behindC3, behindC6, behindC4] = ["10", "30", "38", "60"];
 const customers = 6;
 

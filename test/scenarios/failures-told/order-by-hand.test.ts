@@ -5,7 +5,9 @@ import { world } from "../../support/cli.ts";
 import type { World } from "../../support/cli.ts";
 import type { GivenOrder } from "../../support/world/crm.ts";
 
-/** Two customers with an order each that is placed; then the CRM amends both, and the policy is to tell of that only. */
+/**
+ * Two customers with an order each that is placed; then the CRM amends both, and the policy is to tell of that only.
+ */
 async function amended(form: (id: string, isAmended: boolean) => GivenOrder): Promise<World> {
   const ids = ["1", "2"];
   const w = await world({

@@ -41,16 +41,18 @@ describe("a person whom M5 shows with another ending than the enterprise code", 
 
   it("is not added by a plan either: the record waits, and nobody is added twice", async () => {
     const { company, enterprise } = await atWork();
-    company.loseLedger();
-    const value = `${canary.login}s2x77`;
-    company.fault({ operation: "M5", fault: "oddField", field: "userName", value, row: 4, about: enterprise });
-    const { addedStaff } = company.sandbox.state();
-    await company.runBoth();
-    expect((await company.waiting())["S2"]).toMatch(/^staff.other-ending: /u);
-    company.sandbox.faults.clear();
-    await company.runBoth();
-    expect(await company.waiting()).not.toHaveProperty("S2");
-    expect(company.sandbox.state().addedStaff).toBe(addedStaff);
+    const userName = `${canary.login}s3x77`;
+    const name = `${canary.person} S3`;
+    company.sandbox.hand({ action: "add-person", enterpriseGlobalId: enterprise, userName, name });
+    hires(company, "S3");
+    expect((await company.runBoth()).calls).toEqual({ M1: 1, M9: 1 });
+    expect(await company.waiting()).toEqual({ S3: expect.stringMatching(/^staff.other-ending: /u) });
+    expect((await company.runBoth()).calls).toEqual({});
+    const members = await new PlatformView(company.sandbox.url).members(enterprise);
+    const { globalId } = members.find((member) => member.userName.startsWith(userName)) ?? {};
+    company.sandbox.hand({ action: "delete-person", memberGlobalId: globalId ?? "" });
+    expect((await company.runBoth()).calls).toEqual({ M1: 1 });
+    expect(await company.waiting()).toEqual({});
   });
 });
 

@@ -136,7 +136,10 @@ export class ReadingWorld {
     return cut !== undefined && this.cut === undefined ? cut.how : undefined;
   }
 
-  /** Resolves when what was taken so far is committed. All of that happens in turns of this process, and no clock counts. */
+  /**
+   * Resolves when what was taken so far is committed. All of that happens in turns of this process, and no clock
+   * counts.
+   */
   async #quiet(): Promise<void> {
     let last = "";
     for (let turns = 0; turns < 20; turns += 1) {

@@ -18,7 +18,9 @@ export async function runOf(w: World): Promise<string> {
   return said.run;
 }
 
-/** Plans what takes a run back, into a file. The steps as `how endpoint subject`, sorted; how many operations are left. */
+/**
+ * Plans what takes a run back, into a file. The steps as `how endpoint subject`, sorted; how many operations are left.
+ */
 export async function undo(w: World, run: string): Promise<{ steps: string[]; left: number; file: string }> {
   const file = w.path(`undo-${run}.ndjson`);
   const { steps, operations: left } = await w.ask("undo", run, "--out", file);
