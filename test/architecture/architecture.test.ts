@@ -1,19 +1,13 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { breaches, circles, importsOf } from "./rules.ts";
-import { functionsOf, tooLong } from "./lengths.ts";
-import { expectedNamers, namersOf, ownFiles, requestNames } from "./own-files.ts";
-import type { LongFiles, SourceFile } from "./rules.ts";
+import { breaches, importsOf } from "./rules.ts";
+import type { SourceFile } from "./rules.ts";
 
 const project = join(import.meta.dirname, "../..");
 
-/** Each entry owes a reason why the file is better whole. */
-const longFiles: LongFiles = {};
-
 function readTree(): SourceFile[] {
-  return ["src", "jobs", "migrations", "test", "bench", "demo", "docs", "build"].flatMap((folder) => {
-    if (!existsSync(join(project, folder))) return [];
+  return ["src", "jobs", "migrations"].flatMap((folder) => {
     return readdirSync(join(project, folder), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
       .map((entry) => {
@@ -26,44 +20,9 @@ function readTree(): SourceFile[] {
 describe("the rooms of the program", () => {
   const files = readTree();
 
-  it(
-    "import only from the rooms to their left, do no I/O where they are pure, and keep their files short",
-    { tags: "long" },
-    () => {
-      expect(files.length).toBeGreaterThan(20);
-      expect(breaches(files, longFiles)).toEqual([]);
-    },
-  );
-
-  it("have no circles among their files, be it for types", () => {
-    expect(circles(files.filter((file) => file.path.startsWith("src/")))).toEqual([]);
-  });
-
-  it("have lines within 120 columns, and functions within 60 lines or with a reason", () => {
-    expect(tooLong(files)).toEqual([]);
-  });
-
-  it.each([
-    { maker: "operation", usedBy: ["src/apply/pool.ts", "src/plan/rejections.ts"] },
-    { maker: "withTree", usedBy: ["src/ledger/state/known.ts"] },
-    { maker: "planCustomer", usedBy: ["src/apply/customer-planning.ts"] },
-  ])("make operations, trees and plans of a customer in one place each: $maker", ({ maker, usedBy }) => {
-    const taken = new RegExp(`^import \\{[^}]*\\b${maker}\\b[^}]*\\} from`, "mu");
-    const users = files.filter(({ path, text }) => path.startsWith("src/") && taken.test(text));
-    expect(users.map(({ path }) => path).toSorted()).toEqual(usedBy);
-  });
-
-  it.each(requestNames)("name what a person can ask for in its own files and in its lists alone: %s", (of) => {
-    expect(namersOf(files, of).toSorted()).toEqual(expectedNamers(of).toSorted());
-    const leak = { path: "src/report/a.ts", text: ownFiles[of].leak };
-    expect(namersOf([...files, leak], of)).toContain(leak.path);
-  });
-
-  it("give a reason only for files that are there and long", () => {
-    for (const path of Object.keys(longFiles)) {
-      const file = files.find((one) => one.path === path);
-      expect(file?.text.split("\n").length, path).toBeGreaterThan(400);
-    }
+  it("import only from the rooms to their left, and do no I/O where they are pure", () => {
+    expect(files.length).toBeGreaterThan(20);
+    expect(breaches(files)).toEqual([]);
   });
 });
 
@@ -109,27 +68,9 @@ describe("the check of the rooms", () => {
     ["src/apply/a.ts", `import Database from "better-sqlite3";`, "SQL belongs to ledger"],
     ["src/run/a.ts", `import { sql } from "kysely";`, "SQL belongs to ledger"],
     ["migrations/0001-a.ts", `import { hashOf } from "../../src/base/canonical-json.ts";`, "migrations imports base"],
-    ["migrations/0001-a.ts", `import { z } from "zod";`, "a migration imports zod"],
     ["jobs/a.ts", `import { x } from "../../src/run/job.ts";`, "as more than a type"],
     ["jobs/a.ts", `import type { x } from "../../src/ledger/journal/journal-tables.ts";`, "jobs imports ledger"],
-    ["src/run/a.ts", `await fetch("https://x.example");`, "global fetch"],
-    ["src/run/a.ts", `await globalThis.fetch("https://x.example");`, "global fetch"],
-    ["src/run/a.ts", `export class RunManager {}`, "RunManager says nothing"],
-    ["src/run/a.ts", `export function dateUtils() {}`, "dateUtils says nothing"],
-    ["src/run/string-utils.ts", ``, "name of the file says nothing"],
-    ["test/run/helpers.ts", ``, "name of the file says nothing"],
-    ["src/run/a.ts", `import { x } from "./b";`, "without its ending"],
-    ["src/run/a.ts", `import { x } from "fs";`, "without node:"],
     ["src/elsewhere/a.ts", `import { x } from "../base/ids.ts";`, "lies in no known room"],
-    ["src/run/a.ts", "x;\n".repeat(401), "above 400"],
-    ["test/run/a.ts", `// ${"word ".repeat(30)}`, "a comment beyond 120 columns"],
-    ["src/inquiry/a.ts", `await ledger.db.deleteFrom("record").execute();`, "inquiry only reads"],
-    ["src/plan/a.ts", `if (operation.kind === "place-order") x();`, "compares the kind of an operation"],
-    ["src/apply/a.ts", `switch (kind) { case "add-staff": }`, "compares the kind of an operation"],
-    ["src/run/a.ts", `const sent = ["grant-assets"];`, "names a kind of operation"],
-    ["src/run/a.ts", `if (operation.endpoint === "M9") x();`, "compares the endpoint of an operation"],
-    ["src/report/a.ts", `switch (row.endpoint) { case "E5": }`, "compares the endpoint of an operation"],
-    ["src/run/a.ts", `if (operation.endpoint.startsWith("M")) x();`, "compares the endpoint of an operation"],
   ])("finds what is wrong in a file such as %s (case %#)", (path, text, what) => {
     expect(one(path, text).join("\n")).toContain(what);
   });
@@ -151,50 +92,10 @@ describe("the check of the rooms", () => {
       "src/cli/commands/a.ts",
       `import type { Summary } from "../../run/summary.ts";\nimport { x } from "../../app/jobs.ts";`,
     ],
-    ["src/http/a.ts", `import { fetch } from "undici";\nawait fetch("https://x.example");`],
     ["jobs/a.ts", `import type { Job } from "../../src/run/job.ts";`],
     ["migrations/0001-a.ts", `import type { Kysely } from "kysely";`],
-    ["src/run/a.ts", `export const utility = 1; export class Helpfulness {}`],
-    ["src/run/a.ts", "x;\n".repeat(400)],
   ])("finds nothing in a file such as %s (case %#)", (path, text) => {
     expect(one(path, text)).toEqual([]);
-  });
-
-  it("accepts a long file with its reason and refuses one whose reason is empty", () => {
-    const file = { path: "src/run/a.ts", text: "x;\n".repeat(401) };
-    expect(breaches([file], { "src/run/a.ts": "a table of the contract" })).toEqual([]);
-    expect(breaches([file], { "src/run/a.ts": "" })).toHaveLength(1);
-  });
-
-  it("finds long lines and functions, and takes a reason for a function", () => {
-    const body = "    x();\n".repeat(60);
-    const text = (above: string): string =>
-      [
-        `${above}export function one(`,
-        "  a: string,",
-        "): { b: string } {",
-        `${body}}`,
-        "class Two {",
-        `  async three() {\n${body}  }`,
-        `  #four = () => {\n${body}  };`,
-        "}",
-        `call(async () => {\n${"  x();\n".repeat(10)}});`,
-      ].join("\n");
-    expect(functionsOf(text("")).map(({ from, to }) => to - from + 1)).toEqual([64, 62, 62, 12]);
-    const path = "src/cli/a.ts";
-    expect(tooLong([{ path, text: text("") }])).toHaveLength(3);
-    expect(tooLong([{ path, text: text("/** Does it. In one piece: one table. */\n") }])).toHaveLength(2);
-    expect(tooLong([{ path, text: `const a = "${"x".repeat(120)}";` }])).toHaveLength(1);
-  });
-
-  it("names a circle, be it for types", () => {
-    const a = { path: "src/run/a.ts", text: `import { b } from "./b.ts";` };
-    const b = { path: "src/run/b.ts", text: `import { c } from "./c.ts";` };
-    const c = { path: "src/run/c.ts", text: `import { a } from "./a.ts";` };
-    const circle = ["src/run/a.ts → src/run/b.ts → src/run/c.ts → src/run/a.ts"];
-    expect(circles([a, b, c])).toEqual(circle);
-    expect(circles([a, b, { ...c, text: `import type { a } from "./a.ts";` }])).toEqual(circle);
-    expect(circles([a, b])).toEqual([]);
   });
 
   it("sees imports of every form, with their lines", () => {

@@ -305,10 +305,8 @@ async function ask(cell: Cell, words: NonNullable<Change["asks"]>): Promise<void
   const reading = cell.stopsAt("M5");
   const verifying = cell.run({ job: "verify" });
   await reading.reached;
-  const asked = await cell.carryOut(
-    ...words((instance) => numberOf(cell, instance)),
-    ...["--reason", "a test", "--by", "tester"],
-  );
+  const named = words((instance) => numberOf(cell, instance));
+  const asked = await cell.carryOut(...named, "--reason", "a test", "--by", "tester");
   reading.goOn();
   await verifying;
   expect(asked.exitCode, asked.stdout + asked.stderr).toBe(75);

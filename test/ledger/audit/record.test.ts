@@ -1,5 +1,5 @@
-import { createPrivateKey, generateKeyPairSync } from "node:crypto";
-import { appendFileSync, copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import { createPrivateKey } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -11,8 +11,7 @@ import { AuditLog, auditHash, auditText, chainLeaf, exportedEntry } from "../../
 import { readNotes, signedNote, verifierKey } from "../../../src/ledger/audit/checkpoint.ts";
 import { consistencyPath, Frontier, inclusionPath } from "../../../src/ledger/audit/merkle-log.ts";
 import { RecordTree } from "../../../src/ledger/audit/record-tree.ts";
-import { auditPages, byPython, exportOf, hasPython, lived, verifierAlone } from "../../support/audit-record.ts";
-import { documents } from "../../support/cli.ts";
+import { auditPages, byPython, hasPython, verifierAlone } from "../../support/audit-record.ts";
 import { folder, openLedger, sqlite } from "../../support/world/start.ts";
 
 /** A digit that is another one. */
