@@ -20,7 +20,6 @@ export const assumptionsPage: Page = {
   register(routes, dashboard) {
     routes.get("/assumptions", needs("see"), async (context) => await allRows(context, dashboard));
     routes.post("/assumptions/:row/accept", needs("decide"), async (context) => {
-      if (dashboard.live === undefined) return await context.var.refuse("decide");
       const row = context.req.param("row");
       try {
         const { reason, shown: seen } = await sentDecision(context);
@@ -84,15 +83,14 @@ function contradiction(context: PageContext, dashboard: Dashboard, row: Assumpti
   const { id, question, contradicted, stops, decidedBy } = row;
   if (contradicted === null) return html``;
   const setting = decidedBy === "fixed" ? "" : `correct ${decidedBy.setting}, `;
-  const decide =
-    dashboard.live === undefined || !may(context.var.person, "decide")
-      ? ""
-      : decisionForm(context, {
-          id: `accept-${id}`,
-          action: `/assumptions/${id}/accept`,
-          shown: contradictionMark(contradicted),
-          choices: [{ value: "accept", label: `Accept ${id} as it is now` }],
-        });
+  const decide = !may(context.var.person, "decide")
+    ? ""
+    : decisionForm(context, {
+        id: `accept-${id}`,
+        action: `/assumptions/${id}/accept`,
+        shown: contradictionMark(contradicted),
+        choices: [{ value: "accept", label: `Accept ${id} as it is now` }],
+      });
   return html`<section class="card bad" aria-label="${id} is contradicted">
     <h2>${id}: ${shown(question)}</h2>
     ${terms([
