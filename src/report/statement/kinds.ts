@@ -5,8 +5,5 @@ export const statementKinds = [
   "reconciliation",
   "corrections",
   "exceptions",
-  "activity",
   "run",
-  "bridge",
-  "rebuild",
 ] as const;

@@ -89,8 +89,7 @@ export interface Failure {
     | "writes"
     | "timed-out"
     | "query"
-    | "row"
-    | "driver";
+    | "row";
   /** Of `tls`: what is wrong with it. */
   tls?: TlsFault | undefined;
   /** Of `tls`: the name that the certificate had to bear; of `missing`: the file. */
