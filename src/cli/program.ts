@@ -19,7 +19,7 @@ import { register as login } from "./commands/login.ts";
 import { register as link } from "./commands/link.ts";
 import { register as lock } from "./commands/lock.ts";
 import { register as map } from "./commands/map.ts";
-import { register as migrate } from "./commands/migrate.ts";
+import { register as acceptPlatform } from "./commands/accept-platform.ts";
 import { register as plan } from "./commands/plan.ts";
 import { register as quarantine } from "./commands/quarantine.ts";
 import { register as rebuild } from "./commands/rebuild.ts";
@@ -73,7 +73,7 @@ const commands: readonly Register[] = [
   audit,
   assumptions,
   backup,
-  migrate,
+  acceptPlatform,
   rebuild,
   sandbox,
   init,

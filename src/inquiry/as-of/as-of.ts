@@ -143,8 +143,7 @@ function shadow(database: Sqlite, at: string): void {
   if (tree !== undefined)
     database
       .prepare(
-        `insert into temp.audit_tree (only_one, chain_entries, chain_hash, size, roots)
-           values (@only_one, @chain_entries, @chain_hash, @size, @roots)`,
+        "insert into temp.audit_tree (only_one, size, roots) values (@only_one, @size, @roots)",
       )
       .run(tree);
   database.exec("drop table temp.as_of_operation");
