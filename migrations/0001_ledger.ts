@@ -442,10 +442,9 @@ create table hold_operation (hold_id text not null, hash text not null, kind tex
 create table approved_operation (kind text not null, hash text not null, hold_id text not null, at text not null, by
   text not null, used_at text, primary key (kind, hash)) strict, without rowid;
 
--- How the assumptions A1-A43 met reality.
-create table assumption_met (row text not null, verdict text not null check (verdict in ('confirmed',
-  'contradicted')), count integer not null, first_at text not null, last_at text not null, evidence text not null,
-  operation_id text, accepted_at text, by text, reason text, primary key (row, verdict)) strict, without rowid;
+-- Which of the assumptions A1-A43 reality contradicted.
+create table assumption_met (row text primary key, count integer not null, first_at text not null, last_at text not
+  null, evidence text not null, operation_id text, accepted_at text, by text, reason text) strict, without rowid;
 
 -- What the platform showed of an enterprise, last reading by reading.
 create table observation (customer_namespace text not null, customer_id text not null, kind text not null, subject

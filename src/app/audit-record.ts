@@ -225,10 +225,7 @@ export async function orderProof(
   const inquiry = await application.inquiry();
   const { entries, since: grown, size, root } = await inquiry.auditProof(order, since);
   if (since !== undefined && grown === undefined)
-    throw usage(
-      `the Merkle tree has no entry ${since}`,
-      "name an entry of which a head was kept",
-    );
+    throw usage(`the Merkle tree has no entry ${since}`, "name an entry of which a head was kept");
   if (entries.length === 0)
     throw usage(
       `no audit entry is about the order ${order.namespace}/${order.id}`,

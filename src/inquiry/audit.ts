@@ -113,7 +113,9 @@ export async function auditProof(
     const grown =
       since === undefined || since > size
         ? {}
-        : { since: { sequence: since, size: since, root: rootOf(0, since), path: consistencyPath(since, size, rootOf) } };
+        : {
+            since: { sequence: since, size: since, root: rootOf(0, since), path: consistencyPath(since, size, rootOf) },
+          };
     const proof = { size, root, entries, ...grown };
     requireProven(subject, proof);
     return proof;
@@ -123,9 +125,7 @@ export async function auditProof(
 /** A proof that its reader would refuse is not handed out. */
 function requireProven(subject: string, { size, root, entries, since }: AuditProofFacts): void {
   const unproven = entries.find(
-    (entry) =>
-      auditHash(entry) !== entry.hash ||
-      rootBy(entry.hash, { leaf: entry.leaf, size }, entry.path) !== root,
+    (entry) => auditHash(entry) !== entry.hash || rootBy(entry.hash, { leaf: entry.leaf, size }, entry.path) !== root,
   );
   if (unproven === undefined && (since === undefined || isGrown(since, { size, root }, since.path))) return;
   const what = unproven === undefined ? "the Merkle tree" : `entry ${unproven.sequence}`;

@@ -78,7 +78,6 @@ export async function runSync(deps: RunDependencies, request: RunRequest): Promi
     }
   }
   await work.deferUntouched(end.state);
-  await ledger.assumptions.flush();
   return await finish(deps, request, { run, work, carriedIn, interrupted, ...end });
 }
 

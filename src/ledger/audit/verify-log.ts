@@ -163,8 +163,7 @@ class Walk {
     if (row.sequence > expected)
       return is("entry-missing", `entry ${expected} is missing: the next one is ${row.sequence}`);
     if (row.sequence < expected) return is("entry-repeated", `entry ${row.sequence} is there again`);
-    if (row.format !== format)
-      return is("entry-format", `entry ${expected} has the unknown format ${row.format}`);
+    if (row.format !== format) return is("entry-format", `entry ${expected} has the unknown format ${row.format}`);
     const isLinked = row.previous === (this.head?.hash ?? "");
     const isWhole = auditHash(row) === row.hash;
     if (isLinked && isWhole) return undefined;
@@ -190,10 +189,7 @@ function treeFinding({ tree }: AuditRecord, walk: Walk): AuditFinding | undefine
   if (tree === undefined) return undefined;
   const { row, tiles } = tree;
   const { leaves, tiles: own } = walk.tree;
-  const fits =
-    row.size === leaves.size &&
-    row.roots === JSON.stringify(leaves.roots) &&
-    isSame(tiles, own);
+  const fits = row.size === leaves.size && row.roots === JSON.stringify(leaves.roots) && isSame(tiles, own);
   if (fits) return undefined;
   const tile = tiles.findIndex((root, index) => root !== own[index]);
   const firstBad = tile < 0 ? 0 : tile * tileLeaves + 1;

@@ -319,10 +319,9 @@ class PagedList implements List {
       const url = position.url === undefined ? new URL(this.#url) : new URL(position.url);
       const isOwn = position.url === undefined;
       if (isOwn) for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
-      const placed: Placement[] = [
-        ...(options.placed ?? []),
-        ...(asked ?? []),
-      ].filter((one) => isOwn || one.in !== "query");
+      const placed: Placement[] = [...(options.placed ?? []), ...(asked ?? [])].filter(
+        (one) => isOwn || one.in !== "query",
+      );
       for (const [parameter, value] of Object.entries(position.parameters))
         placed.push({ in: parametersIn, parameter, value });
       // What is left out elsewhere, such as the cursor of the first page, stands in an XML body as an empty text.

@@ -56,10 +56,7 @@ async function allRows(
   return await framed(context, { title: "Assumptions", place, body, notice }, status);
 }
 
-function standingPart(
-  { kind, standing, confirmed, contradicted, accepted, ...row }: AssumptionStanding,
-  dashboard: Dashboard,
-): Html {
+function standingPart({ kind, standing, contradicted, accepted }: AssumptionStanding, dashboard: Dashboard): Html {
   const when = whenOf(dashboard);
   if (kind === "choice") return html`a choice of ours, in use`;
   const before =
@@ -72,11 +69,7 @@ function standingPart(
   if (contradicted !== null)
     return html`<span class="state bad">contradicted</span> ${moment(contradicted.since, when)}:
       ${shown(contradicted.evidence)}${before}`;
-  if (confirmed !== null)
-    return html`<span class="state good">confirmed</span>, ${confirmed.count} times since
-      ${moment(confirmed.since, when)}: ${shown(confirmed.evidence)}${before}`;
-  return html`<span class="state">${standing}</span>
-    <span class="soft">would be confirmed by: ${row.confirmedBy}</span>${before}`;
+  return html`<span class="state">${standing}</span>${before}`;
 }
 
 function contradiction(context: PageContext, dashboard: Dashboard, row: AssumptionStanding): Html {
