@@ -1,54 +1,62 @@
 import { copyFileSync, renameSync } from "node:fs";
 import { expect, it } from "vitest";
+import { runsOf } from "../support/asking.ts";
 import { world } from "../support/cli.ts";
+import type { World } from "../support/cli.ts";
 import { operator, showing } from "../support/showing.ts";
 import { company } from "../support/world/crm.ts";
 
+async function ran(): Promise<World> {
+  const w = await world({ records: company(1, 1) });
+  await w.run("run", "everything");
+  return w;
+}
+
+it("the pages read the ledger that lies there now, also where another file was put in its place", async () => {
+  const w = await ran();
+  copyFileSync(w.path("ledger.db"), w.path("backup"));
+  await w.run("run", "everything");
+  const pages = await showing(w, operator, "beside a daemon");
+  const listed = async (): Promise<string[]> =>
+    [...(await pages.get("/runs")).text.matchAll(/href="\/run\/(run_\w+)"/gu)].map(([, id = ""]) => id);
+  expect(await listed()).toHaveLength(2);
+  renameSync(w.path("backup"), w.path("ledger.db"));
+  expect(await listed()).toEqual((await runsOf(w)).map(({ id }) => id));
+  expect(await listed()).toHaveLength(1);
+});
+
 it(
-  "the pages read the ledger that lies there now, also where another file was put in its place",
+  "beside a daemon that shows none itself there are pages, of the machine itself alone",
   { tags: "long" },
   async () => {
-    const w = await world({ records: company(2, 1) });
-    await w.run("run", "everything");
-    const path = w.path("ledger.db");
-    copyFileSync(path, w.path("backup"));
-    await w.run("run", "everything");
-    const pages = await showing(w, operator, "beside a daemon");
-    const listed = async (): Promise<string[]> =>
-      [...new Set((await pages.get("/runs")).text.match(/\/run\/run_\w+/gu))].sort();
-    const links = (): string[] =>
-      w.rows<{ id: string }>("select id from run order by id").map(({ id }) => `/run/${id}`);
-    expect(await listed()).toEqual(links());
-    expect(links()).toHaveLength(2);
-    await pages.get("/alerts");
-    renameSync(w.path("backup"), path);
-    expect(links()).toHaveLength(1);
-    expect(await listed()).toEqual(links());
-    w.tamper(`insert into alert (key, since, body) values ('of-the-backup', '2026-01-01T00:00:00.000Z', '{}')`);
-    expect((await pages.get("/alerts")).text).toContain("of-the-backup");
+    const w = await ran();
+    w.extra = "serve: { pages: false }\n";
+    w.write();
+    expect((await (await showing(w, operator, "beside a daemon")).get("/today")).status).toBe(200);
+    expect((await (await showing(w)).get("/today")).status).toBe(404);
   },
 );
 
-it("beside a daemon that shows none itself there are pages, of the machine itself alone", async () => {
-  const w = await world({ records: company(1, 1) });
-  await w.run("run", "everything");
-  w.extra = "serve: { pages: false }\n";
-  w.write();
-  expect((await (await showing(w, operator, "beside a daemon")).get("/today")).status).toBe(200);
-  expect((await (await showing(w)).get("/today")).status).toBe(404);
-});
-
 it("what one page shows is of one state of the ledger, whatever is written while it is read", async () => {
-  const w = await world({ records: company(2, 1) });
-  await w.run("run", "everything");
-  const pages = await showing(w, operator, "beside a daemon");
-  const [before, after] = await pages.dashboard.read(async (inquiry) => {
+  const w = await ran();
+  const { dashboard } = await showing(w, operator, "beside a daemon");
+  const [before, after] = await dashboard.read(async (inquiry) => {
     const one = await inquiry.runs({ limit: 9 });
-    w.tamper("update run set job = 'another'");
+    await w.run("run", "everything");
     return [one, await inquiry.runs({ limit: 9 })];
   });
   expect(before).toHaveLength(1);
   expect(after).toEqual(before);
-  const [now] = await pages.dashboard.read(async (inquiry) => await inquiry.runs({ limit: 9 }));
-  expect(now?.job).toBe("another");
+  expect(await dashboard.read(async (inquiry) => await inquiry.runs({ limit: 9 }))).toHaveLength(2);
+});
+
+it("a job that did not fire when it should have is named", async () => {
+  const w = await world();
+  w.extra = "jobs:\n  everything: { kind: sync, streams: [staff], schedule: '0 * * * *' }\n";
+  w.write();
+  await w.run("status");
+  const { dashboard } = await showing(w);
+  const late = (lastSlot: string | null) => dashboard.notFired([{ job: "everything", lastSlot }]);
+  expect(late("2026-10-30T08:00:00.000Z")).toEqual([{ job: "everything", since: "2026-10-30T09:00:00.000Z" }]);
+  for (const slot of ["2026-11-02T08:00:00.000Z", null]) expect(late(slot)).toEqual([]);
 });

@@ -5,6 +5,7 @@ import { executeJob } from "../../src/app/execute-job.ts";
 import type { EndedJob } from "../../src/app/execute-job.ts";
 import { jobNamed } from "../../src/app/jobs.ts";
 import { verifyAudit } from "../../src/app/audit-record.ts";
+import { runsOf } from "../support/asking.ts";
 import { world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
 
@@ -13,7 +14,7 @@ async function opened(w: World, told: string[] = []): Promise<Application> {
   const application = await Application.open(
     { config: w.path("crm-sync.yaml"), sandbox: w.sandbox.url },
     w.environment,
-    { log: () => ({ write: (line) => told.push(line) }), progress: (phase) => told.push(phase) },
+    { log: () => ({ write: (line) => told.push(line) }), progress: (phase) => told.push(phase), clock: w.clock },
   );
   onTestFinished(() => application.close());
   return application;
@@ -73,17 +74,18 @@ it("jobs are executed without a command line: each tells its face what it came t
   expect(await execute("monthly-report", fireTime), "it was done by another").toEqual({ exit: 0, ended: undefined });
 
   // Another run that is on ends a job at once, and nothing of it is begun.
-  const runs = (): unknown => w.rows("select job, kind, state, exit_code from run order by started_at, id");
-  const before = runs();
+  const runs = async (): Promise<unknown> =>
+    (await runsOf(w)).map(({ job, kind, state, exitCode }) => ({ job, kind, state, exitCode })).toReversed();
+  const before = await runs();
   rival.runs.takeLock();
   await expect(execute("people")).rejects.toMatchObject({ code: "run.active", exitCode: 75 });
   rival.runs.releaseLock();
-  expect(runs()).toEqual(before);
+  expect(await runs()).toEqual(before);
   expect(before).toEqual([
-    { job: "deals", kind: "sync", state: "done", exit_code: 0 },
-    { job: "people", kind: "sync", state: "done", exit_code: 0 },
-    { job: "verify", kind: "verify", state: "done", exit_code: 0 },
-    { job: "monthly-report", kind: "report", state: "done", exit_code: 0 },
+    { job: "deals", kind: "sync", state: "done", exitCode: 0 },
+    { job: "people", kind: "sync", state: "done", exitCode: 0 },
+    { job: "verify", kind: "verify", state: "done", exitCode: 0 },
+    { job: "monthly-report", kind: "report", state: "done", exitCode: 0 },
   ]);
   expect(await verifyAudit(application, { copies: [], within: "26h", verifiers: [] })).toMatchObject({ good: true });
 });

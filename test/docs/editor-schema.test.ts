@@ -16,7 +16,7 @@ import { compositionReference, conditionReference } from "../../src/source/mappi
 import { operators } from "../../src/source/mapping/operators.ts";
 import { parsePath, pathExamples, pathPattern } from "../../src/source/mapping/path.ts";
 import { recordExamples } from "../../src/source/mapping/record-examples.ts";
-import { filledPreset } from "../presets/filled.ts";
+import { filledPreset } from "../config/presets/filled.ts";
 import { refusedMappings, takenMappings } from "./written-mappings.ts";
 
 const project = join(import.meta.dirname, "../..");

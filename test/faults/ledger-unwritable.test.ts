@@ -1,321 +1,199 @@
-/** @module-tag sized */
+/** @module-tag long */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, statfsSync } from "node:fs";
+import { mkdirSync, statfsSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import Database from "better-sqlite3";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
-import { z } from "zod";
 import { exitCodes } from "../../src/base/errors.ts";
-import { newSandbox } from "../support/world/start.ts";
-import type { Sandbox } from "../../src/sandbox/sandbox.ts";
-import { fullCheck } from "../support/full-check.ts";
-import { startGate } from "../support/gate.ts";
-import { startCrmSync } from "../support/process.ts";
-import { goodRunOf, runJob } from "../support/program.ts";
-import type { Ended, Place } from "../support/program.ts";
-import { LedgerView } from "../support/ledger-view.ts";
+import { Cells } from "../support/cells.ts";
+import type { Cell } from "../support/cells.ts";
+import type { Parsed } from "../support/cli.ts";
 import { dumpOf, dumpsDiffer } from "../support/ledger-bytes.ts";
-import { temporaryFolder } from "../support/northwind.ts";
+import { startCrmSync } from "../support/process.ts";
+import { goodRunOf } from "../support/program.ts";
+import type { Ended } from "../support/program.ts";
 import { isFull } from "../support/sizes.ts";
-import { baseWished, changes, configOf, ledgerOf, writeWorld } from "../support/world/small.ts";
-import { personal, sealEnvironment, secrets } from "../support/world/crm.ts";
-import type { Change } from "../support/world/small.ts";
+import { changeOf, writeWorld } from "../support/world/small.ts";
 
 /**
  * A ledger that is whole and cannot be written: the program says so and sends nothing more, and the next run goes on
  * once it can be.
  */
-const folder = temporaryFolder();
-afterAll(() => folder.remove());
+const cells = new Cells();
+afterAll(() => cells.remove());
 let worlds = 0;
+const change = changeOf("E5 places an order");
 
-interface World {
-  folder: string;
-  /** Where the ledger lies, alone with what SQLite keeps beside it. */
-  disk: string;
-  ledger: string;
-  sandbox: Sandbox;
-  change: Change;
-}
-
-/**
- * A world whose base is synchronised and whose export then has an order more; `prepare` may put a file system where the
- * ledger will lie.
- */
-async function inWorld(prepare: (disk: string) => void, work: (world: World) => Promise<void>): Promise<void> {
-  const change = changes["E5 places an order"];
-  if (change === undefined) throw new Error("the small world has no order to place");
+/** A world whose base is synchronised and whose export then has an order more, on a disk that `prepare` makes. */
+async function inWorld(prepare: (folder: string) => void, work: (cell: Cell) => Promise<void>): Promise<void> {
   worlds += 1;
-  const path = join(folder.path, `world-${worlds}`);
-  const disk = join(path, "disk");
-  mkdirSync(disk, { recursive: true });
-  prepare(disk);
-  writeWorld(path);
-  const sandbox = await newSandbox();
-  const world = { folder: path, disk, ledger: join(disk, "ledger.db"), sandbox, change };
-  try {
-    goodRunOf(await run(world));
-    writeWorld(path, change.world);
-    await work(world);
-  } finally {
-    await sandbox.close();
-  }
+  const folder = cells.place(`world-${worlds}`);
+  mkdirSync(folder);
+  prepare(folder);
+  writeWorld(folder);
+  const begin = async (cell: Cell): Promise<void> => {
+    goodRunOf(await cell.run());
+    writeWorld(folder, change.world);
+    await work(cell);
+  };
+  await cells.open(folder, {}, begin, { store: ":memory:" });
 }
 
-function commandIn(world: World, sandbox: string = world.sandbox.url): Place {
-  const { ledger } = world;
-  return { config: configOf(world.folder), sandbox, ledger, environment: sealEnvironment };
-}
-
-async function run(world: World, sandbox?: string): Promise<Ended> {
-  return await runJob(commandIn(world, sandbox));
-}
-
-const failure = z.object({ error: z.object({ code: z.string(), message: z.string(), cure: z.string().min(1) }) });
-
-/** The code that a refusal of the ledger came with; anything else fails the test. */
-function refusalOf(ended: Ended): string {
-  expect(ended.exitCode, ended.stdout + ended.stderr).toBe(exitCodes.ledgerRefused);
-  const { code, message } = failure.parse(JSON.parse(ended.stdout)).error;
-  expect(ended.stderr).toContain(message);
-  expect(ended.stderr).toContain("→");
-  expect(ended.stderr).not.toMatch(/defect|^\s+at /mu);
-  return code;
-}
-
-/** A path that this user cannot write is a mistake of the configuration. */
-function notWritable(ended: Ended): void {
-  expect(ended.exitCode, ended.stdout + ended.stderr).toBe(exitCodes.configuration);
-  const { code, message } = failure.parse(JSON.parse(ended.stdout)).error;
-  expect(code).toBe("config.ledger-not-writable");
-  expect(message).toContain("ledger.path");
+/** The code of a failure that ended with this exit code. */
+function codeOf(ended: Ended, exit: number): string {
+  expect(ended.exitCode, ended.stdout + ended.stderr).toBe(exit);
+  const { error }: Parsed = JSON.parse(ended.stdout);
+  expect(error.cure).not.toBe("");
+  return error.code;
 }
 
 /** The next run does what is left, once; the one after it has nothing to do. */
-async function goesOn(world: World): Promise<void> {
-  goodRunOf(await run(world));
-  expect(
-    await fullCheck({
-      ledger: world.ledger,
-      sandbox: world.sandbox.url,
-      wished: { ...baseWished, ...world.change.wished },
-      personal,
-      secrets,
-      output: [],
-    }),
-  ).toEqual([]);
-  expect(goodRunOf(await run(world)).writingCalls).toBe(0);
+async function goesOn(cell: Cell): Promise<void> {
+  await cell.comesToRest();
+  expect(await cell.wrong(change.wished)).toEqual([]);
 }
 
-/** Attempts that are on the disk: each was recorded before its call left. */
-function attempts(path: string): number {
-  const ledger = new LedgerView(path);
-  try {
-    return ledger.rows(z.object({ id: z.string() }), "select operation_id as id from attempt").length;
-  } finally {
-    ledger.close();
-  }
-}
+const mount = (...words: string[]): boolean => spawnSync("mount", words).status === 0;
 
-/** A run on a disk that has this much room left, in KiB, and what comes after it. */
-async function runWithRoom(room: number): Promise<{ finished: boolean; sent: number }> {
-  let finished = false;
-  let sent = 0;
-  await inWorld(memoryDisk, async (world) => {
-    const before = attempts(world.ledger);
-    const { blocks, bfree, bsize } = statfsSync(world.disk);
-    const used = ((blocks - bfree) * bsize) / 1024;
-    expect(mount("-o", `remount,size=${used + room}k`, world.disk)).toBe(true);
-    const gate = await startGate(world.sandbox.url);
-    const ended = await run(world, gate.url);
-    await gate.close();
-    expect(mount("-o", "remount,size=64m", world.disk)).toBe(true);
-    sent = gate.calls().writing;
-    finished = ended.exitCode === exitCodes.ok;
-    if (!finished) {
-      expect(["ledger.disk-full", "ledger.cannot-write", "ledger.cannot-open"]).toContain(refusalOf(ended));
-      expect(sent).toBeLessThanOrEqual(attempts(world.ledger) - before);
-    }
-    await goesOn(world);
-  });
-  return { finished, sent };
-}
-
-function mount(...words: string[]): boolean {
-  return spawnSync("mount", words).status === 0;
-}
-
-function unmountLater(place: string): void {
-  onTestFinished(() => void spawnSync("umount", ["-l", place]));
-}
-
-function memoryDisk(disk: string): void {
-  if (!mount("-t", "tmpfs", "-o", "size=64m", "tmpfs", disk))
+function memoryDisk(folder: string): void {
+  if (!mount("-t", "tmpfs", "-o", "size=64m", "tmpfs", folder))
     throw new Error("a file system cannot be mounted any more");
-  unmountLater(disk);
+  onTestFinished(() => void spawnSync("umount", ["-l", folder]));
 }
 
 /** Whether this user may mount a file system. */
 function canMount(): boolean {
-  if (process.platform !== "linux") return false;
-  const place = join(folder.path, "mount");
+  const place = cells.place("mount");
   mkdirSync(place);
-  if (!mount("-t", "tmpfs", "tmpfs", place)) return false;
-  return spawnSync("umount", [place]).status === 0;
+  return (
+    process.platform === "linux" && mount("-t", "tmpfs", "tmpfs", place) && spawnSync("umount", [place]).status === 0
+  );
 }
 
 const mountable = canMount();
 
-describe.runIf(!mountable)("a full or read-only disk", () => {
-  it("is NOT tried here, nothing is shown about it: file systems cannot be mounted", () =>
-    expect(mountable).toBe(false));
-});
+it.skipIf(mountable)("a full or read-only disk is NOT tried here: file systems cannot be mounted", () =>
+  expect(mountable).toBe(false),
+);
+
+/** A run on a disk that has this much room left, in KiB; answers what it sent, or undefined where it ended well. */
+async function runWithRoom(room: number): Promise<number | undefined> {
+  let refusedAfter: number | undefined;
+  await inWorld(memoryDisk, async (cell) => {
+    const { blocks, bfree, bsize } = statfsSync(cell.folder);
+    const used = ((blocks - bfree) * bsize) / 1024;
+    expect(mount("-o", `remount,size=${used + room}k`, cell.folder)).toBe(true);
+    const { writingCalls } = cell.sandbox.counts();
+    const ended = await cell.run();
+    const sent = cell.sandbox.counts().writingCalls - writingCalls;
+    expect(mount("-o", "remount,size=64m", cell.folder)).toBe(true);
+    if (ended.exitCode !== exitCodes.ok) {
+      expect(["ledger.disk-full", "ledger.cannot-write", "ledger.cannot-open"]).toContain(
+        codeOf(ended, exitCodes.ledgerRefused),
+      );
+      // Each call that was sent has its intent on the disk.
+      const { operations }: Parsed = await cell.ask("explain", "order", "O2");
+      expect(sent).toBeLessThanOrEqual(operations.newest.flatMap((one: Parsed) => one.attempts).length + 1);
+      refusedAfter = sent;
+    }
+    await goesOn(cell);
+  });
+  return refusedAfter;
+}
 
 describe.runIf(mountable)("a disk", () => {
-  it(
-    "that gets full at any moment of a run: no call without its intent on the disk, and all is done once there is room",
-    { tags: "long" },
-    async () => {
-      const refusals: { room: number; sent: number }[] = [];
-      for (let room = 0; ; room += isFull ? 8 : 112) {
-        const { finished, sent } = await runWithRoom(room);
-        if (finished) break;
-        refusals.push({ room, sent });
-      }
-      expect(refusals.at(0)).toEqual({ room: 0, sent: 0 });
-      expect(Math.max(...refusals.map((refusal) => refusal.sent))).toBeGreaterThan(0);
-    },
-  );
+  it("that gets full at any moment of a run has no call without its intent, and all is done once there is room", async () => {
+    const refusals: number[] = [];
+    for (let room = 0; ; room += isFull ? 8 : 112) {
+      const sent = await runWithRoom(room);
+      if (sent === undefined) break;
+      refusals.push(sent);
+    }
+    expect(refusals.at(0)).toBe(0);
+    expect(Math.max(...refusals)).toBeGreaterThan(0);
+  });
 
-  it("that is read-only is refused before any call", { tags: "long" }, async () => {
-    await inWorld(memoryDisk, async (world) => {
-      expect(mount("-o", "remount,ro", world.disk)).toBe(true);
-      const calls = world.sandbox.counts().calls;
-      notWritable(await run(world));
-      expect(world.sandbox.counts().calls).toEqual(calls);
-      expect(mount("-o", "remount,rw", world.disk)).toBe(true);
-      await goesOn(world);
+  it("that is read-only is refused before any call", async () => {
+    await inWorld(memoryDisk, async (cell) => {
+      expect(mount("-o", "remount,ro", cell.folder)).toBe(true);
+      const { calls } = cell.sandbox.counts();
+      expect(codeOf(await cell.run(), exitCodes.configuration)).toBe("config.ledger-not-writable");
+      expect(cell.sandbox.counts().calls).toEqual(calls);
+      expect(mount("-o", "remount,rw", cell.folder)).toBe(true);
+      await goesOn(cell);
     });
   });
 
-  it("that lets everything be written but the ledger's file is refused before any call", { tags: "long" }, async () => {
-    await inWorld(memoryDisk, async (world) => {
-      expect(mount("--bind", world.ledger, world.ledger)).toBe(true);
-      unmountLater(world.ledger);
-      expect(mount("-o", "remount,ro,bind", world.ledger)).toBe(true);
-      const calls = world.sandbox.counts().calls;
-      notWritable(await run(world));
-      expect(world.sandbox.counts().calls).toEqual(calls);
-      expect(spawnSync("umount", [world.ledger]).status).toBe(0);
-      await goesOn(world);
+  it("that lets everything be written but the ledger's file is refused before any call", async () => {
+    await inWorld(memoryDisk, async (cell) => {
+      expect(mount("--bind", cell.ledger, cell.ledger)).toBe(true);
+      onTestFinished(() => void spawnSync("umount", ["-l", cell.ledger]));
+      expect(mount("-o", "remount,ro,bind", cell.ledger)).toBe(true);
+      const { calls } = cell.sandbox.counts();
+      expect(codeOf(await cell.run(), exitCodes.configuration)).toBe("config.ledger-not-writable");
+      expect(cell.sandbox.counts().calls).toEqual(calls);
+      expect(spawnSync("umount", [cell.ledger]).status).toBe(0);
+      await goesOn(cell);
     });
   });
 });
 
-/** Holds the ledger's write lock, as another program does that works on the file. */
-function lockedBy(path: string): { free: () => void } {
-  const other = new Database(path);
+/** Another program, which works on the file, has its lock from the answer to E5 on. */
+async function lockedMeanwhile(cell: Cell, free: (lock: { end: () => void }, program: Promise<Ended>) => void) {
+  const stop = cell.stopsAt("E5", "after");
+  const { ended } = startCrmSync(cell.ownPlace, "--json", "run", "everything");
+  await stop.reached;
+  const other = new Database(cell.ledger);
   other.exec("begin immediate");
-  return {
-    free() {
-      if (!other.open) return;
-      other.exec("rollback");
-      other.close();
-    },
+  const end = (): void => {
+    other.exec("rollback");
+    other.close();
   };
+  stop.goOn();
+  free({ end }, ended);
+  const result = await ended;
+  cell.followsTheMachine();
+  return result;
 }
 
 describe("a ledger that another program has locked since a call was on its way", () => {
-  it("for 3 s: the run waits and does everything", { tags: "long" }, async () => {
+  it("is waited for", async () => {
     await inWorld(
       () => {},
-      async (world) => {
-        const gate = await startGate(world.sandbox.url, {
-          after(call) {
-            if (!call.writes || call.before > 0) return;
-            const lock = lockedBy(world.ledger);
-            setTimeout(() => lock.free(), 3_000);
-          },
-        });
-        try {
-          const ended = await startCrmSync(commandIn(world, gate.url), "--json", "run", "everything").ended;
-          goodRunOf(ended);
-        } finally {
-          await gate.close();
-        }
-        await goesOn(world);
+      async (cell) => {
+        goodRunOf(await lockedMeanwhile(cell, ({ end }) => void setTimeout(end, 500)));
+        await goesOn(cell);
       },
     );
   });
 
-  it(
-    `for ${isFull ? "60 s" : "longer than it waits"}: the run says so and sends nothing more, and so does every run until it is free`,
-    { tags: "long" },
-    async () => {
-      await inWorld(
-        () => {},
-        async (world) => {
-          let lock: ReturnType<typeof lockedBy> | undefined;
-          const gate = await startGate(world.sandbox.url, {
-            after(call) {
-              if (call.writes && lock === undefined) lock = lockedBy(world.ledger);
-            },
-          });
-          try {
-            const first = await startCrmSync(commandIn(world, gate.url), "--json", "run", "everything").ended;
-            const lockedAt = performance.now();
-            expect(refusalOf(first)).toBe("ledger.busy");
-            expect(gate.calls().writing).toBe(1);
-            const calls = gate.calls().all;
-            for (const until = lockedAt + (isFull ? 50_000 : 0); performance.now() < until;) {
-              const again = await startCrmSync(commandIn(world, gate.url), "--json", "run", "everything").ended;
-              expect(refusalOf(again)).toBe("ledger.busy");
-              await sleep(100);
-            }
-            expect(gate.calls().all).toBe(calls);
-          } finally {
-            lock?.free();
-            await gate.close();
-          }
-          await goesOn(world);
-        },
-      );
-    },
-  );
+  // SQLite waits ten seconds.
+  it.runIf(isFull)("is not waited for without end, and nothing more is sent", async () => {
+    await inWorld(
+      () => {},
+      async (cell) => {
+        const { writingCalls } = cell.sandbox.counts();
+        const ended = await lockedMeanwhile(cell, ({ end }, program) => void program.then(end));
+        expect(codeOf(ended, exitCodes.ledgerRefused)).toBe("ledger.busy");
+        // The asset numbers and the order.
+        expect(cell.sandbox.counts().writingCalls - writingCalls).toBeLessThanOrEqual(3);
+        await goesOn(cell);
+      },
+    );
+  });
 });
 
 describe("a migration that is killed in the middle", () => {
-  const script = join(import.meta.dirname, "killed-migration.ts");
-  const killIn = (ledger: string, which: string): void => {
-    const ended = spawnSync(process.execPath, [script, ledger, which], { encoding: "utf8" });
-    expect(ended.signal, ended.stderr).toBe("SIGKILL");
-  };
-
-  it("leaves a ledger that was in use as it was", { tags: "long" }, async () => {
+  it("leaves a ledger that was in use as it was", async () => {
     await inWorld(
       () => {},
-      async (world) => {
-        const before = dumpOf(world.ledger);
-        killIn(world.ledger, "next");
-        expect(dumpsDiffer(before, dumpOf(world.ledger))).toEqual([]);
-        await goesOn(world);
+      async (cell) => {
+        const before = dumpOf(cell.ledger);
+        const script = join(import.meta.dirname, "killed-migration.ts");
+        expect(spawnSync(process.execPath, [script, cell.ledger]).signal).toBe("SIGKILL");
+        expect(dumpsDiffer(before, dumpOf(cell.ledger))).toEqual([]);
+        await goesOn(cell);
       },
     );
-  });
-
-  it("leaves a new ledger to be made by the next command", { tags: "long" }, async () => {
-    const path = join(folder.path, "new-world");
-    writeWorld(path);
-    killIn(ledgerOf(path), "first");
-    expect(existsSync(ledgerOf(path))).toBe(true);
-    const sandbox = await newSandbox();
-    try {
-      const command = { config: configOf(path), sandbox: sandbox.url, ledger: ledgerOf(path) };
-      goodRunOf(await runJob({ ...command, environment: sealEnvironment }));
-      expect(sandbox.state()).toMatchObject({ enterprises: 1, assignments: 1 });
-    } finally {
-      await sandbox.close();
-    }
   });
 });

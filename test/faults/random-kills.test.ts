@@ -6,115 +6,137 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import pLimit from "p-limit";
-import { describe, expect, it } from "vitest";
-import { newSandbox } from "../support/world/start.ts";
+import { afterAll, describe, expect, it } from "vitest";
+import type { EndpointId } from "../../src/sandbox/endpoints.ts";
 import { callerOf, createEnterprise } from "../sandbox/caller.ts";
 import type { Enterprise } from "../sandbox/caller.ts";
 import { Draws } from "../simulation/timeline.ts";
-import { startGate } from "../support/gate.ts";
-import { temporaryFolder } from "../support/northwind.ts";
-import { compileCache } from "../support/process.ts";
-import { sizes } from "../support/sizes.ts";
-import { KilledWorld } from "./killed-program.ts";
+import { Cells } from "../support/cells.ts";
+import type { Cell } from "../support/cells.ts";
+import type { Parsed } from "../support/cli.ts";
+import { killAtStep } from "../support/killed-at.ts";
+import { compileCache, startCrmSync } from "../support/process.ts";
+import { isFull, sizes } from "../support/sizes.ts";
+import { platformOf, writeWorld } from "../support/world/small.ts";
+import { GrowingCrm } from "./growing-crm.ts";
 
 /**
- * The program is killed with SIGKILL at random moments, again and again, while its CRM keeps changing. Each world is
- * independent: its own seed, CRM, ledger, and a platform in a process of its own.
+ * The program is killed with SIGKILL at random moments, again and again, while its CRM keeps changing. The seed says
+ * what changes and at which call or step the kill comes.
  */
-const kills = Number(process.env["KILLS"] ?? sizes.kills);
 const killsPerWorld = 25;
-/** Kills that meet nothing on its way show nothing: at least this share of them has to, or it is killed more often. */
-const leastSending = 0.4;
-/** Of a few kills chance decides what they meet, so that there may be more of them. */
-const mostKills = (wished: number): number => Math.max(2 * wished, 60);
+const worlds = Array.from({ length: Math.ceil(sizes.kills / killsPerWorld) }, (_, index) => [index + 1] as const);
+const editsPerKill = 6;
 
-const worlds = Array.from({ length: Math.ceil(kills / killsPerWorld) }, (_, index) => ({
-  seed: index + 1,
-  kills: Math.min(killsPerWorld, kills - index * killsPerWorld),
-  /** Every other platform carries some calls out long after their caller was killed. */
-  platform: index % 2 === 0 ? ("prompt" as const) : ("late" as const),
-}));
-const twoAtOnce = pLimit(2);
+const settings = {
+  CRM_SYNC__assumptions__poolBatch: "3",
+  // What kills hold up adds up, and no limit is meant here.
+  CRM_SYNC__limits__revokes__enterprise__floor: "1000000",
+  CRM_SYNC__limits__revokes__run__floor: "1000000",
+};
 
-describe.concurrent("killed with SIGKILL at random moments of a long run,", () => {
-  it.for(worlds)(
-    "nothing is done twice and nothing is lost (seed $seed, $kills kills, a $platform platform)",
-    { timeout: 900_000 },
-    async ({ seed, kills: wished, platform }, { annotate }) => {
-      await twoAtOnce(async () => {
-        const folder = temporaryFolder();
-        const world = await KilledWorld.start(folder.path, platform, seed);
-        const { tally } = world;
-        try {
-          const enough = (): boolean => tally.kills >= wished && tally.sending / wished >= leastSending;
-          while (!enough() && tally.endedFirst <= mostKills(wished) && tally.kills < mostKills(wished))
-            expect(await world.killOnce()).toEqual([]);
-          expect(await world.comeToTheEnd()).toEqual([]);
-          expect(tally.kills).toBeGreaterThanOrEqual(wished);
-          expect(tally.sending / wished).toBeGreaterThanOrEqual(leastSending);
-          await annotate(tally.text);
-        } catch (error) {
-          throw new Error(`seed ${seed}: ${tally.text}`, { cause: error });
-        } finally {
-          await world.close();
-          folder.remove();
-        }
-      });
-    },
-  );
+const writes = ["E2", "E4", "E5", "E9", "M1", "M9"] as const satisfies EndpointId[];
+const words = ["--json", "run", "everything"];
+
+/** Starts a run and kills it at a random moment; false where it ended before that. */
+async function killedOnce(cell: Cell, draws: Draws): Promise<boolean> {
+  const kind = draws.fraction();
+  if (kind < 0.15) return (await killAtStep(cell, draws.whole(1, 60), ...words)).signal === "SIGKILL";
+  const when = draws.chance(0.5) ? "before" : "after";
+  const stop =
+    kind < 0.3
+      ? cell.stopsAt("*", when, draws.whole(1, 30))
+      : cell.stopsAt(draws.pick(writes) ?? "E5", when, draws.whole(1, 3));
+  const running = startCrmSync(cell.ownPlace, ...words);
+  await Promise.race([stop.reached, running.ended]);
+  running.child.kill("SIGKILL");
+  const ended = await running.ended;
+  // What the killed program had written reaches the platform after its death.
+  stop.goOn();
+  cell.output.push(ended.stdout, ended.stderr);
+  cell.followsTheMachine();
+  return ended.signal === "SIGKILL";
+}
+
+/** At most one operation of a customer is in doubt, and the audit record is whole; answers how many there are. */
+async function inDoubt(cell: Cell): Promise<number> {
+  const open: Parsed[] = (await cell.ask("settle", "list")).filter(({ state }: Parsed) => state !== "parked");
+  const customers = open.map(({ customer }) => customer.id);
+  expect(customers, "more than one operation of a customer is open").toEqual([...new Set(customers)]);
+  expect((await cell.carryOut("audit", "verify")).exitCode).toBe(0);
+  return open.length;
+}
+
+const cells = new Cells();
+afterAll(() => cells.remove());
+
+describe("a program that is killed at random moments of a long run", () => {
+  it.each(worlds)("does nothing twice and loses nothing (seed %i)", async (seed) => {
+    const draws = new Draws(seed);
+    const crm = new GrowingCrm(draws, 4);
+    const folder = cells.place(`world-${seed}`);
+    writeWorld(folder, crm.world());
+    await cells.open(folder, settings, async (cell) => {
+      let [kills, doubts] = [0, 0];
+      for (let starts = 0; kills < Math.min(sizes.kills, killsPerWorld) && starts < 3 * killsPerWorld; starts += 1) {
+        if (await killedOnce(cell, draws)) kills += 1;
+        if ((await inDoubt(cell)) > 0) doubts += 1;
+        for (let edits = 0; edits < editsPerKill; edits += 1) crm.edit();
+        writeWorld(folder, crm.world());
+      }
+      expect(doubts, "kills that left something in doubt").toBeGreaterThan(kills / 3);
+      // The first E2 of a ledger waits for a person where it is in doubt: that E3 would show it is not proven yet.
+      await cell.decide(() => cell.done("E2") > 0);
+      await cell.comesToRest();
+      const wished = crm.wished();
+      expect(await cell.wrong(wished)).toEqual([]);
+      expect([cell.done("E2"), cell.done("E5")]).toEqual([wished.enterprises, wished.orders]);
+    });
+    expect(crm.differences(platformOf(folder))).toEqual([]);
+  });
 });
 
-describe("the same kills, at a naive script that writes down what was answered,", () => {
-  const seed = 1;
-  const naiveKills = Math.min(killsPerWorld, kills);
-  const leastTwice = 4 * naiveKills;
+describe.runIf(isFull)("the same kills, at a naive script that writes down what was answered,", () => {
+  const kills = 25;
+  const leastTwice = 100;
   /** Calls that the script has under way at once. */
   const lanes = 16;
   const mostAnswered = 32;
 
-  it(`make at least ${leastTwice} duplicates, and the platform shows them (seed ${seed}, ${naiveKills} kills)`, async ({
-    annotate,
-  }) => {
-    const folder = temporaryFolder();
-    const sandbox = await newSandbox();
-    const draws = new Draws(seed);
-    /**
-     * After so many answers of this process the platform is silent; the kill comes when so many calls are done there
-     * and not answered.
-     */
-    let answers = Infinity;
-    let unanswered = 0;
+  it(`make at least ${leastTwice} duplicates in ${kills} kills, and the platform shows them`, async () => {
+    const folder = cells.place("naive");
+    writeWorld(folder);
+    const draws = new Draws(1);
+    let [answers, unanswered] = [Infinity, 0];
     let kill = (): void => {};
-    const gate = await startGate(sandbox.url, {
-      async after() {
-        answers -= 1;
-        if (answers >= 0) return;
-        unanswered -= 1;
-        if (unanswered === 0) kill();
-        await new Promise(() => {});
-      },
-    });
-    try {
-      const paths = ["orders.ndjson", "enterprises.json", "progress"].map((name) => join(folder.path, name));
+    /** After so many answers the platform is silent; the kill comes when so many calls are done and not answered. */
+    const gate = async (_operation: EndpointId, when: "before" | "after"): Promise<void> => {
+      if (when === "before") return;
+      answers -= 1;
+      if (answers >= 0) return;
+      unanswered -= 1;
+      if (unanswered === 0) kill();
+      await new Promise(() => {});
+    };
+    const work = async ({ sandbox }: Cell): Promise<void> => {
+      const paths = ["orders.ndjson", "enterprises.json", "progress"].map((name) => join(folder, `naive-${name}`));
       const [orders = "", enterprises = ""] = paths;
       const caller = callerOf(sandbox.url);
       const made: Record<string, Enterprise> = {};
       for (const id of ["C1", "C2", "C3"]) made[id] = await createEnterprise(caller, id);
       writeFileSync(enterprises, JSON.stringify(made));
-      const rows = Array.from({ length: naiveKills * (mostAnswered + lanes) }, (_, index) => ({
+      const rows = Array.from({ length: kills * (mostAnswered + lanes) }, (_, index) => ({
         id: `O${index}`,
         customer: `C${(index % 3) + 1}`,
         assets: [{ id: `A${index}`, product: `P-A${index}` }],
       }));
       writeFileSync(orders, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
-
       const start = () =>
-        spawn(process.execPath, [join(import.meta.dirname, "naive-script.ts"), gate.url, ...paths], {
+        spawn(process.execPath, [join(import.meta.dirname, "naive-script.ts"), sandbox.url, ...paths], {
           stdio: ["ignore", "ignore", "inherit"],
           env: { PATH: process.env["PATH"] ?? "", NODE_COMPILE_CACHE: compileCache },
         });
-      for (let number = 1; number <= naiveKills; number += 1) {
+      for (let number = 1; number <= kills; number += 1) {
         answers = draws.whole(0, mostAnswered);
         unanswered = draws.whole(1, lanes);
         const script = start();
@@ -123,16 +145,11 @@ describe("the same kills, at a naive script that writes down what was answered,"
       }
       answers = Infinity;
       expect(await once(start(), "exit")).toEqual([0, null]);
-      const placed = Object.values(sandbox.state().orders);
-      expect(placed).toHaveLength(rows.length);
-      const twice = placed.reduce((sum, order) => sum + order.calls - 1, 0);
-      await annotate(`${twice} duplicates in ${naiveKills} kills`);
-      expect(twice).toBeGreaterThanOrEqual(leastTwice);
+      const all = Object.values(sandbox.state().orders);
+      expect(all).toHaveLength(rows.length);
+      expect(all.reduce((sum, order) => sum + order.calls - 1, 0)).toBeGreaterThanOrEqual(leastTwice);
       expect(sandbox.duplicates().orders.length).toBeGreaterThanOrEqual(leastTwice);
-    } finally {
-      await gate.close();
-      await sandbox.close();
-      folder.remove();
-    }
+    };
+    await cells.open(folder, {}, work, { gate });
   });
 });

@@ -25,9 +25,10 @@ const post: TransportRequest = {
   body: "{}",
 };
 
-test("a request that was given up while it waited for a connection never leaves", { tags: "long" }, async () => {
+test("a request that was given up while it waited for a connection never leaves", async () => {
+  const { promise: given, resolve: giveUp } = Promise.withResolvers<void>();
   const service = await startService((seen) =>
-    seen.path === "/slow" ? (response) => void setTimeout(() => response.end("{}"), 150) : success(null),
+    seen.path === "/slow" ? (response) => void given.then(() => response.end("{}")) : success(null),
   );
   const transport = transportTo(service.url, 60_000);
   const stop = new AbortController();
@@ -35,6 +36,7 @@ test("a request that was given up while it waited for a connection never leaves"
   const waiting = transport.send({ ...post, path: "/given-up", signal: stop.signal });
   stop.abort();
   await expect(waiting).rejects.toMatchObject({ written: false, reason: "stopped" });
+  giveUp();
   await slow;
   await transport.send({ ...post, path: "/after" });
   expect(service.seen.map((seen) => seen.path)).toEqual(["/slow", "/after"]);

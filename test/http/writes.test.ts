@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
-import { setTimeout as pause } from "node:timers/promises";
+import { setImmediate as turn } from "node:timers/promises";
 import { z } from "zod";
 import { describe, expect, test } from "vitest";
 
@@ -60,7 +60,7 @@ describe("a write that succeeded", () => {
       const client = startClient("order-service", service.url);
       let seenWhenSending = -1;
       const beforeSending = async (): Promise<void> => {
-        for (let waits = 0; waits < 25 && service.seen.length === 0; waits += 1) await pause(20);
+        for (let turns = 0; turns < 100 && service.seen.length === 0; turns += 1) await turn();
         seenWhenSending = service.seen.length;
       };
       await client.write({ ...createCall, body, beforeSending });
@@ -97,8 +97,7 @@ describe("a write with an unclear answer is unknown and never sent again", () =>
     "a connection closed without an answer": (response) => response.socket?.destroy(),
     "a connection closed inside the answer": (response) => {
       response.writeHead(200, { "content-length": "100" });
-      response.write('{"code":0,');
-      setTimeout(() => response.socket?.destroy(), 5);
+      response.write('{"code":0,', () => response.socket?.destroy());
     },
     silence: () => undefined,
     "one byte and then nothing": (response) => void response.writeHead(200).write("{"),
@@ -262,7 +261,7 @@ describe("a write that was not sent", () => {
     const stop = new AbortController();
     const service = await startService(() => (response) => {
       stop.abort();
-      setTimeout(() => response.end('{"code":0,"message":"success","data":{"enterpriseGlobalId":"e1"}}'), 20);
+      setImmediate(() => response.end('{"code":0,"message":"success","data":{"enterpriseGlobalId":"e1"}}'));
     });
     const client = startClient("order-service", service.url);
     expect(await client.write({ ...createCall, body, signal: stop.signal })).toMatchObject({ kind: "done" });
@@ -289,7 +288,7 @@ describe("the permit of a write", () => {
         asked += 1;
         open += 1;
         most = Math.max(most, open);
-        await pause(2);
+        await turn();
       };
       const done = (): void => {
         open -= 1;
@@ -302,7 +301,7 @@ describe("the permit of a write", () => {
 
   test("comes before the intent, and is kept until the outcome is recorded: no more intents are open than calls are allowed", async () => {
     const service = await startService(() => (response) => {
-      setTimeout(() => response.end('{"code":0,"message":"success","data":{"enterpriseGlobalId":"e1"}}'), 5);
+      setImmediate(() => response.end('{"code":0,"message":"success","data":{"enterpriseGlobalId":"e1"}}'));
     });
     const client = startClient("order-service", service.url, { callsAtOnce: 3 });
     const counted = intents();
@@ -310,7 +309,7 @@ describe("the permit of a write", () => {
       Array.from({ length: 12 }, async () => {
         const { done, ...permit } = counted.of();
         const outcome = await client.write({ ...createCall, body, ...permit });
-        await pause(10);
+        await turn();
         done();
         return outcome.kind;
       }),
@@ -335,7 +334,7 @@ describe("the permit of a write", () => {
     expect(await waiting).toEqual({ kind: "not-sent", reason: expect.stringContaining("HTTP 502") });
     const stopped = startClient("order-service", service.url, { callsAtOnce: 1 });
     const { done: doneLater, ...second } = counted.of();
-    const held = stopped.write({ ...createCall, body, ...second }).finally(() => setTimeout(doneLater, 10));
+    const held = stopped.write({ ...createCall, body, ...second }).finally(() => setImmediate(doneLater));
     const queued = stopped.write({ ...createCall, body, ...counted.of(), signal: stop.signal });
     stop.abort();
     expect((await held).kind).toBe("unknown");
@@ -350,13 +349,13 @@ describe("the permit of a write", () => {
     const service = await startService(() => success({ enterpriseGlobalId: "e1" }));
     const client = startClient("order-service", service.url, { callsAtOnce: 1 });
     const stopping = async (): Promise<void> => {
-      await pause(5);
+      await turn();
       stop.abort();
     };
     const outcome = await client.write({ ...createCall, body, beforeSending: stopping, signal: stop.signal });
     expect(outcome).toEqual({ kind: "not-sent", reason: "stopped before it was sent" });
     const refusing = async (): Promise<void> => {
-      await pause(1);
+      await turn();
       throw new Error("another run has taken the ledger over");
     };
     await expect(client.write({ ...createCall, body, beforeSending: refusing })).rejects.toThrow(

@@ -4,7 +4,7 @@ import { amendedSides } from "../../src/inquiry/amended-orders.ts";
 import type { StepRow } from "../../src/inquiry/amended-orders.ts";
 import { stored } from "../../src/ledger/database/stored.ts";
 import type { DesiredOrder } from "../../src/operation/desired.ts";
-import { amend, line, placedOrders, rule } from "../scenarios/life/placed-orders.ts";
+import { amend, line, placedOrders, rule } from "../support/world/placed-orders.ts";
 import type { World } from "../support/cli.ts";
 import { statementRows } from "../support/statement-rows.ts";
 import { asset, bundle, product } from "../support/world/instances.ts";

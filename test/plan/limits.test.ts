@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { PolicyWord } from "../../src/operation/policy.ts";
 import { noWeight, takenThings } from "../../src/operation/taking.ts";
 import type { TakenThing } from "../../src/operation/taking.ts";
-import { allowedBy, holdOf, judgeTakings, withoutHeld } from "../../src/plan/limits.ts";
+import { allowedBy, holdOf, isLimit, judgeTakings, withoutHeld } from "../../src/plan/limits.ts";
 import type { Counts, HeldFor, Taking, TakingLimits, TakingRule, Windows } from "../../src/plan/limits.ts";
 import { limitsSettingsSchema } from "../../src/run/run-settings.ts";
 import { asset, product } from "../support/world/instances.ts";
@@ -141,6 +141,20 @@ describe("the limit of one enterprise: 5, or 5 % of what is live there", () => {
     expect([of(3), of(4)]).toEqual([
       ["a released", "a released"],
       ["a held by enterprise", "a held by enterprise"],
+    ]);
+  });
+
+  it("counts what its kind counts of a thing, whatever it weighs", () => {
+    const of = (count: number) =>
+      judged([{ takings: [taking("a", { count, weight: noWeight })], live: {} }], 1_000_000);
+    expect([of(5), of(6)]).toEqual([["a released"], ["a held by enterprise"]]);
+  });
+
+  it("holds nothing that takes nothing away", () => {
+    const harmless = taking("a", { thing: undefined, count: 0, weight: noWeight, hash: "harmless" });
+    expect(judged([{ takings: [taking("a", { count: 6 }), harmless], live: {} }], 1_000_000)).toEqual([
+      "a held by enterprise",
+      "a released",
     ]);
   });
 
@@ -302,9 +316,15 @@ describe.each([
   });
 
   it("stops nothing in a run that takes nothing of what is over it", () => {
-    expect(judged([destruction("a", 3, 10)], 1_000_000, { windows: before("products", 10_000) })).toEqual([
-      "a released",
-    ]);
+    const around = { windows: before("products", 10_000), all: { products: 0 } };
+    expect(judged([destruction("a", 3, 10)], 1_000_000, around)).toEqual(["a released"]);
+  });
+
+  it("says nothing of what went before where nothing did", () => {
+    const enough = { floor: 1_000, share: 0 };
+    const limits = { ...defaults, enterprise: enough, run: enough, [scope]: { floor: 1, share: 0 } };
+    const [why] = heldOf([destruction("a", 2, 10)], { limits, all: { seats: 1_000 } }).values();
+    expect(why?.explanation).toContain(`seats would be taken away within ${span}; 1 are allowed`);
   });
 });
 
@@ -349,14 +369,36 @@ describe("what a policy holds", () => {
         },
       );
     expect([added(false), added(true)]).toEqual([["a held by policy"], ["a released"]]);
+    const harmless = taking("a", { thing: undefined, count: 0, weight: noWeight, hash: "h" });
+    expect(heldOf([{ takings: [harmless], live: {} }], { rule: words("hold") }).get("h")?.explanation).toBe(
+      "the CRM no longer has it; policies.seats.revoked is hold",
+    );
   });
 
-  it("is outranked by what has to be approved alone, and by a record that goes to and fro", () => {
+  it("says of how many it holds how many there are", () => {
+    expect([...heldOf([destruction("a", 1, 4)], { rule: words("hold") }).values()]).toMatchObject([
+      { count: 1, allowed: 0, total: 4 },
+    ]);
+  });
+
+  it("holds nothing that no policy rules", () => {
+    const free = { takings: [taking("a", { policy: undefined })], live: { seats: 10 } };
+    expect(judged([free], 1_000, { rule: words("hold") })).toEqual(["a released"]);
+  });
+
+  it("is outranked by what is approved alone, by a record that goes to and fro, and by what a rebuild forgot", () => {
     const items = [
       { takings: [taking("a", { hash: "alone", alone: true })], live: {} },
       { takings: [taking("b", { hash: "flips", flips: "the CRM changed order crm/1 to and fro 5 times" })], live: {} },
+      { takings: [taking("c", { hash: "rebuilt", rebuilt: true })], live: {} },
     ];
-    expect(judged(items, 0)).toEqual(["a held by operation", "b held by flips"]);
+    expect(judged(items, 0)).toEqual(["a held by operation", "b held by flips", "c held by rebuilt"]);
+    expect(heldOf(items).get("alone")?.explanation).toBe(
+      "the CRM no longer has it: 1 seat; each operation of this kind (revoke-assets) is approved alone",
+    );
+    expect(heldOf(items).get("rebuilt")?.explanation).toMatch(
+      /^the CRM no longer has it: 1 seat; the ledger was built anew, and .* rejected this, /u,
+    );
     expect(heldOf(items).get("flips")?.explanation).toBe(
       "the CRM changed order crm/1 to and fro 5 times; the CRM no longer has it: 1 seat",
     );
@@ -381,7 +423,19 @@ describe("what one hold says", () => {
     expect(holdOf([why("policy", "p")], weight).explanation).toBe("p");
   });
 
+  it("has the scope of the widest sum, and of a single record last", () => {
+    const scopes = ["enterprise", "run", "day", "week", "policy", "operation", "flips", "rebuilt"] as const;
+    for (const [at, scope] of scopes.entries())
+      for (const narrower of scopes.slice(at + 1))
+        expect(holdOf([why(narrower, "n"), why(scope, "w")], noWeight), `${scope} before ${narrower}`).toMatchObject({
+          scope,
+        });
+    expect(scopes.filter(isLimit)).toEqual(["enterprise", "run", "day", "week"]);
+  });
+
   it("spells out three reasons and counts the others", () => {
+    const three = ["a", "b", "c"].map((text) => why("policy", text));
+    expect(holdOf(three, noWeight).explanation).toBe("a; b; c");
     const reasons = ["a", "b", "c", "d", "e"].map((text) => why("policy", text));
     expect(holdOf(reasons, noWeight).explanation).toBe("a; b; c; 2 more for reasons of this kind");
   });
@@ -458,5 +512,8 @@ describe("while revokes are held", () => {
   it("and where there is none, everything goes on", () => {
     const harmless = planned.operations.filter((item) => item.takesAway === 0);
     expect(withoutHeld(harmless, new Set())).toEqual(harmless);
+    expect(withoutHeld(planned.operations, new Set()), "what is free goes with what needs it").toEqual(
+      planned.operations,
+    );
   });
 });

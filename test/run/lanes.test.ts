@@ -1,4 +1,4 @@
-import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as turn } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { mostBeside, workInLanes } from "../../src/run/lanes.ts";
 
@@ -12,7 +12,7 @@ it("takes so many at once as there are lanes, and each of them once", async () =
   const [done, counts] = [[] as number[], { now: 0, most: 0 }];
   await workInLanes(each([1, 2, 3, 4, 5, 6, 7]), { lanes: 3, stopped: going }, async (item) => {
     counts.most = Math.max(counts.most, (counts.now += 1));
-    await sleep(1);
+    await turn();
     counts.now -= 1;
     done.push(item);
   });
@@ -43,8 +43,8 @@ it("a lane goes on beside work that calls it free, and all of it has ended in th
   });
   let over = false;
   void all.then(() => (over = true));
-  await expect.poll(() => begun).toEqual([1, 2, 3]);
-  await sleep(2);
+  for (let turns = 0; turns < 5; turns += 1) await turn();
+  expect(begun).toEqual([1, 2, 3]);
   expect([done, over]).toEqual([[], false]);
   disk.resolve();
   await all;
@@ -78,14 +78,14 @@ it("throws what a piece of work threw, while others still go on, and takes nothi
   });
   await expect(all).rejects.toThrow("the disk is full");
   long.resolve();
-  await sleep(5);
+  for (let turns = 0; turns < 5; turns += 1) await turn();
   expect(begun).toEqual([1, 2]);
 });
 
 it("throws what comes up after its lane was free", async () => {
   const all = workInLanes(each([1, 2]), { lanes: 1, stopped: going }, async (item, free) => {
     free();
-    await sleep(item);
+    for (let turns = 0; turns < item; turns += 1) await turn();
     if (item === 1) throw new Error("the commit failed");
   });
   await expect(all).rejects.toThrow("the commit failed");

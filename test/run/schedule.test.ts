@@ -251,9 +251,11 @@ describe("the schedule", () => {
 
   it("stops cleanly in the middle of a run: tells it, waits for it, takes no further fire time", async () => {
     let ended = false;
+    const begun = Promise.withResolvers<void>();
     const here = world([job("a", "*/5 * * * *"), job("b", "*/5 * * * *")], "2026-01-01T00:04:00Z", {
       async execute(run) {
-        await new Promise<void>((resolve) => run.signal.addEventListener("abort", () => setTimeout(resolve, 20)));
+        begun.resolve();
+        await new Promise<void>((resolve) => run.signal.addEventListener("abort", () => setImmediate(resolve)));
         ended = true;
         return "done" as const;
       },
@@ -261,7 +263,8 @@ describe("the schedule", () => {
     await here.schedule.tick();
     here.clock.pass(minute);
     const turn = here.schedule.tick();
-    await expect.poll(() => here.runs).toHaveLength(1);
+    await begun.promise;
+    expect(here.runs).toHaveLength(1);
     expect((await here.schedule.state())[0]).toMatchObject({
       job: "a",
       running: true,

@@ -4,6 +4,7 @@ import { assetIds, createEnterprise, started } from "./caller.ts";
 import type { Caller, Parsed, Reply } from "./caller.ts";
 import type { FaultRule } from "../../src/sandbox/faults.ts";
 import type { Sandbox, SandboxOptions } from "../../src/sandbox/sandbox.ts";
+import { clockAt } from "../support/guarded.ts";
 import { HeldClock } from "../support/world/start.ts";
 
 const take = (caller: Caller, options: { signal?: AbortSignal } = {}) =>
@@ -80,10 +81,15 @@ test("appliedLate: a call that is refused when its time comes leaves nothing", a
 });
 
 test("slow: the reply is whole, only later", async () => {
-  const begun = performance.now();
-  const met = await meet({ fault: "slow", delayMs: 60 });
-  expect(met).toMatchObject({ reply: { status: 200, code: 0, data: ["8000000001"] }, applied: true });
-  expect(performance.now() - begun).toBeGreaterThan(55);
+  const clock = new HeldClock();
+  const { sandbox, ...caller } = await started({ clock });
+  sandbox.faults.add({ operation: "E9", fault: "slow", delayMs: 60 });
+  let answered = false;
+  const reply = take(caller).finally(() => (answered = true));
+  await expect.poll(() => sandbox.counts().faulted).toBe(1);
+  expect(answered).toBe(false);
+  clock.release();
+  expect(await reply).toMatchObject({ code: 0, data: ["8000000001"] });
 });
 
 test.each([false, true])("code500: a business error with a text as code, applied %s", async (applied) => {
@@ -275,13 +281,16 @@ test("a sandbox that takes no connections gives ECONNREFUSED, and takes them aga
   expect((await take(caller)).data).toEqual(["8000000002"]);
 });
 
-test("a latency lies on both sides of the effect", { tags: "long" }, async () => {
-  const { sandbox, ...caller } = await started({ latencyMs: 200 });
-  const reply = take(caller);
-  await expect.poll(() => sandbox.state().shellNumbers, { interval: 5 }).toBe(1);
+test("a latency lies on both sides of the effect", async () => {
+  const clock = clockAt(0);
+  const { sandbox, ...caller } = await started({ clock, latencyMs: 200 });
   let answered = false;
-  void reply.then(() => (answered = true));
-  await Promise.resolve();
+  const reply = take(caller).finally(() => (answered = true));
+  await expect.poll(() => sandbox.counts().calls).toEqual({ E9: 1 });
+  expect([sandbox.state().shellNumbers, answered]).toEqual([0, false]);
+  clock.move(200);
+  await expect.poll(() => sandbox.state().shellNumbers).toBe(1);
   expect(answered).toBe(false);
+  clock.move(200);
   expect((await reply).code).toBe(0);
 });

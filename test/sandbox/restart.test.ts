@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { request } from "undici";
+import { clockAt } from "../support/guarded.ts";
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemRandomness } from "../../src/base/ids.ts";
@@ -101,13 +102,19 @@ test("SIGTERM ends the process with 0, also while a call is held", { tags: "long
 });
 
 test("a caller that is killed after its request was written leaves the effect behind", { tags: "long" }, async () => {
-  const { sandbox } = await started({ latencyMs: 100 });
+  const clock = clockAt(0);
+  const { sandbox } = await started({ clock, latencyMs: 100 });
   const script = `fetch("${sandbox.url}/order/api/order/v1/shellnums?g_nonce=n", { method: "POST", body: '{"size":1}',
     headers: { authorization: "Bearer sandbox-app-token", "content-type": "application/json" } })`;
   const child = spawn(process.execPath, ["-e", script], { stdio: "ignore" });
   await expect.poll(() => sandbox.counts().calls, { interval: 2 }).toEqual({ E9: 1 });
   child.kill("SIGKILL");
-  await expect.poll(() => sandbox.state().shellNumbers).toBe(1);
+  await expect
+    .poll(() => {
+      clock.move(100);
+      return sandbox.state().shellNumbers;
+    })
+    .toBe(1);
 });
 
 test("a request that breaks off in the middle is no call that is applied", async () => {

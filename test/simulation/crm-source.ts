@@ -23,19 +23,11 @@ const maps = {
 export const readingMoods = ["whole", "cut", "shrunk", "empty", "down"] as const;
 export type ReadingMood = (typeof readingMoods)[number];
 
-/**
- * Streams of the CRM as a source in memory. `mood` says how each of them is read; `truth` is told what each reading
- * said.
- */
-export function companySource(
-  company: Company,
-  truth: Truth,
-  options: { name: string; streams: readonly Stream[]; mood: (stream: Stream) => ReadingMood },
-): Source {
-  const { name, mood } = options;
+/** What a source in memory is beside what it reads: its rows are those of an export, and mapped as they are. */
+export function mappedSource({ name, streams: own }: Pick<Source, "name" | "streams">): Omit<Source, "read"> {
   return {
     name,
-    streams: options.streams,
+    streams: own,
     check: () => Promise.resolve(undefined),
     wholeEveryMs: () => undefined,
     endReading: () => Promise.resolve(),
@@ -50,6 +42,21 @@ export function companySource(
         fingerprint: hashOf([stream]),
         question: stream,
       }),
+  };
+}
+
+/**
+ * Streams of the CRM as a source in memory. `mood` says how each of them is read; `truth` is told what each reading
+ * said.
+ */
+export function companySource(
+  company: Company,
+  truth: Truth,
+  options: { name: string; streams: readonly Stream[]; mood: (stream: Stream) => ReadingMood },
+): Source {
+  const { mood } = options;
+  return {
+    ...mappedSource(options),
     async *read(stream) {
       const all = company.records(stream).map((row): SourceItem => {
         const { customer, ...rest } = asJson(row.value);

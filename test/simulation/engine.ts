@@ -29,6 +29,8 @@ import { runVerify } from "../../src/run/verify-run.ts";
 import type { VerifySummary } from "../../src/run/verify-run.ts";
 import { tellPeople } from "../../src/run/alerts.ts";
 import type { Source } from "../../src/source/source.ts";
+import type { Transport } from "../../src/http/transport.ts";
+import type { Randomness } from "../../src/base/ids.ts";
 import { callTimeoutMs, transportTo } from "./services.ts";
 import type { SimulatedServices } from "./services.ts";
 import { standardPolicies } from "../support/world/rules.ts";
@@ -163,12 +165,29 @@ export class Life {
   }
 }
 
+/** What a test puts in the place of a part that the program is given: each gets the real one. */
+export interface Seams {
+  transport?: (real: Transport) => Transport;
+  clock?: (real: Clock) => Clock;
+  random?: (real: Randomness) => Randomness;
+  platform?: (real: Platform) => Platform;
+  source?: (real: Source) => Source;
+  /** How the ledger is opened. */
+  opened?: (real: LedgerOptions) => LedgerOptions;
+  /** Replaces methods of the parts of this very ledger. */
+  ledger?: (ledger: Ledger) => void;
+}
+
+function same<Part>(part: Part): Part {
+  return part;
+}
+
 /** The real ledger, whose program can die: what waits for its commit then is gone, and its lock is free. */
-async function openMortal(options: LedgerOptions, life: Life): Promise<Ledger> {
-  const ledger = await Ledger.open({
-    ...options,
-    awaited: (commit) => life.through(() => life.timeline.still(commit())),
-  });
+async function openMortal(options: LedgerOptions, life: Life, { opened = same, ledger: put }: Seams): Promise<Ledger> {
+  const ledger = await Ledger.open(
+    opened({ ...options, awaited: (commit) => life.through(() => life.timeline.still(commit())) }),
+  );
+  put?.(ledger);
   life.onDeath(() => ledger.abandon());
   return ledger;
 }
@@ -213,11 +232,16 @@ export class Engine {
     fillsGap?: boolean;
     onStep?: (step: number) => void;
     log: (line: string) => void;
+    seams?: Seams | undefined;
   }): Promise<Engine> {
-    const { timeline, draws, services, configuration } = options;
+    const { timeline, services, configuration, seams = {} } = options;
+    const draws = (seams.random ?? same<Randomness>)(options.draws);
     const life = new Life(timeline, options.diesAt, options.onStep);
     const machine = timeline.clock(options.offset);
-    const clock: Clock = { ...machine, sleep: (ms, signal) => life.through(() => machine.sleep(ms, signal)) };
+    const clock = (seams.clock ?? same<Clock>)({
+      ...machine,
+      sleep: (ms, signal) => life.through(() => machine.sleep(ms, signal)),
+    });
     const logger = createLogger({
       level: "info",
       destination: { write: (line: string) => (life.dead ? undefined : options.log(line)) },
@@ -235,13 +259,16 @@ export class Engine {
         sealSecret: "zqcanary-sealing-key-0123456789",
       },
       life,
+      seams,
     );
-    const transport = transportTo(
-      services,
-      (work) => life.through(work),
-      () => !life.dead,
+    const transport = (seams.transport ?? same<Transport>)(
+      transportTo(
+        services,
+        (work) => life.through(work),
+        () => !life.dead,
+      ),
     );
-    const platform = createPlatform(
+    const made = createPlatform(
       { ...settingsOf(configuration), assumptions },
       {
         clock,
@@ -251,11 +278,13 @@ export class Engine {
         transports: { orderService: transport, memberCenter: transport },
       },
     );
+    const platform = (seams.platform ?? same<Platform>)(made);
+    const sources = options.sources.map(seams.source ?? same<Source>);
     const deps: RunDependencies = {
       ledger,
       platform,
-      sources: options.sources,
-      streams: options.sources.flatMap((source) =>
+      sources,
+      streams: sources.flatMap((source) =>
         source.streams.map((stream) => ({ source: source.name, stream, job: jobOf(configuration, stream) })),
       ),
       settings: { ...assumptions, syncMode: configuration.syncMode ?? assumptions.syncMode },

@@ -92,6 +92,8 @@ export class SimulatedServices {
   readonly #door: ReturnType<typeof createDoor>;
   readonly #deferred: ReturnType<typeof createDeferred>;
   readonly #errorStatus: 200 | 299;
+  /** Faults that the next calls of an operation meet, one each, whatever is drawn. */
+  readonly #planned = new Map<EndpointId, Fault[]>();
   /**
    * M6 has no total: that a row is missing can be seen in no way but by reading again. So it is short once, and only
    * where readings are many.
@@ -264,7 +266,16 @@ export class SimulatedServices {
     return onWire(reply ?? replyOf(faultyAnswer(fault, truth ?? failure("500", "fault")), this.#errorStatus));
   }
 
+  /** The next call of the rule's operation meets its fault, and as many after it as `times` says. */
+  plan({ times = 1, ...rule }: FaultRule & { operation: EndpointId }): void {
+    const fault = faultRuleSchema.parse(rule);
+    const before = this.#planned.get(rule.operation) ?? [];
+    this.#planned.set(rule.operation, [...before, ...Array.from({ length: times }, () => fault)]);
+  }
+
   #drawFault(operation: EndpointId): Fault | "unreachable" | undefined {
+    const planned = this.#planned.get(operation)?.shift();
+    if (planned !== undefined) return planned;
     const rate = routes[operation].writes ? this.faultRate : this.faultRate / 2;
     if (!this.#draws.chance(rate)) return undefined;
     const count = (name: string): void => void this.faults.set(name, (this.faults.get(name) ?? 0) + 1);

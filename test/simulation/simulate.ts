@@ -18,7 +18,7 @@ import { Company } from "./company.ts";
 import { companySource, readingMoods } from "./crm-source.ts";
 import type { ReadingMood } from "./crm-source.ts";
 import { Engine, jobs, ProgramDied } from "./engine.ts";
-import type { Configuration } from "./engine.ts";
+import type { Configuration, Seams } from "./engine.ts";
 import { judge } from "./judge.ts";
 import { askForRefused, decideAll } from "./person.ts";
 import { LockPeople, textOf } from "./locks.ts";
@@ -105,9 +105,13 @@ const mostQuietRuns = 7;
 const mostLastingRounds = 5;
 const hour = 3_600_000;
 
-/** Runs one seed from the first look at the CRM to the last verdict. */
-export async function simulate(seed: number, folder: string, options: { story?: boolean } = {}): Promise<SeedResult> {
-  const simulation = new Simulation(seed, folder, options.story === true);
+/** Runs one seed from the first look at the CRM to the last verdict. `seams`: what each program gets otherwise. */
+export async function simulate(
+  seed: number,
+  folder: string,
+  options: { story?: boolean; seams?: Seams } = {},
+): Promise<SeedResult> {
+  const simulation = new Simulation(seed, folder, options);
   try {
     return await simulation.run(await emptyLedger(folder));
   } finally {
@@ -125,6 +129,7 @@ class Simulation {
   readonly #configuration: Configuration;
   readonly #trace = createHash("sha256");
   readonly #story: string[] | undefined;
+  readonly #seams: Seams | undefined;
   readonly #wrong: string[] = [];
   #engine: Engine | undefined;
   /** Orders that a whole run has read as cancelled. */
@@ -147,10 +152,11 @@ class Simulation {
   #runs = 0;
   #called = 0;
 
-  constructor(seed: number, folder: string, story: boolean) {
+  constructor(seed: number, folder: string, { story, seams }: { story?: boolean; seams?: Seams }) {
     this.#seed = seed;
     this.#path = join(folder, `${process.pid}-${seed}.db`);
-    this.#story = story ? [] : undefined;
+    this.#story = story === true ? [] : undefined;
+    this.#seams = seams;
     const draws = new Draws(seed);
     this.#draws = draws;
     const hasLocks = seed % 5 === 4;
@@ -611,6 +617,7 @@ class Simulation {
         this.#note(line.trim());
         if (privateText.test(line)) this.#wrong.push(`the log holds something private: ${line}`);
       },
+      seams: this.#seams,
     });
   }
 

@@ -33,7 +33,7 @@ export async function runAs(
   user: { uid: number; gid: number; groups: number[] },
   lines: readonly Line[],
 ): Promise<{ code: number; said: string }[]> {
-  const script = join(import.meta.dirname, "../cli/processes/as-user.ts");
+  const script = join(import.meta.dirname, "processes/as-user.ts");
   const wanted = { ...user, lines: lines.map(({ words, environment = {} }) => ({ words, environment })) };
   const child = spawn(process.execPath, [script, JSON.stringify(wanted)], {
     stdio: ["ignore", "pipe", "pipe"],

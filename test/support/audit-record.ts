@@ -27,9 +27,13 @@ export const hasPython = spawnSync("python3", ["--version"]).status === 0;
 
 /** What the second verifier says, which is written from the page alone. */
 export function byPython(path: string): { code: number | null; said: string } {
-  const { status, stdout, stderr } = spawnSync("python3", [join(import.meta.dirname, "../audit/verify.py"), path], {
-    encoding: "utf8",
-  });
+  const { status, stdout, stderr } = spawnSync(
+    "python3",
+    [join(import.meta.dirname, "../ledger/audit/verify.py"), path],
+    {
+      encoding: "utf8",
+    },
+  );
   return { code: status, said: stdout + stderr };
 }
 

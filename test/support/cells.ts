@@ -1,52 +1,172 @@
-import { cpSync } from "node:fs";
+import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import pLimit from "p-limit";
-import { newSandbox } from "./world/start.ts";
-import type { Sandbox } from "../../src/sandbox/sandbox.ts";
+import { expect } from "vitest";
+import { parse, stringify } from "yaml";
+import type { StartWeb } from "../../src/app/health.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import type { Clock } from "../../src/base/clock.ts";
+import type { Sandbox, SandboxOptions } from "../../src/sandbox/sandbox.ts";
+import { Stops } from "./cli.ts";
+import type { Parsed, Stop } from "./cli.ts";
+import { numberOf } from "./asking.ts";
 import { fullCheck } from "./full-check.ts";
 import type { Wished } from "./full-check.ts";
-import { crmSync, runJob } from "./program.ts";
-import type { Ended } from "./program.ts";
+import { crmSync, goodRunOf, runJob } from "./program.ts";
+import type { Ended, Place } from "./program.ts";
 import { temporaryFolder } from "./northwind.ts";
-import { baseWished, configOf, ledgerOf, platformOf } from "./world/small.ts";
+import { base, baseWished, configOf, ledgerOf, platformOf, writeWorld } from "./world/small.ts";
+import type { Change, SmallWorld } from "./world/small.ts";
 import { personal, sealEnvironment, secrets } from "./world/crm.ts";
+import { HandTime, newSandbox } from "./world/start.ts";
 
-/** Reads are repeated at once, so that a cell takes no longer than its fault. */
-const quick = {
-  CRM_SYNC__orderService__backoffBaseMs: "1",
-  CRM_SYNC__orderService__backoffCapMs: "2",
-  CRM_SYNC__memberCenter__backoffBaseMs: "1",
-  CRM_SYNC__memberCenter__backoffCapMs: "2",
-};
+const minute = 60_000;
+const hour = 60 * minute;
 
-/** A small world of its own in a folder, with its platform and the program in this process. */
+const longAgo = Date.UTC(2026, 0, 1);
+
+/** Each cell begins an hour after the one before, so that a copy of a world is later than its original. */
+let now = Date.UTC(2026, 9, 2, 8);
+
+/** Time that a test and the program move; the platform waits until it has passed. */
+class CellTime extends HandTime {
+  #waiting: { due: number; goOn: () => void }[] = [];
+
+  pass(ms: number): void {
+    this.at += ms;
+    const due = this.#waiting.filter((one) => one.due <= this.at);
+    this.#waiting = this.#waiting.filter((one) => one.due > this.at);
+    for (const { goOn } of due) goOn();
+  }
+
+  override sleep = async (ms: number): Promise<void> => this.pass(ms);
+
+  readonly platform: Clock = {
+    now: () => this.at,
+    monotonic: () => this.at,
+    sleep: async (ms) => {
+      if (ms > 0) await new Promise<void>((goOn) => this.#waiting.push({ due: this.at + ms, goOn }));
+    },
+  };
+}
+
+/** A small world of its own in a folder, with its platform, its time and the program in this process. */
 export class Cell {
   readonly folder: string;
   readonly sandbox: Sandbox;
-  readonly environment: Record<string, string>;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly clock: CellTime;
+  readonly output: string[] = [];
+  readonly #stops: Stops;
 
-  constructor(folder: string, sandbox: Sandbox, environment: Record<string, string>) {
+  constructor(
+    folder: string,
+    sandbox: Sandbox,
+    given: { environment: Cell["environment"]; clock: CellTime; stops: Stops },
+  ) {
     this.folder = folder;
     this.sandbox = sandbox;
-    this.environment = environment;
+    this.environment = given.environment;
+    this.clock = given.clock;
+    this.#stops = given.stops;
   }
 
   get ledger(): string {
     return ledgerOf(this.folder);
   }
 
+  get place(): Place {
+    const environment = { ...sealEnvironment, ...this.environment };
+    return { config: configOf(this.folder), sandbox: this.sandbox.url, ledger: this.ledger, environment };
+  }
+
+  /**
+   * For a process of its own: the settings stand in the configuration, since a process that finds some in its
+   * environment takes a third longer to start.
+   */
+  get ownPlace(): Place {
+    const settings = parse(readFileSync(configOf(this.folder), "utf8"));
+    for (const [name, value] of Object.entries(this.environment)) {
+      const path = name.replace("CRM_SYNC__", "").split("__");
+      let place = settings;
+      for (const key of path.slice(0, -1)) place = place[key] ??= {};
+      place[path.at(-1) ?? ""] = parse(value);
+    }
+    const config = join(this.folder, "own.yaml");
+    writeFileSync(config, stringify(settings));
+    return { config, sandbox: this.sandbox.url, environment: sealEnvironment };
+  }
+
+  /** A daemon learned of the schedule long ago: every job that has one is due. */
+  async missesItsJobs(): Promise<void> {
+    const stop = new AbortController();
+    const started = Promise.withResolvers<void>();
+    const startWeb: StartWeb = () => {
+      started.resolve();
+      return Promise.resolve({ url: "http://127.0.0.1:1", takeCertificate: () => {}, close: () => Promise.resolve() });
+    };
+    const clock: Clock = { now: () => longAgo, monotonic: () => 0, sleep: (_, signal) => systemClock.sleep(1, signal) };
+    const ended = crmSync({ ...this.place, clock, signal: stop.signal, startWeb }, "serve");
+    await started.promise;
+    stop.abort();
+    expect((await ended).exitCode).toBe(0);
+  }
+
+  #later(): CellTime {
+    this.clock.pass(minute);
+    return this.clock;
+  }
+
   /** Runs a job; `url` is the platform's unless something stands between. */
   async run(options: { job?: string; environment?: Record<string, string>; url?: string } = {}): Promise<Ended> {
-    const environment = { ...sealEnvironment, ...quick, ...this.environment, ...options.environment };
-    const place = { config: configOf(this.folder), sandbox: options.url ?? this.sandbox.url, ledger: this.ledger };
-    return await runJob({ ...place, environment }, options.job);
+    const { place } = this;
+    const environment = { ...place.environment, ...options.environment };
+    const sandbox = options.url ?? this.sandbox.url;
+    return await runJob({ ...place, sandbox, environment }, options.job, this.#later());
+  }
+
+  /** The machine's time and an hour: processes of their own, which own no time, have been at work here. */
+  followsTheMachine(): void {
+    this.clock.pass(systemClock.now() + hour - this.clock.at);
   }
 
   /** Carries a command line out. */
   async carryOut(...words: string[]): Promise<Ended> {
-    const environment = { ...sealEnvironment, ...quick, ...this.environment };
-    const place = { config: configOf(this.folder), sandbox: this.sandbox.url, ledger: this.ledger };
-    return await crmSync({ ...place, environment }, ...words);
+    const ended = await crmSync({ ...this.place, clock: this.#later() }, ...words);
+    this.output.push(ended.stdout, ended.stderr);
+    return ended;
+  }
+
+  /** The JSON document that a command prints. */
+  async ask(...words: string[]): Promise<Parsed> {
+    const { stdout, stderr } = await this.carryOut("--json", ...words);
+    expect(stdout, stderr).not.toBe("");
+    return JSON.parse(stdout);
+  }
+
+  /** As `stopsAt` of a world. */
+  stopsAt(operation: Parameters<Stops["add"]>[0], when: "before" | "after" = "before", nth = 1): Stop {
+    return this.#stops.add(operation, when, nth);
+  }
+
+  /** A person looks on the platform, and says of each operation that waits for a person whether it was done. */
+  async decide(wasDone: () => boolean): Promise<void> {
+    const waiting: Parsed[] = await this.ask("settle", "list");
+    for (const { id } of waiting.filter(({ state }) => state === "parked")) {
+      const verdict = wasDone() ? "--applied" : "--not-applied";
+      const ended = await this.carryOut("settle", id, verdict, "--reason", "looked on the platform", "--by", "tester");
+      expect(ended.exitCode, ended.stdout + ended.stderr).toBe(0);
+    }
+  }
+
+  /** Runs until one ends well and sends nothing: the third at the latest. */
+  async comesToRest(environment: Record<string, string> = {}): Promise<void> {
+    for (let run = 1; run <= 3; run += 1) {
+      const { writingCalls } = this.sandbox.counts();
+      const ended = await this.run({ environment });
+      const isQuiet = this.sandbox.counts().writingCalls === writingCalls;
+      if (run === 3) expect(goodRunOf(ended).writingCalls, "the third run sends nothing").toBe(0);
+      if (isQuiet && ended.exitCode === 0) return void goodRunOf(ended);
+    }
   }
 
   /** Calls of operations, whatever became of them. */
@@ -59,6 +179,11 @@ export class Cell {
     return this.sandbox.counts().effects;
   }
 
+  /** How often an operation took effect. */
+  done(operation: string): number {
+    return this.effects()[operation] ?? 0;
+  }
+
   /** What is wrong once nothing is under way; see `fullCheck`. */
   async wrong(wished: Partial<Wished>): Promise<string[]> {
     return await fullCheck({
@@ -67,15 +192,15 @@ export class Cell {
       wished: { ...baseWished, ...wished },
       personal,
       secrets,
-      output: [],
+      output: this.output,
     });
   }
 }
 
-/** A folder of small worlds, some of which are worked on at once. `remove` drops it. */
+/** A folder of small worlds. `remove` drops it. */
 export class Cells {
   readonly #folder = temporaryFolder();
-  readonly #someAtOnce = pLimit(12);
+  readonly #begun = new Map<unknown, Promise<string>>();
   #made = 0;
 
   /** A folder for a world that others begin from. */
@@ -83,28 +208,80 @@ export class Cells {
     return join(this.#folder.path, name);
   }
 
-  /** Works on a copy of a folder. */
+  #next(): string {
+    this.#made += 1;
+    return this.place(`cell-${this.#made}`);
+  }
+
+  /** The folder of a world that was synchronised; made when it is asked for first. */
+  async synchronised(world: SmallWorld, environment: Record<string, string> = {}): Promise<string> {
+    return await this.#once(world, async (folder) => {
+      writeWorld(folder, world);
+      await this.open(folder, environment, async (cell) => void goodRunOf(await cell.run()));
+    });
+  }
+
+  /** The folder of a world in which everything before a change is synchronised, and whose export has the change. */
+  async before(change: Change): Promise<string> {
+    const { after, asks, approved, world } = change;
+    return await this.#once(change, async (folder) => {
+      cpSync(await this.synchronised(base), folder, { recursive: true });
+      const open = async (work: (cell: Cell) => Promise<void>): Promise<void> =>
+        await this.open(folder, change.environment ?? {}, work);
+      if (after !== undefined) {
+        writeWorld(folder, after.world);
+        await open(async (cell) => void goodRunOf(await cell.run()));
+        after.change?.(folder);
+      }
+      writeWorld(folder, world);
+      if (approved === true) await open(async (cell) => await approve(cell, change));
+      if (asks !== undefined) await open(async (cell) => await ask(cell, asks));
+    });
+  }
+
+  async #once(key: unknown, make: (folder: string) => Promise<void>): Promise<string> {
+    const made =
+      this.#begun.get(key) ??
+      (async () => {
+        const folder = this.#next();
+        await make(folder);
+        return folder;
+      })();
+    this.#begun.set(key, made);
+    return await made;
+  }
+
+  /** Works on a copy of a folder, which is gone afterwards. */
   async within(
     from: string,
     environment: Record<string, string>,
     work: (cell: Cell) => Promise<void>,
     change?: (folder: string) => void,
   ): Promise<void> {
-    await this.#someAtOnce(async () => {
-      this.#made += 1;
-      const folder = this.place(`cell-${this.#made}`);
-      cpSync(from, folder, { recursive: true });
-      change?.(folder);
-      await this.open(folder, environment, work);
-    });
+    const folder = this.#next();
+    cpSync(from, folder, { recursive: true });
+    change?.(folder);
+    await this.open(folder, environment, work);
+    rmSync(folder, { recursive: true });
   }
 
   /** Works in the folder itself. */
-  async open(folder: string, environment: Record<string, string>, work: (cell: Cell) => Promise<void>): Promise<void> {
-    const sandbox = await newSandbox({ store: platformOf(folder) });
+  async open(
+    folder: string,
+    environment: Record<string, string>,
+    work: (cell: Cell) => Promise<void>,
+    options: Partial<SandboxOptions> = {},
+  ): Promise<void> {
+    const clock = new CellTime();
+    now += hour;
+    clock.at = now;
+    const stops = new Stops();
+    const gate = stops.wait.bind(stops);
+    const sandbox = await newSandbox({ store: platformOf(folder), clock: clock.platform, gate, ...options });
     try {
-      await work(new Cell(folder, sandbox, environment));
+      await work(new Cell(folder, sandbox, { environment, clock, stops }));
     } finally {
+      stops.end();
       await sandbox.close();
     }
   }
@@ -112,4 +289,27 @@ export class Cells {
   remove(): void {
     this.#folder.remove();
   }
+}
+
+/** A run holds the very operation, and a person approves it. */
+async function approve(cell: Cell, { kind }: Change): Promise<void> {
+  await cell.run();
+  const { operations } = await cell.ask("explain", "order", "O1");
+  const held: Parsed = operations.newest.find((one: Parsed) => one.kind === kind && one.state === "held");
+  const approved = await cell.carryOut("approve", held.id, "--reason", "asked the customer", "--by", "tester");
+  expect(approved.exitCode, approved.stderr).toBe(0);
+}
+
+/** Somebody asks for something while another run goes on, so that the next run does it. */
+async function ask(cell: Cell, words: NonNullable<Change["asks"]>): Promise<void> {
+  const reading = cell.stopsAt("M5");
+  const verifying = cell.run({ job: "verify" });
+  await reading.reached;
+  const asked = await cell.carryOut(
+    ...words((instance) => numberOf(cell, instance)),
+    ...["--reason", "a test", "--by", "tester"],
+  );
+  reading.goOn();
+  await verifying;
+  expect(asked.exitCode, asked.stdout + asked.stderr).toBe(75);
 }

@@ -146,12 +146,18 @@ export async function until(what: string, holds: () => boolean): Promise<void> {
 }
 
 /** Calls that a test wants stopped. */
-class Stops {
-  readonly #wanted: { operation: EndpointId; when: string; left: number; reach: () => void; open: Promise<void> }[] =
-    [];
+export class Stops {
+  readonly #wanted: {
+    operation: EndpointId | "*";
+    when: string;
+    left: number;
+    reach: () => void;
+    open: Promise<void>;
+  }[] = [];
   readonly #ends: (() => void)[] = [];
 
-  add(operation: EndpointId, when: "before" | "after", nth: number): Stop {
+  /** `*`: whatever the operation is. */
+  add(operation: EndpointId | "*", when: "before" | "after", nth: number): Stop {
     const reached = Promise.withResolvers<void>();
     const open = Promise.withResolvers<void>();
     this.#wanted.push({ operation, when, left: nth, reach: reached.resolve, open: open.promise });
@@ -160,7 +166,9 @@ class Stops {
   }
 
   async wait(operation: EndpointId, when: "before" | "after"): Promise<void> {
-    for (const one of this.#wanted.filter((wanted) => wanted.operation === operation && wanted.when === when)) {
+    for (const one of this.#wanted.filter(
+      (wanted) => [operation, "*"].includes(wanted.operation) && wanted.when === when,
+    )) {
       one.left -= 1;
       if (one.left !== 0) continue;
       one.reach();

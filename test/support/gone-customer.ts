@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
+import { openHold } from "./asking.ts";
 import { world } from "./cli.ts";
 import type { World } from "./cli.ts";
 import { company } from "./world/crm.ts";
@@ -58,18 +59,17 @@ export async function runs(w: World, exitCode: number): Promise<string> {
 }
 
 /** The CRM gives C1 and its people no more, and nothing waits for them: what would be taken away is rejected. */
-export async function gone(w: World): Promise<void> {
+export async function gone(w: World, exitCode = 4): Promise<void> {
   w.customers = w.customers.filter(({ id }) => id !== "C1");
   w.orders = w.orders.filter((row) => !ofGone(row));
   w.staff = w.staff.filter((row) => !ofGone(row));
   w.write();
-  await runs(w, 4);
+  await runs(w, exitCode);
 }
 
 /** A person says that what the order of C1 has stays on the platform, and a run takes note of it. */
 export async function nothingWaits(w: World): Promise<void> {
-  const [hold] = w.rows<{ id: string }>("select id from hold where state = 'open'");
-  const rejected = await w.run("reject", hold?.id ?? "", "--reason", "it stays", "--by", "anna.lee");
+  const rejected = await w.run("reject", await openHold(w), "--reason", "it stays", "--by", "anna.lee");
   expect(rejected.exitCode, rejected.stderr).toBe(0);
   await runs(w, 0);
 }

@@ -48,17 +48,24 @@ export interface Guarded {
   stop(): Promise<void>;
 }
 
-/** A clock that a test moves. */
+/** A clock that a test moves; whoever waits goes on when it moves. */
 export function clockAt(start: number): Clock & { move(ms: number, monotonic?: number): void } {
   let [now, monotonic] = [start, 0];
+  let waiting: (() => void)[] = [];
   return {
     now: () => now,
     monotonic: () => monotonic,
     sleep: (_ms, signal) =>
-      new Promise((_resolve, reject) => signal?.addEventListener("abort", () => reject(signal.reason))),
+      new Promise((resolve, reject) => {
+        waiting.push(resolve);
+        signal?.addEventListener("abort", () => reject(signal.reason));
+      }),
     move(ms, alone = ms) {
       now += ms;
       monotonic += Math.max(0, alone);
+      const over = waiting;
+      waiting = [];
+      for (const goOn of over) goOn();
     },
   };
 }

@@ -1,12 +1,13 @@
 import { join } from "node:path";
 import { expect, vi } from "vitest";
 import type { EndpointId } from "../../src/contract/endpoints.ts";
-import type { Sandbox } from "../../src/sandbox/sandbox.ts";
-import type { World } from "./cli.ts";
+import type { Cell } from "./cells.ts";
+import type { Parsed, World } from "./cli.ts";
 import { auditIsWhole } from "./full-check.ts";
 import type { KillPoint } from "./kill-points-names.ts";
 import { LedgerView } from "./ledger-view.ts";
 import { startCrmSync } from "./process.ts";
+import type { Ended } from "./program.ts";
 
 /** What is killed in settling was cut off at another point by the process before. */
 export const earlierKill: Partial<Record<KillPoint, KillPoint>> = {
@@ -15,29 +16,71 @@ export const earlierKill: Partial<Record<KillPoint, KillPoint>> = {
   "in settling, after a resend": "all written, nothing committed there",
 };
 
+/** The operation of this kind that is open. */
+export async function openOf(cell: Cell, kind: string): Promise<Parsed> {
+  const open: Parsed[] = await cell.ask("settle", "list");
+  return open.find((one) => one.kind === kind);
+}
+
+/** The call whose operation is killed. */
+export interface Killed {
+  kind: string;
+  endpoint: EndpointId;
+  /** Which call of the endpoint it is, from the start of the process on; the first one unless it is said. */
+  nth?: number;
+}
+
+const everything = ["--json", "run", "everything"];
+
 /**
- * Where a call is to be written as a whole and to come to nothing, the platform is silent at it. Answers what takes the
- * faults away: what a killed program wrote may arrive after it is gone, and meets its fault first.
+ * Runs a command line in a process of its own that is killed at a point of a call; in as many of them as it takes,
+ * where a run may have to do something else first.
  */
-export function silentAt(
+export async function killAt(
+  cell: Cell,
   point: KillPoint,
-  sandbox: Sandbox,
-  { operation, nth }: { operation: EndpointId; nth: number },
-): (isKilled: boolean) => Promise<void> {
+  { kind, endpoint, nth = 1 }: Killed,
+  { words = everything, processes = 1 }: { words?: readonly string[]; processes?: number } = {},
+): Promise<void> {
+  const { sandbox, ownPlace } = cell;
+  // Only what an earlier process left is open.
+  const open = earlierKill[point] !== undefined ? await openOf(cell, kind) : undefined;
+  const killing = { KILL_POINT: point, KILL_KIND: kind, KILL_OPERATION: open?.id ?? "" };
+  const preload = join(import.meta.dirname, "kill-points.ts");
+  // A call that is to be written as a whole and to come to nothing: the platform is silent at it.
   const isSilent = point === "all written, nothing committed there";
   const { faulted } = sandbox.counts();
-  if (isSilent) sandbox.faults.add({ operation, fault: "silence", nth });
-  const hasMet = (): void => {
-    if (sandbox.counts().faulted <= faulted) throw new Error(`no call met the fault at ${point}`);
-  };
-  return async (isKilled) => {
-    if (isSilent && isKilled) await vi.waitFor(hasMet, 60_000);
-    sandbox.faults.clear();
-  };
+  if (isSilent) sandbox.faults.add({ operation: endpoint, fault: "silence", nth });
+  let ended: Ended | undefined;
+  for (let left = processes; left > 0 && ended?.signal !== "SIGKILL"; left -= 1) {
+    ended = await startCrmSync({ ...ownPlace, environment: { ...ownPlace.environment, ...killing }, preload }, ...words)
+      .ended;
+    cell.output.push(ended.stdout, ended.stderr);
+  }
+  expect(ended?.signal, `${point} was not reached: ${ended?.stdout}${ended?.stderr.slice(-2000)}`).toBe("SIGKILL");
+  // What a killed program wrote may arrive after it is gone, and meets the fault first.
+  if (isSilent) await vi.waitFor(() => expect(sandbox.counts().faulted).toBeGreaterThan(faulted), 60_000);
+  sandbox.faults.clear();
+  cell.followsTheMachine();
+}
+
+/**
+ * Carries a command line out in a process of its own that is killed right before the step of that number, or comes to
+ * its end and says how many there were (test/support/kill-at-step.ts).
+ */
+export async function killAtStep(cell: Cell, step: number | undefined, ...words: string[]): Promise<Ended> {
+  const killing = step === undefined ? {} : { KILL_STEP: String(step) };
+  const { ownPlace } = cell;
+  const environment = { ...ownPlace.environment, ...killing };
+  const preload = join(import.meta.dirname, "kill-at-step.ts");
+  const ended = await startCrmSync({ ...ownPlace, environment, preload }, ...words).ended;
+  cell.output.push(ended.stdout, ended.stderr);
+  cell.followsTheMachine();
+  return ended;
 }
 
 /** The audit chain is whole, and nothing stands on the platform twice. */
-export function expectWhole(w: World): void {
+export function expectWhole(w: Pick<World, "path" | "sandbox">): void {
   const view = new LedgerView(w.path("ledger.db"));
   try {
     expect(auditIsWhole(view, w.path("ledger.db"))).toEqual([]);
@@ -45,22 +88,4 @@ export function expectWhole(w: World): void {
     view.close();
   }
   expect(w.sandbox.duplicates()).toEqual({ enterprises: [], orders: [], products: [], staff: [] });
-}
-
-const preload = join(import.meta.dirname, "kill-points.ts");
-
-/**
- * Runs everything in processes of their own until one of them is killed there, in a call of that kind; `nth` answers
- * which E5 of the next run that is.
- */
-export async function killedInRun(w: World, point: KillPoint, kind: string, nth: () => number): Promise<void> {
-  for (let run = 0; run < 5; run += 1) {
-    const lift = silentAt(point, w.sandbox, { operation: "E5", nth: nth() });
-    const environment = { ...w.place.environment, KILL_POINT: point, KILL_KIND: kind };
-    const { signal } = await startCrmSync({ ...w.place, environment, preload }, "run", "everything").ended;
-    const isKilled = signal === "SIGKILL";
-    await lift(isKilled);
-    if (isKilled) return;
-  }
-  expect.fail(`${kind} was never killed ${point}`);
 }

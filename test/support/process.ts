@@ -22,6 +22,9 @@ export interface OwnPlace extends Place {
 /** Halves what the start of each of the many processes costs. */
 export const compileCache = join(tmpdir(), "crm-sync-compile-cache");
 
+/** Most of these processes end before there is anything to collect. */
+const roomy = ["--min-semi-space-size=64", "--max-semi-space-size=64"];
+
 /** A command line that is still on. */
 export interface Running {
   readonly child: ChildProcess;
@@ -35,7 +38,7 @@ export interface Running {
 function commandOf({ folder, preload, under }: OwnPlace): [string, ...string[]] {
   if (folder !== undefined) return [join(project, "bin/crm-sync")];
   const preloaded = preload === undefined ? [] : ["--import", preload];
-  const program: [string, ...string[]] = [process.execPath, ...preloaded, bundled("main.cjs")];
+  const program: [string, ...string[]] = [process.execPath, ...roomy, ...preloaded, bundled("main.cjs")];
   const [first, ...rest] = under ?? [];
   return first === undefined ? program : [first, ...rest, ...program];
 }

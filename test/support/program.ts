@@ -43,8 +43,12 @@ export interface Place {
 interface Instead {
   /** Takes what is printed, in place of `Ended`. */
   stdout?: { write(text: string | Buffer, done?: () => void): boolean };
+  /** Hears what comes to stderr, as it comes. */
+  hear?: (text: string) => void;
   /** Stops it, as a signal does. */
   signal?: AbortSignal;
+  /** Has SIGHUP call this. */
+  onHangUp?: (listener: () => void) => void;
   startWeb?: StartWeb;
   /** Time and chance; those of the machine by default. */
   clock?: Clock;
@@ -80,7 +84,10 @@ export async function crmSync(place: Place & Instead, ...words: string[]): Promi
       return true;
     },
   });
-  const errors = sink((text) => (stderr += text));
+  const errors = sink((text) => {
+    stderr += text;
+    place.hear?.(text);
+  });
   const output = createOutput(place.stdout ?? sink((text) => (stdout += text)), errors, () => performance.now(), {
     log: errors,
   });
@@ -88,6 +95,7 @@ export async function crmSync(place: Place & Instead, ...words: string[]): Promi
     environment: environmentAt(place),
     output,
     signal: place.signal ?? new AbortController().signal,
+    onHangUp: place.onHangUp,
     startWeb: place.startWeb ?? startWebServer,
     clock: place.clock,
     random: place.random,
@@ -96,9 +104,9 @@ export async function crmSync(place: Place & Instead, ...words: string[]): Promi
 }
 
 /** `crm-sync --json run JOB` with nothing logged: for tests of many runs. */
-export async function runJob(place: Place, job = "everything"): Promise<Ended> {
+export async function runJob(place: Place, job = "everything", clock?: Clock): Promise<Ended> {
   const environment = { CRM_SYNC__log__level: "silent", ...place.environment };
-  return await crmSync({ ...place, environment }, "--json", "run", job);
+  return await crmSync({ ...place, environment, ...(clock === undefined ? {} : { clock }) }, "--json", "run", job);
 }
 
 /** `crm-sync settle OPERATION --not-applied`, as a person says it who has looked. */

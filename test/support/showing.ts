@@ -18,6 +18,8 @@ export interface Showing {
   get(path: string): Promise<Shown>;
   /** Sends a form as the page has it, with its token. */
   post(path: string, fields: Readonly<Record<string, string>>): Promise<Shown>;
+  /** Pages that wait before they look again (a run that is watched) look now. */
+  tick(): void;
 }
 
 export interface Shown {
@@ -40,13 +42,29 @@ export async function showing(
   reader: () => readonly [string, ...string[]] = () => [process.execPath, bundled("main.cjs")],
 ): Promise<Showing> {
   const live = given === "beside a daemon" ? undefined : given;
-  const face = { log: undefined, wholeLog: { write: () => {} }, progress: () => {} };
+  const face = { log: undefined, wholeLog: { write: () => {} }, progress: () => {}, clock: w.clock };
   const { config, sandbox } = w.place;
   const application = await Application.open({ config, sandbox }, environmentAt(w.place), face);
   const ended = new AbortController();
   const longReads = createLongReads(() => application, reader);
-  const dashboard = createDashboard({ application: () => application, live, signal: ended.signal, longReads });
   const { clock, logger } = application;
+  const waiting = new Set<() => void>();
+  const tick = (): void => {
+    for (const goOn of waiting) goOn();
+    waiting.clear();
+  };
+  ended.signal.addEventListener("abort", tick);
+  const dashboard = Object.defineProperty(
+    createDashboard({ application: () => application, live, signal: ended.signal, longReads }),
+    "clock",
+    {
+      value: {
+        now: () => clock.now(),
+        monotonic: () => clock.monotonic(),
+        sleep: () => new Promise<void>((done) => waiting.add(done)),
+      },
+    },
+  );
   const server = await startWebServer({
     settings: { host: "127.0.0.1", port: 0 },
     clock,
@@ -69,6 +87,7 @@ export async function showing(
   return {
     url: server.url,
     dashboard,
+    tick,
     get: async (path) => await asked(server.url + path),
     post: async (path, fields) =>
       await asked(server.url + path, new URLSearchParams({ csrf: "token", ...fields }).toString()),

@@ -48,44 +48,34 @@ interface Sizes {
 
 const faults: Sizes = {
   seeds: 100,
-  histories: 1000,
-  months: 6,
+  histories: 40,
+  months: 1,
   kills: 50,
-  stops: 20,
-  systemCalls: 2,
-  flippedPages: 9,
-  tornFrames: 30,
-  races: 20,
-  outages: 8,
-  cuts: 40,
+  stops: 4,
+  systemCalls: 1,
+  flippedPages: 5,
+  tornFrames: 12,
+  races: 6,
+  outages: 6,
+  cuts: 12,
   hostile: 20,
   hostileRequests: 3_000,
   clocks: 400,
   mistakes: 600,
-  motions: 200,
+  motions: 60,
   readings: 30,
-  backups: 60,
-  requests: 2_000,
+  backups: 6,
+  requests: 1_000,
 };
 const sample: Sizes = {
   ...faults,
-  seeds: 10,
-  histories: 30,
-  months: 2,
-  kills: 3,
-  stops: 5,
-  systemCalls: 1,
-  flippedPages: 3,
-  outages: 2,
-  cuts: 4,
-  hostile: 2,
-  hostileRequests: 3_000,
+  seeds: 5,
+  histories: 1,
+  outages: 1,
+  hostile: 1,
   clocks: 40,
   mistakes: 60,
-  motions: 12,
   readings: 2,
-  backups: 8,
-  requests: 200,
 };
 const full: Sizes = {
   seeds: 300,
@@ -122,28 +112,15 @@ export const isFull = level === "full";
 export const isSample = level === "sample";
 export const sizes: Sizes = levels[level];
 
-/** So many cases of a table, spread over it, where only a sample is run; otherwise all of them. */
-export function sampled<Case>(cases: readonly Case[], count = 1): Case[] {
-  if (!isSample || cases.length <= count) return [...cases];
+/** All cases of a table for a release; else so many of them, spread over it. */
+export function spread<Case>(cases: readonly Case[], count: number): Case[] {
+  if (isFull || cases.length <= count) return [...cases];
   return cases.filter(
     (_, index) => Math.floor((index * count) / cases.length) !== Math.floor(((index - 1) * count) / cases.length),
   );
 }
 
-/**
- * The rows of a matrix, each with its columns. Where only a sample is run, each column comes once, with the rows in
- * turn.
- */
-export function cellsOf<Row, Column>(
-  rows: Readonly<Record<string, Row>>,
-  columnsOf: (row: Row) => readonly Column[],
-): [string, Row, Column[]][] {
-  const entries = Object.entries(rows);
-  return entries
-    .map(([name, row], at): [string, Row, Column[]] => [
-      name,
-      row,
-      columnsOf(row).filter((_, index) => !isSample || index % entries.length === at),
-    ])
-    .filter(([, , columns]) => columns.length > 0);
+/** So many cases of a table in `npm test`; else all of them. */
+export function sampled<Case>(cases: readonly Case[], count = 1): Case[] {
+  return isSample ? spread(cases, count) : [...cases];
 }

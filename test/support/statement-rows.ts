@@ -17,7 +17,7 @@ export async function statementPart(
   kind: string,
   part: string,
 ): Promise<{ rows: StatedRow[]; totals: Parsed }> {
-  const month = new Date().toISOString().slice(0, 7);
+  const month = new Date(w.clock.now()).toISOString().slice(0, 7);
   const ended = await w.run("report", kind, "--period", month, "--format", "json");
   expect(ended.exitCode, ended.stderr).toBe(0);
   const { parts } = document(ended);

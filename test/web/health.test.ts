@@ -26,13 +26,13 @@ const well: Health = {
 let server: WebServer | undefined;
 afterEach(() => server?.close());
 
-async function serving(read: () => Promise<Health>, port = 0): Promise<WebServer> {
+async function serving(read: () => Promise<Health>, { port = 0, readTimeoutMs = 60_000 } = {}): Promise<WebServer> {
   server = await startWebServer({
     settings: { host: "127.0.0.1", port },
     clock: systemClock,
     logger: pino({ level: "silent" }),
     read,
-    readTimeoutMs: 100,
+    readTimeoutMs,
   });
   return server;
 }
@@ -109,7 +109,7 @@ describe("health", () => {
       "ledger.unreachable",
     ],
   ])("is bad when the ledger %s, and the program is alive all the same", async (_name, read, code) => {
-    await serving(read);
+    await serving(read, { readTimeoutMs: code === "ledger.slow" ? 1 : 60_000 });
     const { status, body } = await get("/healthz");
     expect(status).toBe(503);
     expect(body["wrong"]).toEqual([code]);
@@ -127,9 +127,9 @@ describe("health", () => {
   it("says so when the port is taken, and lets it go at the end", async () => {
     const first = await serving(async () => well);
     const port = Number(new URL(first.url).port);
-    await expect(serving(async () => well, port)).rejects.toMatchObject({ code: "web.cannot-listen" });
+    await expect(serving(async () => well, { port })).rejects.toMatchObject({ code: "web.cannot-listen" });
     await first.close();
-    await serving(async () => well, port);
+    await serving(async () => well, { port });
     expect((await get("/livez")).status).toBe(200);
   });
 });

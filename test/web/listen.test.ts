@@ -15,7 +15,6 @@ import type { Clock } from "../../src/base/clock.ts";
 import { startWebServer } from "../../src/web/server.ts";
 import { Authority } from "../support/authority.ts";
 import type { Certificate } from "../support/authority.ts";
-import { until } from "../support/cli.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "crm-sync-listen-"));
 let authority: Authority;
@@ -38,21 +37,40 @@ function put({ cert, key }: { cert: string; key: string }): void {
   writeFileSync(join(folder, "server.key"), key);
 }
 
-/** A clock on which every wait is over as soon as the test says so. */
-function steppingClock(): Clock & { waits: number[]; step: () => void } {
-  const waits: number[] = [];
-  let go: (() => void) | undefined;
-  return {
-    ...systemClock,
-    waits,
-    step: () => go?.(),
-    sleep: (ms, signal) =>
-      new Promise((resolve, reject) => {
-        waits.push(ms);
-        go = resolve;
-        signal?.addEventListener("abort", () => reject(signal.reason));
-      }),
+/** A clock on which a wait is over when the test says so. */
+class SteppingClock implements Clock {
+  readonly waits: number[] = [];
+  readonly now = (): number => systemClock.now();
+  readonly monotonic = (): number => systemClock.monotonic();
+  #go = (): void => {};
+  #begun = Promise.withResolvers<void>();
+
+  sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
+    new Promise((resolve, reject) => {
+      this.waits.push(ms);
+      this.#go = resolve;
+      this.#begun.resolve();
+      signal?.addEventListener("abort", () => reject(signal.reason));
+    });
+
+  /** The wait is over; resolves when the next one begins. */
+  async step(): Promise<void> {
+    this.#begun = Promise.withResolvers();
+    this.#go();
+    await this.#begun.promise;
+  }
+}
+
+/** A log that says when a server listens. */
+function listening(): { log: string[]; listens: Promise<void> } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const log: string[] = [];
+  const push = log.push.bind(log);
+  log.push = (...lines) => {
+    if (lines.some((line) => line.includes("web.listens"))) resolve();
+    return push(...lines);
   };
+  return { log, listens: promise };
 }
 
 async function serving(
@@ -108,15 +126,15 @@ describe("a port that is taken", () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
     const { port } = other.address() as AddressInfo;
-    const [clock, log] = [steppingClock(), new Array<string>()];
+    const clock = new SteppingClock();
+    const { log, listens } = listening();
     const server = await serving(port, { clock, log });
     expect([clock.waits, log.length]).toEqual([[30_000], 1]);
     expect(log[0]).toContain(`cannot listen on 127.0.0.1:${port}`);
-    clock.step();
-    await until("it is tried again in vain", () => clock.waits.length === 2);
+    await clock.step();
     await new Promise((resolve) => other.close(resolve));
-    clock.step();
-    await until("it listens", () => log.some((line) => line.includes("web.listens")));
+    void clock.step();
+    await listens;
     expect([await alive(server), server.url]).toEqual([200, `http://127.0.0.1:${port}`]);
   });
 
@@ -124,7 +142,7 @@ describe("a port that is taken", () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => void other.close());
-    const server = await serving((other.address() as AddressInfo).port, { clock: steppingClock() });
+    const server = await serving((other.address() as AddressInfo).port, { clock: new SteppingClock() });
     await server.close();
   });
 });
@@ -165,12 +183,13 @@ describe("a certificate", () => {
   ])("that %s at the start is named and tried again; nothing is ever served in clear", async (_what, spoil, said) => {
     put(good);
     spoil();
-    const [clock, log] = [steppingClock(), new Array<string>()];
+    const clock = new SteppingClock();
+    const { log, listens } = listening();
     const server = await serving(0, { tls: true, clock, log });
     expect(log.join("")).toContain(said);
     put(good);
-    clock.step();
-    await until("it listens", () => log.some((line) => line.includes("web.listens")));
+    void clock.step();
+    await listens;
     expect(await shownTo(server)).toBeDefined();
     await expect(request(`${server.url.replace("https", "http")}/livez`)).rejects.toThrow();
   });

@@ -1,18 +1,9 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import type { Period, Row } from "../../../src/report/statement/shape.ts";
-import {
-  amend,
-  line,
-  numberOf,
-  openHold,
-  orderOf,
-  placedOrders,
-  rule,
-  standing,
-} from "../../scenarios/life/placed-orders.ts";
+import { numberOf, openHold } from "../../support/asking.ts";
 import type { World } from "../../support/cli.ts";
 import { orderRow } from "../../support/world/crm.ts";
+import { amend, line, orderOf, placedOrders, rule, standing } from "../../support/world/placed-orders.ts";
 import { cells, statementOf } from "./statement-world.ts";
 
 /** What stood at a moment, by the platform and by the rows of the CRM. */
@@ -24,10 +15,9 @@ interface Moment {
   cents: number;
 }
 
-async function momentOf(w: World): Promise<Moment> {
-  await sleep(5);
-  const at = new Date().toISOString();
-  await sleep(5);
+function momentOf(w: World): Moment {
+  w.clock.at += 1_000;
+  const at = new Date(w.clock.now()).toISOString();
   const { products, assignments } = standing(w);
   const lines = w.orders.map(orderRow).flatMap((order) =>
     order.products.map((product) => ({
@@ -50,20 +40,16 @@ const priced = (id: string, price: string) => line(id, `A${id.slice(1)}`, { pric
 async function carriedOut(w: World): Promise<void> {
   const run = await w.run("run", "everything");
   if (run.exitCode === 0) return;
-  expect((await w.run("approve", openHold(w), "--reason", "asked the customer")).exitCode, run.stdout).toBe(0);
+  expect((await w.run("approve", await openHold(w), "--reason", "asked the customer")).exitCode, run.stdout).toBe(0);
   const then = await w.run("run", "everything");
   expect(then.exitCode, then.stdout + then.stderr).toBe(0);
 }
 
 async function lostAndBoughtAgain(w: World): Promise<void> {
-  w.environment["CRM_SYNC__settle__timeMs"] = "30";
   rule(w, "drift.missing", "apply");
   expect((await w.run("run", "verify")).exitCode).toBe(0);
   w.sandbox.hand({ action: "drop-product", assetNum: numberOf(w, "A1"), crmProductId: "P1" });
-  for (const _ of [1, 2]) {
-    expect((await w.run("run", "verify")).exitCode).toBe(3);
-    await sleep(40);
-  }
+  for (const _ of [1, 2]) expect((await w.run("run", "verify")).exitCode).toBe(3);
   await carriedOut(w);
 }
 
@@ -74,7 +60,7 @@ it(
   "closes with what the platform shows and what the CRM's rows cost, after each of three times",
   { tags: "long" },
   async () => {
-    const begun = new Date(Date.now() - 60_000).toISOString();
+    const begun = "2026-11-01T00:00:00.000Z";
     const w = await placedOrders({ first: { products: [priced("P1", "100.01"), priced("Q1", "20.00")] } });
     w.orders = [
       ...w.orders,
@@ -82,7 +68,7 @@ it(
     ];
     w.write();
     await carriedOut(w);
-    const placed = await momentOf(w);
+    const placed = momentOf(w);
 
     rule(w, "orders.ended", "apply");
     amend(w, "1", { products: [priced("P1", "100.01"), priced("Q1", "30.00"), priced("R1", "7.77")] });
@@ -91,10 +77,10 @@ it(
     w.staff = w.staff.map((one) => (one.id === "S2" ? { ...one, holds: [] } : one));
     w.write();
     await carriedOut(w);
-    const amended = await momentOf(w);
+    const amended = momentOf(w);
 
     await lostAndBoughtAgain(w);
-    const repaired = await momentOf(w);
+    const repaired = momentOf(w);
 
     let before: Moment = { at: begun, products: 0, assignments: 0, nodes: 0, cents: 0 };
     for (const now of [placed, amended, repaired]) {

@@ -1,4 +1,5 @@
 import { callerOf } from "../../sandbox/caller.ts";
+import { enterpriseOf as linkedWith } from "../asking.ts";
 import type { World } from "../cli.ts";
 
 /** A member of staff as M5 shows them now. */
@@ -25,14 +26,11 @@ export function enterpriseOf(w: World, customer: string): string {
 /** What M5 shows of a customer's people, by their account names without the enterprise code. */
 export async function membersOf(w: World, customer: string): Promise<Map<string, ShownMember>> {
   const { member } = callerOf(w.sandbox.url);
-  const reply = await member("GET", `/enterprise/${enterpriseOf(w, customer)}/members?pageNum=1&pageSize=50`);
+  const enterprise = await linkedWith(w, customer);
+  const reply = await member("GET", `/enterprise/${enterprise}/members?pageNum=1&pageSize=50`);
   const rows: ShownMember[] = reply.data.list;
-  const [code] = w.rows<{ code: string }>(
-    "select code from enterprise_code where enterprise_global_id = ?",
-    enterpriseOf(w, customer),
-  );
-  const bare = (userName: string): string => userName.slice(0, userName.length - (code?.code.length ?? 0));
-  return new Map(rows.filter((row) => !row.deleted).map((row) => [bare(row.userName), row]));
+  const shown = rows.filter((row) => !row.deleted);
+  return new Map(shown.map((row) => [row.userName.replace(/E\d{5}$/u, ""), row]));
 }
 
 /** One person of the world's CRM, to be edited. */

@@ -3,25 +3,18 @@ import { join } from "node:path";
 import type { WritingEndpoint } from "../../../src/contract/endpoints.ts";
 import { streams } from "../../../src/crm/model.ts";
 import type { LicenseType } from "../../../src/crm/model.ts";
-import { identifierOf } from "../../../src/sandbox/identifiers.ts";
 import type { Wished } from "../full-check.ts";
 import { canary } from "./crm.ts";
 import type { Crm, GivenCustomer, GivenOrder, GivenStaff, OrderRow } from "./crm.ts";
 import { fileSource, filesOf, writeFiles } from "./crm-files.ts";
-import { changeFile, rowsOf } from "./start.ts";
+import { changeFile } from "./start.ts";
 
 /**
  * One customer with an order of two assets and two members of staff, of whom the first holds the first asset: small,
  * and whole.
  */
 
-export interface SmallWorld extends Crm {
-  /**
-   * Somebody asked for the lock of the asset A2 to be switched, or to be lent to S1 with the asset A1, or for a new
-   * password of S1: it stands in the ledger before the run.
-   */
-  asks?: "locked" | "unlocked" | "lent" | "reset";
-}
+export type SmallWorld = Crm;
 
 const configuration = `
 ledger:
@@ -123,6 +116,8 @@ export interface Change {
   after?: { world: SmallWorld; change?: (folder: string) => void };
   wished: Partial<Wished>;
   environment?: Record<string, string>;
+  /** The command line by which somebody asked for it before the run; `numberOf` gives the number of an instance. */
+  asks?: (numberOf: (instance: string) => string) => string[];
   /** How many calls of the endpoint it takes; 1 where it is not said. */
   calls?: number;
   /**
@@ -217,14 +212,16 @@ export const changes: Record<string, Change> = {
   "E6 disables a lock": {
     endpoint: "E6",
     kind: "lock-assets",
-    world: { ...base, asks: "locked" },
+    world: base,
+    asks: (numberOf) => ["lock", "C1", "--asset", numberOf("A2")],
     wished: {},
     repeatable: true,
   },
   "E7 enables a lock": {
     endpoint: "E7",
     kind: "unlock-assets",
-    world: { ...base, asks: "unlocked" },
+    world: base,
+    asks: (numberOf) => ["unlock", "C1", "--asset", numberOf("A2")],
     wished: {},
     repeatable: true,
   },
@@ -251,7 +248,8 @@ export const changes: Record<string, Change> = {
   "M3 sets a new password": {
     endpoint: "M3",
     kind: "reset-password",
-    world: { ...base, asks: "reset" },
+    world: base,
+    asks: () => ["staff", "reset-password", "S1"],
     wished: {},
     asksPerson: "always",
   },
@@ -283,7 +281,8 @@ export const changes: Record<string, Change> = {
   "M10 lends a lock": {
     endpoint: "M10",
     kind: "borrow-assets",
-    world: { ...base, asks: "lent" },
+    world: base,
+    asks: (numberOf) => ["borrow", "C1", "--staff", "S1", "--lock", numberOf("A2"), "--asset", numberOf("A1")],
     wished: {},
   },
   "M9 takes an asset from one person for another": {
@@ -316,6 +315,21 @@ export const changes: Record<string, Change> = {
   },
 };
 
+export function changeOf(name: string): Change {
+  const change = changes[name];
+  if (change === undefined) throw new Error(`there is no change "${name}"`);
+  return change;
+}
+
+/** The names of the changes that bring each writing operation about. */
+export function changesByEndpoint(): { endpoint: WritingEndpoint; names: string[] }[] {
+  const endpoints = [...new Set(Object.values(changes).map(({ endpoint }) => endpoint))];
+  return endpoints.map((endpoint) => ({
+    endpoint,
+    names: Object.keys(changes).filter((name) => changes[name]?.endpoint === endpoint),
+  }));
+}
+
 /** Which call of its endpoint a change is about: a grant comes after its revoke, a deletion after its purchase. */
 export function nthCallOf({ calls, kind }: Change): number {
   return calls === 2 && ["grant-assets", "delete-products"].includes(kind) ? 2 : 1;
@@ -325,11 +339,8 @@ export function nthCallOf({ calls, kind }: Change): number {
 export const notSentYet: readonly string[] = [];
 
 /** Writes a world's configuration and export into a folder. */
-export function writeWorld(folder: string, { asks, ...crm }: SmallWorld = base): void {
+export function writeWorld(folder: string, crm: SmallWorld = base): void {
   writeFiles(folder, { "crm-sync.yaml": configuration, ...filesOf("ndjson", crm) });
-  if (asks === "lent") changeFile(ledgerOf(folder), askedToLend(platformOf(folder)));
-  else if (asks === "reset") changeFile(ledgerOf(folder), askedForPassword);
-  else if (asks !== undefined) changeFile(ledgerOf(folder), askedFor(asks));
 }
 
 /** Neither the ledger nor M7 knows any more by which licence order the later product of the lock was bought. */
@@ -340,32 +351,6 @@ function forgetLicenceOrder(folder: string): void {
     `insert into shown (product_id, fields)
      select id, '{"licenseOrderId":""}' from products where crm_product_id = 'A2-Q'`,
   );
-}
-
-/** The id of an asset is known to the platform alone. */
-function askedToLend(platform: string): string {
-  const [asset] = rowsOf<{ id: number }>(platform, "select id from assets where holder_id is not null");
-  const assetId = identifierOf("asset", asset?.id ?? 0);
-  return `insert into manual_request (of, about, from_at, customer_namespace, customer_id, wanted, details, asked_by, reason, due)
-    select 'loan', lock.wire_number, '2026-10-01T00:00:00.000Z', 'crm', 'C1', 'lent',
-      '{"assets":[{"assetId":"${assetId}","number":"' || held.wire_number || '"}],"memberGlobalId":"'
-        || staff_link.member_global_id || '","staff":{"id":"S1","namespace":"crm"}}', 'tester', 'a test', 1
-    from asset_number lock, asset_number held, staff_link
-    where lock.instance_id = 'A2' and held.instance_id = 'A1' and staff_link.staff_id = 'S1' and staff_link.to_at is null`;
-}
-
-const askedForPassword = `
-  insert into manual_request (of, about, from_at, customer_namespace, customer_id, wanted, details, asked_by, reason, due)
-    select 'password', 'crm/S1', '2026-10-01T00:00:00.000Z', 'crm', 'C1', 'reset',
-      '{"given":null,"memberGlobalId":"' || member_global_id || '","staff":{"id":"S1","namespace":"crm"}}',
-      'tester', 'a test', 1
-    from staff_link where staff_id = 'S1' and to_at is null`;
-
-function askedFor(wanted: string): string {
-  return `insert into manual_request (of, about, from_at, customer_namespace, customer_id, wanted, details, asked_by, reason, due)
-    select 'lock', wire_number, '2026-10-01T00:00:00.000Z', 'crm', 'C1', '${wanted}',
-      '{"largeCustomer":false,"licenseType":"normal_recover_usbkey"}', 'tester', 'a test', 1
-    from asset_number where instance_id = 'A2'`;
 }
 
 /** A folder with everything that another one holds, and a new export. */

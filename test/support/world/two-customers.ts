@@ -1,22 +1,20 @@
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import type { FaultRule } from "../../../src/sandbox/faults.ts";
 import type { Sandbox } from "../../../src/sandbox/sandbox.ts";
-import { crmSync, runResultOf } from "../program.ts";
+import { notDone, unsettled } from "../asking.ts";
+import { world } from "../cli.ts";
+import type { Parsed, World } from "../cli.ts";
+import { runResultOf } from "../program.ts";
 import type { Ended } from "../program.ts";
-import { putNewLedger } from "../new-ledger.ts";
-import { base, configOf, ledgerOf, writeWorld } from "./small.ts";
-import { sealEnvironment } from "./crm.ts";
-import type { SmallWorld } from "./small.ts";
-import { changeFile, folder, openSandbox, rowsOf } from "./start.ts";
+import { base } from "./small.ts";
+import type { Crm } from "./crm.ts";
 
-type Row = Record<string, unknown>;
+type Done = Ended & { calls: Record<string, number> };
 
 /**
  * C1 with the order O1 and two people, and C2 with the order O9 and one person; the first person of each holds an
  * asset.
  */
-export function twoCustomers(): SmallWorld {
+function twoCustomers(): Crm {
   const texts = JSON.stringify(base);
   const second = JSON.parse(
     texts
@@ -24,7 +22,7 @@ export function twoCustomers(): SmallWorld {
       .replaceAll("O1", "O9")
       .replaceAll(/\bA([12])\b/g, "B$1")
       .replaceAll(/\bS([12])\b/g, "T$1"),
-  ) as SmallWorld;
+  ) as Crm;
   return {
     customers: [...base.customers, ...second.customers],
     orders: [...base.orders, ...second.orders],
@@ -37,80 +35,51 @@ const bothJobs = `jobs:
   people: { kind: sync, streams: [staff] }
 `;
 
-/** Two customers in two jobs over one ledger and a sandbox, each run a command line of its own in this process. */
+/** Two customers in two jobs over one ledger and a sandbox. */
 export class TwoCustomers {
-  readonly sandbox: Sandbox;
-  readonly path: string;
-  world = twoCustomers();
-  environment: Record<string, string> = {};
+  readonly w: World;
+  #ledgers = 0;
 
-  private constructor(sandbox: Sandbox, path: string) {
-    this.sandbox = sandbox;
-    this.path = path;
+  private constructor(w: World) {
+    this.w = w;
   }
 
   static async start(): Promise<TwoCustomers> {
-    const sandbox = await openSandbox();
-    return new TwoCustomers(sandbox, join(folder(), "world"));
+    const w = await world({ records: twoCustomers() });
+    w.extra = bothJobs;
+    w.write();
+    return new TwoCustomers(w);
+  }
+
+  get sandbox(): Sandbox {
+    return this.w.sandbox;
+  }
+
+  /** What the CRM holds; the next command reads it. */
+  get world(): World {
+    return this.w;
+  }
+
+  set environment(more: Record<string, string>) {
+    Object.assign(this.w.environment, more);
   }
 
   fault(rule: FaultRule): void {
-    this.sandbox.faults.add(rule);
+    this.w.sandbox.faults.add(rule);
+  }
+
+  /** Writes the CRM, and carries a command out. Asking for numbers (E9) is not counted. */
+  async does(...words: string[]): Promise<Done> {
+    this.w.write();
+    const { calls, ...ended } = await this.w.does(...words);
+    const { E9: _, ...others } = calls;
+    return { ...ended, calls: others };
   }
 
   /** Runs a job; answers its exit code, the writing calls it made, and what it printed. */
   async run(job: "deals" | "people"): Promise<{ exit: number; calls: Record<string, number>; text: string }> {
-    const { ended, calls } = await this.#does("--json", "run", job);
-    return { exit: runResultOf(ended).exit, calls, text: ended.stdout + ended.stderr };
-  }
-
-  /** Plans everything, for people, and keeps the plan where it can be applied. */
-  async plan(): Promise<{ exit: number | null; calls: Record<string, number>; text: string }> {
-    const { ended, calls } = await this.#does("plan", "--out", this.#planFile);
-    return { exit: ended.exitCode, calls, text: ended.stdout + ended.stderr };
-  }
-
-  /** Applies the plan that was made last. */
-  async apply(): Promise<{ exit: number | null; calls: Record<string, number>; text: string }> {
-    const { ended, calls } = await this.#does("apply", this.#planFile);
-    return { exit: ended.exitCode, calls, text: ended.stdout + ended.stderr };
-  }
-
-  /** What `crm-sync status` tells people. */
-  async status(): Promise<string> {
-    return (await this.#does("status")).ended.stdout;
-  }
-
-  /** A person says of operations that nothing came of them. */
-  async settleNotApplied(...operations: string[]): Promise<Ended> {
-    const why = ["--reason", "the platform has none", "--by", "tester"];
-    return (await this.#does("settle", ...operations, "--not-applied", ...why)).ended;
-  }
-
-  get #planFile(): string {
-    return `${this.path}.plan`;
-  }
-
-  async #does(...words: string[]): Promise<{ ended: Ended; calls: Record<string, number> }> {
-    writeWorld(this.path, this.world);
-    putNewLedger(ledgerOf(this.path));
-    const config = configOf(this.path);
-    writeFileSync(config, readFileSync(config, "utf8").replace(/^jobs:\n.*\n/m, bothJobs));
-    const before = this.sandbox.counts().calls;
-    const place = {
-      config,
-      sandbox: this.sandbox.url,
-      ledger: ledgerOf(this.path),
-      environment: { ...sealEnvironment, CRM_SYNC__log__level: "silent", ...this.environment },
-    };
-    const ended = await crmSync(place, ...words);
-    const after = this.sandbox.counts().calls;
-    const calls: Record<string, number> = {};
-    for (const name of ["E1", "E2", "E4", "E5", "M1", "M9"] as const) {
-      const count = (after[name] ?? 0) - (before[name] ?? 0);
-      if (count > 0) calls[name] = count;
-    }
-    return { ended, calls };
+    const ended = await this.does("--json", "run", job);
+    return { exit: runResultOf(ended).exit, calls: ended.calls, text: ended.stdout + ended.stderr };
   }
 
   /** Both jobs, first the deals. */
@@ -124,30 +93,33 @@ export class TwoCustomers {
 
   /** The ledger is lost, and all that it knew: the enterprises are somebody else's now. */
   loseLedger(): void {
-    for (const ending of ["", "-wal", "-shm", ".heads", ".lock"])
-      rmSync(ledgerOf(this.path) + ending, { force: true, recursive: true });
-  }
-
-  rows<Found = Row>(sql: string, ...parameters: unknown[]): Found[] {
-    return rowsOf(ledgerOf(this.path), sql, ...parameters);
-  }
-
-  /** Carries out a statement in the ledger, as a version of the program that believed too much left it. */
-  change(sql: string): void {
-    changeFile(ledgerOf(this.path), sql);
+    this.#ledgers += 1;
+    this.w.losesItsLedger(`again-${this.#ledgers}.db`);
   }
 
   /** Why records wait, by their id, as code and words. */
-  waiting(): Record<string, string> {
-    const rows = this.rows<{ id: string; deferred_code: string; deferred_reason: string }>(
-      "select id, deferred_code, deferred_reason from record where deferred_code is not null order by id",
-    );
-    return Object.fromEntries(rows.map((row) => [row.id, `${row.deferred_code}: ${row.deferred_reason}`]));
+  async waiting(): Promise<Record<string, string>> {
+    const rows = await notDone(this.w);
+    return Object.fromEntries(rows.map(({ record, code, reason }) => [record.split(" ")[1], `${code}: ${reason}`]));
   }
 
   /** What operations wait for a person, with their endpoint. */
-  parked(): { endpoint: string; outcome_message: string }[] {
-    return this.rows("select endpoint, outcome_message from operation where state = 'parked' order by id");
+  async parked(): Promise<{ endpoint: string; outcomeMessage: string }[]> {
+    const open = await unsettled(this.w);
+    return open
+      .filter(({ state }) => state === "parked")
+      .map(({ endpoint, outcomeMessage }: Parsed) => ({ endpoint, outcomeMessage }));
+  }
+
+  /** Orders of the CRM that are known to be placed, with how: `placed`, `adopted`. */
+  async placed(): Promise<Record<string, string>> {
+    const found: Record<string, string> = {};
+    for (const { id } of this.w.orders) {
+      const { placed } = await this.w.ask("explain", "order", id);
+      const [now] = placed;
+      if (now !== undefined) found[id] = now.origin;
+    }
+    return found;
   }
 
   get twice(): unknown[] {

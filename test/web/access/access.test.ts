@@ -1,19 +1,19 @@
 import { describe, expect, it } from "vitest";
+import { auditEntries } from "../../support/asking.ts";
 import { world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import type { Parsed, World } from "../../support/cli.ts";
 import { Browser, clockAt, guarded, tokenIn } from "../../support/guarded.ts";
 
 const html = { accept: "text/html" };
 const proxy = { header: "X-Remote-User", groups: "X-Remote-Groups", from: ["127.0.0.2"] };
 const roles = { "anna.lee": "decide", finance: "report" };
 
-/** The kinds of the entries of the audit record that a refusal writes. */
-function refusals(w: World): { kind: string; body: Record<string, unknown> }[] {
-  return w
-    .rows<{ kind: string; body: string }>(
-      "select kind, body from audit where kind in ('page-refused', 'sign-in-refused') order by sequence",
-    )
-    .map(({ kind, body }) => ({ kind, body: JSON.parse(body) as Record<string, unknown> }));
+/** What a refusal writes into the audit record. */
+async function refusals(w: World): Promise<Parsed[]> {
+  const all = await auditEntries(w);
+  return all
+    .filter(({ kind }) => kind === "page-refused" || kind === "sign-in-refused")
+    .map(({ kind, body }) => ({ kind, body: JSON.parse(body) }));
 }
 
 /** A world with a ledger. */
@@ -82,7 +82,7 @@ describe("a reverse proxy", () => {
     expect((await pages.ask("/decide", as("sam", "other, finance"))).status).toBe(403);
     expect((await pages.ask("/see", as("sam"))).status).toBe(200);
     // The same page twice in a minute is one entry.
-    expect(refusals(w)).toEqual([
+    expect(await refusals(w)).toEqual([
       { kind: "page-refused", body: { by: "sam", route: "/decide", role: "see", way: "proxy" } },
     ]);
   });

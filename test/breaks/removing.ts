@@ -1,0 +1,309 @@
+import { expect } from "vitest";
+import { limitsSettingsSchema } from "../../src/run/run-settings.ts";
+import type { LimitsSettings } from "../../src/run/run-settings.ts";
+import type { Seams } from "../simulation/engine.ts";
+import type { Crm } from "../support/world/crm.ts";
+import { replace } from "./break.ts";
+import type { Breaks } from "./break.ts";
+import { BreakWorld } from "./world.ts";
+
+/** One customer of whom so many people hold an asset each. */
+function seats(count: number): Crm {
+  const numbers = Array.from({ length: count }, (_, index) => index + 1);
+  return {
+    customers: [{ id: "C1" }],
+    orders: [{ id: "O1", customer: "C1", assets: numbers.map((n) => `A${n}`) }],
+    staff: numbers.map((n) => ({ id: `S${n}`, customer: "C1", holds: [`A${n}`] })),
+  };
+}
+
+const none = { floor: 0, share: 0 };
+const many = { floor: 100, share: 0 };
+const open = { enterprise: many, run: many, day: many, week: many };
+
+function limits(taking: Partial<typeof open>, absenceReads: number): { limits: LimitsSettings } {
+  return { limits: limitsSettingsSchema.parse({ taking: { ...open, ...taking }, absenceReads, absenceTime: "0s" }) };
+}
+
+/** Seats were given; from now on `taken` counts those that are taken away. */
+async function given(
+  seams: Seams,
+  settings: Partial<typeof open>,
+  { people = 2, absenceReads = 1 } = {},
+): Promise<{ w: BreakWorld; taken: () => number; loses: (...people: string[]) => void }> {
+  const w = new BreakWorld(seams, seats(people), limits(settings, absenceReads));
+  await w.run();
+  const before = w.services.observation.state().assignments;
+  expect(before, "everybody got a seat").toBe(people);
+  return {
+    w,
+    taken: () => before - w.services.observation.state().assignments,
+    loses: (...names) => {
+      for (const person of w.crm.staff) if (names.includes(person.id)) person.holds = [];
+    },
+  };
+}
+
+async function heldStays(seams: Seams): Promise<void> {
+  const { w, taken, loses } = await given(seams, { run: none }, { people: 1 });
+  loses("S1");
+  const summary = await w.run();
+  expect(taken(), "a seat is taken away that was held").toBe(0);
+  expect(summary?.exitCode, "nobody is told that something is held").toBe(4);
+}
+
+async function onlyWhatWasApprovedGoes(seams: Seams): Promise<void> {
+  const { w, taken, loses } = await given(seams, { run: none });
+  loses("S1", "S2");
+  await w.run();
+  const { ledger } = await w.program();
+  const [held] = await ledger.journal.plannedOf({ namespace: "crm", id: "C1" });
+  await ledger.approvals.approveOperation(held?.id ?? "", "it is meant", "tester");
+  await w.run();
+  expect(taken(), "an approval of one operation releases another").toBe(1);
+}
+
+async function askedAnew(seams: Seams): Promise<void> {
+  const { w, taken, loses } = await given(seams, { run: none });
+  loses("S1");
+  await w.run();
+  const { ledger } = await w.program();
+  const [hold] = await ledger.approvals.standing();
+  await ledger.approvals.decide(hold?.id ?? "", "approved", "it is meant");
+  w.crm.staff = seats(2).staff;
+  await w.run();
+  loses("S1");
+  await w.run();
+  expect(taken(), "an approval outlives what was approved").toBe(0);
+}
+
+async function dayIsCounted(seams: Seams): Promise<void> {
+  const { w, taken, loses } = await given(seams, { day: { floor: 1, share: 0 } });
+  loses("S1");
+  await w.run();
+  loses("S2");
+  await w.run();
+  expect(taken(), "more is taken away in a day than is allowed").toBe(1);
+}
+
+async function shareIsOfWhatLives(seams: Seams): Promise<void> {
+  const { w, taken, loses } = await given(seams, { enterprise: { floor: 0, share: 0.5 } });
+  loses("S1", "S2");
+  await w.run();
+  expect(taken(), "more than the share of an enterprise is taken away").toBe(0);
+}
+
+async function missingOnceIsNotGone(seams: Seams): Promise<void> {
+  const { w, taken } = await given(seams, {}, { absenceReads: 3 });
+  w.crm.staff = w.crm.staff.slice(0, 1);
+  await w.run();
+  expect(taken(), "a seat is taken away at the first reading without its person").toBe(0);
+}
+
+async function cutListTakesNothing(seams: Seams): Promise<void> {
+  const { w, taken } = await given(seams, {});
+  w.cut.set("staff", 1);
+  await w.run();
+  expect(taken(), "a seat is taken away because a list broke off").toBe(0);
+}
+
+async function halfAnOrderListKeepsSeats(seams: Seams): Promise<void> {
+  const { w, taken, loses } = await given(seams, {});
+  w.cut.set("orders", 0);
+  loses("S1");
+  await w.run();
+  expect(taken(), "something is taken away while a list that may want it kept was read half").toBe(0);
+}
+
+async function emptiedListTakesNothing(seams: Seams): Promise<void> {
+  const { w, taken } = await given(seams, {}, { people: 3 });
+  w.crm.staff = [];
+  await w.run();
+  expect(taken(), "seats are taken away because a list is empty").toBe(0);
+}
+
+async function unreadableKeepsSeats(seams: Seams): Promise<void> {
+  const { w, taken } = await given(seams, {});
+  w.crm.staff = w.crm.staff.map((person) => (person.id === "S1" ? { ...person, login: "" } : person));
+  await w.run();
+  expect(taken(), "a seat is taken from somebody whose row cannot be read").toBe(0);
+}
+
+async function cancellationWaits(seams: Seams): Promise<void> {
+  const w = new BreakWorld(seams, { ...seats(1), staff: [] }, limits({}, 1));
+  await w.run();
+  for (const order of w.crm.orders) order.cancelled = true;
+  await w.run();
+  expect(w.calls("E5"), "a cancelled order is deleted before its policy is earned").toBe(1);
+}
+
+async function rejectedStays(seams: Seams): Promise<void> {
+  const { w, taken, loses } = await given(seams, { run: none });
+  loses("S1");
+  await w.run();
+  const { ledger } = await w.program();
+  const [hold] = await ledger.approvals.standing();
+  await ledger.approvals.decide(hold?.id ?? "", "rejected", "it is not meant", "tester");
+  const summary = await w.run();
+  expect(taken(), "what a person rejected is taken away").toBe(0);
+  expect(summary?.held, "a person is asked again about what they rejected").toEqual([]);
+}
+
+export const removing: Breaks = {
+  "what is held is carried out": {
+    seam: "ledger.approvals.open answers that a person approved the set",
+    seams: {
+      ledger: ({ approvals }) =>
+        replace(approvals, "open", (real) => async (hold) => ({ ...(await real(hold)), state: "approved" })),
+    },
+    check: heldStays,
+    says: "a seat is taken away that was held",
+    quick: true,
+  },
+  "nobody is told what is held": {
+    seam: "ledger.approvals.standing gives no holds",
+    seams: { ledger: ({ approvals }) => replace(approvals, "standing", () => () => Promise.resolve([])) },
+    check: heldStays,
+    says: "nobody is told that something is held",
+  },
+  "an approval is used for another operation": {
+    seam: "ledger.approvals.of calls everything approved that stands in one hold with what was",
+    seams: {
+      ledger: ({ approvals }) =>
+        replace(approvals, "of", (real) => async (customer, ofUndo) => {
+          const found = await real(customer, ofUndo);
+          const isApproved = found?.operations.some(({ approved }) => approved) === true;
+          if (found === undefined || !isApproved) return found;
+          return { ...found, operations: found.operations.map((one) => ({ ...one, approved: true })) };
+        }),
+    },
+    check: onlyWhatWasApprovedGoes,
+    says: "an approval of one operation releases another",
+  },
+  "an approval outlives what was approved": {
+    seam: "ledger.approvals.end ends nothing",
+    seams: { ledger: ({ approvals }) => replace(approvals, "end", () => () => Promise.resolve()) },
+    check: askedAnew,
+    says: "an approval outlives what was approved",
+  },
+  "limits count the run alone": {
+    seam: "ledger.journal.takenSince gives nothing",
+    seams: {
+      ledger: ({ journal }) =>
+        replace(journal, "takenSince", (real) => async () => await real(new Date(Date.UTC(9999, 0)).toISOString())),
+    },
+    check: dayIsCounted,
+    says: "more is taken away in a day",
+  },
+  "a share is one of what was never there": {
+    seam: "ledger.state.live gives a hundred times as much",
+    seams: {
+      ledger: ({ state }) =>
+        replace(state, "live", (real) => async (customer, things) => {
+          const live = await real(customer, things);
+          return { ...live, seats: live.seats * 100 };
+        }),
+    },
+    check: shareIsOfWhatLives,
+    says: "more than the share of an enterprise",
+  },
+  "a record is gone at the first reading without it": {
+    seam: "ledger.records.closeWholeRead is told to believe one reading",
+    seams: {
+      ledger: ({ records }) =>
+        replace(
+          records,
+          "closeWholeRead",
+          (real) => (source, stream, read, rule, run) => real(source, stream, read, rule && { reads: 1, ms: 0 }, run),
+        ),
+    },
+    check: missingOnceIsNotGone,
+    says: "at the first reading without its person",
+  },
+  "a list that broke off counts as whole": {
+    seam: "source.read says that it reached the end",
+    seams: {
+      source: (real) => ({
+        ...real,
+        async *read(...asked) {
+          const outcome = yield* real.read(...asked);
+          return { ...outcome, complete: true };
+        },
+      }),
+    },
+    check: cutListTakesNothing,
+    says: "because a list broke off",
+    quick: true,
+  },
+  "things are taken away while a list was read half": {
+    seam: "ledger.records.lastRead says that it was complete",
+    seams: {
+      ledger: ({ records }) =>
+        replace(records, "lastRead", (real) => async (source, stream) => {
+          const read = await real(source, stream);
+          return read && { ...read, complete: 1 };
+        }),
+    },
+    check: halfAnOrderListKeepsSeats,
+    says: "while a list that may want it kept was read half",
+  },
+  "a list that lost its rows is believed": {
+    seam: "ledger.records.readsToCompare gives no earlier reading",
+    seams: { ledger: ({ records }) => replace(records, "readsToCompare", () => () => Promise.resolve([])) },
+    check: emptiedListTakesNothing,
+    says: "because a list is empty",
+  },
+  "a row that cannot be read is left out": {
+    seam: "ledger.records.ingest takes no rejections up",
+    seams: {
+      ledger: ({ records }) =>
+        replace(
+          records,
+          "ingest",
+          (real) => (source, stream, read, run, items) =>
+            real(
+              source,
+              stream,
+              read,
+              run,
+              items.filter((item) => "record" in item),
+            ),
+        ),
+    },
+    check: unreadableKeepsSeats,
+    says: "from somebody whose row cannot be read",
+  },
+  "a policy is earned from the beginning": {
+    seam: "ledger.approvals.earned says that each kind was approved a hundred times",
+    seams: {
+      ledger: ({ approvals }) =>
+        replace(
+          approvals,
+          "earned",
+          () => () =>
+            Promise.resolve(
+              new Map([
+                ["delete-assets", 100],
+                ["delete-products", 100],
+              ]),
+            ),
+        ),
+    },
+    check: cancellationWaits,
+    says: "before its policy is earned",
+  },
+  "a rejection is forgotten": {
+    seam: "ledger.approvals.rejectedHashes gives none, and open a new hold in the place of a rejected one",
+    seams: {
+      ledger: ({ approvals }) => {
+        replace(approvals, "rejectedHashes", () => () => Promise.resolve(new Set<string>()));
+        replace(approvals, "open", (real) => async (hold) => {
+          const found = await real(hold);
+          return found.state === "rejected" ? await real({ ...hold, setHash: `${hold.setHash} again` }) : found;
+        });
+      },
+    },
+    check: rejectedStays,
+    says: "a person is asked again",
+  },
+};

@@ -1,0 +1,98 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { numberOf } from "../../support/asking.ts";
+import { document, world } from "../../support/cli.ts";
+import type { Parsed } from "../../support/cli.ts";
+import { lines } from "../../support/world/crm-files.ts";
+import { canary, company, customerRow, orderRow, staffRow } from "../../support/world/crm.ts";
+
+describe("explain", () => {
+  it("finds a record by its name, an asset number and an id of any namespace, and prints no name", async () => {
+    const w = await world({ records: company(2, 1) });
+    const settings = readFileSync(w.path("crm-sync.yaml"), "utf8");
+    const [, crm = ""] = /^ {2}crm:\n([^]*?) {6}orders:/mu.exec(settings) ?? [];
+    const portal = crm
+      .replace("kind: file", "kind: file\n    namespace: portal")
+      .replace("customers.ndjson", "portal.ndjson");
+    writeFileSync(w.path("crm-sync.yaml"), settings.replace(/^jobs:/mu, `  portal:\n${portal}jobs:`));
+    const strangers = ["P1", "S1-1"].map((id) => customerRow({ id, name: `Zqcanary Ötrade / Portal ${id}` }));
+    writeFileSync(w.path("data/portal.ndjson"), lines(strangers));
+    expect((await w.run("run", "everything")).exitCode).toBe(0);
+    const held = numberOf(w, "O2-A1");
+    for (const [kind, text, key] of [
+      ["customer", "P1", "portal/P1"],
+      ["customer", "zqcanary  ÖTRADE / portal P1", "portal/P1"],
+      ["customer", `${canary.name} 2`, "crm/C2"],
+      ["staff", `${canary.person} 2 1`, "crm/S2-1"],
+      ["staff", `${canary.login}2x1`, "crm/S2-1"],
+      ["staff", held, "crm/S2-1"],
+      ["order", held, "crm/O2"],
+      ["customer", held, "crm/C2"],
+      ["staff", "S1-1", "crm/S1-1"],
+      ["customer", "S1-1", "portal/S1-1"],
+    ] as const) {
+      const ended = await w.run("--json", "explain", kind, text);
+      const found = document(ended).key;
+      expect([text, ended.exitCode, `${found.namespace}/${found.id}`]).toEqual([text, 0, key]);
+    }
+    w.customers = w.customers.map((row) => ({ ...row, name: canary.name }));
+    writeFileSync(w.path("data/customers.ndjson"), lines(w.customers.map(customerRow)));
+    await w.run("run", "everything");
+    const both = await w.run("--json", "explain", "customer", canary.name);
+    expect([both.exitCode, document(both).error.code]).toEqual([64, "record.ambiguous"]);
+  });
+
+  it("tells what is in quarantine from what no source gave", { tags: "long" }, async () => {
+    const w = await world({ records: company(3, 1) });
+    expect((await w.run("run", "everything")).exitCode).toBe(0);
+    const write = (list: string, rows: object[]): void => writeFileSync(w.path(`data/${list}.ndjson`), lines(rows));
+    const stranger = { id: "O7", customer: "C7", assets: ["O7-A1"] };
+    const [first, ...orders] = w.orders.map(orderRow);
+    write("orders", [
+      { ...first, products: "none" },
+      ...orders,
+      orderRow(stranger),
+      { ...orderRow({ ...stranger, id: "O8" }), products: 7 },
+    ]);
+    write("staff", [{ id: "S1-1" }, ...w.staff.slice(1).map(staffRow), { id: "S1-9", customer: "C1" }]);
+    const [one, two, three] = w.customers.map(customerRow);
+    write("customers", [{ ...one }, { ...two }, { ...three, name: undefined }]);
+    expect((await w.run("run", "everything")).exitCode).toBe(3);
+
+    const c1 = await w.ask("explain", "customer", "C1");
+    expect(c1.unusable.map(({ key }: Parsed) => key.id).toSorted()).toEqual(["O1", "S1-1", "S1-9"]);
+    expect((await w.ask("explain", "customer", "C2")).unusable).toEqual([]);
+    const c7 = await w.ask("explain", "customer", "C7");
+    expect([c7.record, c7.waiting[0].key.id, c7.unusable[0].key.id]).toEqual([null, "O7", "O8"]);
+    const o3 = await w.ask("explain", "order", "O3");
+    expect(o3.customer).toMatchObject({ record: { state: "quarantined" }, ownQuarantine: { key: { id: "C3" } } });
+    const o7 = await w.ask("explain", "order", "O7");
+    expect([o7.record.deferred.code, o7.customer.record]).toEqual(["customer.blocked", null]);
+    expect((await w.run("explain", "customer", "C99")).exitCode).toBe(64);
+  });
+
+  it("names for a person the number of their own customer's asset", { tags: "long" }, async () => {
+    const order = (id: string, customer: string) => ({
+      id,
+      customer,
+      assets: ["A1"],
+      products: [{ id: `P${id}`, parent: "A1", pid: `PID-${id}` }],
+    });
+    const w = await world({
+      records: {
+        customers: [{ id: "C1" }, { id: "C2" }],
+        orders: [order("O1", "C1"), order("O2", "C2")],
+        staff: [
+          { id: "S1", customer: "C1", holds: ["A1"] },
+          { id: "S2", customer: "C2", holds: ["A1"] },
+        ],
+      },
+    });
+    expect((await w.run("run", "everything")).exitCode).toBe(0);
+    for (const n of [1, 2]) {
+      const [{ assetNos }] = JSON.parse(w.sandbox.batches(`O${n}`)[0]?.body ?? "").orderList[0].assets;
+      const { claims } = await w.ask("explain", "staff", `S${n}`);
+      expect(claims).toMatchObject([{ numbers: assetNos }]);
+    }
+  });
+});

@@ -1,0 +1,224 @@
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { document } from "../../support/cli.ts";
+import type { Parsed } from "../../support/cli.ts";
+import { startServer } from "../../support/http-server.ts";
+import { northwindDirectory, northwindIsMissing, northwindIsThere } from "../../support/northwind.ts";
+import { crmSync } from "../../support/program.ts";
+import type { Ended } from "../../support/program.ts";
+import { folder as newFolder } from "../../support/world/start.ts";
+
+const environment = { SEAL_KEY: "a key of this test that seals passwords", TOKEN: "zqsecret5" };
+
+interface Made extends Ended {
+  config: string;
+  /** What stands in the configuration. */
+  text: string;
+}
+
+/** `init` with these options, for a configuration in this folder. */
+async function init(place: string, ...options: string[]): Promise<Ended> {
+  return await crmSync({ config: join(place, "crm-sync.yaml"), environment }, "init", ...options);
+}
+
+/** `init --from` each of these lists. Expects that it made a configuration. */
+async function made(place: string, lists: readonly string[], ...more: string[]): Promise<Made> {
+  const ended = await init(place, ...lists.flatMap((list) => ["--from", list]), ...more);
+  expect(ended.exitCode, ended.stderr).toBe(0);
+  const config = join(place, "crm-sync.yaml");
+  return { ...ended, config, text: readFileSync(config, "utf8") };
+}
+
+/** Puts lists of these rows into a folder, as a spreadsheet in western Europe writes them. Gives their paths. */
+function spreadsheets(folder: string, lists: Record<string, string[]>): string[] {
+  mkdirSync(folder, { recursive: true });
+  return Object.entries(lists).map(([name, rows]) => {
+    writeFileSync(join(folder, name), Buffer.from(`${rows.join("\r\n")}\r\n`, "latin1"));
+    return join(folder, name);
+  });
+}
+
+/** What `check` says of each stream of a configuration, and its exit code. */
+async function checked(config: string): Promise<{ exitCode: number | null; streams: Parsed[] }> {
+  const { exitCode, stdout } = await crmSync({ config, environment }, "--sandbox", "--json", "check");
+  return {
+    exitCode,
+    streams: JSON.parse(stdout).filter(({ kind }: Parsed) => kind === "records" || kind === "source"),
+  };
+}
+
+describe("init", () => {
+  it("makes a configuration to start from, and never writes over one", async () => {
+    const place = newFolder();
+    expect((await init(place)).exitCode).toBe(0);
+    expect(statSync(join(place, "crm-sync.yaml")).mode & 0o777).toBe(0o644);
+    const again = await init(place, "--json");
+    expect([again.exitCode, document(again).error.code]).toEqual([64, "init.exists"]);
+  });
+
+  it("--from takes the files of a stranger, of which all records can be used", { tags: "long" }, async ({ skip }) => {
+    if (!northwindIsThere) skip(northwindIsMissing);
+    const lists = ["customers.csv", "orders.csv", "order-details.csv"].map((name) => join(northwindDirectory, name));
+    const { config } = await made(newFolder(), lists);
+    const { exitCode, streams } = await checked(config);
+    expect(exitCode).toBe(0);
+    const said = streams.map(({ detail }) => detail).join("\n");
+    for (const count of ["91", "830"]) expect(said).toContain(`all ${count} rows`);
+  });
+
+  it("--from takes what a spreadsheet of another country writes, and leads to a plan of it", async () => {
+    const place = newFolder();
+    const lists = spreadsheets(join(place, "exports"), {
+      "Kunden.csv": [
+        "Kundennummer;Firma;Strasse;PLZ;Ort;Ansprechpartner;E-Mail;Mobile",
+        "1;Mühle GmbH;Weg 1;53111;Bonn;Frau Ä;a@example.com;+4915100000001",
+        "2;Öl AG;Gasse 2;50667;Köln;Herr B;b@example.com;+4915100000002",
+      ],
+      "Bestellungen-orders.csv": [
+        "OrderID;Kundennummer;Bestelldatum;Betrag",
+        "70;1;01.07.2026;1.234,50",
+        "71;2;15.08.2026;99,00",
+      ],
+      "order-lines.csv": ["OrderID;SKU;Bezeichnung;Menge", "70;CAD;CAD Programm;3", "71;BIM;BIM Programm;1"],
+    });
+    const { config, text } = await made(place, lists);
+    for (const setting of ["encoding: windows-1252", "format: dd.MM.yyyy", 'decimalMark: ","', "directory: exports"])
+      expect(text).toContain(setting);
+    const planned = await crmSync({ config, environment }, "--sandbox", "plan");
+    expect(planned.exitCode, planned.stdout).toBe(2);
+    for (const endpoint of ["E2", "E5"]) expect(planned.stdout.split(`+ ${endpoint} `)).toHaveLength(3);
+  });
+
+  it(
+    "--from knows abbreviated names, and lists of seats, and passes over a few bad rows",
+    { tags: "long" },
+    async () => {
+      const place = newFolder();
+      const forty = Array.from({ length: 40 }, (_, index) => index);
+      const lists = spreadsheets(place, {
+        "kunden.csv": [
+          "Kundennr.;Firma;Straße;PLZ;Ort;E-Mail;Telefon;Ansprechpartner",
+          ...forty.map((n) => `K-${n};Bau ${n} GmbH;Weg ${n};53111;Köln;k${n}@example.com;+4915100000001;Frau A`),
+          ";Ohne Nummer;;;;;;",
+        ],
+        "auftraege.csv": [
+          "Auftragsnr;Kundennr.;Auftragsdatum;Betrag;Währung;Status",
+          ...forty.map(
+            (n) =>
+              `AB${n};K-${n};${n === 9 ? "31.2" : `${(n % 28) + 1}.7`}.2025;1.234,50;EUR;${n === 7 ? "Storno" : "Auftrag"}`,
+          ),
+        ],
+        "positionen.csv": [
+          "Auftragsnr;Pos;Artikelnr;Bezeichnung;Menge",
+          ...forty.flatMap((n) => [`AB${n};1;CAD;CAD Programm;2`, `AB${n};2;CAD;CAD Programm;1`]),
+        ],
+        "arbeitsplaetze.csv": [
+          "Auftragsnr;Pos;Personalnr;Name;E-Mail",
+          ...forty.flatMap((n) => [1, 2].map((pos) => `AB${n};${pos};MA-${n};Ann Lee;ann.lee@k${n}.example.com`)),
+        ],
+      });
+      const { config, text } = await made(place, lists);
+      expect(text).not.toContain("CHOOSE_A_COLUMN");
+      expect(text).toMatch(/format: d\.M\.yyyy/u);
+      const { exitCode, streams } = await checked(config);
+      expect(exitCode).toBe(0);
+      const warned = streams.filter(({ warning }) => warning).map(({ what }) => what);
+      expect(warned).toEqual(["source files, customers", "source files, orders"]);
+      const mapped = await crmSync({ config, environment }, "--sandbox", "map", "files", "staff", "--limit", "1");
+      expect(mapped.stdout).toMatch(/A-AB0\b/u);
+    },
+  );
+
+  const answers = (body: (query: URLSearchParams) => unknown): Promise<string> =>
+    startServer(({ query }, response) => {
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify(body(new URLSearchParams(query))));
+    });
+
+  it("--from takes a nested list of a service, and pages as its answer counts them", async () => {
+    const customers = Array.from({ length: 12 }, (_, index) => ({
+      id: index + 1,
+      companyName: `Firma ${index}`,
+      address: { street: "Weg 1", zip: "3000", city: "Bern" },
+      contacts: [{ type: "admin", name: "Ann Lee", email: `a${index}@example.com`, phone: "+41313000000" }],
+    }));
+    const url = await answers((query) => {
+      const [page, size] = [Number(query.get("page") ?? 1), Number(query.get("per_page") ?? 5)];
+      const data = customers.slice((page - 1) * size, page * size);
+      return { data, pagination: { page, per_page: size, total: customers.length } };
+    });
+    const { config, text } = await made(newFolder(), [`${url}/customers`]);
+    for (const path of ["contacts[0].name", "contacts[0].email", "address.zip"]) expect(text).toContain(path);
+    const { exitCode, streams } = await checked(config);
+    expect([exitCode, streams.map(({ detail }) => detail).join()]).toEqual([0, expect.stringContaining("all 12 rows")]);
+  });
+
+  it("--from finds the list, the next page and the total in the answer of a service", async () => {
+    const people = ["P1", "P2", "P3"].map((id) => ({ id, companyId: "C1", login: id, firstName: "Ann", lastName: id }));
+    const url = await answers(() => ({ data: { items: people }, meta: { total: 31, next: "/employees?page=2" } }));
+    const { text } = await made(newFolder(), [`${url}/employees`]);
+    for (const setting of [
+      /records: data\.items/u,
+      /total: meta\.total/u,
+      /kind: nextLink\s+next: meta\.next/u,
+      /staff:/u,
+    ])
+      expect(text).toMatch(setting);
+  });
+
+  it("--token goes to its service alone and stands in no file and no message", async () => {
+    const asked: string[] = [];
+    const url = await startServer(({ path, headers }, response) => {
+      asked.push(headers.authorization ?? "nothing");
+      const refusal = path === "/busy" ? 429 : 401;
+      response.statusCode = headers.authorization === `Bearer ${environment.TOKEN}` ? 200 : refusal;
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify([{ id: "1", companyName: "Firma", email: "a@example.com" }]));
+    });
+    const place = newFolder();
+    const from = ["--from", `${url}/customers`];
+    const token = ["--token", "env:TOKEN"];
+    const said: string[] = [];
+    for (const words of [
+      from,
+      ["--from", `${url}/busy`],
+      [...from, "--token", "env:NOT_SET"],
+      [...from, "--token", environment.TOKEN],
+      ["--from", "http://crm.example.com/customers", ...token],
+      [...from, "--from", "https://crm.example.com/a", ...token],
+    ]) {
+      const refused = await init(place, ...words);
+      expect.soft(refused.exitCode, words.join(" ")).toBe(64);
+      said.push(refused.stdout, refused.stderr);
+    }
+    expect(asked).toEqual(["nothing", "nothing"]);
+    const { text, stdout, stderr } = await made(place, [`${url}/customers`], ...token);
+    expect(text).toMatch(/auth:\s+kind: bearer\s+token: env:TOKEN/u);
+    expect([...said, text, stdout, stderr].join("\n")).not.toContain("zqsecret");
+  });
+
+  it("writes no secret of an address into the file, and names none", async () => {
+    let body: unknown = [{ id: "P1", companyId: "C1", login: "person1", firstName: "Ann", lastName: "Lee" }];
+    const url = await answers(() => body);
+    const query = "?active=1&api_key=zqsecret1&X-Sig=zqsecret2&design=a&accessToken=zqsecret3&keyword=b&author=c";
+    const { text, stdout, stderr } = await made(newFolder(), [`${url}/employees${query}`]);
+    expect(text).toContain("url: /employees?active=1&design=a&keyword=b&author=c\n");
+    for (const name of ["api_key", "X-Sig", "accessToken"]) expect(text).toContain(name);
+    body = [{ a: 1 }];
+    const unknown = await init(newFolder(), "--from", `${url}/things${query}`);
+    const none = await init(newFolder(), "--from", "http://:zqsecret4");
+    expect([unknown.exitCode, none.exitCode]).toEqual([64, 64]);
+    for (const shown of [text, stdout, stderr, unknown.stdout, unknown.stderr, none.stderr])
+      expect(shown).not.toContain("zqsecret");
+  });
+
+  it("refuses a list whose kind it cannot tell, and one that is not there", async () => {
+    const place = newFolder();
+    const [list = ""] = spreadsheets(place, { "x.csv": ["a,b", "1,2"] });
+    for (const from of [list, join(dirname(list), "gone.csv")]) {
+      const refused = await init(place, "--from", from);
+      expect([refused.exitCode, refused.stderr]).toEqual([64, expect.stringContaining(from)]);
+    }
+  });
+});

@@ -1,0 +1,179 @@
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { renameSync } from "node:fs";
+import { request } from "undici";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { runsOf } from "../../support/asking.ts";
+import { expectDecent, world } from "../../support/cli.ts";
+import type { Parsed, World } from "../../support/cli.ts";
+import type { Running } from "../../support/process.ts";
+import { hasMissedAll, serves } from "../../support/serving.ts";
+import { company } from "../../support/world/crm.ts";
+
+const others = `  customers-and-orders: { enabled: false }
+  staff: { enabled: false }
+  verify: { enabled: false }
+  monthly-report: { enabled: false }
+`;
+
+/** Jobs that do everything, at this time. */
+const jobs = (cron: string, ...ids: string[]): string =>
+  `jobs:\n${others}${ids.map((id) => `  ${id}: { kind: sync, streams: [customers, orders, staff], schedule: "${cron}" }\n`).join("")}`;
+
+const yearly = "0 5 1 1 *";
+
+function says(w: World, extra: string): void {
+  w.extra = extra;
+  w.write();
+}
+
+/** A world whose jobs `early` and `late` are due whenever the configuration has them. */
+async function due(options: Parameters<typeof world>[0]): Promise<World> {
+  const w = await world(options);
+  w.environment["CRM_SYNC__serve__port"] = "0";
+  says(w, jobs(yearly, "early", "late"));
+  await hasMissedAll(w);
+  return w;
+}
+
+const ranOf = async (w: World): Promise<string[]> =>
+  (await runsOf(w)).map(({ job, state }) => `${job} ${state}`).toReversed();
+
+const nothingTwice = { enterprises: [], orders: [], products: [], staff: [] };
+const runEnded = '"msg":"run ended"';
+
+async function healthOf(running: Running): Promise<{ status: number; body: Parsed }> {
+  await running.says(/health at \S+\/healthz/u);
+  const [, url = ""] = /health at (\S+\/healthz)/u.exec(running.stderr()) ?? [];
+  const answer = await request(url);
+  return { status: answer.statusCode, body: JSON.parse(await answer.body.text()) };
+}
+
+/** As SIGTERM ends it. */
+async function terminated(running: Running): Promise<string> {
+  running.child.kill("SIGTERM");
+  const ended = await running.ended;
+  expectDecent(["serve"], ended);
+  expect([ended.exitCode, ended.stdout]).toEqual([0, ""]);
+  return ended.stderr;
+}
+
+describe("a process that serves", () => {
+  it("runs a missed fire time once, is healthy, and ends with 0 at SIGTERM", async () => {
+    const w = await due({ isOnMachineTime: true, records: company(1, 1) });
+    w.environment["CRM_SYNC__log__level"] = "info";
+    says(w, jobs(yearly, "early"));
+    const serving = w.start("serve");
+    expect(await healthOf(serving)).toMatchObject({ status: 200, body: { healthy: true, wrong: [] } });
+    await serving.says(runEnded);
+    const { body } = await healthOf(serving);
+    const { lastRun } = body.jobs.find(({ job }: Parsed) => job === "early");
+    expect(lastRun).toMatchObject({ state: "done", exitCode: 0 });
+    await terminated(serving);
+    expect(await ranOf(w)).toEqual(["early done"]);
+    expect(w.sandbox.state().assignments).toBe(1);
+  });
+
+  it("takes a good configuration over at SIGHUP, and goes on with the one before if it is bad", async () => {
+    const w = await due({ isOnMachineTime: true, records: company(1, 1) });
+    w.environment["CRM_SYNC__log__level"] = "info";
+    says(w, jobs(yearly));
+    const serving = w.start("serve");
+    await healthOf(serving);
+    says(w, `${jobs(yearly, "early")}nonsense: 1\n`);
+    serving.child.kill("SIGHUP");
+    await serving.says('"event":"configuration.refused"');
+    expect(serving.stderr()).toMatch(/"place":"\S+crm-sync\.yaml:\d+:\d+"/u);
+    says(w, jobs(yearly, "early"));
+    serving.child.kill("SIGHUP");
+    await serving.says('"changed":["jobs.early"]');
+    await serving.says(runEnded);
+    await terminated(serving);
+    expect(await ranOf(w)).toEqual(["early done"]);
+  });
+
+  it("runs a job again after a kill in the middle, once", { tags: "long" }, async () => {
+    const w = await due({ isOnMachineTime: true, records: company(3, 1) });
+    Object.assign(w.environment, { CRM_SYNC__concurrency__customers: "1", CRM_SYNC__log__level: "info" });
+    says(w, jobs(yearly, "early"));
+    const stop = w.stopsAt("E5", { nth: 2, when: "after" });
+    const first = w.start("serve");
+    await stop.reached;
+    first.child.kill("SIGKILL");
+    await first.ended;
+    stop.goOn();
+    expect(await ranOf(w)).toEqual(["early running"]);
+    const second = w.start("serve");
+    await second.says(runEnded);
+    expect(await terminated(second)).toContain("schedule.interrupted");
+    expect(w.sandbox.state()).toMatchObject({ enterprises: 3, assignments: 3 });
+    expect(w.sandbox.duplicates()).toEqual(nothingTwice);
+    const third = w.start("serve");
+    await healthOf(third);
+    await terminated(third);
+    expect(await ranOf(w)).toEqual(["early interrupted", "early done"]);
+  });
+});
+
+describe("serve", () => {
+  it("stops in the middle of a run, which the next run goes on with", { tags: "long" }, async () => {
+    const w = await due({ records: company(4, 1) });
+    w.environment["CRM_SYNC__concurrency__customers"] = "1";
+    const stop = w.stopsAt("E5", { nth: 2 });
+    const serving = await serves(w);
+    await stop.reached;
+    const ending = serving.ends();
+    stop.goOn();
+    expect((await ending).exitCode).toBe(0);
+    expect(await ranOf(w)).toEqual(["early stopped"]);
+    expect(w.sandbox.state().enterprises).toBeLessThan(4);
+    expect(await w.ask("settle", "list")).toEqual([]);
+    expect((await w.run("run", "early")).exitCode).toBe(0);
+    expect(w.sandbox.state()).toMatchObject({ enterprises: 4, assignments: 4 });
+    expect(w.sandbox.duplicates()).toEqual(nothingTwice);
+  });
+
+  it("names a port that is taken, and does its jobs all the same", { tags: "long" }, async () => {
+    const w = await due({ records: company(1, 1) });
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void taken.close());
+    const { port } = taken.address() as AddressInfo;
+    w.environment["CRM_SYNC__serve__port"] = String(port);
+    const serving = await serves(w);
+    await serving.says("web.not-served");
+    expect(serving.said()).toContain(`127.0.0.1:${port}`);
+    await serving.says(runEnded, 2);
+  });
+
+  it("reads its configuration again after a run, which goes by the one before", { tags: "long" }, async () => {
+    const w = await due({ records: company(2, 1) });
+    says(w, jobs(yearly, "early"));
+    const stop = w.stopsAt("E5");
+    const serving = await serves(w);
+    await stop.reached;
+    says(w, jobs(yearly, "early", "late"));
+    serving.hangsUp();
+    await serving.says("SIGHUP");
+    expect(await ranOf(w)).toEqual(["early running"]);
+    stop.goOn();
+    await serving.says(runEnded, 2);
+    expect(await ranOf(w)).toEqual(["early done", "late done"]);
+    const [late, early] = await runsOf(w);
+    expect(early.header.hash).not.toBe(late.header.hash);
+    // Of two at once the last counts; one that says the same changes nothing.
+    says(w, `${jobs(yearly)}concurrency: { customers: 3 }\n`);
+    serving.hangsUp();
+    says(w, jobs(yearly));
+    serving.hangsUp();
+    await serving.says('"changed":["jobs.early","jobs.late"]');
+    renameSync(w.path("crm-sync.yaml"), w.path("gone.yaml"));
+    serving.hangsUp();
+    await serving.says('"event":"configuration.refused"');
+    expect((await serving.health()).status).toBe(200);
+    renameSync(w.path("gone.yaml"), w.path("crm-sync.yaml"));
+    expect((await serving.ends()).exitCode).toBe(0);
+    expect(await ranOf(w)).toHaveLength(2);
+    expect(w.sandbox.duplicates()).toEqual(nothingTwice);
+  });
+});

@@ -1,0 +1,32 @@
+import { isJsonObject } from "../../../src/base/canonical-json.ts";
+import type { Json, JsonObject } from "../../../src/base/canonical-json.ts";
+import { products } from "./replay.ts";
+
+/** What a person may write where a preset asks for it, by the last key. */
+const written: Readonly<Record<string, Json>> = {
+  baseUrl: "https://crm.example.com",
+  tokenUrl: "https://crm.example.com/token",
+  url: "https://crm.example.com/login",
+  products,
+  branchCode: { value: "B1" },
+  branchName: { value: "North" },
+  zone: "Europe/Berlin",
+};
+
+function fillIn(path: readonly string[], source: JsonObject): void {
+  const [first = "", ...rest] = path;
+  const inner = source[first];
+  if (rest.length === 0) source[first] = written[first] ?? "other";
+  else {
+    const next = isJsonObject(inner) ? inner : {};
+    source[first] = next;
+    fillIn(rest, next);
+  }
+}
+
+/** A source that names a preset and has what the preset leaves to a person. */
+export function filledPreset(name: string, fill: Readonly<Record<string, string>>): JsonObject {
+  const own: JsonObject = { preset: name };
+  for (const path of Object.keys(fill)) fillIn(path.split("."), own);
+  return own;
+}

@@ -1,0 +1,65 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, globSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { parseArgs } from "node:util";
+
+/*
+ * Mutation tests: `npm run test:mutation -- [FILE… | --since COMMIT]`. Each file of `src/` that is named, or that changed
+ * since a commit, is mutated, and the tests of its folder have to see each mutant. The commit is the merge base with
+ * `origin/main` where nobody says, or the one before this. Prints what survived; `reports/mutation.json` has all of it.
+ */
+
+const project = join(import.meta.dirname, "../..");
+
+/** Tests of other folders that a file of `src/` is tested by, by the beginning of its path. */
+const beside: Readonly<Record<string, readonly string[]>> = {
+  "src/plan/limits.ts": ["test/run/decisions.test.ts"],
+};
+
+function git(...words: string[]): string {
+  return execFileSync("git", words, { cwd: project, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
+}
+
+function usualCommit(): string {
+  try {
+    return git("merge-base", "HEAD", "origin/main");
+  } catch {
+    return "HEAD~1";
+  }
+}
+
+/** Files of `src/` that differ from what they were, those that nobody committed included. */
+function changedSince(commit: string): string[] {
+  const changed = git("diff", "--name-only", "--diff-filter=d", commit, "--", "src");
+  const added = git("ls-files", "--others", "--exclude-standard", "--", "src");
+  return [...changed.split("\n"), ...added.split("\n")].filter((file) => file.endsWith(".ts"));
+}
+
+/** The tests of the same folder below `test/`, and those that are named for it. */
+function testsOf(file: string): string[] {
+  const folder = dirname(file).replace(/^src/u, "test");
+  const named = Object.entries(beside).flatMap(([beginning, tests]) => (file.startsWith(beginning) ? tests : []));
+  return [...globSync(`${folder}/*.test.ts`, { cwd: project }), ...named];
+}
+
+function main(): number {
+  const { values, positionals } = parseArgs({ options: { since: { type: "string" } }, allowPositionals: true });
+  const files = positionals.length > 0 ? positionals : changedSince(values.since ?? usualCommit());
+  const unknown = files.filter((file) => !file.startsWith("src/") || !existsSync(join(project, file)));
+  if (unknown.length > 0) {
+    process.stderr.write(`not a file of src/: ${unknown.join(", ")}\n`);
+    return 64;
+  }
+  const tests = [...new Set(files.flatMap(testsOf))].sort();
+  if (tests.length === 0) {
+    process.stdout.write(files.length === 0 ? "nothing of src/ changed\n" : "no tests stand in the same folders\n");
+    return files.length === 0 ? 0 : 1;
+  }
+  process.stdout.write(`${files.length} files, tested by ${tests.length}:\n  ${tests.join("\n  ")}\n`);
+  const env = { ...process.env, MUTATION_TESTS: tests.join(",") };
+  return (
+    spawnSync("stryker", ["run", "--mutate", files.join(",")], { cwd: project, stdio: "inherit", env }).status ?? 1
+  );
+}
+
+process.exitCode = main();

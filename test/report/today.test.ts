@@ -1,0 +1,32 @@
+import { expect, it } from "vitest";
+import type { StatusFacts } from "../../src/report/status.ts";
+import { stateSentence } from "../../src/report/today.ts";
+import { world } from "../support/cli.ts";
+import { operationsOf } from "../support/asking.ts";
+
+const now = "2026-11-02T09:00:00.000Z";
+
+it("the sentence on how all is is good only where nothing of what is known says otherwise", async () => {
+  const w = await world();
+  await w.run("run", "everything");
+  const status: StatusFacts = await w.ask("status");
+  const run = status.lastRuns[0];
+  if (run === undefined) throw new Error("a run was expected");
+  const [operation] = await operationsOf(w, "order", "O1");
+  const toneOf = (more: Partial<StatusFacts>, others: object = {}): string =>
+    stateSentence({ status: { ...status, ...more }, assumptions: [], jobs: [], notFired: [], ...others }, now).tone;
+  expect(toneOf({})).toBe("good");
+  expect(toneOf({ running: [{ ...run, state: "running", finishedAt: null, exitCode: null }] })).toBe("on");
+  expect(toneOf({ lastRuns: [] })).toBe("wait");
+  const tones = [
+    toneOf({ lastRuns: [{ ...run, state: "interrupted", exitCode: null }] }),
+    toneOf({ lastRuns: [{ ...run, exitCode: 6 }] }),
+    toneOf({ lastRuns: [{ ...run, exitCode: 7 }] }),
+    toneOf({ openCircuits: [{ service: "order-service", since: now, reason: "503", probeAt: now }] }),
+    toneOf({ openOperations: [{ ...operation, state: "unknown" }] }),
+    toneOf({ differences: [{ class: "missing", count: 1, since: now }] as unknown as StatusFacts["differences"] }),
+    toneOf({}, { jobs: [{ job: "staff", clockBehind: true }] }),
+    toneOf({}, { notFired: [{ job: "staff", since: now }] }),
+  ];
+  for (const [at, tone] of tones.entries()) expect(["wait", "bad"], String(at)).toContain(tone);
+});

@@ -1,0 +1,159 @@
+import { writeFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { world } from "../../support/cli.ts";
+import type { World } from "../../support/cli.ts";
+import { startServer } from "../../support/http-server.ts";
+import { health } from "../../support/telling.ts";
+import { lines } from "../../support/world/crm-files.ts";
+import { company, staffRow } from "../../support/world/crm.ts";
+
+/** @module-tag long */
+
+interface Receiver {
+  url: string;
+  /** Each message that it took: its event and kind, or the method where it has none. */
+  got: string[];
+  /** How often it was called, whatever it answered. */
+  calls: number;
+  answer: number;
+}
+
+/** Somebody who takes messages, as long as they are up. */
+async function receiver(): Promise<Receiver> {
+  const made: Receiver = { url: "", got: [], calls: 0, answer: 200 };
+  made.url = await startServer(({ body, method }, response) => {
+    made.calls += 1;
+    if (made.answer < 300) made.got.push(method === "POST" && body !== "" ? saidIn(body) : method);
+    response.writeHead(made.answer).end();
+  });
+  return made;
+}
+
+/** A webhook has event and kind; Slack has a text that begins with the event. */
+function saidIn(body: string): string {
+  const { event, kind, blocks } = JSON.parse(body);
+  return blocks === undefined ? `${event} ${kind}` : blocks[0].text.text.replace(/:? .*/u, "");
+}
+
+/** The row of S1-1 has no name, so that it waits in quarantine; or it has one again. */
+function spoil(w: World, isBad: boolean): void {
+  const rows = w.staff.map(staffRow).map((row) => (row.id === "S1-1" && isBad ? { ...row, name: undefined } : row));
+  writeFileSync(w.path("data/staff.ndjson"), lines(rows));
+}
+
+/** A world with a webhook and with Slack, whose address is a secret, and with more settings of alerts. */
+async function twoWays(more = "", wayFields = ""): Promise<{ w: World; hook: Receiver; chat: Receiver }> {
+  const [hook, chat] = [await receiver(), await receiver()];
+  const w = await world({ records: company(2, 1) });
+  w.environment["CHAT_URL"] = `${chat.url}/T0/chat-secret`;
+  w.extra = `notify: { kind: webhook, url: "${hook.url}" }
+alerts:
+  ways: [{ kind: slack, name: on-call, url: env:CHAT_URL${wayFields} }]
+${more}`;
+  w.write();
+  return { w, hook, chat };
+}
+
+/** What the ways say of themselves: their names, or those that fail. */
+async function failing(w: World): Promise<string[]> {
+  const { ways, switches } = await w.ask("alerts");
+  return [...ways, ...switches].filter(({ problem }) => problem !== null).map(({ name }) => name);
+}
+
+it("a way that is down loses no alert, repeats none on the other way, and is itself an alert there", async () => {
+  const { w, hook, chat } = await twoWays();
+  spoil(w, true);
+  chat.answer = 503;
+  const first = await w.run("run", "everything");
+  expect(first.exitCode).toBe(3);
+  expect(first.stdout + first.stderr).not.toContain("chat-secret");
+  expect([hook.got, chat.got]).toEqual([["started quarantine", "started way-down"], []]);
+  await w.run("run", "everything");
+  expect(hook.got).toHaveLength(2);
+  expect(await failing(w)).toEqual(["on-call"]);
+  expect((await health(w)).wrong).toContain("alerts.not-delivered:on-call");
+  const { alerts } = await w.ask("alerts");
+  expect(alerts.find(({ kind }: { kind: string }) => kind === "quarantine").ways).toEqual([
+    { way: "webhook", toldAt: expect.any(String) },
+    { way: "on-call", toldAt: null },
+  ]);
+
+  chat.answer = 200;
+  await w.run("run", "everything");
+  expect([hook.got.slice(2), chat.got]).toEqual([["ended way-down"], ["started"]]);
+  expect(await failing(w)).toEqual([]);
+
+  spoil(w, false);
+  hook.answer = 500;
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  expect(chat.got.slice(1)).toEqual(["ended", "started"]);
+  expect((await w.ask("alerts")).ending).toEqual([{ key: "quarantine:staff:missing", way: "webhook" }]);
+  hook.answer = 200;
+  await w.run("run", "everything");
+  expect([hook.got.slice(3), chat.got.slice(3)]).toEqual([["ended quarantine"], ["ended"]]);
+  expect((await w.ask("alerts")).alerts).toEqual([]);
+});
+
+it("a way gets what it is for and nothing else", async () => {
+  const { w, hook, chat } = await twoWays("", ", severity: critical");
+  spoil(w, true);
+  await w.run("run", "everything");
+  expect([hook.got, chat.calls]).toEqual([["started quarantine"], 0]);
+  expect((await w.ask("alerts")).alerts[0].ways).toHaveLength(1);
+});
+
+it.each([
+  ["", 0],
+  [", goodExits: [0, 3]", 1],
+])(
+  "a dead man's switch is called after each good run and nothing else (settings: %j)",
+  async (fields, afterWaiting) => {
+    const called = await receiver();
+    const { w } = await twoWays(`  deadMansSwitches: [{ name: ping, url: env:PING_URL${fields} }]\n`);
+    w.environment["PING_URL"] = called.url;
+    expect((await w.run("run", "everything")).exitCode).toBe(0);
+    expect((await w.run("run", "verify")).exitCode).toBe(0);
+    expect(called.got).toEqual(["GET", "GET"]);
+    for (const words of [["plan"], ["status"], ["alerts"], ["alerts", "test"], ["resync", "--customer", "C1"]])
+      expect((await w.run(...words)).exitCode).toBe(0);
+    expect(called.calls, "none of these is a run of a job").toBe(2);
+    spoil(w, true);
+    expect((await w.run("run", "everything")).exitCode).toBe(3);
+    expect(called.calls, "a row waits in quarantine").toBe(2 + afterWaiting);
+    spoil(w, false);
+    w.sandbox.faults.add({ operation: "M5", fault: "http502" });
+    expect((await w.run("run", "verify")).exitCode).toBe(7);
+    expect(called.calls, "a service is down").toBe(2 + afterWaiting);
+  },
+);
+
+it("a dead man's switch that cannot be called is an alert and is called after the next good run of its jobs", async () => {
+  const called = await receiver();
+  const { w, hook, chat } = await twoWays(
+    "  deadMansSwitches: [{ name: ping, url: env:PING_URL, method: POST, jobs: [everything] }]\n",
+  );
+  w.extra += "jobs: { everything: { kind: sync, streams: [customers, orders, staff] } }\n";
+  w.write();
+  w.environment["PING_URL"] = `${called.url}/ping-secret?key=ping-secret`;
+  called.answer = 500;
+  const run = await w.run("run", "everything");
+  expect(run.exitCode).toBe(0);
+  expect([hook.got, chat.got]).toEqual([["started switch-not-called"], ["started"]]);
+  expect(await failing(w)).toEqual(["ping"]);
+  expect((await health(w)).wrong).toContain("switch.not-called:ping");
+  for (const { stdout, stderr } of [run, await w.run("status"), await w.run("alerts"), await w.run("--json", "alerts")])
+    expect(stdout + stderr).not.toMatch(/ping-secret|127\.0/u);
+  await w.run("run", "verify");
+  expect(called.calls, "only after the jobs that it is for").toBe(1);
+  called.answer = 200;
+  await w.run("run", "everything");
+  expect([called.got, hook.got.slice(1)]).toEqual([["POST"], ["ended switch-not-called"]]);
+
+  called.answer = 500;
+  await w.run("run", "everything");
+  w.extra = w.extra.replace(/ {2}deadMans.*\n/u, "");
+  w.write();
+  await w.run("run", "everything");
+  expect(await failing(w), "one that is no longer configured is no trouble").toEqual([]);
+  expect(hook.got.slice(2)).toEqual(["started switch-not-called", "ended switch-not-called"]);
+});

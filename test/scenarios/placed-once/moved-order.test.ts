@@ -1,0 +1,466 @@
+import { expect, it } from "vitest";
+import { callerOf, createEnterprise } from "../../sandbox/caller.ts";
+import { enterpriseOf, numberOf, openHold, openHolds, operationsOf, waitsFor } from "../../support/asking.ts";
+import { promptRetries } from "../../support/cli.ts";
+import type { Parsed, World } from "../../support/cli.ts";
+import { statementRows } from "../../support/statement-rows.ts";
+import { membersOf, outcome } from "../../support/world/members.ts";
+import { places, productsBy, runsUntilQuiet } from "../../support/world/moved-orders.ts";
+import { amend, line, orderOf, placedOrders, rule, standing } from "../../support/world/placed-orders.ts";
+
+const because = ["--reason", "asked both customers", "--by", "anna"];
+
+const before = { C1: ["P1 1", "Q1 1"], C2: ["P2 2", "Q2 2"] };
+const twice = { C1: ["P1 1", "Q1 1"], C2: ["P1 1-1", "P2 2", "Q1 1-1", "Q2 2"] };
+const after = { C2: ["P1 1-1", "P2 2", "Q1 1-1", "Q2 2"] };
+
+/** A world with an order at each of two customers, of which the first moves to the other one. */
+async function moved(word = "apply", given: Parameters<typeof placedOrders>[0] = { staff: [] }): Promise<World> {
+  const w = await placedOrders(given);
+  rule(w, "orders.moved", word);
+  amend(w, "1", { customer: "C2" });
+  return w;
+}
+
+async function runs(w: World, times: number): Promise<void> {
+  for (let run = 0; run < times; run += 1) await w.does("run", "everything");
+}
+
+/** The order stands at one customer alone, and nobody is asked about it any more. */
+async function expectMoved(w: World, to: string): Promise<void> {
+  await runsUntilQuiet(w);
+  expect(await places(w)).toEqual({ [to]: ["P1", "Q1"] });
+  expect(w.sandbox.duplicates().products).toEqual([]);
+  expect(await openHolds(w)).toEqual([]);
+  const { placed } = await w.ask("explain", "order", "1");
+  expect(placed).toMatchObject([{ customer: { id: to } }]);
+  expect(placed[0].movedFrom.filter((one: Parsed) => one.endedAt === null)).toEqual([]);
+}
+
+async function differences(w: World): Promise<unknown> {
+  return (await w.ask("run", "verify")).differences;
+}
+const none = { missing: 0, extra: 0, different: 0, "in-transit": 0, "not-observable": 0 };
+
+it("buys a moved order at the new customer once, and removes it at the old one when M7 shows it", async () => {
+  const w = await moved();
+  expect((await w.does("run", "everything")).calls).toEqual({ E5: 1 });
+  expect(await productsBy(w)).toEqual(twice);
+  expect(await runsUntilQuiet(w)).toEqual([{ E5: 1 }, {}]);
+  expect(await productsBy(w)).toEqual(after);
+});
+
+it(
+  "agrees with the platform while the order exists at both customers, and asks before it removes one",
+  { tags: "long" },
+  async () => {
+    const w = await moved("earn");
+    w.orders.push(orderOf("3", "C1"));
+    w.write();
+    await runs(w, 1);
+    expect(outcome(await w.does("run", "everything"))).toEqual([4, {}]);
+    expect(await differences(w)).toEqual(none);
+    expect((await w.run("approve", await openHold(w), ...because)).exitCode).toBe(0);
+    expect(await runsUntilQuiet(w)).toEqual([{ E5: 1 }, {}]);
+    expect(await productsBy(w)).toEqual({ ...after, C1: ["P3 3", "Q3 3"] });
+    expect(await differences(w)).toEqual(none);
+  },
+);
+
+it("keeps the order at the old customer when a person rejects its removal", { tags: "long" }, async () => {
+  const w = await moved("hold");
+  await runs(w, 2);
+  await w.run("reject", await openHold(w), ...because);
+  for (const _ of [1, 2]) expect((await w.does("run", "everything")).calls).toEqual({});
+  expect(await productsBy(w)).toEqual(twice);
+});
+
+it.each<[what: string, change: (w: World) => void, undo: (w: World) => void, code: string]>([
+  [
+    "cannot order",
+    (w) => (w.customers = w.customers.map((row) => (row.id === "C2" ? { ...row, address: "" } : row))),
+    (w) => (w.customers = [{ id: "C1" }, { id: "C2" }]),
+    "customer.not-orderable",
+  ],
+  [
+    "already uses the number that the CRM gives",
+    (w) => amend(w, "1", { assets: [{ id: "A1", numbers: [numberOf(w, "A2")] }] }),
+    (w) => amend(w, "1", { assets: ["A1"] }),
+    "asset.number-taken",
+  ],
+])("removes nothing while the new customer %s", { tags: "long" }, async (_, change, undo, code) => {
+  const w = await moved();
+  change(w);
+  w.write();
+  for (const __ of [1, 2]) expect((await w.does("run", "everything")).calls["E5"]).toBeUndefined();
+  expect(await productsBy(w)).toEqual(before);
+  expect(await waitsFor(w, "1")).toBe(code);
+  undo(w);
+  w.write();
+  await expectMoved(w, "C2");
+});
+
+it(
+  "does not buy the order a second time under a number that the CRM gives and the old customer has",
+  { tags: "long" },
+  async () => {
+    const w = await moved("apply", { first: { assets: [{ id: "A1", numbers: ["7700000001"] }] }, staff: [] });
+    for (const _ of [1, 2]) expect((await w.does("run", "everything")).calls).toEqual({});
+    expect(await waitsFor(w, "1")).toBe("order.number-elsewhere");
+  },
+);
+
+it("removes nothing while the service refuses the purchase", { tags: "long" }, async () => {
+  const w = await moved();
+  w.sandbox.faults.add({ operation: "E5", fault: "status299", code: "13004", nth: 1 });
+  for (const calls of [{ E5: 1 }, {}, {}]) expect((await w.does("run", "everything")).calls).toEqual(calls);
+  expect(await productsBy(w)).toEqual(before);
+  w.later(1);
+  expect((await w.does("resync", "--order", "1")).calls).toEqual({ E5: 1 });
+  await expectMoved(w, "C2");
+});
+
+it("removes nothing while M7 does not show the purchase", { tags: "long" }, async () => {
+  const w = await moved();
+  w.sandbox.faults.add({ operation: "M7", fault: "status299", code: "60024" });
+  for (const calls of [{ E5: 1 }, {}, {}]) expect(outcome(await w.does("run", "everything"))).toEqual([3, calls]);
+  expect(await waitsFor(w, "1")).toBe("order.overlap");
+  w.sandbox.faults.clear();
+  expect(await productsBy(w)).toEqual(twice);
+  await expectMoved(w, "C2");
+});
+
+it.each(["appliedNoReply", "resetBefore"] as const)(
+  "buys the order once when the reply is lost (%s), and removes nothing before that is known",
+  { tags: "long" },
+  async (fault) => {
+    const w = await moved();
+    w.sandbox.faults.add({ operation: "E5", fault, nth: 1 });
+    await runs(w, 1);
+    expect((await productsBy(w))["C1"]).toEqual(before.C1);
+    await expectMoved(w, "C2");
+  },
+);
+
+/** The next E5 is applied and its reply is lost; nothing shows its effect until the faults are cleared. */
+function losesReply(w: World, reading: "M6" | "M7"): void {
+  Object.assign(w.environment, { CRM_SYNC__settle__maxWaitMs: "0", ...promptRetries });
+  w.sandbox.faults.add({ operation: "E5", fault: "appliedNoReply", times: 1 });
+  w.sandbox.faults.add({ operation: reading, fault: "oddCode" });
+}
+
+it.each<[what: string, first: (w: World) => void, order: string, shown: Record<string, string[]>]>([
+  [
+    "its purchase",
+    (w) => void w.orders.push(orderOf("3", "C1")),
+    "3",
+    { C1: ["P1 1", "Q1 1"], C2: ["P2 2", "P3 3-1", "Q2 2", "Q3 3-1"] },
+  ],
+  [
+    "an amendment of it",
+    (w) => amend(w, "1", { assets: ["A1", "A9"], products: [line("P1", "A1"), line("Q1", "A1"), line("R1", "A9")] }),
+    "1",
+    { C2: ["P1 1-2", "P2 2", "Q1 1-2", "Q2 2", "R1 1-2"] },
+  ],
+])(
+  "does not buy an order elsewhere while the outcome of %s is unknown",
+  { tags: "long" },
+  async (_, first, id, shown) => {
+    const w = await placedOrders({ staff: [] });
+    rule(w, "orders.moved", "apply");
+    losesReply(w, "M6");
+    first(w);
+    w.write();
+    await runs(w, 1);
+    amend(w, id, { customer: "C2" });
+    expect((await w.does("run", "everything")).calls["E5"]).toBeUndefined();
+    expect(await waitsFor(w, id)).toBe("order.in-doubt");
+    w.sandbox.faults.clear();
+    await runsUntilQuiet(w);
+    expect(await productsBy(w)).toEqual(shown);
+  },
+);
+
+it.each([
+  ["wanted", {}, ["P3 3-1", "Q3 3-1"], false],
+  ["cancelled", { cancelled: true }, [], false],
+  ["cancelled, and its old customer missing", { cancelled: true }, [], true],
+] as const)(
+  "removes a moved order at its old customer when its outcome becomes known late (%s)",
+  { tags: "long" },
+  async (_, more, wanted, isMissing) => {
+    const w = await placedOrders();
+    rule(w, "orders.moved", "apply");
+    rule(w, "orders.cancelled", "apply");
+    losesReply(w, "M7");
+    w.customers = [...w.customers, { id: "C3" }];
+    w.orders = [...w.orders, orderOf("3", "C3")];
+    w.write();
+    expect((await w.does("run", "everything")).exitCode).toBe(5);
+    if (isMissing) w.customers = w.customers.filter(({ id }) => id !== "C3");
+    amend(w, "3", { customer: "C2", ...more });
+    await runs(w, 2);
+    w.sandbox.faults.clear();
+    await runsUntilQuiet(w);
+    const { C2: shown, C3: left } = await productsBy(w);
+    expect([shown, left]).toEqual([["P2 2", ...wanted.slice(0, 1), "Q2 2", ...wanted.slice(1)], undefined]);
+    amend(w, "3", { cancelled: false });
+    await runsUntilQuiet(w);
+    const number = wanted.length > 0 ? "3-1" : "3-2";
+    expect(await productsBy(w)).toMatchObject({ C2: ["P2 2", `P3 ${number}`, "Q2 2", `Q3 ${number}`] });
+    expect(w.sandbox.duplicates().products).toEqual([]);
+  },
+);
+
+it("places an order once that moves before it is placed", { tags: "long" }, async () => {
+  const w = await placedOrders({ staff: [] });
+  w.sandbox.faults.add({ operation: "E5", fault: "status299", code: "13004", nth: 1 });
+  w.orders = [...w.orders, orderOf("3", "C1")];
+  w.write();
+  await runs(w, 1);
+  amend(w, "3", { customer: "C2" });
+  await runsUntilQuiet(w);
+  expect(await productsBy(w)).toEqual({ C1: ["P1 1", "Q1 1"], C2: ["P2 2", "P3 3", "Q2 2", "Q3 3"] });
+});
+
+it.each([
+  ["C3", "hold"],
+  ["C3", "apply"],
+  ["C1", "hold"],
+  ["C1", "apply"],
+])(
+  "has the order at its last customer alone when it moves on to %s before its first move ended (%s)",
+  { tags: "long" },
+  async (to, word) => {
+    const w = await moved(word);
+    w.customers = [...w.customers, { id: "C3" }];
+    w.write();
+    await runs(w, 2);
+    rule(w, "orders.moved", "apply");
+    amend(w, "1", { customer: to });
+    await expectMoved(w, to);
+  },
+);
+
+it.each(["with the move", "during the move"])(
+  "has the order in its last form at the new customer when it changes %s",
+  { tags: "long" },
+  async (when) => {
+    const w = await moved("hold");
+    for (const name of ["orders.ended", "orders.replaced"]) rule(w, name, "apply");
+    if (when === "during the move") await runs(w, 2);
+    amend(w, "1", { products: [line("P1", "A1", { nodes: 9 }), line("R1", "A1")] });
+    await runs(w, 2);
+    expect((await places(w))["C1"]).toEqual(["P1", "Q1"]);
+    rule(w, "orders.moved", "apply");
+    await runsUntilQuiet(w);
+    expect(await places(w)).toEqual({ C2: ["P1", "R1"] });
+    expect(w.sandbox.duplicates().products).toEqual([]);
+  },
+);
+
+it(
+  "removes a moved order everywhere once it is cancelled, and buys it once when it is restored",
+  { tags: "long" },
+  async () => {
+    const w = await moved("hold");
+    rule(w, "orders.cancelled", "apply");
+    await runs(w, 2);
+    amend(w, "1", { cancelled: true });
+    await runsUntilQuiet(w);
+    expect(await places(w)).toEqual({});
+    amend(w, "1", { cancelled: false });
+    await expectMoved(w, "C2");
+  },
+);
+
+it("always has a moved order somewhere when its cancellation is withdrawn", { tags: "long" }, async () => {
+  const w = await moved("hold");
+  rule(w, "orders.cancelled", "hold");
+  await runs(w, 1);
+  amend(w, "1", { cancelled: true });
+  await runs(w, 2);
+  amend(w, "1", { cancelled: false });
+  rule(w, "orders.moved", "apply");
+  rule(w, "orders.added", "hold");
+  for (const _ of [1, 2, 3]) {
+    await runs(w, 1);
+    expect(await places(w)).not.toEqual({});
+  }
+  rule(w, "orders.added", "apply");
+  await expectMoved(w, "C2");
+});
+
+it("removes a moved order only when its record can be used again", { tags: "long" }, async () => {
+  const w = await moved();
+  await runs(w, 1);
+  amend(w, "1", { products: [line("P1", "A1", { years: -1 })] });
+  for (const _ of [1, 2]) expect(outcome(await w.does("run", "everything"))).toEqual([3, {}]);
+  expect(await productsBy(w)).toEqual(twice);
+  expect(await waitsFor(w, "C1", "customer")).toBe("order.moving");
+  amend(w, "1", { products: [line("P1", "A1"), line("Q1", "A1")] });
+  await expectMoved(w, "C2");
+});
+
+it(
+  "leaves seats to the people of the old customer until the order is removed, and gives nobody else one",
+  { tags: "long" },
+  async () => {
+    const w = await moved("hold", {});
+    w.staff = [...w.staff, { id: "S3", customer: "C1", holds: [] }, { id: "S4", customer: "C2", holds: ["A1"] }];
+    w.write();
+    await runs(w, 1);
+    expect(standing(w)).toEqual({ products: 6, assets: 3, assignments: 3 });
+    const give = (first: string[], third: string[]): void => {
+      const held: Record<string, string[]> = { S1: first, S3: third };
+      w.staff = w.staff.map((row) => ({ ...row, holds: held[row.id] ?? row.holds ?? [] }));
+      w.write();
+    };
+    give([], ["A1"]);
+    await runs(w, 1);
+    expect(standing(w)).toEqual({ products: 6, assets: 3, assignments: 2 });
+    give([], []);
+    await runs(w, 1);
+    await w.run("approve", await openHold(w), ...because);
+    await runsUntilQuiet(w);
+    expect(standing(w)).toEqual({ products: 4, assets: 2, assignments: 2 });
+    const held = [...(await membersOf(w, "C2")).values()].flatMap(({ assetNums }) => assetNums);
+    expect(held).toContain(numberOf(w, "A1"));
+  },
+);
+
+it("gives nobody a seat of an order that leaves their customer", { tags: "long" }, async () => {
+  const w = await moved("apply", { staff: [{ id: "S1", customer: "C1", holds: [] }] });
+  w.sandbox.faults.add({ operation: "E5", fault: "status299", code: "13004", nth: 1 });
+  w.staff = [{ id: "S1", customer: "C1", holds: ["A1"] }];
+  w.write();
+  for (const calls of [{ E5: 1 }, {}]) expect((await w.does("run", "everything")).calls).toEqual(calls);
+  expect(standing(w)).toEqual({ products: 4, assets: 2, assignments: 0 });
+});
+
+it("disables the new lock of a moved order and removes the old one", { tags: "long" }, async () => {
+  const asset = { id: "A1", type: "normal_recover_usbkey" as const };
+  const w = await placedOrders({ first: { assets: [asset] }, staff: [] });
+  for (const name of ["locks.locked", "orders.moved"]) rule(w, name, "apply");
+  amend(w, "1", { assets: [{ ...asset, locked: true }] });
+  await runsUntilQuiet(w);
+  const old = numberOf(w, "A1");
+  amend(w, "1", { customer: "C2" });
+  await expectMoved(w, "C2");
+  expect(numberOf(w, "A1")).not.toBe(old);
+  expect(w.sandbox.state().lockedAssets).toBe(1);
+});
+
+it("keeps at the old customer what is lent until it is returned", { tags: "long" }, async () => {
+  const products = [line("P1", "A1"), line("Q1", "A1"), line("R1", "A8"), line("L9", "L1")];
+  const lock = { id: "L1", type: "normal_recover_usbkey" as const, forLending: true };
+  const w = await placedOrders({ first: { assets: ["A1", "A8"], products: products.slice(0, 3) } });
+  w.orders = [...w.orders, { id: "9", customer: "C1", assets: [lock] }];
+  w.write();
+  await runs(w, 1);
+  const holder = [...(await membersOf(w, "C1")).values()].find(({ assetNums }) => assetNums.length > 0);
+  const lent = { lock: numberOf(w, "L1"), assetNums: [numberOf(w, "A1")] };
+  w.sandbox.hand({ action: "lend", memberGlobalId: holder?.globalId ?? "", ...lent });
+  rule(w, "orders.moved", "apply");
+  amend(w, "1", { customer: "C2" });
+  w.staff = w.staff.map((row) => (row.id === "S1" ? { ...row, holds: [] } : row));
+  w.write();
+  await runs(w, 3);
+  expect(await places(w)).toEqual({ C1: ["P1", "Q1"], C2: ["P1", "Q1", "R1"] });
+  w.sandbox.hand({ action: "return-loan", lock: lent.lock });
+  await runsUntilQuiet(w);
+  expect(await places(w)).toEqual({ C2: ["P1", "Q1", "R1"] });
+});
+
+/** The customer gets another enterprise. */
+async function linksAnew(w: World, customer: string): Promise<void> {
+  const { enterpriseGlobalId } = await createEnterprise(callerOf(w.sandbox.url), customer);
+  expect((await w.run("unlink", customer, "--keep-standing", ...because)).exitCode).toBe(0);
+  expect((await w.run("link", customer, enterpriseGlobalId, ...because)).exitCode).toBe(0);
+}
+
+it.each(["C1", "C2"])(
+  "changes nothing in an enterprise that its customer %s no longer has",
+  { tags: "long" },
+  async (customer) => {
+    const w = await moved();
+    if (customer === "C1") await linksAnew(w, "C1");
+    await runs(w, 3);
+    if (customer === "C2") {
+      await linksAnew(w, "C2");
+      amend(w, "1", { products: ["P1", "Q1", "R1"].map((id) => line(id, "A1")) });
+    }
+    const had = standing(w);
+    await runs(w, 2);
+    expect([standing(w), had["products"]]).toEqual([had, customer === "C1" ? 6 : 4]);
+    const [of, kind] = customer === "C1" ? (["C1", "customer"] as const) : (["1", "order"] as const);
+    expect(await waitsFor(w, of, kind)).toBe("order.elsewhere");
+  },
+);
+
+it(
+  "states each purchase and removal of a moved order at the customer where it happened",
+  { tags: "long" },
+  async () => {
+    const w = await moved();
+    await runsUntilQuiet(w);
+    const lines = (await statementRows(w, "orders", "lines")).filter((row) => row["crm_order"] === "crm/1");
+    expect(lines.map((row) => [row["event"], row["customer"]])).toEqual([
+      ["placed", "crm/C1"],
+      ["placed", "crm/C1"],
+      ["amended", "crm/C2"],
+      ["amended", "crm/C2"],
+      ["ended", "crm/C1"],
+      ["ended", "crm/C1"],
+    ]);
+  },
+);
+
+it("says that nothing of a move can be undone", { tags: "long" }, async () => {
+  const w = await moved();
+  await runsUntilQuiet(w);
+  for (const kind of ["amend-order", "delete-assets"]) {
+    const made = (await operationsOf(w, "order", "1")).find((one) => one.kind === kind);
+    expect((await w.ask("undo", made.runId)).steps).toMatchObject([{ how: "impossible" }]);
+  }
+});
+
+it.each([1, 2, 3])(
+  "buys what was approved at a merged customer when reading %i of M5 fails in that run",
+  { tags: "long" },
+  async (nth) => {
+    const w = await placedOrders({ staff: [] });
+    Object.assign(w.environment, promptRetries);
+    Object.assign(w.environment, { CRM_SYNC__limits__absenceReads: "1", CRM_SYNC__limits__absenceTime: "0s" });
+    rule(w, "orders.moved", "hold");
+    const about = await enterpriseOf(w, "C1");
+    w.customers = w.customers.filter(({ id }) => id !== "C1");
+    amend(w, "1", { customer: "C2" });
+    await runs(w, 2);
+    expect((await w.run("approve", await openHold(w), ...because)).exitCode).toBe(0);
+    w.sandbox.faults.add({ operation: "E5", fault: "resetBefore", times: 1 });
+    w.sandbox.faults.add({ operation: "M5", fault: "shortPage", about, nth: [nth, nth + 1, nth + 2] });
+    const run = await w.does("run", "everything");
+    w.sandbox.faults.clear();
+    expect(await places(w), run.stdout).toEqual(run.exitCode === 0 ? { C2: ["P1", "Q1"] } : expect.anything());
+    await runsUntilQuiet(w);
+    expect(await places(w)).toEqual({ C2: ["P1", "Q1"] });
+  },
+);
+
+it("leaves a customer what it had when the CRM withdraws a merge", { tags: "long" }, async () => {
+  const w = await placedOrders();
+  Object.assign(w.environment, { CRM_SYNC__limits__absenceReads: "1", CRM_SYNC__limits__absenceTime: "0s" });
+  const crm = structuredClone({ customers: w.customers, orders: w.orders, staff: w.staff });
+  rule(w, "orders.moved", "hold");
+  w.orders = w.orders.map((order) => ({ ...order, customer: "C2" }));
+  w.staff = w.staff.map((person) => ({ ...person, customer: "C2" }));
+  w.customers = w.customers.filter(({ id }) => id !== "C1");
+  w.write();
+  await runs(w, 1);
+  rule(w, "orders.moved", "apply");
+  Object.assign(w, crm);
+  w.write();
+  await runsUntilQuiet(w);
+  expect(await productsBy(w)).toEqual(before);
+});
