@@ -182,18 +182,3 @@ describe("a ledger that another program has locked since a call was on its way",
     );
   });
 });
-
-describe("a migration that is killed in the middle", () => {
-  it("leaves a ledger that was in use as it was", async () => {
-    await inWorld(
-      () => {},
-      async (cell) => {
-        const before = dumpOf(cell.ledger);
-        const script = join(import.meta.dirname, "killed-migration.ts");
-        expect(spawnSync(process.execPath, [script, cell.ledger]).signal).toBe("SIGKILL");
-        expect(dumpsDiffer(before, dumpOf(cell.ledger))).toEqual([]);
-        await goesOn(cell);
-      },
-    );
-  });
-});

@@ -1,4 +1,3 @@
-import { parquetMetadata } from "hyparquet";
 import { readXlsx } from "hucre/xlsx";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { statementFormats } from "../../../src/report/statement/render.ts";
@@ -15,10 +14,6 @@ const saidBy: Record<StatementFormat, (files: Map<string, Buffer>) => string | P
     const { sheets } = await readXlsx(files.get("") ?? Buffer.alloc(0));
     return (sheets[0]?.rows ?? []).map((row) => row.join(" ")).join("\n");
   },
-  parquet: (files) => {
-    const { buffer } = new Uint8Array(files.get("") ?? []);
-    return (parquetMetadata(buffer).key_value_metadata ?? []).map(({ key, value }) => `${key} ${value}`).join("\n");
-  },
 };
 
 const said = async (format: StatementFormat, header: StatementHeader): Promise<string> =>
@@ -29,7 +24,6 @@ const provisionalIn: Record<StatementFormat, RegExp> = {
   json: /"provisional":true/u,
   html: /<dt>Provisional \(period not over\)<\/dt><dd>yes<\/dd>/u,
   xlsx: /^Provisional \(period not over\) yes/mu,
-  parquet: /^crm-sync\.provisional true/mu,
 };
 
 describe.each(statementFormats)("a statement as %s", (format) => {
