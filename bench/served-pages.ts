@@ -69,10 +69,7 @@ export async function makeLedger(
 }
 
 /** A daemon that shows its pages, with services that never answer. */
-export async function serve(
-  program: Program,
-  configuration: string,
-): Promise<{ child: ChildProcess; url: string }> {
+export async function serve(program: Program, configuration: string): Promise<{ child: ChildProcess; url: string }> {
   const words = ["--config", configuration, "--sandbox=http://127.0.0.1:9", "serve"];
   const child = spawn(process.execPath, [...program.nodeOptions, program.script, ...words], {
     stdio: ["ignore", "ignore", "pipe"],

@@ -1,14 +1,12 @@
 /** @module-tag long */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, statfsSync } from "node:fs";
-import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { exitCodes } from "../../src/base/errors.ts";
 import { Cells } from "../support/cells.ts";
 import type { Cell } from "../support/cells.ts";
 import type { Parsed } from "../support/cli.ts";
-import { dumpOf, dumpsDiffer } from "../support/ledger-bytes.ts";
 import { startCrmSync } from "../support/process.ts";
 import { goodRunOf } from "../support/program.ts";
 import type { Ended } from "../support/program.ts";

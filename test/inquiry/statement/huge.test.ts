@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
 import type { Money } from "../../../src/crm/model.ts";
-import { Problem } from "../../../src/base/errors.ts";
 import { ReadOnlyLedger } from "../../../src/inquiry/read-only-ledger.ts";
 import { statement } from "../../../src/inquiry/statement/statement.ts";
 import { openReadOnly } from "../../../src/ledger/database/database.ts";

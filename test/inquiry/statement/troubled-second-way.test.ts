@@ -93,18 +93,14 @@ it(
   },
 );
 
-it(
-  "runs say what was refused, held, unknown and waited",
-  { tags: "long" },
-  async () => {
-    const own = books.told.filter(({ at }) => at.startsWith("2027-01"));
-    const before = books.told.filter(({ at, job }) => at < "2027" && job === "everything");
-    const { run, stream, read } = await statementOf(books.ledger, "run", month("2027-01"));
-    const of = (part: string) => ({ kind: "run", part, what: "January" }) as const;
-    const { audit_sequence } = made;
-    expectWhole(of("run"), { rows: run, computed: runsOf(own, januaryBalance), apart: { audit_sequence } });
-    expectWhole(of("stream"), { rows: stream, computed: streamsOf(own, before.at(-1), januaryBalance) });
-    const bad = ({ orders }: (typeof own)[number]) => orders.filter(({ placedAt }) => placedAt === "never").length;
-    expectWhole(of("read"), { rows: read, computed: readsOf(own, 3 * before.length + 1, bad) });
-  },
-);
+it("runs say what was refused, held, unknown and waited", { tags: "long" }, async () => {
+  const own = books.told.filter(({ at }) => at.startsWith("2027-01"));
+  const before = books.told.filter(({ at, job }) => at < "2027" && job === "everything");
+  const { run, stream, read } = await statementOf(books.ledger, "run", month("2027-01"));
+  const of = (part: string) => ({ kind: "run", part, what: "January" }) as const;
+  const { audit_sequence } = made;
+  expectWhole(of("run"), { rows: run, computed: runsOf(own, januaryBalance), apart: { audit_sequence } });
+  expectWhole(of("stream"), { rows: stream, computed: streamsOf(own, before.at(-1), januaryBalance) });
+  const bad = ({ orders }: (typeof own)[number]) => orders.filter(({ placedAt }) => placedAt === "never").length;
+  expectWhole(of("read"), { rows: read, computed: readsOf(own, 3 * before.length + 1, bad) });
+});

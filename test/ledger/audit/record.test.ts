@@ -1,5 +1,5 @@
-import { createPrivateKey, generateKeyPairSync } from "node:crypto";
-import { appendFileSync, copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import { createPrivateKey } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -11,8 +11,7 @@ import { AuditLog, auditHash, auditText, exportedEntry } from "../../../src/ledg
 import { readNotes, signedNote, verifierKey } from "../../../src/ledger/audit/checkpoint.ts";
 import { consistencyPath, Frontier, inclusionPath } from "../../../src/ledger/audit/merkle-log.ts";
 import { RecordTree } from "../../../src/ledger/audit/record-tree.ts";
-import { auditPages, byPython, exportOf, hasPython, lived, verifierAlone } from "../../support/audit-record.ts";
-import { documents } from "../../support/cli.ts";
+import { auditPages, byPython, hasPython, verifierAlone } from "../../support/audit-record.ts";
 import { folder, openLedger, sqlite } from "../../support/world/start.ts";
 
 /** A digit that is another one. */
@@ -80,22 +79,22 @@ describe("the test vectors of the audit record", () => {
     const verify = verifierAlone();
     const path = join(folder(), "tree.ndjson");
     const root = tree.roots.at(-1) ?? "";
-      const whole = exported(tree.entries, { size: 5, root });
-      writeFileSync(path, whole);
-      expect(verify(path)).toMatchObject({ code: 0, said: expect.stringContaining(`root ${root}`) });
-      if (hasPython) expect(byPython(path)).toEqual({ code: 0, said: "good\n" });
-      for (const [what, other] of [
-        ["a changed body", whole.replace('\\"state\\"', '\\"State\\"')],
-        ["a line less", whole.replace(/(?<=\n)[^\n]*"sequence":2,[^\n]*\n/u, "")],
-        ["the end cut off", whole.replace(/(?<=\n)[^\n]*"sequence":5[^]*$/u, "")],
-        ["another root", whole.replace(/"root":"./u, '"root":"x')],
-        ["a line more", `${whole}{"sequence":6}\n`],
-      ] as const) {
-        expect(other, what).not.toBe(whole);
-        writeFileSync(path, other);
-        expect(verify(path), what).toMatchObject({ code: 1, said: expect.stringMatching(/^BAD /u) });
-        if (hasPython) expect(byPython(path).code, what).toBe(1);
-      }
+    const whole = exported(tree.entries, { size: 5, root });
+    writeFileSync(path, whole);
+    expect(verify(path)).toMatchObject({ code: 0, said: expect.stringContaining(`root ${root}`) });
+    if (hasPython) expect(byPython(path)).toEqual({ code: 0, said: "good\n" });
+    for (const [what, other] of [
+      ["a changed body", whole.replace('\\"state\\"', '\\"State\\"')],
+      ["a line less", whole.replace(/(?<=\n)[^\n]*"sequence":2,[^\n]*\n/u, "")],
+      ["the end cut off", whole.replace(/(?<=\n)[^\n]*"sequence":5[^]*$/u, "")],
+      ["another root", whole.replace(/"root":"./u, '"root":"x')],
+      ["a line more", `${whole}{"sequence":6}\n`],
+    ] as const) {
+      expect(other, what).not.toBe(whole);
+      writeFileSync(path, other);
+      expect(verify(path), what).toMatchObject({ code: 1, said: expect.stringMatching(/^BAD /u) });
+      if (hasPython) expect(byPython(path).code, what).toBe(1);
+    }
   });
 });
 

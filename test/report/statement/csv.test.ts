@@ -1,15 +1,13 @@
 import { parse } from "csv-parse/sync";
 import { describe, expect, it } from "vitest";
 import { fileNameOf } from "../../../src/report/statement/writer.ts";
-import { filesOf, hostileTexts, sampleHeader, sampleShape, textOf } from "./sample.ts";
+import { filesOf, hostileTexts, textOf } from "./sample.ts";
 
 type Cells = Record<string, string>;
 
 function parsed(text: string): Cells[] {
   return parse(text, { columns: true, record_delimiter: "\r\n", relax_column_count: false });
 }
-
-const own = (name: string): string => `urn:crm-sync:statement:${name}`;
 
 describe("a statement as CSV", async () => {
   const files = await filesOf("csv");

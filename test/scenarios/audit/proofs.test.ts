@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { byPython, exportOf, hasPython, lived, verifierAlone } from "../../support/audit-record.ts";
+import { byPython, hasPython, lived, verifierAlone } from "../../support/audit-record.ts";
 import type { Parsed } from "../../support/cli.ts";
 
 /** A digit that is another one. */

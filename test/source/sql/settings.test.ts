@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { sourceSettingsSchema } from "../../../src/source/source-settings.ts";
-import { queryFault } from "../../../src/source/sql/sql-source-settings.ts";
 import { statementFault, withoutSemicolon } from "../../../src/source/sql/statement.ts";
 import { customerMapping } from "../support.ts";
 

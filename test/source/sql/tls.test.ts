@@ -1,5 +1,4 @@
-import { createServer } from "node:net";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Authority } from "../../support/authority.ts";
 import type { Certificate } from "../../support/authority.ts";
 import { hasMariadb, startMariadb } from "../../support/mariadb.ts";

@@ -86,4 +86,3 @@ export function readsOf(told: readonly ToldRun[], first: number, bad: (run: Told
     })),
   );
 }
-
