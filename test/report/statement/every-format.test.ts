@@ -45,7 +45,6 @@ describe.each(statementFormats)("a statement as %s", (format) => {
     const first = await madeOn("2026-11-02T08:00:00Z", "UTC");
     expect(await madeOn("2027-12-31T23:59:58Z", "Pacific/Kiritimati")).toEqual(first);
   });
-
 });
 
 describe.each(speaking)("a statement as %s", (format) => {
