@@ -23,7 +23,7 @@ import { lateLoading } from "./late-loading.ts";
  * loaded by a command that calls a service only. The others are drivers of databases, each loaded where a source needs
  * it.
  */
-export const external = [/^node:/u, /^better-sqlite3$/u, /^undici$/u, /^(?:pg|mysql2|tedious)$/u];
+export const external = [/^node:/u, /^better-sqlite3$/u, /^undici$/u, /^(?:pg|mysql2)$/u];
 
 /** Bundles that are kept: a process that was started a moment ago still finds what it loads late. */
 const kept = 3;

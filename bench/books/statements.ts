@@ -16,7 +16,6 @@ const asked = [
   ["orders", "csv"],
   ["orders", "xlsx"],
   ["orders", "json"],
-  ["orders", "parquet"],
   ["orders", "html"],
   ["entitlements", "csv"],
   ["entitlements", "xlsx"],

@@ -44,22 +44,13 @@ const isText = (value) => typeof value === "string";
 /** An entry with its members in their order, or undefined where one is missing or is something else. */
 function entryOf(item) {
   const { format, sequence, at, kind, subject, body, previous, salt, hash } = item;
-  const texts = [at, kind, subject, body, previous, ...(format === 1 ? [] : [salt])];
+  const texts = [at, kind, subject, body, previous, salt];
   if (!isCount(format) || !isCount(sequence) || !texts.every(isText) || !isHash(hash)) return undefined;
-  const fields = { format, sequence, at, kind, subject, body, previous };
-  return format === 1 ? { ...fields, hash } : { ...fields, salt, hash };
+  return { format, sequence, at, kind, subject, body, previous, salt, hash };
 }
 
 function hashOf({ format, sequence, at, kind, subject, body, previous, salt }) {
-  const fields = [format, sequence, at, kind, subject, body, previous];
-  return format === 1
-    ? sha256(Buffer.from(JSON.stringify(fields)))
-    : sha256(zero, Buffer.from(JSON.stringify([...fields, salt])));
-}
-
-/** The first leaf, where there are entries of format 1: it stands for all of them. */
-function chainLeaf({ entries, hash }) {
-  return sha256(zero, Buffer.from(JSON.stringify(["chain", 1, entries, hash])));
+  return sha256(zero, Buffer.from(JSON.stringify([format, sequence, at, kind, subject, body, previous, salt])));
 }
 
 /** The Merkle tree of RFC 9162 as the roots of its complete subtrees, the largest first. */
@@ -298,11 +289,9 @@ function isSigned(verifier, origin, said, signatures) {
 
 /** An export, from its lines in their order. */
 class Export {
-  chain = { entries: 0, hash: "" };
   tree = new Tree();
   entries = 0;
   previous = "";
-  format = 1;
   promised;
   end;
   checked = 0;
@@ -315,12 +304,9 @@ class Export {
     this.heads = heads;
   }
 
-  /** The tree so far: before the first entry of format 2, the chain is its only leaf. */
+  /** The tree so far. */
   now() {
-    if (this.tree.size > 0 || this.chain.entries === 0) return { size: this.tree.size, root: this.tree.root() };
-    const alone = new Tree();
-    alone.append(chainLeaf(this.chain));
-    return { size: 1, root: alone.root() };
+    return { size: this.tree.size, root: this.tree.root() };
   }
 
   /** The first that is wrong is named: a head that does not fit is of an entry before this one. */
@@ -381,8 +367,7 @@ class Export {
     if (!isCount(sequence)) whole(undefined);
     if (sequence > expected) this.wrong("entry-missing", `entry ${expected} is missing: the next one is ${sequence}`);
     if (sequence !== expected) this.wrong("entry-repeated", `entry ${sequence} stands after entry ${this.entries}`);
-    if (format !== 1 && format !== 2) this.wrong("entry-format", `entry ${expected} has the format ${format}`);
-    if (format < this.format) this.wrong("entry-format", `entry ${expected} has an earlier format than the last one`);
+    if (format !== 2) this.wrong("entry-format", `entry ${expected} has the format ${format}`);
     const entry = entryOf(item);
     whole(entry);
     const hash = hashOf(entry);
@@ -394,14 +379,7 @@ class Export {
     if (!isLinked) this.wrong("entry-unlinked", `entry ${expected} does not follow the one before it`);
     this.entries = expected;
     this.previous = entry.hash;
-    this.format = format;
-    if (format === 1) {
-      this.chain.entries = expected;
-      this.chain.hash = entry.hash;
-    } else {
-      if (this.tree.size === 0 && this.chain.entries > 0) this.tree.append(chainLeaf(this.chain));
-      this.tree.append(hash);
-    }
+    this.tree.append(hash);
     this.gaps.take(entry);
     if (!this.heads.of.has(expected)) return;
     const { good, bad } = this.heads.judged(expected, isOf(entry.hash, this.now()));
@@ -450,11 +428,9 @@ const isOf = (hash, now) => (head) =>
 const unchecked = ({ isUnchecked }) => (isUnchecked ? ["signatures: not checked, no --key was given"] : []);
 
 /** A proof with its members in their order, or undefined where one is missing or is something else. */
-function proofOf({ about, tree, since, entriesBeforeTheTree, entries }) {
-  const { size, root, chain } = tree ?? {};
-  if (!isText(about) || !isCount(size) || !isHash(root) || !isCount(entriesBeforeTheTree)) return undefined;
-  const isChain = ({ entries: count, hash, path }) => isCount(count) && count > 0 && isHash(hash) && isPath(path);
-  if (chain !== undefined && !isChain(chain)) return undefined;
+function proofOf({ about, tree, since, entries }) {
+  const { size, root } = tree ?? {};
+  if (!isText(about) || !isCount(size) || !isHash(root)) return undefined;
   const isSince = (one) => isCount(one.sequence) && isCount(one.size) && isHash(one.root) && isPath(one.path);
   if (since !== undefined && !isSince(since)) return undefined;
   if (!Array.isArray(entries)) return undefined;
@@ -465,15 +441,13 @@ function proofOf({ about, tree, since, entriesBeforeTheTree, entries }) {
       : { ...entry, leaf: item.leaf, path: item.path };
   });
   if (written.includes(undefined)) return undefined;
-  const inOrder = ({ entries: count, hash, path }) => ({ entries: count, hash, path });
   return {
     proof: form,
     about,
-    tree: { size, root, ...(chain === undefined ? {} : { chain: inOrder(chain) }) },
+    tree: { size, root },
     ...(since === undefined
       ? {}
       : { since: { sequence: since.sequence, size: since.size, root: since.root, path: since.path } }),
-    entriesBeforeTheTree,
     entries: written,
   };
 }
@@ -488,18 +462,9 @@ function checkProof(bytes, heads) {
   const proof = proofOf(given);
   if (proof === undefined || `${JSON.stringify(proof, undefined, 2)}\n` !== text)
     wrong("line-broken", "it is not written as the format says, or holds something else beside");
-  const { about, tree, entries, since, entriesBeforeTheTree } = proof;
-  const before = tree.chain?.entries ?? 0;
-  const sizeAt = (sequence) => (before === 0 ? sequence : sequence - before + 1);
-  if (tree.chain !== undefined && rootBy(chainLeaf(tree.chain), 0, tree.size, tree.chain.path) !== tree.root)
-    wrong("entry-not-proven", `the ${before} entries before the tree are not its first leaf`);
-  if (entriesBeforeTheTree > before)
-    wrong(
-      "entry-not-proven",
-      `it says that ${entriesBeforeTheTree} entries are from before the tree, which has ${before}`,
-    );
+  const { about, tree, entries, since } = proof;
   if (entries.length === 0) throw new Unclear("it proves no entry");
-  let last = before;
+  let last = 0;
   for (const entry of entries) {
     const { sequence } = entry;
     if (sequence <= last) wrong("entry-repeated", `entry ${sequence} stands after entry ${last}`);
@@ -508,14 +473,13 @@ function checkProof(bytes, heads) {
     if (entry.format !== 2) wrong("entry-format", `entry ${sequence} has the format ${entry.format}`);
     const leaf = hashOf(entry);
     if (leaf.toString("hex") !== entry.hash) wrong("entry-changed", `the hash of entry ${sequence} does not fit it`);
-    if (entry.leaf !== sizeAt(sequence) - 1) wrong("entry-moved", `entry ${sequence} is no leaf ${entry.leaf}`);
+    if (entry.leaf !== sequence - 1) wrong("entry-moved", `entry ${sequence} is no leaf ${entry.leaf}`);
     if (rootBy(leaf, entry.leaf, tree.size, entry.path) !== tree.root)
       wrong("entry-not-proven", `entry ${sequence} does not lead to the root ${tree.root}`);
   }
-  const ends = before === 0 ? tree.size : before + tree.size - 1;
-  requireKept(heads, ends, tree);
+  requireKept(heads, tree.size, tree);
   if (since !== undefined) {
-    if (since.size !== sizeAt(since.sequence))
+    if (since.size !== since.sequence)
       wrong("entry-moved", `the tree that ends with entry ${since.sequence} has no ${since.size} leaves`);
     const roots = rootsBy(since.size, tree.size, since.root, since.path);
     if (roots[0] !== since.root || roots[1] !== tree.root)
@@ -525,12 +489,9 @@ function checkProof(bytes, heads) {
   return [
     `good: ${entries.length} entries about ${about} are in the tree of ${tree.size} leaves with the root ${tree.root}`,
     ...(since === undefined ? [] : [`grown: from the root ${since.root} of entry ${since.sequence}, by entries alone`]),
-    ...(entriesBeforeTheTree > 0
-      ? [`it says that ${entriesBeforeTheTree} more are from before the tree: an export of everything proves them`]
-      : []),
     heads.count > 0
-      ? `heads: that root was kept outside, as of entry ${ends}`
-      : `compare the root with a head that was kept outside, of entry ${ends}: none was given`,
+      ? `heads: that root was kept outside, as of entry ${tree.size}`
+      : `compare the root with a head that was kept outside, of entry ${tree.size}: none was given`,
     ...unchecked(heads),
   ];
 }

@@ -11,7 +11,6 @@ import type { Randomness } from "../base/ids.ts";
 import { createLogger } from "../base/logger.ts";
 import type { Logger } from "../base/logger.ts";
 import { groupNamed } from "../base/private-files.ts";
-import { programVersion } from "../base/program-version.ts";
 import type { ReadingGroup } from "../base/private-files.ts";
 import type { Config } from "../config/config.ts";
 import type { ConfigHeader } from "../config/load.ts";
@@ -31,8 +30,6 @@ import { createSource } from "../source/source.ts";
 import type { Source } from "../source/source.ts";
 import { jobsOf, streamsOf } from "./jobs.ts";
 import { commandSecret } from "../http/command.ts";
-import { createTraces } from "../http/traces/traces.ts";
-import type { SentTraces } from "../http/traces/traces.ts";
 import { platformName } from "./platform-name.ts";
 import { booksFolder, isThere, makeLedgerFolder, pathFrom } from "./ledger-folder.ts";
 import { createObserved } from "./observed.ts";
@@ -90,7 +87,6 @@ export class Application {
   #inquiry: Inquiry | undefined;
   #platform: Platform | undefined;
   #sources: Source[] | undefined;
-  #traces: { kept: SentTraces | undefined } | undefined;
   #progress: Progress | undefined;
 
   private constructor(
@@ -153,7 +149,6 @@ export class Application {
     next.#logger = this.#logger;
     next.#ledger = this.#ledger;
     next.#inquiry = this.#inquiry;
-    next.#traces = this.#traces;
     return next;
   }
 
@@ -267,15 +262,6 @@ export class Application {
     return this.#inquiry;
   }
 
-  /** Where the environment asks for traces, what keeps them. */
-  get traces(): SentTraces | undefined {
-    const { clock, random, logger, environment, instance } = this;
-    this.#traces ??= {
-      kept: createTraces({ clock, random, logger, environment, instance, version: programVersion() }),
-    };
-    return this.#traces.kept;
-  }
-
   platform(): Platform {
     this.#platform ??= createPlatform(
       {
@@ -288,7 +274,6 @@ export class Application {
         random: this.random,
         logger: this.logger,
         environment: this.environment,
-        traces: this.traces,
         onCircuit: keepOpenCircuits({ ledger: () => this.#ledger, clock: this.clock, logger: this.logger }),
         onCall: (call) => this.observed.calls.tell(call),
       },
@@ -346,7 +331,6 @@ export class Application {
         this.#progress = { phase, done, total, at: toInstant(this.clock.now()) };
         this.#face.progress(phase, done, total);
       },
-      traces: this.traces,
     };
   }
 
@@ -389,7 +373,6 @@ export class Application {
     for (const source of this.#sources ?? []) await source.close();
     await this.#platform?.close();
     if (this.#borrows) return;
-    await this.#traces?.kept?.close();
     this.#inquiry?.close();
     this.#ledger?.close();
     await this.sandbox?.close();

@@ -13,30 +13,25 @@ export interface OfferedStatement {
   kind: string;
   title: string;
   about: string;
-  /** The tables that it has; in CSV and Parquet each is a file of its own. */
+  /** The tables that it has; in CSV each is a file of its own. */
   parts: { name: string; title: string }[];
 }
 
 export const offeredFormats: readonly string[] = statementFormats;
 
-/** Who saw names of customers is written down by the command itself, so that the cover sheet is made by that alone. */
-const byCommandAlone: ReadonlySet<string> = new Set<StatementKind>(["cover"]);
-
 /** The statements that pages offer. */
 export function offeredStatements(): OfferedStatement[] {
-  return Object.entries(statements)
-    .filter(([kind]) => !byCommandAlone.has(kind))
-    .map(([kind, { shape }]) => ({
-      kind,
-      title: shape.title,
-      about: shape.about,
-      parts: shape.parts.map(({ name, title }) => ({ name, title })),
-    }));
+  return Object.entries(statements).map(([kind, { shape }]) => ({
+    kind,
+    title: shape.title,
+    about: shape.about,
+    parts: shape.parts.map(({ name, title }) => ({ name, title })),
+  }));
 }
 
 /** Formats in which each part of a statement is a file of its own. */
 export function isOfParts(format: string): boolean {
-  return format === "csv" || format === "parquet";
+  return format === "csv";
 }
 
 /** What was asked for of a statement, checked, and how a process of its own is asked for it. */
@@ -60,11 +55,6 @@ export function askedStatement(
 ): AskedStatement {
   parsePeriod(period, zone);
   const kind = statementKind(named);
-  if (byCommandAlone.has(kind))
-    throw usage(
-      `${kind} holds names of customers`,
-      `\`crm-sync report ${kind} --period ${period}\` makes it, and writes down who saw them`,
-    );
   const format = requireStatementFormat(asked);
   const parts = statements[kind].shape.parts.map(({ name }) => name);
   if (part !== undefined && !parts.some((one) => one === part))

@@ -221,15 +221,12 @@ export async function orderProof(
   application: Application,
   order: RecordKey,
   since: number | undefined,
-): Promise<JsonObject & { entriesBeforeTheTree: number }> {
+): Promise<JsonObject> {
   const inquiry = await application.inquiry();
-  const { entries, before, since: grown, chain, size, root } = await inquiry.auditProof(order, since);
+  const { entries, since: grown, size, root } = await inquiry.auditProof(order, since);
   if (since !== undefined && grown === undefined)
-    throw usage(
-      `the Merkle tree has no entry ${since}`,
-      `name an entry of which a head was kept, from ${(chain?.entries ?? 0) + 1} on`,
-    );
-  if (entries.length === 0 && before === 0)
+    throw usage(`the Merkle tree has no entry ${since}`, "name an entry of which a head was kept");
+  if (entries.length === 0)
     throw usage(
       `no audit entry is about the order ${order.namespace}/${order.id}`,
       "`crm-sync explain order ID` says what is known of it",
@@ -237,9 +234,8 @@ export async function orderProof(
   return {
     proof: recordForm,
     about: subjectOf("orders", order),
-    tree: { size, root, ...(chain === undefined ? {} : { chain: { ...chain } }) },
+    tree: { size, root },
     ...(grown === undefined ? {} : { since: { ...grown } }),
-    entriesBeforeTheTree: before,
     entries: entries.map((entry): JsonObject => ({ ...entry })),
   };
 }

@@ -18,7 +18,7 @@ const manifestSchema = z.strictObject({
   /** The version of the program that made it. */
   program: z.string(),
   /** The last migration of the ledger. */
-  schema: z.string(),
+  schema: z.int(),
   /** Groups of changes that the ledger had committed. */
   commits: z.int().min(0),
   /** The last entry of the audit record and its Merkle tree; null before the first. */

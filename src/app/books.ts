@@ -38,11 +38,9 @@ export type BooksPlace = Pick<Application, "existingLedger" | "inquiry" | "ledge
 export const closedKinds: readonly StatementKind[] = [
   "orders",
   "entitlements",
-  "bridge",
   "reconciliation",
   "corrections",
   "exceptions",
-  "activity",
   "run",
 ];
 

@@ -8,7 +8,6 @@ import { counted } from "../report/text.ts";
 import { formatRawPath } from "../source/mapping/raw-path.ts";
 import type { SourceSettings } from "../source/source-settings.ts";
 import { tellsChange } from "../source/sql/newest.ts";
-import { isHashLine } from "./account-password.ts";
 import type { Application } from "./application.ts";
 import { readCertificate } from "./certificate.ts";
 import type { SampleFault } from "./sample-fault.ts";
@@ -95,27 +94,14 @@ export function settingFindings(application: Application): Finding[] {
 }
 
 /** What would keep people from the pages. */
-function accessFindings({ config, secrets, directory, clock }: Application): Finding[] {
-  const { access, tls } = config.serve;
-  const findings = Object.entries(access.accounts).flatMap(([name, { password }]): Finding[] =>
-    isHashLine(secrets.reveal(password))
-      ? []
-      : [
-          {
-            what: `serve.access.accounts.${name}.password`,
-            good: false,
-            kind: "setting",
-            detail: "is no line that `crm-sync account hash` prints; nobody can sign in with it",
-            cure: "run `crm-sync account hash` and put the line that it prints there",
-          },
-        ],
-  );
-  if (tls === undefined) return findings;
+function accessFindings({ config, directory, clock }: Application): Finding[] {
+  const { tls } = config.serve;
+  if (tls === undefined) return [];
   const bad = certificateProblem(() => readCertificate(tls, directory, clock).warning);
-  if (bad === undefined) return findings;
+  if (bad === undefined) return [];
   const { place, message, cure } = bad;
   const what = place ?? "serve.tls";
-  return [...findings, { what, good: false, kind: "setting", detail: message.slice(what.length + 1), cure }];
+  return [{ what, good: false, kind: "setting", detail: message.slice(what.length + 1), cure }];
 }
 
 function certificateProblem(read: () => Problem | undefined): Problem | undefined {

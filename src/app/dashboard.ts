@@ -16,11 +16,8 @@ export interface Dashboard {
   /** As it is configured now: another one once a configuration was taken over. */
   readonly application: Application;
   readonly clock: Clock;
-  /**
-   * What goes on in this process. Undefined beside a daemon, where pages are read from the ledger alone: nothing is
-   * decided there, and no private value is shown, because asking for one could not be written down.
-   */
-  readonly live: Live | undefined;
+  /** What goes on in this process. */
+  readonly live: Live;
   /** Puts a question to the ledger. One is asked at a time, and its answer is of one state of the ledger. */
   read<T>(question: (inquiry: Inquiry) => Promise<T>): Promise<T>;
   /** When each job that has a schedule fires next, and beside that what only the daemon itself knows. */
@@ -46,7 +43,7 @@ export type FireTimes = Pick<ScheduleState, "job" | "nextFireTime" | "running" |
 
 export interface DashboardRequest {
   application: () => Application;
-  live?: Live | undefined;
+  live: Live;
   signal: AbortSignal;
   longReads?: LongReads | undefined;
 }
@@ -77,7 +74,7 @@ export function createDashboard({ application, live, signal, longReads }: Dashbo
     live,
     signal,
     fireTimes: async () => {
-      const states = live?.schedule === undefined ? firesNext(application()) : await live.schedule.state();
+      const states = live.schedule === undefined ? firesNext(application()) : await live.schedule.state();
       return states.filter((state) => state.nextFireTime !== undefined);
     },
     notFired: (slots) => notFired(application(), slots),

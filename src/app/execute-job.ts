@@ -1,7 +1,6 @@
 import type { JsonObject } from "../base/canonical-json.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { exitCodeOf, exitCodes } from "../base/errors.ts";
-import { traced } from "../base/traces.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { RunState } from "../ledger/runs/tables.ts";
 import type { DifferencesOfCustomer } from "../run/differences.ts";
@@ -193,26 +192,9 @@ async function asRun<Made>(
   work: () => Promise<{ made: Made; summary: JsonObject }>,
 ): Promise<{ run: string; made: Made }> {
   const { ledger } = dependencies;
-  const { kind } = job;
   const { trigger } = request;
-  return await traced(
-    dependencies.traces,
-    "run",
-    { job: job.id, kind, trigger },
-    () => carryOut(application, ledger, { job, trigger }, work),
-    ({ run }) => ({ run, state: "done", exit: exitCodes.ok }),
-  );
-}
-
-async function carryOut<Made>(
-  application: Application,
-  ledger: Ledger,
-  { job, trigger }: { job: BoundJob; trigger: JobRequest["trigger"] },
-  work: () => Promise<{ made: Made; summary: JsonObject }>,
-): Promise<{ run: string; made: Made }> {
-  const { kind } = job;
   const header = application.runHeader();
-  const run = await ledger.runs.start({ job: job.id, kind, trigger, scope: null, header });
+  const run = await ledger.runs.start({ job: job.id, kind: job.kind, trigger, scope: null, header });
   const end = async (state: "done" | "failed", exitCode: ExitCode, summary: JsonObject): Promise<void> => {
     await ledger.runs.finish(run, { state, exitCode, balance: null, summary });
   };

@@ -1,5 +1,4 @@
 import { basename, dirname, join, resolve } from "node:path";
-import { toJson } from "../base/canonical-json.ts";
 import { usage } from "../base/errors.ts";
 import { makePrivateFolder } from "../base/private-files.ts";
 import { openInquiry } from "../inquiry/inquiry.ts";
@@ -63,15 +62,9 @@ export function requireAsked(kind: StatementKind, { by }: StatementRequest, form
     throw usage(`${kind} counts by what happened alone: nothing in it has a date of the CRM`, "leave --by out");
 }
 
-/** Notes in the audit record who is shown the names of customers, before they are. */
-export async function tellShown(application: Application, { filters }: StatementRequest, by: string): Promise<void> {
-  const ledger = await application.existingLedger();
-  await ledger.audit.append({ kind: "private-shown", subject: "cover", body: { by, scope: toJson(filters) } });
-}
-
 /**
- * Writes a statement to a file in a folder that is there, with the files of its other parts and of what describes
- * it beside it: all of them, or none. `part`: that part alone. Gives their paths, that of the file first.
+ * Writes a statement to a file in a folder that exists, with the files of its other parts beside it: all of them, or
+ * none. `part`: that part alone. Gives their paths, that of the file first.
  */
 export async function writeReport(
   application: Application,

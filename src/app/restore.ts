@@ -5,7 +5,7 @@ import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import { flushFile, keepPrivate, keepReadOnly, makePrivateFolder } from "../base/private-files.ts";
 import { headsPath, KeptHeads, lastMark } from "../ledger/audit/audit-heads.ts";
 import { ledgerFacts, noteRestored, requireIntact } from "../ledger/database/backup.ts";
-import { knownMigrations } from "../ledger/database/database.ts";
+import { schemaVersion } from "../ledger/database/database.ts";
 import { openSuffixes } from "../ledger/database/ledger-file.ts";
 import { lockBeside } from "../ledger/database/lock.ts";
 import type { Application } from "./application.ts";
@@ -93,11 +93,11 @@ async function requireWhole(file: string, manifest: BackupManifest): Promise<voi
   const { sha256, bytes } = await digestOf(file);
   if (bytes !== manifest.bytes) throw changed(file, `it has ${bytes} bytes, and was made with ${manifest.bytes}`);
   if (sha256 !== manifest.sha256) throw changed(file, "its bytes have another SHA-256 than when it was made");
-  if (manifest.schema > (knownMigrations.at(-1) ?? ""))
+  if (manifest.schema !== schemaVersion)
     throw new Problem({
-      code: "backup.newer",
-      message: `${file} was made by a newer program (${manifest.program}), whose ledger this one does not know`,
-      cure: `install version ${manifest.program} or a later one; nothing was touched`,
+      code: "backup.unknown-version",
+      message: `${file} was made by version ${manifest.program}, whose ledger this program does not know`,
+      cure: `install version ${manifest.program}; nothing was touched`,
       exitCode: exitCodes.ledgerRefused,
       place: file,
     });

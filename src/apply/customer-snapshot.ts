@@ -164,7 +164,7 @@ export class CustomerSnapshot {
         await ledger.assumptions.met([
           {
             row: "A27",
-            verdict: "contradicted",
+
             about: formatKey(this.#customer),
             evidence: `M5 gave ${incompleteOnesInARow} lists of one enterprise in a row that do not add up`,
           },
@@ -266,7 +266,7 @@ export class CustomerSnapshot {
       await knows.recordAhead([{ type: "platform-customers", enterpriseGlobalId, customers: ours.customers }]);
       if (origin === "created") {
         await ledger.state.confirmCorrelation(correlationFor(settings, knows.customer, channelCustomerId), knows.after);
-        await ledger.assumptions.met([underItsNumber, metByChannel(ours, settings)]);
+        await ledger.assumptions.met(metByChannel(ours, settings));
       }
     }
     const lacking = customersLacking(knows.held ?? (await knows.loaded()), settings);
@@ -297,27 +297,16 @@ export class CustomerSnapshot {
   }
 }
 
-const underItsNumber: AssumptionMet = {
-  row: "A8",
-  verdict: "confirmed",
-  evidence: "E3 showed an enterprise that E2 had made",
-};
-
 const notUnderItsNumber: AssumptionMet = {
   row: "A8",
-  verdict: "contradicted",
+
   evidence: "E3 did not show an enterprise that E2 had made, over the settle time",
 };
 
-/** Whether an enterprise that E2 made is shown under the channel code of the settings (A9). */
-function metByChannel({ customers }: ShownEnterprise, { channelCode }: AssumptionSettings): AssumptionMet {
-  return customers.some((customer) => customer.channelCode === channelCode)
-    ? { row: "A9", verdict: "confirmed", evidence: "E3 showed an enterprise under the channel code of the settings" }
-    : {
-        row: "A9",
-        verdict: "contradicted",
-        evidence: "E3 showed an enterprise that E2 had made under another channel code",
-      };
+/** What an enterprise that E2 made shows of the channel code of the settings (A9). */
+function metByChannel({ customers }: ShownEnterprise, { channelCode }: AssumptionSettings): AssumptionMet[] {
+  if (customers.some((customer) => customer.channelCode === channelCode)) return [];
+  return [{ row: "A9", evidence: "E3 showed an enterprise that E2 had made under another channel code" }];
 }
 
 /**

@@ -1,7 +1,7 @@
 import { isJsonObject } from "../base/canonical-json.ts";
 import { serviceWords } from "../contract/answer-json.ts";
 import { meaningOf } from "../contract/codes.ts";
-import { metByRefusal, metBySuccess } from "../operation/assumptions-met.ts";
+import { metByRefusal } from "../operation/assumptions-met.ts";
 import type { AssumptionMet } from "../operation/assumptions-met.ts";
 import type { Concluded } from "../operation/kind.ts";
 import type { Operation } from "../operation/operation.ts";
@@ -26,23 +26,18 @@ export function metByOutcome(
     case "not-sent":
       return [];
     case "rejected": {
-      const { code, raw, status } = outcome;
+      const { code, raw } = outcome;
       const words = serviceWords(raw);
-      return [knownCode(status), ...metByRefusal(restsOf(operation), { endpoint, code, words })];
+      return metByRefusal(restsOf(operation), { endpoint, code, words });
     }
     case "unknown":
       return metByDoubt(operation, outcome);
     default: {
       const shown = concluded?.met ?? [];
-      if (concluded === undefined || !("changes" in concluded)) return [knownCode(outcome.status), ...shown];
-      const again = repeated ? (concluded.metIfRepeated ?? []) : [];
-      return [knownCode(outcome.status), ...metBySuccess(restsOf(operation), endpoint), ...shown, ...again];
+      const again = repeated && concluded !== undefined && "changes" in concluded ? concluded.metIfRepeated : undefined;
+      return [...shown, ...(again ?? [])];
     }
   }
-}
-
-function knownCode(status: number): AssumptionMet {
-  return { row: "A1", verdict: "confirmed", evidence: `HTTP ${status} with a code that the contract lists` };
 }
 
 function metByDoubt(
@@ -54,12 +49,12 @@ function metByDoubt(
   if (code !== undefined && !meaningOf(code, endpoint).listed) {
     const named = /^\w{1,20}$/u.test(code) ? code : "of an odd form";
     const evidence = `${endpoint} answered with the code ${named}, which the contract does not list for it`;
-    return [{ row: "A2", verdict: "contradicted", about: endpoint, evidence }];
+    return [{ row: "A2", about: endpoint, evidence }];
   }
   if (raw === undefined || !isJsonObject(raw) || raw["code"] !== 0) return [];
   if (status === businessException) {
     const evidence = `${endpoint} answered with code 0 under HTTP 299`;
-    return [{ row: "A1", verdict: "contradicted", about: endpoint, evidence }];
+    return [{ row: "A1", about: endpoint, evidence }];
   }
   return kindOf(operation).metByOddData(raw["data"] ?? null);
 }

@@ -7,7 +7,6 @@ import { refusedUnlessThere } from "../contract/refusals.ts";
 import type { Conclusion } from "../ledger/journal/journal.ts";
 import { journalEntry, refusedYetShown } from "../ledger/journal/journal-tables.ts";
 import type { JournalRow, OpenRow } from "../ledger/journal/journal-tables.ts";
-import type { AssumptionMet } from "../operation/assumptions-met.ts";
 import type { StateChange } from "../operation/state.ts";
 import type { Evidence } from "../operation/kind.ts";
 import { takenLater } from "../operation/order-call.ts";
@@ -176,7 +175,7 @@ export class Settling {
 
   async #confirmed(open: Open, reading: Extract<Evidence, { kind: "confirmed" }>): Promise<Settled> {
     const { row } = open;
-    const met = [...metByWaiting(row), ...metByDeadline(row), ...(reading.effect.met ?? [])];
+    const met = reading.effect.met ?? [];
     await this.#deps.ledger.assumptions.met(met, row.id);
     try {
       await this.#conclude(open, {
@@ -277,7 +276,7 @@ export class Settling {
     const attempts = await ledger.journal.attempts(open.row.id);
     const evidence = "an asynchronous E5 was answered as taken, and the platform did not show it by its deadline";
     if (attempts.some(({ detail: said }) => said === takenLater.doubt))
-      await ledger.assumptions.met([{ row: "A15", verdict: "contradicted", evidence }], open.row.id);
+      await ledger.assumptions.met([{ row: "A15", evidence }], open.row.id);
     const reason =
       "it was sent with syncMode async, and the platform does not show it by its deadline (settle.asyncDeadlineMs), " +
       "which says neither that it was carried out nor that it was refused later; a person looks and decides";
@@ -299,7 +298,6 @@ export class Settling {
   async #drop(open: Open, evidence: JsonObject, changes: readonly StateChange[]): Promise<Settled> {
     const { row } = open;
     const partly = changes.length > 0;
-    await this.#deps.ledger.assumptions.met(metByWaiting(row), row.id);
     await this.#conclude(open, {
       state: partly ? "done" : "dropped",
       verdict: partly ? "applied in part; the rest is planned anew" : "not applied; planned anew",
@@ -324,18 +322,6 @@ export class Settling {
     this.#deps.logger.error({ ...named(row), reason }, "operation parked");
     return { kind: "parked", id: row.id, reason };
   }
-}
-
-/** A reading told what became of a call that met "500: network error, retry" (A3). */
-function metByWaiting({ outcomeCode }: Pick<JournalRow, "outcomeCode">): AssumptionMet[] {
-  if (outcomeCode !== "500") return [];
-  return [{ row: "A3", verdict: "confirmed", evidence: "a reading showed what became of a call that met 500" }];
-}
-
-/** What was taken asynchronously is shown: how its result comes is known (A15). */
-function metByDeadline({ operation, state }: Pick<JournalRow, "operation" | "state">): AssumptionMet[] {
-  if (state === "parked" || !isAsynchronous(operation)) return [];
-  return [{ row: "A15", verdict: "confirmed", evidence: "an asynchronous E5 was shown before its deadline" }];
 }
 
 /**

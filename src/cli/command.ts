@@ -7,7 +7,6 @@ import type { Environment } from "../config/environment.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { exitCodes } from "../base/errors.ts";
 import type { Output } from "./output.ts";
-import type { Keyboard } from "./person-at-terminal.ts";
 import { reportFailure } from "./output.ts";
 
 /** Options that every command has. */
@@ -25,8 +24,6 @@ export interface Invocation {
   /** Has SIGHUP call this instead; undefined where no signals come. */
   onHangUp?: ((listener: () => void) => void) | undefined;
   startWeb: StartWeb;
-  /** What a person types at, in place of the stdin of the process. */
-  keyboard?: Keyboard | undefined;
   /** Time and chance of the command; those of the system by default. */
   clock?: Clock | undefined;
   random?: Randomness | undefined;

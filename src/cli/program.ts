@@ -12,16 +12,14 @@ import { register as audit } from "./commands/audit.ts";
 import { register as backup } from "./commands/backup.ts";
 import { register as borrow } from "./commands/borrow.ts";
 import { register as check } from "./commands/check.ts";
-import { register as dashboard } from "./commands/dashboard.ts";
 import { register as explain } from "./commands/explain.ts";
 import { register as init } from "./commands/init.ts";
 import { register as completion } from "./commands/completion.ts";
 import { register as login } from "./commands/login.ts";
-import { register as account } from "./commands/account.ts";
 import { register as link } from "./commands/link.ts";
 import { register as lock } from "./commands/lock.ts";
 import { register as map } from "./commands/map.ts";
-import { register as migrate } from "./commands/migrate.ts";
+import { register as acceptPlatform } from "./commands/accept-platform.ts";
 import { register as plan } from "./commands/plan.ts";
 import { register as quarantine } from "./commands/quarantine.ts";
 import { register as rebuild } from "./commands/rebuild.ts";
@@ -58,8 +56,6 @@ const commands: readonly Register[] = [
   resync,
   serve,
   login,
-  account,
-  dashboard,
   status,
   alerts,
   runs,
@@ -77,7 +73,7 @@ const commands: readonly Register[] = [
   audit,
   assumptions,
   backup,
-  migrate,
+  acceptPlatform,
   rebuild,
   sandbox,
   init,

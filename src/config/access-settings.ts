@@ -149,22 +149,6 @@ export const accessSettingsSchema = z
       .describe("Who may ask for private values; each time is an audit entry."),
     proxy: proxySettings.optional().describe("A reverse proxy that people sign in at."),
     oidc: oidcSettings.optional().describe("An OpenID provider that people sign in at."),
-    accounts: z
-      .record(
-        z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/iu, "expected a name of letters, digits, dots, - and _"),
-        z.strictObject({
-          role: role.describe("What they may do."),
-          password: secretReference.meta({
-            description: "Line that `crm-sync account hash` prints, as `env:NAME` or `file:/path`.",
-            examples: ["file:/etc/crm-sync/secrets/anna"],
-          }),
-        }),
-      )
-      .default({})
-      .meta({
-        description: "People who sign in with a password of their own, by name.",
-        examples: [{ anna: { role: "decide", password: "file:/etc/crm-sync/secrets/anna" } }],
-      }),
     sessions: sessionSettings.describe("How long somebody stays signed in."),
   })
   .prefault({});

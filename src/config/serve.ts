@@ -41,24 +41,15 @@ function contradictions({ host, publicUrl, pages, access, tls }: ServeSettings):
   if (!pages) return [];
   const found: { path: string[]; message: string }[] = [];
   const { proxy, oidc } = access;
-  const hasAccounts = Object.keys(access.accounts).length > 0;
   const isLocal = isLoopbackHost(host);
-  if (!isLocal && proxy === undefined && oidc === undefined && !hasAccounts)
+  if (!isLocal && proxy === undefined && oidc === undefined)
     found.push({
       path: ["host"],
       message:
-        "others than this machine reach it, and nobody could sign in; configure `serve.access.proxy`, `.oidc` or " +
-        "`.accounts`, set `serve.pages: false` where health and metrics are all that is wanted, or take the host away",
+        "others than this machine reach it, and nobody could sign in; configure `serve.access.proxy` or `.oidc`, " +
+        "set `serve.pages: false` where health and metrics are all that is wanted, or take the host away",
     });
   const isHttps = tls !== undefined || publicUrl?.startsWith("https:") === true;
-  const isBeyond = !isLocal || (publicUrl !== undefined && !isLoopback(new URL(publicUrl)));
-  if (hasAccounts && isBeyond && !isHttps)
-    found.push({
-      path: ["access", "accounts"],
-      message:
-        "passwords would pass the network in clear; configure `serve.tls`, or put a reverse proxy with TLS before it " +
-        "and set `serve.publicUrl` to its https address",
-    });
   if (oidc !== undefined && publicUrl === undefined)
     found.push({
       path: ["access", "oidc"],
@@ -79,6 +70,6 @@ function contradictions({ host, publicUrl, pages, access, tls }: ServeSettings):
 export function roleOnLoopback({ publicUrl, access }: Pick<ServeSettings, "publicUrl" | "access">): "see" | "none" {
   if (access.loopback !== undefined) return access.loopback;
   const isPublic = publicUrl !== undefined && !isLoopback(new URL(publicUrl));
-  const { proxy, oidc, accounts } = access;
-  return isPublic || proxy !== undefined || oidc !== undefined || Object.keys(accounts).length > 0 ? "none" : "see";
+  const { proxy, oidc } = access;
+  return isPublic || proxy !== undefined || oidc !== undefined ? "none" : "see";
 }

@@ -6,7 +6,6 @@ import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
 interface Met {
   row: string;
-  verdict: "confirmed" | "contradicted";
   count: number;
   first_at: string;
   last_at: string;
@@ -22,25 +21,16 @@ export async function assumptionStandings(ledger: ReadOnlyLedger): Promise<Assum
   return assumptions.map(({ requiredBefore: _requiredBefore, ...assumption }) => {
     const evidence = evidenceOfRows.get(assumption.id);
     if (evidence === undefined) throw new Error(`${assumption.id} has no evidence`);
-    const of = (verdict: Met["verdict"]): Met | undefined =>
-      rows.find((row) => row.row === assumption.id && row.verdict === verdict);
-    const against = of("contradicted");
+    const against = rows.find((row) => row.row === assumption.id);
     const isStanding = against !== undefined && against.accepted_at === null;
-    const confirmed = seen(of("confirmed"));
     return {
       ...assumption,
       ...evidence,
-      standing: isStanding ? "contradicted" : confirmed === null ? "unverified" : "confirmed",
-      confirmed,
+      standing: isStanding ? "contradicted" : "assumed",
       contradicted: isStanding ? contradiction(against) : null,
       accepted: acceptance(against),
     };
   });
-}
-
-function seen(row: Met | undefined): AssumptionStanding["confirmed"] {
-  if (row === undefined) return null;
-  return { count: row.count, since: row.first_at, last: row.last_at, evidence: row.evidence };
 }
 
 function contradiction({ count, first_at, last_at, evidence }: Met): AssumptionStanding["contradicted"] {

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../base/canonical-json.ts";
 import { subjectOf } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import { auditHash, chainLeaf, exportedEntry } from "../ledger/audit/audit-log.ts";
+import { auditHash, exportedEntry } from "../ledger/audit/audit-log.ts";
 import type { AuditRow, KeptHead } from "../ledger/audit/audit-log.ts";
 import { ledgerBegan } from "../ledger/database/began.ts";
 import { refused, unreadableRow } from "../ledger/database/damage.ts";
@@ -22,11 +22,7 @@ const pageSize = 500;
 export interface AuditProofFacts {
   size: number;
   root: string;
-  /** Entries of the format before the tree, and what proves that they are its first leaf. */
-  chain?: { entries: number; hash: string; path: string[] } | undefined;
   entries: (ReturnType<typeof exportedEntry> & { leaf: number; path: string[] })[];
-  /** Entries about it from before the tree, which only an export of everything proves. */
-  before: number;
   /** What proves that the record began as it was when it ended with the entry that was asked for. */
   since?: { sequence: number; size: number; root: string; path: string[] } | undefined;
 }
@@ -36,8 +32,8 @@ export async function auditHead(ledger: ReadOnlyLedger): Promise<AuditHeadFacts 
   const newest = ledger.db.selectFrom("audit").select(["sequence", "hash", "at"]).orderBy("sequence", "desc").limit(1);
   const entry = await newest.executeTakeFirst();
   if (entry === undefined) return undefined;
-  const { size, root, last } = ledger.reading(provenTree);
-  if (last !== entry.sequence) throw unreadableRow("audit_tree", "1", "size");
+  const { size, root } = ledger.reading(provenTree);
+  if (size !== entry.sequence) throw unreadableRow("audit_tree", "1", "size");
   return { ...entry, size, root, ledger: await ledgerName(ledger) };
 }
 
@@ -109,42 +105,29 @@ export async function auditProof(
     .orderBy("sequence")
     .execute();
   return ledger.reading((database) => {
-    const { size, root, chainEntries, chainHash, leafOf, rootOf } = provenTree(database);
-    const entries = rows.flatMap((row) => {
-      const leaf = leafOf(row.sequence);
-      return leaf === undefined ? [] : [{ ...exportedEntry(row), leaf, path: inclusionPath(leaf, size, rootOf) }];
+    const { size, root, rootOf } = provenTree(database);
+    const entries = rows.map((row) => {
+      const leaf = row.sequence - 1;
+      return { ...exportedEntry(row), leaf, path: inclusionPath(leaf, size, rootOf) };
     });
-    const earlier = since === undefined ? undefined : leafOf(since);
     const grown =
-      since === undefined || earlier === undefined || earlier >= size
+      since === undefined || since > size
         ? {}
         : {
-            since: {
-              sequence: since,
-              size: earlier + 1,
-              root: rootOf(0, earlier + 1),
-              path: consistencyPath(earlier + 1, size, rootOf),
-            },
+            since: { sequence: since, size: since, root: rootOf(0, since), path: consistencyPath(since, size, rootOf) },
           };
-    const chain =
-      chainEntries === 0
-        ? {}
-        : { chain: { entries: chainEntries, hash: chainHash, path: inclusionPath(0, size, rootOf) } };
-    const proof = { size, root, ...chain, entries, before: rows.length - entries.length, ...grown };
+    const proof = { size, root, entries, ...grown };
     requireProven(subject, proof);
     return proof;
   });
 }
 
 /** A proof that its reader would refuse is not handed out. */
-function requireProven(subject: string, { size, root, chain, entries, since }: AuditProofFacts): void {
+function requireProven(subject: string, { size, root, entries, since }: AuditProofFacts): void {
   const unproven = entries.find(
-    (entry) =>
-      auditHash({ salt: "", ...entry }) !== entry.hash ||
-      rootBy(entry.hash, { leaf: entry.leaf, size }, entry.path) !== root,
+    (entry) => auditHash(entry) !== entry.hash || rootBy(entry.hash, { leaf: entry.leaf, size }, entry.path) !== root,
   );
-  const isChain = chain === undefined || rootBy(chainLeaf(chain), { leaf: 0, size }, chain.path) === root;
-  if (unproven === undefined && isChain && (since === undefined || isGrown(since, { size, root }, since.path))) return;
+  if (unproven === undefined && (since === undefined || isGrown(since, { size, root }, since.path))) return;
   const what = unproven === undefined ? "the Merkle tree" : `entry ${unproven.sequence}`;
   throw refused(
     "audit.not-proven",

@@ -62,11 +62,6 @@ const sums = [
     part: "check",
     what: "opening or closing entitlements are not what stands at that moment",
   },
-  {
-    kind: "bridge",
-    part: "bridge",
-    what: "what happened and what the CRM dates in the period do not come to the same",
-  },
 ] as const;
 
 async function openSums(ledger: ReadOnlyLedger, request: StatementRequest): Promise<Blocker[]> {

@@ -298,15 +298,13 @@ async function auditOf(
       sql<string | null>`body ->> '$.operation'`.as("operation"),
       sql<string | null>`body ->> '$.scope'`.as("scope"),
     ])
-    .where("subject", "in", [...new Set([own, customer, "plan", "cover", ...of.subjects])])
+    .where("subject", "in", [...new Set([own, customer, "plan", ...of.subjects])])
     .orderBy("sequence")
     .execute();
   const isAbout = ({ subject: about, kind, operation, scope }: (typeof rows)[number]): boolean => {
     if (about === own || (operation !== null && of.operations.has(operation))) return true;
     if (about === customer) return kind === "erased";
     if (kind !== "private-shown") return false;
-    // A cover sheet names customers, and nobody of their staff.
-    if (about === "cover") return own === customer && isNamedOnCover(scope, of.customer);
     return about === "plan" && isOfCustomer(scope, of.customer);
   };
   return rows.filter(isAbout).map(({ sequence, at, kind, operation }) => ({ sequence, at, kind, operation }));
@@ -318,11 +316,4 @@ function isOfCustomer(scope: string | null, customer: RecordKey): boolean {
   const read = parseJson(scope);
   const shown = isJsonObject(read) ? read["customer"] : undefined;
   return !isJsonObject(shown) || (shown["namespace"] === customer.namespace && shown["id"] === customer.id);
-}
-
-/** Whether a cover sheet with these filters may have named a customer. */
-function isNamedOnCover(filters: string | null, customer: RecordKey): boolean {
-  const read = filters === null ? null : parseJson(filters);
-  const shown = isJsonObject(read) ? read["customer"] : undefined;
-  return typeof shown !== "string" || shown === formatKey(customer);
 }

@@ -29,7 +29,6 @@ export interface LedgerOptions {
   salts?: Randomness | undefined;
   /** The secret that passwords are sealed with; without it records that hold passwords are refused. */
   sealSecret?: string | undefined;
-  migrate?: boolean;
   groupSize?: number;
   /** Who may read the ledger and what lies beside it, but for its owner. */
   group?: ReadingGroup | undefined;

@@ -1,11 +1,10 @@
 import { exitCodes, Problem } from "../base/errors.ts";
 import type { LedgerContext } from "./context.ts";
-import { appliedMigrations } from "./database/database.ts";
 
 /** What the name of every sandbox begins with; alone it stands for one that did not say which it is. */
 export const anySandbox = "the sandbox";
 
-/** What the ledger is called, which services it speaks of, and which version it has. */
+/** What the ledger is called, which services it speaks of. */
 export class Identity {
   readonly #context: LedgerContext;
 
@@ -20,11 +19,6 @@ export class Identity {
     const id = this.#context.ids.next("ledger");
     await this.#context.setMeta("ledger", id);
     return this.#context.meta("ledger") ?? id;
-  }
-
-  /** The migrations this ledger has had. */
-  migrations(): string[] {
-    return this.#context.read(() => appliedMigrations(this.#context.database));
   }
 
   /**
@@ -47,7 +41,7 @@ export class Identity {
           ? "start that sandbox again with the store that it kept (sandbox.db beside the ledger, or --store), or " +
             "drop the ledger together with the sandbox that it belongs to"
           : "give each platform a ledger of its own (ledger.path); where the same services only moved to a new " +
-            "address, `crm-sync migrate --accept-platform`",
+            "address, `crm-sync accept-platform`",
         exitCode: exitCodes.ledgerRefused,
       });
     }

@@ -84,15 +84,10 @@ export class Ledger {
     this.books = new Books(context);
   }
 
-  /** Opens the ledger, or throws a Problem with exit code 65 (not a ledger, newer, damaged, gone, not durable). */
+  /** Throws a Problem with exit code 65 (not a ledger, of another version, damaged, gone, not durable). */
   static async open(options: LedgerOptions): Promise<Ledger> {
     const { busyTimeoutMs, group, fillsGap } = options;
-    const database = await openDatabase(options.path, {
-      migrate: options.migrate !== false,
-      busyTimeoutMs,
-      group,
-      fillsGap,
-    });
+    const database = openDatabase(options.path, { busyTimeoutMs, group, fillsGap });
     try {
       return new Ledger(database, options);
     } catch (error) {

@@ -61,7 +61,7 @@ export const addStaff: Kind<AddStaffShapes> = {
   stages: ["staff"],
   rests: ({ customer }) => [
     { row: "A29", about: formatKey(customer) },
-    { row: "A31", isMetBySuccess: true, isOnlyTold: true, codes: ["30002", "30003"] },
+    { row: "A31", isOnlyTold: true, codes: ["30002", "30003"] },
   ],
   isSentSparingly: true,
   cureOfPart: undefined,
@@ -126,15 +126,12 @@ function prepare(bound: Bound<AddStaffShapes>): Prepared<AddStaffShapes> | NotSe
           }
           const taken = takenIds(owners, match.added);
           if (taken !== undefined) return { contradiction: taken };
-          const met = match.added.length > 0 ? [oneSuffix] : [];
-          return { ...staffAdded(operation.customer, context, match), met, refused: match.refused };
+          return { ...staffAdded(operation.customer, context, match), refused: match.refused };
         },
       };
     },
   };
 }
-
-const oneSuffix: AssumptionMet = { row: "A29", verdict: "confirmed", evidence: "M1 appended one ending to all names" };
 
 /** What the account names of M1's answer show of the enterprise code (A29): two endings in one answer contradict it. */
 function metBySuffixes(
@@ -149,7 +146,7 @@ function metBySuffixes(
   );
   if (endings.length < 2 || endings.some((own) => own.length === 0)) return [];
   if (endings[0]?.some((ending) => endings.every((own) => own.includes(ending))) === true) return [];
-  return [{ row: "A29", verdict: "contradicted", about, evidence: "M1 appended two endings to names of one call" }];
+  return [{ row: "A29", about, evidence: "M1 appended two endings to names of one call" }];
 }
 
 /** Why the ids of M1's answer cannot be those of new people: each is somebody else's already, or came for two. */

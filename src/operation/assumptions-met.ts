@@ -1,10 +1,9 @@
 import type { AssumptionId } from "../contract/assumptions/row.ts";
 import { assumptionIds } from "../contract/assumptions/ids.ts";
 
-/** What a call or a reading showed of a row of A1–A43. Ids, numbers and words of the contracts only. */
+/** That a call or a reading contradicted a row of A1–A43. Ids, numbers and words of the contracts only. */
 export interface AssumptionMet {
   row: AssumptionId;
-  verdict: "confirmed" | "contradicted";
   evidence: string;
   /** The part of the row that it is about, such as a licence type; absent: all of it. */
   about?: string | undefined;
@@ -27,8 +26,6 @@ export interface Resting {
   row: AssumptionId;
   /** The part of the row that it rests on. */
   about?: string;
-  /** A success of the operation confirms it. */
-  isMetBySuccess?: true;
   /** Fields of which one is named by a 13004 that contradicts it. */
   fields?: readonly string[];
   /** Codes that contradict it. */
@@ -51,15 +48,6 @@ export function contradictionOf(
   return undefined;
 }
 
-/** What the success of an operation shows of the rows it rests on. */
-export function metBySuccess(rests: readonly Resting[], endpoint: string): AssumptionMet[] {
-  return rests.flatMap(({ row, about, isMetBySuccess }) =>
-    isMetBySuccess === true
-      ? [{ row, about, verdict: "confirmed" as const, evidence: `${endpoint} was accepted` }]
-      : [],
-  );
-}
-
 /**
  * What a refusal shows of them: a code that speaks of a row, or a 13004 that names one of its fields, not something
  * inside it. `words` are the service's own and are not kept.
@@ -73,7 +61,7 @@ export function metByRefusal(
     const field = code === "13004" ? fields.find(names) : undefined;
     if (field === undefined && !codes.includes(code)) return [];
     const evidence = `${endpoint} was refused with ${code}${field === undefined ? "" : ` naming ${field}`}`;
-    return [{ row, about, verdict: "contradicted", evidence }];
+    return [{ row, about, evidence }];
   });
 }
 

@@ -90,7 +90,7 @@ async function readAssets(entry: JournalEntry<AssetShapes>, snapshot: Snapshot):
 
 const inPartOnly: AssumptionMet = {
   row: "A33",
-  verdict: "contradicted",
+
   evidence: "of the numbers of one M9 some were shown as meant over the settle time, and others never",
 };
 

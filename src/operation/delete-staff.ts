@@ -29,7 +29,7 @@ type DeleteStaffShapes = ShapesOf<typeof schemas>;
 const noSuchMember = "60002";
 const shownAllTheSame: AssumptionMet = {
   row: "A36",
-  verdict: "contradicted",
+
   evidence: "M4 answered 60002 for a member whom M5 goes on showing",
 };
 

@@ -253,7 +253,6 @@ export const deletion: Kind<DeletionShapes> = {
     ...[...new Set(payload.orderList.map(({ licenseType }) => licenseType))].map((about) => ({
       row: "A19" as const,
       about,
-      isMetBySuccess: true as const,
       fields: ["srcLicenseOrderId"],
     })),
     ...[...new Set(payload.orderList.map(({ licenseType }) => licenseType))].map((about) => ({

@@ -129,9 +129,7 @@ async function readEnterprise(
       kind: "ambiguous",
       reason: `the platform shows ${found.length} enterprises for one customer; one may have been made twice`,
       detail,
-      met: [
-        { row: "A10", verdict: "contradicted", evidence: "E3 showed two enterprises after one call that makes one" },
-      ],
+      met: [{ row: "A10", evidence: "E3 showed two enterprises after one call that makes one" }],
     };
   }
   // E2 makes members together with the enterprise; whoever is in one that E1 bound was there before or came by

@@ -11,9 +11,9 @@ export const grantAssets: Kind<ShapesOf<typeof schemas>> = {
   schemas,
   stages: ["grants"],
   rests: ({ payload }) => [
-    { row: "A33", isMetBySuccess: true, isOnlyTold: true },
+    { row: "A33", isOnlyTold: true },
     ...payload.addAssets.flatMap((number) =>
-      typeof number === "string" ? [{ row: "A35" as const, about: number, isMetBySuccess: true as const }] : [],
+      typeof number === "string" ? [{ row: "A35" as const, about: number }] : [],
     ),
   ],
   undone: { how: "exact", by: "M9" },

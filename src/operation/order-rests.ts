@@ -13,12 +13,11 @@ export function restsOfOrder({
   const rests = new Map<string, Resting>();
   const add = (rest: Resting): void => void rests.set(`${rest.row} ${rest.about ?? ""}`, rest);
   if (isAsync({ syncMode })) add({ row: "A15" });
-  add({ row: "A17", isMetBySuccess: true });
+  add({ row: "A17" });
   if (orderList.length > 1) add({ row: "A16" });
   for (const { licenseType, assets } of orderList) {
-    add({ row: "A12", about: licenseType, isMetBySuccess: true, fields: ["customerId"] });
-    if (licenseType.startsWith(cloudPrefix))
-      add({ row: "A39", about: licenseType, isMetBySuccess: true, fields: ["srcLicenseOrderId"] });
+    add({ row: "A12", about: licenseType, fields: ["customerId"] });
+    if (licenseType.startsWith(cloudPrefix)) add({ row: "A39", about: licenseType, fields: ["srcLicenseOrderId"] });
     for (const asset of assets) for (const rest of restsOfAsset(asset)) add(rest);
   }
   return [...rests.values()];
@@ -58,11 +57,11 @@ function inside({ licenseOrderProductList, children }: MerchandiseRecord): Produ
 
 function restsOfProduct({ trial, timeUnit, productType, limitStartDate, limitEndDate }: ProductRecord): Resting[] {
   return [
-    { row: "A22", about: `timeUnit ${timeUnit}`, isMetBySuccess: true, fields: ["timeUnit"] },
-    { row: "A22", about: `productType ${productType}`, isMetBySuccess: true, fields: ["productType"] },
-    { row: "A21", about: "limitTimeDuration", isMetBySuccess: true, fields: ["limitTimeDuration"] },
+    { row: "A22", about: `timeUnit ${timeUnit}`, fields: ["timeUnit"] },
+    { row: "A22", about: `productType ${productType}`, fields: ["productType"] },
+    { row: "A21", about: "limitTimeDuration", fields: ["limitTimeDuration"] },
     ...(trial === 0
-      ? [{ row: "A21" as const, about: "trialEndDate", isMetBySuccess: true as const, fields: ["trialEndDate"] }]
+      ? [{ row: "A21" as const, about: "trialEndDate", fields: ["trialEndDate"] }]
       : [{ row: "A20" as const, about: "end of a trial", fields: ["trialEndDate"] }]),
     ...restsOfLimits("products", { limitStartDate, limitEndDate }),
   ];

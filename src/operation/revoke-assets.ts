@@ -19,7 +19,7 @@ export const revokeAssets: Kind<RevokeAssetsShapes> = {
   takes: "seats",
   policy: "seats.revoked",
   rests: ({ customer }) => [
-    { row: "A33", isMetBySuccess: true, isOnlyTold: true },
+    { row: "A33", isOnlyTold: true },
     { row: "A27", about: formatKey(customer) },
   ],
   undone: { how: "exact", by: "M9" },

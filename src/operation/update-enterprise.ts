@@ -31,8 +31,7 @@ export const updateEnterprise: Kind<ShapesOf<typeof schemas>> = {
   stages: ["enterprise"],
   policy: "enterprises.update",
   restsOn: ["A3"],
-  rests: ({ payload }) =>
-    payload.address === undefined ? [{ row: "A14", isMetBySuccess: true, fields: ["address"] }] : [],
+  rests: ({ payload }) => (payload.address === undefined ? [{ row: "A14", fields: ["address"] }] : []),
   whenUnknown: "send-again",
   cureOfPart: undefined,
   outdates: ["enterprises"],

@@ -1,13 +1,11 @@
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import type { ClientDependencies, ServiceState } from "../http/client.ts";
 import { createServiceClient } from "../http/client.ts";
-import type { Traces } from "../base/traces.ts";
 import type { Transport } from "../http/transport.ts";
 import type { MemberCenter } from "./member-center/member-center.ts";
 import { createMemberCenter } from "./member-center/member-center.ts";
 import type { OrderService } from "./order-service/order-service.ts";
 import { createOrderService } from "./order-service/order-service.ts";
-import { tracedClient } from "./traced-client.ts";
 import type { MemberCenterSettings, OrderServiceSettings } from "./service-settings.ts";
 
 /** Both remote services. */
@@ -29,13 +27,11 @@ export interface PlatformSettings {
 export interface PlatformDependencies extends Omit<ClientDependencies, "transport"> {
   /** Other ways to carry requests, for tests in virtual time. */
   transports?: { orderService: Transport; memberCenter: Transport } | undefined;
-  /** Keeps each call as a span. */
-  traces?: Traces | undefined;
 }
 
 /** Makes the clients of both services; nothing is connected before the first call. */
 export function createPlatform(settings: PlatformSettings, dependencies: PlatformDependencies): Platform {
-  const { transports, traces, ...rest } = dependencies;
+  const { transports, ...rest } = dependencies;
   const orders = createServiceClient("order-service", settings.orderService, {
     ...rest,
     transport: transports?.orderService,
@@ -45,11 +41,11 @@ export function createPlatform(settings: PlatformSettings, dependencies: Platfor
     transport: transports?.memberCenter,
   });
   return {
-    orderService: createOrderService(tracedClient(orders, "order-service", traces), {
+    orderService: createOrderService(orders, {
       appKey: settings.orderService.appKey,
       assetFirstDigits: settings.assumptions.assetFirstDigits,
     }),
-    memberCenter: createMemberCenter(tracedClient(members, "member-center", traces), {
+    memberCenter: createMemberCenter(members, {
       staffPage: settings.assumptions.staffPage,
     }),
     state: () => ({ orderService: orders.state(), memberCenter: members.state() }),

@@ -6,8 +6,7 @@ import type { View } from "./text.ts";
 
 /** A row of A1–A43, and how it met reality in this ledger. */
 export interface AssumptionStanding extends Omit<Assumption, "requiredBefore">, RowEvidence {
-  standing: "unverified" | "confirmed" | "contradicted";
-  confirmed: { count: number; since: string; last: string; evidence: string } | null;
+  standing: "assumed" | "contradicted";
   contradicted: { count: number; since: string; last: string; evidence: string; about: string[] } | null;
   /** The last contradiction that a person accepted. */
   accepted: { at: string; by: string; reason: string; evidence: string } | null;
@@ -15,8 +14,6 @@ export interface AssumptionStanding extends Omit<Assumption, "requiredBefore">, 
 
 /** All rows as a list, those that were contradicted with what they stop and what to do. */
 export function assumptionsText(rows: readonly AssumptionStanding[], view: View = plainView): string {
-  const count = (standing: AssumptionStanding["standing"]): number =>
-    rows.filter((row) => row.standing === standing).length;
   const against = rows.filter((row) => row.standing === "contradicted");
   const lines = rows.map((row) => `${row.id.padEnd(4)} ${row.kind.padEnd(11)} ${standingText(row, view)}`);
   const stopped = against.flatMap((row) => contradictionLines(row, view));
@@ -26,17 +23,16 @@ export function assumptionsText(rows: readonly AssumptionStanding[], view: View 
   return textOf([
     ...lines,
     "",
-    `${count("confirmed")} confirmed, ${count("unverified")} unverified, ${against.length} contradicted`,
+    `${against.length} contradicted`,
     ...(stopped.length === 0 ? [] : section("contradicted", stopped)),
     ...section("not observable", unobservable),
   ]);
 }
 
-function standingText({ kind, standing, confirmed, contradicted, question }: AssumptionStanding, view: View): string {
+function standingText({ kind, standing, contradicted, question }: AssumptionStanding, view: View): string {
   if (kind === "choice") return `in use: ${question}`;
   if (contradicted !== null) return `contradicted since ${instantText(contradicted.since, view)}: ${question}`;
-  if (confirmed === null) return `${standing}: ${question}`;
-  return `confirmed ${times(confirmed.count)} since ${instantText(confirmed.since, view)}: ${question}`;
+  return `${standing}: ${question}`;
 }
 
 function times(count: number): string {
@@ -71,12 +67,10 @@ export function letterText(rows: readonly AssumptionStanding[]): string {
   return textOf([...intro, ...parts]);
 }
 
-function letterLines({ id, letter, default: assumed, confirmed, contradicted }: AssumptionStanding): string[] {
+function letterLines({ id, letter, default: assumed, contradicted }: AssumptionStanding): string[] {
   const seen =
     contradicted !== null
       ? `Seen ${times(contradicted.count)} against it: ${printable(contradicted.evidence)}.`
-      : confirmed !== null
-        ? `Seen ${times(confirmed.count)}: ${printable(confirmed.evidence)}.`
-        : "Not seen yet.";
+      : "Nothing was seen against it.";
   return [`${id}. ${letter}`, `    We assume: ${assumed}.`, `    ${seen}`, ""];
 }

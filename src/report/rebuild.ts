@@ -56,7 +56,7 @@ export function rebuildText({ known, lost, assumed, left, gap }: RebuildFacts): 
   const { enterprises, orders, staff, assignments } = known;
   const named = (rows: RebuildFacts["lost"]): string[] => [
     ...rows.slice(0, mostNamed).map(({ record, why }) => printable(`  ${record}: ${why}`)),
-    ...(rows.length > mostNamed ? [`  … and ${rows.length - mostNamed} more (crm-sync report rebuild names all)`] : []),
+    ...(rows.length > mostNamed ? [`  … and ${rows.length - mostNamed} more (--json names all)`] : []),
   ];
   const never = neverRebuilt(gap !== undefined);
   return [

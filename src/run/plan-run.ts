@@ -5,7 +5,6 @@ import type { ExitCode } from "../base/errors.ts";
 import { CustomerPlanning } from "../apply/customer-planning.ts";
 import { CustomerState } from "../apply/customer-state.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";
-import { traced } from "../base/traces.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { StateChange } from "../operation/state.ts";
@@ -23,7 +22,6 @@ import type { RunDependencies, RunRequest } from "./request.ts";
 import { scopeOf } from "./run.ts";
 import { SourceReading } from "./source-reading.ts";
 import { looksAt, pendingCustomers } from "./work-queue.ts";
-import { runEnd } from "./span-end.ts";
 import type { StreamTally } from "./ingest.ts";
 
 /** A customer's plan, with what limits and policies may hold of it; or why there is none now. */
@@ -45,30 +43,13 @@ export interface PlanSummary {
 /**
  * Reads the sources and plans every customer with something to do, in key order, without a writing call and without an
  * intent. What the platform shows is read where the plan depends on it. `save` keeps the plan before the run ends, so
- * that what fails there is its outcome too.
+ * that what fails there is its outcome too. In one piece: one run on one screen.
  */
 export async function planRun(
   deps: RunDependencies,
   request: RunRequest,
   emit: (planned: Planned) => void,
   save: (run: string) => Promise<void> = () => Promise.resolve(),
-): Promise<PlanSummary> {
-  const { job, trigger } = request;
-  return await traced(
-    deps.traces,
-    "run",
-    { job, trigger, kind: "plan" },
-    () => plan(deps, request, emit, save),
-    runEnd,
-  );
-}
-
-/** In one piece: one run on one screen. */
-async function plan(
-  deps: RunDependencies,
-  request: RunRequest,
-  emit: (planned: Planned) => void,
-  save: (run: string) => Promise<void>,
 ): Promise<PlanSummary> {
   const { ledger } = deps;
   const run = await ledger.runs.start({
@@ -98,7 +79,7 @@ async function plan(
     const options = { signal, takingBlocked: reading.takingBlocked, looksAt: looksAt(request) };
     for await (const customers of pendingCustomers(deps, request)) {
       const planned = await Promise.all(
-        customers.map((customer) => limit(() => planTraced({ ...deps, reader }, customer, { ...options, run }))),
+        customers.map((customer) => limit(() => planOne({ ...deps, reader }, customer, options))),
       );
       for (const item of planned) {
         summary.customers += 1;
@@ -149,21 +130,6 @@ function exitCodeOf(
   const open = summary.open.filter(({ code }) => code !== requestOpen || summary.operations === 0);
   if (openCount(open) > 0) return exitCodes.recordsRejected;
   return summary.operations > 0 ? exitCodes.changesPending : exitCodes.ok;
-}
-
-async function planTraced(
-  deps: RunDependencies & { reader: SnapshotReader },
-  customer: RecordKey,
-  { run, ...options }: Parameters<typeof planOne>[2] & { run: string },
-): Promise<Planned> {
-  const facts = { run, customer: formatKey(customer) };
-  return await traced(
-    deps.traces,
-    "customer",
-    facts,
-    () => planOne(deps, customer, options),
-    (planned) => ("plan" in planned ? { outcome: "planned" } : { outcome: "unplanned", failed: true }),
-  );
 }
 
 /** Plans a customer as a run would, and writes nothing: what looking would teach stands in memory alone. */

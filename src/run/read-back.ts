@@ -1,5 +1,4 @@
 import { toInstant } from "../base/clock.ts";
-import { traced } from "../base/traces.ts";
 import { messageOf } from "../base/errors.ts";
 import { channelCodesOf } from "../contract/assumption-settings.ts";
 import { formatKey } from "../crm/keys.ts";
@@ -46,13 +45,7 @@ export async function readBack(
   const read = async (customer: LinkedCustomer): Promise<void> => {
     try {
       const left = await ledger.state.leftProfiles(customer.customer);
-      const verified = await traced(
-        deps.traces,
-        "customer",
-        { customer: formatKey(customer.customer) },
-        () => verifyCustomer(reader, { ...customer, left }, request.signal),
-        () => ({ outcome: "read" }),
-      );
+      const verified = await verifyCustomer(reader, { ...customer, left }, request.signal);
       budget.took(customer, verified);
       await keeping.add(verified);
     } catch (error) {

@@ -3,7 +3,6 @@ import { lookAtCustomer } from "../apply/look-at-customer.ts";
 import { rebuildCustomer } from "../apply/rebuild-customer.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
-import { traced } from "../base/traces.ts";
 import { formatKey, subjectOf } from "../crm/keys.ts";
 import { streams } from "../crm/model.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
@@ -22,7 +21,6 @@ import type { StreamTally } from "./ingest.ts";
 import { workInLanes } from "./lanes.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 import { SourceReading } from "./source-reading.ts";
-import { runEnd } from "./span-end.ts";
 import { eachPendingCustomer } from "./work-queue.ts";
 
 /** Something of one record that could not be brought back, or that the next run would do. */
@@ -72,22 +70,17 @@ export async function requireUnused(ledger: Ledger): Promise<void> {
   });
 }
 
+type RebuildRequest = Pick<RunRequest, "limits" | "signal" | "header"> & { by: string };
+
 /**
  * Brings links, orders and assignments back from the platform and the sources into a ledger that was not used, or that
  * was restored and lacks what was done since: of that, what it knew is set aside first, and what the platform shows
  * just so is brought back. Until all customers were looked at, nobody but another rebuild may write into it. No
  * writing call is made: the platform is handed in without them. All customers are looked at before the first order
  * counts as placed: an order may stand for another one than it belongs to in the CRM. The caller holds the run lock.
+ * In one piece: one run on one screen.
  */
 export async function runRebuild(deps: RunDependencies, request: RebuildRequest): Promise<RebuildSummary> {
-  const facts = { job: "rebuild", trigger: "hand", kind: "rebuild" };
-  return await traced(deps.traces, "run", facts, () => rebuild(deps, request), runEnd);
-}
-
-type RebuildRequest = Pick<RunRequest, "limits" | "signal" | "header"> & { by: string };
-
-/** In one piece: one run on one screen. */
-async function rebuild(deps: RunDependencies, request: RebuildRequest): Promise<RebuildSummary> {
   const { ledger } = deps;
   await requireUnused(ledger);
   const begun = ledger.gap.isOpen() ? await beginGap(deps, request) : undefined;

@@ -2,7 +2,6 @@ import type { JsonObject } from "../base/canonical-json.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Randomness } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
-import type { Traces } from "../base/traces.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -31,8 +30,6 @@ export interface RunDependencies {
   logger: Logger;
   /** Told how far a phase is; for a terminal. */
   progress: (phase: string, done: number, total: number | undefined) => void;
-  /** Keeps the run and each attempt at a customer as spans. */
-  traces?: Traces | undefined;
 }
 
 /** What a run is asked to do. */

@@ -1,5 +1,4 @@
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
-import { traced } from "../base/traces.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -12,7 +11,6 @@ import { waitingHolds } from "./judgement.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 import { exitCodeOf, summaryJson } from "./summary.ts";
 import type { RunSummary } from "./summary.ts";
-import { runEnd } from "./span-end.ts";
 import { SyncRun } from "./sync-run.ts";
 
 /** The streams and sources of a job: what its exit code speaks of. */
@@ -42,12 +40,6 @@ async function unknownOf(ledger: Ledger, scope: RunRequest["scope"]): Promise<Pr
  * One execution of a sync job: the whole road, from reading the sources to the balance. The caller holds the run lock.
  */
 export async function runSync(deps: RunDependencies, request: RunRequest): Promise<RunSummary> {
-  const { job, trigger, asked } = request;
-  const facts = { job, trigger, kind: asked === undefined ? "sync" : "requests" };
-  return await traced(deps.traces, "run", facts, () => synchronise(deps, request), runEnd);
-}
-
-async function synchronise(deps: RunDependencies, request: RunRequest): Promise<RunSummary> {
   const { ledger, logger } = deps;
   const interrupted = await endInterruptedRuns(deps);
   const run = await ledger.runs.start({
@@ -86,7 +78,6 @@ async function synchronise(deps: RunDependencies, request: RunRequest): Promise<
     }
   }
   await work.deferUntouched(end.state);
-  await ledger.assumptions.flush();
   return await finish(deps, request, { run, work, carriedIn, interrupted, ...end });
 }
 

@@ -1,7 +1,5 @@
 import { NumberPool } from "../apply/pool.ts";
 import { Settling } from "../apply/settle.ts";
-import { traced } from "../base/traces.ts";
-import type { SpanEnd } from "../base/traces.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { RunState } from "../ledger/runs/tables.ts";
@@ -147,11 +145,6 @@ export class SyncRun {
   }
 
   async #attempt(customer: RecordKey, fields: Partial<CustomerAttempt>): Promise<CustomerAttemptResult> {
-    const facts = { run: this.#run, customer: formatKey(customer) };
-    return await traced(this.#deps.traces, "customer", facts, () => this.#carryOut(customer, fields), spanEnd);
-  }
-
-  async #carryOut(customer: RecordKey, fields: Partial<CustomerAttempt>): Promise<CustomerAttemptResult> {
     const attempt = this.#attemptOf(customer, fields);
     if (this.#request.asked !== undefined) return await attemptRequested(this.#reconcile, customer, attempt);
     return await reconcile(this.#reconcile, customer, attempt);
@@ -272,11 +265,4 @@ export class SyncRun {
     const reason = `the run ${ended} before it came to this record`;
     await ledger.records.deferPending(this.#run, undefined, `run.${state}`, reason);
   }
-}
-
-/** What a span says of how an attempt ended. */
-function spanEnd(result: CustomerAttemptResult): SpanEnd {
-  if (result.kind === "stopped") return { outcome: result.reason, failed: true };
-  if (result.kind === "finished" && result.refused) return { outcome: "refused", failed: true };
-  return { outcome: result.kind };
 }

@@ -17,7 +17,6 @@ export type SourceProblemCode =
   | "source.not-found"
   | "source.moved"
   | "source.error-answer"
-  | "source.job-failed"
   | "source.order-went-back"
   | "source.timed-out"
   | "source.wrong-query"

@@ -264,7 +264,7 @@ const sqlStreamSchema = () =>
 
 const sqlSourceSchema = z
   .strictObject({
-    kind: z.literal("sql").describe("A database that is asked in SQL: PostgreSQL, MySQL, MariaDB, SQL Server, SQLite."),
+    kind: z.literal("sql").describe("A database that is asked in SQL: PostgreSQL, MySQL, MariaDB, SQLite."),
     ...commonFields,
     tables: z
       .record(z.string(), z.union([sqlTableSchema, tableSchema]))

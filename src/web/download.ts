@@ -5,7 +5,6 @@ const types: Readonly<Record<string, string>> = {
   json: "application/json",
   html: "text/html; charset=utf-8",
   xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-  parquet: "application/vnd.apache.parquet",
 };
 
 export interface Download {

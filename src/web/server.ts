@@ -19,9 +19,7 @@ function routesOf(deps: ServedBy, access: Access | undefined): Hono {
   if (access !== undefined) app.use("/metrics", mayReadMetrics(access));
   app.route("/", healthRoutes(deps));
   if (deps.measured !== undefined) app.route("/", metricsRoutes(deps.measured));
-  // Beside a daemon somebody shows the pages to themselves, whether or not the daemon has any.
-  const hasPages = access !== undefined && (access.settings.pages || !access.isLive);
-  if (deps.dashboard !== undefined && hasPages)
+  if (deps.dashboard !== undefined && access?.settings.pages === true)
     app.route("/", dashboardRoutes(deps.dashboard, deps.logger, deps.whoAsks ?? access));
   app.notFound((context) => context.json({ error: "not found", paths: ["/livez", "/healthz", "/metrics"] }, 404));
   app.onError((error, context) => {

@@ -187,11 +187,6 @@ async function auditProveCommand(
     const key = parseKey(order, application.config.namespace);
     const proof = await orderProof(application, key, since === undefined ? undefined : Number(since));
     const text = `${JSON.stringify(proof, undefined, 2)}\n`;
-    const { entriesBeforeTheTree: before } = proof;
-    if (before > 0)
-      output.note(
-        `entries about it from before the Merkle tree: ${before}. This does not prove them; crm-sync audit export does`,
-      );
     if (out === undefined) {
       const { toStdout } = await import("../stdout.ts");
       await toStdout(output, [text]);

@@ -20,14 +20,11 @@ export const register: Register = (program, carryOut) => {
       repeated,
       [] as string[],
     )
-    .option("--interactive", "ask for everything at this terminal, then check it and show a first plan", false)
-    .option("--answers <file>", "the answers of --interactive, as YAML: an answer or a list of them by question")
     .option("--token <reference>", "bearer token that addresses are asked with: env:NAME or file:/path")
     .addHelpText(
       "after",
       example(
         "crm-sync --config crm-sync.yaml init",
-        "crm-sync init --interactive",
         "crm-sync init --from customers.csv --from orders.csv",
         "crm-sync init --from https://crm.example.com/api/customers --token env:CRM_TOKEN",
       ),
@@ -38,27 +35,16 @@ export const register: Register = (program, carryOut) => {
 interface InitOptions {
   from: readonly string[];
   token?: string | undefined;
-  interactive: boolean;
-  answers?: string | undefined;
 }
 
 /**
  * `init`: a configuration to start from, with every key explained, or one that is proposed from lists of the CRM. Never
  * writes over a file.
  */
-async function initCommand(
-  invocation: Invocation,
-  { from, token, interactive, answers }: InitOptions,
-): Promise<ExitCode> {
+async function initCommand(invocation: Invocation, { from, token }: InitOptions): Promise<ExitCode> {
   const { output, options } = invocation;
   const path = resolve(options.config ?? "crm-sync.yaml");
   try {
-    if (interactive || answers !== undefined) {
-      if (from.length > 0 || token !== undefined)
-        throw usage("--interactive asks for what --from and --token say", "give one or the other");
-      const { guidedInitCommand } = await import("../guided-init-command.ts");
-      return await guidedInitCommand(invocation, path, answers);
-    }
     if (existsSync(path)) {
       throw new Problem({
         code: "init.exists",

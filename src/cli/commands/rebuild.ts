@@ -20,8 +20,8 @@ export const register: Register = (program, carryOut) => {
 Nothing is sent but readings. It is for a ledger that is lost, and begun anew, and for one that \`crm-sync restore\` put
 back and that lacks what was done since; any other one is refused (exit 65). A restored ledger keeps its history: what
 the platform shows as the backup has it stands, and all else is read anew. Until it has come to its end, whatever would
-write is refused. What cannot be brought back is listed, and \`crm-sync report rebuild\` lists it again later. Where a
-record is among that, or something is left to do, it ends with exit 3.`,
+write is refused. What cannot be brought back is listed. Where a record
+is among that, or something is left to do, it ends with exit 3.`,
     )
     .action((options) => carryOut((invocation) => rebuildCommand(invocation, options)));
 };

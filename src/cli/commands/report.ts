@@ -6,15 +6,14 @@ import { addBooks } from "../books-command.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { StatementRequest } from "../../report/statement/shape.ts";
 import type { FileChunk } from "../../report/statement/writer.ts";
-import { ok, withLedger, withReader } from "../command.ts";
+import { ok, withReader } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { example } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
-import { deciderOf } from "../decider.ts";
 import { parseKey } from "../keys.ts";
 import type { Output } from "../output.ts";
 
-const kinds = "orders, entitlements, reconciliation, corrections, exceptions, activity, run, bridge, cover or rebuild";
+const kinds = "orders, entitlements, reconciliation, corrections, exceptions or run";
 
 const kindsHelp = `
 Kinds:
@@ -23,11 +22,7 @@ Kinds:
   reconciliation  the CRM, what was sent and what the platform shows, compared thing by thing
   corrections     what the CRM changed in orders after they were placed
   exceptions      what waits, was refused, is held or unknown, by age and owner, and what is at stake
-  activity        who ran, approved, settled, signed off or overrode what, and why
   run             what each run was handed, and what became of it
-  bridge          from what happened in the period to what the CRM dates in it
-  cover           the names of the customers behind the ids; that you saw them stands in the audit record
-  rebuild         what a rebuild of the ledger did not bring back
 `;
 
 export const register: Register = (program, carryOut) => {
@@ -45,7 +40,7 @@ export const register: Register = (program, carryOut) => {
     .option("--customer <id>", "only of this customer")
     .option("--branch <code>", "only of the customers of this branch")
     .option("--product <id>", "only of this product: its number (gmsPid) or its application key")
-    .option("--format <format>", "csv, json, xlsx, parquet or html (default: csv; json for --json without --out)")
+    .option("--format <format>", "csv, json, xlsx or html (default: csv; json for --json without --out)")
     .option("--part <name>", "this part of it alone, where each part is a file (default on stdout: the first)")
     .option("--out <file>", "where to; its other parts and what describes them stand beside it (default: stdout)")
     .addHelpText(
@@ -76,16 +71,13 @@ export interface ReportWords {
 /** `report KIND --period PERIOD`: to files, or its first part to stdout. */
 export async function reportCommand(invocation: Invocation, name: string, words: ReportWords): Promise<ExitCode> {
   const { output, options } = invocation;
-  // Who saw names stands in the audit record, so the cover sheet needs the right to write.
-  const opened = name === "cover" ? withLedger : withReader;
-  return await opened(invocation, async (application) => {
-    const { partOf, reportChunks, requireAsked, statementKind, tellShown, writeReport } =
+  return await withReader(invocation, async (application) => {
+    const { partOf, reportChunks, requireAsked, statementKind, writeReport } =
       await import("../../app/report-files.ts");
     const kind = statementKind(name);
     const request = await requestOf(application, words);
     const { format = options.json && words.out === undefined ? "json" : "csv", part, out } = words;
     requireAsked(kind, request, format);
-    if (kind === "cover") await tellShown(application, request, deciderOf(undefined));
     if (out === undefined) {
       refuseBytes(output, format, kind);
       const chunks = reportChunks(application, kind, request, format, `${kind}-${request.period.label}.${format}`);
@@ -120,7 +112,7 @@ async function* bytesOf(chunks: AsyncIterable<FileChunk>): AsyncGenerator<string
 }
 
 /** Formats that are no text: a terminal would show them as garbage. */
-const binary = ["xlsx", "parquet"];
+const binary = ["xlsx"];
 
 function refuseBytes({ stdout }: Pick<Output, "stdout">, format: string, kind: string): void {
   if (stdout.isTTY !== true || !binary.includes(format)) return;

@@ -141,12 +141,7 @@ function shadow(database: Sqlite, at: string): void {
     for (const { sql } of indexes) database.exec(sql.replace(/^create (?:unique )?index /iu, "create index temp."));
   }
   if (tree !== undefined)
-    database
-      .prepare(
-        `insert into temp.audit_tree (only_one, chain_entries, chain_hash, size, roots)
-           values (@only_one, @chain_entries, @chain_hash, @size, @roots)`,
-      )
-      .run(tree);
+    database.prepare("insert into temp.audit_tree (only_one, size, roots) values (@only_one, @size, @roots)").run(tree);
   database.exec("drop table temp.as_of_operation");
 }
 

@@ -257,8 +257,6 @@ export const tablesAsOf: Readonly<Record<string, Known>> = {
     rows: "(select h.created_at from main.hold h where h.id = t.hold_id) <= :at",
     columns: { ended_at: later("ended_at") },
   },
-  kysely_migration: "now",
-  kysely_migration_lock: "now",
   last_fire_time: versions("fired_at"),
   licence_order: added("at"),
   link: versions("from_at", "to_at"),

@@ -1,6 +1,6 @@
 import type Database from "better-sqlite3";
 import type { JsonObject } from "../../base/canonical-json.ts";
-import { canonicalJson, sha256 } from "../../base/canonical-json.ts";
+import { canonicalJson } from "../../base/canonical-json.ts";
 import type { Randomness } from "../../base/ids.ts";
 import { unreadableRow } from "../database/damage.ts";
 import { stored } from "../database/stored.ts";
@@ -10,7 +10,7 @@ import type { AuditTable, AuditTreeTable } from "./tables.ts";
 /** One link of the chain as it stands in the table. */
 export type AuditRow = AuditTable;
 
-/** The last entry, and the root of the Merkle tree that ends with it; heads kept by earlier versions have none. */
+/** The last entry, and the root of the Merkle tree that ends with it. */
 export interface AuditHead {
   sequence: number;
   hash: string;
@@ -26,9 +26,8 @@ export interface KeptHead extends AuditHead {
   at?: string | undefined;
 }
 
-/** The formats of entries, oldest first; a later entry is never of an earlier format. */
-export const formats = [1, 2] as const;
-const format = 2;
+/** The format of entries. */
+export const format = 2;
 const saltBytes = 16;
 
 /** So many leaves have their root kept, as a level of the tree. */
@@ -38,29 +37,20 @@ export const tileLeaves = 2 ** tileLevel;
 /** The text of an entry: the JSON array of its fields and the hash before it, which can be read in one way alone. */
 export function auditText(row: Omit<AuditRow, "hash">): string {
   const { format: form, sequence, at, kind, subject, body, previous, salt } = row;
-  if (form === 1) return JSON.stringify([form, sequence, at, kind, subject, body, previous]);
   return JSON.stringify([form, sequence, at, kind, subject, body, previous, salt]);
 }
 
 /** An entry as exports and proofs write it: its members in this order and no others. */
 export function exportedEntry({ format: form, sequence, at, kind, subject, body, previous, hash, salt }: AuditRow) {
-  const fields = { format: form, sequence, at, kind, subject, body, previous };
-  return form === 1 ? { ...fields, hash } : { ...fields, salt, hash };
+  return { format: form, sequence, at, kind, subject, body, previous, salt, hash };
 }
 
 /**
- * The hash of an entry over its canonical text: of format 1 the SHA-256 of it, of format 2 that of a leaf of the Merkle
- * tree (RFC 9162), so that one hash links the chain and grows the tree.
+ * The hash of an entry over its canonical text: that of a leaf of the Merkle tree (RFC 9162), so that one hash links
+ * the chain and grows the tree.
  */
 export function auditHash(row: Omit<AuditRow, "hash">): string {
-  return row.format === 1 ? sha256(auditText(row)) : leafHash(auditText(row));
-}
-
-/**
- * The hash of the first leaf in a ledger that has entries of format 1: it stands for the whole chain of them.
- */
-export function chainLeaf({ entries, hash }: { entries: number; hash: string }): string {
-  return leafHash(JSON.stringify(["chain", 1, entries, hash]));
+  return leafHash(auditText(row));
 }
 
 /** What an entry says. */
@@ -130,7 +120,7 @@ export class AuditLog {
     if (tree === undefined) throw unreadableRow("audit_tree", "1", "size");
     if (head === undefined) return undefined;
     const frontier = new Frontier({ size: tree.size, roots: storedRoots(tree) });
-    for (const leaf of this.#hashesAfter.all(lastEntryOf(tree, frontier.size))) {
+    for (const leaf of this.#hashesAfter.all(frontier.size)) {
       const tile = frontier.append(leaf, tileLevel);
       if (tile !== undefined) this.#tile.run(frontier.size / tileLeaves - 1, tile);
     }
@@ -150,9 +140,4 @@ export class AuditLog {
 /** The roots of the complete subtrees of the tree that the ledger keeps. */
 export function storedRoots({ roots }: Pick<AuditTreeTable, "roots">): string[] {
   return stored<string[]>(roots, "the row of audit_tree");
-}
-
-/** The sequence of the last entry in a tree of `size`; 0 where that has none. */
-export function lastEntryOf({ chain_entries: entries }: Pick<AuditTreeTable, "chain_entries">, size: number): number {
-  return entries === 0 || size === 0 ? size : entries + size - 1;
 }

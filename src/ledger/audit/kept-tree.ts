@@ -1,5 +1,5 @@
 import type { Sqlite } from "../database/database.ts";
-import { chainLeaf, lastEntryOf, storedRoots, tileLeaves } from "./audit-log.ts";
+import { format, storedRoots, tileLeaves } from "./audit-log.ts";
 import { Frontier, leftHalf, nodeHash } from "./merkle-log.ts";
 import type { SubtreeRoot } from "./merkle-log.ts";
 import { unreadableRow } from "../database/damage.ts";
@@ -14,10 +14,9 @@ const guards = [
      when new.sequence <> (select coalesce(max(sequence), 0) + 1 from audit)
        or new.previous <> coalesce((select hash from audit order by sequence desc limit 1), '')
      begin select raise(abort, 'audit entries are only appended'); end`,
-  `audit_refuses_older before insert on audit when new.format < 2 or length(new.salt) <> 32
-     begin select raise(abort, 'audit entries of the format before are written no more'); end`,
+  `audit_needs_salt before insert on audit when new.format <> ${format} or length(new.salt) <> 32
+     begin select raise(abort, 'audit entries have a salt'); end`,
   `audit_tree_only_grows before update on audit_tree when new.size <= old.size
-     or new.chain_entries <> old.chain_entries or new.chain_hash <> old.chain_hash
      begin select raise(abort, 'the audit tree only grows'); end`,
   "audit_tree_refuses_delete before delete on audit_tree begin select raise(abort, 'the audit tree only grows'); end",
   "audit_tile_refuses_update before update on audit_tile begin select raise(abort, 'the audit tree only grows'); end",
@@ -28,9 +27,9 @@ const guards = [
 const made = [
   `table audit (sequence integer primary key, format integer not null, at text not null, kind text not null,
      subject text not null, body text not null, previous text not null, hash text not null,
-     salt text not null default '') strict`,
-  `table audit_tree (only_one integer primary key check (only_one = 1), chain_entries integer not null,
-     chain_hash text not null, size integer not null, roots text not null) strict`,
+     salt text not null) strict`,
+  `table audit_tree (only_one integer primary key check (only_one = 1), size integer not null,
+     roots text not null) strict`,
   "table audit_tile (number integer primary key, root text not null) strict",
   "index audit_by_subject on audit (subject, sequence)",
 ];
@@ -82,7 +81,7 @@ export function keptOf(database: Sqlite): Required<Pick<AuditRecord, "tree" | "g
 }
 
 /** A row that is gone says nothing of any entry. */
-const noTree = { chain_entries: 0, chain_hash: "", size: 0, roots: "" };
+const noTree = { size: 0, roots: "" };
 
 function treeRow(database: Sqlite): AuditTreeTable | undefined {
   return database.prepare<[], AuditTreeTable>("select * from audit_tree where only_one = 1").get();
@@ -90,40 +89,21 @@ function treeRow(database: Sqlite): AuditTreeTable | undefined {
 
 /** The tree as it ended with an entry that is there. */
 export function treeEndingWith(database: Sqlite, sequence: number): AuditTreeTable {
-  const { chainEntries, chainHash, leafOf, rootOf } = provenTree(database);
-  const leaf = leafOf(sequence);
-  if (leaf === undefined) {
-    const entry = database
-      .prepare<[number], string>("select hash from audit where sequence = +?")
-      .pluck()
-      .get(sequence);
-    if (entry === undefined) throw unreadableRow("audit", `${sequence}`, "hash");
-    const chain = { entries: sequence, hash: entry };
-    const roots = JSON.stringify([chainLeaf(chain)]);
-    return { only_one: 1, chain_entries: sequence, chain_hash: entry, size: 1, roots };
-  }
-  const size = leaf + 1;
+  const { rootOf } = provenTree(database);
   const roots: string[] = [];
-  for (let from = 0; from < size;) {
+  for (let from = 0; from < sequence;) {
     let count = 1;
-    while (from + count * 2 <= size) count *= 2;
+    while (from + count * 2 <= sequence) count *= 2;
     roots.push(rootOf(from, from + count));
     from += count;
   }
-  return { only_one: 1, chain_entries: chainEntries, chain_hash: chainHash, size, roots: JSON.stringify(roots) };
+  return { only_one: 1, size: sequence, roots: JSON.stringify(roots) };
 }
 
 /** The tree as proofs are made of it. */
 export interface ProvenTree {
   size: number;
   root: string;
-  /** Entries before the tree, of which its first leaf says the number and the last hash. */
-  chainEntries: number;
-  chainHash: string;
-  /** The last entry that is in it. */
-  last: number;
-  /** Which leaf an entry is; undefined for one from before the tree. */
-  leafOf: (sequence: number) => number | undefined;
   rootOf: SubtreeRoot;
 }
 
@@ -134,18 +114,13 @@ export interface ProvenTree {
 export function provenTree(database: Sqlite): ProvenTree {
   const row = treeRow(database);
   if (row === undefined) throw unreadableRow("audit_tree", "1", "size");
-  const { size, chain_entries: chainEntries } = row;
+  const { size } = row;
   const tile = database.prepare<[number], string>("select root from audit_tile where number = +?").pluck();
   const hashes = database
     .prepare<[number, number], string>(
       "select hash from audit where sequence > +? and sequence <= +? order by sequence",
     )
     .pluck();
-  const leaves = (from: number, to: number): string[] => {
-    const isFirst = from === 0 && chainEntries > 0;
-    const first = isFirst ? [chainLeaf({ entries: chainEntries, hash: row.chain_hash })] : [];
-    return [...first, ...hashes.all(isFirst ? chainEntries : lastEntryOf(row, from), lastEntryOf(row, to))];
-  };
   const rootOf: SubtreeRoot = (from, to) => {
     const count = to - from;
     if (count === tileLeaves) {
@@ -155,8 +130,8 @@ export function provenTree(database: Sqlite): ProvenTree {
     }
     if (count < tileLeaves) {
       const frontier = new Frontier();
-      for (const leaf of leaves(from, to)) frontier.append(leaf);
-      if (frontier.size !== count) throw unreadableRow("audit", `after ${lastEntryOf(row, from)}`, "hash");
+      for (const leaf of hashes.all(from, to)) frontier.append(leaf);
+      if (frontier.size !== count) throw unreadableRow("audit", `after ${from}`, "hash");
       return frontier.root();
     }
     const middle = from + leftHalf(count);
@@ -165,13 +140,6 @@ export function provenTree(database: Sqlite): ProvenTree {
   return {
     size,
     root: new Frontier({ size, roots: storedRoots(row) }).root(),
-    chainEntries,
-    chainHash: row.chain_hash,
-    last: lastEntryOf(row, size),
-    leafOf: (sequence) => {
-      if (sequence <= chainEntries) return undefined;
-      return chainEntries === 0 ? sequence - 1 : sequence - chainEntries;
-    },
     rootOf,
   };
 }

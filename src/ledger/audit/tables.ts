@@ -9,17 +9,14 @@ export interface AuditTable {
   body: string;
   previous: string;
   hash: string;
-  /** 32 hexadecimal characters of chance, which are part of the hash; empty in entries of format 1. */
+  /** 32 hexadecimal characters of chance, which are part of the hash. */
   salt: string;
 }
 
 /** The Merkle tree over the entries, as far as it has grown. One row. */
 export interface AuditTreeTable {
   only_one: 1;
-  /** Entries of format 1, which come before the tree, and the hash of the last one; 0 and "" where there are none. */
-  chain_entries: number;
-  chain_hash: string;
-  /** How many leaves it has: the chain before it, where there is one, and each entry after that. */
+  /** How many leaves it has: one for each entry. */
   size: number;
   /** The roots of its complete subtrees, the largest first, as a JSON list. */
   roots: string;

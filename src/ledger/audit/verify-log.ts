@@ -1,4 +1,4 @@
-import { auditHash, lastEntryOf, formats, tileLeaves } from "./audit-log.ts";
+import { auditHash, format, tileLeaves } from "./audit-log.ts";
 import type { AuditHead, AuditRow, KeptHead } from "./audit-log.ts";
 import { GapsOfRecord } from "./gaps-of-record.ts";
 import type { LostEntries } from "./gaps-of-record.ts";
@@ -54,7 +54,7 @@ export interface AuditRecord {
   heads: readonly KeptHead[];
   tree?:
     | {
-        row: Pick<AuditTreeTable, "chain_entries" | "chain_hash" | "size" | "roots">;
+        row: Pick<AuditTreeTable, "size" | "roots">;
         tiles: readonly string[];
       }
     | undefined;
@@ -116,7 +116,6 @@ class Walk {
   /** Heads that fit no entry, until the record says whether those were lost. */
   readonly #unfit: KeptHead[] = [];
   readonly #kept: ReadonlyMap<number, readonly KeptHead[]>;
-  #format: number = formats[0];
   #wrong: AuditFinding | undefined;
   #lastFitting = 0;
 
@@ -143,7 +142,6 @@ class Walk {
     this.#wrong = this.#wrongWith(row);
     if (this.#wrong !== undefined) return;
     this.entries = row.sequence;
-    this.#format = row.format;
     this.tree.take(row);
     this.gaps.take(row);
     const { sequence, hash } = row;
@@ -165,11 +163,7 @@ class Walk {
     if (row.sequence > expected)
       return is("entry-missing", `entry ${expected} is missing: the next one is ${row.sequence}`);
     if (row.sequence < expected) return is("entry-repeated", `entry ${row.sequence} is there again`);
-    if (row.format < this.#format || !formats.some((format) => format === row.format))
-      return is("entry-format", `entry ${expected} has the unknown format ${row.format}`);
-    // The hash of an entry of the first format covers no salt: it has none.
-    if (row.format === formats[0] && row.salt !== "")
-      return is("entry-changed", `entry ${expected} was changed: it has a salt, and its format has none`);
+    if (row.format !== format) return is("entry-format", `entry ${expected} has the unknown format ${row.format}`);
     const isLinked = row.previous === (this.head?.hash ?? "");
     const isWhole = auditHash(row) === row.hash;
     if (isLinked && isWhole) return undefined;
@@ -194,16 +188,11 @@ function schemaFinding({ guardsMissing = [], schemaChanged = [] }: AuditRecord):
 function treeFinding({ tree }: AuditRecord, walk: Walk): AuditFinding | undefined {
   if (tree === undefined) return undefined;
   const { row, tiles } = tree;
-  const { leaves, chain, tiles: own } = walk.tree;
-  const fits =
-    row.size === leaves.size &&
-    row.chain_entries === chain.entries &&
-    row.chain_hash === chain.hash &&
-    row.roots === JSON.stringify(leaves.roots) &&
-    isSame(tiles, own);
+  const { leaves, tiles: own } = walk.tree;
+  const fits = row.size === leaves.size && row.roots === JSON.stringify(leaves.roots) && isSame(tiles, own);
   if (fits) return undefined;
   const tile = tiles.findIndex((root, index) => root !== own[index]);
-  const firstBad = tile < 0 ? 0 : lastEntryOf(row, tile * tileLeaves) + 1;
+  const firstBad = tile < 0 ? 0 : tile * tileLeaves + 1;
   return { code: "tree-changed", firstBad, why: "the Merkle tree that the ledger keeps is not the one of its entries" };
 }
 

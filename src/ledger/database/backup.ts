@@ -10,7 +10,7 @@ export interface CopiedLedger {
   /** Groups of changes that were committed. */
   commits: number;
   /** The last migration that was applied. */
-  schema: string;
+  schema: number;
 }
 
 /** Pages that are copied before others have their turn. */
@@ -118,6 +118,6 @@ function damaged(path: string, why: string): Error {
 
 function farOf(database: Database.Database): CopiedLedger {
   const commits = database.prepare<[], string>("select value from meta where key = 'commits'").pluck().get();
-  const schema = database.prepare<[], string>("select coalesce(max(name), '') from kysely_migration").pluck().get();
-  return { commits: Number(commits ?? 0), schema: schema ?? "" };
+  const schema = Number(database.pragma("user_version", { simple: true }));
+  return { commits: Number(commits ?? 0), schema };
 }

@@ -143,9 +143,9 @@ export class ErasureTables {
       : this.#statements.accounts.all(whose.person);
   }
 
-  /** Entries about plans and cover sheets, which may have shown anybody, and about these subjects. */
+  /** Entries about plans, which may have shown anybody, and about these subjects. */
   shownEntries(subjects: readonly string[]): ShownEntry[] {
-    return this.#statements.shown.all(JSON.stringify(["plan", "cover", ...subjects]));
+    return this.#statements.shown.all(JSON.stringify(["plan", ...subjects]));
   }
 }
 

@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
 import type { Randomness } from "../../base/ids.ts";
 import type { Sqlite } from "../database/database.ts";
-import { FailedSignIns } from "./failed-sign-ins.ts";
 import { SideFile } from "./side-file.ts";
 
 /** Who signed in, and how. `mark` says on which settings that rests: once they differ, the session has ended. */
@@ -53,11 +52,10 @@ const mostSessions = 10_000;
 const mostSignIns = 1_000;
 
 /**
- * Who is signed in, links that sign somebody in, and log-ins that failed. Of what lets somebody in only a hash is kept,
+ * Who is signed in, and links that sign somebody in. Of what lets somebody in only a hash is kept,
  * so that whoever reads the file is nobody by it.
  */
 export class Sessions {
-  readonly failures: FailedSignIns;
   readonly #file: SideFile;
   readonly #clock: Pick<Clock, "now">;
   readonly #random: Randomness;
@@ -66,7 +64,6 @@ export class Sessions {
     this.#file = new SideFile(path, { key: () => random.hex(32), anew });
     this.#clock = clock;
     this.#random = random;
-    this.failures = new FailedSignIns(this.#file, clock);
   }
 
   /** The secret of this file, for what is proved without being kept. */
@@ -98,7 +95,7 @@ export class Sessions {
   find(
     token: string,
     life: { idleMs: number; longestMs: number; isUsed: boolean },
-    markOf: (way: string, person: string) => string | undefined,
+    markOf: (way: string) => string | undefined,
   ): Session | undefined {
     const hash = hashOf(token);
     const now = this.#clock.now();
@@ -108,7 +105,7 @@ export class Sessions {
       const { created_at: created, seen_at: seen } = row;
       const isInTime =
         now - created <= life.longestMs && now - seen <= life.idleMs && now >= Math.max(created, seen) - clockTolerance;
-      if (!isInTime || row.mark !== markOf(row.way, row.person)) {
+      if (!isInTime || row.mark !== markOf(row.way)) {
         database.prepare<[string]>("delete from session where hash = ?").run(hash);
         return undefined;
       }

@@ -19,9 +19,7 @@ const tables = `
     hash text primary key, browser text not null, nonce text not null, verifier text not null, path text not null,
     created_at integer not null
   ) strict;
-  create table failure (key text primary key, count integer not null, last_at integer not null) strict;
   create index session_seen on session (seen_at);
-  create index failure_last on failure (last_at);
   pragma user_version = ${version};
 `;
 

@@ -13,19 +13,13 @@ export function evidenceOf(kept: string): z.infer<typeof keptEvidence> {
   return keptEvidence.parse(JSON.parse(kept));
 }
 
-interface Summed {
-  count: number;
-  evidence: string;
-}
-
 /**
- * How the rows of A1–A43 met reality. What confirms one is summed in memory and written once a run; what contradicts
- * one is written at once, with an audit entry, and what rests on it is not sent from then on.
+ * Which rows of A1–A43 reality contradicted. A contradiction is written at once, with an audit entry, and what rests on
+ * it is not sent from then on.
  */
 export class AssumptionsMet {
   readonly #context: LedgerContext;
   readonly #statements: ReturnType<typeof statementsOf>;
-  readonly #confirmed = new Map<AssumptionId, Summed>();
   /** Keys of the enterprises whose last list did not add up. */
   #incomplete: Set<string> | undefined;
   #contradictions: Map<AssumptionId, Contradiction> | undefined;
@@ -54,19 +48,9 @@ export class AssumptionsMet {
     return found;
   }
 
-  /** Takes note; resolves at once but for a contradiction, which is on the disk then. */
+  /** Takes note of contradictions; resolves once they are on the disk. */
   async met(all: readonly AssumptionMet[], operationId: string | null = null): Promise<void> {
-    for (const met of all) {
-      if (met.verdict === "contradicted") await this.#contradicted(met, operationId);
-      else {
-        const summed = this.#confirmed.get(met.row);
-        if (summed === undefined) this.#confirmed.set(met.row, { count: 1, evidence: met.evidence });
-        else {
-          summed.count += 1;
-          summed.evidence = met.evidence;
-        }
-      }
-    }
+    for (const met of all) await this.#contradicted(met, operationId);
   }
 
   /** As `met`, of what goes on standing: a part that was accepted is not contradicted by it once more. */
@@ -116,17 +100,6 @@ export class AssumptionsMet {
     if (this.#incomplete.delete(key)) await this.#context.write(() => void this.#statements.wholeAgain.run(key));
   }
 
-  /** Writes what was confirmed since the last time. */
-  async flush(): Promise<void> {
-    if (this.#confirmed.size === 0) return;
-    const summed = [...this.#confirmed];
-    this.#confirmed.clear();
-    await this.#context.write(() => {
-      const at = this.#context.now;
-      for (const [row, { count, evidence }] of summed) this.#statements.confirm.run(row, count, at, at, evidence);
-    });
-  }
-
   /**
    * Ends a contradiction, with an audit entry; answers false where none stands. `requireMeant` throws where what stands
    * now is not what the person means.
@@ -159,26 +132,13 @@ function listKey(enterpriseGlobalId: string): string {
 
 function statementsOf({ database }: LedgerContext) {
   return statements.onUse({
-    standing: () =>
-      database.prepare<[], AssumptionMetTable>(
-        "select * from assumption_met where verdict = 'contradicted' and accepted_at is null",
-      ),
-    of: () =>
-      database.prepare<[string], AssumptionMetTable>(
-        "select * from assumption_met where row = +? and verdict = 'contradicted'",
-      ),
-    confirm: () =>
-      database.prepare<[string, number, string, string, string]>(
-        `insert into assumption_met (row, verdict, count, first_at, last_at, evidence)
-         values (?, 'confirmed', ?, ?, ?, ?)
-       on conflict (row, verdict) do update set count = count + excluded.count, last_at = excluded.last_at,
-       evidence = excluded.evidence`,
-      ),
+    standing: () => database.prepare<[], AssumptionMetTable>("select * from assumption_met where accepted_at is null"),
+    of: () => database.prepare<[string], AssumptionMetTable>("select * from assumption_met where row = +?"),
     contradict: () =>
       database.prepare<[string, string, string, string, string | null]>(
-        `insert into assumption_met (row, verdict, count, first_at, last_at, evidence, operation_id)
-       values (?, 'contradicted', 1, ?, ?, ?, ?)
-       on conflict (row, verdict) do update set count = count + 1, last_at = excluded.last_at,
+        `insert into assumption_met (row, count, first_at, last_at, evidence, operation_id)
+       values (?, 1, ?, ?, ?, ?)
+       on conflict (row) do update set count = count + 1, last_at = excluded.last_at,
        first_at = iif(accepted_at is null, first_at, excluded.first_at), evidence = excluded.evidence,
        operation_id = excluded.operation_id, accepted_at = null, by = null, reason = null`,
       ),
@@ -193,7 +153,7 @@ function statementsOf({ database }: LedgerContext) {
     accept: () =>
       database.prepare<[string, string, string, string]>(
         `update assumption_met set accepted_at = ?, by = ?, reason = ?
-       where row = +? and verdict = 'contradicted' and accepted_at is null`,
+       where row = +? and accepted_at is null`,
       ),
   });
 }

@@ -1,7 +1,6 @@
 import { stringify } from "csv-stringify/sync";
 import { decimalText } from "../../crm/currency.ts";
 import { joinedList, untypedCellText } from "./cell-text.ts";
-import { csvMetadata } from "./csv-metadata.ts";
 import { localTime } from "./local-time.ts";
 import type { LocalTime } from "./local-time.ts";
 import { cellOf, currencyOf, isList, minorOf } from "./rows.ts";
@@ -9,15 +8,8 @@ import type { Column, Part, Row } from "./shape.ts";
 import { fileOfPart } from "./writer.ts";
 import type { OpenStatement, StatementWriter } from "./writer.ts";
 
-/** What is put behind the name of the first file for the file that describes all of them (CSV on the Web). */
-const metadataFile = "-metadata.json";
-
-/**
- * A statement as CSV (RFC 4180, UTF-8): a file for each part with one line of column names and data only, and a file
- * that describes them after CSV on the Web.
- */
-export function csvWriter(statement: OpenStatement): StatementWriter {
-  const { shape, header } = statement;
+/** A statement as CSV (RFC 4180, UTF-8): a file for each part with one line of column names and data only. */
+export function csvWriter({ shape, header }: OpenStatement): StatementWriter {
   const time = localTime(header.period.zone);
   return {
     begin: () => [],
@@ -26,7 +18,7 @@ export function csvWriter(statement: OpenStatement): StatementWriter {
     ],
     rows: (part, rows) => [{ file: fileOfPart(shape, part), chunk: csvText(part, rows, time) }],
     endPart: () => [],
-    end: (totals) => [{ file: metadataFile, chunk: csvMetadata(statement, totals) }],
+    end: () => [],
   };
 }
 

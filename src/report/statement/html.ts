@@ -199,7 +199,7 @@ function rowsTable(part: Part, totals: PartTotals, body: readonly Markup[]): Mar
   const more = `These are the first ${grouped(String(body.length))} of ${rowsText(totals.rows)}; `;
   const wide = isBroken(part) ? "rows broken" : part.columns.length >= wideFrom ? "rows wide" : "rows";
   return markup`<h3>Rows</h3>
-${totals.rows > body.length ? markup`<p>${more}the statement as CSV, JSON, XLSX or Parquet has all of them.</p>` : ""}
+${totals.rows > body.length ? markup`<p>${more}the statement as CSV, JSON or XLSX has all of them.</p>` : ""}
 <div class="scroll"><table class="${wide}">
 <thead><tr>${heads}</tr></thead>
 <tbody>

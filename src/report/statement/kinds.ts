@@ -1,12 +1,2 @@
 /** The kinds of statements, as a configuration names them; those that are made have their rows in the inquiry. */
-export const statementKinds = [
-  "orders",
-  "entitlements",
-  "reconciliation",
-  "corrections",
-  "exceptions",
-  "activity",
-  "run",
-  "bridge",
-  "rebuild",
-] as const;
+export const statementKinds = ["orders", "entitlements", "reconciliation", "corrections", "exceptions", "run"] as const;

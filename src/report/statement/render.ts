@@ -5,7 +5,7 @@ import { addingUp } from "./totals.ts";
 import type { PartTotals } from "./totals.ts";
 import type { FileChunk, MakeWriter, StatementWriter } from "./writer.ts";
 
-export const statementFormats = ["csv", "json", "xlsx", "parquet", "html"] as const;
+export const statementFormats = ["csv", "json", "xlsx", "html"] as const;
 export type StatementFormat = (typeof statementFormats)[number];
 
 /** Each format's writer, loaded with its library when that format is asked for. */
@@ -13,7 +13,6 @@ const writers: Record<StatementFormat, () => Promise<MakeWriter>> = {
   csv: async () => (await import("./csv.ts")).csvWriter,
   json: async () => (await import("./json.ts")).jsonWriter,
   html: async () => (await import("./html.ts")).htmlWriter,
-  parquet: async () => (await import("./parquet.ts")).parquetWriter,
   xlsx: async () => (await import("./xlsx.ts")).xlsxWriter,
 };
 
@@ -33,8 +32,8 @@ export function requireStatementFormat(format: string): StatementFormat {
 
 /**
  * A statement as the chunks of its files, one file after the other. Rows are taken as they are needed, checked, counted
- * and added up while they go through; a few hundred are held at a time (a few thousand for HTML and Parquet). `name` is
- * the name of the file without a folder: CSV says in its metadata which files belong together.
+ * and added up while they go through; a few hundred are held at a time (a few thousand for HTML). `name` is
+ * the name of the file without a folder.
  */
 export async function* renderStatement(
   format: StatementFormat,

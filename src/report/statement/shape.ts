@@ -18,7 +18,7 @@ import type { TreeHeadFacts } from "../facts.ts";
 export type ColumnType = "text" | "list" | "integer" | "boolean" | "money" | "date" | "instant";
 
 export interface Column {
-  /** As it stands in CSV, JSON and Parquet: lower case, words joined by `_`. */
+  /** As it stands in CSV and JSON: lower case, words joined by `_`. */
   name: string;
   type: ColumnType;
   /** Its heading for people. */

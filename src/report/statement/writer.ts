@@ -36,7 +36,7 @@ export interface StatementWriter {
 /** Makes the writer of one format. */
 export type MakeWriter = (statement: OpenStatement) => StatementWriter;
 
-/** The path of one of the files: `orders.csv` and `lines` give `orders.lines.csv`, `-metadata.json` goes behind it. */
+/** The path of one of the files: `orders.csv` and `lines` give `orders.lines.csv`. */
 export function fileNameOf(path: string, file: string): string {
   if (file === "") return path;
   if (file.startsWith("-")) return path + file;

@@ -134,6 +134,6 @@ function requireRoom(bytes: number): void {
   throw new Problem({
     code: "statement.too-large",
     message: "the workbook would be larger than the 4 GiB that a spreadsheet program can open",
-    cure: "make the statement of a shorter period, or as CSV or Parquet",
+    cure: "make the statement of a shorter period, or as CSV",
   });
 }

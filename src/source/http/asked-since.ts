@@ -18,6 +18,5 @@ export function askedSince(text: string, since: SinceSettings): Placement[] {
   }
   const time = writeTime(epochMs, since);
   const value = since.template === "{since}" ? time : since.template.replaceAll("{since}", String(time));
-  const where = since.in === "job" ? "body" : since.in;
-  return [since.parameter].flat().map((parameter) => ({ in: where, parameter, whole: true, value }));
+  return [since.parameter].flat().map((parameter) => ({ in: since.in, parameter, whole: true, value }));
 }

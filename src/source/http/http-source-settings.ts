@@ -4,7 +4,6 @@ import { pathSchema } from "../file/file-source-settings.ts";
 import { isZone } from "../mapping/date.ts";
 import { answerFields } from "./answer/answer-settings.ts";
 import { authSchema } from "./auth-settings.ts";
-import { jobSchema } from "./job-settings.ts";
 import { pagingSchema } from "./paging-settings.ts";
 import { headersSchema, placeSchema, scalar, webUrl } from "./request-settings.ts";
 import { timeFormatFault } from "./time-format.ts";
@@ -19,9 +18,9 @@ const sinceSchema = () =>
         examples: ["updated_since", ["params[0][1][2]", "params[0][2][2]"]],
       }),
       in: z
-        .enum(["query", "header", "body", "job"])
+        .enum(["query", "header", "body"])
         .default("query")
-        .describe("Where it goes: query, header, body of a POST, or the body that begins a `job`"),
+        .describe("Where it goes: query, header, or body of a POST"),
       format: z
         .string()
         .default("iso")
@@ -131,7 +130,6 @@ export const httpListFields = () => ({
     examples: ["meta.total"],
   }),
   ...answerFields(),
-  job: jobSchema().optional().describe("An export that is made on request; `url` is then where its records are"),
   paging: pagingSchema().prefault({ kind: "none" }).describe("How to come to the next page"),
   maxPages: z.int().min(1).max(1_000_000).default(10_000).describe("A reading that needs more pages is incomplete"),
 });

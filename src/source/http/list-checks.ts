@@ -23,7 +23,6 @@ export function checkList(list: Checked, baseUrl: string | undefined): Issue[] {
     ...checkPlaces(list),
     ...checkPaging(list),
     ...checkAnswer(list),
-    ...checkJob(list, baseUrl),
   ];
 }
 
@@ -76,14 +75,12 @@ function wrongParameter(parameter: string, where: string): string | undefined {
   return beyond ? `has a position beyond ${largestPosition}` : undefined;
 }
 
-function checkPaging({ paging, key, job }: Checked): Issue[] {
+function checkPaging({ paging, key }: Checked): Issue[] {
   const issues: Issue[] = [];
   if (paging.kind === "keyset" && paging.key === undefined && key === undefined) {
     const message = "missing; paging by keys needs the field of the key, here or as `key` of the stream";
     issues.push({ path: ["paging", "key"], message });
   }
-  if (paging.kind === "keyset" && job !== undefined)
-    issues.push({ path: ["paging", "kind"], message: "found keyset with a job, whose export has its own order" });
   return issues;
 }
 
@@ -106,20 +103,6 @@ function checkAnswer({ answer, records, total, paging, single }: Checked): Issue
   for (const [name = "", path] of inside)
     if (isRows && path !== undefined)
       issues.push({ path: [name], message: `found a path with the answer ${answer}, which holds records only` });
-  return issues;
-}
-
-function checkJob({ job, since }: Checked, baseUrl: string | undefined): Issue[] {
-  if (job === undefined) {
-    if (since?.in !== "job") return [];
-    return [{ path: ["since", "in"], message: "found job where there is no `job`" }];
-  }
-  const issues = [
-    ...checkAddress(job.start.url, ["job", "start", "url"], baseUrl),
-    ...checkAddress(job.status, ["job", "status"], baseUrl),
-  ];
-  if (job.start.method === "GET" && (job.start.body !== undefined || since?.in === "job"))
-    issues.push({ path: ["job", "start", "method"], message: "found GET, which has no body" });
   return issues;
 }
 

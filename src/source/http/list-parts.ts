@@ -18,7 +18,7 @@ export function totalOf(
 }
 
 /** What a service says of a page that it does not know any more: then an earlier position leads nowhere. */
-export const forgotten: ReadonlySet<string> = new Set(["source.refused", "source.error-answer", "source.job-failed"]);
+export const forgotten: ReadonlySet<string> = new Set(["source.refused", "source.error-answer"]);
 
 export function* batches(items: SourceItem[], size: number): Generator<SourceItem[], void, void> {
   for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size);

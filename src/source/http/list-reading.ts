@@ -5,7 +5,6 @@ import type { ReadOptions } from "../reader.ts";
 import type { CsvMemory } from "./answer/rows.ts";
 import { askedSince } from "./asked-since.ts";
 import type { HttpListSettings, SinceSettings } from "./http-source-settings.ts";
-import type { JobValues } from "./job.ts";
 import { NewestChange } from "./newest-change.ts";
 import type { ChangesSeen } from "./newest-change.ts";
 import { createPaging } from "./paging.ts";
@@ -43,7 +42,6 @@ export interface Reading {
   newest: NewestChange | undefined;
   asked: readonly Placement[] | undefined;
   memory: CsvMemory;
-  job: JobValues | undefined;
   /** Whether it goes on where an earlier one was cut. */
   resumed: boolean;
   /** By what the last record is known again, and whether the way to a page was a mere count. */
@@ -76,7 +74,6 @@ export function beginReading(
     newest: seen(),
     asked,
     memory: { header: csv?.header },
-    job: undefined,
     resumed: false,
     last: undefined,
     counts: false,
@@ -86,8 +83,8 @@ export function beginReading(
   if (from === undefined || page === undefined) return anew;
   const position = page.url === undefined || page.url.origin === url.origin ? paging.resume(page) : undefined;
   const hasChanges = (from.changes === null) === (since === undefined);
-  if (position === undefined || !hasChanges || (from.job === null) !== (settings.job === undefined)) return anew;
-  const { page: number, sum, total, header, job } = from;
+  if (position === undefined || !hasChanges) return anew;
+  const { page: number, sum, total, header } = from;
   return {
     ...anew,
     newest: seen(from.changes ?? undefined),
@@ -96,7 +93,6 @@ export function beginReading(
     sum,
     total: total ?? undefined,
     memory: { header: header ?? undefined },
-    job: job ?? undefined,
     resumed: true,
   };
 }

@@ -4,7 +4,6 @@ import { keyReader } from "../keys.ts";
 import type { ReadOutcome, SourceItem, Staging } from "../reader.ts";
 import { acceptOf, readAnswer } from "./answer/answer.ts";
 import type { Page } from "./answer/page.ts";
-import { filledAddress, runJob, sameServer } from "./job.ts";
 import { ListProblems } from "./list-problems.ts";
 import { beginReading } from "./list-reading.ts";
 import type { ListReadOptions, ListSettings, Reading } from "./list-reading.ts";
@@ -22,8 +21,6 @@ export interface ListDeps {
   request: RequestDeps;
   /** Where keys are kept to find those that stand twice; without it they are not looked for. */
   staging?: Staging | undefined;
-  /** What the addresses of a job are relative to. */
-  baseUrl?: string | undefined;
   /** Columns without which a CSV answer is not read, since somebody reads them. */
   columns?: readonly string[] | undefined;
 }
@@ -254,9 +251,9 @@ class PagedList implements List {
     return resumed && this.#settings.paging.kind !== "keyset";
   }
 
-  /** How is noticed that the list moved; an export that was made on request does not move. */
+  /** How is noticed that the list moved. */
   #moving(counts: boolean): Moving {
-    return this.#settings.job === undefined ? movingOf(this.#settings.paging, counts) : "trust";
+    return movingOf(this.#settings.paging, counts);
   }
 
   #isReadAgain({ counts, number }: Reading): boolean {
@@ -295,7 +292,7 @@ class PagedList implements List {
   }
 
   #reached(
-    { position, number, sum, total, newest, memory, job, options }: Reading,
+    { position, number, sum, total, newest, memory, options }: Reading,
     secrets: readonly string[],
   ): string | undefined {
     if (options.reached === undefined) return undefined;
@@ -309,24 +306,22 @@ class PagedList implements List {
       total: total ?? null,
       changes: newest?.seen ?? null,
       header: memory.header === undefined ? null : [...memory.header],
-      job: job ?? null,
     };
     return positionText(reached, secrets);
   }
 
   /** The page that a reading is at. Never rejects, so that it can run ahead of who waits for it. */
   async #ask(reading: Reading, signal: AbortSignal | undefined): Promise<FetchResult> {
-    const { method, query, body, bodyAs, parametersIn, since, errors, nothing, answer: kind } = this.#settings;
+    const { method, query, body, bodyAs, parametersIn, errors, nothing, answer: kind } = this.#settings;
     const { position, number, asked, options, memory } = reading;
     const { request, columns = [] } = this.#deps;
     try {
-      const url = position.url === undefined ? await this.#address(reading, signal) : new URL(position.url);
+      const url = position.url === undefined ? new URL(this.#url) : new URL(position.url);
       const isOwn = position.url === undefined;
       if (isOwn) for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
-      const placed: Placement[] = [
-        ...(options.placed ?? []),
-        ...(asked === undefined || since?.in === "job" ? [] : asked),
-      ].filter((one) => isOwn || one.in !== "query");
+      const placed: Placement[] = [...(options.placed ?? []), ...(asked ?? [])].filter(
+        (one) => isOwn || one.in !== "query",
+      );
       for (const [parameter, value] of Object.entries(position.parameters))
         placed.push({ in: parametersIn, parameter, value });
       // What is left out elsewhere, such as the cursor of the first page, stands in an XML body as an empty text.
@@ -354,16 +349,5 @@ class PagedList implements List {
     } catch (thrown) {
       return thrown instanceof Problem ? { problem: thrown } : { thrown };
     }
-  }
-
-  /** The address of the list, once the export is there that it may be of. */
-  async #address(reading: Reading, signal: AbortSignal | undefined): Promise<URL> {
-    const { job, since, errors } = this.#settings;
-    if (job === undefined) return new URL(this.#url);
-    const { request, baseUrl } = this.#deps;
-    const jobDeps = { request, baseUrl, list: this.#url, errors };
-    const placed = since?.in === "job" ? (reading.asked ?? []) : [];
-    reading.job ??= await runJob(job, [...placed], jobDeps, signal);
-    return sameServer(filledAddress(this.#url, reading.job, this.#who), jobDeps);
   }
 }

@@ -11,7 +11,6 @@ interface Asked {
 interface AskedList {
   path: string[];
   url: string;
-  job?: { start: { url: string }; status: string } | undefined;
 }
 
 /** Where credentials would go to another machine over plain http, which everybody on the way can read. */
@@ -27,11 +26,8 @@ export function checkPlainHttp(
   if (auth.kind === "oauth2" && isPlainHttp(auth.tokenUrl)) issues.push({ path: ["auth", "tokenUrl"], message });
   if (baseUrl !== undefined && isPlainHttp(baseUrl)) issues.push({ path: ["baseUrl"], message });
   if (auth.kind === "session" && isPlainHttp(auth.login.url)) issues.push({ path: ["auth", "login", "url"], message });
-  for (const { path, url, job } of lists) {
+  for (const { path, url } of lists) {
     if (isPlainHttp(url)) issues.push({ path: [...path, "url"], message });
-    if (job !== undefined && isPlainHttp(job.start.url))
-      issues.push({ path: [...path, "job", "start", "url"], message });
-    if (job !== undefined && isPlainHttp(job.status)) issues.push({ path: [...path, "job", "status"], message });
   }
   return issues;
 }

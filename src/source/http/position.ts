@@ -17,8 +17,6 @@ const positionSchema = z.strictObject({
     .nullable(),
   /** Column names that a CSV answer had. */
   header: z.array(z.string()).nullable(),
-  /** What an export that was made on request gave for its addresses. */
-  job: z.record(z.string(), z.union([z.string(), z.number()])).nullable(),
 });
 
 /** How far a reading has come: everything that it goes on with. */
@@ -36,7 +34,7 @@ export function positionText(position: Position, secrets: readonly string[]): st
   if (text.length > mostCharacters) return undefined;
   const shown = [text, decoded(text)];
   if (shown.some((one) => secrets.some((secret) => secret !== "" && one.includes(secret)))) return undefined;
-  const given = [...Object.values(position.parameters), position.url ?? "", ...Object.values(position.job ?? {})];
+  const given = [...Object.values(position.parameters), position.url ?? ""];
   return given.every((value) => isClean(String(value))) ? text : undefined;
 }
 

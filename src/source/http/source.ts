@@ -59,7 +59,7 @@ export function createHttpSource(name: string, settings: HttpSourceSettings, dep
       : createCredentials(auth, { clock, secrets, source: name, connectTimeoutMs, timeoutMs });
   const listOf: ListMaker = (list, { who, url, columns, mayLack }) => {
     const request = { ...shared, credentials, who, mayLack };
-    return createList(list, url ?? addressOf(list.url, baseUrl), { request, staging, baseUrl, columns });
+    return createList(list, url ?? addressOf(list.url, baseUrl), { request, staging, columns });
   };
   const readingOf = (stream: Stream, declared: HttpStream): StreamReading =>
     new StreamReading(declared, {

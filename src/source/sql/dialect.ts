@@ -79,18 +79,7 @@ export type TlsFault = "none-offered" | "expired" | "not-yet-valid" | "other-nam
 
 /** Why a database did not do what it was asked for, in words that hold no value of a row. */
 export interface Failure {
-  kind:
-    | "missing"
-    | "down"
-    | "lost"
-    | "login"
-    | "tls"
-    | "forbidden"
-    | "writes"
-    | "timed-out"
-    | "query"
-    | "row"
-    | "driver";
+  kind: "missing" | "down" | "lost" | "login" | "tls" | "forbidden" | "writes" | "timed-out" | "query" | "row";
   /** Of `tls`: what is wrong with it. */
   tls?: TlsFault | undefined;
   /** Of `tls`: the name that the certificate had to bear; of `missing`: the file. */

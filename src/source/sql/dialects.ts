@@ -7,7 +7,7 @@ import { sourceProblem } from "../problems.ts";
 import type { Dialect, Server, SessionLimits } from "./dialect.ts";
 import type { About } from "./failures.ts";
 import { holdsCertificates } from "./tls.ts";
-import type { SqlConnection, SqlServerConnection } from "./sql-source-settings.ts";
+import type { SqlConnection, ServerConnection } from "./sql-source-settings.ts";
 
 export interface DialectDeps {
   clock: Clock;
@@ -35,14 +35,10 @@ export async function dialectOf(connection: SqlConnection, limits: SessionLimits
       const { mysql } = await import("./mysql.ts");
       return mysql(await serverOf(connection, deps), limits);
     }
-    case "sqlserver": {
-      const { sqlserver } = await import("./sqlserver.ts");
-      return sqlserver(await serverOf(connection, deps), limits);
-    }
   }
 }
 
-async function serverOf(connection: SqlServerConnection, deps: DialectDeps): Promise<Server> {
+async function serverOf(connection: ServerConnection, deps: DialectDeps): Promise<Server> {
   const { host, port, database, user, password, tls, ca, serverName } = connection;
   return {
     host,

@@ -127,12 +127,6 @@ function wordsOf(failure: Failure, { source, query }: About): Words {
         message: `${of.startsWith("the") ? "A statement of " : ""}${of} took longer than \`statementTimeout\``,
         cure: "Raise `statementTimeout`, or make the query quicker.",
       };
-    case "driver":
-      return {
-        code: "source.refused",
-        message: `The driver for the database of the source ${source} is not installed`,
-        cure: "Install it: `npm install tedious@20.3.9` in the folder of the program.",
-      };
     case "row":
       return {
         code: "source.half-read",

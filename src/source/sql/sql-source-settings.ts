@@ -5,7 +5,7 @@ import { pathSchema } from "../file/file-source-settings.ts";
 import { parsePath } from "../mapping/path.ts";
 import { checkTable, tableFields } from "../table-settings.ts";
 import type { DialectName } from "./dialect-name.ts";
-import { bracketFault, statementFault } from "./statement.ts";
+import { statementFault } from "./statement.ts";
 
 const text = z.string().min(1);
 const port = z.int().min(1).max(65_535);
@@ -159,17 +159,12 @@ const connectionSchema = () =>
       ...serverFields,
     }),
     z.strictObject({
-      kind: z.literal("sqlserver").describe("SQL Server. Built after its documentation, and not tried against one."),
-      port: port.default(1_433).describe("Port"),
-      ...serverFields,
-    }),
-    z.strictObject({
       kind: z.literal("sqlite").describe("A SQLite file, opened read-only."),
       file: text.meta({ description: "The file, relative to the configuration file", examples: ["erp.db"] }),
     }),
   ]);
 export type SqlConnection = z.infer<ReturnType<typeof connectionSchema>>;
-export type SqlServerConnection = Exclude<SqlConnection, { kind: "sqlite" }>;
+export type ServerConnection = Exclude<SqlConnection, { kind: "sqlite" }>;
 
 export const sqlSourceFields = {
   connection: z.lazy(connectionSchema).describe("The database"),
@@ -262,7 +257,7 @@ function checkConnection(connection: SqlConnection): Issue[] {
 }
 
 /** Why a certificate could not be compared: the driver of MySQL does it with a name alone. */
-function nameFault({ host, serverName }: SqlServerConnection): string | undefined {
+function nameFault({ host, serverName }: ServerConnection): string | undefined {
   if (serverName !== undefined)
     return isAddress(serverName) ? "is an address; expected the name in the certificate" : undefined;
   return isAddress(host) ? "missing; expected the name in the certificate of this address" : undefined;
@@ -289,7 +284,7 @@ function checkQuery({ query, queryFile }: Asked, dialect: DialectName): Issue[] 
 
 /** Why a query is not run, with the line where it says so; undefined where nothing is wrong to see. */
 export function queryFault(query: string, dialect: DialectName): string | undefined {
-  const fault = statementFault(query, dialect) ?? (dialect === "sqlserver" ? bracketFault(query) : undefined);
+  const fault = statementFault(query, dialect);
   return fault === undefined ? undefined : `line ${fault.line} ${fault.message}`;
 }
 

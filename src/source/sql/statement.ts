@@ -41,8 +41,6 @@ export function statementFault(query: string, dialect: DialectName): StatementFa
       return found(token, "has a placeholder, for which there is no value; expected the value itself");
     if (token.depth < 0) return found(token, "closes a bracket that was not opened");
     if (before === ".") continue;
-    if (dialect === "sqlserver" && writing.has(token.text) && after !== "(" && token.text !== "replace")
-      return found(token, `writes (${token.text}); expected a query that only reads`);
     if (writing.has(token.text) && after !== "(" && (before === "(" || before === ")"))
       return found(token, `writes (${token.text}); expected a query that only reads`);
     if (token.text === "into") return found(token, "writes (into); expected a query that only reads");
@@ -53,18 +51,6 @@ export function statementFault(query: string, dialect: DialectName): StatementFa
   }
   const depth = all.reduce((sum, { text }) => sum + (text === "(" ? 1 : text === ")" ? -1 : 0), 0);
   return depth === 0 ? undefined : { line: first.line, message: "has brackets that are not closed" };
-}
-
-/** Whether a query could stand in brackets on SQL Server, which wants neither WITH nor ORDER BY there. */
-export function bracketFault(query: string): StatementFault | undefined {
-  const tokens = tokensOf(query, "sqlserver");
-  const [first] = tokens;
-  if (first?.text === "with")
-    return { line: first.line, message: "begins with with, which SQL Server takes at the start of a statement alone" };
-  const order = tokens.find(({ text, depth }) => text === "order" && depth === 0);
-  if (order === undefined || tokens.some(({ text, depth }) => depth === 0 && (text === "top" || text === "offset")))
-    return undefined;
-  return { line: order.line, message: "has an order, which SQL Server does not take in a query within another one" };
 }
 
 /** The query without the semicolon that may end it; its lines stay where they are. */
@@ -89,7 +75,6 @@ function shown({ text }: Token): string {
 function patternOf(dialect: DialectName): RegExp {
   const mysql = dialect === "mysql";
   const bracketed = {
-    sqlserver: String.raw`|\[(?:[^\]]|\]\])*\]`,
     sqlite: String.raw`|\[[^\]]*\]`,
     postgres: "",
     mysql: "",

@@ -65,7 +65,6 @@ export function access(deps: Access): MiddlewareHandler<WebEnvironment> {
       return refusedPage(context, person, needed);
     });
     if (context.req.method === "POST") {
-      if (!deps.isLive) return context.text("These pages only read: decide at the daemon's own.\n", 405);
       if (!isOwnRequest(context, deps) || !isSame(await csrfOf(context), csrf)) return foreignForm(context);
     }
     await next();
@@ -127,7 +126,7 @@ function whoAsks(context: PageContext, deps: Access, session: "used" | "looked a
   return { answer: () => toSignIn(context) };
 }
 
-const ways = ["link", "oidc", "account"] as const;
+const ways = ["link", "oidc"] as const;
 
 function personOf({ settings }: Access, who: Omit<Person, "mayAskForPrivate">): Person {
   return { ...who, mayAskForPrivate: settings.access.private.includes(who.role) };
@@ -154,11 +153,10 @@ function tokenWithoutSession(deps: Access, { way, name }: Person): string {
 const forwarding = /^(?:x-forwarded|forwarded$|via$|x-real-ip$)/iu;
 
 /** Whether it comes from this machine, as far as can be seen without a proxy between. */
-export function isFromHere(context: Context, { settings, isLive }: Access): boolean {
+export function isFromHere(context: Context, { settings }: Access): boolean {
   const { address, rawHeaders } = connectionOf(context);
   return (
-    // Beside a daemon somebody shows the pages to themselves, for as long as they look.
-    (isLive ? roleOnLoopback(settings) : settings.access.loopback) !== "none" &&
+    roleOnLoopback(settings) !== "none" &&
     isLoopbackHost(address) &&
     isLoopbackName(context.req.header("host")) &&
     !rawHeaders.some((name, at) => at % 2 === 0 && forwarding.test(name))

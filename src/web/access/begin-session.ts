@@ -10,10 +10,10 @@ import type { Answer } from "./refused.ts";
 export function signedIn(
   context: Context,
   deps: Access,
-  { path, ...who }: { person: string; role: string; way: "link" | "account" | "oidc"; path: string },
+  { path, ...who }: { person: string; role: string; way: "link" | "oidc"; path: string },
 ): Answer {
   const { settings, sessions } = deps;
-  const mark = deps.mark(who.way, who.person);
+  const mark = deps.mark(who.way);
   const before = cookieOf(context, "session", settings);
   const made = tried(deps, () => {
     if (before !== undefined) sessions.end(before);

@@ -11,7 +11,7 @@ export interface Person {
   name: string;
   role: Role;
   /** How it is known who it is. */
-  way: "loopback" | "link" | "proxy" | "oidc" | "account";
+  way: "loopback" | "link" | "proxy" | "oidc";
   /** Whether private values may be asked for. */
   mayAskForPrivate: boolean;
 }

@@ -1,19 +1,15 @@
 import type { Context, Hono, MiddlewareHandler } from "hono";
 import { html } from "hono/html";
 import type { Access } from "../../app/access.ts";
-import { isPassword } from "../../app/account-password.ts";
 import type { WebEnvironment } from "../page.ts";
 import { access, foreignForm, guard, isOwnRequest, tried } from "./access.ts";
 import { browserOf, pathOf, signedIn, unusable } from "./begin-session.ts";
 import { cookieOf, takeCookie } from "./cookies.ts";
-import { csrfOf, formOf, isSame, proofOf } from "./csrf.ts";
-import { limitedAddress } from "./limited-address.ts";
+import { csrfOf, isSame, proofOf } from "./csrf.ts";
 import { registerProvider } from "./provider.ts";
 import { barePage, refuse } from "./refused.ts";
 import type { Answer } from "./refused.ts";
 
-/** A minute, and as many refusals are written down in it as there are accounts, and one. */
-const notedEveryMs = 60_000;
 const token = "[0-9a-f]{64}";
 
 /** Adds the paths by which people sign in and out, and says who asks for every other. */
@@ -25,7 +21,6 @@ export function behindAccess(routes: Hono<WebEnvironment>, deps: Access): Middle
 
 function registerSignIn(routes: Hono<WebEnvironment>, deps: Access): void {
   routes.get("/login", (context) => signInPage(context, deps));
-  registerAccounts(routes, deps);
   registerLink(routes, deps);
   registerProvider(routes, deps);
   routes.post("/logout", async (context) => {
@@ -37,36 +32,6 @@ function registerSignIn(routes: Hono<WebEnvironment>, deps: Access): void {
     }
     takeCookie(context, "session", deps.settings);
     return context.redirect("/login", 303);
-  });
-}
-
-function registerAccounts(routes: Hono<WebEnvironment>, deps: Access): void {
-  const note = notedSeldom(deps);
-  routes.post("/login", async (context) => {
-    if (!(await isOurSignIn(context, deps))) return foreignForm(context);
-    const form = await formOf(context);
-    const [name, password] = [(form.get("name") ?? "").trim().slice(0, 100), form.get("password") ?? ""];
-    const account = deps.account(name);
-    const address = limitedAddress(context, deps.settings);
-    const limit = tried(deps, () => deps.sessions.failures.tryNow(address, name));
-    if (limit === undefined) return unusable(context);
-    if (limit.waitMs > 0) {
-      await note(account === undefined ? "unknown" : name, "too many");
-      const seconds = Math.ceil(limit.waitMs / 1_000);
-      context.header("retry-after", String(seconds));
-      const text = `Too many log-ins failed. The next one is looked at in ${seconds} s.`;
-      return signInPage(context, deps, { text, status: 429 });
-    }
-    const isRight = await isPassword(password, account?.line);
-    if (isRight === "busy")
-      return signInPage(context, deps, { text: "Too many people sign in at this moment.", status: 429 });
-    if (!isRight || account === undefined) {
-      await note(account === undefined ? "unknown" : name, "wrong");
-      return signInPage(context, deps, { text: "This name and this password do not belong together.", status: 403 });
-    }
-    tried(deps, () => deps.sessions.failures.wasGood(address, name));
-    const { role } = account;
-    return signedIn(context, deps, { person: name, role, way: "account", path: pathOf(form.get("to")) });
   });
 }
 
@@ -111,47 +76,15 @@ async function isOurSignIn(context: Context, deps: Access): Promise<boolean> {
   return isSame(await csrfOf(context), proofOf(key, "sign-in", browser));
 }
 
-function signInPage(
-  context: Context,
-  deps: Access,
-  { text, status = 200 }: { text?: string; status?: 200 | 403 | 429 } = {},
-): Answer {
-  const csrf = browserProof(context, deps);
-  if (csrf === undefined) return unusable(context);
-  const { accounts, oidc, proxy } = deps.settings.access;
+function signInPage(context: Context, deps: Access): Answer {
+  const { oidc, proxy } = deps.settings.access;
   const to = pathOf(context.req.query("to") ?? null);
-  const withPassword = html`<form method="post" action="/login">
-    <input type="hidden" name="csrf" value="${csrf}" /><input type="hidden" name="to" value="${to}" />
-    <p>
-      <label>Name <input name="name" autocomplete="username" required maxlength="100" /></label>
-    </p>
-    <p>
-      <label>
-        Password
-        <input name="password" type="password" autocomplete="current-password" required maxlength="1000" />
-      </label>
-    </p>
-    <button>Sign in</button>
-  </form>`;
   const parts = [
-    ...(Object.keys(accounts).length > 0 ? [withPassword] : []),
     ...(oidc === undefined
       ? []
       : [html`<p><a href="/login/oidc?to=${encodeURIComponent(to)}">Sign in at ${new URL(oidc.issuer).host}</a></p>`]),
     ...(proxy === undefined ? [] : [html`<p>People sign in at the reverse proxy before these pages.</p>`]),
     html`<p>On the machine itself, <code>crm-sync login</code> prints a link that signs in.</p>`,
   ];
-  return barePage(context, { title: "Sign in", body: parts, ...(text === undefined ? {} : { text }) }, status);
-}
-
-/** Writes down that somebody could not sign in: once a minute for an account, and for all names that are none. */
-function notedSeldom(deps: Access): (account: string, why: "wrong" | "too many") => Promise<void> {
-  const last = new Map<string, number>();
-  return async (account, why) => {
-    const now = deps.clock.monotonic();
-    const before = last.get(account);
-    if (before !== undefined && now - before < notedEveryMs) return;
-    last.set(account, now);
-    await deps.note("sign-in-refused", "page:/login", { account, why, way: "account" });
-  };
+  return barePage(context, { title: "Sign in", body: parts });
 }

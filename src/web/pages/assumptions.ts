@@ -20,7 +20,6 @@ export const assumptionsPage: Page = {
   register(routes, dashboard) {
     routes.get("/assumptions", needs("see"), async (context) => await allRows(context, dashboard));
     routes.post("/assumptions/:row/accept", needs("decide"), async (context) => {
-      if (dashboard.live === undefined) return await context.var.refuse("decide");
       const row = context.req.param("row");
       try {
         const { reason, shown: seen } = await sentDecision(context);
@@ -57,10 +56,7 @@ async function allRows(
   return await framed(context, { title: "Assumptions", place, body, notice }, status);
 }
 
-function standingPart(
-  { kind, standing, confirmed, contradicted, accepted, ...row }: AssumptionStanding,
-  dashboard: Dashboard,
-): Html {
+function standingPart({ kind, standing, contradicted, accepted }: AssumptionStanding, dashboard: Dashboard): Html {
   const when = whenOf(dashboard);
   if (kind === "choice") return html`a choice of ours, in use`;
   const before =
@@ -73,26 +69,21 @@ function standingPart(
   if (contradicted !== null)
     return html`<span class="state bad">contradicted</span> ${moment(contradicted.since, when)}:
       ${shown(contradicted.evidence)}${before}`;
-  if (confirmed !== null)
-    return html`<span class="state good">confirmed</span>, ${confirmed.count} times since
-      ${moment(confirmed.since, when)}: ${shown(confirmed.evidence)}${before}`;
-  return html`<span class="state">${standing}</span>
-    <span class="soft">would be confirmed by: ${row.confirmedBy}</span>${before}`;
+  return html`<span class="state">${standing}</span>${before}`;
 }
 
 function contradiction(context: PageContext, dashboard: Dashboard, row: AssumptionStanding): Html {
   const { id, question, contradicted, stops, decidedBy } = row;
   if (contradicted === null) return html``;
   const setting = decidedBy === "fixed" ? "" : `correct ${decidedBy.setting}, `;
-  const decide =
-    dashboard.live === undefined || !may(context.var.person, "decide")
-      ? ""
-      : decisionForm(context, {
-          id: `accept-${id}`,
-          action: `/assumptions/${id}/accept`,
-          shown: contradictionMark(contradicted),
-          choices: [{ value: "accept", label: `Accept ${id} as it is now` }],
-        });
+  const decide = !may(context.var.person, "decide")
+    ? ""
+    : decisionForm(context, {
+        id: `accept-${id}`,
+        action: `/assumptions/${id}/accept`,
+        shown: contradictionMark(contradicted),
+        choices: [{ value: "accept", label: `Accept ${id} as it is now` }],
+      });
   return html`<section class="card bad" aria-label="${id} is contradicted">
     <h2>${id}: ${shown(question)}</h2>
     ${terms([

@@ -43,7 +43,6 @@ export const auditPage: Page = {
     );
     routes.get("/audit", needs("see"), async (context) => await record(context, dashboard, kept));
     routes.post("/audit/verify", needs("see"), async (context) => {
-      if (dashboard.live === undefined) return await context.var.refuse("see");
       kept.begin(context.var.person.name, dashboard.signal);
       return await record(context, dashboard, kept, { kind: "done", text: "The whole record is being verified." });
     });
@@ -97,7 +96,7 @@ function headPart(head: AuditHeadFacts | undefined, dashboard: Dashboard): Html 
 
 function verifyPart(context: PageContext, dashboard: Dashboard, { state }: KeptRead<Verification>): Html {
   const button =
-    dashboard.live === undefined || dashboard.longReads.current !== undefined
+    dashboard.longReads.current !== undefined
       ? ""
       : buttonForm(context, { action: "/audit/verify", label: "Verify now" });
   return html`<h2>Verification</h2>

@@ -110,12 +110,6 @@ async function deciding(
     shownAgain: (notice: Notice, status: 400 | 409, reason: string) => Promise<Response>;
   },
 ): Promise<Response> {
-  if (dashboard.live === undefined) {
-    const body = html`<p>
-      These pages only read. Decide in the daemon's own pages, or with <code>crm-sync approve</code>.
-    </p>`;
-    return await framed(context, { title: "Nothing is decided here", place: "Plan", body }, 403);
-  }
   const { decision, reason, shown } = await sentDecision(context);
   const by = context.var.person.name;
   try {

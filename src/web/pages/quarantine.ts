@@ -63,7 +63,7 @@ export const quarantinePage: Page = {
 /** A row with what came, to whoever asks and may see it. */
 async function rawForm(context: PageContext, dashboard: Dashboard): Promise<Response> {
   const { person } = context.var;
-  if (!person.mayAskForPrivate || dashboard.live === undefined) return await context.var.refuse("private");
+  if (!person.mayAskForPrivate) return await context.var.refuse("private");
   const row = await dashboard.read(async (inquiry) => await inquiry.quarantineById(idOf(context)));
   if (row === undefined) return await noSuchRow(context);
   const raw = (await askForRawForm(dashboard, row, person.name)) ?? "erased, or kept no longer";
@@ -265,8 +265,6 @@ function rawPart(context: PageContext, dashboard: Dashboard, row: QuarantineFact
         Secrets are blanked, personal data is not. That you saw it stands in the audit record.
       </p>
       ${shownLines(indented(raw))}`;
-  if (dashboard.live === undefined)
-    return html`<p class="none">Not shown beside the daemon: that somebody asked could not be written down.</p>`;
   if (!context.var.person.mayAskForPrivate)
     return html`<p class="none">It holds personal data, which your role may not see.</p>`;
   return html`<p>It holds personal data. That you ask for it is written into the audit record first.</p>

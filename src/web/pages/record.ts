@@ -73,7 +73,6 @@ export function recordRoutes(
     const key = keyIn(context);
     const { person, refuse } = context.var;
     if (!person.mayAskForPrivate) return await refuse("private");
-    if (dashboard.live === undefined) return await answer(context, key);
     const known = await dashboard.read(async (inquiry) => await inquiry.explain(stream, key));
     if (known.record === null || known.versions[0]?.fields.some((field) => "private" in field) !== true)
       return await answer(context, key);

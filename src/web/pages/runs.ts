@@ -69,7 +69,7 @@ async function tellProgress(
   for (let looks = 1; !signal.aborted && isStillIn(); looks += 1) {
     const glance = await dashboard.read(async (inquiry) => await inquiry.runGlance(id));
     if (glance === undefined) return;
-    const data = String(await runProgress(glance, progressHere(dashboard), whenOf(dashboard)));
+    const data = String(await runProgress(glance, dashboard.application.progress, whenOf(dashboard)));
     if (data !== last) await stream.writeSSE({ event: "shown", data });
     // A proxy ends what is silent for long; who is gone is found out by it too.
     else if (looks % heartbeatLooks === 0) await stream.write(": nothing new\n\n");
@@ -80,11 +80,6 @@ async function tellProgress(
     }
     await dashboard.clock.sleep(everyMs, signal).catch(() => {});
   }
-}
-
-/** Beside a daemon, what goes on in this process is no run. */
-function progressHere(dashboard: Dashboard) {
-  return dashboard.live === undefined ? undefined : dashboard.application.progress;
 }
 
 async function runsShown(context: PageContext, dashboard: Dashboard): Promise<Response> {
@@ -148,7 +143,7 @@ async function runShown(context: PageContext, dashboard: Dashboard): Promise<Res
     ${
       isOn
         ? html`<div class="card" data-live="${pagePath.run(id)}/events">
-            ${runProgress(glance, progressHere(dashboard), when)}
+            ${runProgress(glance, dashboard.application.progress, when)}
           </div>`
         : ""
     }

@@ -145,12 +145,7 @@ function services({ live }: Dashboard, { openCircuits }: StatusFacts, when: When
     ...numbers("Calls a second", "Errors", "Half within", "95 of 100 within"),
   ];
   const caption = figures === undefined ? "The two services" : "The two services in the last minutes";
-  return html`${table(caption, columns, rows, "", { wide: true })}
-  ${
-    live === undefined
-      ? html`<p class="soft">The daemon's own page shows how many calls there are and how long they take.</p>`
-      : ""
-  }`;
+  return html`${table(caption, columns, rows, "", { wide: true })}`;
 }
 
 function milliseconds(ms: number | undefined): string {

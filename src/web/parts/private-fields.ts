@@ -35,19 +35,10 @@ export function privatePart(
       <p>They were erased: ${shown(names.map(({ name }) => name).join(", "))}. Nobody can be shown them any more.</p>`;
   return html`${heading}
     <p>${counted(names.length, "value")} hidden: ${shown(names.map(({ name }) => name).join(", "))}.</p>
-    ${wayToAsk(context, dashboard, facts)}`;
+    ${wayToAsk(context, facts)}`;
 }
 
-function wayToAsk(
-  { var: { person, csrf } }: PageContext,
-  { live }: Pick<Dashboard, "live">,
-  facts: ExplainFacts,
-): Html {
-  if (live === undefined)
-    return html`<p class="soft">
-      These pages can only read, and who asks has to be written down: ask on the pages that
-      <code>crm-sync serve</code> shows, or with <code>crm-sync audit subject</code>.
-    </p>`;
+function wayToAsk({ var: { person, csrf } }: PageContext, facts: ExplainFacts): Html {
   if (!person.mayAskForPrivate)
     return html`<p class="soft">${person.name} has no right to see them; the configuration says who has it.</p>`;
   return html`<form method="post" action="${recordPath(facts.stream, facts.key)}/private">

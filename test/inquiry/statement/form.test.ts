@@ -28,6 +28,8 @@ describe("every statement", () => {
         const first = await textsOf(inquiry, kind, format);
         world.now += 5_000;
         expect(await textsOf(await world.inquiry(), kind, format), kind).toEqual(first);
+        // CSV holds rows alone.
+        if (format === "csv") continue;
         const whole = [...first.values()].join("");
         expect(whole, kind).toContain(world.ledger.audit.head()?.hash);
         expect(whole, kind).toContain("2026-10");
@@ -61,13 +63,11 @@ describe("every statement", () => {
       for (const kind of statementKinds) {
         const json = (await textsOf(inquiry, kind, "json")).get("") ?? "";
         const csv = await textsOf(inquiry, kind, "csv");
-        csv.delete("-metadata.json");
         const lines = [...csv.values()].map((text) => parse(text, { relax_column_count: false }).length - 1);
         const written = lines.reduce((sum, count) => sum + count, 0);
         expect(json.split("\n").filter((line) => line.startsWith('{"')).length, kind).toBeGreaterThanOrEqual(written);
         rows += written;
-        // Names stand on the cover sheet alone.
-        if (kind !== "cover") expect(json + [...csv.values()].join(""), kind).not.toMatch(canaries);
+        expect(json + [...csv.values()].join(""), kind).not.toMatch(canaries);
       }
       expect(rows).toBeGreaterThan(20);
     },
