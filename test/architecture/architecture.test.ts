@@ -12,7 +12,7 @@ const project = join(import.meta.dirname, "../..");
 const longFiles: LongFiles = {};
 
 function readTree(): SourceFile[] {
-  return ["src", "jobs", "migrations", "test", "bench", "demo", "docs", "build"].flatMap((folder) => {
+  return ["src", "jobs", "migrations", "test", "bench", "demo", "scripts"].flatMap((folder) => {
     if (!existsSync(join(project, folder))) return [];
     return readdirSync(join(project, folder), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))

@@ -2,7 +2,6 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { makeSample } from "../../demo/make-sample.ts";
 import { formatKey } from "../../src/crm/keys.ts";
 import type { Instance, Order } from "../../src/crm/model.ts";
 import { buildAssets } from "../../src/crm/tree.ts";
@@ -39,12 +38,6 @@ function deepest(order: Order): number {
 }
 
 describe("the sample of the demo", () => {
-  it("is what demo/make-sample.ts makes, byte for byte", () => {
-    for (const [path, text] of makeSample()) {
-      expect(readFileSync(join(demo, "sample", path), "utf8") === text, path).toBe(true);
-    }
-  });
-
   it("has as many good records as the demo says, and these bad ones", () => {
     expect(records.customers).toHaveLength(299);
     expect(records.orders).toHaveLength(311);

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { pages } from "../../docs/make/pages.ts";
-import { settingsOf } from "../../docs/make/settings.ts";
-import { table } from "../../docs/make/markdown.ts";
+import { pages } from "../../scripts/docs/pages.ts";
+import { settingsOf } from "../../scripts/docs/settings.ts";
+import { table } from "../../scripts/docs/markdown.ts";
 import { configSchema } from "../../src/config/config.ts";
 import { jsonSchemaOf } from "../../src/config/schema.ts";
 import { assumptions } from "../../src/contract/assumptions/assumptions.ts";

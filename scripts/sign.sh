@@ -1,11 +1,11 @@
 #!/bin/sh
-# Signs what is handed out: `packages/sign.sh KEY.pem FILE…` writes SHA256SUMS of the files into their folder, and
+# Signs what is handed out: `scripts/sign.sh KEY.pem FILE…` writes SHA256SUMS of the files into their folder, and
 # SHA256SUMS.sig, its Ed25519 signature. The files lie in one folder; the key is made by `openssl genpkey -algorithm
 # ed25519`. docs/operating.md says how a signature is checked.
 set -eu
 
 if [ $# -lt 2 ]; then
-  echo "usage: packages/sign.sh KEY.pem FILE…" >&2
+  echo "usage: scripts/sign.sh KEY.pem FILE…" >&2
   exit 64
 fi
 key=$(realpath "$1")

@@ -10,7 +10,7 @@ import { startCrmSync } from "../support/process.ts";
 import { company } from "../support/world/crm.ts";
 import { folder } from "../support/world/start.ts";
 
-const unit = join(import.meta.dirname, "../../packages/systemd/crm-sync.service");
+const unit = join(import.meta.dirname, "../../deploy/systemd/crm-sync.service");
 
 /** The settings of the unit, each with all its values, by section. */
 function settingsOf(text: string): Map<string, string[]> {

@@ -34,7 +34,7 @@ export const sources = [
   "src",
   "jobs",
   "migrations",
-  "build",
+  "scripts/build",
   "package.json",
   "package-lock.json",
   "node_modules/.package-lock.json",

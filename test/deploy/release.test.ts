@@ -57,7 +57,7 @@ describe("what is handed out", () => {
     mkdirSync(join(place, "out"));
     const files = ["out/crm-sync 1.tgz", "out/sbom.json"];
     for (const name of files) writeFileSync(join(place, name), name);
-    execFileSync(join(project, "packages/sign.sh"), ["key.pem", ...files], inPlace);
+    execFileSync(join(project, "scripts/sign.sh"), ["key.pem", ...files], inPlace);
     const out = { cwd: join(place, "out"), encoding: "utf8" } as const;
     expect(readdirSync(out.cwd)).toEqual(["SHA256SUMS", "SHA256SUMS.sig", "crm-sync 1.tgz", "sbom.json"]);
     const sums = (): number | null => spawnSync("sha256sum", ["--check", "--strict", "SHA256SUMS"], out).status;
@@ -74,7 +74,7 @@ describe("what is handed out", () => {
     const text = readFileSync(join(project, "docs/operating.md"), "utf8");
     expect(text).toContain(`openssl ${verify.join(" ").replace("../key.pub", "crm-sync.pub")} ${signature.join(" ")}`);
     expect(text).toContain("sha256sum --check --strict SHA256SUMS");
-    expect(text).toContain("packages/sign.sh");
+    expect(text).toContain("scripts/sign.sh");
   });
 });
 
@@ -93,10 +93,10 @@ it("the package of npm is installed for everybody on a machine, and the command 
     "src",
     "jobs",
     "migrations",
-    "build",
+    "scripts/build",
     "config",
     "docs",
-    "packages",
+    "deploy",
     "package.json",
     "package-lock.json",
   ])
@@ -113,9 +113,9 @@ it("the package of npm is installed for everybody on a machine, and the command 
   }
   expect(installed.status, installed.stderr).toBe(0);
   const home = join(prefix, "lib/node_modules/crm-sync");
-  for (const name of ["packages/systemd/crm-sync.service", "packages/kubernetes.yaml", "docs/operating.md"])
+  for (const name of ["deploy/systemd/crm-sync.service", "deploy/kubernetes.yaml", "docs/operating.md"])
     expect(existsSync(join(home, name)), name).toBe(true);
-  expect(files).toContain("packages");
+  expect(files).toContain("deploy");
   expect(existsSync(join(home, "src"))).toBe(false);
 
   const w = await world();

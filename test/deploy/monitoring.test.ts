@@ -14,8 +14,8 @@ import { promtool } from "../support/promtool.ts";
 import { company } from "../support/world/crm.ts";
 import { folder } from "../support/world/start.ts";
 
-const packages = join(import.meta.dirname, "../../packages");
-const read = (name: string): string => readFileSync(join(packages, name), "utf8");
+const deploy = join(import.meta.dirname, "../../deploy");
+const read = (name: string): string => readFileSync(join(deploy, name), "utf8");
 const invented = join(import.meta.dirname, "alerts.promtest.yaml");
 const untried = "is NOT tried by promtool here, which is not installed: that Prometheus takes it is not shown";
 
@@ -40,8 +40,7 @@ function namesIn(expression: string): { name: string; labels: string[] }[] {
 /** What promtool says of files that lie beside each other. */
 function promtoolSays(...words: string[]): { status: number | null; said: string } {
   const place = folder();
-  for (const name of ["alerts.yaml", "scrape.yaml"])
-    copyFileSync(join(packages, "prometheus", name), join(place, name));
+  for (const name of ["alerts.yaml", "scrape.yaml"]) copyFileSync(join(deploy, "prometheus", name), join(place, name));
   copyFileSync(invented, join(place, "alerts.promtest.yaml"));
   const { status, stdout, stderr } = spawnSync(promtool ?? "", words, { cwd: place, encoding: "utf8" });
   return { status, said: stdout + stderr };

@@ -48,8 +48,8 @@ export function metricsPage(): string {
   return page([
     "# Metrics",
     "`crm-sync serve` answers `/metrics` on the address of `serve` (127.0.0.1:8787) in the text format of " +
-      "Prometheus. [operating.md](operating.md) says how it is scraped; `packages/prometheus` has alert rules and " +
-      "`packages/grafana` a board.",
+      "Prometheus. [operating.md](operating.md) says how it is scraped; `deploy/prometheus` has alert rules and " +
+      "`deploy/grafana` a board.",
     [
       "- **Labels** are words of closed lists and names of the configuration: no id, no name of a customer, no text of",
       "  a source or a service. A code that the contracts do not list is `other`. A job is `job_name`, since",

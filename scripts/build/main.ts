@@ -6,7 +6,7 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 
-const root = join(import.meta.dirname, "..");
+const root = join(import.meta.dirname, "../..");
 const { values } = parseArgs({ options: { because: { type: "string" }, alone: { type: "boolean" } } });
 
 const started = performance.now();

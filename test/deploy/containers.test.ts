@@ -96,7 +96,7 @@ describe("the Dockerfile", () => {
     const taken = lines.filter((line) => line.startsWith("!")).map((line) => line.slice(1));
     expect(lines).toContain("*");
     for (const name of taken) expect(existsSync(join(project, name)), name).toBe(true);
-    for (const name of ["src", "jobs", "migrations", "build", "bin", "config"]) expect(taken).toContain(name);
+    for (const name of ["src", "jobs", "migrations", "scripts", "bin", "config"]) expect(taken).toContain(name);
     for (const name of ["node_modules", "dist", "test", "demo", ".git"]) expect(taken).not.toContain(name);
     for (const pattern of ["**/.env", "**/*.db", "**/*.pem"]) expect(lines).toContain(pattern);
   });
@@ -105,7 +105,7 @@ describe("the Dockerfile", () => {
 const closedOff = { read_only: true, cap_drop: ["ALL"], security_opt: ["no-new-privileges:true"] };
 
 describe("the compose file", () => {
-  const { services, volumes }: Parsed = parse(read("packages/compose.yaml"));
+  const { services, volumes }: Parsed = parse(read("deploy/compose.yaml"));
 
   it("runs the sandbox and the program beside it, closed off, each with a volume of its own", () => {
     expect(Object.keys(services)).toEqual(["sandbox", "crm-sync"]);
@@ -127,14 +127,14 @@ describe("the compose file", () => {
   it("names files that are there", () => {
     for (const volume of services["crm-sync"].volumes.slice(1)) {
       const [from, , mode] = volume.split(":");
-      expect(existsSync(join(project, "packages", from)), from).toBe(true);
+      expect(existsSync(join(project, "deploy", from)), from).toBe(true);
       expect(mode).toBe("ro");
     }
   });
 });
 
 describe("the manifest for Kubernetes", () => {
-  const documents = parseAllDocuments(read("packages/kubernetes.yaml"));
+  const documents = parseAllDocuments(read("deploy/kubernetes.yaml"));
   const all: Parsed[] = documents.map((document) => document.toJS());
   const kind = (name: string): Parsed => all.find((document) => document.kind === name);
   const deployment = kind("Deployment").spec;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { withLateLoading } from "../../build/late-loading.ts";
+import { withLateLoading } from "../../scripts/build/late-loading.ts";
 
 /** Runs the text of a file of the bundle; gives what it printed and, in their places, what it loaded. */
 function run(text: string): string[] {
