@@ -73,7 +73,7 @@ export function clockAt(start: number): Clock & { move(ms: number, monotonic?: n
 export async function guarded(
   w: World,
   settings: JsonObject = {},
-  { clock, log = [], isLive = true }: { clock?: Clock; log?: string[]; isLive?: boolean } = {},
+  { clock, log = [] }: { clock?: Clock; log?: string[] } = {},
 ): Promise<Guarded> {
   const write = (values: JsonObject): void => {
     w.extra = stringify({ serve: values, log: { level: "info" } }).replace(/^log:[^]*/mu, "");
@@ -85,11 +85,7 @@ export async function guarded(
   let current = await Application.open({ config, sandbox }, environmentAt(w.place), face);
   const first = current;
   const ended = new AbortController();
-  const dashboard = createDashboard({
-    application: () => current,
-    live: isLive ? {} : undefined,
-    signal: ended.signal,
-  });
+  const dashboard = createDashboard({ application: () => current, live: {}, signal: ended.signal });
   const access = new Access(
     clock === undefined ? dashboard : Object.defineProperty(dashboard, "clock", { value: clock }),
   );
