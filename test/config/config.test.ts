@@ -7,9 +7,7 @@ import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { configSchema, loadConfig } from "../../src/config/config.ts";
 import { settingsOf } from "../../scripts/docs/settings.ts";
-import { presetNames, shippedPresets } from "../../src/config/presets.ts";
 import { jsonSchemaOf } from "../../src/config/schema.ts";
-import { editorSchemaOf } from "../../scripts/docs/editor-schema.ts";
 import { bindJobs } from "../../src/run/job.ts";
 import { customersAndOrders } from "../../jobs/customers-and-orders.ts";
 import { monthlyReport } from "../../jobs/monthly-report.ts";
@@ -155,11 +153,6 @@ describe("the reference of the configuration", () => {
     expect(own.filter((row) => row.description === undefined).map((row) => row.key)).toEqual([]);
     const described = rows.filter((row) => row.description !== undefined);
     expect(described.length / rows.length).toBeGreaterThan(0.8);
-  });
-
-  it("is the file that editors use (written anew by `vitest run test/config -u`)", { tags: "long" }, async () => {
-    const forEditors = editorSchemaOf(configSchema, presetNames(shippedPresets));
-    await expect(`${JSON.stringify(forEditors, null, 1)}\n`).toMatchFileSnapshot("../../config/schema.json");
   });
 });
 

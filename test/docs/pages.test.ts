@@ -31,7 +31,7 @@ it("the page of the assumptions has every row of the contract's reading notes", 
 });
 
 it("every page links to pages and files that are there, and no table row has a cell too many", () => {
-  for (const name of Object.keys(pages)) {
+  for (const name of Object.keys(pages).filter((one) => one.endsWith(".md"))) {
     const text = read(name);
     for (const [, target = ""] of text.matchAll(/\]\(([^)]+)\)/gu)) expect(() => read(target), target).not.toThrow();
     const blocks = text.split("\n\n").filter((block) => block.startsWith("| "));
