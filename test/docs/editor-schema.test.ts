@@ -93,8 +93,8 @@ describe("the schema for editors", () => {
     expect(ofSources({ crm: { ...crm, streams: { staff: { mapping: { remark: null } } } } })).toBe(true);
   });
 
-  it("takes what the README shows of sources", () => {
-    const text = readFileSync(join(project, "README.md"), "utf8");
+  it("takes what docs/sources.md shows", () => {
+    const text = readFileSync(join(project, "docs/sources.md"), "utf8");
     const shown = [...text.matchAll(/```yaml\n((?:auth|crm):[^]*?)```/gu)].map(([, yaml = ""]): unknown => parse(yaml));
     expect(shown).toHaveLength(2);
     for (const one of shown) {
