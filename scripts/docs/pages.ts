@@ -19,6 +19,7 @@ export const pages: Readonly<Record<string, () => string>> = {
   "statements.md": statementsPage,
   "metrics.md": metricsPage,
   "crm-sync.1": manPage,
-  "../config/schema.json": () => `${JSON.stringify(editorSchemaOf(configSchema, presetNames(shippedPresets)), null, 1)}\n`,
+  "../config/schema.json": () =>
+    `${JSON.stringify(editorSchemaOf(configSchema, presetNames(shippedPresets)), null, 1)}\n`,
   ...statementSchemas,
 };

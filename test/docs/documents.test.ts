@@ -16,7 +16,12 @@ const commands = definedCommands(program);
 const everywhere = new Set(["--help", "--version", ...(commands[0]?.options ?? []).map(({ long }) => long)]);
 
 const documents = globSync(["*.md", "docs/**/*.md", "test/README.md"], { cwd: project });
-const mostWords: Record<string, number> = { "README.md": 700, "CONTRIBUTING.md": 600, "test/README.md": 300 };
+const mostWords: Record<string, number> = {
+  "README.md": 700,
+  "ARCHITECTURE.md": 900,
+  "CONTRIBUTING.md": 600,
+  "test/README.md": 300,
+};
 
 /** The command lines in a document: a line of a block for a shell, or code inside a sentence. */
 function shown(text: string): string[] {
