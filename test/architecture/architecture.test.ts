@@ -12,7 +12,7 @@ const project = join(import.meta.dirname, "../..");
 const longFiles: LongFiles = {};
 
 function readTree(): SourceFile[] {
-  return ["src", "jobs", "migrations", "test", "bench", "demo", "scripts"].flatMap((folder) => {
+  return ["src", "migrations", "test", "bench", "demo", "scripts"].flatMap((folder) => {
     if (!existsSync(join(project, folder))) return [];
     return readdirSync(join(project, folder), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
@@ -91,7 +91,6 @@ describe("the check of the rooms", () => {
     ["src/app/a.ts", `import { x } from "../cli/print.ts";`, "app imports cli"],
     ["src/app/a.ts", `import { x } from "../web/health.ts";`, "app imports web"],
     ["src/run/a.ts", `import type { Config } from "../config/config.ts";`, "run imports config"],
-    ["src/cli/a.ts", `import { x } from "../../jobs/verify.ts";`, "cli imports jobs"],
     ["src/cli/a.ts", `const x = await import("../run/run.ts");`, "cli imports run (../run/run.ts) as more than a type"],
     ["src/web/a.ts", `import { x } from "../ledger/ledger.ts";`, "as more than a type"],
     ["src/ledger/a.ts", `import type { Config } from "../config/schema.ts";`, "ledger imports config"],
@@ -110,8 +109,6 @@ describe("the check of the rooms", () => {
     ["src/run/a.ts", `import { sql } from "kysely";`, "SQL belongs to ledger"],
     ["migrations/0001-a.ts", `import { hashOf } from "../../src/base/canonical-json.ts";`, "migrations imports base"],
     ["migrations/0001-a.ts", `import { z } from "zod";`, "a migration imports zod"],
-    ["jobs/a.ts", `import { x } from "../../src/run/job.ts";`, "as more than a type"],
-    ["jobs/a.ts", `import type { x } from "../../src/ledger/journal/journal-tables.ts";`, "jobs imports ledger"],
     ["src/run/a.ts", `await fetch("https://x.example");`, "global fetch"],
     ["src/run/a.ts", `await globalThis.fetch("https://x.example");`, "global fetch"],
     ["src/run/a.ts", `export class RunManager {}`, "RunManager says nothing"],
@@ -146,13 +143,12 @@ describe("the check of the rooms", () => {
     ["src/run/a.ts", `import { x } from "../inquiry/status.ts";`],
     ["src/config/a.ts", `import { x } from "../http/http-settings.ts";\nimport { y } from "../http/secrets.ts";`],
     ["src/main.ts", `import { x } from "./sandbox/sandbox.ts";\nimport { y } from "./config/load.ts";`],
-    ["src/app/a.ts", `import { x } from "../config/load.ts";\nimport { y } from "../../jobs/verify.ts";`],
+    ["src/app/a.ts", `import { x } from "../config/load.ts";`],
     [
       "src/cli/commands/a.ts",
       `import type { Summary } from "../../run/summary.ts";\nimport { x } from "../../app/jobs.ts";`,
     ],
     ["src/http/a.ts", `import { fetch } from "undici";\nawait fetch("https://x.example");`],
-    ["jobs/a.ts", `import type { Job } from "../../src/run/job.ts";`],
     ["migrations/0001-a.ts", `import type { Kysely } from "kysely";`],
     ["src/run/a.ts", `export const utility = 1; export class Helpfulness {}`],
     ["src/run/a.ts", "x;\n".repeat(400)],

@@ -9,10 +9,7 @@ import { configSchema, loadConfig } from "../../src/config/config.ts";
 import { settingsOf } from "../../scripts/docs/settings.ts";
 import { jsonSchemaOf } from "../../src/config/schema.ts";
 import { bindJobs } from "../../src/run/job.ts";
-import { customersAndOrders } from "../../jobs/customers-and-orders.ts";
-import { monthlyReport } from "../../jobs/monthly-report.ts";
-import { staff } from "../../jobs/staff.ts";
-import { verify } from "../../jobs/verify.ts";
+import { shippedJobs } from "../../src/run/shipped-jobs.ts";
 import { sizes } from "../support/sizes.ts";
 import { real, realEnvironment } from "./real-config.ts";
 import { shown } from "./small-config.ts";
@@ -106,8 +103,7 @@ describe("the configuration of the program", () => {
   it("binds the jobs that ship with the program and those of its own", async () => {
     const { result } = await load(real);
     if (!result.ok) throw new Error("refused");
-    const shipped = [customersAndOrders, staff, verify, monthlyReport];
-    const jobs = bindJobs(shipped, result.value.config);
+    const jobs = bindJobs(shippedJobs, result.value.config);
     if (!jobs.ok) throw new Error(jobs.error.map((problem) => problem.message).join("\n"));
     expect(jobs.value.map((job) => [job.id, job.schedule?.cron.text, job.schedule?.zone, job.sources])).toEqual([
       ["customers-and-orders", "*/15 * * * *", "Europe/Berlin", ["crm"]],
@@ -116,7 +112,7 @@ describe("the configuration of the program", () => {
       ["monthly-report", "0 5 1 * *", "Europe/Berlin", ["crm"]],
       ["night", "30 2 * * *", "Europe/Berlin", ["crm"]],
     ]);
-    const wrong = bindJobs(shipped, {
+    const wrong = bindJobs(shippedJobs, {
       ...result.value.config,
       jobs: {
         staf: { enabled: true },

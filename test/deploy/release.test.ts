@@ -91,7 +91,6 @@ it("the package of npm is installed for everybody on a machine, and the command 
   for (const name of [
     "bin",
     "src",
-    "jobs",
     "migrations",
     "scripts/build",
     "config",
