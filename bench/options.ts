@@ -50,7 +50,7 @@ export interface Options {
 export const usage = `npm run bench -- [options]
 
   --only A,B            of ${sections.join(", ")}
-  --before DIR          a checkout of another commit, measured in the same rounds (CONTRIBUTING.md says how it is made)
+  --before DIR          a checkout of another commit, measured in the same rounds (docs/performance.md)
   --records N           customers of a run (10000)
   --rounds N            how often each is measured in turns (3; parts and history 5, the check 4, starts 20)
   --latency-records N   customers of the runs at 20 and 100 ms a call (3000; four times that for 64 lanes at 20)

@@ -16,7 +16,7 @@ import { largeSchema, roundSchema } from "./road.ts";
 import { scaledSchema } from "./scale/scaled.ts";
 import { startsOfSchema } from "./starts.ts";
 
-/** Every figure of every round, as `--json` writes it and `bench/results` keeps it. What was not measured is absent. */
+/** Every figure of every round, as `--json` writes it. What was not measured is absent. */
 export const resultSchema = z.object({
   format: z.literal(1),
   at: z.string(),

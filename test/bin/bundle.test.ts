@@ -19,10 +19,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { sources } from "../../build/bundle.ts";
+import { sources } from "../../scripts/build/bundle.ts";
 
 const project = join(import.meta.dirname, "../..");
-const copied = ["bin", "src", "jobs", "migrations", "build", "config", "package.json", "package-lock.json"];
+const copied = ["bin", "src", "migrations", "scripts/build", "config", "package.json", "package-lock.json"];
 /** What nothing in the environment of this machine changes. */
 const environment = { PATH: process.env["PATH"] ?? "", TMPDIR: tmpdir() };
 
@@ -175,7 +175,7 @@ describe("the bundle that the launcher runs", () => {
       expect(said.stdout).toContain("edited where nobody may write");
       expect(onlyLine(said)).toMatch(/may not write there, so the program starts from source.*`npm run build`/u);
     });
-    const builder = join(root, "build/bundle.ts");
+    const builder = join(root, "scripts/build/bundle.ts");
     const whole = readFileSync(builder, "utf8");
     writeFileSync(builder, `throw new Error("no room\\nat all");\n${whole}`);
     const failed = start("--help");

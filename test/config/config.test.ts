@@ -6,15 +6,10 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { configSchema, loadConfig } from "../../src/config/config.ts";
-import { settingsOf } from "../../docs/make/settings.ts";
-import { presetNames, shippedPresets } from "../../src/config/presets.ts";
+import { settingsOf } from "../../scripts/docs/settings.ts";
 import { jsonSchemaOf } from "../../src/config/schema.ts";
-import { editorSchemaOf } from "../../docs/make/editor-schema.ts";
 import { bindJobs } from "../../src/run/job.ts";
-import { customersAndOrders } from "../../jobs/customers-and-orders.ts";
-import { monthlyReport } from "../../jobs/monthly-report.ts";
-import { staff } from "../../jobs/staff.ts";
-import { verify } from "../../jobs/verify.ts";
+import { shippedJobs } from "../../src/run/shipped-jobs.ts";
 import { sizes } from "../support/sizes.ts";
 import { real, realEnvironment } from "./real-config.ts";
 import { shown } from "./small-config.ts";
@@ -108,8 +103,7 @@ describe("the configuration of the program", () => {
   it("binds the jobs that ship with the program and those of its own", async () => {
     const { result } = await load(real);
     if (!result.ok) throw new Error("refused");
-    const shipped = [customersAndOrders, staff, verify, monthlyReport];
-    const jobs = bindJobs(shipped, result.value.config);
+    const jobs = bindJobs(shippedJobs, result.value.config);
     if (!jobs.ok) throw new Error(jobs.error.map((problem) => problem.message).join("\n"));
     expect(jobs.value.map((job) => [job.id, job.schedule?.cron.text, job.schedule?.zone, job.sources])).toEqual([
       ["customers-and-orders", "*/15 * * * *", "Europe/Berlin", ["crm"]],
@@ -118,7 +112,7 @@ describe("the configuration of the program", () => {
       ["monthly-report", "0 5 1 * *", "Europe/Berlin", ["crm"]],
       ["night", "30 2 * * *", "Europe/Berlin", ["crm"]],
     ]);
-    const wrong = bindJobs(shipped, {
+    const wrong = bindJobs(shippedJobs, {
       ...result.value.config,
       jobs: {
         staf: { enabled: true },
@@ -155,11 +149,6 @@ describe("the reference of the configuration", () => {
     expect(own.filter((row) => row.description === undefined).map((row) => row.key)).toEqual([]);
     const described = rows.filter((row) => row.description !== undefined);
     expect(described.length / rows.length).toBeGreaterThan(0.8);
-  });
-
-  it("is the file that editors use (written anew by `vitest run test/config -u`)", { tags: "long" }, async () => {
-    const forEditors = editorSchemaOf(configSchema, presetNames(shippedPresets));
-    await expect(`${JSON.stringify(forEditors, null, 1)}\n`).toMatchFileSnapshot("../../config/schema.json");
   });
 });
 

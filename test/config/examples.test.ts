@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { configSchema } from "../../src/config/config.ts";
-import { settingsOf } from "../../docs/make/settings.ts";
+import { settingsOf } from "../../scripts/docs/settings.ts";
 import { jsonSchemaOf } from "../../src/config/schema.ts";
 import { endpointIds } from "../../src/contract/endpoints.ts";
 import { missingAssumptions } from "../../src/contract/assumptions/missing.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { inPlace, sectionsOf } from "../../docs/make/settings.ts";
+import { inPlace, sectionsOf } from "../../scripts/docs/settings.ts";
 import { configSchema } from "../../src/config/config.ts";
 import { jsonSchemaOf } from "../../src/config/schema.ts";
 

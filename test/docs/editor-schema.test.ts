@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { exampleTables } from "../../docs/make/mapping-page.ts";
-import { inPlace, sectionsOf } from "../../docs/make/settings.ts";
+import { exampleTables } from "../../scripts/docs/mapping-page.ts";
+import { inPlace, sectionsOf } from "../../scripts/docs/settings.ts";
 import { isJsonObject } from "../../src/base/canonical-json.ts";
 import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
 import { configSchema } from "../../src/config/config.ts";
@@ -93,8 +93,8 @@ describe("the schema for editors", () => {
     expect(ofSources({ crm: { ...crm, streams: { staff: { mapping: { remark: null } } } } })).toBe(true);
   });
 
-  it("takes what the README shows of sources", () => {
-    const text = readFileSync(join(project, "README.md"), "utf8");
+  it("takes what docs/sources.md shows", () => {
+    const text = readFileSync(join(project, "docs/sources.md"), "utf8");
     const shown = [...text.matchAll(/```yaml\n((?:auth|crm):[^]*?)```/gu)].map(([, yaml = ""]): unknown => parse(yaml));
     expect(shown).toHaveLength(2);
     for (const one of shown) {

@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { exampleTables, mappingPage } from "../../docs/make/mapping-page.ts";
-import { fieldsOf } from "../../docs/make/target-fields.ts";
+import { exampleTables, mappingPage } from "../../scripts/docs/mapping-page.ts";
+import { fieldsOf } from "../../scripts/docs/target-fields.ts";
 import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
 import { recordSchemas, streams } from "../../src/crm/model.ts";
 import { coercions, coercionTo } from "../../src/source/mapping/coerce.ts";

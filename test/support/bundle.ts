@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { rolldown } from "rolldown";
-import { currentBundle, external } from "../../build/bundle.ts";
+import { currentBundle, external } from "../../scripts/build/bundle.ts";
 
 const project = join(import.meta.dirname, "../..");
 

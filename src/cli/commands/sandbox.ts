@@ -50,7 +50,10 @@ async function sandboxCommand(invocation: Invocation, options: SandboxCommandOpt
       }
       const rule = faultRuleSchema.safeParse(value);
       if (rule.success) return rule.data;
-      throw usage(`--fault ${text} is no fault: ${rule.error.issues[0]?.message ?? ""}`, "the README lists the faults");
+      throw usage(
+        `--fault ${text} is no fault: ${rule.error.issues[0]?.message ?? ""}`,
+        "docs/sandbox.md lists the faults",
+      );
     });
     const sandbox = await startSandbox({
       port: options.port,

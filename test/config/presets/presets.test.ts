@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { stringify } from "yaml";
 import { loadConfig } from "../../../src/config/config.ts";
 import { layPresets, presetNames, readPreset, shippedPresets } from "../../../src/config/presets.ts";
-import { presetHead, presetTrial } from "../../../docs/make/presets-page.ts";
+import { presetHead, presetTrial } from "../../../scripts/docs/presets-page.ts";
 import { openSource } from "../../source/support.ts";
 import { folder } from "../../support/world/start.ts";
 import { filledPreset } from "./filled.ts";

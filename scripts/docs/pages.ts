@@ -1,0 +1,25 @@
+import { assumptionsPage } from "./assumptions-page.ts";
+import { configurationPage } from "./configuration-page.ts";
+import { editorSchemaOf } from "./editor-schema.ts";
+import { manPage } from "./man-page.ts";
+import { mappingPage } from "./mapping-page.ts";
+import { metricsPage } from "./metrics-page.ts";
+import { presetsPage } from "./presets-page.ts";
+import { statementSchemas } from "./statement-schemas.ts";
+import { statementsPage } from "./statements-page.ts";
+import { configSchema } from "../../src/config/config.ts";
+import { presetNames, shippedPresets } from "../../src/config/presets.ts";
+
+/** Every generated file, by its path from `docs/`. */
+export const pages: Readonly<Record<string, () => string>> = {
+  "configuration.md": configurationPage,
+  "mapping.md": mappingPage,
+  "presets.md": presetsPage,
+  "assumptions.md": assumptionsPage,
+  "statements.md": statementsPage,
+  "metrics.md": metricsPage,
+  "crm-sync.1": manPage,
+  "../config/schema.json": () =>
+    `${JSON.stringify(editorSchemaOf(configSchema, presetNames(shippedPresets)), null, 1)}\n`,
+  ...statementSchemas,
+};
