@@ -55,7 +55,7 @@ function commitOf(root: string): string {
   const git = (...words: string[]): string =>
     execFileSync("git", ["-C", root, ...words], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
   try {
-    const changed = git("status", "--porcelain", "--untracked-files=no", "--", "src", "migrations");
+    const changed = git("status", "--porcelain", "--untracked-files=no", "--", "src", "migrations", "jobs");
     return `${git("rev-parse", "--short=12", "HEAD")}${changed === "" ? "" : "+"}`;
   } catch {
     return "unknown";

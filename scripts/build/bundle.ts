@@ -32,6 +32,7 @@ const longestBuildMs = 600_000;
 /** What a bundle is made of; `bin/crm-sync` compares the same. */
 export const sources = [
   "src",
+  "jobs",
   "migrations",
   "scripts/build",
   "package.json",

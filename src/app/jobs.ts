@@ -4,11 +4,14 @@ import { bindJobs } from "../run/job.ts";
 import type { BoundJob, JobsConfig } from "../run/job.ts";
 import { sharesSchema } from "../run/run-settings.ts";
 import type { Source } from "../source/source.ts";
-import { shippedJobs } from "../run/shipped-jobs.ts";
+import { customersAndOrders } from "../../jobs/customers-and-orders.ts";
+import { monthlyReport } from "../../jobs/monthly-report.ts";
+import { staff } from "../../jobs/staff.ts";
+import { verify } from "../../jobs/verify.ts";
 
 /** The jobs that ship with the program and those of the configuration. Throws all that is wrong with them at once. */
 export function jobsOf(config: JobsConfig): BoundJob[] {
-  const bound = bindJobs(shippedJobs, config);
+  const bound = bindJobs([customersAndOrders, staff, verify, monthlyReport], config);
   if (!bound.ok) throw new Problems(bound.error);
   return bound.value;
 }

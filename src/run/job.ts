@@ -27,7 +27,7 @@ export interface JobReport {
   to?: string | undefined;
 }
 
-/** A job before the configuration is added to it. */
+/** A job as the files in `jobs/` declare it. Data only. */
 export interface Job {
   id: string;
   /** One line for people. */

@@ -22,7 +22,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { sources } from "../../scripts/build/bundle.ts";
 
 const project = join(import.meta.dirname, "../..");
-const copied = ["bin", "src", "migrations", "scripts/build", "config", "package.json", "package-lock.json"];
+const copied = ["bin", "src", "jobs", "migrations", "scripts/build", "config", "package.json", "package-lock.json"];
 /** What nothing in the environment of this machine changes. */
 const environment = { PATH: process.env["PATH"] ?? "", TMPDIR: tmpdir() };
 

@@ -9,7 +9,10 @@ import { configSchema, loadConfig } from "../../src/config/config.ts";
 import { settingsOf } from "../../scripts/docs/settings.ts";
 import { jsonSchemaOf } from "../../src/config/schema.ts";
 import { bindJobs } from "../../src/run/job.ts";
-import { shippedJobs } from "../../src/run/shipped-jobs.ts";
+import { customersAndOrders } from "../../jobs/customers-and-orders.ts";
+import { monthlyReport } from "../../jobs/monthly-report.ts";
+import { staff } from "../../jobs/staff.ts";
+import { verify } from "../../jobs/verify.ts";
 import { sizes } from "../support/sizes.ts";
 import { real, realEnvironment } from "./real-config.ts";
 import { shown } from "./small-config.ts";
@@ -103,7 +106,8 @@ describe("the configuration of the program", () => {
   it("binds the jobs that ship with the program and those of its own", async () => {
     const { result } = await load(real);
     if (!result.ok) throw new Error("refused");
-    const jobs = bindJobs(shippedJobs, result.value.config);
+    const shipped = [customersAndOrders, staff, verify, monthlyReport];
+    const jobs = bindJobs(shipped, result.value.config);
     if (!jobs.ok) throw new Error(jobs.error.map((problem) => problem.message).join("\n"));
     expect(jobs.value.map((job) => [job.id, job.schedule?.cron.text, job.schedule?.zone, job.sources])).toEqual([
       ["customers-and-orders", "*/15 * * * *", "Europe/Berlin", ["crm"]],
@@ -112,7 +116,7 @@ describe("the configuration of the program", () => {
       ["monthly-report", "0 5 1 * *", "Europe/Berlin", ["crm"]],
       ["night", "30 2 * * *", "Europe/Berlin", ["crm"]],
     ]);
-    const wrong = bindJobs(shippedJobs, {
+    const wrong = bindJobs(shipped, {
       ...result.value.config,
       jobs: {
         staf: { enabled: true },

@@ -7,7 +7,10 @@ import type { Instance, Order } from "../../src/crm/model.ts";
 import { buildAssets } from "../../src/crm/tree.ts";
 import { sandboxSettingsSchema } from "../../src/sandbox/sandbox-settings.ts";
 import { addedEntry } from "../../src/sandbox/staff-bodies.ts";
-import { shippedJobs } from "../../src/run/shipped-jobs.ts";
+import { customersAndOrders } from "../../jobs/customers-and-orders.ts";
+import { monthlyReport } from "../../jobs/monthly-report.ts";
+import { staff as staffJob } from "../../jobs/staff.ts";
+import { verify } from "../../jobs/verify.ts";
 import { bindJobs } from "../../src/run/job.ts";
 import { ordersOf } from "../config/example-bodies.ts";
 import { contentsOf, loadExample, readExample } from "../config/example-records.ts";
@@ -173,7 +176,7 @@ describe("the configuration of the demo", () => {
   });
 
   it("binds every job to its sources", () => {
-    const jobs = bindJobs(shippedJobs, loaded.config);
+    const jobs = bindJobs([customersAndOrders, staffJob, verify, monthlyReport], loaded.config);
     expect(jobs.ok && jobs.value.map((job) => [job.id, job.sources])).toEqual([
       ["customers-and-orders", ["crm", "portal"]],
       ["staff", ["hr"]],

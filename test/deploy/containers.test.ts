@@ -96,7 +96,7 @@ describe("the Dockerfile", () => {
     const taken = lines.filter((line) => line.startsWith("!")).map((line) => line.slice(1));
     expect(lines).toContain("*");
     for (const name of taken) expect(existsSync(join(project, name)), name).toBe(true);
-    for (const name of ["src", "migrations", "scripts", "bin", "config"]) expect(taken).toContain(name);
+    for (const name of ["src", "jobs", "migrations", "scripts", "bin", "config"]) expect(taken).toContain(name);
     for (const name of ["node_modules", "dist", "test", "demo", ".git"]) expect(taken).not.toContain(name);
     for (const pattern of ["**/.env", "**/*.db", "**/*.pem"]) expect(lines).toContain(pattern);
   });

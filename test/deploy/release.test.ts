@@ -91,6 +91,7 @@ it("the package of npm is installed for everybody on a machine, and the command 
   for (const name of [
     "bin",
     "src",
+    "jobs",
     "migrations",
     "scripts/build",
     "config",

@@ -51,7 +51,9 @@ describe.each(documents)("%s", (name) => {
 
   it("names only files and folders that exist", () => {
     const named = [
-      ...text.matchAll(/(?<![\w/.:-])((?:src|test|migrations|config|demo|deploy|scripts|bench)(?:\/[\w.-]*\w)+)/gu),
+      ...text.matchAll(
+        /(?<![\w/.:-])((?:src|test|jobs|migrations|config|demo|deploy|scripts|bench)(?:\/[\w.-]*\w)+)/gu,
+      ),
     ].map(([, path = ""]) => path);
     const made = /^(?:demo\/state$|deploy\/crm-sync$)/u;
     expect(named.filter((path) => !made.test(path) && !existsSync(join(project, path)))).toEqual([]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { shippedJobs } from "../../src/run/shipped-jobs.ts";
+import { customersAndOrders } from "../../jobs/customers-and-orders.ts";
 import { bindJobs } from "../../src/run/job.ts";
 import type { BoundJob } from "../../src/run/job.ts";
 import { jobSettingsSchema, limitsSettingsSchema } from "../../src/run/run-settings.ts";
@@ -19,7 +19,7 @@ const limits = limitsSettingsSchema.parse({
 function bound(jobs: Record<string, unknown>, id: string): BoundJob {
   const settings = Object.entries(jobs).map(([name, job]) => [name, jobSettingsSchema.parse(job)]);
   const sources = { erp: { streams: { customers: {}, orders: {}, staff: {} } } };
-  const made = bindJobs(shippedJobs, { zone: "UTC", limits, jobs: Object.fromEntries(settings), sources });
+  const made = bindJobs([customersAndOrders], { zone: "UTC", limits, jobs: Object.fromEntries(settings), sources });
   if (!made.ok) throw new Error(made.error.map((problem) => problem.message).join(" "));
   const found = made.value.find((job) => job.id === id);
   if (found === undefined) throw new Error(`no job ${id}`);
@@ -29,10 +29,14 @@ function bound(jobs: Record<string, unknown>, id: string): BoundJob {
 describe("a job", () => {
   it.each([
     ["of one's own", { mine: { kind: "sync", streams: ["staff"] } }, "mine"],
-    ["that ships with the program and runs at another time", { "customers-and-orders": { schedule: "5 * * * *" } }, ""],
+    [
+      "that ships with the program and runs at another time",
+      { [customersAndOrders.id]: { schedule: "5 * * * *" } },
+      "",
+    ],
     ["that ships with the program as it is", {}, ""],
   ])("%s has the limits of the configuration where it says none", (_what, jobs, id) => {
-    expect(bound(jobs, id === "" ? "customers-and-orders" : id).limits).toEqual(limits);
+    expect(bound(jobs, id === "" ? customersAndOrders.id : id).limits).toEqual(limits);
   });
 
   it("has its own limits where it says some, and those of the configuration for the rest", () => {

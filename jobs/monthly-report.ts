@@ -1,0 +1,18 @@
+import type { Job } from "../src/run/job.ts";
+
+export const monthlyReport: Job = {
+  id: "monthly-report",
+  title: "Writes the reports of the month that has ended",
+  kind: "report",
+  schedule: "0 5 1 * *",
+  streams: ["customers", "orders", "staff"],
+  misfire: "run-once",
+  reports: [
+    { kind: "orders", format: "csv", by: "happened" },
+    { kind: "entitlements", format: "csv", by: "happened" },
+    { kind: "reconciliation", format: "csv", by: "happened" },
+    { kind: "corrections", format: "csv", by: "happened" },
+    { kind: "exceptions", format: "csv", by: "happened" },
+    { kind: "run", format: "csv", by: "happened" },
+  ],
+};
