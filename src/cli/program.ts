@@ -14,7 +14,6 @@ import { register as borrow } from "./commands/borrow.ts";
 import { register as check } from "./commands/check.ts";
 import { register as explain } from "./commands/explain.ts";
 import { register as init } from "./commands/init.ts";
-import { register as completion } from "./commands/completion.ts";
 import { register as login } from "./commands/login.ts";
 import { register as link } from "./commands/link.ts";
 import { register as lock } from "./commands/lock.ts";
@@ -77,7 +76,6 @@ const commands: readonly Register[] = [
   rebuild,
   sandbox,
   init,
-  completion,
 ];
 
 /** Adds every command to the program. */

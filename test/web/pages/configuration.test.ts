@@ -9,7 +9,7 @@ it("the page of the configuration says where each setting comes from, and shows 
   Object.assign(w.environment, { HOOK: hook, CRM_KEY: "key-of-the-crm-0815" });
   writeFileSync(w.path("password.txt"), "password-of-the-database\n");
   w.extra = `alerts:
-  ways: [{ kind: slack, name: chat, url: env:HOOK }]
+  deadMansSwitches: [{ name: ping, url: env:HOOK }]
 mail: { host: mail.example.com, from: sync@example.com, user: sync, password: file:password.txt }
 `;
   w.write();
