@@ -22,7 +22,6 @@ import { register as acceptPlatform } from "./commands/accept-platform.ts";
 import { register as plan } from "./commands/plan.ts";
 import { register as quarantine } from "./commands/quarantine.ts";
 import { register as rebuild } from "./commands/rebuild.ts";
-import { register as remap } from "./commands/remap.ts";
 import { register as report } from "./commands/report.ts";
 import { register as resolve } from "./commands/resolve.ts";
 import { register as resync } from "./commands/resync.ts";
@@ -60,7 +59,6 @@ const commands: readonly Register[] = [
   runs,
   explain,
   quarantine,
-  remap,
   settle,
   approve,
   resolve,
