@@ -86,12 +86,12 @@ export async function main(argv: readonly string[], environment: Environment, st
   const trace = environment["CRM_SYNC_TRACE"] === "1";
   const output = createOutput(process.stdout, process.stderr, () => performance.now(), { trace });
   const stop = new AbortController();
-  const signals = listenForSignals(stop, output);
+  const endSignals = listenForSignals(stop, output);
   outliveReaders();
   try {
-    return await carryOut(argv, { environment, output, signal: stop.signal, startWeb, onHangUp: signals.onHangUp });
+    return await carryOut(argv, { environment, output, signal: stop.signal, startWeb });
   } finally {
-    signals.end();
+    endSignals();
   }
 }
 
