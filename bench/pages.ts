@@ -9,7 +9,6 @@ import type { Measuring } from "./measuring.ts";
 import { eachProgram } from "./measuring.ts";
 import { exportPath, lanes, programPass } from "./passage.ts";
 import type { Program } from "./program.ts";
-import { crmSync } from "./program.ts";
 import { ask, makeLedger, pages, serve } from "./served-pages.ts";
 
 /** Pages of a large ledger, each beside a bare query of the rows that it shows. Milliseconds; megabytes. */
@@ -78,23 +77,22 @@ export async function measurePages(measuring: Measuring, customers: number, roun
   });
 }
 
-/** Seconds of a first run; `watched`: a dashboard beside it is asked for Today each second. */
+/** Seconds of a first run beside a daemon; `watched`: its page Today is asked for each second. */
 async function runSeconds(program: Program, work: string, watched: boolean): Promise<number> {
   const directory = join(work, "run");
   const csv = exportPath(work, runRecords);
   writeCustomers(csv, runRecords);
   mkdirSync(directory, { recursive: true });
   const configuration = writeConfiguration(directory, { baseUrl: "http://127.0.0.1:9", lanes, source: dirname(csv) });
-  await crmSync(program, configuration, ["migrate"], z.unknown());
-  const pages = watched ? await serve(program, configuration, "dashboard") : undefined;
+  const served = await serve(program, configuration);
   const looking = setInterval(() => {
-    if (pages !== undefined) void ask(`${pages.url}/today`).catch(() => {});
+    if (watched) void ask(`${served.url}/today`).catch(() => {});
   }, 1_000);
   try {
     return (await programPass(program, "customers", { csv, records: runRecords, directory })).wallSeconds;
   } finally {
     clearInterval(looking);
-    pages?.child.kill("SIGTERM");
+    served.child.kill("SIGTERM");
     rmSync(directory, { recursive: true, force: true });
   }
 }

@@ -68,14 +68,9 @@ export async function makeLedger(
   return writeBooksConfiguration(directory);
 }
 
-/** A program that shows its pages; `serve` with a service that never answers, or `dashboard` beside a daemon. */
-export async function serve(
-  program: Program,
-  configuration: string,
-  command: "serve" | "dashboard" = "serve",
-): Promise<{ child: ChildProcess; url: string }> {
-  const sandbox = command === "serve" ? ["--sandbox=http://127.0.0.1:9"] : [];
-  const words = ["--config", configuration, ...sandbox, command];
+/** A daemon that shows its pages, with services that never answer. */
+export async function serve(program: Program, configuration: string): Promise<{ child: ChildProcess; url: string }> {
+  const words = ["--config", configuration, "--sandbox=http://127.0.0.1:9", "serve"];
   const child = spawn(process.execPath, [...program.nodeOptions, program.script, ...words], {
     stdio: ["ignore", "ignore", "pipe"],
     env: { ...process.env, ...program.environment, ...environment, CRM_SYNC__serve__port: "0" },
@@ -84,7 +79,7 @@ export async function serve(
   const url = await new Promise<string>((resolve, reject) => {
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       said += text;
-      const found = /(?:health|pages are) at (\S+)\/(?:healthz|today)/u.exec(said)?.[1];
+      const found = /health at (\S+)\/healthz/u.exec(said)?.[1];
       if (found !== undefined) resolve(found);
     });
     child.once("exit", () => reject(new Error(`the program ended before it served: ${said}`)));

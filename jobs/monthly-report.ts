@@ -13,7 +13,6 @@ export const monthlyReport: Job = {
     { kind: "reconciliation", format: "csv", by: "happened" },
     { kind: "corrections", format: "csv", by: "happened" },
     { kind: "exceptions", format: "csv", by: "happened" },
-    { kind: "activity", format: "csv", by: "happened" },
     { kind: "run", format: "csv", by: "happened" },
   ],
 };

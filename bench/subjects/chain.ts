@@ -37,7 +37,7 @@ const entries = Number(text(values["entries"], "entries"));
 const rounds = Number(text(values["rounds"], "rounds"));
 
 const ids = createIds(() => systemClock.now(), systemRandomness);
-const database = await openDatabase(path);
+const database = openDatabase(path);
 const log = new AuditLog(database, systemRandomness);
 const appendMany = database.transaction((from: number, to: number) => {
   for (let index = from; index < to; index += 1) {

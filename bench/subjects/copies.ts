@@ -46,7 +46,7 @@ const given = [
 /** Tables whose rows are made by triggers or by the audit log, or which the new ledger has of its own. */
 const own = /^(?:sqlite_|kysely_|audit|meta$|tally$|record_tally$)/u;
 
-const database = await openDatabase(text(values.path, "path"));
+const database = openDatabase(text(values.path, "path"));
 database.pragma("synchronous = off");
 database.pragma("cache_size = -200000");
 database.prepare("attach ? as template").run(text(values.template, "template"));

@@ -22,7 +22,7 @@ const lanes = Number(text(values["lanes"], "lanes"));
 
 async function operationsPerSecond(name: string, groupSize: number, synchronous: "full" | "normal"): Promise<number> {
   const count = 6_000;
-  const database = await openDatabase(join(directory, `${name}.db`));
+  const database = openDatabase(join(directory, `${name}.db`));
   database.pragma(`synchronous = ${synchronous}`);
   const writer = new Writer(database, { groupSize });
   const work = journalWork(database);

@@ -21,7 +21,7 @@ const customers = Math.ceil(Number(text(values.rows, "rows")) / historyRows);
 /** In no month that a report is asked for, and not so long ago that retention would thin it. */
 const at = new Date(Date.now() - 100 * 86_400_000).toISOString();
 
-const database = await openDatabase(text(values.path, "path"));
+const database = openDatabase(text(values.path, "path"));
 database.pragma("synchronous = off");
 database.pragma("cache_size = -200000");
 const put = inserter(database);

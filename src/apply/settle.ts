@@ -7,7 +7,6 @@ import { refusedUnlessThere } from "../contract/refusals.ts";
 import type { Conclusion } from "../ledger/journal/journal.ts";
 import { journalEntry, refusedYetShown } from "../ledger/journal/journal-tables.ts";
 import type { JournalRow, OpenRow } from "../ledger/journal/journal-tables.ts";
-import type { AssumptionMet } from "../operation/assumptions-met.ts";
 import type { StateChange } from "../operation/state.ts";
 import type { Evidence } from "../operation/kind.ts";
 import { takenLater } from "../operation/order-call.ts";

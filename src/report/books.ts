@@ -58,7 +58,7 @@ const next: Record<Blocker["kind"], string> = {
   "source-unread": "run the job that reads it",
   run: "wait for it, or look at it: `crm-sync run show`",
   sum: "the statement of that name shows both figures; verify the record: `crm-sync audit verify`",
-  clock: "look at what these entries say: `crm-sync report activity`, `crm-sync audit export`",
+  clock: "look at what these entries say: `crm-sync audit export`",
   money: "correct the amount in the CRM, and run the job that reads it",
 };
 

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { runsOf } from "../support/asking.ts";
 import { world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
-import { operator, showing } from "../support/showing.ts";
+import { showing } from "../support/showing.ts";
 import { company } from "../support/world/crm.ts";
 
 async function ran(): Promise<World> {
@@ -16,7 +16,7 @@ it("the pages read the ledger that lies there now, also where another file was p
   const w = await ran();
   copyFileSync(w.path("ledger.db"), w.path("backup"));
   await w.run("run", "everything");
-  const pages = await showing(w, operator, "beside a daemon");
+  const pages = await showing(w);
   const listed = async (): Promise<string[]> =>
     [...(await pages.get("/runs")).text.matchAll(/href="\/run\/(run_\w+)"/gu)].map(([, id = ""]) => id);
   expect(await listed()).toHaveLength(2);
@@ -25,21 +25,16 @@ it("the pages read the ledger that lies there now, also where another file was p
   expect(await listed()).toHaveLength(1);
 });
 
-it(
-  "beside a daemon that shows none itself there are pages, of the machine itself alone",
-  { tags: "long" },
-  async () => {
-    const w = await ran();
-    w.extra = "serve: { pages: false }\n";
-    w.write();
-    expect((await (await showing(w, operator, "beside a daemon")).get("/today")).status).toBe(200);
-    expect((await (await showing(w)).get("/today")).status).toBe(404);
-  },
-);
+it("where the configuration says so, there are no pages", { tags: "long" }, async () => {
+  const w = await ran();
+  w.extra = "serve: { pages: false }\n";
+  w.write();
+  expect((await (await showing(w)).get("/today")).status).toBe(404);
+});
 
 it("what one page shows is of one state of the ledger, whatever is written while it is read", async () => {
   const w = await ran();
-  const { dashboard } = await showing(w, operator, "beside a daemon");
+  const { dashboard } = await showing(w);
   const [before, after] = await dashboard.read(async (inquiry) => {
     const one = await inquiry.runs({ limit: 9 });
     await w.run("run", "everything");

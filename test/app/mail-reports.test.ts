@@ -25,7 +25,7 @@ it("reports of a job are mailed as files of one message, and one that is not tak
   const [mail, ...others] = server.received;
   expect(others).toEqual([]);
   expect(mail?.to).toEqual(["RCPT TO:<finance@example.com>"]);
-  for (const name of ["orders-", "-metadata.json", ".licences.csv", "run-"]) expect(mail?.raw).toContain(name);
+  for (const name of ["orders-", ".licences.csv", "run-"]) expect(mail?.raw).toContain(name);
   expect(readdirSync(w.path("dropped")).filter((name) => name.endsWith(".html"))).toHaveLength(1);
   expect(readdirSync(join(w.path("dropped"), ".."))).toContain("dropped");
 

@@ -27,7 +27,7 @@ function withKey(place: BooksPlace, key: string | undefined): BooksPlace {
 /** The signed heads in what was printed, by the file that each stands in. */
 function headsIn(out: string): Map<string, { sequence: number; at: string }> {
   const found = readdirSync(out)
-    .filter((name) => name.endsWith(".json") && !name.endsWith("metadata.json"))
+    .filter((name) => name.endsWith(".json"))
     .map((name) => {
       const { header } = JSON.parse(readFileSync(join(out, name), "utf8"));
       const [note] = readNotes(header.auditHead.checkpoint ?? "");

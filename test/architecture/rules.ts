@@ -101,7 +101,7 @@ const clock: [RegExp, string][] = [
   [/\brandom(?:Bytes|UUID|UUIDv7|Int|FillSync)\b/u, "randomness"],
   [/\bprocess\.(?:env|hrtime|argv|cwd)\b/u, "process.env"],
 ];
-const sql = /^(?:better-sqlite3|kysely(?:\/.*)?|pg|mysql2(?:\/.*)?|tedious)$/u;
+const sql = /^(?:better-sqlite3|kysely(?:\/.*)?|pg|mysql2(?:\/.*)?)$/u;
 const sqlRooms = ["src/ledger/", "src/inquiry/", "src/sandbox/", "src/source/sql/", "migrations/"];
 const vagueNames = /(?:Manager|Helper|Util)s?(?![a-z])/u;
 const vagueFile = /(?:^|[-_.])(?:manager|helper|util)s?(?=[-_.]|$)/iu;

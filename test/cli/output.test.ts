@@ -79,7 +79,7 @@ it("every command that is asked for it gives JSON and nothing else on stdout", {
     ["audit verify", 0],
     ["audit head", 0],
     ["audit export", 0],
-    ["migrate", 0],
+    ["accept-platform", 0],
     ["run nothing", 64],
   ];
   for (const [words, code] of commands) {

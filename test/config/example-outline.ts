@@ -72,13 +72,13 @@ export function sameSetting(key: string): string | undefined {
   const name = key
     .replaceAll(/<\w+>|\[\]/g, "")
     .replace(/^(sources|jobs)\.[^.]+/, "$1.*")
-    .replace(/\.(tables|details|userTokens|take|accounts|auth\.secrets)\.[^.]+/, ".$1.*")
+    .replace(/\.(tables|details|userTokens|take|auth\.secrets)\.[^.]+/, ".$1.*")
     .replace(/\.streams\.(?:customers|orders|staff)\b/, ".streams.*")
     // Lists of details, and those that a chain begins with, have the settings of a list.
     .replace(/\.streams\.\*\.(?:details\.\*|each\.of)\.(?!rowKey|required)/, ".streams.*.")
     // So have look-up tables that are lists.
     .replace(
-      /\.tables\.\*\.(?=(?:url|method|query|headers|body\w*|parametersIn|total\w*|countHeader|nothing|single|answer|xml|errors|job|paging|maxPages)\b)/,
+      /\.tables\.\*\.(?=(?:url|method|query|headers|body\w*|parametersIn|total\w*|countHeader|nothing|single|answer|xml|errors|paging|maxPages)\b)/,
       ".streams.*.",
     );
   if (

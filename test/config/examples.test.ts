@@ -130,7 +130,7 @@ describe("config/production.example.yaml", () => {
   it("shows no setting that there is not", () => {
     const names = new Set(rows.map(({ key }) => sameSetting(key)));
     const own =
-      /^(?:(?:sources|jobs)\.\*(?:\.streams\.\*|\.(?:tables|details)\.\*|\.streams\.\*\.details\.\*|\.auth\.(?:take|secrets)\.\*|\.streams\.\*\.job\.take\.\*)?|\w+\.tokens\.userTokens\.\*|serve\.access\.accounts\.\*)$/;
+      /^(?:(?:sources|jobs)\.\*(?:\.streams\.\*|\.(?:tables|details)\.\*|\.streams\.\*\.details\.\*|\.auth\.(?:take|secrets)\.\*)?|\w+\.tokens\.userTokens\.\*)$/;
     const unknown = shown.flatMap(({ key, line }) => {
       const name = sameSetting(key);
       return name === undefined || names.has(name) || own.test(name) ? [] : `${line}: ${key}`;

@@ -90,13 +90,7 @@ describe("a person with a browser, while a run is on and its platform fails,", (
     const { w, url } = await serveWorld({ running: false });
     const anna = await Visitor.come(await openBrowser(path), url);
     const { page } = anna;
-    await anna.open("/login");
-    await anna.tabTo("name");
-    await page.keyboard.type("anna");
-    await anna.tabTo("password");
-    await page.keyboard.type("a password of some length");
-    await anna.enter();
-    expect(anna.path).toBe("/today");
+    await anna.signIn("anna");
 
     await anna.tabTo("Skip to the content");
     await page.keyboard.press("Enter");

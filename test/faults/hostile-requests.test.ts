@@ -10,21 +10,16 @@ import { canary } from "../support/world/crm.ts";
 import { HostileVisitor } from "./hostile-visitor.ts";
 
 /** Who asks: each role, and who may not see private values although they may see everything else. */
-const visitors: Readonly<Record<string, { person: Person | "whoever"; live: boolean; mayAsk: boolean }>> = {
+const visitors: Readonly<Record<string, { person: Person | "whoever"; mayAsk: boolean }>> = {
   "somebody of support who may not ask for private values": person("see", false),
   "somebody of support": person("see", true),
   "somebody of finance": person("report", false),
-  "an operator beside a daemon, where nothing may be written": {
-    ...person("decide", true),
-    live: false,
-    mayAsk: false,
-  },
-  "nobody who is signed in": { person: "whoever", live: true, mayAsk: false },
+  "nobody who is signed in": { person: "whoever", mayAsk: false },
   "an operator": person("decide", true),
 };
 
 function person(role: Person["role"], mayAsk: boolean) {
-  return { person: { ...operator, role, mayAskForPrivate: mayAsk }, live: true, mayAsk };
+  return { person: { ...operator, role, mayAskForPrivate: mayAsk }, mayAsk };
 }
 
 const seed = Number(process.env["SEED"] ?? 1);
@@ -67,8 +62,8 @@ describe("hostile requests to the pages", () => {
       const w = await hostileWorld();
       const share = Math.ceil(sizes.requests / Object.keys(visitors).length);
       const wrong: string[] = [];
-      for (const [who, { person: asking, live, mayAsk }] of Object.entries(visitors)) {
-        const visitor = await HostileVisitor.come(w, { person: asking, live, mayAsk, seed });
+      for (const [who, { person: asking, mayAsk }] of Object.entries(visitors)) {
+        const visitor = await HostileVisitor.come(w, { person: asking, mayAsk, seed });
         wrong.push(...(await visitor.ask(share)).map((what) => `${who}: ${what}`));
         await visitor.leave();
         expect(visitor.pagesSeen, who).toBeGreaterThan(0);

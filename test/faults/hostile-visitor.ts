@@ -146,9 +146,9 @@ export class HostileVisitor {
 
   static async come(
     w: World,
-    options: { person: Person | "whoever"; live: boolean; mayAsk: boolean; seed: number },
+    options: { person: Person | "whoever"; mayAsk: boolean; seed: number },
   ): Promise<HostileVisitor> {
-    return new HostileVisitor(w, await servePages(w.place, options.person, options.live), options);
+    return new HostileVisitor(w, await servePages(w.place, options.person), options);
   }
 
   async leave(): Promise<void> {

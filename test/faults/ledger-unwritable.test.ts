@@ -1,14 +1,12 @@
 /** @module-tag long */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, statfsSync } from "node:fs";
-import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { exitCodes } from "../../src/base/errors.ts";
 import { Cells } from "../support/cells.ts";
 import type { Cell } from "../support/cells.ts";
 import type { Parsed } from "../support/cli.ts";
-import { dumpOf, dumpsDiffer } from "../support/ledger-bytes.ts";
 import { startCrmSync } from "../support/process.ts";
 import { goodRunOf } from "../support/program.ts";
 import type { Ended } from "../support/program.ts";
@@ -177,21 +175,6 @@ describe("a ledger that another program has locked since a call was on its way",
         expect(codeOf(ended, exitCodes.ledgerRefused)).toBe("ledger.busy");
         // The asset numbers and the order.
         expect(cell.sandbox.counts().writingCalls - writingCalls).toBeLessThanOrEqual(3);
-        await goesOn(cell);
-      },
-    );
-  });
-});
-
-describe("a migration that is killed in the middle", () => {
-  it("leaves a ledger that was in use as it was", async () => {
-    await inWorld(
-      () => {},
-      async (cell) => {
-        const before = dumpOf(cell.ledger);
-        const script = join(import.meta.dirname, "killed-migration.ts");
-        expect(spawnSync(process.execPath, [script, cell.ledger]).signal).toBe("SIGKILL");
-        expect(dumpsDiffer(before, dumpOf(cell.ledger))).toEqual([]);
         await goesOn(cell);
       },
     );

@@ -213,7 +213,7 @@ async function meets(situation: Situation, read: Read, met: Met): Promise<void> 
     const { sandbox } = cell;
     const fault = (): Fault => (typeof met.fault === "function" ? met.fault(cell.clock.now()) : met.fault);
     const run = async (): Promise<number> => {
-      const options = { ...(situation.job === undefined ? {} : { job: situation.job }) };
+      const options = situation.job === undefined ? {} : { job: situation.job };
       const ended = await cell.run({ ...options, environment: met.environment ?? {} });
       if (situation.job !== "verify") expect(runResultOf(ended).balance.adds).toBe(true);
       return ended.exitCode ?? -1;

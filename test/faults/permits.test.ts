@@ -48,7 +48,7 @@ describe("calls for which there are more customers than permits", () => {
       for (const { reached } of held) await reached;
       expect(await open(cell)).toEqual(["E5 sending", "E5 sending", "M1 sending", "M1 sending"]);
       expect([cell.calls("E5"), cell.calls("M1")]).toEqual([callsAtOnce, callsAtOnce]);
-      for (const { goOn } of held) goOn();
+      for (const stop of held) stop.goOn();
       goodRunOf(await running);
       const half = customers / 2;
       const wished = { enterprises: customers, orders: half, products: half, addedStaff: half, assignments: 0 };

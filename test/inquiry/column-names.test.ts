@@ -149,10 +149,10 @@ const anyNamespace = [
 ];
 
 async function everyQuery(): Promise<{ text: string; queries: Query[] }[]> {
-  const { texts, migrating } = await everyStatement();
+  const texts = await everyStatement();
   const columns = columnsIn(sqlite((await openLedger()).path));
   return texts
-    .filter((text) => !migrating.has(text) && /^(?:select|update|insert|delete|with)\b/iu.test(text))
+    .filter((text) => /^(?:select|update|insert|delete|with)\b/iu.test(text))
     .map((text) => ({ text, queries: queriesOf(text, columns).flatMap(withInner) }));
 }
 

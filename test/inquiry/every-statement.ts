@@ -5,7 +5,6 @@ import { openInquiry } from "../../src/inquiry/inquiry.ts";
 import type { Inquiry } from "../../src/inquiry/inquiry.ts";
 import { copyWhileWritten, ledgerFacts, requireIntact } from "../../src/ledger/database/backup.ts";
 import { copyLedger } from "../../src/ledger/database/copy.ts";
-import { openDatabase } from "../../src/ledger/database/database.ts";
 import { statements } from "../../src/ledger/database/statements.ts";
 import type { OrderPriced } from "../../src/operation/state/order-steps.ts";
 import { update } from "../ledger/opened.ts";
@@ -110,13 +109,9 @@ async function closing(world: LedgerWorld): Promise<void> {
   await ledger.books.reopen(october.label, whose);
 }
 
-/**
- * Every statement that the ledger, the inquiry and the copying of a ledger prepare, each on one line, and those of the
- * migrations.
- */
-export async function everyStatement(): Promise<{ texts: string[]; migrating: ReadonlySet<string> }> {
+/** Every statement that the ledger, the inquiry and the copying of a ledger prepare, each on one line. */
+export async function everyStatement(): Promise<string[]> {
   const prepared = new Set<string>();
-  const migrating = new Set<string>();
   // oxlint-disable-next-line typescript/unbound-method -- it is called with the database that was asked
   const { prepare } = Database.prototype;
   const spy = vi.spyOn(Database.prototype, "prepare").mockImplementation(function (this: Database.Database, sql) {
@@ -128,9 +123,6 @@ export async function everyStatement(): Promise<{ texts: string[]; migrating: Re
   const used = vi.spyOn(statements, "onUse").mockImplementation((makers) => ({ ...onUse(makers) }));
   onTestFinished(() => used.mockRestore());
 
-  (await openDatabase(join(newFolder(), "ledger.db"), { migrate: true })).close();
-  for (const text of prepared) migrating.add(flat(text));
-  prepared.clear();
   const { world } = await agreedWorld({ isNew: true });
   const { ledger } = world;
   ledger.runs.takeLock();
@@ -143,9 +135,7 @@ export async function everyStatement(): Promise<{ texts: string[]; migrating: Re
   await ledger.audit.headKept("p", 1);
   await ledger.audit.headNotKept("p", "why");
   await ledger.audit.onlyPlaces([]);
-  for (const verdict of ["confirmed", "contradicted"] as const)
-    await ledger.assumptions.met([{ row: "A12", verdict, evidence: "e" }]);
-  await ledger.assumptions.flush();
+  await ledger.assumptions.met([{ row: "A12", evidence: "e" }]);
   expect(ledger.assumptions.contradictions.size).toBe(1);
   await ledger.assumptions.accept("A12", { by: "b", reason: "r" });
   await ledger.assumptions.wholeList("none");
@@ -185,5 +175,5 @@ export async function everyStatement(): Promise<{ texts: string[]; migrating: Re
   ledgerFacts(copy);
   spy.mockRestore();
 
-  return { texts: [...prepared].map(flat), migrating };
+  return [...prepared].map(flat);
 }

@@ -2,40 +2,12 @@ import { expect, it } from "vitest";
 import type { AssumptionMet } from "../../src/operation/assumptions-met.ts";
 import { openLedger, rowsOf } from "../support/world/start.ts";
 
-const confirmed: AssumptionMet = { row: "A12", verdict: "confirmed", evidence: "E5 was accepted" };
-const against = (about?: string): AssumptionMet => ({
-  row: "A12",
-  verdict: "contradicted",
-  evidence: `13004 for ${about ?? "all"}`,
-  about,
-});
+const against = (about?: string): AssumptionMet => ({ row: "A12", evidence: `13004 for ${about ?? "all"}`, about });
 
-const kept = (path: string): unknown[] =>
-  rowsOf(path, "select row, verdict, count, evidence, accepted_at is not null as accepted from assumption_met");
 const audited = (path: string): string[] =>
   rowsOf<{ kind: string }>(path, "select kind from audit where kind like 'assumption%' order by sequence").map(
     (row) => row.kind,
   );
-
-it("what confirms is summed and written once, what contradicts at once", async () => {
-  const { ledger, path } = await openLedger();
-  await ledger.assumptions.met([confirmed, confirmed]);
-  expect(kept(path)).toEqual([]);
-  await ledger.assumptions.met([against()]);
-  expect(kept(path)).toMatchObject([{ row: "A12", verdict: "contradicted", count: 1 }]);
-  await ledger.assumptions.met([confirmed]);
-  await ledger.assumptions.flush();
-  await ledger.assumptions.flush();
-  await ledger.assumptions.met([confirmed]);
-  await ledger.assumptions.flush();
-  expect(kept(path)).toContainEqual({
-    row: "A12",
-    verdict: "confirmed",
-    count: 4,
-    evidence: "E5 was accepted",
-    accepted: 0,
-  });
-});
 
 it("a contradiction is about the parts that were met, until one is about the whole row", async () => {
   const { ledger, path } = await openLedger();

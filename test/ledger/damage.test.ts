@@ -13,25 +13,19 @@ import {
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import type { Kysely } from "kysely";
-import type { Migration } from "kysely/migration";
-import { sql } from "kysely";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { sha256 } from "../../src/base/canonical-json.ts";
 import { readKeptHeads } from "../../src/ledger/audit/audit-heads.ts";
-import {
-  appliedMigrations,
-  knownMigrations,
-  migrate,
-  openDatabase,
-  openReadOnly,
-} from "../../src/ledger/database/database.ts";
-import * as first from "../../migrations/0001_ledger.ts";
-import * as second from "../../migrations/0002_services_left.ts";
+import { openReadOnly } from "../../src/ledger/database/database.ts";
 import { count, doneWith, intend, problemOf, update } from "./opened.ts";
 import { folder, openLedger, sqlite } from "../support/world/start.ts";
 
-const schemaFile = join(import.meta.dirname, "schema.sql");
+/** A ledger as a program leaves it that ended before it had made the tables. */
+function begunLedger(): string {
+  const path = join(folder(), "ledger.db");
+  sqlite(path).pragma("application_id = 1129467219");
+  return path;
+}
 
 /** A closed ledger with `operations` concluded operations and one run, all of it in the main file. */
 async function closedLedger(operations = 3): Promise<string> {
@@ -125,9 +119,7 @@ describe("a file that is not a usable ledger is refused by name, and not touched
   it("refuses a ledger that lacks a table, before anything is read or sent", { tags: "long" }, async () => {
     const path = await closedLedger();
     const names = sqlite(path)
-      .prepare<[], string>(
-        "select name from sqlite_schema where type = 'table' and name not like 'kysely%' and name <> 'plan'",
-      )
+      .prepare<[], string>("select name from sqlite_schema where type = 'table' and name <> 'plan'")
       .pluck()
       .all();
     const taken: string[] = [];
@@ -138,7 +130,7 @@ describe("a file that is not a usable ledger is refused by name, and not touched
       database.pragma("legacy_alter_table = on");
       database.exec(`alter table ${name} rename to ${name}_x`);
       database.close();
-      const outcome = await Promise.allSettled([openLedger({ path: copy, migrate: false })]);
+      const outcome = await Promise.allSettled([openLedger({ path: copy })]);
       if (!JSON.stringify(outcome).includes('"ledger.damaged"')) taken.push(name);
     }
     expect(taken).toEqual([]);
@@ -255,12 +247,8 @@ describe("a ledger that cannot be written", () => {
     other.exec("begin immediate");
     const { ledger } = await openLedger({ path, busyTimeoutMs: 50 });
     expect(await problemOf(() => ledger.runs.takeLock())).toMatchObject({ code: "ledger.busy", exitCode: 65 });
-    const empty = join(folder(), "ledger.db");
-    (await openDatabase(empty, { migrate: false })).close();
-    const maker = sqlite(empty);
-    // As a program leaves it that ended right before its first migration.
-    maker.pragma("application_id = 1129467219");
-    maker.exec("begin immediate");
+    const empty = begunLedger();
+    sqlite(empty).exec("begin immediate");
     const problem = await problemOf(() => openLedger({ path: empty, busyTimeoutMs: 50 }));
     expect(problem).toMatchObject({ code: "ledger.busy", exitCode: 65 });
   });
@@ -313,76 +301,25 @@ describe("a ledger that cannot be written", () => {
   });
 });
 
-describe("migrations", () => {
-  const broken: Migration = {
-    async up(db: Kysely<unknown>): Promise<void> {
-      await sql`create table half (value integer)`.execute(db);
-      await sql`insert into half values (1)`.execute(db);
-      await sql`alter table run add column half text`.execute(db);
-      throw new Error("the second half does not work");
-    },
-  };
-  const provide = (migrations: Record<string, Migration>) => ({ getMigrations: async () => migrations });
-
-  function schemaOf(path: string): string {
-    const rows = sqlite(path, { readonly: true })
-      .prepare<[], { sql: string }>("select sql from sqlite_schema where sql is not null order by type desc, name")
-      .all();
-    return `${rows.map((row) => `${row.sql.replaceAll(/\s+/gu, " ")};`).join("\n")}\n`;
-  }
-
-  it("make the schema that is committed beside this test", async () => {
-    const { path } = await openLedger();
-    const schema = schemaOf(path);
-    if (process.env["UPDATE_SCHEMA"] === "1") writeFileSync(schemaFile, schema);
-    expect(schema, "UPDATE_SCHEMA=1 writes the file anew").toBe(readFileSync(schemaFile, "utf8"));
-  });
-
-  it("that fail in the middle leave the ledger as it was, rows included", async () => {
-    const path = await closedLedger();
-    const before = schemaOf(path);
-    const database = await openDatabase(path, { migrate: false });
-    const problem = await problemOf(() =>
-      migrate(database, path, provide({ "0001_ledger": first, "0002_services_left": second, "0003_broken": broken })),
-    );
-    expect(problem).toMatchObject({ code: "ledger.migration-failed", exitCode: 65 });
-    expect(appliedMigrations(database)).toEqual(knownMigrations);
-    database.close();
-    expect(schemaOf(path)).toBe(before);
-    expect(count(path, "operation")).toBe(3);
-    await openLedger({ path });
-  });
-
-  it("that fail on a new ledger leave an empty one, which the right program completes", { tags: "long" }, async () => {
-    const path = join(folder(), "ledger.db");
-    const database = await openDatabase(path, { migrate: false });
-    await problemOf(() => migrate(database, path, provide({ "0001_ledger": broken })));
-    database.close();
-    const { ledger } = await openLedger({ path });
-    expect(ledger.identity.migrations()).toEqual(knownMigrations);
-  });
-
-  it("that a newer program made are refused, and nothing is written", async () => {
+describe("a ledger", () => {
+  it("of another version is refused, and nothing is written", async () => {
     const path = await closedLedger();
     const database = sqlite(path);
-    database.exec("insert into kysely_migration (name, timestamp) values ('9999_later', '2027-01-01T00:00:00.000Z')");
+    database.pragma("user_version = 9999");
     database.close();
     const before = sha256(readFileSync(path, "latin1"));
     const problem = await refusalOf(path);
-    expect(problem).toMatchObject({ code: "ledger.newer", exitCode: 65 });
-    expect(problem.message).toContain("9999_later");
+    expect(problem).toMatchObject({ code: "ledger.unknown-version", exitCode: 65 });
+    expect(problem.message).toContain("9999");
     expect(sha256(readFileSync(path, "latin1"))).toBe(before);
   });
 
-  it("are asked for where the program only reads", async () => {
-    const path = join(folder(), "ledger.db");
-    (await openDatabase(path, { migrate: false })).close();
-    expect(await problemOf(() => openReadOnly(path))).toMatchObject({
-      exitCode: 65,
-    });
-    expect(await problemOf(() => openReadOnly(`${path}.none`))).toMatchObject({
-      code: "ledger.missing",
-    });
+  it("whose making broke off cannot be read, and the next program that writes makes the rest", async () => {
+    const path = begunLedger();
+    expect(await problemOf(() => openReadOnly(path))).toMatchObject({ code: "ledger.unknown-version", exitCode: 65 });
+    expect(await problemOf(() => openReadOnly(`${path}.none`))).toMatchObject({ code: "ledger.missing" });
+    const { ledger } = await openLedger({ path });
+    await intend(ledger, update("1"));
   });
 });
 

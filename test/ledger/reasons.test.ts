@@ -45,7 +45,7 @@ it(
       await expect(ledger.state.record(key("C1"), [], byHand)).rejects.toMatchObject({ code: "reason.names" });
       // Of the whole ledger.
       await expect(
-        ledger.books.signOff("2026-09", [{ id: "sum:bridge", facts: "f" }], { by: "anna", reason }),
+        ledger.books.signOff("2026-09", [{ id: "sum:entitlements", facts: "f" }], { by: "anna", reason }),
       ).rejects.toMatchObject({ code: "reason.names", message: expect.not.stringContaining("crm/C1") });
     }
     expect(
@@ -58,7 +58,7 @@ it(
 it("a reason with words of another customer, or with a name that is a word of every day, is taken", async () => {
   const { ledger } = await world();
   const known = { by: "anna", reason: "known, C2 was asked" };
-  await ledger.books.signOff("2026-09", [{ id: "sum:bridge", facts: "f" }], known);
+  await ledger.books.signOff("2026-09", [{ id: "sum:entitlements", facts: "f" }], known);
   await ledger.books.signOff("2026-09", [{ id: "money:crm/O1", facts: "f" }], known);
   expect([...ledger.audit.rows()].filter(({ kind }) => kind === "signed-off")).toHaveLength(2);
 });
@@ -66,13 +66,13 @@ it("a reason with words of another customer, or with a name that is a word of ev
 it("who decides may be a person whom the CRM knows where it is about nobody, and not where it is about that person", async () => {
   const { ledger } = await world();
   const decided = { by: "anna.lee", reason: "known" };
-  await ledger.books.signOff("2026-09", [{ id: "sum:bridge", facts: "f" }], decided);
+  await ledger.books.signOff("2026-09", [{ id: "sum:entitlements", facts: "f" }], decided);
   await ledger.books.signOff("2026-09", [{ id: "source:hr", facts: "f" }], decided);
   const own = ledger.books.signOff("2026-09", [{ id: "money:crm/O1", facts: "f" }], decided);
   await expect(own).rejects.toMatchObject({ code: "reason.names" });
   const signed = [...ledger.audit.rows()].filter(({ kind }) => kind === "signed-off");
   expect(signed.map(({ body }) => JSON.parse(body))).toMatchObject([
-    { blocker: "sum:bridge" },
+    { blocker: "sum:entitlements" },
     { blocker: "source:hr" },
   ]);
 });
@@ -109,9 +109,9 @@ describe("a reason about a row in quarantine that was never usable", () => {
       [{ id: row.id }, "heike böhm will call back"],
       [{ id: `quarantined:${ofNobody}` }, "Jörg Ahrens was asked"],
       [{ id: `quarantined:${ofNobody}` }, "wrote to Am Deich 5"],
-      [{ id: "sum:bridge" }, "Heike Böhm will call back"],
-      [{ id: "sum:bridge" }, "0171 5550199 said so"],
-      [{ id: "sum:bridge" }, "asked in Lindenallee 101"],
+      [{ id: "sum:entitlements" }, "Heike Böhm will call back"],
+      [{ id: "sum:entitlements" }, "0171 5550199 said so"],
+      [{ id: "sum:entitlements" }, "asked in Lindenallee 101"],
     ] as const)
       await expect.soft(signed(blocker, reason), reason).rejects.toMatchObject({ code: "reason.names", exitCode: 64 });
     await expect(signed(row, "will call back", "Heike Böhm")).rejects.toMatchObject({
@@ -127,7 +127,7 @@ describe("a reason about a row in quarantine that was never usable", () => {
     const known = { by: "anna", reason: "S-1704 of CUSTOMER-9: 5.94 EUR, left out until 2026-11-01" };
     const row = { id: `quarantined:${ofCustomer}`, customer: "crm/CUSTOMER-9", facts: "f" };
     await made.ledger.books.signOff("2026-09", [row], known);
-    await made.ledger.books.signOff("2026-09", [{ id: "sum:bridge", facts: "f" }], known);
+    await made.ledger.books.signOff("2026-09", [{ id: "sum:entitlements", facts: "f" }], known);
     expect([...made.ledger.audit.rows()].filter(({ kind }) => kind === "signed-off")).toHaveLength(2);
   });
 });

@@ -204,7 +204,7 @@ describe("the one writer", () => {
 
 describe("a ledger", () => {
   it("reads the durability back that it asked for", async () => {
-    const database = await openDatabase(join(folder(), "ledger.db"), { migrate: true });
+    const database = openDatabase(join(folder(), "ledger.db"));
     onTestFinished(() => {
       database.close();
     });

@@ -111,7 +111,6 @@ describe("the unit for systemd", () => {
     const w = await world({ records: company(1, 1) });
     w.extra = everyMinute;
     w.write();
-    await w.run("migrate");
     w.tamper(
       "insert into last_fire_time (job, fire_time, fired_at) values ('everything', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')",
     );

@@ -46,7 +46,7 @@ export class Backup {
     }
     rmSync(`${this.#path}-shm`, { force: true });
     try {
-      (await openDatabase(this.#path, { migrate: true })).close();
+      openDatabase(this.#path).close();
       return undefined;
     } catch (error) {
       if (error instanceof Problem) return error.code;

@@ -73,7 +73,7 @@ export function simulationFolder(): { path: string; remove: () => void } {
 /** Makes the empty ledger that every seed begins with a copy of. */
 export async function emptyLedger(folder: string): Promise<string> {
   const path = join(folder, "empty.db");
-  if (!existsSync(path)) (await openDatabase(path, { migrate: true })).close();
+  if (!existsSync(path)) openDatabase(path).close();
   return path;
 }
 

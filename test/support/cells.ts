@@ -307,7 +307,10 @@ async function ask(cell: Cell, words: NonNullable<Change["asks"]>): Promise<void
   await reading.reached;
   const asked = await cell.carryOut(
     ...words((instance) => numberOf(cell, instance)),
-    ...["--reason", "a test", "--by", "tester"],
+    "--reason",
+    "a test",
+    "--by",
+    "tester",
   );
   reading.goOn();
   await verifying;

@@ -71,7 +71,7 @@ export function clockAt(start: number): Clock & { move(ms: number, monotonic?: n
 export async function guarded(
   w: World,
   settings: JsonObject = {},
-  { clock, log = [], isLive = true }: { clock?: Clock; log?: string[]; isLive?: boolean } = {},
+  { clock, log = [] }: { clock?: Clock; log?: string[] } = {},
 ): Promise<Guarded> {
   const write = (values: JsonObject): void => {
     w.extra = stringify({ serve: values, log: { level: "info" } }).replace(/^log:[^]*/mu, "");
@@ -82,11 +82,7 @@ export async function guarded(
   const face = { log: undefined, wholeLog: { write: (line: string) => void log.push(line) }, progress: () => {} };
   let current = await Application.open({ config, sandbox }, environmentAt(w.place), face);
   const ended = new AbortController();
-  const dashboard = createDashboard({
-    application: () => current,
-    live: isLive ? {} : undefined,
-    signal: ended.signal,
-  });
+  const dashboard = createDashboard({ application: () => current, live: {}, signal: ended.signal });
   const access = new Access(
     clock === undefined ? dashboard : Object.defineProperty(dashboard, "clock", { value: clock }),
   );

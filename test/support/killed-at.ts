@@ -2,10 +2,8 @@ import { join } from "node:path";
 import { expect, vi } from "vitest";
 import type { EndpointId } from "../../src/contract/endpoints.ts";
 import type { Cell } from "./cells.ts";
-import type { Parsed, World } from "./cli.ts";
-import { auditIsWhole } from "./full-check.ts";
+import type { Parsed } from "./cli.ts";
 import type { KillPoint } from "./kill-points-names.ts";
-import { LedgerView } from "./ledger-view.ts";
 import { startCrmSync } from "./process.ts";
 import type { Ended } from "./program.ts";
 
@@ -77,15 +75,4 @@ export async function killAtStep(cell: Cell, step: number | undefined, ...words:
   cell.output.push(ended.stdout, ended.stderr);
   cell.followsTheMachine();
   return ended;
-}
-
-/** The audit chain is whole, and nothing stands on the platform twice. */
-export function expectWhole(w: Pick<World, "path" | "sandbox">): void {
-  const view = new LedgerView(w.path("ledger.db"));
-  try {
-    expect(auditIsWhole(view, w.path("ledger.db"))).toEqual([]);
-  } finally {
-    view.close();
-  }
-  expect(w.sandbox.duplicates()).toEqual({ enterprises: [], orders: [], products: [], staff: [] });
 }

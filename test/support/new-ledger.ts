@@ -17,7 +17,7 @@ declare module "vitest" {
 export default async function setup(project: TestProject): Promise<() => void> {
   const folder = mkdtempSync(join(tmpdir(), "crm-sync-new-ledger-"));
   const path = join(folder, "ledger.db");
-  (await openDatabase(path, { migrate: true })).close();
+  openDatabase(path).close();
   const database = new Database(path);
   database.prepare("insert into meta (key, value) values ('seal-salt', ?)").run("00".repeat(16));
   database.pragma("wal_checkpoint(truncate)");

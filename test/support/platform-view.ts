@@ -36,12 +36,6 @@ const state = z.looseObject({
   orders: z.record(z.string(), orderState),
   deletions: z.record(z.string(), deletionState),
 });
-const counts = z.object({
-  calls: z.record(z.string(), z.int()),
-  writingCalls: z.int(),
-  effects: z.record(z.string(), z.int()),
-  faulted: z.int(),
-});
 const duplicates = z.strictObject({
   enterprises: z.array(z.unknown()),
   orders: z.array(z.unknown()),
@@ -51,7 +45,6 @@ const duplicates = z.strictObject({
 const batches = z.object({ bodies: z.array(z.object({ body: z.string() })) });
 
 export type PlatformState = z.infer<typeof state>;
-export type PlatformCounts = z.infer<typeof counts>;
 export type PlatformDuplicates = z.infer<typeof duplicates>;
 
 async function getJson(url: string, headers: Record<string, string> = {}): Promise<unknown> {
@@ -63,10 +56,6 @@ async function getJson(url: string, headers: Record<string, string> = {}): Promi
 
 export async function readState(sandbox: string): Promise<PlatformState> {
   return state.parse(await getJson(`${sandbox}/_sandbox/state`));
-}
-
-export async function readCounts(sandbox: string): Promise<PlatformCounts> {
-  return counts.parse(await getJson(`${sandbox}/_sandbox/counts`));
 }
 
 export async function readDuplicates(sandbox: string): Promise<PlatformDuplicates> {

@@ -2,7 +2,6 @@ import type { MiddlewareHandler } from "hono";
 import { onTestFinished } from "vitest";
 import { Application } from "../../src/app/application.ts";
 import { createDashboard } from "../../src/app/dashboard.ts";
-import type { Dashboard } from "../../src/app/dashboard.ts";
 import type { Person } from "../../src/web/access/person.ts";
 import { dashboardRoutes } from "../../src/web/dashboard.ts";
 import type { WebEnvironment } from "../../src/web/page.ts";
@@ -20,18 +19,14 @@ export interface ServedPages {
   close(): Promise<void>;
 }
 
-/**
- * Serves the pages to somebody who is signed in already, or to `whoever` comes as the configuration says. `live`: in
- * the process of a daemon, which may write; else beside one.
- */
-export async function servePages(place: Place, asking: Person | "whoever", live: boolean): Promise<ServedPages> {
+/** Serves the pages to somebody who is signed in already, or to `whoever` comes as the configuration says. */
+export async function servePages(place: Place, asking: Person | "whoever"): Promise<ServedPages> {
   const logged: string[] = [];
   const face = { log: undefined, wholeLog: { write: (line: string) => void logged.push(line) }, progress: () => {} };
   const { config, sandbox } = place;
   const application = await Application.open({ config, sandbox }, environmentAt(place), face);
   const ended = new AbortController();
-  const daemon: Dashboard["live"] = live ? {} : undefined;
-  const dashboard = createDashboard({ application: () => application, live: daemon, signal: ended.signal });
+  const dashboard = createDashboard({ application: () => application, live: {}, signal: ended.signal });
   const { clock, logger } = application;
   const server = await startWebServer({
     settings: { host: "127.0.0.1", port: 0 },
@@ -59,7 +54,7 @@ export async function servePages(place: Place, asking: Person | "whoever", live:
   };
 }
 
-export const operator: Person = { name: "anna.lee", role: "decide", way: "account", mayAskForPrivate: true };
+export const operator: Person = { name: "anna.lee", role: "decide", way: "proxy", mayAskForPrivate: true };
 
 /** Whoever asks is this person, with a token that every form bears. */
 function as(person: Person): MiddlewareHandler<WebEnvironment> {

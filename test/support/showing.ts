@@ -28,20 +28,18 @@ export interface Shown {
   text: string;
 }
 
-export const operator: Person = { name: "anna.lee", role: "decide", way: "account", mayAskForPrivate: true };
+export const operator: Person = { name: "anna.lee", role: "decide", way: "proxy", mayAskForPrivate: true };
 
 /**
- * Serves the pages of a world to a person who is signed in already, on a free port, until the test ends. `live`: in the
- * process of a daemon, which may write; `beside a daemon`: beside one, which only reads.
+ * Serves the pages of a world to a person who is signed in already, on a free port, until the test ends.
  * `reader`: the program that reads what takes long.
  */
 export async function showing(
   w: World,
   person: Person = operator,
-  given: Dashboard["live"] | "beside a daemon" = quiet,
+  live: Dashboard["live"] = {},
   reader: () => readonly [string, ...string[]] = () => [process.execPath, bundled("main.cjs")],
 ): Promise<Showing> {
-  const live = given === "beside a daemon" ? undefined : given;
   const face = { log: undefined, wholeLog: { write: () => {} }, progress: () => {}, clock: w.clock };
   const { config, sandbox } = w.place;
   const application = await Application.open({ config, sandbox }, environmentAt(w.place), face);
@@ -93,9 +91,6 @@ export async function showing(
       await asked(server.url + path, new URLSearchParams({ csrf: "token", ...fields }).toString()),
   };
 }
-
-/** A daemon in which nothing goes on. */
-const quiet: NonNullable<Dashboard["live"]> = {};
 
 async function asked(url: string, form?: string): Promise<Shown> {
   const sent = { "content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin" };

@@ -1,5 +1,4 @@
 import type { JsonObject } from "../../base/canonical-json.ts";
-import { cellText } from "./cell-text.ts";
 import { tolerancesJson, tolerancesText } from "./tolerances.ts";
 import type { LocalTime } from "./local-time.ts";
 import type { StatementHeader } from "./shape.ts";
@@ -61,14 +60,6 @@ export function factLines({ value, instant, lines }: HeaderFact, time: LocalTime
   if (typeof value === "boolean") return [value ? "yes" : "no"];
   if (lines === true) return linesOf(String(value));
   return [instant === true ? time.text(String(value)) : String(value)];
-}
-
-/** A fact that is known as a text for machines: nothing in it acts but the line feeds of one that has lines. */
-export function factValue({ value, lines }: HeaderFact): string {
-  if (lines !== true) return cellText(String(value));
-  return linesOf(String(value))
-    .map((line) => `${cellText(line)}\n`)
-    .join("");
 }
 
 function linesOf(text: string): string[] {

@@ -58,7 +58,6 @@ describe("a saved plan", () => {
     }
     expect((await w.run("apply", w.path("nowhere.ndjson"))).exitCode).toBe(64);
     const other = await world();
-    await other.run("migrate");
     copyFileSync(good, other.path("plan.ndjson"));
     const foreign = await other.does("--json", "apply", other.path("plan.ndjson"));
     expect([foreign.calls, document(foreign).error.code]).toEqual([{}, "plan.refused"]);

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Row } from "../../../src/report/statement/shape.ts";
-import { bridgeOf } from "./second-way/bridge.ts";
 import { correctionsOf } from "./second-way/corrections.ts";
 import type { BecameOf } from "./second-way/corrections.ts";
 import { CrmBooks } from "./second-way/crm-books.ts";
 import { checkOf, entitlementParts, entitlementsOf } from "./second-way/entitlements.ts";
 import { licencesOf, linesOf, orderEvents, ordersOf } from "./second-way/lines.ts";
-import { ranOf, readsOf, runsOf, streamsOf } from "./second-way/runs.ts";
+import { readsOf, runsOf, streamsOf } from "./second-way/runs.ts";
 import { threeMonthsOfBooks } from "./second-way/story.ts";
 import { expectWhole } from "./second-way/whole.ts";
 import { month, statementOf } from "./statement-world.ts";
@@ -83,14 +82,6 @@ it("corrections are the edits of the export, one by one, in the month of the run
   }
 });
 
-it("the bridge is the lines of one view less and more those of the other, for each currency", async () => {
-  const lines = linesOf(orderEvents(books.told), undefined);
-  for (const label of months) {
-    const { bridge } = await statementOf(books.ledger, "bridge", month(label));
-    expectWhole({ kind: "bridge", part: "bridge", what: label }, { rows: bridge, computed: bridgeOf(lines, label) });
-  }
-});
-
 it("entitlements roll from month to month as the platform shows more and less", async () => {
   for (const label of months) {
     const parts = await statementOf(books.ledger, "entitlements", month(label));
@@ -102,7 +93,7 @@ it("entitlements roll from month to month as the platform shows more and less", 
   }
 });
 
-it("runs count the rows of the export and the calls that the sandbox got, and are told of as activity", async () => {
+it("runs count the rows of the export and the calls that the sandbox got", async () => {
   const { audit_sequence } = made;
   let before = 0;
   for (const label of months) {
@@ -114,10 +105,5 @@ it("runs count the rows of the export and the calls that the sandbox got, and ar
     expectWhole(of("read"), { rows: read, computed: readsOf(own, 3 * before + 1) });
     before += own.length;
     expectProved(run);
-    const { activity } = await statementOf(books.ledger, "activity", month(label));
-    expectWhole(
-      { kind: "activity", part: "activity", what: label },
-      { rows: activity, computed: ranOf(own), apart: made },
-    );
   }
 });

@@ -1,42 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { Problem } from "../../../src/base/errors.ts";
 import { requireBalanced } from "../../../src/inquiry/statement/balanced.ts";
-import { BridgeSums } from "../../../src/report/statement/bridge.ts";
 import { runRow, streamRow } from "../../../src/report/statement/run.ts";
 import type { OperationSums, RunBalance, StreamSums } from "../../../src/report/statement/run.ts";
-
-const verdictsOf = (sums: BridgeSums): unknown[] =>
-  [...sums.rows()].flatMap(({ currency, verdict }) => (verdict === null ? [] : [[currency, verdict]]));
-
-describe("the bridge", () => {
-  const line = { units: 2, nodes: 10, amount: 100_00, currency: "EUR" };
-
-  it.each([
-    ["a unit", { units: 1 }],
-    ["a node", { nodes: 11 }],
-    ["a cent", { amount: 100_01 }],
-  ])("differs in the currency in which its two ends are apart by %s, and in no other", (_what, other) => {
-    const sums = new BridgeSums();
-    for (const currency of ["EUR", "USD"]) sums.add("happened in the period", { ...line, currency }, 1);
-    sums.add("by the dates of the CRM", { ...line, ...other }, 1);
-    sums.add("by the dates of the CRM", { ...line, currency: "USD" }, 1);
-    expect(verdictsOf(sums)).toEqual([
-      ["EUR", "differs"],
-      ["USD", "agrees"],
-    ]);
-  });
-
-  it("differs where a line of no money is at one end alone", () => {
-    const sums = new BridgeSums();
-    sums.add("happened in the period", line, 1);
-    sums.add("by the dates of the CRM", line, 1);
-    sums.add("happened in the period", {}, 1);
-    expect(verdictsOf(sums)).toEqual([
-      [null, "differs"],
-      ["EUR", "agrees"],
-    ]);
-  });
-});
 
 describe("the balance of a run", () => {
   const operations: OperationSums = {

@@ -61,36 +61,3 @@ describe("what comes late to a closed period", () => {
     expect(new Set(lines.map((row) => row["adjusts"]))).toEqual(new Set([undefined]));
   });
 });
-
-describe("the bridge", () => {
-  const columns = ["currency", "step", "lines", "units", "amount", "verdict"] as const;
-  const bridge = async (path: string, label: string) =>
-    cells((await statementOf(path, "bridge", month(label)))["bridge"], ...columns).filter(([, , lines, , , verdict]) =>
-      verdict === null ? lines !== 0 : true,
-    );
-
-  it("ties what happened in a month to what the CRM dates in it, for each currency by itself", async () => {
-    const { path } = await lateWorld();
-    expect(await bridge(path, "2026-10")).toEqual([
-      [null, "happened in the period", 1, 1, null, null],
-      [null, "by the dates of the CRM", 1, 1, null, "agrees"],
-      ["EUR", "happened in the period", 6, 6, 399_99, null],
-      ["EUR", "by the dates of the CRM", 6, 6, 399_99, "agrees"],
-      ["USD", "happened in the period", 2, 2, 1_050_01, null],
-      ["USD", "more: dated in it, happened after it", 1, 1, 7_00, null],
-      ["USD", "by the dates of the CRM", 3, 3, 1_057_01, "agrees"],
-    ]);
-    expect(await bridge(path, "2026-11")).toEqual([
-      ["EUR", "happened in the period", 7, -2, -104_99, null],
-      ["EUR", "less: dated after it by the CRM", -1, -1, -5_00, null],
-      ["EUR", "by the dates of the CRM", 6, -3, -109_99, "agrees"],
-      ["USD", "happened in the period", 1, 1, 7_00, null],
-      ["USD", "less: dated before it by the CRM", -1, -1, -7_00, null],
-      ["USD", "by the dates of the CRM", 0, 0, 0, "agrees"],
-    ]);
-    expect(await bridge(path, "2026-12")).toEqual([
-      ["EUR", "more: dated in it, happened before it", 1, 1, 5_00, null],
-      ["EUR", "by the dates of the CRM", 1, 1, 5_00, "agrees"],
-    ]);
-  });
-});

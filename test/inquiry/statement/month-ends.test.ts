@@ -112,20 +112,6 @@ it("the date of the CRM puts an order into the month of that moment", async () =
   };
   expect(await byDate("2026-10")).toEqual({ "crm/O1": "placed", "crm/O3": "placed" });
   expect(await byDate("2026-11")).toEqual({ "crm/O1": "repriced", "crm/O2": "placed" });
-  const steps = ["currency", "step", "lines", "amount", "verdict"];
-  const bridge = async (label: string): Promise<unknown[][]> =>
-    cells((await statementOf(world.path, "bridge", month(label)))["bridge"], ...steps).filter(
-      ([currency, , lines, , verdict]) => currency === "USD" && (lines !== 0 || verdict !== null),
-    );
-  expect(await bridge("2026-10")).toEqual([
-    ["USD", "more: dated in it, happened after it", 1, 30_00, null],
-    ["USD", "by the dates of the CRM", 1, 30_00, "agrees"],
-  ]);
-  expect(await bridge("2026-11")).toEqual([
-    ["USD", "happened in the period", 2, 50_00, null],
-    ["USD", "less: dated before it by the CRM", -1, -30_00, null],
-    ["USD", "by the dates of the CRM", 1, 20_00, "agrees"],
-  ]);
 });
 
 it("a month closes with what stood before its end, and the next one opens with that", async () => {
@@ -150,7 +136,7 @@ it("a month closes with what stood before its end, and the next one opens with t
   });
 });
 
-it("corrections, reconciliation, runs and what people did stand in the month of their moment alone", async () => {
+it("corrections, reconciliation and runs stand in the month of their moment alone", async () => {
   const world = await atMonthEnd();
   expect(await both(world, "corrections", "corrections", "crm_order", "level")).toEqual({
     october: [],
@@ -176,9 +162,6 @@ it("corrections, reconciliation, runs and what people did stand in the month of 
   expect(new Set(reads.november.flat())).toEqual(new Set([new Date(november).toISOString()]));
   expect(reads.october.flat()).toContain(new Date(lastOfOctober).toISOString());
   expect(reads.october.flat()).not.toContain(new Date(november).toISOString());
-  const signed = (rows: unknown[][]): unknown[][] => rows.filter(([what]) => what === "signed off");
-  const activity = await both(world, "activity", "activity", "what", "who");
-  expect([signed(activity.october), signed(activity.november)]).toEqual([[], [["signed off", "anna"]]]);
 });
 
 it("an order adjusts the closed month that it was placed in, whatever the CRM's date of it, and not the one before", async () => {

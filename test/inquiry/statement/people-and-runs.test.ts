@@ -83,39 +83,6 @@ async function decided(): Promise<{ w: World; before: string }> {
   return { w, before };
 }
 
-it("the statement of activity says who did what and why, and which runs were by whom", { tags: "long" }, async () => {
-  const { w, before } = await decided();
-  const rows = (await rowsOf(w, "activity")).get("activity") ?? [];
-  const times = rows.map((row) => String(row["at"]));
-  expect(times).toEqual(times.toSorted());
-  const short = rows.map(({ who, what, customer, reason }) => [who, what, customer, reason]);
-  expect(short).toEqual([
-    [null, "ran", null, null],
-    [null, "ran", null, null],
-    ["anna", "settled", "crm/C1", "not there"],
-    [null, "ran by schedule", null, null],
-    ["anna", "approved", "crm/C1", "asked for"],
-    ["boris", "rejected", "crm/C3", "a mistake"],
-  ]);
-  const [, , settled, , approved, rejected] = rows;
-  expect(settled).toMatchObject({ decision: "not-applied", kind: "not-applied", subject: "order:crm/O4" });
-  const [entry] = w.rows<{ body: string }>("select body from audit where sequence = ?", settled?.["audit_sequence"]);
-  expect(entry?.body).toContain(String(settled?.["operation"]));
-  expect([approved?.["hold"], approved?.["operation"]]).toEqual([
-    expect.stringMatching(/^h-/u),
-    expect.stringMatching(/^op_/u),
-  ]);
-  expect(rejected?.["hold"]).toMatch(/^h-/u);
-  expect(rows.filter(({ run }) => run !== null && run !== undefined).length).toBeGreaterThanOrEqual(3);
-
-  const ofOne = (await rowsOf(w, "activity", asked({ customer: "crm/C3" }))).get("activity") ?? [];
-  expect(ofOne.map(({ what }) => what)).toEqual(["rejected"]);
-  const then = (await rowsOf(w, "activity", asked({}, { asOf: before }))).get("activity") ?? [];
-  expect(then.map(({ what }) => what)).toEqual(["ran", "ran"]);
-  const later = { ...wholeTime, from: before };
-  expect((await rowsOf(w, "activity", asked({}, { period: later }))).get("activity")).toHaveLength(4);
-});
-
 it(
   "the statement of runs adds up each balance by itself, as the runs of the ledger kept it",
   { tags: "long" },

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { auditProof } from "../../../src/inquiry/audit.ts";
 import { ReadOnlyLedger } from "../../../src/inquiry/read-only-ledger.ts";
-import { auditHash, lastEntryOf, storedRoots } from "../../../src/ledger/audit/audit-log.ts";
+import { auditHash, storedRoots } from "../../../src/ledger/audit/audit-log.ts";
 import type { AuditRow } from "../../../src/ledger/audit/audit-log.ts";
 import { keptOf, treeEndingWith } from "../../../src/ledger/audit/kept-tree.ts";
 import { Frontier } from "../../../src/ledger/audit/merkle-log.ts";
@@ -147,7 +147,6 @@ it("a ledger has the tree that it had with each entry", { tags: "long" }, async 
     const row = treeEndingWith(database, entry.sequence);
     expect(row.size, `entry ${entry.sequence}`).toBe(size);
     expect(new Frontier({ size: row.size, roots: storedRoots(row) }).root(), `entry ${entry.sequence}`).toBe(root);
-    expect(lastEntryOf(row, row.size)).toBe(entry.sequence);
   }
-  expect(() => treeEndingWith(database, 0)).toThrow(/cannot be read/u);
+  expect(() => treeEndingWith(database, 601)).toThrow(/cannot be read/u);
 });

@@ -1,7 +1,7 @@
 import { parse } from "csv-parse/sync";
 import { describe, expect, it } from "vitest";
 import { fileNameOf } from "../../../src/report/statement/writer.ts";
-import { filesOf, hostileTexts, sampleHeader, sampleShape, textOf } from "./sample.ts";
+import { filesOf, hostileTexts, textOf } from "./sample.ts";
 
 type Cells = Record<string, string>;
 
@@ -9,14 +9,12 @@ function parsed(text: string): Cells[] {
   return parse(text, { columns: true, record_delimiter: "\r\n", relax_column_count: false });
 }
 
-const own = (name: string): string => `urn:crm-sync:statement:${name}`;
-
 describe("a statement as CSV", async () => {
   const files = await filesOf("csv");
   const orders = parsed(textOf(files, ""));
 
   it("is a file for each part, those without rows too, and one that describes them", () => {
-    expect([...files.keys()]).toEqual(["", "refunds", "lines", "-metadata.json"]);
+    expect([...files.keys()]).toEqual(["", "refunds", "lines"]);
     expect(textOf(files, "refunds")).toBe("currency,amount,nodes\r\n");
     expect(textOf(files, "lines")).toBe(
       "order,currency,price,amount\r\n10248,EUR,0.10,0.20\r\n10248,EUR,0.10,0.10\r\n10250,JPY,3,9\r\n",
@@ -69,68 +67,6 @@ describe("a statement as CSV", async () => {
     expect(notes.slice(-4)).toEqual(["Größe 漢字 𝔘 🧾", "true", "00123", "1e5"]);
   });
 
-  it("is described by metadata that agree with it", () => {
-    const metadata = JSON.parse(textOf(files, "-metadata.json"));
-    expect(metadata["@context"][0]).toBe("http://www.w3.org/ns/csvw");
-    expect(metadata).toMatchObject({
-      "dc:title": "Sample of orders, October 2026",
-      [own("zone")]: "Europe/Berlin",
-      [own("customer")]: "crm/ALFKI",
-      [own("provisional")]: false,
-      [own("audit_root")]: "b".repeat(64),
-    });
-    expect(Object.values(metadata)).not.toContain(null);
-    expect(metadata.tables.map(({ url }: { url: string }) => url)).toEqual([
-      "orders.csv",
-      "orders.refunds.csv",
-      "orders.lines.csv",
-    ]);
-    for (const [index, part] of sampleShape.parts.entries()) {
-      const table = metadata.tables[index];
-      const text = textOf(files, index === 0 ? "" : part.name);
-      const columns: { name: string }[] = table.tableSchema.columns;
-      expect(columns.map(({ name }) => name).join(",")).toBe(text.split("\r\n")[0]);
-      expect(table[own("rows")]).toBe(parsed(text).length);
-    }
-    expect(metadata.tables[0].tableSchema).toMatchObject({ primaryKey: ["order"] });
-    expect(metadata.tables[0].tableSchema.columns[2]).toMatchObject({ datatype: "string", separator: "; " });
-  });
-
-  it("is described with totals that a reader of the file comes to, for each currency by itself", () => {
-    const metadata = JSON.parse(textOf(files, "-metadata.json"));
-    const totals: Record<string, string>[] = metadata.tables[0][own("totals")];
-    const sums = new Map<string, number>();
-    for (const { currency = "", amount = "", seats } of orders) {
-      if (currency !== "") sums.set(currency, (sums.get(currency) ?? 0) + Math.round(Number(amount) * 1000));
-      sums.set("seats", (sums.get("seats") ?? 0) + Number(seats));
-    }
-    for (const total of totals) {
-      const currency = total[own("currency")];
-      const factor = currency === undefined ? 1 : 1000;
-      expect(Math.round(Number(total[own("total")]) * factor), currency).toBe(sums.get(currency ?? "seats"));
-    }
-    expect(totals).toHaveLength(sums.size);
-    expect(totals.map((total) => total[own("total")])).toEqual(["33", "1005.92", "120022", "1.005"]);
-    const groups: Record<string, unknown>[] = metadata.tables[0][own("groups")];
-    expect(groups.map((group) => [group[own("value")], group[own("rows")]])).toEqual([
-      ["different", 1],
-      ["hostile", hostileTexts.length],
-      ["matched", 3],
-      ["missing", 2],
-    ]);
-  });
-
-  it("is described without anything that acts unseen", async () => {
-    const turned = "a\u202eb";
-    const header = { ...sampleHeader, filters: { customer: turned } };
-    const rows = [{ part: "orders", row: { order: "1", verdict: turned } }];
-    const text = textOf(await filesOf("csv", { header, rows }), "-metadata.json");
-    expect(text).not.toContain("\u202e");
-    const metadata = JSON.parse(text);
-    expect(metadata[own("customer")]).toBe(turned);
-    expect(metadata.tables[0][own("groups")][0][own("value")]).toBe(turned);
-  });
-
   it("has the same bytes when it is made again", async () => {
     expect(await filesOf("csv")).toEqual(files);
   });
@@ -143,7 +79,6 @@ describe("the names of files", () => {
     ["out.d/orders", "lines", "out.d/orders.lines"],
     ["a\\b.c\\orders", "lines", "a\\b.c\\orders.lines"],
     [".csv", "lines", ".csv.lines"],
-    ["orders.2026.csv", "-metadata.json", "orders.2026.csv-metadata.json"],
   ])("of %s and %j are %s", (path, file, name) => {
     expect(fileNameOf(path, file)).toBe(name);
   });

@@ -117,7 +117,7 @@ describe("a statement as a page", async () => {
       return { part: "lines", row: { order: `o${index}`, currency: "EUR", amount: 1 } };
     });
     const long = textOf(await filesOf("html", { rows }), "");
-    expect(long).toContain("These are the first 2,000 of 5,431 rows; the statement as CSV, JSON, XLSX or Parquet has");
+    expect(long).toContain("These are the first 2,000 of 5,431 rows; the statement as CSV, JSON or XLSX has");
     expect([...long.matchAll(/<td class="text">o\d/g)]).toHaveLength(2000);
     expect(long).toContain('<td class="number">54.31</td>');
   });

@@ -165,12 +165,16 @@ it("another user of ledger.group reads without a secret and changes nothing, als
   });
   const asked = Object.values(places).flatMap((place) => questions.map((words) => line(place, ...words)));
   const SEAL_KEY = w.environment["SEAL_KEY"] ?? "";
-  const migrate = (place: string): Line => ({
-    ...line(place, "migrate"),
+  const alone = (place: string, ...words: string[]): Line => ({
+    ...line(place, ...words),
     environment: { SEAL_KEY, CRM_SYNC__ledger__path: join(place, "ledger.db") },
   });
   const before = Object.values(places).map(contents);
-  const writing = [line(busy, "run", "everything"), migrate(busy), migrate(w.path("state/new"))];
+  const writing = [
+    line(busy, "run", "everything"),
+    alone(busy, "accept-platform"),
+    alone(w.path("state/new"), "run", "everything"),
+  ];
   const answers = await runAs({ uid: 54_321, gid: group.id, groups: [] }, [...asked, ...writing]);
   for (const [index, { words }] of asked.entries())
     expect.soft(answers[index]?.code, `${words.join(" ")}\n${answers[index]?.said}`).toBe(0);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { sourceSettingsSchema } from "../../../src/source/source-settings.ts";
-import { queryFault } from "../../../src/source/sql/sql-source-settings.ts";
 import { statementFault, withoutSemicolon } from "../../../src/source/sql/statement.ts";
 import { customerMapping } from "../support.ts";
 
@@ -87,37 +86,7 @@ describe("a query", () => {
     expect(statementFault("select 1 /*! ; delete from t */", "mysql")?.message).toContain("that the database executes");
     expect(statementFault('select "it\\"s; delete" # ; more', "mysql")).toBeUndefined();
     expect(statementFault("select data #> '{a,b}' from t", "postgres")).toBeUndefined();
-    expect(statementFault("select [update] from [a;b]", "sqlserver")).toBeUndefined();
     expect(statementFault("select * from t lock in share mode", "mysql")?.message).toContain("keeps rows from others");
-  });
-
-  it.each([
-    ["with a as (select 1 as id)\nselect * from a", "begins with with", 1],
-    ["select id from t\norder by id", "has an order", 2],
-    ["select 1 as id insert into t values (1)", "writes (insert)", 1],
-    ["select id from t\ndelete from t", "writes (delete)", 2],
-    ["select id from t update t set id = 1", "writes (update)", 1],
-    ["select id into copy from t", "writes (into)", 1],
-    ["select (select 1 as id", "brackets that are not closed", 1],
-    ["select 1) q; select 2 from (select 3", "closes a bracket", 1],
-  ])(
-    "of SQL Server that could not stand in brackets, or that goes on into another statement, is refused: %s",
-    (text, why, line) => {
-      const fault = queryFault(text, "sqlserver");
-      expect(fault).toContain(why);
-      expect(fault).toMatch(new RegExp(`^line ${line} `, "u"));
-    },
-  );
-
-  it.each([
-    "select top 10 id from t order by id",
-    "select id from t order by id offset 0 rows",
-    "select id, row_number() over (order by id) as n from t",
-    "select [delete], [update] as \"insert\", replace(name, 'a', 'b') as name from [with]",
-    "select id from t where note = 'delete' -- update\n/* insert */",
-    "select [a ]] ; delete] from t",
-  ])("of SQL Server that only reads is taken: %s", (text) => {
-    expect(queryFault(text, "sqlserver")).toBeUndefined();
   });
 
   it("loses the semicolon behind it, and no line", () => {

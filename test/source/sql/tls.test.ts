@@ -1,5 +1,4 @@
-import { createServer } from "node:net";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Authority } from "../../support/authority.ts";
 import type { Certificate } from "../../support/authority.ts";
 import { hasMariadb, startMariadb } from "../../support/mariadb.ts";
@@ -67,33 +66,6 @@ if (hasMariadb)
   });
 else
   it("MariaDB is not installed here (mariadbd), so that TLS to it is NOT TRIED", () => expect(hasMariadb).toBe(false));
-
-it(
-  "a server of the protocol of SQL Server that offers no TLS is told neither user nor password",
-  { tags: "long" },
-  async () => {
-    // The answer to the first message: a version, and that encryption is not supported.
-    const answer = Buffer.from("0401001a0000010000000b00060100110001ff10000000000002", "hex");
-    const said: Buffer[] = [];
-    const server = createServer((socket) => {
-      socket.on("error", () => socket.destroy());
-      socket.on("data", (bytes: Buffer) => {
-        said.push(bytes);
-        socket.write(answer);
-      });
-    });
-    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-    onTestFinished(() => void server.close());
-    const address = server.address();
-    const port = typeof address === "object" ? address?.port : undefined;
-    const connection = { kind: "sqlserver", host: "127.0.0.1", port, database: "erp", user: "reader" };
-    const database = databaseOf("postgres", {});
-    const source = sourceOf({ ...database, connection }, { customers: { query: "select 1 as id", key: "id" } });
-    const { outcome } = await readAll(source, "customers");
-    expect(outcome.problem?.message).toBe("The database of the source crm offers no TLS.");
-    expect(said).toHaveLength(1);
-  },
-);
 
 function databaseOf(kind: "postgres" | "mysql", where: Record<string, unknown>): TestDatabase {
   const connection = { kind, host: "localhost", user: "reader", password: "env:ERP_PASSWORD", ca: "ca.pem", ...where };

@@ -14,15 +14,6 @@ export interface ShownMember {
   deleted: boolean;
 }
 
-/** The enterprise that a customer of the world is linked with. */
-export function enterpriseOf(w: World, customer: string): string {
-  const [link] = w.rows<{ id: string }>(
-    "select enterprise_global_id as id from link where to_at is null and customer_id = ?",
-    customer,
-  );
-  return link?.id ?? "";
-}
-
 /** What M5 shows of a customer's people, by their account names without the enterprise code. */
 export async function membersOf(w: World, customer: string): Promise<Map<string, ShownMember>> {
   const { member } = callerOf(w.sandbox.url);

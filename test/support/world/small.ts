@@ -1,4 +1,3 @@
-import { cpSync } from "node:fs";
 import { join } from "node:path";
 import type { WritingEndpoint } from "../../../src/contract/endpoints.ts";
 import { streams } from "../../../src/crm/model.ts";
@@ -351,12 +350,6 @@ function forgetLicenceOrder(folder: string): void {
     `insert into shown (product_id, fields)
      select id, '{"licenseOrderId":""}' from products where crm_product_id = 'A2-Q'`,
   );
-}
-
-/** A folder with everything that another one holds, and a new export. */
-export function continueWorld(from: string, folder: string, world: SmallWorld): void {
-  cpSync(from, folder, { recursive: true });
-  writeWorld(folder, world);
 }
 
 export function configOf(folder: string): string {

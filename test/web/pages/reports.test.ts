@@ -52,7 +52,7 @@ describe("the pages of reports", () => {
       "/reports?period=2026-13",
       "/reports/--out=x/statement?kind=orders",
       "/reports/2026-11/closing/9/..%2fledger.db",
-      ...["kind=__proto__", "kind=cover", "kind=orders&format=exe", "kind=orders&part=--out"].map(statementOf),
+      ...["kind=__proto__", "kind=bill", "kind=orders&format=exe", "kind=orders&part=--out"].map(statementOf),
     ])
       expect((await pages.get(path)).status, path).toBe(400);
     expect(pages.dashboard.longReads.current).toBeUndefined();

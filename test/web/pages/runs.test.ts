@@ -119,11 +119,11 @@ describe("the pages of runs", () => {
 });
 
 describe("a run that goes on", () => {
-  it("tells how far it is, in its own process and beside it, until it has ended", { tags: "long" }, async () => {
+  it("tells how far it is, in its own process and in another, until it has ended", { tags: "long" }, async () => {
     const w = await world({ records: company(3, 1) });
     await w.run("status");
     const here = await showing(w);
-    const beside = await showing(w, { ...operator, role: "see" }, "beside a daemon");
+    const beside = await showing(w, { ...operator, role: "see" });
     const { application } = here.dashboard;
     const job = application.jobs().find(({ id }) => id === "everything");
     if (job === undefined) throw new Error("the job is missing");

@@ -69,12 +69,8 @@ describe("today", () => {
     for (const { id } of runs) expect(text).toContain(`<a href="/run/${id}" aria-label=`);
     for (const shown of ["2.5", "12.5 %", "12 ms", "1,234 ms"]) expect(text).toContain(`>${shown}<`);
     expect(text).not.toMatch(privateText);
-    // Who may not decide, and who looks beside a daemon, gets no button.
-    for (const looking of [
-      await showing(w, { ...operator, role: "see" }),
-      await showing(w, operator, "beside a daemon"),
-    ])
-      expect((await looking.get("/today")).text).not.toContain('class="button"');
+    const looking = await showing(w, { ...operator, role: "see" });
+    expect((await looking.get("/today")).text, "who may not decide").not.toContain('class="button"');
   });
 
   it("is good only where nothing is known to be wrong", { tags: "long" }, async () => {
@@ -88,7 +84,7 @@ describe("today", () => {
     const w = await good();
     trouble(w);
     await w.run("run", "everything");
-    for (const pages of [await showing(w), await showing(w, { ...operator, role: "see" }, "beside a daemon")])
+    for (const pages of [await showing(w), await showing(w, { ...operator, role: "see" })])
       expect(["wait", "bad"]).toContain(await toneOf(pages));
   });
 });

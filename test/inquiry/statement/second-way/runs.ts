@@ -86,25 +86,3 @@ export function readsOf(told: readonly ToldRun[], first: number, bad: (run: Told
     })),
   );
 }
-
-/** Runs by hand, as what people did. */
-export function ranOf(told: readonly ToldRun[]): Computed[] {
-  return told.map(({ at, job, id }) => ({
-    ...nobody,
-    at,
-    what: "ran",
-    kind: "sync",
-    subject: job,
-    run: id,
-  }));
-}
-
-/** A row of the statement of activity in which nothing is said yet. */
-export const nobody = {
-  who: null,
-  customer: null,
-  decision: null,
-  reason: null,
-  run: null,
-  hold: null,
-} as const;
