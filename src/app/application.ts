@@ -86,12 +86,7 @@ export class Application {
   #sources: Source[] | undefined;
   #progress: Progress | undefined;
 
-  private constructor(
-    open: OpenConfig,
-    choice: ConfigChoice,
-    environment: Environment,
-    face: Face,
-  ) {
+  private constructor(open: OpenConfig, choice: ConfigChoice, environment: Environment, face: Face) {
     this.config = open.config;
     this.secrets = open.secrets;
     this.header = open.header;

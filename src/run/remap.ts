@@ -32,9 +32,9 @@ export interface Remapped {
 }
 
 /**
- * Maps the stored raw forms of the records that the last whole reads of a stream lacked, with the mapping and the tables
- * of now. Customers of whom something changed are pending. A form is used only if its hash says that it is what came
- * last. The caller holds the run lock.
+ * Maps the stored raw forms of the records that the last whole reads of a stream lacked, with the mapping and the
+ * tables of now. Customers of whom something changed are pending. A form is used only if its hash says that it is what
+ * came last. The caller holds the run lock.
  */
 export async function remapMissing(
   { ledger, settings }: { ledger: Ledger; settings: AssumptionSettings },
@@ -73,12 +73,7 @@ interface Mapper {
   earlier: readonly string[];
 }
 
-async function mapperOf(
-  ledger: Ledger,
-  settings: AssumptionSettings,
-  source: Source,
-  stream: Stream,
-): Promise<Mapper> {
+async function mapperOf(ledger: Ledger, settings: AssumptionSettings, source: Source, stream: Stream): Promise<Mapper> {
   const mapping = await source.mapping(stream);
   const earlier = await ledger.records.remapping.mappingsOf(source.name, stream);
   return { mapping, salt: await ledger.private.rawSalt(), settings, earlier };

@@ -39,8 +39,8 @@ export async function postJson(
 }
 
 /**
- * Calls an address that is a secret: no word of it is in an error. Throws an Error for any answer but 2xx, and after the
- * time-out.
+ * Calls an address that is a secret: no word of it is in an error. Throws an Error for any answer but 2xx, and after
+ * the time-out.
  */
 export async function callSecret(
   { url, timeoutMs, what }: { url: string; timeoutMs: number; what: string },

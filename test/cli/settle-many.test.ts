@@ -44,7 +44,17 @@ it("operations are settled by id and by run, each for itself and with who decide
   const ofRun = await w.run("--json", "settle", "--all-of", firstRun, "--applied", "--reason", "seen there");
   expect(document(ofRun)).toMatchObject({ operation: c, state: "done" });
 
-  const some = await w.run("settle", d, "op_none", f, "--applied", "--reason", "asked the desk", "--by", "Björk Ødegård");
+  const some = await w.run(
+    "settle",
+    d,
+    "op_none",
+    f,
+    "--applied",
+    "--reason",
+    "asked the desk",
+    "--by",
+    "Björk Ødegård",
+  );
   expect(some.exitCode).toBe(64);
   expect((await unsettled(w)).map(({ id }) => id)).toEqual([e]);
   for (const order of ["O4", "O6"]) expect((await operationsOf(w, "order", order))[0].state).toBe("done");

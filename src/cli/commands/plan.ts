@@ -24,9 +24,7 @@ export const register: Register = (program, carryOut) => {
     .option("--show-private", "with the personal data behind the markers; who saw it stands in the audit record", false)
     .option(...byWhom)
     .addHelpText("after", example("crm-sync plan --out plan.ndjson", "crm-sync plan --customer ALFKI"))
-    .action((options) =>
-      carryOut((invocation) => planCommand(invocation, options, options)),
-    );
+    .action((options) => carryOut((invocation) => planCommand(invocation, options, options)));
 };
 
 export async function planCommand(

@@ -56,7 +56,16 @@ class Workbook {
     this.#lastRow = 1;
     yield* this.#zip.begin(`xl/${file}`);
     const widths = part.columns.map(({ type, title }) => Math.max(columnWidths[type], title.length + 4));
-    yield* this.#zip.write(sheetBegin(widths, 1) + rowXml(1, texts(part.columns.map(({ title }) => title), "heading")));
+    yield* this.#zip.write(
+      sheetBegin(widths, 1) +
+        rowXml(
+          1,
+          texts(
+            part.columns.map(({ title }) => title),
+            "heading",
+          ),
+        ),
+    );
   }
 
   *rows(part: Part, rows: readonly Row[]): Iterable<Uint8Array> {
