@@ -7,7 +7,6 @@ import { Schedule } from "../run/schedule.ts";
 import type { ScheduledRun } from "../run/schedule.ts";
 import { cronTicker } from "../run/schedule-ticker.ts";
 import type { Application } from "./application.ts";
-import { CallFigures } from "./call-figures.ts";
 import { readCertificate } from "./certificate.ts";
 import { createDashboard } from "./dashboard.ts";
 import { executeJob } from "./execute-job.ts";
@@ -47,11 +46,9 @@ export async function serve(application: Application, request: ServeRequest): Pr
     },
   });
   const ended = new AbortController();
-  const figures = new CallFigures(clock);
-  const endFigures = application.observed.calls.subscribe((call) => figures.note(call));
   const dashboard = createDashboard({
     application: () => application,
-    live: { schedule, figures: (service) => figures.of(service) },
+    fireTimes: async () => await schedule.state(),
     signal: ended.signal,
   });
   const { tls } = application.config.serve;
@@ -79,7 +76,6 @@ export async function serve(application: Application, request: ServeRequest): Pr
     await supervisor.end();
     if (broken !== undefined) throw broken;
   } finally {
-    endFigures();
     dashboard.close();
   }
 }

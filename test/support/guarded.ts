@@ -82,7 +82,7 @@ export async function guarded(
   const face = { log: undefined, wholeLog: { write: (line: string) => void log.push(line) }, progress: () => {} };
   let current = await Application.open({ config, sandbox }, environmentAt(w.place), face);
   const ended = new AbortController();
-  const dashboard = createDashboard({ application: () => current, live: {}, signal: ended.signal });
+  const dashboard = createDashboard({ application: () => current, fireTimes: async () => [], signal: ended.signal });
   const access = new Access(
     clock === undefined ? dashboard : Object.defineProperty(dashboard, "clock", { value: clock }),
   );

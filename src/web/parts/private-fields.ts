@@ -17,7 +17,6 @@ export interface ShownValues {
 /** The private fields of a record: hidden, with a way to ask for them, or as they were asked for. */
 export function privatePart(
   context: PageContext,
-  dashboard: Pick<Dashboard, "live">,
   facts: ExplainFacts,
   asked: ShownValues | undefined,
   when: { zone: string; now: string },
