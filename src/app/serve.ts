@@ -2,7 +2,6 @@ import type { Clock } from "../base/clock.ts";
 import { toInstant } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { BoundJob } from "../run/job.ts";
 import { Schedule } from "../run/schedule.ts";
 import type { ScheduledRun } from "../run/schedule.ts";
 import { cronTicker } from "../run/schedule-ticker.ts";

@@ -3,7 +3,6 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { Problem } from "../../src/base/errors.ts";
-import type { BoundJob } from "../../src/run/job.ts";
 import { cronTicker } from "../../src/run/schedule-ticker.ts";
 import { latestFireTime } from "../../src/run/fire-times.ts";
 import { sizes } from "../support/sizes.ts";

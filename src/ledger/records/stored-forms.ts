@@ -1,8 +1,6 @@
-import type { JsonObject } from "../../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
-import { stored } from "../database/stored.ts";
 
 /** A record as its source gave it; `raw` is JSON with its secrets blanked, null where it is not kept any more. */
 export interface StoredForm {

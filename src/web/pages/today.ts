@@ -1,5 +1,5 @@
 import { html } from "hono/html";
-import type { Dashboard, FireTimes } from "../../app/dashboard.ts";
+import type { FireTimes } from "../../app/dashboard.ts";
 import { toInstant } from "../../base/clock.ts";
 import { grouped } from "../../operation/taking.ts";
 import type { RunFacts } from "../../report/facts.ts";

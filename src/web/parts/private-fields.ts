@@ -3,7 +3,6 @@ import { privateFields } from "../../crm/model.ts";
 import type { ExplainFacts } from "../../report/explain.ts";
 import { recordPath } from "../../report/page-links.ts";
 import { counted } from "../../report/text.ts";
-import type { Dashboard } from "../../app/dashboard.ts";
 import type { Html, PageContext } from "../page.ts";
 import { moment, shown } from "../shown.ts";
 

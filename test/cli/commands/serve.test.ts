@@ -1,6 +1,5 @@
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
-import { renameSync } from "node:fs";
 import { request } from "undici";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { runsOf } from "../../support/asking.ts";
