@@ -37,7 +37,6 @@ export const pages: Readonly<Record<string, { path: (ids: Ids) => string; rows: 
   reports: { path: () => "/reports", rows: () => "select min(started_at) from run" },
   audit: { path: () => "/audit", rows: () => "select * from audit order by sequence desc limit 50" },
   assumptions: { path: () => "/assumptions", rows: () => "select 1" },
-  configuration: { path: () => "/configuration", rows: () => "select 1" },
   alerts: { path: () => "/alerts", rows: () => "select 1" },
 };
 

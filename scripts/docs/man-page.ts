@@ -65,11 +65,8 @@ export function manPage(): string {
     roff("serve: tells the service manager how it stands"),
     ".SH SIGNALS",
     ".TP",
-    ".B SIGTERM, SIGINT",
+    ".B SIGTERM, SIGINT, SIGHUP",
     roff("calls in progress come to their end, and the program stops; the second one ends it at once"),
-    ".TP",
-    ".B SIGHUP",
-    roff("serve: the configuration is read again as soon as no run is on; other commands stop"),
     "",
   ].join("\n");
 }

@@ -1,5 +1,5 @@
 import { statements } from "../../src/inquiry/statement/statements.ts";
-import { statementJsonSchema } from "../../src/report/statement/json-schema.ts";
+import { statementJsonSchema } from "./statement-schema.ts";
 
 /** The JSON Schema of each kind of statement, by the name of its file in `docs/`. */
 export const statementSchemas: Readonly<Record<string, () => string>> = Object.fromEntries(

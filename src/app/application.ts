@@ -1,6 +1,5 @@
 import { dirname, join } from "node:path";
 import { hostname } from "node:os";
-import { isDeepStrictEqual } from "node:util";
 import type { DestinationStream } from "pino";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { systemClock, toInstant } from "../base/clock.ts";
@@ -80,8 +79,6 @@ export class Application {
   readonly writtenAt: OpenConfig["writtenAt"];
   readonly #face: Face;
   readonly #choice: ConfigChoice;
-  /** What is open belongs to another one, which closes it. */
-  #borrows = false;
   #logger: Logger | undefined;
   #ledger: Ledger | undefined;
   #inquiry: Inquiry | undefined;
@@ -89,12 +86,7 @@ export class Application {
   #sources: Source[] | undefined;
   #progress: Progress | undefined;
 
-  private constructor(
-    open: OpenConfig,
-    choice: ConfigChoice,
-    environment: Environment,
-    { face, observed }: { face: Face; observed?: Observed },
-  ) {
+  private constructor(open: OpenConfig, choice: ConfigChoice, environment: Environment, face: Face) {
     this.config = open.config;
     this.secrets = open.secrets;
     this.header = open.header;
@@ -107,7 +99,7 @@ export class Application {
     this.#face = face;
     this.clock = face.clock ?? systemClock;
     this.random = face.random ?? systemRandomness;
-    this.observed = observed ?? createObserved((error) => this.#observerFailed(error));
+    this.observed = createObserved((error) => this.#observerFailed(error));
   }
 
   #observerFailed(error: unknown): void {
@@ -132,46 +124,7 @@ export class Application {
     face: Face,
     needs: Needs = { services: true },
   ): Promise<Application> {
-    return new Application(await openConfig(choice, environment, needs), choice, environment, { face });
-  }
-
-  /**
-   * The same with the configuration as it is written now. It works with what this one has open, which is closed by this
-   * one as before. Throws all problems of the configuration at once.
-   */
-  async reopened(): Promise<Application> {
-    const { sandbox } = this;
-    const choice = sandbox === undefined ? this.#choice : { ...this.#choice, sandbox: sandbox.url };
-    const open = await openConfig(choice, this.environment, { services: true });
-    const shared = { face: this.#face, observed: this.observed };
-    const next = new Application({ ...open, sandbox }, this.#choice, this.environment, shared);
-    next.#borrows = true;
-    next.#logger = this.#logger;
-    next.#ledger = this.#ledger;
-    next.#inquiry = this.#inquiry;
-    return next;
-  }
-
-  /**
-   * Leaves everything to the one that was reopened from this, which closes it from now on. Services that are spoken to
-   * as before keep their circuits, permits and tokens. Not while a run is on.
-   */
-  async handOverTo(next: Application): Promise<void> {
-    const services = ({ config }: Application) => [config.orderService, config.memberCenter, config.assumptions];
-    next.#borrows = false;
-    this.#borrows = true;
-    if (isDeepStrictEqual(services(this), services(next))) {
-      next.#platform = this.#platform;
-      this.#platform = undefined;
-    }
-    next.logger.level = next.config.log.level;
-    try {
-      await this.close();
-    } catch (error) {
-      this.logger.warn({ why: messageOf(error) }, "what the configuration before had open could not be closed");
-    }
-    this.#sources = undefined;
-    this.#platform = undefined;
+    return new Application(await openConfig(choice, environment, needs), choice, environment, face);
   }
 
   /** The options by which another process of this program finds the same configuration, and the same services. */
@@ -372,7 +325,6 @@ export class Application {
   async close(): Promise<void> {
     for (const source of this.#sources ?? []) await source.close();
     await this.#platform?.close();
-    if (this.#borrows) return;
     this.#inquiry?.close();
     this.#ledger?.close();
     await this.sandbox?.close();

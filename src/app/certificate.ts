@@ -56,7 +56,7 @@ function problem(place: string, what: string): Problem {
   return new Problem({
     code: "web.certificate",
     message: `${place} ${what}`,
-    cure: "put a valid certificate and its key there; `crm-sync serve` reads them again at SIGHUP",
+    cure: "put a valid certificate and its key there, and start `crm-sync serve` again",
     exitCode: exitCodes.configuration,
     place,
   });

@@ -4,23 +4,18 @@ import type { Clock } from "../base/clock.ts";
 import type { Inquiry } from "../inquiry/inquiry.ts";
 import { toInstant } from "../base/clock.ts";
 import { nextFireTime } from "../run/fire-times.ts";
-import type { Schedule, ScheduleState } from "../run/schedule.ts";
-import type { ServiceFigures } from "./call-figures.ts";
-import type { ServiceName } from "../contract/endpoints.ts";
+import type { ScheduleState } from "../run/schedule.ts";
 import type { Application } from "./application.ts";
 import { createLongReads } from "./long-reads.ts";
 import type { LongReads } from "./long-reads.ts";
 
 /** What the pages are made from, and what they may do. */
 export interface Dashboard {
-  /** As it is configured now: another one once a configuration was taken over. */
   readonly application: Application;
   readonly clock: Clock;
-  /** What goes on in this process. */
-  readonly live: Live;
   /** Puts a question to the ledger. One is asked at a time, and its answer is of one state of the ledger. */
   read<T>(question: (inquiry: Inquiry) => Promise<T>): Promise<T>;
-  /** When each job that has a schedule fires next, and beside that what only the daemon itself knows. */
+  /** When each job that has a schedule fires next, and how it is. */
   fireTimes(): Promise<FireTimes[]>;
   /** Jobs that should have fired a while ago and did not, each with that time; `slots`: what fired last. */
   notFired(slots: readonly { job: string; lastSlot: string | null }[]): { job: string; since: string }[];
@@ -31,25 +26,17 @@ export interface Dashboard {
   close(): void;
 }
 
-/** The daemon that the pages belong to. */
-export interface Live {
-  /** When each job fires next; undefined where nothing is scheduled. */
-  readonly schedule?: Schedule | undefined;
-  /** How the services were in the last minutes. */
-  readonly figures?: ((service: ServiceName) => ServiceFigures) | undefined;
-}
-
 export type FireTimes = Pick<ScheduleState, "job" | "nextFireTime" | "running" | "clockBehind">;
 
 export interface DashboardRequest {
   application: () => Application;
-  live: Live;
+  fireTimes: () => Promise<FireTimes[]>;
   signal: AbortSignal;
   longReads?: LongReads | undefined;
 }
 
 /** Opens what the pages read: a connection of its own that can only read, beside every run. */
-export function createDashboard({ application, live, signal, longReads }: DashboardRequest): Dashboard {
+export function createDashboard({ application, fireTimes, signal, longReads }: DashboardRequest): Dashboard {
   const oneAtATime = pLimit(1);
   let open: { inquiry: Inquiry; file: string } | undefined;
   const close = (): void => {
@@ -71,12 +58,8 @@ export function createDashboard({ application, live, signal, longReads }: Dashbo
       return application();
     },
     clock: application().clock,
-    live,
     signal,
-    fireTimes: async () => {
-      const states = live.schedule === undefined ? firesNext(application()) : await live.schedule.state();
-      return states.filter((state) => state.nextFireTime !== undefined);
-    },
+    fireTimes: async () => (await fireTimes()).filter((state) => state.nextFireTime !== undefined),
     notFired: (slots) => notFired(application(), slots),
     longReads: longReads ?? createLongReads(application),
     read: async (question) =>
@@ -92,19 +75,6 @@ export function createDashboard({ application, live, signal, longReads }: Dashbo
 function fileAt(path: string): string {
   const { dev, ino } = statSync(path);
   return `${dev}/${ino}`;
-}
-
-function firesNext(application: Application): FireTimes[] {
-  const now = application.clock.now();
-  return application.jobs().map(({ id, schedule }) => {
-    const next = schedule === undefined ? undefined : nextFireTime(schedule.cron, schedule.zone, now);
-    return {
-      job: id,
-      nextFireTime: next === undefined ? undefined : toInstant(next),
-      running: false,
-      clockBehind: false,
-    };
-  });
 }
 
 /** A daemon that is there fires long before. */

@@ -2,8 +2,11 @@ import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";
 import { toJson } from "../base/canonical-json.ts";
 import type { QuarantineFacts } from "../report/facts.ts";
+import type { Secrets } from "../config/secrets.ts";
 import type { Application } from "./application.ts";
-import { maskerOf } from "./shown-settings.ts";
+
+/** Shorter texts are found in words that hold no secret. */
+const shortestSecret = 4;
 
 /** What the mapping of now says of a field, and where it stands. */
 export interface FailedMapping {
@@ -72,4 +75,10 @@ function masked(value: Json, path: readonly string[], mask: (text: string) => st
   return Object.fromEntries(
     Object.entries(value).map(([key, one]) => [key, masked(one ?? null, [...path, key], mask)]),
   );
+}
+
+/** Blanks a text that holds a secret of the configuration. */
+function maskerOf(secrets: Secrets): (text: string) => string {
+  const known = secrets.values().filter((value) => value.length >= shortestSecret);
+  return (text) => (known.some((value) => text.includes(value)) ? "(not shown)" : text);
 }

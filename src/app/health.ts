@@ -69,8 +69,6 @@ export interface WebDependencies {
 
 export interface WebServer {
   readonly url: string;
-  /** The certificate may be another one now. */
-  takeCertificate(): void;
   close(): Promise<void>;
 }
 

@@ -1,39 +1,34 @@
 import type { Clock } from "../base/clock.ts";
 import { toInstant } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
-import type { Logger } from "../base/logger.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { BoundJob } from "../run/job.ts";
 import { Schedule } from "../run/schedule.ts";
 import type { ScheduledRun } from "../run/schedule.ts";
 import { cronTicker } from "../run/schedule-ticker.ts";
 import type { Application } from "./application.ts";
-import { CallFigures } from "./call-figures.ts";
 import { readCertificate } from "./certificate.ts";
 import { createDashboard } from "./dashboard.ts";
 import { executeJob } from "./execute-job.ts";
 import { programVersion } from "../base/program-version.ts";
 import { readHealth } from "./health.ts";
-import type { StartWeb, WebServer } from "./health.ts";
+import type { StartWeb } from "./health.ts";
 import { measuredOf } from "./measured.ts";
-import { reload } from "./reload.ts";
-import type { Reloaded } from "./reload.ts";
 import { supervisorOf } from "./supervisor.ts";
 
 /**
  * Runs the jobs on their schedule and answers /healthz until `signal` is aborted; a run that is on is stopped cleanly.
- * When somebody asks for it, the configuration is read again as soon as no run is on. A service manager that started
- * the program is told how it stands. In one piece: what begins here ends here, in the reverse order.
+ * A service manager that started the program is told how it stands. In one piece: what begins here ends here, in the
+ * reverse order.
  */
 export async function serve(application: Application, request: ServeRequest): Promise<void> {
   const { signal } = request;
   const ledger = await application.ledger();
   const { clock, logger } = application;
   const supervisor = supervisorOf(application.environment, process, { clock, logger });
-  let current = application;
-  let jobs = application.jobs();
-  let web: Pick<WebServer, "url" | "takeCertificate"> = { url: "", takeCertificate: () => {} };
-  const waiting = (): string => `waits for the fire times of ${scheduledOf(jobs)} job(s); health at ${web.url}/healthz`;
+  const jobs = application.jobs();
+  const scheduled = jobs.filter((job) => job.schedule !== undefined).length;
+  let url = "";
+  const waiting = (): string => `waits for the fire times of ${scheduled} job(s); health at ${url}/healthz`;
   const schedule = new Schedule({
     jobs,
     store: ledger.schedule,
@@ -43,33 +38,16 @@ export async function serve(application: Application, request: ServeRequest): Pr
     execute: async (run) => {
       supervisor.status(`run of ${run.job.id}, on since ${toInstant(clock.now())}`);
       try {
-        return await executeAtFireTime(current, ledger, run);
+        return await executeAtFireTime(application, ledger, run);
       } finally {
         if (!signal.aborted) supervisor.status(waiting());
       }
     },
-    betweenRuns: async () => {
-      // A person's retry or decision on a page works with the sources and services that are open now.
-      if (ledger.runs.epoch !== undefined || !request.takeReload()) return undefined;
-      supervisor.reloading();
-      const reloaded = await reload(current);
-      tellLog(logger, reloaded);
-      request.reloaded(reloaded);
-      if (reloaded.kind === "taken-over") {
-        current = reloaded.application;
-        jobs = current.jobs();
-      }
-      web.takeCertificate();
-      supervisor.ready(waiting());
-      return reloaded.kind === "taken-over" ? jobs : undefined;
-    },
   });
   const ended = new AbortController();
-  const figures = new CallFigures(clock);
-  const endFigures = application.observed.calls.subscribe((call) => figures.note(call));
   const dashboard = createDashboard({
-    application: () => current,
-    live: { schedule, figures: (service) => figures.of(service) },
+    application: () => application,
+    fireTimes: async () => await schedule.state(),
     signal: ended.signal,
   });
   const { tls } = application.config.serve;
@@ -79,16 +57,16 @@ export async function serve(application: Application, request: ServeRequest): Pr
     goesOn: true,
     clock,
     logger,
-    read: () => readHealth(current.platform(), ledger, schedule),
+    read: () => readHealth(application.platform(), ledger, schedule),
     dashboard,
-    measured: await measuredOf({ application: () => current, schedule, version: programVersion() }),
+    measured: await measuredOf({ application: () => application, schedule, version: programVersion() }),
   });
-  web = health;
+  url = health.url;
   try {
-    request.started({ jobs: scheduledOf(jobs), url: health.url });
+    request.started({ jobs: scheduled, url });
     supervisor.ready(waiting());
     schedule.start();
-    const broken = await untilStopped(request, ledger, clock, schedule);
+    const broken = await untilStopped(signal, ledger, clock, schedule);
     logger.info({}, "stopping");
     supervisor.stopping();
     await schedule.stop();
@@ -97,9 +75,7 @@ export async function serve(application: Application, request: ServeRequest): Pr
     await supervisor.end();
     if (broken !== undefined) throw broken;
   } finally {
-    endFigures();
     dashboard.close();
-    if (current !== application) await current.close();
   }
 }
 
@@ -108,24 +84,6 @@ export interface ServeRequest {
   startWeb: StartWeb;
   /** Told once everything answers: how many jobs have a schedule, and where health is. */
   started: (serving: { jobs: number; url: string }) => void;
-  /** Whether somebody asks for the configuration to be read again. */
-  readonly wantsReload: boolean;
-  /** The same; then it is being done, and is not asked for any more until it is asked for anew. */
-  takeReload: () => boolean;
-  reloaded: (reloaded: Reloaded) => void;
-}
-
-function scheduledOf(jobs: readonly BoundJob[]): number {
-  return jobs.filter((job) => job.schedule !== undefined).length;
-}
-
-function tellLog(logger: Logger, reloaded: Reloaded): void {
-  if (reloaded.kind === "taken-over") {
-    logger.info({ event: "configuration.taken-over", changed: reloaded.changed }, "the configuration was taken over");
-    return;
-  }
-  const problems = reloaded.problems.map(({ code, place }) => ({ code, place }));
-  logger.error({ event: "configuration.refused", problems }, "the configuration was not taken over");
 }
 
 async function executeAtFireTime(
@@ -145,18 +103,17 @@ async function executeAtFireTime(
 /**
  * Waits for the signal, or for a ledger that can no longer be written: then only a new start knows what is on disk. A
  * fire time that waits for another program's run is tried again all the while, so that it fires soon after that run
- * ended or was killed; so is a configuration that is to be read again.
+ * ended or was killed.
  */
 async function untilStopped(
-  request: ServeRequest,
+  signal: AbortSignal,
   ledger: Ledger,
   clock: Clock,
   schedule: Schedule,
 ): Promise<Problem | undefined> {
-  const { signal } = request;
   while (!signal.aborted) {
     if (ledger.broken !== undefined) return ledger.broken;
-    if (schedule.waits || request.wantsReload) void schedule.tick();
+    if (schedule.waits) void schedule.tick();
     await clock.sleep(500, signal).catch(() => {});
   }
   return undefined;

@@ -7,7 +7,6 @@ import type { Environment } from "../config/environment.ts";
 /** What runs the program as a service, such as systemd, and is told how it stands. Nothing here ever rejects. */
 export interface Supervisor {
   ready(status: string): void;
-  reloading(): void;
   stopping(): void;
   status(text: string): void;
   /** Ends the signs of life; resolves when all that was told has been handed over. */
@@ -25,7 +24,7 @@ const tellerMs = 10_000;
  */
 export function supervisorOf(
   environment: Environment,
-  own: { pid: number; hrtime: { bigint: () => bigint } },
+  own: { pid: number },
   { clock, logger }: { clock: Clock; logger: Logger },
 ): Supervisor {
   const socket = environment["NOTIFY_SOCKET"];
@@ -53,7 +52,6 @@ export function supervisorOf(
   if (interval !== undefined) void signsOfLife(() => tell("WATCHDOG=1"), interval, clock, ended.signal);
   return {
     ready: (status) => tell("READY=1", `STATUS=${oneLine(status)}`),
-    reloading: () => tell("RELOADING=1", `MONOTONIC_USEC=${own.hrtime.bigint() / 1_000n}`),
     stopping: () => tell("STOPPING=1", "STATUS=stopping: calls in progress come to their end"),
     status: (text) => tell(`STATUS=${oneLine(text)}`),
     async end() {
@@ -65,7 +63,6 @@ export function supervisorOf(
 
 const nobody: Supervisor = {
   ready: () => {},
-  reloading: () => {},
   stopping: () => {},
   status: () => {},
   end: async () => {},

@@ -21,8 +21,6 @@ export interface Invocation {
   output: Output;
   /** Aborted by SIGINT, SIGTERM and SIGHUP. */
   signal: AbortSignal;
-  /** Has SIGHUP call this instead; undefined where no signals come. */
-  onHangUp?: ((listener: () => void) => void) | undefined;
   startWeb: StartWeb;
   /** Time and chance of the command; those of the system by default. */
   clock?: Clock | undefined;

@@ -14,7 +14,6 @@ import { register as borrow } from "./commands/borrow.ts";
 import { register as check } from "./commands/check.ts";
 import { register as explain } from "./commands/explain.ts";
 import { register as init } from "./commands/init.ts";
-import { register as completion } from "./commands/completion.ts";
 import { register as login } from "./commands/login.ts";
 import { register as link } from "./commands/link.ts";
 import { register as lock } from "./commands/lock.ts";
@@ -23,7 +22,6 @@ import { register as acceptPlatform } from "./commands/accept-platform.ts";
 import { register as plan } from "./commands/plan.ts";
 import { register as quarantine } from "./commands/quarantine.ts";
 import { register as rebuild } from "./commands/rebuild.ts";
-import { register as remap } from "./commands/remap.ts";
 import { register as report } from "./commands/report.ts";
 import { register as resolve } from "./commands/resolve.ts";
 import { register as resync } from "./commands/resync.ts";
@@ -61,7 +59,6 @@ const commands: readonly Register[] = [
   runs,
   explain,
   quarantine,
-  remap,
   settle,
   approve,
   resolve,
@@ -77,7 +74,6 @@ const commands: readonly Register[] = [
   rebuild,
   sandbox,
   init,
-  completion,
 ];
 
 /** Adds every command to the program. */
@@ -90,12 +86,12 @@ export async function main(argv: readonly string[], environment: Environment, st
   const trace = environment["CRM_SYNC_TRACE"] === "1";
   const output = createOutput(process.stdout, process.stderr, () => performance.now(), { trace });
   const stop = new AbortController();
-  const signals = listenForSignals(stop, output);
+  const endSignals = listenForSignals(stop, output);
   outliveReaders();
   try {
-    return await carryOut(argv, { environment, output, signal: stop.signal, startWeb, onHangUp: signals.onHangUp });
+    return await carryOut(argv, { environment, output, signal: stop.signal, startWeb });
   } finally {
-    signals.end();
+    endSignals();
   }
 }
 

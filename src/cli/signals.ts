@@ -1,21 +1,12 @@
 import type { Output } from "./output.ts";
 
-/** The signals of this process, as long as it listens to them. */
-export interface Signals {
-  /** From now on SIGHUP calls this and stops nothing. */
-  onHangUp: (listener: () => void) => void;
-  end: () => void;
-}
-
-/** Signals that stop the program in order: the first aborts `stop`, another ends the process at once. */
-export function listenForSignals(stop: AbortController, output: Output): Signals {
+/**
+ * Signals that stop the program in order: the first aborts `stop`, another ends the process at once. Returns what ends
+ * the listening.
+ */
+export function listenForSignals(stop: AbortController, output: Output): () => void {
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-  let hungUp: (() => void) | undefined;
   const onSignal = (signal: NodeJS.Signals): void => {
-    if (signal === "SIGHUP" && hungUp !== undefined) {
-      hungUp();
-      return;
-    }
     // A terminal that closes may tell twice: by the system and by the shell.
     if (stop.signal.aborted && signal === "SIGHUP") return;
     if (stop.signal.aborted) process.exit(signal === "SIGINT" ? 130 : 143);
@@ -23,11 +14,8 @@ export function listenForSignals(stop: AbortController, output: Output): Signals
     stop.abort(new Error("stopped"));
   };
   for (const signal of signals) process.on(signal, onSignal);
-  return {
-    onHangUp: (listener) => void (hungUp = listener),
-    end() {
-      for (const signal of signals) process.off(signal, onSignal);
-    },
+  return () => {
+    for (const signal of signals) process.off(signal, onSignal);
   };
 }
 

@@ -27,16 +27,6 @@ export const callOutcomes = [
 ] as const;
 export type CallOutcome = (typeof callOutcomes)[number];
 
-/** Outcomes that say that the service, or the way to it, did not do its part. */
-export const troubledOutcomes: ReadonlySet<CallOutcome> = new Set<CallOutcome>([
-  "failed",
-  "token",
-  "limited",
-  "odd",
-  "no-answer",
-  "unreached",
-]);
-
 /** A call as observers are told of it: words of closed lists and a number, nothing of what was sent or answered. */
 export interface SeenCall {
   service: ServiceName;

@@ -53,13 +53,6 @@ const common = {
     .describe("The least severity of alerts that go this way: notice (all of them), warning or critical."),
 };
 
-/** An address of a chat, which is a secret as a whole: who knows it can write there. */
-const chatUrl = (example: string) =>
-  reference.meta({
-    description: "Its address, which is a secret, as `env:NAME` or `file:/path`.",
-    examples: [example],
-  });
-
 const waySchema = z.discriminatedUnion("kind", [
   z.strictObject({ ...log, ...common }),
   z.strictObject({ ...command, ...common }),
@@ -71,18 +64,6 @@ const waySchema = z.discriminatedUnion("kind", [
       .min(1)
       .max(50)
       .meta({ description: "Who gets it.", examples: [["operations@example.com"]] }),
-    ...common,
-  }),
-  z.strictObject({
-    kind: z.literal("slack").describe("A message in a channel of Slack, by an incoming webhook."),
-    url: chatUrl("env:SLACK_URL"),
-    timeoutMs: timeoutMs.describe("Time after which it counts as not delivered."),
-    ...common,
-  }),
-  z.strictObject({
-    kind: z.literal("teams").describe("A card in a channel of Microsoft Teams, by a webhook of Workflows."),
-    url: chatUrl("env:TEAMS_URL"),
-    timeoutMs: timeoutMs.describe("Time after which it counts as not delivered."),
     ...common,
   }),
 ]);

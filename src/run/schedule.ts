@@ -70,8 +70,6 @@ export interface ScheduleDependencies {
    * leaves the schedule going.
    */
   execute(run: ScheduledRun): Promise<ScheduledOutcome>;
-  /** Called with each tick and after each run, never while one is on: gives the jobs where they are others now. */
-  betweenRuns?(): Promise<readonly BoundJob[] | undefined>;
 }
 
 interface Due {
@@ -99,7 +97,7 @@ export class Schedule {
   readonly #behind = new Set<string>();
   /** Fire times of earlier processes that are still to be run again, by job, from when it was first looked at. */
   readonly #interruptedFireTimes = new Map<string, string[]>();
-  #jobs: readonly BoundJob[];
+  readonly #jobs: readonly BoundJob[];
   #running: string | undefined;
   #turn: Promise<void> | undefined;
   #stopTicker: (() => void) | undefined;
@@ -179,7 +177,6 @@ export class Schedule {
   async #work(): Promise<void> {
     const busy = new Set<string>();
     while (!this.#abort.signal.aborted) {
-      this.#change(await this.#deps.betweenRuns?.());
       const due: Due[] = [];
       for (const job of this.#jobs) {
         const found = busy.has(job.id) ? undefined : await this.#due(job);
@@ -188,19 +185,6 @@ export class Schedule {
       const next = due.sort((a, b) => a.fireTime - b.fireTime)[0];
       if (next === undefined || this.#abort.signal.aborted) return;
       if ((await this.#fire(next)) === "busy") busy.add(next.job.id);
-    }
-  }
-
-  /** What waits for its run waits with the job as it is now; of a job that has no schedule any more, nothing waits. */
-  #change(jobs: readonly BoundJob[] | undefined): void {
-    if (jobs === undefined) return;
-    this.#jobs = jobs;
-    const scheduled = new Map(jobs.filter((job) => job.schedule !== undefined).map((job) => [job.id, job]));
-    for (const id of this.#queued.keys()) if (!scheduled.has(id)) this.#queued.delete(id);
-    for (const [id, due] of this.#owed) {
-      const job = scheduled.get(id);
-      if (job === undefined) this.#owed.delete(id);
-      else this.#owed.set(id, { ...due, job });
     }
   }
 

@@ -7,7 +7,7 @@ import { ingestStream, logTally } from "./ingest.ts";
 import type { StreamTally } from "./ingest.ts";
 import { takingBlockedBy } from "./read-doubts.ts";
 import { askedOf } from "./read-question.ts";
-import { leftOf, remapStream } from "./remap.ts";
+import { remapMissing } from "./remap.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 
 type ReadingDependencies = Pick<
@@ -101,10 +101,10 @@ export class SourceReading {
   /** What whole readings lack and is not gone yet is mapped as everything else is, from its stored form. */
   async #remapMissing(source: Source, stream: Stream): Promise<void> {
     const { ledger, settings, logger } = this.#deps;
-    const remapped = await remapStream({ ledger, settings }, source, stream, { missing: true });
-    const { current: _current, ...counts } = remapped;
-    if (remapped.changed + remapped.quarantined + leftOf(remapped).length === 0) return;
-    logger.warn({ run: this.#run, ...counts }, "records that are missing were mapped anew, or left as they were");
+    const remapped = await remapMissing({ ledger, settings }, source, stream);
+    const left = Object.values(remapped.left).reduce((sum, count) => sum + count, 0);
+    if (remapped.changed + remapped.quarantined + left === 0) return;
+    logger.warn({ run: this.#run, ...remapped }, "records that are missing were mapped anew, or left as they were");
   }
 
   #jobReading(source: string, stream: Stream): string | undefined {

@@ -39,21 +39,19 @@ export async function postJson(
 }
 
 /**
- * Posts a text that is JSON, or calls, at an address that is a secret: no word of it stands in an error. Throws an
- * Error for any answer but 2xx, and after the time-out.
+ * Calls an address that is a secret: no word of it is in an error. Throws an Error for any answer but 2xx, and after
+ * the time-out.
  */
 export async function callSecret(
   { url, timeoutMs, what }: { url: string; timeoutMs: number; what: string },
   secret: (reference: string) => string,
-  asked: { method: "GET" | "POST"; json?: string },
+  method: "GET" | "POST",
 ): Promise<void> {
   const address = credentialOf(secret(url)).trim();
   if (!/^https?:\/\//iu.test(address) || !URL.canParse(address))
     throw new Error(`${url} holds no address that begins with https://`);
   if (isPlainHttp(address)) throw new Error(`${url} holds an address that is not https, and it is a secret`);
-  const { method, json } = asked;
-  const headers: Record<string, string> = json === undefined ? {} : { "content-type": "application/json" };
-  await call({ url: address, method, headers, body: json ?? null, timeoutMs, what });
+  await call({ url: address, method, headers: {}, body: null, timeoutMs, what });
 }
 
 async function call(to: {

@@ -19,7 +19,6 @@ import { searchPage } from "./pages/search.ts";
 import { alertsPage } from "./pages/alerts.ts";
 import { assumptionsPage } from "./pages/assumptions.ts";
 import { auditPage } from "./pages/audit.ts";
-import { configurationPage } from "./pages/configuration.ts";
 import { quarantinePage } from "./pages/quarantine.ts";
 import { reportsPage } from "./pages/reports.ts";
 import { settlePage } from "./pages/settle.ts";
@@ -31,7 +30,6 @@ const pages: readonly Page[] = [
   alertsPage,
   assumptionsPage,
   auditPage,
-  configurationPage,
   customerPage,
   orderPage,
   personPage,

@@ -25,7 +25,6 @@ const places = [
   { name: "Alerts", path: "/alerts", needed: "see" },
   { name: "Reports", path: "/reports", needed: "report" },
   { name: "Assumptions", path: "/assumptions", needed: "see" },
-  { name: "Configuration", path: "/configuration", needed: "see" },
   { name: "Audit", path: "/audit", needed: "see" },
 ] as const;
 

@@ -1,5 +1,4 @@
 import { createServer as createTlsServer } from "node:https";
-import type { Server as TlsServer } from "node:https";
 import { serve } from "@hono/node-server";
 import type { ServerType } from "@hono/node-server";
 import type { Hono } from "hono";
@@ -39,9 +38,6 @@ export async function listen(app: Hono, deps: Listening): Promise<WebServer> {
       const address = server?.address();
       const bound = typeof address === "object" && address !== null ? address.port : port;
       return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${bound}`;
-    },
-    takeCertificate: () => {
-      if (server !== undefined) renew(server, deps);
     },
     close: async () => {
       ended.abort();
@@ -88,22 +84,6 @@ async function listenOnce(app: Hono, { settings, certificate, logger }: Listenin
       );
     });
   });
-}
-
-/** Shows browsers the certificate as it lies there now; one that is of no use leaves the one before in its place. */
-function renew(server: ServerType, deps: Listening): void {
-  if (deps.certificate === undefined || !isTls(server)) return;
-  try {
-    const { cert, key, warning } = deps.certificate();
-    server.setSecureContext({ cert, key });
-    warn(deps.logger, { cert, key, warning });
-  } catch (error) {
-    tell(deps, error);
-  }
-}
-
-function isTls(server: ServerType): server is TlsServer {
-  return "setSecureContext" in server;
 }
 
 function warn(logger: Listening["logger"], own: Certificate | undefined): void {

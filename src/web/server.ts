@@ -37,7 +37,6 @@ export async function startWebServer(deps: ServedBy): Promise<WebServer> {
     get url() {
       return server.url;
     },
-    takeCertificate: () => server.takeCertificate(),
     close: async () => {
       await server.close();
       access?.sessions.close();

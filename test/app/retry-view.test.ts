@@ -3,7 +3,6 @@ import Database from "better-sqlite3";
 import { expect, it, onTestFinished } from "vitest";
 import { stringify } from "yaml";
 import { Application } from "../../src/app/application.ts";
-import { remap } from "../../src/app/remap.ts";
 import { retryQuarantine } from "../../src/app/retry-quarantine.ts";
 import { openFiles } from "../source/support.ts";
 import { world } from "../support/cli.ts";
@@ -53,8 +52,5 @@ it("mapping the quarantine of two sources anew lets go of the databases that the
   const application = await Application.open(place, w.environment, face);
   onTestFinished(() => application.close());
   expect((await retryQuarantine(application, "all", "Ann")).map(({ kind }) => kind)).toEqual(["taken-up", "taken-up"]);
-  expect(databases.map((file) => openFiles(file))).toEqual([[], []]);
-  const signal = new AbortController().signal;
-  expect(await remap(application, { source: undefined, stream: undefined }, { by: "Ann", signal })).toHaveLength(2);
   expect(databases.map((file) => openFiles(file))).toEqual([[], []]);
 });

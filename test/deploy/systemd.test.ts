@@ -46,7 +46,6 @@ describe("the unit for systemd", () => {
       "Service.Type": ["notify"],
       "Service.NotifyAccess": ["all"],
       "Service.ExecStart": [expect.stringMatching(/^\/\S+\/crm-sync --config \S+ serve$/u)],
-      "Service.ExecReload": ["/bin/kill -HUP $MAINPID"],
       "Service.User": ["crm-sync"],
       "Service.KillSignal": ["SIGTERM"],
       "Service.KillMode": ["mixed"],

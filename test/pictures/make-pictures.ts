@@ -32,7 +32,6 @@ const pages: Readonly<Record<string, (ids: { hold: string; run: string; operatio
     operation: ({ operation }) => `/settle/${operation}`,
     reports: () => "/reports",
     assumptions: () => "/assumptions",
-    configuration: () => "/configuration",
     audit: () => "/audit",
     alerts: () => "/alerts",
   };

@@ -178,7 +178,6 @@ describe("everything is read", () => {
   it.each<[string, (w: ReadingWorld) => Promise<unknown>]>([
     ["a reading that was cut", (w) => w.read()],
     ["a plan", (w) => w.read({ isPlan: true })],
-    ["a person who mapped what is kept anew", (w) => w.remap()],
   ])("where %s used other settings meanwhile, which are as they were by now", async (_who, work) => {
     const w = await ReadingWorld.open(10);
     w.wholeEveryMs = 24 * hour;
@@ -220,39 +219,19 @@ describe("everything is read", () => {
 });
 
 describe("stored raw forms", () => {
-  it("are mapped anew without the source, changed or not, and nothing of it counts as seen or gone", async () => {
+  it("of missing records that were erased, or are not known to be what came last, stay as they were mapped", async () => {
     const w = await ReadingWorld.open(10);
-    w.wholeEveryMs = 24 * hour;
-    w.add(30);
-    await w.read();
-    // What no mapping used until now changes, and one row goes.
-    w.rows.set("C0002", { branch: "B2", office: "moved", changed: w.serviceTime });
-    w.rows.delete("C0009");
     w.absence = { reads: 5, ms: 0 };
-    await w.read({ scope: { source: "crm" } });
-    const before = w.kept("select id, last_read, missed, missed_since from record order by id");
-    w.branch = "office";
-    w.asked = [];
-    expect(await w.remap()).toMatchObject({ changed: 30, left: { older: 0 } });
-    expect(w.asked).toEqual([]);
-    expect(w.desired()).toEqual(w.listed().set("C0009", "O9"));
-    expect(w.kept("select id, last_read, missed, missed_since from record order by id")).toEqual(before);
-    expect(w.kept("select count(*) as pending from record where pending = 1")).toEqual([{ pending: 30 }]);
-    expect(await w.remap()).toMatchObject({ changed: 0, current: 30 });
-    expect((await w.read())?.changed).toBe(0);
-  });
-
-  it("that were erased, or are not known to be what came last, are left and told of", async () => {
-    const w = await ReadingWorld.open(10);
-    w.add(5);
+    w.add(20);
     await w.read();
     w.change(
       `update private_value set body = null where ref = 'raw:customers/crm/C0001';
-       update private_value set body = replace(body, 'B2', 'B7') where ref = 'raw:customers/crm/C0002'`,
+       update private_value set body = replace(body, 'O2', 'O7') where ref = 'raw:customers/crm/C0002'`,
     );
+    for (const id of ["C0001", "C0002", "C0003"]) w.rows.delete(id);
     w.branch = "office";
-    expect(await w.remap()).toMatchObject({ changed: 3, left: { erased: 1, older: 1, secrets: 0, otherId: 0 } });
-    expect(w.desired().get("C0002")).toBe("B2");
+    await w.read();
+    expect(["C0001", "C0002", "C0003"].map((id) => w.desired().get(id))).toEqual(["B1", "B2", "O3"]);
   });
 
   it("of records that a whole reading lacks, and that are not gone yet, are mapped as everything else is", async () => {
@@ -286,7 +265,6 @@ describe("stored raw forms", () => {
     w.time.at += hour;
     await w.read();
     await w.read({ isPlan: true });
-    await w.remap();
     await w.read();
     expect(waiting()).toEqual(first);
     expect(w.kept("select state, missed from record where id = 'C0007'")).toEqual([

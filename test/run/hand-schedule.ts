@@ -128,7 +128,6 @@ export function world(
     store?: FireTimeStore;
     clock?: HandClock;
     execute?: (run: ScheduledRun, clock: HandClock) => Promise<ScheduledOutcome> | ScheduledOutcome;
-    betweenRuns?: () => Promise<readonly BoundJob[] | undefined>;
   } = {},
 ): World {
   const clock = more.clock ?? new HandClock(at);
@@ -140,7 +139,6 @@ export function world(
     clock,
     store,
     logger: pino({ level: "silent" }),
-    betweenRuns: async () => await more.betweenRuns?.(),
     ticker: {
       start(callback) {
         onTick = callback;

@@ -82,7 +82,6 @@ class ReadHistory {
 
   async #read(): Promise<void> {
     const w = this.#w;
-    if (this.#draws.chance(0.1)) await w.remap();
     let isEdited = false;
     w.cut = this.#draws.chance(0.35)
       ? { how: this.#draws.one<Cut>(["down", "killed", "stopped"]) ?? "down", after: this.#draws.below(7) }

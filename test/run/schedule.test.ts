@@ -3,7 +3,6 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { Problem } from "../../src/base/errors.ts";
-import type { BoundJob } from "../../src/run/job.ts";
 import { cronTicker } from "../../src/run/schedule-ticker.ts";
 import { latestFireTime } from "../../src/run/fire-times.ts";
 import { sizes } from "../support/sizes.ts";
@@ -115,54 +114,6 @@ describe("the schedule", () => {
       "a 2026-01-01T01:00",
       "a 2026-01-01T01:00",
     ]);
-  });
-
-  it("has what waits for the lock run by the job as it is by then, and not at all where it has no schedule any more", async () => {
-    let busy = true;
-    let jobs: BoundJob[] = [job("a", "0 * * * *"), job("b", "0 * * * *")];
-    const here = world(jobs, "2026-01-01T00:59:00Z", {
-      betweenRuns: async () => jobs,
-      execute: () => (busy ? "busy" : "done"),
-    });
-    await here.schedule.tick();
-    here.clock.pass(minute);
-    await here.schedule.tick();
-    expect(here.fireTimes()).toEqual(["a 2026-01-01T01:00", "b 2026-01-01T01:00"]);
-    busy = false;
-    const changed = { ...job("a", "0 * * * *"), title: "changed" };
-    jobs = [changed, { ...job("b", "0 * * * *"), schedule: undefined }];
-    await here.schedule.tick();
-    expect(here.runs.slice(2).map((run) => [run.job.title, run.fireTime.slice(0, 16)])).toEqual([
-      ["changed", "2026-01-01T01:00"],
-    ]);
-    expect(here.schedule.waits).toBe(false);
-  });
-
-  it("never changes its jobs while a run is on, and has a job that is new run from then on", async () => {
-    let jobs: BoundJob[] | undefined;
-    let running = false;
-    const here = world([job("a", "0 * * * *")], "2026-01-01T00:59:00Z", {
-      betweenRuns: async () => {
-        expect(running).toBe(false);
-        const given = jobs;
-        jobs = undefined;
-        return given;
-      },
-      execute: async (): Promise<"done"> => {
-        running = true;
-        jobs ??= [job("a", "0 * * * *"), job("new", "30 * * * *")];
-        await here.schedule.tick();
-        running = false;
-        return "done";
-      },
-    });
-    await here.schedule.tick();
-    here.clock.pass(minute);
-    await here.schedule.tick();
-    expect((await here.schedule.state()).map((state) => state.job)).toEqual(["a", "new"]);
-    here.clock.pass(30 * minute);
-    await here.schedule.tick();
-    expect(here.fireTimes()).toEqual(["a 2026-01-01T01:00", "new 2026-01-01T01:30"]);
   });
 
   it("goes on after a run that failed and after a store that could not be written", async () => {

@@ -7,8 +7,6 @@ import { stringify } from "yaml";
 import { Access } from "../../src/app/access.ts";
 import { Application } from "../../src/app/application.ts";
 import { createDashboard } from "../../src/app/dashboard.ts";
-import { reload } from "../../src/app/reload.ts";
-import type { Reloaded } from "../../src/app/reload.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import type { JsonObject } from "../../src/base/canonical-json.ts";
 import { mayReadMetrics } from "../../src/web/access/metrics-reader.ts";
@@ -41,8 +39,8 @@ export interface Guarded {
   port: number;
   access: Access;
   ask(path: string, sent?: Sent): Promise<Answer>;
-  /** Has what the configuration says of `serve` now taken over. */
-  reload(serve: JsonObject): Promise<Reloaded>;
+  /** The program is started again with these settings of `serve`. */
+  startsAgain(serve: JsonObject): Promise<void>;
   /** What happened behind the check. */
   done: string[];
   stop(): Promise<void>;
@@ -83,9 +81,8 @@ export async function guarded(
   const { config, sandbox } = w.place;
   const face = { log: undefined, wholeLog: { write: (line: string) => void log.push(line) }, progress: () => {} };
   let current = await Application.open({ config, sandbox }, environmentAt(w.place), face);
-  const first = current;
   const ended = new AbortController();
-  const dashboard = createDashboard({ application: () => current, live: {}, signal: ended.signal });
+  const dashboard = createDashboard({ application: () => current, fireTimes: async () => [], signal: ended.signal });
   const access = new Access(
     clock === undefined ? dashboard : Object.defineProperty(dashboard, "clock", { value: clock }),
   );
@@ -121,8 +118,7 @@ export async function guarded(
       if ("closeAllConnections" in server) server.closeAllConnections();
     });
     dashboard.close();
-    if (current !== first) await current.close();
-    await first.close();
+    await current.close();
   };
   onTestFinished(stop);
   return {
@@ -132,11 +128,10 @@ export async function guarded(
     done,
     stop,
     ask: async (path, sent) => await ask(port, path, sent),
-    reload: async (values) => {
+    startsAgain: async (values) => {
       write(values);
-      const reloaded = await reload(current);
-      if (reloaded.kind === "taken-over") current = reloaded.application;
-      return reloaded;
+      await current.close();
+      current = await Application.open({ config, sandbox }, environmentAt(w.place), face);
     },
   };
 }

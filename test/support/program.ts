@@ -47,8 +47,6 @@ interface Instead {
   hear?: (text: string) => void;
   /** Stops it, as a signal does. */
   signal?: AbortSignal;
-  /** Has SIGHUP call this. */
-  onHangUp?: (listener: () => void) => void;
   startWeb?: StartWeb;
   /** Time and chance; those of the machine by default. */
   clock?: Clock;
@@ -95,7 +93,6 @@ export async function crmSync(place: Place & Instead, ...words: string[]): Promi
     environment: environmentAt(place),
     output,
     signal: place.signal ?? new AbortController().signal,
-    onHangUp: place.onHangUp,
     startWeb: place.startWeb ?? startWebServer,
     clock: place.clock,
     random: place.random,

@@ -2,6 +2,9 @@ import type { MiddlewareHandler } from "hono";
 import { onTestFinished } from "vitest";
 import { Application } from "../../src/app/application.ts";
 import { createDashboard } from "../../src/app/dashboard.ts";
+import type { FireTimes } from "../../src/app/dashboard.ts";
+import { toInstant } from "../../src/base/clock.ts";
+import { nextFireTime } from "../../src/run/fire-times.ts";
 import type { Person } from "../../src/web/access/person.ts";
 import { dashboardRoutes } from "../../src/web/dashboard.ts";
 import type { WebEnvironment } from "../../src/web/page.ts";
@@ -26,7 +29,11 @@ export async function servePages(place: Place, asking: Person | "whoever"): Prom
   const { config, sandbox } = place;
   const application = await Application.open({ config, sandbox }, environmentAt(place), face);
   const ended = new AbortController();
-  const dashboard = createDashboard({ application: () => application, live: {}, signal: ended.signal });
+  const dashboard = createDashboard({
+    application: () => application,
+    fireTimes: async () => firesNext(application),
+    signal: ended.signal,
+  });
   const { clock, logger } = application;
   const server = await startWebServer({
     settings: { host: "127.0.0.1", port: 0 },
@@ -65,4 +72,14 @@ function as(person: Person): MiddlewareHandler<WebEnvironment> {
     context.set("refuse", (needed) => Promise.resolve(context.text(`needs ${needed}`, 403)));
     await next();
   };
+}
+
+/** As the daemon would fire them. */
+function firesNext(application: Application): FireTimes[] {
+  return application.jobs().map(({ id, schedule }) => {
+    const next =
+      schedule === undefined ? undefined : nextFireTime(schedule.cron, schedule.zone, application.clock.now());
+    const nextTime = next === undefined ? undefined : toInstant(next);
+    return { job: id, nextFireTime: nextTime, running: false, clockBehind: false };
+  });
 }

@@ -15,8 +15,6 @@ export interface Serving {
   says(text: string, times?: number): Promise<void>;
   get(path: string): Promise<{ status: number; text: string }>;
   health(): Promise<{ status: number; body: Parsed }>;
-  /** As SIGHUP does. */
-  hangsUp(): void;
   /** As SIGTERM does. */
   ends(): Promise<Ended>;
 }
@@ -26,7 +24,6 @@ export async function serves(w: World, time: HandTime = w.clock): Promise<Servin
   const stop = new AbortController();
   let said = "";
   let wake = (): void => {};
-  let hangUp = (): void => {};
   // Whoever waits, waits a turn of this process: the program looks for its signal again and again.
   const clock: Clock = {
     now: time.now,
@@ -43,7 +40,6 @@ export async function serves(w: World, time: HandTime = w.clock): Promise<Servin
       environment,
       clock,
       signal: stop.signal,
-      onHangUp: (listener) => (hangUp = listener),
       hear(text) {
         said += text;
         wake();
@@ -74,7 +70,6 @@ export async function serves(w: World, time: HandTime = w.clock): Promise<Servin
       const { status, text } = await get("/healthz");
       return { status, body: JSON.parse(text) };
     },
-    hangsUp: () => hangUp(),
     ends,
   };
 }

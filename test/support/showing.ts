@@ -37,7 +37,6 @@ export const operator: Person = { name: "anna.lee", role: "decide", way: "proxy"
 export async function showing(
   w: World,
   person: Person = operator,
-  live: Dashboard["live"] = {},
   reader: () => readonly [string, ...string[]] = () => [process.execPath, bundled("main.cjs")],
 ): Promise<Showing> {
   const face = { log: undefined, wholeLog: { write: () => {} }, progress: () => {}, clock: w.clock };
@@ -53,7 +52,7 @@ export async function showing(
   };
   ended.signal.addEventListener("abort", tick);
   const dashboard = Object.defineProperty(
-    createDashboard({ application: () => application, live, signal: ended.signal, longReads }),
+    createDashboard({ application: () => application, fireTimes: async () => [], signal: ended.signal, longReads }),
     "clock",
     {
       value: {

@@ -1,6 +1,5 @@
 import { toJson } from "../../base/canonical-json.ts";
 import type { JsonObject } from "../../base/canonical-json.ts";
-import { usage } from "../../base/errors.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { CustomerPlan } from "../../plan/plan.ts";
@@ -23,12 +22,9 @@ export const register: Register = (program, carryOut) => {
     .option("--source <name>", "only what this source gives")
     .option("--out <file>", "save the plan, to be applied as it is")
     .option("--show-private", "with the personal data behind the markers; who saw it stands in the audit record", false)
-    .option("--stored", "from the stored raw forms under this configuration: no source is read, nothing is kept", false)
     .option(...byWhom)
     .addHelpText("after", example("crm-sync plan --out plan.ndjson", "crm-sync plan --customer ALFKI"))
-    .action((options) =>
-      carryOut((invocation) => (options.stored ? storedPlanCommand : planCommand)(invocation, options, options)),
-    );
+    .action((options) => carryOut((invocation) => planCommand(invocation, options, options)));
 };
 
 export async function planCommand(
@@ -47,53 +43,6 @@ export async function planCommand(
       privateFor,
       showPlan: (planned, shown) => showPlanned(invocation, planned, { shown, textOf: planText }),
       show: async (summary) => showTotal(invocation, summary, out, lastLine(summary.exitCode, summary.open)),
-    });
-  });
-}
-
-/** `plan --stored`: what another configuration would change, on a copy of the ledger that nobody keeps. */
-async function storedPlanCommand(
-  invocation: Invocation,
-  words: ScopeWords,
-  { out, showPrivate = false }: { out?: string | undefined; showPrivate?: boolean },
-): Promise<ExitCode> {
-  if (out !== undefined || showPrivate)
-    throw usage("--out and --show-private do not go with --stored", "what is planned from stored forms is not kept");
-  const { output, options, signal } = invocation;
-  return await withApplication(invocation, async (application) => {
-    const { planFromStored } = await import("../../app/what-if.ts");
-    const { planText } = await import("../plan-text.ts");
-    const { lastLine } = await import("../run-summary.ts");
-    const { changedFields } = await import("../../plan/changed-fields.ts");
-    const { header, ledgerPath } = application;
-    if (!options.json)
-      output.line(
-        `from the stored raw forms of ${ledgerPath} under ${header.file ?? "the defaults"}; nothing is read from a ` +
-          "source and nothing is kept",
-      );
-    return await planFromStored(application, scopeOf(application, words), {
-      signal,
-      showPlan: (planned) => showPlanned(invocation, planned, { shown: undefined, textOf: planText }),
-      show: (summary, changed, { mapped, left }) => {
-        const differences = changed.map(({ stream, key, before, after }) => ({
-          stream,
-          id: formatKey(key),
-          fields: changedFields(before, after),
-        }));
-        if (options.json) {
-          for (const { fields, ...record } of differences)
-            output.json({ type: "changed", ...record, fields: fields.map((field) => toJson(field)) });
-        } else {
-          for (const { stream, id, fields } of differences)
-            for (const { field, from = "nothing", to = "nothing" } of fields)
-              output.line(safeLines(`${stream} ${id}: ${field}: ${from} → ${to}`));
-          output.line(
-            `${mapped} stored form(s) were mapped anew, ${differences.length} record(s) are otherwise by that; ` +
-              `${left} record(s) whose raw form lacks its secrets, or is not kept, stand as they were mapped last`,
-          );
-        }
-        showTotal(invocation, summary, undefined, lastLine(summary.exitCode, summary.open));
-      },
     });
   });
 }

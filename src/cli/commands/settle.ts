@@ -1,4 +1,5 @@
 import type { Application } from "../../app/application.ts";
+import type { GivenDecision } from "../../app/decisions.ts";
 import type { Decision } from "../../apply/decide.ts";
 import { toJson } from "../../base/canonical-json.ts";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
@@ -10,7 +11,6 @@ import type { Invocation } from "../command.ts";
 import { byWhom, example } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
 import { deciderOf } from "../decider.ts";
-import type { DecisionLine } from "../decisions-file.ts";
 import { describeProblem, problemJson, viewOf } from "../output.ts";
 import { requireReason } from "../../app/reason.ts";
 
@@ -22,7 +22,6 @@ export const register: Register = (program, carryOut) => {
     .option("--applied", "it was carried out", false)
     .option("--not-applied", "it was not carried out", false)
     .option("--all-of <run>", "every operation of this run (or `last`) whose outcome is open")
-    .option("--decisions <file>", "a CSV with the columns id,decision,reason; decision is applied or not-applied")
     .option("--reason <text>", "why you know; kept for good, so without names, phone numbers and e-mail addresses")
     .option(...byWhom)
     .addHelpText(
@@ -30,12 +29,11 @@ export const register: Register = (program, carryOut) => {
       example(
         "crm-sync settle list",
         'crm-sync settle op_… op_… --not-applied --reason "the service desk found no such orders"',
-        "crm-sync settle --decisions decided.csv --by anna.lee",
       ),
     )
     .action((ids, options) =>
       carryOut((invocation) => {
-        const none = ids.length === 0 && options.allOf === undefined && options.decisions === undefined;
+        const none = ids.length === 0 && options.allOf === undefined;
         return none ? settleListCommand(invocation) : settleCommand(invocation, ids, options);
       }),
     );
@@ -63,13 +61,12 @@ export async function settleListCommand(invocation: Invocation): Promise<ExitCod
   });
 }
 
-/** What `settle` is told: operations by id, all of a run, or a file of decisions. */
+/** What `settle` is told beside the ids of operations. */
 export interface SettleWords {
   applied: boolean;
   notApplied: boolean;
   reason?: string | undefined;
   allOf?: string | undefined;
-  decisions?: string | undefined;
   by?: string | undefined;
 }
 
@@ -85,76 +82,60 @@ export async function settleCommand(
   const { output, options } = invocation;
   return await withApplication(invocation, async (application) => {
     const by = deciderOf(words.by);
-    const lines = await decisionLines(application, ids, words);
+    const decisions = await decisionsOf(application, ids, words);
     const { openDecisions } = await import("../../app/decisions.ts");
     const decide = await openDecisions(application, by, invocation.signal);
-    const one = async (line: DecisionLine): Promise<Decision> => {
-      if ("problem" in line) throw line.problem;
-      return await decide(line);
-    };
-    const [single] = lines;
-    if (lines.length === 1 && single !== undefined && words.decisions === undefined) {
-      const decided = await one(single);
+    const [single] = decisions;
+    if (decisions.length === 1 && single !== undefined) {
+      const decided = await decide(single);
       if (options.json) output.json(decisionJson(decided));
       else output.line(decided.summary);
       return ok;
     }
-    return await settleEach(invocation, application, lines, one);
+    return await settleEach(invocation, application, decisions, decide);
   });
 }
 
-/**
- * Decides line by line; one that cannot be decided is reported and stops no other. The exit code is the worst of them.
- */
+/** One that cannot be decided is reported and stops no other. The exit code is the worst of them. */
 async function settleEach(
   { output, options: { json } }: Invocation,
   application: Application,
-  lines: readonly DecisionLine[],
-  one: (line: DecisionLine) => Promise<Decision>,
+  decisions: readonly GivenDecision[],
+  decide: (decision: GivenDecision) => Promise<Decision>,
 ): Promise<ExitCode> {
   const results: Json[] = [];
   const failures: Problem[] = [];
-  for (const line of lines) {
+  for (const decision of decisions) {
     try {
-      const decided = await one(line);
+      const decided = await decide(decision);
       results.push(decisionJson(decided));
       if (!json) output.line(`${decided.id} ${decided.endpoint} on ${printable(decided.subject)}: ${decided.summary}`);
     } catch (error) {
       if (!(error instanceof Problem) || (await application.ledger()).broken !== undefined) throw error;
       failures.push(error);
-      const id = "problem" in line ? null : line.id;
-      results.push({ operation: id, place: line.place === "" ? null : line.place, error: problemJson(error) });
-      const place = line.place === "" || "problem" in line ? "" : `${line.place}: `;
-      output.note(`${place}${describeProblem(error, application.config.zone)}`);
+      results.push({ operation: decision.id, error: problemJson(error) });
+      output.note(describeProblem(error, application.config.zone));
     }
   }
   if (json) output.json(results);
-  else output.line(`${lines.length - failures.length} of ${lines.length} operation(s) decided`);
+  else output.line(`${decisions.length - failures.length} of ${decisions.length} operation(s) decided`);
   return failures.reduce<ExitCode>((worst, { exitCode }) => worseOf(worst, exitCode), ok);
 }
 
 /** Which operations are meant, and what is decided about each. */
-async function decisionLines(
+async function decisionsOf(
   application: Application,
   ids: readonly string[],
   words: SettleWords,
-): Promise<DecisionLine[]> {
-  const ways = [ids.length > 0, words.allOf !== undefined, words.decisions !== undefined].filter(Boolean).length;
-  if (ways !== 1)
-    throw usage("settle takes ids, --all-of RUN or --decisions FILE, one of them", "crm-sync settle --help");
-  if (words.decisions !== undefined) {
-    if (words.applied || words.notApplied)
-      throw usage("with --decisions each line has its own verdict", "leave --applied and --not-applied out");
-    application.requireLedger();
-    const { readDecisions } = await import("../decisions-file.ts");
-    return readDecisions(words.decisions, words.reason);
-  }
+): Promise<GivenDecision[]> {
+  if (ids.length > 0 === (words.allOf !== undefined))
+    throw usage("settle takes ids or --all-of RUN, one of them", "crm-sync settle --help");
   if (words.applied === words.notApplied) throw usage("settle needs one verdict", "add --applied or --not-applied");
   const reason = requireReason(words.reason);
   application.requireLedger();
   const { openOperationsOf } = await import("../../app/decisions.ts");
   const wanted = words.allOf === undefined ? [...new Set(ids)] : await openOperationsOf(application, words.allOf);
-  return wanted.map((id) => ({ place: "", id, verdict: words.applied ? "applied" : "not-applied", reason }));
+  return wanted.map((id) => ({ id, verdict: words.applied ? "applied" : "not-applied", reason }));
 }
 
 function decisionJson(decided: Decision): JsonObject {

@@ -109,14 +109,6 @@ export class Checkpoints {
     return this.#context.read(() => this.#reads.wasAskedOtherwise(source, stream, after, question));
   }
 
-  /** What stands is no more what the readings left: the next one reads everything, from its start. */
-  async forgetReadings(source: string, stream: Stream): Promise<void> {
-    await this.#context.write(() => {
-      this.#reads.forgetQuestions(source, stream);
-      this.#forget(source, stream);
-    });
-  }
-
   /** Lets go of what is remembered of a reading that has ended or was cut. */
   end(read: number): void {
     this.#keptUpTo.delete(read);

@@ -20,7 +20,7 @@ import { SourceReadTables } from "./source-reads.ts";
 import type { ConfiguredStream, EarlierRead, MadeWith, SourceReadRow } from "./source-reads.ts";
 import type { RecordOutcome } from "../../plan/records.ts";
 import { StoredForms } from "./stored-forms.ts";
-import type { ChangedForm, StoredForm } from "./stored-forms.ts";
+import type { StoredForm } from "./stored-forms.ts";
 import type { WorkTables } from "./work.ts";
 
 interface IngestResult {
@@ -367,23 +367,14 @@ export class Records {
     return this.#context.read(() => this.#records.orderNow(order));
   }
 
-  /**
-   * The raw forms of one stream of a source, in key order, `limit` of them after `after`. `missing`: those of records
-   * that the last whole reads lacked.
-   */
+  /** The raw forms of records that the last whole reads lacked, in key order, `limit` of them after `after`. */
   async storedForms(
     source: string,
     stream: Stream,
     after: RecordKey | undefined,
     limit: number,
-    { missing } = { missing: false },
   ): Promise<StoredForm[]> {
-    return this.#context.read(() => this.#stored.of(source, stream, after, limit, { missing }));
-  }
-
-  /** Records that got another form in a run, in the order of their keys. */
-  async changedIn(run: string): Promise<ChangedForm[]> {
-    return this.#context.read(() => this.#stored.changedIn(run));
+    return this.#context.read(() => this.#stored.of(source, stream, after, limit));
   }
 
   /** Every record that is not done, once, by how it stands and why. */

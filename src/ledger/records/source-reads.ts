@@ -130,11 +130,6 @@ export class SourceReadTables {
     return this.#statements.askedOtherwise.get(source, stream, after, question) !== undefined;
   }
 
-  /** From now on no read of this stream counts as made with the settings of now. */
-  forgetQuestions(source: string, stream: Stream): void {
-    this.#statements.forgetQuestions.run(source, stream);
-  }
-
   /** What a reading must not have lost too much of; `kept`: how many records others have brought. */
   toCompare(source: string, stream: Stream, kept: () => number): EarlierRead[] {
     const newest = this.newestWholeRead(source, stream);
@@ -185,10 +180,6 @@ function prepareStatements(database: Sqlite) {
     askedOtherwise: () =>
       database.prepare<[string, string, number, string], { number: number }>(
         `select number from source_read where source = +? and stream = +? and number > ? and question <> ? limit 1`,
-      ),
-    forgetQuestions: () =>
-      database.prepare(
-        "update source_read set question = null where source = +? and stream = +? and question is not null",
       ),
     mappings: () =>
       database

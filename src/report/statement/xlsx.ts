@@ -1,53 +1,32 @@
-import { decimalText } from "../../crm/currency.ts";
+import { decimalText, minorDigits } from "../../crm/currency.ts";
 import { joinedList } from "./cell-text.ts";
+import { factLines, knownFacts } from "./header-facts.ts";
 import { localTime } from "./local-time.ts";
 import type { LocalTime } from "./local-time.ts";
-import type { Exact } from "./exact.ts";
 import { cellOf, currencyOf, isList } from "./rows.ts";
 import type { Column, ColumnType, Part, Row } from "./shape.ts";
-import { sheetNames } from "./sheet-names.ts";
-import { sheetStyles, styles } from "./sheet-styles.ts";
-import type { SheetStyles } from "./sheet-styles.ts";
-import {
-  booleanCell,
-  columnLetters,
-  contentTypes,
-  coreProperties,
-  numberCell,
-  packageRelationsXml,
-  sheetBegin,
-  sheetEnd,
-  textCell,
-  workbookRelations,
-  workbookXml,
-} from "./sheet-xml.ts";
-import type { SheetEntry } from "./sheet-xml.ts";
-import type { PartSheet } from "./totals-sheet.ts";
-import { columnsSheet, summarySheet } from "./totals-sheet.ts";
+import { columnLetters, moneyStyle, rowXml, sheetBegin, sheetEnd, styles, workbookFiles } from "./sheet.ts";
+import type { SheetCell } from "./sheet.ts";
+import { sumText } from "./totals.ts";
+import type { Totals } from "./totals.ts";
 import type { FileChunk, OpenStatement, StatementTotals, StatementWriter } from "./writer.ts";
 import { Zip } from "./zip.ts";
 
-/** Where a part goes on in a further sheet. */
-export interface SheetLimits {
-  /** Rows of a sheet, with its heading: no spreadsheet program has more than 1,048,576. */
-  rows: number;
-  /** Bytes of a sheet's XML: a file in a zip has less than 4 GiB. */
-  bytes: number;
-}
-
-const programLimits: SheetLimits = { rows: 1_048_576, bytes: 3 * 2 ** 30 };
+/** The most rows that a sheet of a spreadsheet program has. */
+const maxSheetRows = 1_048_576;
 
 /**
  * A statement as a workbook: a summary with what it was made from and its totals, a sheet for each part, and one that
- * says what stands in the columns. Rows are written as they come and none is kept.
+ * describes the columns. Rows are written as they come; none is kept. A part with more rows than `sheetRows` continues
+ * in another sheet.
  */
-export function xlsxWriter(statement: OpenStatement, limits: SheetLimits = programLimits): StatementWriter {
-  const workbook = new Workbook(statement, limits);
+export function xlsxWriter(statement: OpenStatement, sheetRows: number = maxSheetRows): StatementWriter {
+  const workbook = new Workbook(statement, sheetRows);
   const whole = function* (bytes: Iterable<Uint8Array>): Iterable<FileChunk> {
-    for (const chunk of bytes) if (chunk.length > 0) yield { file: "", chunk };
+    for (const chunk of bytes) yield { file: "", chunk };
   };
   return {
-    begin: () => whole(workbook.begin()),
+    begin: () => [],
     beginPart: (part) => whole(workbook.beginSheet(part)),
     rows: (part, rows) => whole(workbook.rows(part, rows)),
     endPart: (part) => whole(workbook.endSheet(part)),
@@ -57,84 +36,63 @@ export function xlsxWriter(statement: OpenStatement, limits: SheetLimits = progr
 
 class Workbook {
   readonly #statement: OpenStatement;
-  readonly #limits: SheetLimits;
+  readonly #sheetRows: number;
   readonly #zip = new Zip();
-  readonly #styles = sheetStyles();
   readonly #time: LocalTime;
-  readonly #names = sheetNames();
-  readonly #sheets: PartSheet[] = [];
-  readonly #summaryName: string;
+  readonly #sheets: { part: Part; name: string; file: string }[] = [];
   #lastRow = 1;
 
-  constructor(statement: OpenStatement, limits: SheetLimits) {
+  constructor(statement: OpenStatement, sheetRows: number) {
     this.#statement = statement;
-    this.#limits = limits;
+    this.#sheetRows = sheetRows;
     this.#time = localTime(statement.header.period.zone);
-    this.#summaryName = this.#names("Totals");
-  }
-
-  *begin(): Iterable<Uint8Array> {
-    const { header } = this.#statement;
-    yield* this.#zip.file("[Content_Types].xml", contentTypes());
-    yield* this.#zip.file("_rels/.rels", packageRelationsXml());
-    yield* this.#zip.file("docProps/core.xml", coreProperties(header.title, header.asOf));
   }
 
   *beginSheet(part: Part): Iterable<Uint8Array> {
-    const number = this.#sheets.length + 1;
-    const sheet = { part, name: this.#names(part.title), file: `worksheets/part${number}.xml`, lastRow: 1 };
-    this.#sheets.push(sheet);
+    const number = this.#sheets.filter((sheet) => sheet.part === part).length + 1;
+    const name = number === 1 ? part.title : `${part.title} (${number})`;
+    const file = `worksheets/sheet${this.#sheets.length + 2}.xml`;
+    this.#sheets.push({ part, name, file });
     this.#lastRow = 1;
-    yield* this.#zip.begin(`xl/${sheet.file}`);
-    const headings = part.columns.map(({ title, type }, at) => {
-      const style = type === "integer" || type === "money" ? styles.numberHeading : styles.heading;
-      return textCell(`${columnLetters(at)}1`, style, title);
-    });
+    yield* this.#zip.begin(`xl/${file}`);
     const widths = part.columns.map(({ type, title }) => Math.max(columnWidths[type], title.length + 4));
-    yield* this.#zip.write(`${sheetBegin(widths, 1)}<row r="1">${headings.join("")}</row>`);
+    yield* this.#zip.write(
+      sheetBegin(widths, 1) +
+        rowXml(
+          1,
+          texts(
+            part.columns.map(({ title }) => title),
+            "heading",
+          ),
+        ),
+    );
   }
 
   *rows(part: Part, rows: readonly Row[]): Iterable<Uint8Array> {
-    const cells = cellWriters(part, this.#styles, this.#time);
     for (const row of rows) {
-      if (this.#lastRow >= this.#limits.rows || this.#zip.size >= this.#limits.bytes) {
+      if (this.#lastRow >= this.#sheetRows) {
         yield* this.endSheet(part);
         yield* this.beginSheet(part);
       }
       this.#lastRow += 1;
-      let text = `<row r="${this.#lastRow}">`;
-      for (const cell of cells) text += cell(row, this.#lastRow);
-      yield* this.#zip.write(`${text}</row>`);
+      const cells = part.columns.map((column) => sheetCell(row, column, this.#time));
+      yield* this.#zip.write(rowXml(this.#lastRow, cells));
     }
   }
 
   *endSheet(part: Part): Iterable<Uint8Array> {
-    const sheet = this.#sheets.at(-1);
-    if (sheet !== undefined) sheet.lastRow = this.#lastRow;
-    yield* this.#zip.write(sheetEnd(filterOf(part, this.#lastRow)));
+    yield* this.#zip.write(sheetEnd(`A1:${columnLetters(part.columns.length - 1)}${this.#lastRow}`));
     yield* this.#zip.end();
   }
 
   *end(totals: StatementTotals): Iterable<Uint8Array> {
-    const summary = { name: this.#summaryName, file: "worksheets/summary.xml" };
-    const columns = { name: this.#names("Columns"), file: "worksheets/columns.xml" };
-    const parts: SheetEntry[] = this.#sheets.map(({ name, file, part, lastRow }) => {
-      return { name, file, filter: filterOf(part, lastRow) };
-    });
-    const { shape } = this.#statement;
-    const sums = summarySheet(this.#statement, totals, this.#sheets, this.#styles, this.#time);
-    yield* this.#zip.file(`xl/${summary.file}`, sums);
-    yield* this.#zip.file(`xl/${columns.file}`, columnsSheet(shape));
-    const sheets = [summary, ...parts, columns];
-    yield* this.#zip.file("xl/styles.xml", this.#styles.xml());
-    yield* this.#zip.file("xl/workbook.xml", workbookXml(sheets));
-    yield* this.#zip.file("xl/_rels/workbook.xml.rels", workbookRelations(sheets));
+    const summary = { name: "Totals", file: "worksheets/sheet1.xml" };
+    const columns = { name: "Columns", file: `worksheets/sheet${this.#sheets.length + 2}.xml` };
+    yield* this.#zip.file(`xl/${summary.file}`, summarySheet(this.#statement, totals, this.#time));
+    yield* this.#zip.file(`xl/${columns.file}`, columnsSheet(this.#statement));
+    for (const [path, xml] of workbookFiles([summary, ...this.#sheets, columns])) yield* this.#zip.file(path, xml);
     yield* this.#zip.finish();
   }
-}
-
-function filterOf(part: Part, lastRow: number): string {
-  return `A1:${columnLetters(part.columns.length - 1)}${lastRow}`;
 }
 
 const columnWidths: Record<ColumnType, number> = {
@@ -147,42 +105,79 @@ const columnWidths: Record<ColumnType, number> = {
   instant: 24,
 };
 
-type CellWriter = (row: Row, number: number) => string;
-
-/** How the cells of a part are written, column by column. */
-function cellWriters(part: Part, sheet: SheetStyles, time: LocalTime): CellWriter[] {
-  return part.columns.map((column, index) => {
-    const letters = columnLetters(index);
-    return (row, number) => {
-      const cell = cellOf(row, column);
-      if (cell === null) return "";
-      const at = letters + String(number);
-      if (isList(cell)) return textCell(at, styles.text, joinedList(cell));
-      if (typeof cell === "boolean") return booleanCell(at, styles.plain, cell);
-      if (typeof cell === "number" || typeof cell === "bigint") return amountOrNumber(at, cell, row, column, sheet);
-      return column.type === "text" ? textCell(at, styles.text, cell) : timeCell(at, column, cell, time);
-    };
-  });
+function texts(values: readonly (string | null)[], style: "heading" | "text" = "text"): (SheetCell | undefined)[] {
+  return values.map((text) => (text === null ? undefined : { style: styles[style], text }));
 }
 
-function amountOrNumber(at: string, cell: Exact, row: Row, column: Column, sheet: SheetStyles): string {
-  if (column.type !== "money") return numberCell(at, styles.integer, String(cell));
+function sheetCell(row: Row, column: Column, time: LocalTime): SheetCell | undefined {
+  const cell = cellOf(row, column);
+  if (cell === null) return undefined;
+  if (isList(cell)) return { style: styles.text, text: joinedList(cell) };
+  if (typeof cell === "boolean") return { style: styles.plain, boolean: cell };
+  if (typeof cell === "string")
+    return column.type === "text" ? { style: styles.text, text: cell } : timeCell(column, cell, time);
+  if (column.type !== "money") return { style: styles.integer, number: cell };
   const currency = currencyOf(row, column);
-  return numberCell(at, sheet.money(currency), decimalText(cell, currency));
+  return { style: moneyStyle(minorDigits(currency)), number: decimalText(cell, currency) };
 }
 
-const day = 86_400_000;
+const dayMs = 86_400_000;
 /** Days from the beginning of a spreadsheet's calendar to 1 January 1970. */
 const daysBefore1970 = 25_569;
 /** 1 March 1900: before it, spreadsheet programs disagree about the calendar. */
 const firstCertainDay = 61;
 
 /** A date, or an instant on the clocks of the statement's zone, as the number that spreadsheets count days by. */
-function timeCell(at: string, { type }: Column, cell: string, time: LocalTime): string {
-  const instant = Date.parse(cell);
-  const ahead = type === "instant" ? time.offset(instant) : 0;
-  const serial = (instant + ahead) / day + daysBefore1970;
-  if (serial < firstCertainDay) return textCell(at, styles.text, type === "instant" ? time.shown(cell) : cell);
-  const ofInstant = instant % 1000 === 0 ? styles.instant : styles.fineInstant;
-  return numberCell(at, type === "instant" ? ofInstant : styles.date, serial);
+function timeCell({ type }: Column, cell: string, time: LocalTime): SheetCell {
+  const at = Date.parse(cell);
+  const serial = (at + (type === "instant" ? time.offset(at) : 0)) / dayMs + daysBefore1970;
+  if (serial < firstCertainDay) return { style: styles.text, text: type === "instant" ? time.shown(cell) : cell };
+  return { style: type === "instant" ? styles.instant : styles.date, number: serial };
+}
+
+/** The first sheet: what the statement was made from, and its totals. */
+function summarySheet({ shape, header }: OpenStatement, totals: StatementTotals, time: LocalTime): string {
+  const rows = [
+    texts([header.title], "heading"),
+    [],
+    // A line has a cell of its own: copied out of the sheet, the cells are the lines again.
+    ...knownFacts(header).flatMap((fact) =>
+      factLines(fact, time).map((line, index) => texts([index === 0 ? fact.title : null, line])),
+    ),
+    [],
+    texts(["Part", "Group", "Total of", "Currency", "Total"], "heading"),
+    ...shape.parts.flatMap((part) => {
+      const found = totals.get(part.name);
+      if (found === undefined) return [];
+      const groups = found.groups.flatMap((group) => totalRows(part, group.value ?? "", group));
+      return [...totalRows(part, null, found), ...groups];
+    }),
+  ];
+  return sheetXml([32, 44, 24, 10, 22], 0, rows);
+}
+
+function totalRows(part: Part, group: string | null, { rows, sums }: Totals): (SheetCell | undefined)[][] {
+  return [
+    [...texts([part.title, group, "Rows", null]), { style: styles.integer, number: rows }],
+    ...sums.map((sum) => [
+      ...texts([part.title, group, sum.column.title, sum.currency]),
+      {
+        style: sum.currency === null ? styles.integer : moneyStyle(minorDigits(sum.currency)),
+        number: sumText(sum),
+      },
+    ]),
+  ];
+}
+
+/** The last sheet: what each column holds, and its name in the other formats. */
+function columnsSheet({ shape }: OpenStatement): string {
+  const rows = shape.parts.flatMap((part) =>
+    part.columns.map(({ title, name, type, about }) => texts([part.title, title, name, type, about])),
+  );
+  const heading = texts(["Part", "Column", "Name", "Type", "What it holds"], "heading");
+  return sheetXml([20, 24, 24, 10, 90], 1, [heading, ...rows]);
+}
+
+function sheetXml(widths: readonly number[], frozenRows: 0 | 1, rows: (SheetCell | undefined)[][]): string {
+  return sheetBegin(widths, frozenRows) + rows.map((cells, at) => rowXml(at + 1, cells)).join("") + sheetEnd();
 }

@@ -31,7 +31,7 @@ export async function callSwitches(
       .map(async ({ name, url, method, timeoutMs }) => {
         const before = failing.some((one) => one.name === name);
         try {
-          await callSecret({ url, timeoutMs, what: "its address" }, secret, { method });
+          await callSecret({ url, timeoutMs, what: "its address" }, secret, method);
           await store.noteDelivery("switch", name, undefined);
           return before;
         } catch (thrown) {

@@ -5,8 +5,6 @@ import type { Interest } from "./due.ts";
 import { toLog } from "./log.ts";
 import { toMail } from "./mail.ts";
 import type { AlertMessage } from "./message.ts";
-import { toSlack } from "./slack.ts";
-import { toTeams } from "./teams.ts";
 import type { Delivered, WayDependencies } from "./way.ts";
 import type { AlertSettings, NotifySettings, WaySettings } from "../notify-settings.ts";
 import { toWebhook } from "./webhook.ts";
@@ -46,10 +44,6 @@ export async function deliver(message: AlertMessage, { settings }: Way, deps: Wa
       return await toWebhook(message, settings, deps);
     case "mail":
       return await toMail(message, settings, deps);
-    case "slack":
-      return await toSlack(message, settings, deps);
-    case "teams":
-      return await toTeams(message, settings, deps);
   }
 }
 

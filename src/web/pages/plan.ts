@@ -130,11 +130,6 @@ function doneNotice(context: PageContext): Notice {
   return text === undefined ? undefined : { kind: "done", text };
 }
 
-/** Whether a button may stand on the page. */
-function mayDecide(context: PageContext, dashboard: Dashboard): boolean {
-  return dashboard.live !== undefined && may(context.var.person, "decide");
-}
-
 async function planShown(
   context: PageContext,
   dashboard: Dashboard,
@@ -190,7 +185,7 @@ function runHeld(context: PageContext, dashboard: Dashboard, { run, operations, 
   return html`<div class="card wait">
     <p><a href="${pagePath.run(run)}">${run}</a> held ${what} because of its own sum or that of days.</p>
     ${
-      mark !== undefined && mayDecide(context, dashboard)
+      mark !== undefined && may(context.var.person, "decide")
         ? decisionForm(context, {
             id: `run-${run}`,
             shown: mark,
@@ -232,7 +227,7 @@ async function holdShown(
   const operations = facts.operations.slice(0, operationsOfPage);
   // Between two plans of a run there is nothing to show of what the hold holds, so nothing of it is decided.
   const isPlanned = hold.state === "open" && operations.length === 0 && after === 0;
-  const choices = mayDecide(context, dashboard) && !isPlanned ? choicesOn(hold) : [];
+  const choices = may(context.var.person, "decide") && !isPlanned ? choicesOn(hold) : [];
   const form = "decision";
   const place = operations.at(-1)?.place ?? 0;
   const body = html`

@@ -97,10 +97,6 @@ function pathOf({ source, stream, code }: QuarantineGroup, more: Readonly<Record
   return `/quarantine?${new URLSearchParams({ source, stream, code, ...more }).toString()}`;
 }
 
-function mayDecide(context: PageContext, dashboard: Dashboard): boolean {
-  return dashboard.live !== undefined && may(context.var.person, "decide");
-}
-
 async function allGroups(context: PageContext, dashboard: Dashboard, notice?: Notice): Promise<Response> {
   const groups = await dashboard.read(async (inquiry) => await inquiry.quarantineGroups());
   const when = whenOf(dashboard);
@@ -125,7 +121,7 @@ async function allGroups(context: PageContext, dashboard: Dashboard, notice?: No
     </p>
     ${table(`${counted(total, "row")} by reason, the oldest first`, columns, rows, "Nothing waits in quarantine.")}
     ${
-      total > 0 && mayDecide(context, dashboard)
+      total > 0 && may(context.var.person, "decide")
         ? buttonForm(context, {
             action: "/quarantine/retry",
             label: total > rowsAtOnce ? `Map the first ${rowsAtOnce} anew` : "Map all of them anew",
@@ -176,7 +172,7 @@ async function rowsOf(
         : html`<p><a href="${pathOf(group, { since: last.firstSeen, after: last.id })}" rel="next">Later rows</a></p>`
     }
     ${
-      rows.length > 0 && mayDecide(context, dashboard)
+      rows.length > 0 && may(context.var.person, "decide")
         ? buttonForm(context, {
             action: "/quarantine/retry",
             label: `Map the rows of this reason${fromHere} anew (${rowsAtOnce} at most)`,
@@ -207,7 +203,7 @@ async function oneRow(
   const body = html`<p><a href="${pathOf(row)}">All rows of this reason</a></p>
     ${factsOf(row, dashboard)}
     ${
-      isWaiting && mayDecide(context, dashboard)
+      isWaiting && may(context.var.person, "decide")
         ? buttonForm(context, { action: `${pagePath.quarantine(row.id)}/retry`, label: "Map it anew" })
         : ""
     }

@@ -59,7 +59,7 @@ export function recordRoutes(
     const title = titleOf(stream, key);
     if (!isTold(facts)) return await framed(context, { title, body: verdictCard(facts, when) }, 404);
     const body = html`${verdictCard(facts, when)} ${inTheCrm(facts, when)}
-    ${privatePart(context, dashboard, facts, more.asked, when)} ${sections} ${story(context, facts, when)}`;
+    ${privatePart(context, facts, more.asked, when)} ${sections} ${story(context, facts, when)}`;
     const status = more.notice?.kind === "failed" ? 503 : 200;
     return await framed(context, { title, body, notice: more.notice }, status);
   };

@@ -1,5 +1,5 @@
 import { html } from "hono/html";
-import type { Dashboard, FireTimes } from "../../app/dashboard.ts";
+import type { FireTimes } from "../../app/dashboard.ts";
 import { toInstant } from "../../base/clock.ts";
 import { grouped } from "../../operation/taking.ts";
 import type { RunFacts } from "../../report/facts.ts";
@@ -31,7 +31,7 @@ interface When {
 export const todayPage: Page = {
   register(routes, dashboard) {
     routes.get("/today", needs("see"), async (context) => {
-      const { application, clock, live } = dashboard;
+      const { application, clock } = dashboard;
       const fires = await dashboard.fireTimes();
       const { status, assumptions, runs } = await dashboard.read(async (inquiry) => {
         const facts = await inquiry.status();
@@ -42,13 +42,13 @@ export const todayPage: Page = {
       });
       const when = { zone: application.config.zone, now: toInstant(clock.now()) };
       const facts = { status, assumptions, jobs: fires, notFired: dashboard.notFired(status.slots) };
-      const decides = live !== undefined && may(context.var.person, "decide");
+      const decides = may(context.var.person, "decide");
       const body = html`
         ${sentence(stateSentence(facts, when.now))} ${waits(waitingOf(facts, when.now), decides, when)}
         <h2>Jobs</h2>
         ${jobs(runs, fires, status, when)}
         <h2>Services</h2>
-        ${services(dashboard, status, when)}
+        ${services(status, when)}
         <h2>Sources</h2>
         ${readsTable(status.reads, when, "The last reading of each stream")}
         <h2>Records</h2>
@@ -124,32 +124,17 @@ function ranLast([, one]: [string, readonly RunFacts[]], [, other]: [string, rea
 
 const bothServices = ["order-service", "member-center"] as const;
 
-function services({ live }: Dashboard, { openCircuits }: StatusFacts, when: When): Html {
-  const figures = live?.figures;
+function services({ openCircuits }: StatusFacts, when: When): Html {
   const rows = bothServices.map((service) => {
     const open = openCircuits.find((circuit) => circuit.service === service);
-    const of = figures?.(service);
     return [
       shown(service),
       open === undefined
         ? "closed"
         : html`<span class="state bad">✗ open</span> since ${moment(open.since, when)}: ${shown(open.reason)}`,
-      of === undefined ? "–" : of.callsPerSecond.toFixed(1),
-      of?.errorShare === undefined ? "–" : `${(of.errorShare * 100).toFixed(1)} %`,
-      milliseconds(of?.p50Ms),
-      milliseconds(of?.p95Ms),
     ];
   });
-  const columns = [
-    ...words("Service", "Circuit"),
-    ...numbers("Calls a second", "Errors", "Half within", "95 of 100 within"),
-  ];
-  const caption = figures === undefined ? "The two services" : "The two services in the last minutes";
-  return html`${table(caption, columns, rows, "", { wide: true })}`;
-}
-
-function milliseconds(ms: number | undefined): string {
-  return ms === undefined ? "–" : `${grouped(Math.round(ms))} ms`;
+  return html`${table("The two services", words("Service", "Circuit"), rows, "")}`;
 }
 
 function records({ records: counts }: StatusFacts): Html {

@@ -3,7 +3,6 @@ import { privateFields } from "../../crm/model.ts";
 import type { ExplainFacts } from "../../report/explain.ts";
 import { recordPath } from "../../report/page-links.ts";
 import { counted } from "../../report/text.ts";
-import type { Dashboard } from "../../app/dashboard.ts";
 import type { Html, PageContext } from "../page.ts";
 import { moment, shown } from "../shown.ts";
 
@@ -17,7 +16,6 @@ export interface ShownValues {
 /** The private fields of a record: hidden, with a way to ask for them, or as they were asked for. */
 export function privatePart(
   context: PageContext,
-  dashboard: Pick<Dashboard, "live">,
   facts: ExplainFacts,
   asked: ShownValues | undefined,
   when: { zone: string; now: string },

@@ -8,20 +8,19 @@ it("sends a test message by each way, says what each answered, and fails if one 
   const got: string[] = [];
   const url = await startServer(({ path, body }, response) => {
     got.push(`${path} ${/"event":"(\w+)"/u.exec(body)?.[1] ?? ""}`);
-    response.writeHead(path === "/chat-secret" ? answer : 200).end();
+    response.writeHead(path === "/on-call" ? answer : 200).end();
   });
   const mail = await startMailServer();
   const w = await world();
-  w.environment["CHAT_URL"] = `${url}/chat-secret`;
   w.extra = `mail: { host: 127.0.0.1, port: ${mail.port}, tls: none, from: crm-sync@example.com }
 notify: { kind: webhook, url: "${url}/hook" }
 alerts:
-  ways: [{ kind: mail, to: [ops@example.com] }, { kind: slack, name: on-call, url: env:CHAT_URL }]
+  ways: [{ kind: mail, to: [ops@example.com] }, { kind: webhook, name: on-call, url: "${url}/on-call" }]
 `;
   w.write();
   const good = await w.run("--json", "alerts", "test");
   expect(good.exitCode).toBe(0);
-  expect(got).toEqual(["/hook test", "/chat-secret "]);
+  expect(got).toEqual(["/hook test", "/on-call test"]);
   expect(mail.received).toHaveLength(1);
 
   answer = 404;
@@ -30,10 +29,10 @@ alerts:
   expect(document(failing).ways).toMatchObject([
     { way: "webhook", problem: null },
     { way: "mail", problem: null },
-    { way: "on-call", kind: "slack", problem: expect.stringContaining("404") },
+    { way: "on-call", kind: "webhook", problem: expect.stringContaining("404") },
   ]);
   expect((await w.run("alerts", "test", "webhook")).exitCode).toBe(0);
-  expect(got.filter((one) => one.startsWith("/chat"))).toHaveLength(2);
+  expect(got.filter((one) => one.startsWith("/on-call"))).toHaveLength(2);
   expect((await w.run("alerts", "test", "pager")).exitCode).toBe(64);
 });
 
@@ -53,5 +52,5 @@ it("ways and switches that do not fit together are all refused at once, and no s
   expect(await problemsOf(`{ ${doubled} }`)).toBe(2);
   expect(await problemsOf("{ ways: [{ kind: mail, to: [b@example.com] }] }")).toBe(1);
   expect(await problemsOf(`{ deadMansSwitches: [{ ${ping}, jobs: [no-such-job] }] }`)).toBe(1);
-  expect(await problemsOf("{ ways: [{ kind: slack, url: https://hooks.example.com/T0/chat-secret }] }")).toBe(1);
+  expect(await problemsOf("{ deadMansSwitches: [{ url: https://hooks.example.com/T0/chat-secret }] }")).toBe(1);
 });

@@ -1,6 +1,5 @@
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
-import { renameSync } from "node:fs";
 import { request } from "undici";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { runsOf } from "../../support/asking.ts";
@@ -74,24 +73,6 @@ describe("a process that serves", () => {
     expect(w.sandbox.state().assignments).toBe(1);
   });
 
-  it("takes a good configuration over at SIGHUP, and goes on with the one before if it is bad", async () => {
-    const w = await due({ isOnMachineTime: true, records: company(1, 1) });
-    w.environment["CRM_SYNC__log__level"] = "info";
-    says(w, jobs(yearly));
-    const serving = w.start("serve");
-    await healthOf(serving);
-    says(w, `${jobs(yearly, "early")}nonsense: 1\n`);
-    serving.child.kill("SIGHUP");
-    await serving.says('"event":"configuration.refused"');
-    expect(serving.stderr()).toMatch(/"place":"\S+crm-sync\.yaml:\d+:\d+"/u);
-    says(w, jobs(yearly, "early"));
-    serving.child.kill("SIGHUP");
-    await serving.says('"changed":["jobs.early"]');
-    await serving.says(runEnded);
-    await terminated(serving);
-    expect(await ranOf(w)).toEqual(["early done"]);
-  });
-
   it("runs a job again after a kill in the middle, once", { tags: "long" }, async () => {
     const w = await due({ isOnMachineTime: true, records: company(3, 1) });
     Object.assign(w.environment, { CRM_SYNC__concurrency__customers: "1", CRM_SYNC__log__level: "info" });
@@ -144,36 +125,5 @@ describe("serve", () => {
     await serving.says("web.not-served");
     expect(serving.said()).toContain(`127.0.0.1:${port}`);
     await serving.says(runEnded, 2);
-  });
-
-  it("reads its configuration again after a run, which goes by the one before", { tags: "long" }, async () => {
-    const w = await due({ records: company(2, 1) });
-    says(w, jobs(yearly, "early"));
-    const stop = w.stopsAt("E5");
-    const serving = await serves(w);
-    await stop.reached;
-    says(w, jobs(yearly, "early", "late"));
-    serving.hangsUp();
-    await serving.says("SIGHUP");
-    expect(await ranOf(w)).toEqual(["early running"]);
-    stop.goOn();
-    await serving.says(runEnded, 2);
-    expect(await ranOf(w)).toEqual(["early done", "late done"]);
-    const [late, early] = await runsOf(w);
-    expect(early.header.hash).not.toBe(late.header.hash);
-    // Of two at once the last counts; one that says the same changes nothing.
-    says(w, `${jobs(yearly)}concurrency: { customers: 3 }\n`);
-    serving.hangsUp();
-    says(w, jobs(yearly));
-    serving.hangsUp();
-    await serving.says('"changed":["jobs.early","jobs.late"]');
-    renameSync(w.path("crm-sync.yaml"), w.path("gone.yaml"));
-    serving.hangsUp();
-    await serving.says('"event":"configuration.refused"');
-    expect((await serving.health()).status).toBe(200);
-    renameSync(w.path("gone.yaml"), w.path("crm-sync.yaml"));
-    expect((await serving.ends()).exitCode).toBe(0);
-    expect(await ranOf(w)).toHaveLength(2);
-    expect(w.sandbox.duplicates()).toEqual(nothingTwice);
   });
 });

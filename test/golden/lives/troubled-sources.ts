@@ -80,7 +80,6 @@ export const lives: Life[] = [
         .replace("name: name\n          mobile", "name: { first: [name, nick] }\n          mobile")
         .replace("remark: note", "remark: { upper: note }");
       await life.run("quarantine", "retry", "all", "--by", "anna");
-      await life.run("remap", "hr", "staff", "--by", "anna");
       // Now two people hold the same asset, until the CRM takes it from one of them.
       await life.run(...all);
       crm.staff = crm.staff.map((person) => (person.id === "S2-1" ? { ...person, holds: [] } : person));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { statementJsonSchema } from "../../../src/report/statement/json-schema.ts";
+import { statementJsonSchema } from "../../../scripts/docs/statement-schema.ts";
 import { filesOf, hostileTexts, sampleHeader, sampleShape, textOf } from "./sample.ts";
 
 /** What there is of the schema, as zod understands it. */

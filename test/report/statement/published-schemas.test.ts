@@ -3,7 +3,7 @@ import { z } from "zod";
 import { openInquiry } from "../../../src/inquiry/inquiry.ts";
 import { statements } from "../../../src/inquiry/statement/statements.ts";
 import type { Statement } from "../../../src/inquiry/statement/statements.ts";
-import { statementJsonSchema } from "../../../src/report/statement/json-schema.ts";
+import { statementJsonSchema } from "../../../scripts/docs/statement-schema.ts";
 import { statementKinds } from "../../../src/report/statement/kinds.ts";
 import { month, threeMonths } from "../../inquiry/statement/statement-world.ts";
 

@@ -7,7 +7,6 @@ import { readXlsx } from "hucre/xlsx";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { FileChunk } from "../../../src/report/statement/writer.ts";
 import { xlsxWriter } from "../../../src/report/statement/xlsx.ts";
-import { Zip } from "../../../src/report/statement/zip.ts";
 import { unzipped } from "../../support/unzipped.ts";
 import { filesOf, hostileTexts, sampleHeader, sampleShape } from "./sample.ts";
 
@@ -63,7 +62,7 @@ describe("a statement as XLSX", () => {
     expect(refunds?.rows).toEqual([["Currency", "Amount", "Nodes"]]);
   });
 
-  it("holds typed cells: numbers, dates on the clocks of the zone, amounts with the format of their currency", async () => {
+  it("holds typed cells: numbers, dates on the clocks of the zone, amounts with the decimals of their currency", async () => {
     const workbook = await readXlsx(await workbookBytes(), { readStyles: true });
     const orders = workbook.sheets[1];
     expect(orders?.rows[1]).toEqual([
@@ -80,10 +79,10 @@ describe("a statement as XLSX", () => {
     ]);
     expect(orders?.rows[2]?.[7]).toEqual(new Date("2026-10-25T02:30:00.250Z"));
     const formats = [1, 3, 4].map((row) => orders?.cells?.get(`${row},9`)?.style?.numFmt);
-    expect(formats).toEqual(["#,##0.00\\ [$EUR]", "#,##0\\ [$JPY]", "#,##0.000\\ [$KWD]"]);
+    expect(formats).toEqual(["#,##0.00", "#,##0", "#,##0.000"]);
     // Without its milliseconds the last moment of a month is shown as the first of the next.
     const times = [1, 2].map((row) => orders?.cells?.get(`${row},7`)?.style?.numFmt);
-    expect(times).toEqual(["yyyy\\-mm\\-dd\\ hh:mm:ss", "yyyy\\-mm\\-dd\\ hh:mm:ss.000"]);
+    expect(times).toEqual(["yyyy\\-mm\\-dd\\ hh:mm:ss.000", "yyyy\\-mm\\-dd\\ hh:mm:ss.000"]);
     for (const [index] of hostileTexts.entries()) {
       const cell = orders?.cells?.get(`${7 + index},3`);
       expect(cell, `note ${index}`).toMatchObject({ style: { numFmt: "@" } });
@@ -93,7 +92,7 @@ describe("a statement as XLSX", () => {
   });
 
   it("holds hostile texts as texts in XML that every reader takes", async () => {
-    const xml = unzipped(await workbookBytes()).get("xl/worksheets/part1.xml") ?? "";
+    const xml = unzipped(await workbookBytes()).get("xl/worksheets/sheet2.xml") ?? "";
     expect(xml).not.toContain("<f>");
     expect(xml.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}\p{Surrogate}\uffff]/u);
     expect(xml).toContain("&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;");
@@ -111,39 +110,13 @@ describe("a statement as XLSX", () => {
     expect(text.slice(32_698)).toBe("🧾… (100 more characters)");
   });
 
-  it("has totals that are formulas with the values they come to", async () => {
+  it("has the totals of each part, group and currency", async () => {
     const workbook = await readXlsx(await workbookBytes());
-    const summary = workbook.sheets[0];
-    const formulas = [...(summary?.cells?.values() ?? [])].filter(({ formula }) => formula !== undefined);
-    // Every line but those of the part without rows.
-    expect(formulas).toHaveLength(expectedTotals.length - 2);
-    expect(totalsIn(summary?.rows ?? [])).toEqual(expectedTotals);
-    expect(formulas.map(({ formula }) => formula)).toContain(
-      "ROUND(SUMIFS('Orders'!$J$2:$J$29,'Orders'!$I$2:$I$29,$D33,'Orders'!$B$2:$B$29,$B33),2)",
-    );
+    expect(totalsIn(workbook.sheets[0]?.rows ?? [])).toEqual(expectedTotals);
   });
 
-  it("writes a value instead of a formula for groups that a formula cannot tell apart", async () => {
-    const verdicts = ["plain", "a", "A", "*", "<5", "12", "true", " x"];
-    const rows = verdicts.map((verdict) => ({ part: "orders", row: { order: verdict, verdict } }));
-    const workbook = await readXlsx((await filesOf("xlsx", { rows })).get("") ?? Buffer.alloc(0));
-    const summary = workbook.sheets[0];
-    const withFormula = summary?.rows.flatMap((row, index) =>
-      row[2] === "Rows" && summary.cells?.get(`${index},4`)?.formula !== undefined ? [row[1] ?? null] : [],
-    );
-    expect(withFormula).toEqual([null, "plain"]);
-    expect(
-      summary?.rows.flatMap(([part, group, of, , total]) => (of === "Rows" ? [[part, group, total]] : [])),
-    ).toEqual(
-      expect.arrayContaining([
-        ["Orders", "*", 1],
-        ["Orders", "A", 1],
-      ]),
-    );
-  });
-
-  it("goes on in further sheets where a part is longer than a sheet, and adds them all up", async () => {
-    const writer = xlsxWriter({ shape: sampleShape, header: sampleHeader, name: "a.xlsx" }, { rows: 3, bytes: 1e9 });
+  it("continues in another sheet where a part is longer than a sheet", async () => {
+    const writer = xlsxWriter({ shape: sampleShape, header: sampleHeader, name: "a.xlsx" }, 3);
     const [orders, refunds, lines] = sampleShape.parts;
     const rows = Array.from({ length: 5 }, (_, index) => ({ order: `${index}`, verdict: "matched", seats: index }));
     const part = orders;
@@ -164,15 +137,13 @@ describe("a statement as XLSX", () => {
       ["Orders (2)", 3],
       ["Orders (3)", 2],
     ]);
-    const formulas = [...(workbook.sheets[0]?.cells?.values() ?? [])].map(({ formula }) => formula);
-    expect(formulas).toContain("SUM('Orders'!$E$2:$E$3)+SUM('Orders (2)'!$E$2:$E$3)+SUM('Orders (3)'!$E$2:$E$2)");
   });
 
   it("dates its files on the first day of a zip's calendar, whatever the day is", async () => {
     const zip = await workbookBytes();
     let at = zip.readUInt32LE(zip.length - 22 + 16);
     const left = zip.readUInt16LE(zip.length - 22 + 10);
-    expect(left).toBeGreaterThan(8);
+    expect(left).toBeGreaterThan(7);
     for (let file = 0; file < left; file += 1) {
       const begin = zip.readUInt32LE(at + 42);
       // Time and day, in the list and before the file itself: 1 January 1980.
@@ -206,14 +177,8 @@ describe.skipIf(!has("soffice"))("LibreOffice, where it is installed,", () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it("comes to the same totals and sees hostile texts as texts", async () => {
-    // Without the values that formulas came to, so that it has to compute them.
-    const zip = new Zip();
-    const chunks: Uint8Array[] = [];
-    for (const [name, text] of unzipped(await workbookBytes()))
-      chunks.push(...zip.file(name, text.replaceAll(/<\/f><v>[^<]*<\/v>/g, "</f>")));
-    chunks.push(...zip.finish());
-    writeFileSync(join(folder, "orders.xlsx"), Buffer.concat(chunks));
+  it("shows the same totals and sees hostile texts as texts", async () => {
+    writeFileSync(join(folder, "orders.xlsx"), await workbookBytes());
     const profile = `-env:UserInstallation=file://${folder}/profile`;
     const filter = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,false,false,false,false,-1";
     execFileSync("soffice", [profile, "--headless", "--convert-to", filter, "--outdir", folder, "orders.xlsx"], {

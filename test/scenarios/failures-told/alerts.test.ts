@@ -29,10 +29,9 @@ async function receiver(): Promise<Receiver> {
   return made;
 }
 
-/** A webhook has event and kind; Slack has a text that begins with the event. */
 function saidIn(body: string): string {
-  const { event, kind, blocks } = JSON.parse(body);
-  return blocks === undefined ? `${event} ${kind}` : blocks[0].text.text.replace(/:? .*/u, "");
+  const { event, kind } = JSON.parse(body);
+  return `${event} ${kind}`;
 }
 
 /** The row of S1-1 has no name, so that it waits in quarantine; or it has one again. */
@@ -41,14 +40,13 @@ function spoil(w: World, isBad: boolean): void {
   writeFileSync(w.path("data/staff.ndjson"), lines(rows));
 }
 
-/** A world with a webhook and with Slack, whose address is a secret, and with more settings of alerts. */
+/** A world with two webhooks and with more settings of alerts. */
 async function twoWays(more = "", wayFields = ""): Promise<{ w: World; hook: Receiver; chat: Receiver }> {
   const [hook, chat] = [await receiver(), await receiver()];
   const w = await world({ records: company(2, 1) });
-  w.environment["CHAT_URL"] = `${chat.url}/T0/chat-secret`;
   w.extra = `notify: { kind: webhook, url: "${hook.url}" }
 alerts:
-  ways: [{ kind: slack, name: on-call, url: env:CHAT_URL${wayFields} }]
+  ways: [{ kind: webhook, name: on-call, url: "${chat.url}"${wayFields} }]
 ${more}`;
   w.write();
   return { w, hook, chat };
@@ -66,7 +64,6 @@ it("a way that is down loses no alert, repeats none on the other way, and is its
   chat.answer = 503;
   const first = await w.run("run", "everything");
   expect(first.exitCode).toBe(3);
-  expect(first.stdout + first.stderr).not.toContain("chat-secret");
   expect([hook.got, chat.got]).toEqual([["started quarantine", "started way-down"], []]);
   await w.run("run", "everything");
   expect(hook.got).toHaveLength(2);
@@ -80,17 +77,17 @@ it("a way that is down loses no alert, repeats none on the other way, and is its
 
   chat.answer = 200;
   await w.run("run", "everything");
-  expect([hook.got.slice(2), chat.got]).toEqual([["ended way-down"], ["started"]]);
+  expect([hook.got.slice(2), chat.got]).toEqual([["ended way-down"], ["started quarantine"]]);
   expect(await failing(w)).toEqual([]);
 
   spoil(w, false);
   hook.answer = 500;
   expect((await w.run("run", "everything")).exitCode).toBe(0);
-  expect(chat.got.slice(1)).toEqual(["ended", "started"]);
+  expect(chat.got.slice(1)).toEqual(["ended quarantine", "started way-down"]);
   expect((await w.ask("alerts")).ending).toEqual([{ key: "quarantine:staff:missing", way: "webhook" }]);
   hook.answer = 200;
   await w.run("run", "everything");
-  expect([hook.got.slice(3), chat.got.slice(3)]).toEqual([["ended quarantine"], ["ended"]]);
+  expect([hook.got.slice(3), chat.got.slice(3)]).toEqual([["ended quarantine"], ["ended way-down"]]);
   expect((await w.ask("alerts")).alerts).toEqual([]);
 });
 
@@ -138,7 +135,7 @@ it("a dead man's switch that cannot be called is an alert and is called after th
   called.answer = 500;
   const run = await w.run("run", "everything");
   expect(run.exitCode).toBe(0);
-  expect([hook.got, chat.got]).toEqual([["started switch-not-called"], ["started"]]);
+  expect([hook.got, chat.got]).toEqual([["started switch-not-called"], ["started switch-not-called"]]);
   expect(await failing(w)).toEqual(["ping"]);
   expect((await health(w)).wrong).toContain("switch.not-called:ping");
   for (const { stdout, stderr } of [run, await w.run("status"), await w.run("alerts"), await w.run("--json", "alerts")])

@@ -3,8 +3,6 @@ import { pino } from "pino";
 import type { JsonObject } from "../../../src/base/canonical-json.ts";
 import { Problem } from "../../../src/base/errors.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
-import { remapStream } from "../../../src/run/remap.ts";
-import type { Remapped } from "../../../src/run/remap.ts";
 import { limitsSettingsSchema } from "../../../src/run/run-settings.ts";
 import { SourceReading } from "../../../src/run/source-reading.ts";
 import type { StreamTally } from "../../../src/run/ingest.ts";
@@ -202,10 +200,6 @@ export class ReadingWorld {
       await this.#startAgain();
       return undefined;
     }
-  }
-
-  async remap(): Promise<Remapped> {
-    return await remapStream({ ledger: this.#ledger, settings }, this.source, "customers");
   }
 
   async #startAgain(): Promise<void> {

@@ -56,7 +56,7 @@ it("the page has the whole record verified, and says that somebody changed it", 
 it("a verification that failed is never shown as a good record", { tags: "long" }, async () => {
   const w = await ran();
   writeFileSync(w.path("other.mjs"), `console.log('{"good": true'); console.error("killed <b>");`);
-  const text = await verified(await showing(w, support, undefined, () => [process.execPath, w.path("other.mjs")]));
+  const text = await verified(await showing(w, support, () => [process.execPath, w.path("other.mjs")]));
   expect(text).toContain("killed &lt;b&gt;");
   expect(text).not.toContain("Nothing is known to be wrong");
 });

@@ -24,14 +24,14 @@ async function ran(): Promise<World> {
 async function pagesOf(w: World): Promise<Showing> {
   w.environment["GOLDEN_NOW"] = new Date(w.clock.now()).toISOString();
   const clock = join(import.meta.dirname, "../../golden/clock.mjs");
-  return await showing(w, finance, undefined, () => [process.execPath, "--import", clock, bundled("main.cjs")]);
+  return await showing(w, finance, () => [process.execPath, "--import", clock, bundled("main.cjs")]);
 }
 
 /** A program in the place of this one, which does as the text says. */
 async function pagesBy(w: World, text: string): Promise<Showing> {
   const path = w.path("other-program.mjs");
   writeFileSync(path, text);
-  return await showing(w, finance, undefined, () => [process.execPath, path]);
+  return await showing(w, finance, () => [process.execPath, path]);
 }
 
 const isFree = async (pages: Showing): Promise<void> =>

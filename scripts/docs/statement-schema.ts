@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from "../../base/canonical-json.ts";
-import type { Column, ColumnType, Part, StatementShape } from "./shape.ts";
+import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
+import type { Column, ColumnType, Part, StatementShape } from "../../src/report/statement/shape.ts";
 
 const text: JsonObject = { type: "string" };
 const count: JsonObject = { type: "integer", minimum: 0 };

@@ -1,4 +1,3 @@
-import { writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { expect, it } from "vitest";
 import { auditEntries, operationsOf, unsettled } from "../support/asking.ts";
@@ -25,7 +24,7 @@ async function inDoubt(): Promise<{ w: World; ids: string[]; firstRun: string }>
   return { w, ids: all.orders.map(({ id }) => bySubject.get(`order:crm/${id}`)), firstRun: first.runId };
 }
 
-it("operations are settled by id, by run and by a file, each for itself and with who decided", async () => {
+it("operations are settled by id and by run, each for itself and with who decided", async () => {
   const { w, ids, firstRun } = await inDoubt();
   const [a = "", b = "", c = "", d = "", e = "", f = ""] = ids;
   const listed = (await unsettled(w)).find(({ id }: Parsed) => id === a);
@@ -45,28 +44,20 @@ it("operations are settled by id, by run and by a file, each for itself and with
   const ofRun = await w.run("--json", "settle", "--all-of", firstRun, "--applied", "--reason", "seen there");
   expect(document(ofRun)).toMatchObject({ operation: c, state: "done" });
 
-  const decide = (...lines: string[]): Promise<{ exitCode: number | null; stderr: string; stdout: string }> => {
-    writeFileSync(w.path("decided.csv"), `${["id,decision,reason", ...lines].join("\n")}\n`);
-    const words = ["--decisions", w.path("decided.csv"), "--reason", "asked the desk", "--by", "Björk Ødegård"];
-    return w.run("settle", ...words);
-  };
-  const file = await decide(
-    `${d},not-applied,"not there, says the desk"`,
-    `${e},perhaps,x`,
-    "op_none,applied,x",
-    `${d},applied,"the desk, 13800138000"`,
-    "",
-    `${f},applied,`,
-    `${e},applied,desk 4711,more`,
+  const some = await w.run(
+    "settle",
+    d,
+    "op_none",
+    f,
+    "--applied",
+    "--reason",
+    "asked the desk",
+    "--by",
+    "Björk Ødegård",
   );
-  expect(file.exitCode).toBe(64);
-  for (const line of [3, 4, 5, 8]) expect(file.stderr).toContain(`decided.csv:${line}: `);
+  expect(some.exitCode).toBe(64);
   expect((await unsettled(w)).map(({ id }) => id)).toEqual([e]);
-  for (const [order, state] of [
-    ["O4", "dropped"],
-    ["O6", "done"],
-  ] as const)
-    expect((await operationsOf(w, "order", order))[0].state).toBe(state);
+  for (const order of ["O4", "O6"]) expect((await operationsOf(w, "order", order))[0].state).toBe("done");
   const said = (await auditEntries(w)).filter(({ kind }) => ["not-applied", "place-order"].includes(kind));
   const decided = said
     .map(({ kind, body }) => [kind, JSON.parse(body)])
@@ -75,16 +66,14 @@ it("operations are settled by id, by run and by a file, each for itself and with
     ["not-applied", "anna.lee", "none there"],
     ["not-applied", "anna.lee", "none there"],
     ["place-order", userInfo().username, "seen there"],
-    ["not-applied", "Björk Ødegård", "not there, says the desk"],
+    ["place-order", "Björk Ødegård", "asked the desk"],
     ["place-order", "Björk Ødegård", "asked the desk"],
   ]);
 
-  expect((await decide(`${e},applied,"open`)).exitCode, "no CSV").toBe(64);
   const verdict = ["--applied", "--reason", "x"];
   for (const words of [
-    ["--decisions", w.folder],
     ["--all-of", "run_none", ...verdict],
-    [e, ...verdict, "--decisions", w.path("decided.csv")],
+    [e, ...verdict, "--all-of", firstRun],
   ])
     expect((await w.run("settle", ...words)).exitCode, words.join(" ")).toBe(64);
   expect(await unsettled(w)).toHaveLength(1);

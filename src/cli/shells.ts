@@ -1,3 +1,0 @@
-/** Shells that complete a command line. */
-export const shells = ["bash", "zsh", "fish"] as const;
-export type Shell = (typeof shells)[number];
