@@ -3,7 +3,7 @@ import type { LicenseType, RecordKey, Stream } from "../../crm/model.ts";
 import { withTree } from "../../operation/desired.ts";
 import type { Desired, DesiredCustomer, DesiredOrder, DesiredStaff, OrderWithTree } from "../../operation/desired.ts";
 import { markerKey } from "../../operation/references.ts";
-import { earlierOrders, hasProducts, standingOf } from "../../operation/order-standing.ts";
+import { earlierOrders, standingOf } from "../../operation/order-standing.ts";
 import type { OrderHistory, OrderStanding, StandingParts } from "../../operation/order-standing.ts";
 import type { Known } from "../../operation/state.ts";
 import type { EnterpriseFacts } from "../../operation/state/part.ts";
@@ -13,7 +13,7 @@ import { driftName } from "../../plan/drift.ts";
 import type { Drift } from "../../plan/drift.ts";
 import { leftProfile } from "../../plan/staff-profile.ts";
 import type { ClearProfile } from "../../operation/shown-profile.ts";
-import type { AwayOrder, CustomerInput, EndedAsset, LeftBehind } from "../../plan/input.ts";
+import type { AwayOrder, CustomerInput, EndedAsset } from "../../plan/input.ts";
 import type { PrivateTables } from "../private/private-tables.ts";
 import { desired, nothingInQuarantine } from "./desired.ts";
 import type { DesiredRows } from "./desired.ts";
@@ -163,19 +163,15 @@ export class KnownTables {
     });
   }
 
-  /** Where else something of a customer's own orders may stand, of those that are looked at. */
-  #leftBehind(
-    customer: RecordKey,
-    known: Known,
-    orders: readonly OrderWithTree[],
-  ): ReadonlyMap<string, readonly LeftBehind[]> | undefined {
-    const placed = orders.filter(({ key }) => known.placedOrders.has(formatKey(key)));
-    if (placed.length === 0) return undefined;
-    const left = placed.map((order) => {
-      const places = this.#rows.movedOrders.leftBehind(order, customer);
-      return [formatKey(order.key), places.filter((place) => !isSameKey(place.customer, customer))] as const;
-    });
-    return new Map(left.filter(([, places]) => places.length > 0));
+  /** For whom else something of a customer's own placed orders may stand, of those that are looked at. */
+  #leftBehind(customer: RecordKey, known: Known, orders: readonly OrderWithTree[]): ReadonlyMap<string, RecordKey> {
+    return new Map(
+      orders.flatMap(({ key }): [string, RecordKey][] => {
+        if (!known.placedOrders.has(formatKey(key))) return [];
+        const place = this.#rows.movedOrders.leftAt(key).find((one) => !isSameKey(one, customer));
+        return place === undefined ? [] : [[formatKey(key), place]];
+      }),
+    );
   }
 
   /** The orders that moved away from a customer in the CRM, with what stands of them here still. */
@@ -193,9 +189,10 @@ export class KnownTables {
             ? undefined
             : this.#standingOf(placed, customer, known)
           : { lost: unclear };
-      const there = placed === undefined ? undefined : this.#standingOf(placed, owner, known);
-      const standsThere = there !== undefined && !("lost" in there) && hasProducts(there);
-      return [{ order: withTree(desired<DesiredOrder>(row)), owner, standing, standsThere }];
+      const order = withTree(desired<DesiredOrder>(row));
+      const buyer = this.#desired.customer(owner);
+      const taken = this.#rows.movedOrders.taken(order, owner);
+      return [{ order, owner, standing, buyer: buyer && desired<DesiredCustomer>(buyer), taken }];
     });
   }
 
