@@ -85,7 +85,7 @@ export interface CustomerInput {
   takers?: readonly OrderWithTree[] | undefined;
   /** What stands of placed orders of which the CRM says something else now, by order; `lost`: why nobody knows that. */
   standings?: ReadonlyMap<string, OrderStanding | { lost: string }> | undefined;
-  /** For whom else something of placed orders may stand, by order. */
+  /** Another customer for whom something of a placed order stands, or may stand, by order. */
   left?: ReadonlyMap<string, RecordKey> | undefined;
   /** Orders that moved away from the customer in the CRM. */
   away?: readonly AwayOrder[] | undefined;

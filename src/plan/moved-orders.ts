@@ -3,7 +3,6 @@ import type { RecordKey } from "../crm/model.ts";
 import type { OrderStanding, StandingUnit } from "../operation/order-standing.ts";
 import type { PolicyName } from "../operation/policy.ts";
 import type { Known, StateChange } from "../operation/state.ts";
-import { isSameKey } from "../operation/state/same-key.ts";
 import type { Block, BlockedRecord } from "./block.ts";
 import type { AwayOrder } from "./input.ts";
 import type { PlanOptions } from "./options.ts";
@@ -33,7 +32,7 @@ type Given = Pick<Prepared, "customer" | "away"> & { known: Pick<Known, "placedO
 
 /**
  * Plans what becomes of what exists here of orders that moved away in the CRM: it is removed, as anything else that
- * nobody wants. Once nothing is left, the order is its new customer's, who buys it in full.
+ * nobody wants. Its new customer buys it in full once nothing is left.
  */
 export function planDepartures(given: Given, { policies }: Pick<PlanOptions, "policies">): Departures {
   const departures: Departures = { changes: [], blocks: [], endings: [], numbers: [] };
@@ -55,8 +54,6 @@ function depart(
   const placed = known.placedOrders.get(key);
   const units = standing?.units.filter(({ products }) => products.length > 0) ?? [];
   if (standing === undefined || units.length === 0) {
-    if (placed !== undefined && isSameKey(placed.customer, customer))
-      departures.changes.push({ type: "order-moved", order: order.key, from: customer, customer: owner });
     departures.changes.push({ type: "order-left", order: order.key, customer });
     return;
   }

@@ -144,10 +144,14 @@ function amend(
     const lost = standing?.lost ?? `what stands of the order ${key} was not read`;
     return waits({ code: "order.form-lost", reason: `nobody knows what stands of the order: ${lost}`, again: true });
   }
-  const left = given.left?.get(key);
-  const elsewhere = !isHere ? placed.customer : hasProducts(standing) ? undefined : left;
+  const elsewhere = isHere && hasProducts(standing) ? undefined : given.left?.get(key);
   if (elsewhere !== undefined && isWanted(order)) return waits(awaitsLeaving(elsewhere));
-  if (!isHere) return;
+  if (!isHere) {
+    const { customer } = given;
+    if (elsewhere === undefined)
+      stage.changes.push({ type: "order-moved", order: order.key, from: placed.customer, customer });
+    return;
+  }
   const of = { order, placed, standing };
   const make: PurchaseMaker = (own, assets) => purchaseOf(given, own, assets, options.settings);
   const takers = (instanceId: string): string[] => takersOfInstance(given, order.key, instanceId);

@@ -3,7 +3,7 @@ import type { LicenseType, RecordKey, Stream } from "../../crm/model.ts";
 import { withTree } from "../../operation/desired.ts";
 import type { Desired, DesiredCustomer, DesiredOrder, DesiredStaff, OrderWithTree } from "../../operation/desired.ts";
 import { markerKey } from "../../operation/references.ts";
-import { earlierOrders, standingOf } from "../../operation/order-standing.ts";
+import { earlierOrders, hasProducts, standingOf } from "../../operation/order-standing.ts";
 import type { OrderHistory, OrderStanding, StandingParts } from "../../operation/order-standing.ts";
 import type { Known } from "../../operation/state.ts";
 import type { EnterpriseFacts } from "../../operation/state/part.ts";
@@ -163,12 +163,18 @@ export class KnownTables {
     });
   }
 
-  /** For whom else something of a customer's own placed orders may stand, of those that are looked at. */
+  /** For whom else something of a customer's own placed orders stands, or may, of those that are looked at. */
   #leftBehind(customer: RecordKey, known: Known, orders: readonly OrderWithTree[]): ReadonlyMap<string, RecordKey> {
     return new Map(
       orders.flatMap(({ key }): [string, RecordKey][] => {
-        if (!known.placedOrders.has(formatKey(key))) return [];
-        const place = this.#rows.movedOrders.leftAt(key).find((one) => !isSameKey(one, customer));
+        const placed = known.placedOrders.get(formatKey(key));
+        if (placed === undefined) return [];
+        const place = [placed.customer, ...this.#rows.movedOrders.leftAt(key)].find((one) => {
+          if (isSameKey(one, customer)) return false;
+          const standing = this.#standingOf(placed, one, known);
+          const isUnclear = "lost" in standing || this.#rows.movedOrders.unclear(key, one) !== undefined;
+          return isUnclear || hasProducts(standing);
+        });
         return place === undefined ? [] : [[formatKey(key), place]];
       }),
     );
