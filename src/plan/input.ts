@@ -65,6 +65,8 @@ export interface AwayOrder {
   owner: RecordKey;
   /** What stands of it here; `lost`: nobody knows that; undefined where it was never placed. */
   standing: OrderStanding | { lost: string } | undefined;
+  /** Why nobody knows what of it its owner has already; undefined where that is known. */
+  unclear: string | undefined;
   /** The record of its owner; undefined where the CRM gave none. */
   buyer: Desired<DesiredCustomer> | undefined;
   /** Numbers that the CRM gives to the order and that it cannot have, even after nothing of it is left here. */

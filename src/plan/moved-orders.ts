@@ -1,5 +1,4 @@
 import { formatKey } from "../crm/keys.ts";
-import type { RecordKey } from "../crm/model.ts";
 import type { OrderStanding, StandingUnit } from "../operation/order-standing.ts";
 import type { PolicyName } from "../operation/policy.ts";
 import type { Known, StateChange } from "../operation/state.ts";
@@ -10,14 +9,6 @@ import type { EndingPolicy, Endings } from "./order-difference.ts";
 import { orderableFields } from "./order-records.ts";
 import { consider } from "./policy.ts";
 import type { Prepared } from "./prepared.ts";
-
-/** Why an order that moved here is not bought: something of it exists for another customer. */
-export function awaitsLeaving(elsewhere: RecordKey): Block {
-  const reason =
-    `the order moved here in the CRM, and something of it exists for ${formatKey(elsewhere)}; it is bought here once ` +
-    "nothing of it is left there";
-  return { code: "order.moving", reason, again: true };
-}
 
 /** What is planned of orders at the customer that they moved away from. */
 export interface Departures {
@@ -73,9 +64,9 @@ function depart(
 }
 
 /** Why an order cannot be bought for its new customer, as the CRM has both now. */
-function faultOf({ order, buyer, taken }: AwayOrder): string | undefined {
+function faultOf({ order, buyer, taken, unclear }: AwayOrder): string | undefined {
   const [fault] = order.tree.faults;
-  if (fault !== undefined) return fault.message;
+  if (fault !== undefined || unclear !== undefined) return fault?.message ?? unclear;
   const [number] = taken;
   if (number !== undefined)
     return `the CRM gives it the asset number ${number}, which is that of another asset or cannot be used again`;

@@ -12,9 +12,10 @@ import type { Block, BlockedRecord } from "./block.ts";
 import { isGone } from "./enterprise.ts";
 import type { Observed } from "./input.ts";
 import { planAmendment } from "./amendments.ts";
+import { consider } from "./policy.ts";
 import { planRepair } from "./order-repair.ts";
 import type { PurchaseMaker } from "./purchase-parts.ts";
-import { awaitsLeaving, planDepartures } from "./moved-orders.ts";
+import { planDepartures } from "./moved-orders.ts";
 import type { PlanOptions } from "./options.ts";
 import type { Endings } from "./order-difference.ts";
 import { newBuyRecords, orderableFields, PayloadBuild } from "./order-records.ts";
@@ -145,7 +146,13 @@ function amend(
     return waits({ code: "order.form-lost", reason: `nobody knows what stands of the order: ${lost}`, again: true });
   }
   const elsewhere = isHere && hasProducts(standing) ? undefined : given.left?.get(key);
-  if (elsewhere !== undefined && isWanted(order)) return waits(awaitsLeaving(elsewhere));
+  if (elsewhere !== undefined && isWanted(order)) {
+    const what = `the order ${key} moved here in the CRM, and something of it exists for ${formatKey(elsewhere)}`;
+    const said = consider(options.policies, "orders.moved", what);
+    if (said === "nothing") return;
+    const reason = `${what}; it is bought here once nothing of it is left there`;
+    return waits(said === "act" ? { code: "order.moving", reason, again: true } : said);
+  }
   if (!isHere) {
     const { customer } = given;
     if (elsewhere === undefined)

@@ -187,18 +187,22 @@ export class KnownTables {
       if (row === undefined) return [];
       const owner = { namespace: row.customer_namespace, id: row.customer_id };
       if (isSameKey(owner, customer)) return [];
-      const unclear = this.#rows.movedOrders.unclear(key, customer);
+      const { movedOrders } = this.#rows;
+      const lost = movedOrders.unclear(key, customer);
       const placed = known.placedOrders.get(formatKey(key));
-      const standing =
-        unclear === undefined
-          ? placed === undefined
-            ? undefined
-            : this.#standingOf(placed, customer, known)
-          : { lost: unclear };
+      const standing = lost === undefined ? placed && this.#standingOf(placed, customer, known) : { lost };
       const order = withTree(desired<DesiredOrder>(row));
       const buyer = this.#desired.customer(owner);
-      const taken = this.#rows.movedOrders.taken(order, owner);
-      return [{ order, owner, standing, buyer: buyer && desired<DesiredCustomer>(buyer), taken }];
+      return [
+        {
+          order,
+          owner,
+          standing,
+          unclear: movedOrders.unclear(key, owner),
+          buyer: buyer && desired<DesiredCustomer>(buyer),
+          taken: movedOrders.taken(order, owner),
+        },
+      ];
     });
   }
 
