@@ -281,8 +281,8 @@ create unique index staff_link_current on staff_link (namespace, staff_id, custo
   to_at is null;
 create index staff_link_ended on staff_link (customer_namespace, customer_id) where to_at is not null;
 create trigger tally_staff_link_adopted_begin after update of to_at on staff_link when new.to_at is null and
-  old.to_at is not null and new.origin = 'adopted' begin update tally set count = count + 1 where name = 'staff_link
-  adopted'; end;
+  old.to_at is not null and new.origin = 'adopted' begin update tally set count = count + 1 where name =
+  'staff_link adopted'; end;
 create trigger tally_staff_link_adopted_delete after delete on staff_link when old.to_at is null and old.origin =
   'adopted' begin update tally set count = count - 1 where name = 'staff_link adopted'; end;
 create trigger tally_staff_link_adopted_end after update of to_at on staff_link when old.to_at is null and new.to_at
@@ -478,13 +478,13 @@ create trigger tally_observation_read_end after update of complete on observatio
   null) and not (new.complete is not null) begin update tally set count = count - 1 where name = 'observation_read';
   end;
 create trigger tally_observation_read_incomplete_begin after update of complete on observation_read when
-  (new.complete = 0) and not (old.complete = 0) begin insert into tally (name, count) values ('observation_read
-  incomplete', 1) on conflict (name) do update set count = count + 1; end;
+  (new.complete = 0) and not (old.complete = 0) begin insert into tally (name, count) values
+  ('observation_read incomplete', 1) on conflict (name) do update set count = count + 1; end;
 create trigger tally_observation_read_incomplete_delete after delete on observation_read when (old.complete = 0)
   begin update tally set count = count - 1 where name = 'observation_read incomplete'; end;
 create trigger tally_observation_read_incomplete_end after update of complete on observation_read when (old.complete
-  = 0) and not (new.complete = 0) begin update tally set count = count - 1 where name = 'observation_read
-  incomplete'; end;
+  = 0) and not (new.complete = 0) begin update tally set count = count - 1 where name =
+  'observation_read incomplete'; end;
 create trigger tally_observation_read_incomplete_insert after insert on observation_read when (new.complete = 0)
   begin insert into tally (name, count) values ('observation_read incomplete', 1) on conflict (name) do update set
   count = count + 1; end;
@@ -544,27 +544,28 @@ create index audit_by_subject on audit (subject, sequence);
 create trigger audit_appends_only before insert on audit when new.sequence <> (select coalesce(max(sequence), 0) + 1
   from audit) or new.previous <> coalesce((select hash from audit order by sequence desc limit 1), '') begin select
   raise(abort, 'audit entries are only appended'); end;
-create trigger audit_refuses_delete before delete on audit begin select raise(abort, 'audit entries are never
-  deleted'); end;
+create trigger audit_refuses_delete before delete on audit begin select raise(abort,
+  'audit entries are never deleted'); end;
 create trigger audit_needs_salt before insert on audit when new.format <> 2 or length(new.salt) <> 32 begin select
   raise(abort, 'audit entries have a salt'); end;
-create trigger audit_refuses_update before update on audit begin select raise(abort, 'audit entries are never
-  changed'); end;
+create trigger audit_refuses_update before update on audit begin select raise(abort,
+  'audit entries are never changed'); end;
 
 -- The Merkle tree over the audit log, in tiles.
 create table audit_tile (number integer primary key, root text not null) strict;
-create trigger audit_tile_refuses_delete before delete on audit_tile begin select raise(abort, 'the audit tree only
-  grows'); end;
-create trigger audit_tile_refuses_update before update on audit_tile begin select raise(abort, 'the audit tree only
-  grows'); end;
+create trigger audit_tile_refuses_delete before delete on audit_tile begin select raise(abort,
+  'the audit tree only grows'); end;
+create trigger audit_tile_refuses_update before update on audit_tile begin select raise(abort,
+  'the audit tree only grows'); end;
 
 -- Size and root of that tree.
 create table audit_tree (only_one integer primary key check (only_one = 1), size integer not null, roots text not
   null) strict;
 insert into audit_tree (only_one, size, roots) values (1, 0, '[]');
-create trigger audit_tree_only_grows before update on audit_tree when new.size <= old.size begin select raise(abort, 'the audit tree only grows'); end;
-create trigger audit_tree_refuses_delete before delete on audit_tree begin select raise(abort, 'the audit tree only
-  grows'); end;
+create trigger audit_tree_only_grows before update on audit_tree when new.size <= old.size begin select raise(abort,
+  'the audit tree only grows'); end;
+create trigger audit_tree_refuses_delete before delete on audit_tree begin select raise(abort,
+  'the audit tree only grows'); end;
 
 -- Places outside that heads of the audit log are written to.
 create table head_place (place text primary key, sequence integer, kept_at text, problem text, failing_since text)
@@ -584,28 +585,29 @@ create trigger closed_period_only_reopens before update on closed_period when ol
   old.as_of or new.entry <> old.entry or new.entry_hash <> old.entry_hash or new.tree_size <> old.tree_size or
   new.tree_root <> old.tree_root or new.program <> old.program or new.configuration <> old.configuration begin
   select raise(abort, 'closed books are only opened again'); end;
-create trigger closed_period_refuses_delete before delete on closed_period begin select raise(abort, 'closed books
-  are never deleted'); end;
+create trigger closed_period_refuses_delete before delete on closed_period begin select raise(abort,
+  'closed books are never deleted'); end;
 
 -- The files of a closed period, by hash.
 create table closed_file (period text not null, closing integer not null, name text not null, kind text not null,
   format text not null, sha256 text not null, bytes integer not null, primary key (period, closing, name)) strict,
   without rowid;
-create trigger closed_file_refuses_delete before delete on closed_file begin select raise(abort, 'closed books are
-  never deleted'); end;
-create trigger closed_file_refuses_update before update on closed_file begin select raise(abort, 'closed books are
-  never changed'); end;
+create trigger closed_file_refuses_delete before delete on closed_file begin select raise(abort,
+  'closed books are never deleted'); end;
+create trigger closed_file_refuses_update before update on closed_file begin select raise(abort,
+  'closed books are never changed'); end;
 
 -- Blockers and exceptions that a person accepted.
 create table sign_off (period text not null, blocker text not null, facts text not null, at text not null, by text
   not null, reason text not null, primary key (period, blocker, facts)) strict, without rowid;
-create trigger sign_off_refuses_delete before delete on sign_off begin select raise(abort, 'what was signed off is
-  never deleted'); end;
-create trigger sign_off_refuses_update before update on sign_off begin select raise(abort, 'what was signed off is
-  never changed'); end;
+create trigger sign_off_refuses_delete before delete on sign_off begin select raise(abort,
+  'what was signed off is never deleted'); end;
+create trigger sign_off_refuses_update before update on sign_off begin select raise(abort,
+  'what was signed off is never changed'); end;
 
 -- Running counts of what status shows.
 create table tally (name text primary key, count integer not null) strict, without rowid;
-insert into tally (name, count) values ('asset_number fixed', 0), ('assignment', 0), ('link', 0), ('observation_read', 0),
-  ('observation_read incomplete', 0), ('placed_order', 0), ('product', 0), ('staff_link', 0), ('staff_link adopted', 0);
+insert into tally (name, count) values ('asset_number fixed', 0), ('assignment', 0), ('link', 0),
+  ('observation_read', 0), ('observation_read incomplete', 0), ('placed_order', 0), ('product', 0), ('staff_link',
+  0), ('staff_link adopted', 0);
 `;

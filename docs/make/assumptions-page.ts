@@ -20,7 +20,7 @@ export function assumptionsPage(): string {
     "An assumption is about the services and can be contradicted by reality; a choice is ours. Where a row has no " +
       "default, its setting is required before the first call that needs it: `crm-sync check` names row, key and " +
       "choices, and only that call is blocked. The keys stand in [configuration.md](configuration.md).",
-    "`crm-sync assumptions` counts what confirms and what contradicts each assumption. A contradiction stops what " +
+    "`crm-sync assumptions` lists what contradicted an assumption. A contradiction stops what " +
       "the last column says, and nothing else, until a person accepts it. Where nothing that the services answer " +
       "can contradict one, the table says why.",
     table(

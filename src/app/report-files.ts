@@ -63,7 +63,8 @@ export function requireAsked(kind: StatementKind, { by }: StatementRequest, form
 }
 
 /**
- * Writes a statement to a file in a folder that is there, with the files of its other parts beside it: all of them, or none. `part`: that part alone. Gives their paths, that of the file first.
+ * Writes a statement to a file in a folder that exists, with the files of its other parts beside it: all of them, or
+ * none. `part`: that part alone. Gives their paths, that of the file first.
  */
 export async function writeReport(
   application: Application,

@@ -84,7 +84,7 @@ export class Ledger {
     this.books = new Books(context);
   }
 
-  /** Opens the ledger, or throws a Problem with exit code 65 (not a ledger, of another version, damaged, gone, not durable). */
+  /** Throws a Problem with exit code 65 (not a ledger, of another version, damaged, gone, not durable). */
   static async open(options: LedgerOptions): Promise<Ledger> {
     const { busyTimeoutMs, group, fillsGap } = options;
     const database = openDatabase(options.path, { busyTimeoutMs, group, fillsGap });

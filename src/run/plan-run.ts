@@ -43,7 +43,7 @@ export interface PlanSummary {
 /**
  * Reads the sources and plans every customer with something to do, in key order, without a writing call and without an
  * intent. What the platform shows is read where the plan depends on it. `save` keeps the plan before the run ends, so
- * that what fails there is its outcome too.
+ * that what fails there is its outcome too. In one piece: one run on one screen.
  */
 export async function planRun(
   deps: RunDependencies,

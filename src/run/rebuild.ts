@@ -78,6 +78,7 @@ type RebuildRequest = Pick<RunRequest, "limits" | "signal" | "header"> & { by: s
  * just so is brought back. Until all customers were looked at, nobody but another rebuild may write into it. No
  * writing call is made: the platform is handed in without them. All customers are looked at before the first order
  * counts as placed: an order may stand for another one than it belongs to in the CRM. The caller holds the run lock.
+ * In one piece: one run on one screen.
  */
 export async function runRebuild(deps: RunDependencies, request: RebuildRequest): Promise<RebuildSummary> {
   const { ledger } = deps;

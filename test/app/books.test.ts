@@ -87,7 +87,7 @@ describe("closed books", () => {
     const third = folder();
     expect(await printBooks(place, "2026-10", { folder: third, closing: 1 })).toMatchObject({ different: [] });
     expect(filesIn(third)).toEqual(filesIn(first));
-    expect(filesIn(second)["entitlements-2026-10.csv"]).not.toBe(filesIn(first)["entitlements-2026-10.csv"]);
+    expect(filesIn(second)["reconciliation-2026-10.csv"]).not.toBe(filesIn(first)["reconciliation-2026-10.csv"]);
     await expect(printBooks(place, "2026-10", { folder: third, closing: 3 })).rejects.toMatchObject({
       code: "books.not-closed",
     });

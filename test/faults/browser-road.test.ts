@@ -146,12 +146,14 @@ describe("a person with a browser, while a run is on and its platform fails,", (
     expect(await sam.named(/approve/iu), "who may only see has no button").toBeUndefined();
     expect(await sam.named("Reports")).toBeUndefined();
     expect(await sam.open("/reports")).toBe(403);
+    await otto.open(page);
     const token = await otto.page.evaluate("document.querySelector('input[name=csrf]').value");
     await sam.open(page);
     const sent = `fetch(${JSON.stringify(page)}, { method: "POST", headers: { "content-type":
       "application/x-www-form-urlencoded" }, body: "decision=approve&reason=x&csrf=" + ${JSON.stringify(token)} })
       .then((answer) => answer.status)`;
     expect(await sam.page.evaluate(sent)).toBe(403);
+    await sam.open("/audit");
     const own = sent.replace(JSON.stringify(token), "document.querySelector('input[name=csrf]').value");
     expect(await sam.page.evaluate(own), "with the right token and without the right").toBe(403);
     expect(decided(w).holds).toEqual(["open"]);

@@ -88,7 +88,7 @@ it(
     for (const [name, statement] of Object.entries(then)) expect.soft(again[name], name).toEqual(statement);
     const later = await knownAt(world, new Date(world.now).toISOString());
     const rows = JSON.stringify(later);
-    for (const told of ["crm/O9", "crm/S3", "B7", "signed off", "closed the books", "a mistake"])
+    for (const told of ["crm/O9", "crm/S3", "B7", '"sign_off_reason":"known"', '"code":"rejected"'])
       expect(rows).toContain(told);
   },
 );

@@ -141,7 +141,6 @@ describe("parameters at any place of a request", () => {
       "has a position beyond",
     ],
     [{ paging: { kind: "keyset", parameter: "after" } }, "paging by keys needs the field of the key"],
-    [{ since: { parameter: "q", in: "job" } }, "found job where there is no `job`"],
     [{ answer: "xml" }, "the path of the elements that are records"],
     [{ answer: "csv", total: "total" }, "which holds records only"],
   ])("%j are refused before anything is read", (stream, message) => {

@@ -30,8 +30,6 @@ interface Sizes {
   cuts: number;
   /** Hostile records of each class. */
   hostile: number;
-  /** Requests to the pages with hostile paths, methods, headers and bodies. */
-  hostileRequests: number;
   /** Histories of a schedule under a clock that jumps 25 times. */
   clocks: number;
   /** Configurations with a mistake. */
@@ -59,7 +57,6 @@ const faults: Sizes = {
   outages: 6,
   cuts: 12,
   hostile: 20,
-  hostileRequests: 3_000,
   clocks: 400,
   mistakes: 600,
   motions: 60,
@@ -70,7 +67,7 @@ const faults: Sizes = {
 const sample: Sizes = {
   ...faults,
   seeds: 5,
-  histories: 1,
+  histories: 2,
   outages: 1,
   hostile: 1,
   clocks: 40,
@@ -90,7 +87,6 @@ const full: Sizes = {
   outages: 60,
   cuts: 500,
   hostile: 1000,
-  hostileRequests: 10_000,
   clocks: 400,
   mistakes: 600,
   motions: 20_000,

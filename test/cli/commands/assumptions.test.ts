@@ -4,16 +4,12 @@ import { world } from "../../support/cli.ts";
 import type { Parsed } from "../../support/cli.ts";
 import { company } from "../../support/world/crm.ts";
 
-it("lists every row with how it met reality, and writes a letter with every question and no data", async () => {
+it("lists every row, and writes a letter with every question and no data", async () => {
   const w = await world({ records: company(2, 1) });
   expect((await w.run("run", "everything")).exitCode).toBe(0);
   const rows: Parsed[] = (await w.ask("assumptions")).assumptions;
   expect(rows.map(({ id }) => id)).toEqual(assumptions.map(({ id }) => id));
-  const standing = Object.fromEntries(rows.map((row) => [row.id, row.standing]));
-  // Two customers were made, with an order and a person each, and each person got an asset.
-  for (const id of ["A1", "A8", "A9", "A12", "A17", "A25"]) expect(standing[id], id).toBe("confirmed");
-  expect(standing).toMatchObject({ A15: "unverified", A42: "unverified" });
-  expect(rows.find((row) => row.id === "A8").confirmed).toMatchObject({ count: 2 });
+  expect(new Set(rows.map(({ standing }) => standing))).toEqual(new Set(["assumed"]));
 
   const { letter } = await w.ask("assumptions", "--letter");
   for (const row of rows.filter(({ kind }) => kind === "assumption")) expect(letter).toContain(row.letter);

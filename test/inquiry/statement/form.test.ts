@@ -28,6 +28,8 @@ describe("every statement", () => {
         const first = await textsOf(inquiry, kind, format);
         world.now += 5_000;
         expect(await textsOf(await world.inquiry(), kind, format), kind).toEqual(first);
+        // CSV holds rows alone.
+        if (format === "csv") continue;
         const whole = [...first.values()].join("");
         expect(whole, kind).toContain(world.ledger.audit.head()?.hash);
         expect(whole, kind).toContain("2026-10");

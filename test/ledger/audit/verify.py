@@ -46,25 +46,14 @@ def written(value):
     return str(value)
 
 
-def members(item):
-    return [name for name in MEMBERS if item["format"] == 2 or name != "salt"]
-
-
 def hash_of(entry):
-    assert entry["format"] in (1, 2), "format"
-    text = written([entry[name] for name in members(entry)[:-1]]).encode()
-    return leaf_hash(text) if entry["format"] == 2 else sha(text)
-
-
-def chain_leaf(entries, last):
-    return leaf_hash(written(["chain", 1, entries, last]).encode())
+    assert entry["format"] == 2, "format"
+    return leaf_hash(written([entry[name] for name in MEMBERS[:-1]]).encode())
 
 
 class Tree:
-    def __init__(self, *leaves):
+    def __init__(self):
         self.size, self.roots = 0, []
-        for one in leaves:
-            self.append(one)
 
     def append(self, one):
         self.roots.append(one)
@@ -145,7 +134,7 @@ def check_export(text):
         assert written(item) == line, "line"
     head, *rest = items
     assert list(head) == ["export", "entries"] and head["export"] == FORM, "form"
-    tree, old, count, previous, last_format, checked, ended = Tree(), 0, 0, "", 1, 0, False
+    tree, count, previous, checked, ended = Tree(), 0, "", 0, False
     lost = []
     for item in rest:
         assert not ended, "line after the end"
@@ -153,23 +142,16 @@ def check_export(text):
         name = next(iter(item))
         if name in ("checkpoint", "end"):
             assert name == "end" or is_due, "checkpoint"
-            now = tree if tree.size or not old else Tree(chain_leaf(old, previous))
-            found = {"entries": count, "size": now.size, "root": now.root().hex()}
+            found = {"entries": count, "size": tree.size, "root": tree.root().hex()}
             assert list(item) == [name] and written(item[name]) == written(found), "tree"
             checked, ended = count, name == "end"
             continue
         assert not is_due, "checkpoint missing"
         count += 1
-        assert list(item) == members(item), "members"
+        assert list(item) == MEMBERS, "members"
         assert item["sequence"] == count and item["previous"] == previous, "order"
-        assert item["format"] >= last_format and hash_of(item).hex() == item["hash"], "hash"
-        last_format = item["format"]
-        if last_format == 1:
-            old = count
-        else:
-            if old and not tree.size:
-                tree.append(chain_leaf(old, previous))
-            tree.append(bytes.fromhex(item["hash"]))
+        assert hash_of(item).hex() == item["hash"], "hash"
+        tree.append(bytes.fromhex(item["hash"]))
         previous = item["hash"]
         lost.append(lost_by(item))
     assert ended and count == head["entries"], "cut off"
@@ -184,28 +166,23 @@ def check_proof(text):
     proof = json.loads(text)
     assert proof["proof"] == FORM, "form"
     assert json.dumps(proof, indent=2, ensure_ascii=False) + "\n" == text, "form"
-    wanted = ["proof", "about", "tree", "since", "entriesBeforeTheTree", "entries"]
+    wanted = ["proof", "about", "tree", "since", "entries"]
     assert list(proof) == [name for name in wanted if name in proof or name != "since"], "members"
     tree = proof["tree"]
-    size, root, old = tree["size"], bytes.fromhex(tree["root"]), 0
-    if "chain" in tree:
-        old = tree["chain"]["entries"]
-        first = chain_leaf(old, tree["chain"]["hash"])
-        assert included(0, size, unhex(tree["chain"]["path"]), first) == root, "chain"
-    assert 0 <= proof["entriesBeforeTheTree"] <= old, "entries before the tree"
+    assert list(tree) == ["size", "root"], "tree"
+    size, root = tree["size"], bytes.fromhex(tree["root"])
     assert proof["entries"], "it proves no entry"
-    place = (lambda sequence: sequence - old) if old else (lambda sequence: sequence - 1)
     if "since" in proof:
         since = proof["since"]
-        assert since["size"] == place(since["sequence"]) + 1, "since"
+        assert since["size"] == since["sequence"], "since"
         assert grown(since["size"], size, unhex(since["path"]), bytes.fromhex(since["root"]), root), "since"
-    last = old
+    last = 0
     for entry in proof["entries"]:
         assert list(entry) == [*MEMBERS, "leaf", "path"], "members"
-        assert entry["subject"] == proof["about"] and entry["format"] == 2, "entry"
+        assert entry["subject"] == proof["about"], "entry"
         assert entry["sequence"] > last and hash_of(entry).hex() == entry["hash"], "entry"
         last = entry["sequence"]
-        assert entry["leaf"] == place(last), "leaf"
+        assert entry["leaf"] == last - 1, "leaf"
         assert included(entry["leaf"], size, unhex(entry["path"]), bytes.fromhex(entry["hash"])) == root, "path"
 
 

@@ -93,7 +93,7 @@ describe("a session", () => {
     const w = await withLedger();
     mkdirSync(w.path("ledger.db.sessions"));
     const pages = await guarded(w, { access: closed });
-    expect(await statusOf(new Browser(pages), "/login")).toBe(503);
+    expect(await statusOf(new Browser(pages), `/login/link/${"a".repeat(64)}`)).toBe(503);
     const browser = new Browser(pages);
     browser.cookies.set("crm-sync", "a".repeat(64));
     expect(await statusOf(browser)).toBe(303);
