@@ -67,7 +67,7 @@ export class CustomerPlanning implements Planner {
   readonly #knows: CustomerState;
   readonly #snapshot: CustomerSnapshot;
   readonly #adoption: OrderAdoption;
-  readonly #options: Pick<PlanOptions, "takingBlocked" | "looksAt"> & { signal: AbortSignal | undefined };
+  readonly #options: Pick<PlanOptions, "takingBlocked"> & { signal: AbortSignal | undefined };
 
   readonly #repairs: RepairSettings;
   #noted: readonly unknown[] = [];
@@ -80,7 +80,6 @@ export class CustomerPlanning implements Planner {
       thorough: boolean;
       signal: AbortSignal | undefined;
       takingBlocked: Block | undefined;
-      looksAt?: PlanOptions["looksAt"];
       /** The ledger is built anew: orders are taken over with their numbers and amendments. */
       rebuild?: RebuildOrders;
     },
@@ -140,10 +139,10 @@ export class CustomerPlanning implements Planner {
     await this.#takeNote();
     const input = { ...(this.#knows.held ?? (await this.#knows.loaded())), observed: this.observed };
     const { canSeal } = ledger.private;
-    const { takingBlocked, looksAt } = this.#options;
+    const { takingBlocked } = this.#options;
     const contradicted = ledger.assumptions.contradictions;
-    const rules = { settings, policies, canSeal, takingBlocked, contradicted, repairs: this.#repairs };
-    const options = { ...rules, tried, looksAt };
+    const repairs = this.#repairs;
+    const options = { settings, policies, canSeal, takingBlocked, contradicted, repairs, tried };
     const plan = planCustomer(input, options);
     if (this.#knows.keeps) await this.#told(metByBlocks(plan));
     if (new Gated(policies, input).of(plan.operations).length === 0) return plan;

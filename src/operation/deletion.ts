@@ -230,7 +230,7 @@ export const deletion: Kind<DeletionShapes> = {
   ...plainKind,
   schemas,
   endpoint: "E5",
-  stages: ["removals", "endings"],
+  stages: ["removals"],
   policy: "orders.ended",
   takes: "products",
   restsOn: ["A17", "A18"],

@@ -19,8 +19,6 @@ export interface Policies {
   readonly locks: Words<"locked" | "unlocked">;
   readonly loans: Words<"lent">;
   readonly drift: Words<"missing" | "extra" | "different">;
-  /** Whether what is replaced stands until the new form is shown, or goes first. */
-  readonly replacement: "overlap" | "gap";
   /** So many different operations of a kind must have been approved before `earn` is `apply`. */
   readonly approvalsToEarn: number;
 }

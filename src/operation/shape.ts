@@ -6,12 +6,11 @@ import type { PolicyName } from "./policy.ts";
 import type { Weight } from "./taking.ts";
 
 /**
- * The stages of one customer, in the order in which they are applied. `endings` is what has to go before something is
- * bought in its place; everything else that is deleted waits until people were given what they are to have.
+ * The stages of one customer, in the order in which they are applied: what orders no longer have is deleted after people
+ * were given what they are to have.
  */
 export const stages = [
   "enterprise",
-  "endings",
   "orders",
   "staff",
   "revokes",
@@ -59,18 +58,6 @@ export type ShapesOf<T extends { readonly [Column in keyof Shapes]: z.ZodType }>
   [Column in keyof Shapes]: z.infer<T[Column]>;
 };
 
-/**
- * An order that moved to another customer and is bought there only once nothing of it stands where it was: what
- * releases the purchase gives the order over, so that what stands elsewhere goes.
- */
-export interface Handover {
-  order: RecordKey;
-  /** For whom it stood, or where something of it stands still. */
-  elsewhere: RecordKey;
-  /** It was given over, and waits. */
-  isGiven: boolean;
-}
-
 /** What a planning rule says of a change. References and private values are not bound yet. */
 export interface Meant<S extends Shapes> {
   customer: RecordKey;
@@ -91,8 +78,6 @@ export interface Meant<S extends Shapes> {
   weight?: Weight;
   /** Where one of these is held, refused or put off, or is not planned at all, this waits with it. */
   needs?: Need[];
-  /** Where it is released, this is done first, and it waits until what stands elsewhere is gone. */
-  handover?: Handover | undefined;
 }
 
 /** One change we mean to make; `hash` covers its unbound form. */

@@ -76,7 +76,7 @@ export function planAmendment(
     if (typeof considered !== "string") amendment.blocks.push(considered);
     return considered === "act";
   };
-  const isBuying = buyWhatIsLacking(amendment, of, difference, { policies, acts, make: purchase });
+  const isBuying = buyWhatIsLacking(amendment, of, difference, acts, purchase);
   endWhatGoes(amendment, of, difference, { isBuying, numbers: given.known.numbers, takersOf: given.takersOf }, acts);
   keepPrices(amendment, of, difference, acts);
   amendment.changes.push(...wiped);
@@ -98,11 +98,6 @@ function lacksSomething({ added, replaced, assetChanged }: OrderDifference): boo
 
 type Acts = (policy: PolicyName, what: string) => boolean;
 
-interface Buying extends Pick<PlanOptions, "policies"> {
-  acts: Acts;
-  make: PurchaseMaker;
-}
-
 /**
  * Plans what is bought first; each purchase is planned on what stands, so what else there is comes once that is done.
  * Answers whether something has to be bought, whether it can be or not: what ends waits for all of that.
@@ -111,24 +106,15 @@ function buyWhatIsLacking(
   amendment: Amendment,
   of: Placed,
   difference: OrderDifference,
-  buying: Buying,
+  acts: Acts,
+  make: PurchaseMaker,
 ): boolean | "in part" {
-  const { acts, make, policies } = buying;
-  const added = purchasesOf(difference.added, []);
   const replaced = replacedNow(of, difference, acts);
-  const hasGap = policies.replacement === "gap";
-  if (hasGap && replaced.length > 0 && added.length === 0) {
-    const needs = [{ stage: "endings" as const, subject: subjectOf(of.order) }];
-    const what = replacedText(of, replaced);
-    if (buy(amendment, of, purchasesOf([], replaced), { make, needs, later: "; the old form goes first" }))
-      amendment.endings.push(gapOf(of, replaced, what));
-    return true;
-  }
-  const purchases = hasGap ? added : purchasesOf(difference.added, replaced);
+  const purchases = purchasesOf(difference.added, replaced);
   if (purchases.length > 0) {
     const old = `the old form of ${replaced.length} product(s)`;
     const { now, rest } = soldApart(purchases, (some) => make(of.order, purchasedAssets(some)));
-    buy(amendment, of, now, { make, later: hasGap ? "" : thenGone(replaced, "delete_product", old) });
+    buy(amendment, of, now, { make, later: thenGone(replaced, "delete_product", old) });
     if (rest === undefined) return true;
     amendment.blocks.push(rest);
     return "in part";
@@ -145,13 +131,6 @@ function buyWhatIsLacking(
 /** What a purchase is the first step of: the second one is planned once the platform shows that it was done. */
 function thenGone(bought: readonly unknown[], orderType: string, old: string): string {
   return bought.length === 0 ? "" : `; then: E5 ${orderType} of ${old}, once M7 shows what was bought`;
-}
-
-/** The old form that makes room: nothing of it goes where not all of it can, or the new one cannot be bought. */
-function gapOf(of: Placed, replaced: readonly ReplacedPart[], what: string): Endings {
-  const parts = replaced.map(({ unit, from }) => ({ unit, whole: false, products: from, packages: [] }));
-  const needs = [{ stage: "orders" as const, subject: subjectOf(of.order) }];
-  return { ...endingsOf(of, parts, "orders.replaced", what, needs), isGap: true, isWhole: true };
 }
 
 function subjectOf({ key }: OrderWithTree): string {
@@ -234,7 +213,7 @@ function endingsOf(
   needs: Need[],
 ): Endings {
   const numbers = parts.flatMap(({ unit, whole }) => (whole && unit.number !== undefined ? [unit.number] : []));
-  return { order: standing, parts, units: new Set(numbers), why, what, needs, isGap: false, isWhole: false };
+  return { order: standing, parts, units: new Set(numbers), why, what, needs };
 }
 
 function replacedText(of: Placed, replaced: readonly ReplacedPart[]): string {

@@ -4,7 +4,6 @@ import type { DesiredCustomer } from "../operation/desired.ts";
 import type { DeleteRecord } from "../operation/deletion.ts";
 import type { Policies } from "../operation/policy.ts";
 import type { Block } from "./block.ts";
-import type { Endings } from "./order-difference.ts";
 import { everywhere } from "./removal-everywhere.ts";
 import { callsOf } from "./removal-calls.ts";
 import type { RemovalCall } from "./removal-calls.ts";
@@ -23,23 +22,16 @@ export function deletionsOf(
   const lacking = lackingOf(body, settings);
   if (body === undefined || lacking !== undefined) return { meant: [], blocks: [lacking ?? unknownCustomer] };
   const blocks: Block[] = [];
-  const unowned: { ending: Endings; made: Removal }[] = [];
-  const stays = new Set<Endings>();
+  const meant: Removal[] = [];
   for (const part of parts) {
-    const { ending } = part;
     for (const item of part.rows) {
       if (item.isOwned) continue;
       const made = everywhere(removing, body, part, item);
-      if (!("code" in made)) unowned.push({ ending, made });
-      else {
-        blocks.push(made);
-        if (ending.isWhole) stays.add(ending);
-      }
+      if ("code" in made) blocks.push(made);
+      else meant.push(made);
     }
   }
-  const meant = unowned.flatMap(({ ending, made }) => (stays.has(ending) ? [] : [made]));
-  const going = parts.filter(({ ending }) => !stays.has(ending));
-  for (const call of callsOf(going, policies, limits)) meant.push(deletion(removing, body, call));
+  for (const call of callsOf(parts, policies, limits)) meant.push(deletion(removing, body, call));
   const [missing] = missingAssumptions(settings, "E5", limits.uses);
   if (missing === undefined) return { meant, blocks };
   const { key, row, choices } = missing;

@@ -65,15 +65,11 @@ export interface AwayOrder {
   owner: RecordKey;
   /** What stands of it here; `lost`: nobody knows that; undefined where it was never placed. */
   standing: OrderStanding | { lost: string } | undefined;
-  /** Whether anything of it stands for its owner. */
-  standsThere: boolean;
-}
-
-/** Where else something of an order of the customer may stand, since it moved here, and its asset numbers there. */
-export interface LeftBehind {
-  customer: RecordKey;
-  numbers: readonly string[];
-  /** Numbers that the CRM gives to the order and that it cannot have, also once nothing of it stands there. */
+  /** Why nobody knows what of it its owner has already; undefined where that is known. */
+  unclear: string | undefined;
+  /** The record of its owner; undefined where the CRM gave none. */
+  buyer: Desired<DesiredCustomer> | undefined;
+  /** Numbers that the CRM gives to the order and that it cannot have, even after nothing of it is left here. */
   taken: readonly string[];
 }
 
@@ -91,8 +87,8 @@ export interface CustomerInput {
   takers?: readonly OrderWithTree[] | undefined;
   /** What stands of placed orders of which the CRM says something else now, by order; `lost`: why nobody knows that. */
   standings?: ReadonlyMap<string, OrderStanding | { lost: string }> | undefined;
-  /** Where else something of placed orders may stand, by order. */
-  left?: ReadonlyMap<string, readonly LeftBehind[]> | undefined;
+  /** Another customer for whom something of a placed order stands, or may stand, by order. */
+  left?: ReadonlyMap<string, RecordKey> | undefined;
   /** Orders that moved away from the customer in the CRM. */
   away?: readonly AwayOrder[] | undefined;
   /** Earlier orders that orders of this customer name, and that are another customer's: whose, by order. */

@@ -97,9 +97,6 @@ export function contentsNeeded(
   const ends = parts.length > 0 || numbers.size > 0;
   if (stage.readsAll) return { numbers: "all", ends };
   for (const number of amendedNumbers(stage, input)) numbers.add(number);
-  const proven = stage.proofs.map((unit) => unit.number);
-  if (proven.includes(undefined)) return { numbers: "all", ends };
-  for (const number of proven) if (number !== undefined) numbers.add(number);
   if (!ends && numbers.size === 0) return undefined;
   for (const part of parts) {
     const needed = part.by === undefined ? [part.unit.number] : [part.unit.number, part.by.unit.number];

@@ -1,5 +1,4 @@
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
-import type { RecordKey } from "../crm/model.ts";
 import type { Contradictions } from "../operation/assumptions-met.ts";
 import type { Policies } from "../operation/policy.ts";
 import type { Block } from "./block.ts";
@@ -20,8 +19,6 @@ export interface PlanOptions {
   rejected?: ReadonlySet<string> | undefined;
   /** How what was read back otherwise than it was left is repaired; left out: nothing of it is. */
   repairs?: RepairSettings | undefined;
-  /** Whether the run looks at a customer; left out: at everybody with something to do. */
-  looksAt?: ((customer: RecordKey) => boolean) | undefined;
   /** Subjects of what was carried out in this attempt already, for what is tried once in an attempt. */
   tried?: ReadonlySet<string> | undefined;
 }

@@ -111,9 +111,6 @@ export interface Endings {
   what: string;
   /** What is bought in its place, by this order or another one: nothing of it goes without that. */
   needs: Need[];
-  /** `isGap`: what is bought in their place waits for them; `isWhole`: none of them goes where another one stays. */
-  isGap: boolean;
-  isWhole: boolean;
 }
 
 /**

@@ -5,16 +5,17 @@ import { formatKey } from "../crm/keys.ts";
 import type { RenewedUnit } from "../operation/asset-numbers.ts";
 import type { Desired, DesiredCustomer, DesiredOrder, OrderWithTree } from "../operation/desired.ts";
 import type { MeantOperation } from "../operation/operation.ts";
-import type { StandingUnit } from "../operation/order-standing.ts";
+import { hasProducts } from "../operation/order-standing.ts";
 import type { Known, StateChange } from "../operation/state.ts";
 import type { PlacedOrder } from "../operation/state/placed-orders.ts";
 import type { Block, BlockedRecord } from "./block.ts";
 import { isGone } from "./enterprise.ts";
 import type { Observed } from "./input.ts";
 import { planAmendment } from "./amendments.ts";
+import { consider } from "./policy.ts";
 import { planRepair } from "./order-repair.ts";
 import type { PurchaseMaker } from "./purchase-parts.ts";
-import { planArrival, planDepartures, withHandover } from "./moved-orders.ts";
+import { planDepartures } from "./moved-orders.ts";
 import type { PlanOptions } from "./options.ts";
 import type { Endings } from "./order-difference.ts";
 import { newBuyRecords, orderableFields, PayloadBuild } from "./order-records.ts";
@@ -53,7 +54,7 @@ export type OrdersGiven = Pick<
   observed: Pick<Observed, "unclearOrders" | "contents" | "allContents" | "goneAssets" | "assets">;
 };
 
-type OrderOptions = Pick<PlanOptions, "settings" | "policies" | "repairs" | "looksAt">;
+type OrderOptions = Pick<PlanOptions, "settings" | "policies" | "repairs">;
 
 type Placement = MeantOperation<"place-order">;
 
@@ -66,8 +67,6 @@ export interface OrderStage {
   endings: Endings[];
   /** Asset numbers of orders that moved away: nobody is given them any more. */
   leaving: readonly string[];
-  /** What was bought for orders that moved here, and has to be shown before anything goes where they were. */
-  proofs: StandingUnit[];
   /** Only a reading of everything may tell the number that something goes on under. */
   readsAll: boolean;
 }
@@ -85,7 +84,7 @@ export function planOrders(of: OrdersGiven, options: OrderOptions): OrderStage {
   const departures = planDepartures(given, options);
   const { changes, blocks, endings } = departures;
   const leaving = withoutStaying(departures.numbers, given);
-  const stage: OrderStage = { meant: [], changes, blocks, endings, leaving, proofs: [], readsAll: false };
+  const stage: OrderStage = { meant: [], changes, blocks, endings, leaving, readsAll: false };
   for (const order of given.orders) {
     if (order.state === "quarantined") continue;
     const key = formatKey(order.key);
@@ -146,16 +145,25 @@ function amend(
     const lost = standing?.lost ?? `what stands of the order ${key} was not read`;
     return waits({ code: "order.form-lost", reason: `nobody knows what stands of the order: ${lost}`, again: true });
   }
+  const elsewhere = isHere && hasProducts(standing) ? undefined : given.left?.get(key);
+  if (elsewhere !== undefined && isWanted(order)) {
+    const what = `the order ${key} moved here in the CRM, and something of it exists for ${formatKey(elsewhere)}`;
+    const said = consider(options.policies, "orders.moved", what);
+    if (said === "nothing") return;
+    const reason = `${what}; it is bought here once nothing of it is left there`;
+    return waits(said === "act" ? { code: "order.moving", reason, again: true } : said);
+  }
+  if (!isHere) {
+    const { customer } = given;
+    if (elsewhere === undefined)
+      stage.changes.push({ type: "order-moved", order: order.key, from: placed.customer, customer });
+    return;
+  }
   const of = { order, placed, standing };
   const make: PurchaseMaker = (own, assets) => purchaseOf(given, own, assets, options.settings);
-  const arrival = isHere ? undefined : planArrival(given, of, options, make);
   const takers = (instanceId: string): string[] => takersOfInstance(given, order.key, instanceId);
-  stage.proofs.push(...(arrival?.proof ?? []));
   const plan = agrees ? planRepair : planAmendment;
-  const own = arrival ?? plan({ ...given, takersOf: takers }, of, options, make);
-  const { meant, changes, blocks, endings } = isHere
-    ? withHandover(own, of, given.left?.get(key), options.policies)
-    : own;
+  const { meant, changes, blocks, endings } = plan({ ...given, takersOf: takers }, of, options, make);
   stage.meant.push(...meant);
   stage.changes.push(...changes);
   stage.blocks.push(...blocks.map((block): BlockedRecord => [key, block]));
@@ -191,8 +199,11 @@ function decide(
 ): Placement | Block | "nothing-to-do" {
   const unclear = given.observed.unclearOrders?.get(formatKey(order.key));
   if (unclear !== undefined) return unclear;
-  if (order.state === "absent" || order.body.cancelled) return "nothing-to-do";
-  return placement(given, order, settings);
+  return isWanted(order) ? placement(given, order, settings) : "nothing-to-do";
+}
+
+function isWanted({ state, body }: OrderWithTree): boolean {
+  return state !== "absent" && !body.cancelled;
 }
 
 function placement(given: OrdersGiven, order: OrderWithTree, settings: AssumptionSettings): Placement | Block {

@@ -1,11 +1,9 @@
-import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Operation } from "../operation/operation.ts";
 import { compareOperations } from "../operation/operation.ts";
 import type { StateChange } from "../operation/state.ts";
 import type { Block } from "./block.ts";
 import { planEnterprise } from "./enterprise.ts";
-import { takenBack } from "./moved-orders.ts";
 import { factsOf } from "./facts.ts";
 import type { Facts } from "./facts.ts";
 import type { CustomerInput } from "./input.ts";
@@ -53,7 +51,7 @@ export function planCustomer(input: CustomerInput, options: PlanOptions): Custom
       customer,
       operations: [],
       records,
-      changes: takenBack(input),
+      changes: [],
       waits: true,
       get facts() {
         return factsOf(input);
@@ -78,9 +76,7 @@ export function planCustomer(input: CustomerInput, options: PlanOptions): Custom
   const records = recordsOf(input, { refused, note, asked: requested.block }, planned);
   const { orders, people } = planned;
   const operations = [first, orders, people, requested].flatMap((stage) => stage.operations).sort(compareOperations);
-  const bought = new Set(operations.flatMap(({ handover }) => (handover ? [formatKey(handover.order)] : [])));
-  const backs = takenBack(input, (order) => bought.has(formatKey(order)));
-  const changes = [...enterprise.changes, ...orders.changes, ...people.changes, ...backs];
+  const changes = [...enterprise.changes, ...orders.changes, ...people.changes];
   return {
     customer,
     operations,

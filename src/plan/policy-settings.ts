@@ -31,10 +31,7 @@ export const policySettingsSchema = z
         gone: rule("earn", "Orders that are gone from the CRM."),
         replaced: rule("earn", "The old form of what was bought again on other terms."),
         assetChanged: rule("hold", "The old asset where its licence type, limits or extensions changed."),
-        moved: rule(
-          "earn",
-          "What an order leaves at the customer that it moved away from; what is bought follows `added`.",
-        ),
+        moved: rule("earn", "Orders at the customer that they moved away from; what the new one buys follows `added`."),
         wording: z
           .enum(toldWords, "nothing is bought anew for a name, so it can only be told: write report or ignore")
           .default("report")
@@ -90,10 +87,6 @@ export const policySettingsSchema = z
       })
       .prefault({})
       .describe("What `verify` finds otherwise than it should be."),
-    replacement: z
-      .enum(["overlap", "gap"])
-      .default("overlap")
-      .describe("overlap: the old form goes once the platform shows the new one. gap: the old form goes first."),
     approvalsToEarn: z
       .int()
       .min(1)

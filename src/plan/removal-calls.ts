@@ -28,7 +28,6 @@ interface Going {
  */
 export function callsOf(parts: readonly RemovalPart[], policies: Policies, limits: Limits): RemovalCall[] {
   const going = parts.flatMap(goingOf);
-  putWholeTogether(going);
   putTwinsTogether(going, policies, limits);
   const endings = [...new Set(parts.map((part) => part.ending))];
   return endings.flatMap((ending) =>
@@ -37,10 +36,8 @@ export function callsOf(parts: readonly RemovalPart[], policies: Policies, limit
       if (own.length === 0) return [];
       const of = [...new Set([ending, ...own.map((one) => one.part.ending)])];
       const what = of.map((one) => one.what).join("; ");
-      const isGap = of.some((one) => one.isGap);
-      const isWhole = of.some((one) => one.isWhole);
       const needs = of.flatMap((one) => one.needs);
-      return [{ ending: { ...ending, what, needs, isGap, isWhole }, packaged, batches: batchesOf(own, limits) }];
+      return [{ ending: { ...ending, what, needs }, packaged, batches: batchesOf(own, limits) }];
     }),
   );
 }
@@ -80,13 +77,6 @@ function putTwinsTogether(going: readonly Going[], policies: Policies, limits: L
     const most = twins.toSorted((left, right) => askedOf(right) - askedOf(left))[0] ?? one;
     for (const twin of twins) Object.assign(twin, { ending: most.ending, packaged: most.packaged });
   }
-}
-
-/** Of what goes all at once or not at all nothing goes while a person is asked about what is in packages of it. */
-function putWholeTogether(going: readonly Going[]): void {
-  const single = going.filter(({ asset, ending }) => !asset && ending.isWhole);
-  const asked = new Set(single.flatMap(({ ending, packaged }) => (packaged ? [ending] : [])));
-  for (const one of single) if (asked.has(one.ending)) one.packaged = true;
 }
 
 function areTwins(one: Going, other: Going, limits: Limits): boolean {

@@ -2,7 +2,6 @@ import { formatKey } from "../crm/keys.ts";
 import type { DesiredCustomer } from "../operation/desired.ts";
 import type { DeletedProduct, DeleteRecord, Going } from "../operation/deletion.ts";
 import { amendmentReference } from "../operation/references.ts";
-import type { Need } from "../operation/shape.ts";
 import type { Endings } from "./order-difference.ts";
 import { namedRows } from "./removal-calls.ts";
 import type { Batch, GoingRow, Removal, RemovalKind, RemovalsGiven, Removing } from "./removal-parts.ts";
@@ -43,16 +42,9 @@ export function removal(
       agreed: placed?.agreedHash ?? null,
     },
     policy: ending.why,
-    needs: needsOf(ending),
+    needs: ending.needs,
     weight,
-    ...(ending.isGap ? { stage: "endings" as const } : {}),
   };
-}
-
-/** What goes all at once or not at all needs itself too: each call of it waits where another one does. */
-function needsOf({ order: { order }, needs, isGap, isWhole }: Endings): Need[] {
-  if (!isWhole) return needs;
-  return [...needs, { stage: isGap ? "endings" : "removals", subject: `order:${formatKey(order)}` }];
 }
 
 /** What counts as gone with the answer: what is named. What else of it goes along is seen by the next M7. */

@@ -125,28 +125,23 @@ function planOrder(
   const limits = new Limits(settings);
   const going: RemovalPart[] = [];
   const gone: Gone[] = [];
-  const stays = new Set<Endings>();
   for (const ending of endings) {
     const sights = new Sights(given, ending, limits);
     for (const part of ending.parts) {
       const decided = sights.decide(part);
       if ("code" in decided) {
-        stays.add(ending);
         stage.blocks.push([key, decided]);
         continue;
       }
       const waits =
         decided.goes && afterRenewed(order, decided.goes, { numbers: given.known.numbers, going: goingWhole });
-      if (waits !== undefined) {
-        stays.add(ending);
-        stage.blocks.push([key, waits]);
-      } else if (decided.goes !== undefined) going.push(decided.goes);
+      if (waits !== undefined) stage.blocks.push([key, waits]);
+      else if (decided.goes !== undefined) going.push(decided.goes);
       gone.push(...decided.gone);
     }
   }
   if (gone.length > 0) foundGone(stage, order, gone, given.known.numbers);
-  const whole = going.filter(({ ending }) => !ending.isWhole || !stays.has(ending));
-  const free = withoutTwins(stage, key, whole, limits);
+  const free = withoutTwins(stage, key, going, limits);
   const made = deletionsOf({ given, limits, settings, unwanted, buys }, free, policies);
   stage.meant.push(...made.meant);
   stage.blocks.push(...made.blocks.map((block): BlockedRecord => [key, block]));
@@ -193,6 +188,6 @@ function withoutTwins(stage: RemovalStage, key: string, parts: RemovalPart[], li
       `from ${other?.crmProductId ?? "another product"}, which stays: both have the same product, limits, nodes and ` +
       "licence order, and a deletion would take both. It is taken away by hand";
     stage.blocks.push([key, { code: "order.twin-product", reason, again: true }]);
-    free = free.filter((part) => part !== caught && !(part.ending.isWhole && part.ending === caught.ending));
+    free = free.filter((part) => part !== caught);
   }
 }

@@ -89,7 +89,7 @@ function endingsOf(work: OrderWork, run: string): Endings | undefined {
   const what = `${run} is taken back: it bought ${count} product(s) of the order ${formatKey(standing.order)}`;
   const subject = `order:${formatKey(standing.order)}`;
   const needs = lostOf(work).length > 0 ? [{ stage: "orders" as const, subject }] : [];
-  return { order: standing, parts, units, why: "orders.ended", what, needs, isGap: false, isWhole: false };
+  return { order: standing, parts, units, why: "orders.ended", what, needs };
 }
 
 function orderIn(row: DoneOperation, of: Undoing): { key: string; work: Work } {
@@ -118,7 +118,7 @@ export function undoPurchase(row: DoneOperation, of: Undoing): Undoes {
 }
 
 const movedHere =
-  "the order moved here in the CRM, and goes where it was because of this purchase: without it nobody would have it; " +
+  "the order moved here in the CRM and is gone where it was: without this purchase nobody would have it; " +
   "where the CRM moves it back, the runs do";
 
 /** Whether the run bought what an order that moved here stands by: nothing of it stood here before that. */

@@ -81,10 +81,8 @@ const byCode: Record<string, string> = {
   "order.maybe-moved":
     "see to the customer that the reason names, then crm-sync resync --customer CUSTOMER reads it; or crm-sync " +
     "rebuild again, where nothing was run since, else with ledger.path at a file that is not there yet",
-  "order.moving": "nothing here: `crm-sync explain order ORDER` says what keeps the order at the other customer",
-  "order.number-elsewhere":
-    "leave the number out in the CRM, or give another one: the order gets an asset of its own then; where this very " +
-    "number is to move, set policies.replacement: gap until it has: it is deleted where it stands, and bought then",
+  "order.moving":
+    "see to what the reason names: `crm-sync explain customer CUSTOMER` says what keeps the order at its old customer",
   "order.not-shown":
     "look on the platform whether it is there, and take it away by hand where it is; nothing is deleted that M6, E8 " +
     "and M7 do not show",

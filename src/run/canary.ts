@@ -54,12 +54,6 @@ export function placeOf(customer: RecordKey): number {
   return (Number.parseInt(sha256(formatKey(customer)).slice(0, 8), 16) % buckets) / (buckets / 100);
 }
 
-/** A customer that something moved away from goes no sooner than who it moved to: what keeps it there is known then. */
-async function placeAmong({ ledger }: RunDependencies, customer: RecordKey): Promise<number> {
-  const others = await ledger.state.movedTo(customer);
-  return Math.max(placeOf(customer), ...others.map(placeOf));
-}
-
 /**
  * Works on the customers share by share, the same ones first in each run: after each share but the last what was done
  * is read back, and the run goes on only where all of it is as it was meant, and where somebody of it was read back if
@@ -77,17 +71,18 @@ export async function applyByShares(
   }: { run: string; job: string; canary: NonNullable<RunRequest["canary"]>; signal: AbortSignal | undefined },
   work: ShareWork,
 ): Promise<CanaryTranche[]> {
-  const all: { customer: RecordKey; place: number }[] = [];
-  for await (const customer of work.customers) all.push({ customer, place: await placeAmong(deps, customer) });
+  const all: RecordKey[] = [];
+  for await (const customer of work.customers) all.push(customer);
   const { unread, runs } = await leftUnread(deps, run, job);
   const stood = new StoodBefore(deps, canary, unread);
   const tranches: CanaryTranche[] = [];
   let from = 0;
   for (const share of [...canary.shares.filter((item) => item < 100), 100]) {
-    const isOwn = (place: number): boolean => place >= from && place < share;
-    const own = all.filter(({ place }) => isOwn(place)).map(({ customer }) => customer);
+    const begin = from;
+    const isOwn = (customer: RecordKey): boolean => placeOf(customer) >= begin && placeOf(customer) < share;
+    const own = all.filter(isOwn);
     const earlier = share === 100 ? [] : unread.map(({ customer }) => customer);
-    const again = earlier.filter((customer) => isOwn(placeOf(customer)));
+    const again = earlier.filter(isOwn);
     from = share;
     if (own.length + again.length === 0) continue;
     if (share < 100) await stood.read(own, signal);
@@ -102,7 +97,7 @@ export async function applyByShares(
     tranches.push({ share, customers: touched.length, wrong, before });
     deps.logger.info({ run, share, customers: touched.length, wrong: wrong.length }, "share applied");
     if (wrong.length === 0) continue;
-    const rest = all.filter(({ place }) => place >= share).map(({ customer }) => customer);
+    const rest = all.filter((customer) => placeOf(customer) >= share);
     const reason = `the first ${share} % of the enterprises are not as meant (${wrong[0] ?? ""}); the rest waits`;
     for (const customer of rest) await deps.ledger.records.deferPending(run, customer, "run.canary", reason);
     return tranches;

@@ -1,5 +1,4 @@
 import { endpoints } from "../contract/endpoints.ts";
-import type { RecordKey } from "../crm/model.ts";
 import type { ServiceName } from "../contract/endpoints.ts";
 import { settleTimeLeft } from "../apply/settle-time.ts";
 import { kindOf } from "../operation/registry.ts";
@@ -21,8 +20,6 @@ export interface CustomerAttempt {
   thorough: boolean;
   /** Why nothing may be taken away in this run. */
   takingBlocked: Block | undefined;
-  /** Whether the run looks at a customer; left out: at everybody with something to do. */
-  looksAt?: ((customer: RecordKey) => boolean) | undefined;
   /** Hashes of the operations that limits and policies released in this run; undefined: not judged yet. */
   released: ReadonlySet<string> | undefined;
   /** The hold under which these operations, and those that need them, are left alone. */

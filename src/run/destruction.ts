@@ -1,6 +1,5 @@
 import type { HoldScope } from "../operation/hold-scope.ts";
 import type { Operation } from "../operation/operation.ts";
-import type { Policies } from "../operation/policy.ts";
 import { kindOf } from "../operation/registry.ts";
 import { isTaking } from "../operation/taking.ts";
 import { Gated } from "../plan/gated.ts";
@@ -44,8 +43,7 @@ export async function judge(
   if (delivered.size > 0 && usedHold !== undefined && open.every(({ hash }) => announced.has(hash))) return { state };
   await knows.settled();
   const { hold, ...said } = await saidOf(deps.ledger, plan.customer, gated.of(whole.operations), ofUndo);
-  const isLate = open.some((operation) => goesForAnother(operation, deps.policies));
-  if (!isLate && open.every(({ hash }) => said.approved.has(hash)))
+  if (open.every(({ hash }) => said.approved.has(hash)))
     return { state: hold === undefined ? state : advance(state, { type: "hold-used", hold }) };
   const planned = plan.operations.filter(({ hash }) => !announced.has(hash) && !plannedIds.has(hash));
   const { runId, expected } = attempt;
@@ -55,14 +53,6 @@ export async function judge(
   for (const operation of planned) deps.tally.planned(operation);
   const takings = operations.map((operation) => gated.taking(operation, said));
   return { state, toJudge: { kind: "destructive", takings, approvedBy: hold, ofUndo } };
-}
-
-/**
- * What makes room for a purchase of another customer goes, approved or not, when every customer was looked at: what
- * keeps that purchase in this run has taken the order back by then.
- */
-function goesForAnother({ policy }: Operation, { replacement }: Policies): boolean {
-  return policy === "orders.moved" && replacement === "gap";
 }
 
 /** A part of what was released needs no new judgement; anything else does. */

@@ -21,7 +21,7 @@ import type { WaitingHold } from "./judgement.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 import { scopeOf } from "./run.ts";
 import { SourceReading } from "./source-reading.ts";
-import { looksAt, pendingCustomers } from "./work-queue.ts";
+import { pendingCustomers } from "./work-queue.ts";
 import type { StreamTally } from "./ingest.ts";
 
 /** A customer's plan, with what limits and policies may hold of it; or why there is none now. */
@@ -76,7 +76,7 @@ export async function planRun(
     const reader = new SnapshotReader(deps.platform, deps.settings);
     const limit = pLimit(deps.concurrency);
     const { signal } = request;
-    const options = { signal, takingBlocked: reading.takingBlocked, looksAt: looksAt(request) };
+    const options = { signal, takingBlocked: reading.takingBlocked };
     for await (const customers of pendingCustomers(deps, request)) {
       const planned = await Promise.all(
         customers.map((customer) => limit(() => planOne({ ...deps, reader }, customer, options))),
@@ -136,7 +136,7 @@ function exitCodeOf(
 async function planOne(
   deps: RunDependencies & { reader: SnapshotReader },
   customer: RecordKey,
-  options: Pick<PlanOptions, "takingBlocked" | "looksAt"> & { signal: AbortSignal | undefined },
+  options: Pick<PlanOptions, "takingBlocked"> & { signal: AbortSignal | undefined },
 ): Promise<Planned> {
   try {
     const [first] = await deps.ledger.journal.openOf(customer);

@@ -20,7 +20,6 @@ import type { CarryOut } from "./carry-out.ts";
 import { mostRounds, restless, stopReasons } from "./customer-attempt.ts";
 import type { CustomerAttempt, CustomerAttemptResult, ReconcileDependencies, StopReason } from "./customer-attempt.ts";
 import { isJudged, judge } from "./destruction.ts";
-import { giveOver, notApproved, takeAllBack, takeBack, waitingIn, whyWaiting, withoutWaiting } from "./handovers.ts";
 import { deferredOf, hasOutcome, unfinishedIn } from "./record-outcomes.ts";
 import { endNoLongerMeant } from "./no-longer-meant.ts";
 import { settleOpen } from "./settle-open.ts";
@@ -166,39 +165,30 @@ class CustomerAttemptRun {
     const moved = this.#state.delivered.size > 0 || expected === undefined ? [] : movedSince(whole, expected);
     if (moved.length > 0) {
       if (this.#judged) await this.#dropStored(`not attempted: ${stopReasons.stale}`);
-      await takeAllBack(this.#knows);
       return { kind: "stopped", reason: "stale", moved };
     }
     const { plan, left } = chosenOf(whole, expected);
-    await takeBack(this.#knows, waitingIn(left));
     const { observed } = this.#planning;
     const of = { deps: this.#deps, attempt: this.#attempt, knows: this.#knows, observed, ahead: true };
     const { state: judged, toJudge } = await judge(of, this.#state, { plan, whole });
     this.#state = judged;
     if (toJudge !== undefined) {
-      await takeBack(this.#knows, notApproved(plan.operations, toJudge.takings));
       const why = "planned anew: what is taken away is judged first";
       for (const operation of leftIn(judged)) await dropUnsent(of, judged, operation, why);
       return toJudge;
     }
     const { delivered } = judged;
     const open = this.#allowed(plan.operations).filter((operation) => !delivered.has(operation.hash));
-    const released = goingWithout(
+    const operations = goingWithout(
       open,
       plan.operations.filter((operation) => delivered.has(operation.hash)),
     );
-    await takeBack(
-      this.#knows,
-      waitingIn(plan.operations).filter((operation) => !released.includes(operation)),
-    );
-    const operations = withoutWaiting(released);
     this.#announce(operations, plan);
     await this.#leave(
       of,
-      open.filter((operation) => !released.includes(operation)),
+      open.filter((operation) => !operations.includes(operation)),
     );
     this.#noteLeft(left, plan);
-    await this.#giveOver(released);
     const next = firstStage(operations);
     if (next.length === 0)
       return (await this.#lookForUnwanted()) ? await this.#stop("parked") : await this.#finish(whole);
@@ -222,13 +212,6 @@ class CustomerAttemptRun {
     if (expected?.undo === undefined) return;
     const records = operations.flatMap((operation) => operation.records);
     this.#advance({ type: "records-wait", records, why: takenBack(expected.undo) });
-  }
-
-  /** Purchases that nothing holds wait until what stands of their orders elsewhere is gone: it may go from now on. */
-  async #giveOver(released: readonly Operation[]): Promise<void> {
-    for (const operation of waitingIn(released))
-      this.#advance({ type: "records-wait", records: operation.records, why: whyWaiting(operation) });
-    await giveOver(this.#knows, waitingIn(firstStage(released)));
   }
 
   /** Without what is held, and without what needs that. */
@@ -328,7 +311,6 @@ class CustomerAttemptRun {
 
   async #stop(reason: StopReason): Promise<CustomerAttemptResult> {
     await this.settled();
-    await takeAllBack(this.#knows);
     return await this.#end(reason);
   }
 
@@ -371,7 +353,6 @@ class CustomerAttemptRun {
    * was approved or came to nothing is left to be done, and the next run looks at the customer.
    */
   async deferAll(code: string, reason: string): Promise<void> {
-    await takeAllBack(this.#knows);
     const why = { code, reason, again: true };
     let pending = deferredOf(await this.#knows.loaded(), why);
     if (pending.length === 0) {

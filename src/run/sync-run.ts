@@ -18,7 +18,7 @@ import type { RunDependencies, RunRequest } from "./request.ts";
 import { SettleWait } from "./settle-wait.ts";
 import { SourceReading } from "./source-reading.ts";
 import type { RunSummary } from "./summary.ts";
-import { eachPendingCustomer, looksAt } from "./work-queue.ts";
+import { eachPendingCustomer } from "./work-queue.ts";
 
 const tooLittle = "the platform gave too little to do all of it";
 
@@ -135,7 +135,6 @@ export class SyncRun {
       signal: this.#request.signal,
       thorough: scope?.customer !== undefined || scope?.order !== undefined,
       takingBlocked: this.reading.takingBlocked,
-      looksAt: looksAt(this.#request),
       released: undefined,
       held: undefined,
       approvedBy: undefined,

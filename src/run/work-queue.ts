@@ -1,6 +1,4 @@
-import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import { isSameKey } from "../operation/state/same-key.ts";
 import { settingsFingerprint } from "../plan/rejections.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 
@@ -48,15 +46,6 @@ export async function* pendingCustomers(deps: RunDependencies, request: RunReque
     after = keys.at(-1);
     yield keys;
   }
-}
-
-/** Whether a run looks at a customer too; undefined: at everybody with something to do. */
-export function looksAt({ asked, expected, scope }: RunRequest): ((customer: RecordKey) => boolean) | undefined {
-  if (asked !== undefined) return (customer) => isSameKey(customer, asked);
-  if (expected !== undefined) return (customer) => expected.has(formatKey(customer));
-  if (scope?.order !== undefined) return () => false;
-  const only = scope?.customer;
-  return only === undefined ? undefined : (customer) => isSameKey(customer, only);
 }
 
 /** The same one by one. */

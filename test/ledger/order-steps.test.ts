@@ -50,10 +50,9 @@ const bought = (channelOrderId: string): StateChange => ({
   origin: "sent",
 });
 
-function amendment(lastStep: number, agreed: string | null, policy?: "orders.moved"): Operation {
+function amendment(lastStep: number, agreed: string | null): Operation {
   return operation("amend-order", {
     customer,
-    policy,
     subject: "order:crm/O-1",
     records: [{ stream: "orders", ...order }],
     target: {},
@@ -121,18 +120,6 @@ describe("an intent to amend an order", () => {
     expect(await intended(world, amendment(1, ""), "O-1-1")).toBe("order.changed-meanwhile");
     expect(await intended(world, amendment(1, ""), "nobody fixed it")).toBe("order.changed-meanwhile");
     expect(await intended(world, amendment(1, ""), "O-1-2")).toBe("intended");
-  });
-
-  it("that makes room for another customer is refused where the order was taken back since", async () => {
-    const world = await placed();
-    const { state } = world.ledger;
-    for (const hash of ["a", "b"]) await state.fixAmendment(order, hash, template);
-    expect(await intended(world, amendment(0, null, "orders.moved"), "O-1-1")).toBe("order.changed-meanwhile");
-    await state.record(key("D"), [{ type: "order-moved", order, from: customer, customer: key("D") }]);
-    await state.record(key("D"), [{ type: "order-moved", order, from: key("D"), customer }]);
-    expect(await intended(world, amendment(0, "", "orders.moved"), "O-1-1")).toBe("order.changed-meanwhile");
-    await state.record(key("D"), [{ type: "order-moved", order, from: customer, customer: key("D") }]);
-    expect(await intended(world, amendment(0, "", "orders.moved"), "O-1-1")).toBe("intended");
   });
 
   it("that was planned before a person took note that the order agrees is refused", async () => {

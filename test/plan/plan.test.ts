@@ -95,7 +95,7 @@ describe("a customer's plan", () => {
       "grant-assets staff:crm/canaryann N2 N1",
       'grant-assets staff:crm/canaryeve ["crm","2","j",0]',
     ]);
-    expect(planned.operations.map((item) => stages.indexOf(item.stage))).toEqual([0, 2, 3, 4, 5, 5]);
+    expect(planned.operations.map((item) => stages.indexOf(item.stage))).toEqual([0, 1, 2, 3, 4, 4]);
     expect(planned.operations.toSorted(compareOperations)).toEqual(planned.operations);
   });
 

@@ -112,7 +112,6 @@ function planJson(plan: CustomerPlan): JsonObject {
       customer: { ...operation.customer },
       records: operation.records.map((record) => ({ ...record })),
       // For whom stands what is to go before this is sent.
-      handover: operation.handover === undefined ? undefined : formatKey(operation.handover.elsewhere),
     })),
     records: plan.records.map((record) => ({
       stream: record.stream,

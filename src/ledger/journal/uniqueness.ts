@@ -77,9 +77,8 @@ export class UniquenessChecks {
          and not (o.customer_namespace = @customerNamespace and o.customer_id = @customerId) limit 1`,
         ),
       agreed: () =>
-        database.prepare<[string, string], { agreed_hash: string | null; namespace: string; id: string }>(
-          `select agreed_hash, customer_namespace as namespace, customer_id as id from placed_order
-       where namespace = +? and order_id = +? and to_at is null`,
+        database.prepare<[string, string], { agreed_hash: string | null }>(
+          "select agreed_hash from placed_order where namespace = +? and order_id = +? and to_at is null",
         ),
       claimedEnterprise: () =>
         database.prepare<[Owner & { number: string; operation: string }], Owner>(
@@ -152,12 +151,7 @@ export class UniquenessChecks {
     const placed = this.#statements.agreed.get(order.namespace, order.id);
     const number = typeof channelOrderId === "string" ? this.#orderSteps.amendment(channelOrderId) : undefined;
     const owner = number === undefined ? undefined : { namespace: number.namespace, id: number.order_id };
-    const isTakenBack =
-      operation.policy === "orders.moved" &&
-      placed !== undefined &&
-      formatKey(placed) === formatKey(operation.customer);
-    const stands =
-      !isTakenBack && placed?.agreed_hash === amends.agreed && this.#orderSteps.last(order) === amends.lastStep;
+    const stands = placed?.agreed_hash === amends.agreed && this.#orderSteps.last(order) === amends.lastStep;
     const isFree = number?.used_at === null && owner !== undefined && formatKey(owner) === formatKey(order);
     if (stands && isFree) return;
     throw new Problem({

@@ -43,6 +43,11 @@ export class DesiredRows {
     return this.#statements.order.get(namespace, id);
   }
 
+  /** A customer as the CRM says it now. */
+  customer({ namespace, id }: RecordKey): DesiredRow | undefined {
+    return this.#statements.customer.get(namespace, id);
+  }
+
   /** For whom an order was placed, or else whose it is in the CRM; nothing where the ledger does not know it. */
   customerOf({ namespace, id }: RecordKey): RecordKey | undefined {
     return this.#statements.customerOf.get({ namespace, id });
@@ -119,6 +124,10 @@ function prepareStatements(database: Sqlite) {
       database.prepare<[string, string], DesiredRow & Row<"record", "customer_namespace" | "customer_id">>(
         `select ${columns}, r.customer_namespace, r.customer_id from ${withForm}
          where r.stream = 'orders' and r.namespace = +? and r.id = +?`,
+      ),
+    customer: () =>
+      database.prepare<[string, string], DesiredRow>(
+        `select ${columns} from ${withForm} where r.stream = 'customers' and r.namespace = +? and r.id = +?`,
       ),
     orderVersion: () =>
       database.prepare<[string, string, number], Row<"record_version", "body">>(

@@ -160,11 +160,6 @@ export class EnterpriseState {
     return this.#context.read(() => this.#rows.observations.hasOrders() || this.#rows.unread.isAnew());
   }
 
-  /** The customers to whom orders moved in the CRM of which something may stand for a customer still. */
-  async movedTo(customer: RecordKey): Promise<RecordKey[]> {
-    return this.#context.read(() => this.#rows.movedOrders.movedTo(customer));
-  }
-
   /** Whether the platform had more than this ledger made, as where it was built anew. */
   async isAnew(): Promise<boolean> {
     return this.#context.read(() => this.#rows.unread.isAnew());

@@ -13,7 +13,7 @@ import { driftName } from "../../plan/drift.ts";
 import type { Drift } from "../../plan/drift.ts";
 import { leftProfile } from "../../plan/staff-profile.ts";
 import type { ClearProfile } from "../../operation/shown-profile.ts";
-import type { AwayOrder, CustomerInput, EndedAsset, LeftBehind } from "../../plan/input.ts";
+import type { AwayOrder, CustomerInput, EndedAsset } from "../../plan/input.ts";
 import type { PrivateTables } from "../private/private-tables.ts";
 import { desired, nothingInQuarantine } from "./desired.ts";
 import type { DesiredRows } from "./desired.ts";
@@ -163,19 +163,21 @@ export class KnownTables {
     });
   }
 
-  /** Where else something of a customer's own orders may stand, of those that are looked at. */
-  #leftBehind(
-    customer: RecordKey,
-    known: Known,
-    orders: readonly OrderWithTree[],
-  ): ReadonlyMap<string, readonly LeftBehind[]> | undefined {
-    const placed = orders.filter(({ key }) => known.placedOrders.has(formatKey(key)));
-    if (placed.length === 0) return undefined;
-    const left = placed.map((order) => {
-      const places = this.#rows.movedOrders.leftBehind(order, customer);
-      return [formatKey(order.key), places.filter((place) => !isSameKey(place.customer, customer))] as const;
-    });
-    return new Map(left.filter(([, places]) => places.length > 0));
+  /** For whom else something of a customer's own placed orders stands, or may, of those that are looked at. */
+  #leftBehind(customer: RecordKey, known: Known, orders: readonly OrderWithTree[]): ReadonlyMap<string, RecordKey> {
+    return new Map(
+      orders.flatMap(({ key }): [string, RecordKey][] => {
+        const placed = known.placedOrders.get(formatKey(key));
+        if (placed === undefined) return [];
+        const place = [placed.customer, ...this.#rows.movedOrders.leftAt(key)].find((one) => {
+          if (isSameKey(one, customer)) return false;
+          const standing = this.#standingOf(placed, one, known);
+          const isUnclear = "lost" in standing || this.#rows.movedOrders.unclear(key, one) !== undefined;
+          return isUnclear || hasProducts(standing);
+        });
+        return place === undefined ? [] : [[formatKey(key), place]];
+      }),
+    );
   }
 
   /** The orders that moved away from a customer in the CRM, with what stands of them here still. */
@@ -185,17 +187,22 @@ export class KnownTables {
       if (row === undefined) return [];
       const owner = { namespace: row.customer_namespace, id: row.customer_id };
       if (isSameKey(owner, customer)) return [];
-      const unclear = this.#rows.movedOrders.unclear(key, customer);
+      const { movedOrders } = this.#rows;
+      const lost = movedOrders.unclear(key, customer);
       const placed = known.placedOrders.get(formatKey(key));
-      const standing =
-        unclear === undefined
-          ? placed === undefined
-            ? undefined
-            : this.#standingOf(placed, customer, known)
-          : { lost: unclear };
-      const there = placed === undefined ? undefined : this.#standingOf(placed, owner, known);
-      const standsThere = there !== undefined && !("lost" in there) && hasProducts(there);
-      return [{ order: withTree(desired<DesiredOrder>(row)), owner, standing, standsThere }];
+      const standing = lost === undefined ? placed && this.#standingOf(placed, customer, known) : { lost };
+      const order = withTree(desired<DesiredOrder>(row));
+      const buyer = this.#desired.customer(owner);
+      return [
+        {
+          order,
+          owner,
+          standing,
+          unclear: movedOrders.unclear(key, owner),
+          buyer: buyer && desired<DesiredCustomer>(buyer),
+          taken: movedOrders.taken(order, owner),
+        },
+      ];
     });
   }
 

@@ -2,7 +2,6 @@ import type { RecordKey } from "../../crm/model.ts";
 import type { OrderWithTree } from "../../operation/desired.ts";
 import type { MovedOrderChange } from "../../operation/state/moved-orders.ts";
 import { agreedWithNone } from "../../operation/state/order-steps.ts";
-import type { LeftBehind } from "../../plan/input.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { table } from "../database/table.ts";
@@ -35,23 +34,16 @@ export class MovedOrderRows {
     return this.#statements.movedFrom.all(namespace, id);
   }
 
-  /** The customers to whom orders moved in the CRM of which something may stand for a customer still. */
-  movedTo({ namespace, id }: RecordKey): RecordKey[] {
-    return this.#statements.movedTo.all(namespace, id);
+  /** The customers that an order moved away from and for whom something of it may stand still, in key order. */
+  leftAt({ namespace, id }: RecordKey): RecordKey[] {
+    return this.#statements.leftAt.all(namespace, id);
   }
 
-  /** The customers that an order of `owner` moved away from and for whom something of it may stand still. */
-  leftBehind({ key: { namespace, id }, tree }: OrderWithTree, owner: RecordKey): LeftBehind[] {
-    const places = this.#statements.leftAt.all(namespace, id);
-    if (places.length === 0) return [];
+  /** Asset numbers that the CRM gives to an order of `owner` and that it cannot have there. */
+  taken({ key: { namespace, id }, tree }: OrderWithTree, owner: RecordKey): string[] {
     const given = tree.assets.flatMap(({ assetNumbers }) => assetNumbers);
     const of = { namespace, id, ownerNamespace: owner.namespace, ownerId: owner.id };
-    const taken = given.filter((number) => this.#statements.taken.get({ ...of, number }) !== undefined);
-    return places.map((customer) => ({
-      customer,
-      numbers: this.#statements.numbersAt.all(namespace, id, customer.namespace, customer.id),
-      taken,
-    }));
+    return given.filter((number) => this.#statements.taken.get({ ...of, number }) !== undefined);
   }
 
   /** Why nobody knows what of an order stands for a customer that it moved away from; undefined where that is known. */
@@ -67,14 +59,8 @@ export class MovedOrderRows {
       run.say.run(unclear, namespace, id, customer.namespace, customer.id);
       run.wakeCustomer.run(customer.namespace, customer.id);
     },
-    "order-moved": ({ order, from, customer }, at) => {
-      const { namespace, id } = order;
-      const run = this.#statements;
-      run.move.run({ namespace, id, customerNamespace: customer.namespace, customerId: customer.id });
-      // An order that was given over and is taken back leaves nobody: it is the customer's still.
-      run.leave.run({ namespace, id, fromNamespace: from.namespace, fromId: from.id, at });
-      // Whoever it left has something to take away now.
-      for (const earlier of run.leftAt.all(namespace, id)) run.wakeCustomer.run(earlier.namespace, earlier.id);
+    "order-moved": ({ order: { namespace, id }, customer }) => {
+      this.#statements.move.run({ namespace, id, customerNamespace: customer.namespace, customerId: customer.id });
     },
     "order-left": ({ order, customer }, at) => {
       this.#statements.left.run(at, order.namespace, order.id, customer.namespace, customer.id);
@@ -114,21 +100,9 @@ function takenStatements(database: Sqlite) {
   };
 }
 
-function movedToStatements(database: Sqlite) {
-  return {
-    movedTo: () =>
-      database.prepare<[string, string], RecordKey>(
-        `select distinct r.customer_namespace as namespace, r.customer_id as id from moved_order m
-         join record r on r.stream = 'orders' and r.namespace = m.namespace and r.id = m.order_id
-       where m.ended_at is null and m.customer_namespace = +? and m.customer_id = +? order by 1, 2`,
-      ),
-  };
-}
-
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
     ...unclearStatements(database),
-    ...movedToStatements(database),
     ...takenStatements(database),
     movedFrom: () =>
       database.prepare<[string, string], RecordKey>(
@@ -140,14 +114,6 @@ function prepareStatements(database: Sqlite) {
         `select customer_namespace as namespace, customer_id as id from moved_order
        where namespace = +? and order_id = +? and ended_at is null order by 1, 2`,
       ),
-    numbersAt: () =>
-      database
-        .prepare<[string, string, string, string], string>(
-          `select wire_number from asset_number
-         where namespace = +? and order_id = +? and customer_namespace = +? and customer_id = +?
-           and fixed_at is not null and ended_at is null order by 1`,
-        )
-        .pluck(),
     move: () =>
       database.prepare(
         `update placed_order set agreed_hash = '${agreedWithNone}', agreed_version = null,

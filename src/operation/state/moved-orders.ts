@@ -5,7 +5,7 @@ import { notOfCustomers, oneByOne } from "./part.ts";
 import type { KnownPlacedOrders } from "./placed-orders.ts";
 import { isSameKey } from "./same-key.ts";
 
-/** An order that moved in the CRM stands for another customer from now on; what it left at the earlier one ends. */
+/** An order that moved in the CRM, and of which nothing is left where it was, is its new customer's from now on. */
 export interface OrderMoved {
   type: "order-moved";
   order: RecordKey;

@@ -3,6 +3,7 @@ import { callerOf, createEnterprise } from "../../sandbox/caller.ts";
 import { enterpriseOf, numberOf, openHold, openHolds, operationsOf, waitsFor } from "../../support/asking.ts";
 import { promptRetries } from "../../support/cli.ts";
 import type { Parsed, World } from "../../support/cli.ts";
+import { asKilledNow } from "../../support/killed-copy.ts";
 import { statementRows } from "../../support/statement-rows.ts";
 import { membersOf, outcome } from "../../support/world/members.ts";
 import { places, productsBy, runsUntilQuiet } from "../../support/world/moved-orders.ts";
@@ -11,8 +12,8 @@ import { amend, line, orderOf, placedOrders, rule, standing } from "../../suppor
 const because = ["--reason", "asked both customers", "--by", "anna"];
 
 const before = { C1: ["P1 1", "Q1 1"], C2: ["P2 2", "Q2 2"] };
-const twice = { C1: ["P1 1", "Q1 1"], C2: ["P1 1-1", "P2 2", "Q1 1-1", "Q2 2"] };
-const after = { C2: ["P1 1-1", "P2 2", "Q1 1-1", "Q2 2"] };
+const removed = { C2: before.C2 };
+const after = { C2: ["P1 1-2", "P2 2", "Q1 1-2", "Q2 2"] };
 
 /** A world with an order at each of two customers, of which the first moves to the other one. */
 async function moved(word = "apply", given: Parameters<typeof placedOrders>[0] = { staff: [] }): Promise<World> {
@@ -42,105 +43,158 @@ async function differences(w: World): Promise<unknown> {
 }
 const none = { missing: 0, extra: 0, different: 0, "in-transit": 0, "not-observable": 0 };
 
-it("buys a moved order at the new customer once, and removes it at the old one when M7 shows it", async () => {
+it("removes a moved order at the old customer, and then buys it at the new one once", async () => {
   const w = await moved();
-  expect((await w.does("run", "everything")).calls).toEqual({ E5: 1 });
-  expect(await productsBy(w)).toEqual(twice);
+  expect(outcome(await w.does("run", "everything"))).toEqual([3, { E5: 1 }]);
+  expect(await productsBy(w)).toEqual(removed);
+  expect(await waitsFor(w, "1")).toBe("order.moving");
   expect(await runsUntilQuiet(w)).toEqual([{ E5: 1 }, {}]);
   expect(await productsBy(w)).toEqual(after);
 });
 
-it(
-  "agrees with the platform while the order exists at both customers, and asks before it removes one",
-  { tags: "long" },
-  async () => {
-    const w = await moved("earn");
-    w.orders.push(orderOf("3", "C1"));
-    w.write();
-    await runs(w, 1);
-    expect(outcome(await w.does("run", "everything"))).toEqual([4, {}]);
-    expect(await differences(w)).toEqual(none);
-    expect((await w.run("approve", await openHold(w), ...because)).exitCode).toBe(0);
-    expect(await runsUntilQuiet(w)).toEqual([{ E5: 1 }, {}]);
-    expect(await productsBy(w)).toEqual({ ...after, C1: ["P3 3", "Q3 3"] });
-    expect(await differences(w)).toEqual(none);
-  },
-);
+it("asks before it removes a moved order, and buys nothing of it before that is decided", async () => {
+  const w = await moved("earn");
+  w.orders.push(orderOf("3", "C1"));
+  w.write();
+  expect(outcome(await w.does("run", "everything"))).toEqual([4, { E5: 1 }]);
+  for (const _ of [1, 2]) expect(outcome(await w.does("run", "everything"))).toEqual([4, {}]);
+  expect(await waitsFor(w, "1")).toBe("order.moving");
+  expect(await differences(w)).toEqual(none);
+  expect((await w.run("approve", await openHold(w), ...because)).exitCode).toBe(0);
+  expect(await runsUntilQuiet(w)).toEqual([{ E5: 1 }, { E5: 1 }, {}]);
+  expect(await productsBy(w)).toEqual({ ...after, C1: ["P3 3", "Q3 3"] });
+  expect(await differences(w)).toEqual(none);
+});
 
 it("keeps the order at the old customer when a person rejects its removal", { tags: "long" }, async () => {
   const w = await moved("hold");
   await runs(w, 2);
   await w.run("reject", await openHold(w), ...because);
   for (const _ of [1, 2]) expect((await w.does("run", "everything")).calls).toEqual({});
-  expect(await productsBy(w)).toEqual(twice);
+  expect(await productsBy(w)).toEqual(before);
+  amend(w, "1", { customer: "C1" });
+  await runsUntilQuiet(w);
+  expect(await productsBy(w)).toEqual(before);
 });
 
-it.each<[what: string, change: (w: World) => void, undo: (w: World) => void, code: string]>([
+it.each(["ignore", "report"])("leaves the order where it is and buys nothing (%s)", { tags: "long" }, async (word) => {
+  const w = await moved(word);
+  for (const _ of [1, 2]) expect(outcome(await w.does("run", "everything"))).toEqual([0, {}]);
+  expect(await productsBy(w)).toEqual(before);
+});
+
+it.each<[what: string, change: (w: World) => void, undo: (w: World) => void]>([
   [
     "cannot order",
     (w) => (w.customers = w.customers.map((row) => (row.id === "C2" ? { ...row, address: "" } : row))),
     (w) => (w.customers = [{ id: "C1" }, { id: "C2" }]),
-    "customer.not-orderable",
   ],
+  ["is not in the CRM", (w) => amend(w, "1", { customer: "C9" }), (w) => amend(w, "1", { customer: "C2" })],
   [
     "already uses the number that the CRM gives",
     (w) => amend(w, "1", { assets: [{ id: "A1", numbers: [numberOf(w, "A2")] }] }),
     (w) => amend(w, "1", { assets: ["A1"] }),
-    "asset.number-taken",
   ],
-])("removes nothing while the new customer %s", { tags: "long" }, async (_, change, undo, code) => {
+])("removes nothing while the new customer %s", { tags: "long" }, async (_, change, undo) => {
   const w = await moved();
   change(w);
   w.write();
   for (const __ of [1, 2]) expect((await w.does("run", "everything")).calls["E5"]).toBeUndefined();
   expect(await productsBy(w)).toEqual(before);
-  expect(await waitsFor(w, "1")).toBe(code);
+  expect(await waitsFor(w, "C1", "customer")).toBe("order.moving");
   undo(w);
   w.write();
-  await expectMoved(w, "C2");
+  await runsUntilQuiet(w);
+  expect(await places(w)).toEqual({ C2: ["P1", "Q1"] });
 });
 
-it(
-  "does not buy the order a second time under a number that the CRM gives and the old customer has",
-  { tags: "long" },
-  async () => {
-    const w = await moved("apply", { first: { assets: [{ id: "A1", numbers: ["7700000001"] }] }, staff: [] });
-    for (const _ of [1, 2]) expect((await w.does("run", "everything")).calls).toEqual({});
-    expect(await waitsFor(w, "1")).toBe("order.number-elsewhere");
-  },
-);
+it("buys the order under the number that the CRM gives once the old asset is gone", { tags: "long" }, async () => {
+  const w = await moved("apply", { first: { assets: [{ id: "A1", numbers: ["7700000001"] }] }, staff: [] });
+  await expectMoved(w, "C2");
+  expect(numberOf(w, "A1")).toBe("7700000001");
+});
 
-it("removes nothing while the service refuses the purchase", { tags: "long" }, async () => {
+it("buys the order when the service that refused it takes it", { tags: "long" }, async () => {
   const w = await moved();
+  await runs(w, 1);
   w.sandbox.faults.add({ operation: "E5", fault: "status299", code: "13004", nth: 1 });
-  for (const calls of [{ E5: 1 }, {}, {}]) expect((await w.does("run", "everything")).calls).toEqual(calls);
-  expect(await productsBy(w)).toEqual(before);
+  for (const calls of [{ E5: 1 }, {}]) expect(outcome(await w.does("run", "everything"))).toEqual([3, calls]);
   w.later(1);
   expect((await w.does("resync", "--order", "1")).calls).toEqual({ E5: 1 });
   await expectMoved(w, "C2");
 });
 
-it("removes nothing while M7 does not show the purchase", { tags: "long" }, async () => {
-  const w = await moved();
-  w.sandbox.faults.add({ operation: "M7", fault: "status299", code: "60024" });
-  for (const calls of [{ E5: 1 }, {}, {}]) expect(outcome(await w.does("run", "everything"))).toEqual([3, calls]);
-  expect(await waitsFor(w, "1")).toBe("order.overlap");
-  w.sandbox.faults.clear();
-  expect(await productsBy(w)).toEqual(twice);
+it("removes nothing while a reading of the orders is incomplete", { tags: "long" }, async () => {
+  const w = await moved("apply");
+  const orders = w.orders;
+  w.orders = [];
+  w.write();
+  for (const _ of [1, 2]) expect((await w.does("run", "everything")).calls).toEqual({});
+  expect(await productsBy(w)).toEqual(before);
+  w.orders = orders;
+  w.write();
   await expectMoved(w, "C2");
 });
 
-it.each(["appliedNoReply", "resetBefore"] as const)(
-  "buys the order once when the reply is lost (%s), and removes nothing before that is known",
+it.each([
+  ["removal", 1, "appliedNoReply"],
+  ["removal", 1, "resetBefore"],
+  ["purchase", 2, "appliedNoReply"],
+  ["purchase", 2, "resetBefore"],
+] as const)("moves an order once when the reply to its %s (E5 %i) is lost (%s)", { tags: "long" }, async (...of) => {
+  const [, nth, fault] = of;
+  const w = await moved();
+  w.sandbox.faults.add({ operation: "E5", fault, nth });
+  await expectMoved(w, "C2");
+  expect(await productsBy(w)).toMatchObject({ C2: [expect.any(String), "P2 2", expect.any(String), "Q2 2"] });
+});
+
+it.each(["before", "after"] as const)("moves an order once after a kill %s its removal", async (when) => {
+  const w = await moved();
+  const stop = w.stopsAt("E5", { when });
+  const run = w.does("run", "everything");
+  await stop.reached;
+  asKilledNow(w);
+  stop.goOn();
+  await run;
+  expect(await productsBy(w)).toEqual(removed);
+  expect(await runsUntilQuiet(w)).toEqual([{}, { E5: 1 }, {}]);
+  expect(await productsBy(w)).toEqual(after);
+});
+
+it("buys an order once that had moved to a customer that the CRM does not have", { tags: "long" }, async () => {
+  const w = await moved();
+  await runs(w, 1);
+  amend(w, "1", { customer: "C9" });
+  await runs(w, 2);
+  amend(w, "1", { customer: "C2" });
+  await runsUntilQuiet(w);
+  expect(await productsBy(w)).toEqual(after);
+});
+
+it.each(["C1", "C3"])(
+  "buys an order once when it moves to %s between its removal and its purchase",
   { tags: "long" },
-  async (fault) => {
+  async (to) => {
     const w = await moved();
-    w.sandbox.faults.add({ operation: "E5", fault, nth: 1 });
+    w.customers = [...w.customers, { id: "C3" }];
+    w.write();
     await runs(w, 1);
-    expect((await productsBy(w))["C1"]).toEqual(before.C1);
-    await expectMoved(w, "C2");
+    expect(await places(w)).toEqual({});
+    amend(w, "1", { customer: to });
+    await expectMoved(w, to);
+    expect(await productsBy(w)).toMatchObject({ [to]: ["P1 1-2", "Q1 1-2"] });
   },
 );
+
+it("buys nothing of an order that is cancelled between its removal and its purchase", { tags: "long" }, async () => {
+  const w = await moved();
+  await runs(w, 1);
+  amend(w, "1", { cancelled: true });
+  expect(await runsUntilQuiet(w)).toEqual([{}]);
+  amend(w, "1", { cancelled: false });
+  await expectMoved(w, "C2");
+});
 
 /** The next E5 is applied and its reply is lost; nothing shows its effect until the faults are cleared. */
 function losesReply(w: World, reading: "M6" | "M7"): void {
@@ -149,23 +203,25 @@ function losesReply(w: World, reading: "M6" | "M7"): void {
   w.sandbox.faults.add({ operation: reading, fault: "oddCode" });
 }
 
-it.each<[what: string, first: (w: World) => void, order: string, shown: Record<string, string[]>]>([
+it.each<[what: string, first: (w: World) => void, order: string, code: string, shown: Record<string, string[]>]>([
   [
     "its purchase",
     (w) => void w.orders.push(orderOf("3", "C1")),
     "3",
-    { C1: ["P1 1", "Q1 1"], C2: ["P2 2", "P3 3-1", "Q2 2", "Q3 3-1"] },
+    "order.in-doubt",
+    { C1: ["P1 1", "Q1 1"], C2: ["P2 2", "P3 3-2", "Q2 2", "Q3 3-2"] },
   ],
   [
     "an amendment of it",
     (w) => amend(w, "1", { assets: ["A1", "A9"], products: [line("P1", "A1"), line("Q1", "A1"), line("R1", "A9")] }),
     "1",
-    { C2: ["P1 1-2", "P2 2", "Q1 1-2", "Q2 2", "R1 1-2"] },
+    "order.moving",
+    { C2: ["P1 1-3", "P2 2", "Q1 1-3", "Q2 2", "R1 1-3"] },
   ],
 ])(
   "does not buy an order elsewhere while the outcome of %s is unknown",
   { tags: "long" },
-  async (_, first, id, shown) => {
+  async (_, first, id, code, shown) => {
     const w = await placedOrders({ staff: [] });
     rule(w, "orders.moved", "apply");
     losesReply(w, "M6");
@@ -174,7 +230,7 @@ it.each<[what: string, first: (w: World) => void, order: string, shown: Record<s
     await runs(w, 1);
     amend(w, id, { customer: "C2" });
     expect((await w.does("run", "everything")).calls["E5"]).toBeUndefined();
-    expect(await waitsFor(w, id)).toBe("order.in-doubt");
+    expect(await waitsFor(w, id)).toBe(code);
     w.sandbox.faults.clear();
     await runsUntilQuiet(w);
     expect(await productsBy(w)).toEqual(shown);
@@ -182,7 +238,7 @@ it.each<[what: string, first: (w: World) => void, order: string, shown: Record<s
 );
 
 it.each([
-  ["wanted", {}, ["P3 3-1", "Q3 3-1"], false],
+  ["wanted", {}, ["P3 3-2", "Q3 3-2"], false],
   ["cancelled", { cancelled: true }, [], false],
   ["cancelled, and its old customer missing", { cancelled: true }, [], true],
 ] as const)(
@@ -206,8 +262,7 @@ it.each([
     expect([shown, left]).toEqual([["P2 2", ...wanted.slice(0, 1), "Q2 2", ...wanted.slice(1)], undefined]);
     amend(w, "3", { cancelled: false });
     await runsUntilQuiet(w);
-    const number = wanted.length > 0 ? "3-1" : "3-2";
-    expect(await productsBy(w)).toMatchObject({ C2: ["P2 2", `P3 ${number}`, "Q2 2", `Q3 ${number}`] });
+    expect(await productsBy(w)).toMatchObject({ C2: ["P2 2", "P3 3-2", "Q2 2", "Q3 3-2"] });
     expect(w.sandbox.duplicates().products).toEqual([]);
   },
 );
@@ -274,29 +329,22 @@ it(
   },
 );
 
-it("always has a moved order somewhere when its cancellation is withdrawn", { tags: "long" }, async () => {
-  const w = await moved("hold");
-  rule(w, "orders.cancelled", "hold");
-  await runs(w, 1);
-  amend(w, "1", { cancelled: true });
-  await runs(w, 2);
-  amend(w, "1", { cancelled: false });
-  rule(w, "orders.moved", "apply");
+it("asks before it buys a moved order as before any other", { tags: "long" }, async () => {
+  const w = await moved();
   rule(w, "orders.added", "hold");
-  for (const _ of [1, 2, 3]) {
-    await runs(w, 1);
-    expect(await places(w)).not.toEqual({});
-  }
-  rule(w, "orders.added", "apply");
+  await runs(w, 3);
+  expect(await places(w)).toEqual({});
+  expect((await w.run("approve", await openHold(w), ...because)).exitCode).toBe(0);
   await expectMoved(w, "C2");
 });
 
 it("removes a moved order only when its record can be used again", { tags: "long" }, async () => {
-  const w = await moved();
+  const w = await moved("hold");
   await runs(w, 1);
+  rule(w, "orders.moved", "apply");
   amend(w, "1", { products: [line("P1", "A1", { years: -1 })] });
-  for (const _ of [1, 2]) expect(outcome(await w.does("run", "everything"))).toEqual([3, {}]);
-  expect(await productsBy(w)).toEqual(twice);
+  for (const _ of [1, 2]) expect(outcome(await w.does("run", "everything"))).toEqual([4, {}]);
+  expect(await productsBy(w)).toEqual(before);
   expect(await waitsFor(w, "C1", "customer")).toBe("order.moving");
   amend(w, "1", { products: [line("P1", "A1"), line("Q1", "A1")] });
   await expectMoved(w, "C2");
@@ -310,7 +358,7 @@ it(
     w.staff = [...w.staff, { id: "S3", customer: "C1", holds: [] }, { id: "S4", customer: "C2", holds: ["A1"] }];
     w.write();
     await runs(w, 1);
-    expect(standing(w)).toEqual({ products: 6, assets: 3, assignments: 3 });
+    expect(standing(w)).toEqual({ products: 4, assets: 2, assignments: 2 });
     const give = (first: string[], third: string[]): void => {
       const held: Record<string, string[]> = { S1: first, S3: third };
       w.staff = w.staff.map((row) => ({ ...row, holds: held[row.id] ?? row.holds ?? [] }));
@@ -318,7 +366,7 @@ it(
     };
     give([], ["A1"]);
     await runs(w, 1);
-    expect(standing(w)).toEqual({ products: 6, assets: 3, assignments: 2 });
+    expect(standing(w)).toEqual({ products: 4, assets: 2, assignments: 1 });
     give([], []);
     await runs(w, 1);
     await w.run("approve", await openHold(w), ...because);
@@ -366,7 +414,7 @@ it("keeps at the old customer what is lent until it is returned", { tags: "long"
   w.staff = w.staff.map((row) => (row.id === "S1" ? { ...row, holds: [] } : row));
   w.write();
   await runs(w, 3);
-  expect(await places(w)).toEqual({ C1: ["P1", "Q1"], C2: ["P1", "Q1", "R1"] });
+  expect(await places(w)).toEqual({ C1: ["P1", "Q1"] });
   w.sandbox.hand({ action: "return-loan", lock: lent.lock });
   await runsUntilQuiet(w);
   expect(await places(w)).toEqual({ C2: ["P1", "Q1", "R1"] });
@@ -390,9 +438,8 @@ it.each(["C1", "C2"])(
       await linksAnew(w, "C2");
       amend(w, "1", { products: ["P1", "Q1", "R1"].map((id) => line(id, "A1")) });
     }
-    const had = standing(w);
     await runs(w, 2);
-    expect([standing(w), had["products"]]).toEqual([had, customer === "C1" ? 6 : 4]);
+    expect(standing(w)).toEqual({ products: 4, assets: 2, assignments: 0 });
     const [of, kind] = customer === "C1" ? (["C1", "customer"] as const) : (["1", "order"] as const);
     expect(await waitsFor(w, of, kind)).toBe("order.elsewhere");
   },
@@ -408,10 +455,10 @@ it(
     expect(lines.map((row) => [row["event"], row["customer"]])).toEqual([
       ["placed", "crm/C1"],
       ["placed", "crm/C1"],
-      ["amended", "crm/C2"],
-      ["amended", "crm/C2"],
       ["ended", "crm/C1"],
       ["ended", "crm/C1"],
+      ["amended", "crm/C2"],
+      ["amended", "crm/C2"],
     ]);
   },
 );

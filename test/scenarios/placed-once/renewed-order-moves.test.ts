@@ -41,8 +41,8 @@ describe("a renewal and the order that it renews, of which one moves to another 
     const held = await holdings(w);
     amend(w, "3", { customer: "C2" });
     await runsUntilQuiet(w);
-    expect(await productsBy(w)).toEqual({ C1: ["P1 1", "Q1 1"], C2: ["P2 2", "Q2 2", "R3 3-1"] });
-    expect(numbersSent(w, "3-1")).not.toEqual(numbersSent(w, "1"));
+    expect(await productsBy(w)).toEqual({ C1: ["P1 1", "Q1 1"], C2: ["P2 2", "Q2 2", "R3 3-2"] });
+    expect(numbersSent(w, "3-2")).not.toEqual(numbersSent(w, "1"));
     expect(await holdings(w)).toEqual(held);
     expect((await w.run("run", "verify")).exitCode).toBe(0);
   });
@@ -52,7 +52,7 @@ describe("a renewal and the order that it renews, of which one moves to another 
     const held = await holdings(w);
     amend(w, "1", { customer: "C2" });
     await runsUntilQuiet(w);
-    expect(await productsBy(w)).toEqual({ C1: ["R3 3"], C2: ["P1 1-1", "P2 2", "Q1 1-1", "Q2 2"] });
+    expect(await productsBy(w)).toEqual({ C1: ["R3 3"], C2: ["P1 1-2", "P2 2", "Q1 1-2", "Q2 2"] });
     expect(await holdings(w)).toEqual(held);
   });
 
@@ -68,7 +68,7 @@ describe("a renewal and the order that it renews, of which one moves to another 
     rule(w, "orders.moved", "apply");
     await approveAll(w);
     for (const _ of [1, 2, 3]) await w.does("run", "everything");
-    expect(await productsBy(w)).toEqual({ C2: ["P2 2", "Q2 2", "R3 3-1"] });
+    expect(await productsBy(w)).toEqual({ C2: ["P2 2", "Q2 2", "R3 3-2"] });
     expect(standing(w)).toEqual({ products: 3, assets: 2, assignments: 1 });
   });
 
@@ -76,9 +76,9 @@ describe("a renewal and the order that it renews, of which one moves to another 
     const w = await renewed();
     movesAll(w);
     await runsUntilQuiet(w, 12);
-    expect(await productsBy(w)).toEqual({ C2: ["P1 1-1", "P2 2", "Q1 1-1", "Q2 2", "R3 3-1"] });
-    expect(numbersSent(w, "3-1")).toEqual(numbersSent(w, "1-1"));
-    expect(numbersSent(w, "1-1")).not.toEqual(numbersSent(w, "1"));
+    expect(await productsBy(w)).toEqual({ C2: ["P1 1-2", "P2 2", "Q1 1-2", "Q2 2", "R3 3-2"] });
+    expect(numbersSent(w, "3-2")).toEqual(numbersSent(w, "1-2"));
+    expect(numbersSent(w, "1-2")).not.toEqual(numbersSent(w, "1"));
     expect(standing(w)).toEqual({ products: 5, assets: 2, assignments: 2 });
   });
 
@@ -87,7 +87,7 @@ describe("a renewal and the order that it renews, of which one moves to another 
     movesAll(w);
     gives(w, "B3");
     await runsUntilQuiet(w, 12);
-    expect(await productsBy(w)).toEqual({ C2: ["P2 2", "Q2 2", "R3 3-1"] });
+    expect(await productsBy(w)).toEqual({ C2: ["P2 2", "Q2 2", "R3 3-2"] });
     expect(standing(w)).toEqual({ products: 3, assets: 2, assignments: 2 });
   });
 
@@ -110,7 +110,7 @@ describe("a renewal and the order that it renews, of which one moves to another 
     expect((await productsBy(w))["C1"]).toEqual(["P1 1", "Q1 1"]);
     amend(w, "3", { assets: ["B3"] });
     await runsUntilQuiet(w);
-    expect(await productsBy(w)).toEqual({ C1: ["R3 3"], C2: ["P1 1-1", "P2 2", "Q1 1-1", "Q2 2"] });
+    expect(await productsBy(w)).toEqual({ C1: ["R3 3"], C2: ["P1 1-2", "P2 2", "Q1 1-2", "Q2 2"] });
   });
 
   it.each([true, false])("moves an order that renews an asset of its own (renewed before: %s)", async (before) => {
@@ -120,7 +120,7 @@ describe("a renewal and the order that it renews, of which one moves to another 
     if (before) await runsUntilQuiet(w);
     amend(w, "1", { customer: "C2" });
     await runsUntilQuiet(w);
-    expect(await productsBy(w)).toEqual({ C2: ["P2 2", "Q2 2", `R1 1-${before ? 3 : 1}`] });
+    expect(await productsBy(w)).toEqual({ C2: ["P2 2", "Q2 2", `R1 1-${before ? 4 : 2}`] });
     expect(standing(w)).toEqual({ products: 3, assets: 2, assignments: 1 });
   });
 });
