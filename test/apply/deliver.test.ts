@@ -1,9 +1,12 @@
 import { describe, expect, it } from "vitest";
+import { CustomerState } from "../../src/apply/customer-state.ts";
 import { deliver } from "../../src/apply/deliver.ts";
 import type { FaultRule } from "../../src/sandbox/faults.ts";
 import { ApplyWorld, customer } from "../support/world/apply-world.ts";
+import { product } from "../support/world/instances.ts";
 import { HeldClock } from "../support/world/start.ts";
 import { canaries, customerRecord, key, orderRecord, staffRecord } from "../support/world/records.ts";
+import { withOrderService } from "./services.ts";
 
 async function withOrder(options: Parameters<typeof ApplyWorld.start>[0] = {}): Promise<ApplyWorld> {
   const world = await ApplyWorld.start(options);
@@ -220,12 +223,49 @@ describe("an answer that contradicts the ledger", () => {
     expect(world.log.join("")).toContain("operation parked");
   });
 
+  it("waits for a person too where the run went on before its commit", async () => {
+    const { world, asked } = await contradicted();
+    const operation = await asked.planned("create-enterprise");
+    const state = new CustomerState(asked.deps, customer);
+    await state.known();
+    const options = { runId: "run", state, ahead: true };
+    expect(await deliver(asked.deps, asked.pool, operation, options)).toMatchObject({ kind: "done" });
+    await expect(state.settled()).rejects.toMatchObject({ code: "ledger.contradiction" });
+    const [row] = await world.ledger.journal.open();
+    expect(row).toMatchObject({ state: "parked", outcomeMessage: expect.stringContaining("another customer already") });
+  });
+
   it("is taken back by itself when the platform shows something that fits", async () => {
     const { world, asked } = await contradicted();
     await asked.carryOut("create-enterprise");
     const [row] = await world.ledger.journal.open();
     expect((await world.settle(row?.id ?? "")).kind).toBe("done");
     expect((await world.ledger.state.known(customer)).link?.enterpriseGlobalId).not.toBe("taken");
+  });
+});
+
+describe("an operation that rests on what the services contradicted", () => {
+  const contradicted = { row: "A17", verdict: "contradicted", evidence: "an E5 was refused for its numbers" } as const;
+
+  it("is not sent, says which row, and takes no asset numbers", async () => {
+    const world = await withOrder();
+    const order = await world.planned("place-order");
+    await world.ledger.assumptions.met([contradicted]);
+    const block = { kind: "blocked", code: "assumption.contradicted", reason: expect.stringContaining("A17") };
+    expect(await world.deliver(order)).toMatchObject(block);
+    expect([world.calls("E9"), world.calls("E5")]).toEqual([0, 0]);
+    expect(await world.ledger.journal.open()).toEqual([]);
+  });
+
+  it("is not sent again either: it may have been applied, so it waits for a person", async () => {
+    const world = await withOrder({ ordersUnseen: "resend" });
+    world.sandbox.faults.add({ operation: "E5", fault: "resetBefore", times: 1 });
+    const id = await world.carryOutUnknown("place-order");
+    await world.ledger.assumptions.met([contradicted]);
+    const reason = expect.stringMatching(/^it is not sent again: A17 .*refused for its numbers/u);
+    expect(await world.settleInTime(id)).toMatchObject({ kind: "parked", reason });
+    expect(await world.row(id)).toMatchObject({ state: "parked", outcomeMessage: reason, attempts: 1 });
+    expect(world.calls("E5")).toBe(1);
   });
 });
 
@@ -361,5 +401,51 @@ describe("an order that meets a fault", () => {
     const same = { ...other, payload: { ...other.payload, channelOrderId: "O1" } };
     expect(await world.deliver(same)).toMatchObject({ kind: "blocked", code: "order.same-channel-number" });
     expect(world.calls("E5")).toBe(1);
+  });
+});
+
+describe("an amendment of a placed order", () => {
+  const types = ["cloud_account", "normal_recover_usbkey"] as const;
+  const bought = orderRecord("O1", "C1", {}, types);
+  const more = { ...bought, instances: [...bought.instances, product("P9-O1", "A-O1")] };
+
+  async function amended(options: Parameters<typeof ApplyWorld.start>[0] = {}): Promise<ApplyWorld> {
+    const world = await withOrder(options);
+    await world.carryOut("place-order");
+    await world.take("orders", more);
+    return world;
+  }
+
+  it("has a channel order number of its own, and keeps it when it is sent again", async () => {
+    const world = await amended({ ordersUnseen: "resend" });
+    const numbers: unknown[] = [];
+    const watched = withOrderService(world, {
+      placeOrders: async (request, call) => {
+        numbers.push(request.channelOrderId);
+        return await world.deps.platform.orderService.placeOrders(request, call);
+      },
+    });
+    world.sandbox.faults.add({ operation: "E5", fault: "resetBefore", times: 1 });
+    const id = await watched.carryOutUnknown("amend-order");
+    expect((await watched.settleInTime(id)).kind).toBe("done");
+    expect(numbers).toEqual(["O1-1", "O1-1"]);
+    expect([world.effects("E5"), world.nothingTwice]).toEqual([2, true]);
+  });
+
+  it("is not sent where the order does not stand placed", async () => {
+    const amendment = await (await amended()).planned("amend-order");
+    const world = await withOrder();
+    const delivery = await world.deliver(amendment);
+    expect(delivery).toMatchObject({ kind: "blocked", code: "order.changed-meanwhile" });
+    expect(delivery).toMatchObject({ reason: "the order crm/O1 does not stand placed any more" });
+    expect(world.calls("E5")).toBe(0);
+  });
+
+  it("takes no channel order number that another order has", async () => {
+    const world = await amended();
+    await world.take("orders", orderRecord("O2", "C1", { channelOrderId: "O1-1" }));
+    await world.carryOut("place-order");
+    expect(await world.carryOut("amend-order")).toMatchObject({ kind: "done" });
+    expect([world.sandbox.batches("O1-1").length, world.sandbox.batches("O1-2").length]).toEqual([1, 1]);
   });
 });
