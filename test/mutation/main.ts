@@ -4,9 +4,10 @@ import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 
 /*
- * Mutation tests: `npm run test:mutation -- [FILE… | --since COMMIT]`. Each file of `src/` that is named, or that changed
- * since a commit, is mutated, and the tests of its folder have to see each mutant. The commit is the merge base with
- * `origin/main` where nobody says, or the one before this. Prints what survived; `reports/mutation.json` has all of it.
+ * Mutation tests: `npm run test:mutation -- [FILE[:FROM-TO]… | --since COMMIT]`. Each file of `src/` that is named, or
+ * that changed since a commit, is mutated, or its lines from-to, and the tests of its folder have to see each mutant. The
+ * commit is the merge base with `origin/main` where nobody says, or the one before this. Prints what survived;
+ * `reports/mutation.json` has all of it.
  */
 
 const project = join(import.meta.dirname, "../..");
@@ -44,7 +45,8 @@ function testsOf(file: string): string[] {
 
 function main(): number {
   const { values, positionals } = parseArgs({ options: { since: { type: "string" } }, allowPositionals: true });
-  const files = positionals.length > 0 ? positionals : changedSince(values.since ?? usualCommit());
+  const mutated = positionals.length > 0 ? positionals : changedSince(values.since ?? usualCommit());
+  const files = [...new Set(mutated.map((name) => name.replace(/:\d+-\d+$/u, "")))];
   const unknown = files.filter((file) => !file.startsWith("src/") || !existsSync(join(project, file)));
   if (unknown.length > 0) {
     process.stderr.write(`not a file of src/: ${unknown.join(", ")}\n`);
@@ -58,7 +60,7 @@ function main(): number {
   process.stdout.write(`${files.length} files, tested by ${tests.length}:\n  ${tests.join("\n  ")}\n`);
   const env = { ...process.env, MUTATION_TESTS: tests.join(",") };
   return (
-    spawnSync("stryker", ["run", "--mutate", files.join(",")], { cwd: project, stdio: "inherit", env }).status ?? 1
+    spawnSync("stryker", ["run", "--mutate", mutated.join(",")], { cwd: project, stdio: "inherit", env }).status ?? 1
   );
 }
 
