@@ -185,6 +185,57 @@ describe("the order in which things are written", () => {
   });
 });
 
+describe("an operation that was planned before", () => {
+  it("is the same in the journal when it is sent", async () => {
+    const world = await ApplyWorld.start();
+    await world.take("customers", customerRecord("C1"));
+    const operation = await world.planned("create-enterprise");
+    const [plannedId = ""] = await world.ledger.journal.plan({
+      runId: "run",
+      state: "planned",
+      operations: [operation],
+    });
+    await deliver(world.deps, world.pool, operation, { runId: "run", plannedId });
+    expect(await world.row(plannedId)).toMatchObject({ state: "done", attempts: 1 });
+  });
+
+  it("is sent by one run only where a saved plan holds it", async () => {
+    const world = await ApplyWorld.start();
+    await world.take("customers", customerRecord("C1"));
+    const operation = await world.planned("create-enterprise");
+    const by = (runId: string) => deliver(world.deps, world.pool, operation, { runId, plan: "plan_1" });
+    await world.sandbox.refuseConnections();
+    expect((await by("first")).kind).toBe("not-sent");
+    await world.sandbox.acceptConnections();
+    expect(await by("second")).toMatchObject({ kind: "blocked", code: "plan.applied-already" });
+    expect(world.calls("E2")).toBe(0);
+    expect((await by("first")).kind).toBe("done");
+  });
+});
+
+describe("a refused order", () => {
+  it("is known with its code and reason, also in the audit log, and is not placed again as it is", async () => {
+    const world = await withOrder();
+    world.sandbox.faults.add({ operation: "E5", fault: "status299", code: "13004", times: 1 });
+    const delivery = await world.carryOut("place-order");
+    const reason = expect.stringMatching(/^E5 was rejected with 13004: /u);
+    expect(delivery).toMatchObject({ kind: "rejected", answered: "13004", code: "rejected.13004", reason });
+    const [id] = world.sqlite().prepare("select id from operation where endpoint = 'E5'").pluck().all();
+    const row = await world.row(String(id));
+    expect(row).toMatchObject({ state: "rejected", outcomeCode: "13004" });
+    const [attempt] = await world.ledger.journal.attempts(row.id);
+    expect(attempt).toMatchObject({ outcome: "rejected", httpStatus: 299, code: "13004" });
+    const audited = world.sqlite().prepare("select body from audit where kind = 'rejected'").pluck().get();
+    expect(JSON.parse(String(audited))).toMatchObject({
+      operation: row.id,
+      code: "13004",
+      meaning: row.outcomeMessage,
+    });
+    expect(world.log.at(-1)).toMatch(/"code":"13004".*"msg":"operation rejected"/u);
+    expect((await world.plan()).map(({ kind }) => kind)).not.toContain("place-order");
+  });
+});
+
 describe("an answer that contradicts the ledger", () => {
   /** E2 that answers with an enterprise of somebody else. */
   async function contradicted(): Promise<{ world: ApplyWorld; asked: ApplyWorld }> {

@@ -145,8 +145,9 @@ describe("an order whose answer was lost (E5)", () => {
     const world = await withOrder({ ordersUnseen: "resend" });
     world.sandbox.faults.add({ operation: "E5", ...untouched });
     const id = await world.carryOutUnknown("place-order");
+    const { settleAfter } = await world.row(id);
     expect((await refusingOrders(world).settleInTime(id)).kind).toBe("unreadable");
-    expect(await world.row(id)).toMatchObject({ state: "unknown", attempts: 2 });
+    expect(await world.row(id)).toMatchObject({ state: "unknown", attempts: 2, settleAfter });
     expect((await world.settleInTime(id)).kind).toBe("done");
     expect(world.effects("E5")).toBe(1);
   });
