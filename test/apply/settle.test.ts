@@ -426,7 +426,10 @@ describe("numbers whose answer was lost (E9)", () => {
     const world = await withOrder();
     world.sandbox.faults.add({ operation: "E9", ...lost });
     expect(await world.carryOut("place-order")).toMatchObject({ kind: "done" });
-    expect(kinds(world)).toContain("numbers-lost");
+    const sql = "select body from audit where kind = 'numbers-lost'";
+    const entry: unknown = JSON.parse(String(world.sqlite().prepare(sql).pluck().get()));
+    const verdict = "the numbers are spent and lost";
+    expect(entry).toMatchObject({ state: "dropped", asked: 5, verdict, reason: expect.stringMatching(/./u) });
     expect(world.effects("E9")).toBe(2);
     const numbers = (await world.ledger.state.known(customer)).numbers.map((item) => item.number);
     expect(new Set(numbers).size).toBe(3);
