@@ -1,9 +1,14 @@
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { CustomerState } from "../../src/apply/customer-state.ts";
 import { deliver } from "../../src/apply/deliver.ts";
+import type { WriteOutcome } from "../../src/platform/call.ts";
 import type { FaultRule } from "../../src/sandbox/faults.ts";
 import { ApplyWorld, customer } from "../support/world/apply-world.ts";
+import { product } from "../support/world/instances.ts";
 import { HeldClock } from "../support/world/start.ts";
 import { canaries, customerRecord, key, orderRecord, staffRecord } from "../support/world/records.ts";
+import { withMemberCenter, withOrderService } from "./services.ts";
 
 async function withOrder(options: Parameters<typeof ApplyWorld.start>[0] = {}): Promise<ApplyWorld> {
   const world = await ApplyWorld.start(options);
@@ -60,6 +65,16 @@ describe("an operation that works", () => {
     expect(world.sandbox.state()).toMatchObject({ assets: 3, shellNumbers: 5 });
     expect(await world.ledger.state.poolSize()).toBe(2);
     expect(world.sandbox.batches("O1")).toHaveLength(1);
+  });
+
+  it("E5 sends the numbers that were fixed after the customer was looked at", async () => {
+    const world = await withOrder();
+    const order = await world.planned("place-order");
+    const state = new CustomerState(world.deps, customer);
+    expect((await state.known()).numbers).toEqual([]);
+    const options = { runId: "run", state };
+    expect(await deliver(world.deps, world.pool, order, options)).toMatchObject({ kind: "done" });
+    expect((await state.known()).numbers).toHaveLength(3);
   });
 
   it("an order of 450 numbers gets them in one go, a hundred a call, and an E9 that gives nothing ends the asking", async () => {
@@ -182,6 +197,132 @@ describe("the order in which things are written", () => {
   });
 });
 
+describe("a call without a permit", () => {
+  async function answering(outcome: WriteOutcome<never>): Promise<{ world: ApplyWorld; asked: ApplyWorld }> {
+    const world = await ApplyWorld.start();
+    await world.take("customers", customerRecord("C1"));
+    return { world, asked: withOrderService(world, { createEnterprise: () => Promise.resolve(outcome) }) };
+  }
+
+  it("was not sent, and is no operation of the journal", async () => {
+    const { world, asked } = await answering({ kind: "not-sent", reason: "there is no token" });
+    const notSent = { kind: "not-sent", id: undefined, reason: "there is no token" };
+    expect(await asked.carryOut("create-enterprise")).toEqual(notSent);
+    expect(await world.states()).toEqual({});
+  });
+
+  it("that left all the same is a defect, and no outcome", async () => {
+    const { world, asked } = await answering({ kind: "unknown", reason: "no answer" });
+    await expect(asked.carryOut("create-enterprise")).rejects.toThrow("left without an intent");
+    expect(await world.states()).toEqual({});
+  });
+});
+
+describe("what becomes of a call", () => {
+  /** Carries E2 out, and answers what the journal and the audit log say of it. */
+  async function kept(fault: Omit<FaultRule, "operation"> | undefined): Promise<unknown> {
+    const world = await ApplyWorld.start();
+    await world.take("customers", customerRecord("C1"));
+    const operation = await world.planned("create-enterprise");
+    if (fault === undefined) await world.sandbox.refuseConnections();
+    else world.sandbox.faults.add({ operation: "E2", ...fault });
+    await deliver(world.deps, world.pool, operation, { runId: "run" });
+    const sql = "select kind, body from audit where subject = ? order by sequence desc limit 1";
+    const entry = world.sqlite().prepare<[string], { kind: string; body: string }>(sql).get(operation.subject);
+    const body: unknown = JSON.parse(entry?.body ?? "null");
+    const row = await world.row(z.object({ operation: z.string() }).parse(body).operation);
+    return { kind: entry?.kind, body, state: row.state, verdict: row.verdict, message: row.outcomeMessage };
+  }
+
+  it.each<[string, Omit<FaultRule, "operation"> | undefined, object]>([
+    [
+      "not sent",
+      undefined,
+      {
+        kind: "not-sent",
+        body: { state: "dropped", reason: "ECONNREFUSED", run: "run" },
+        state: "dropped",
+        verdict: "not sent",
+        message: "ECONNREFUSED",
+      },
+    ],
+    [
+      "no answer",
+      { fault: "appliedNoReply" },
+      {
+        kind: "unknown",
+        body: { state: "unknown", reason: expect.stringMatching(/./u) },
+        state: "unknown",
+        message: expect.stringMatching(/./u),
+      },
+    ],
+    [
+      "refused",
+      { fault: "status299", code: "13004" },
+      {
+        kind: "rejected",
+        body: { state: "rejected", code: "13004", meaning: expect.stringMatching(/./u) },
+        state: "rejected",
+        message: expect.stringMatching(/./u),
+      },
+    ],
+    ["done", { fault: "slow", delayMs: 0 }, { kind: "create-enterprise", body: { state: "done" }, state: "done" }],
+  ])("stands in the journal and the audit log: %s", async (_name, fault, expected) => {
+    expect(await kept(fault)).toMatchObject(expected);
+  });
+});
+
+describe("an operation that was planned before", () => {
+  it("is the same in the journal when it is sent", async () => {
+    const world = await ApplyWorld.start();
+    await world.take("customers", customerRecord("C1"));
+    const operation = await world.planned("create-enterprise");
+    const [plannedId = ""] = await world.ledger.journal.plan({
+      runId: "run",
+      state: "planned",
+      operations: [operation],
+    });
+    await deliver(world.deps, world.pool, operation, { runId: "run", plannedId });
+    expect(await world.row(plannedId)).toMatchObject({ state: "done", attempts: 1 });
+  });
+
+  it("is sent by one run only where a saved plan holds it", async () => {
+    const world = await ApplyWorld.start();
+    await world.take("customers", customerRecord("C1"));
+    const operation = await world.planned("create-enterprise");
+    const by = (runId: string) => deliver(world.deps, world.pool, operation, { runId, plan: "plan_1" });
+    await world.sandbox.refuseConnections();
+    expect((await by("first")).kind).toBe("not-sent");
+    await world.sandbox.acceptConnections();
+    expect(await by("second")).toMatchObject({ kind: "blocked", code: "plan.applied-already" });
+    expect(world.calls("E2")).toBe(0);
+    expect((await by("first")).kind).toBe("done");
+  });
+});
+
+describe("a refused order", () => {
+  it("is known with its code, reason and answer, and is not placed again as it is", async () => {
+    const world = await withOrder();
+    world.sandbox.faults.add({ operation: "E5", fault: "status299", code: "13004", times: 1 });
+    const delivery = await world.carryOut("place-order");
+    const reason = expect.stringMatching(/^E5 was rejected with 13004: /u);
+    expect(delivery).toMatchObject({ kind: "rejected", answered: "13004", code: "rejected.13004", reason });
+    const [id] = world.sqlite().prepare("select id from operation where endpoint = 'E5'").pluck().all();
+    const row = await world.row(String(id));
+    expect(row).toMatchObject({ state: "rejected", outcomeCode: "13004" });
+    const [attempt] = await world.ledger.journal.attempts(row.id);
+    expect(attempt).toMatchObject({ outcome: "rejected", httpStatus: 299, code: "13004" });
+    const audited = world.sqlite().prepare("select body from audit where kind = 'rejected'").pluck().get();
+    expect(JSON.parse(String(audited))).toMatchObject({
+      operation: row.id,
+      code: "13004",
+      meaning: row.outcomeMessage,
+    });
+    expect(world.log.at(-1)).toMatch(/"code":"13004".*"msg":"operation rejected"/u);
+    expect((await world.plan()).map(({ kind }) => kind)).not.toContain("place-order");
+  });
+});
+
 describe("an answer that contradicts the ledger", () => {
   /** E2 that answers with an enterprise of somebody else. */
   async function contradicted(): Promise<{ world: ApplyWorld; asked: ApplyWorld }> {
@@ -217,7 +358,28 @@ describe("an answer that contradicts the ledger", () => {
     expect(row).toMatchObject({ state: "parked", attempts: 1 });
     expect((await world.ledger.journal.attempts(row?.id ?? ""))[0]).toMatchObject({ outcome: "done" });
     expect((await world.ledger.state.known(customer)).acknowledged).toBeUndefined();
+    expect(row?.outcomeMessage).toBe(delivery.kind === "parked" ? delivery.reason : "");
+    const sql = "select body from audit where kind = 'parked'";
+    expect(JSON.parse(String(world.sqlite().prepare(sql).pluck().get()))).toMatchObject({
+      operation: row?.id,
+      reason: row?.outcomeMessage,
+      verdict: "waits for a person",
+    });
+    const answer = "select body from private_value where ref = ?";
+    expect(world.sqlite().prepare(answer).pluck().get(`answer/${row?.id}`)).toContain('"enterpriseGlobalId"');
     expect(world.log.join("")).toContain("operation parked");
+  });
+
+  it("waits for a person too where the run went on before its commit", async () => {
+    const { world, asked } = await contradicted();
+    const operation = await asked.planned("create-enterprise");
+    const state = new CustomerState(asked.deps, customer);
+    await state.known();
+    const options = { runId: "run", state, ahead: true };
+    expect(await deliver(asked.deps, asked.pool, operation, options)).toMatchObject({ kind: "done" });
+    await expect(state.settled()).rejects.toMatchObject({ code: "ledger.contradiction" });
+    const [row] = await world.ledger.journal.open();
+    expect(row).toMatchObject({ state: "parked", outcomeMessage: expect.stringContaining("another customer already") });
   });
 
   it("is taken back by itself when the platform shows something that fits", async () => {
@@ -226,6 +388,77 @@ describe("an answer that contradicts the ledger", () => {
     const [row] = await world.ledger.journal.open();
     expect((await world.settle(row?.id ?? "")).kind).toBe("done");
     expect((await world.ledger.state.known(customer)).link?.enterpriseGlobalId).not.toBe("taken");
+  });
+});
+
+describe("an answer of M1 that names the account of somebody else", () => {
+  it("links nobody, and waits for a person", async () => {
+    const world = await ApplyWorld.start();
+    await world.makeEnterprise();
+    await world.take("staff", staffRecord("S1", "C1"));
+    await world.carryOut("add-staff");
+    const [first] = (await world.ledger.state.known(customer)).staffLinks.values();
+    await world.take("staff", staffRecord("S2", "C1"));
+    const real = world.deps.platform.memberCenter;
+    const mistaken = withMemberCenter(world, {
+      addStaff: async (enterprise, request, call) => {
+        const outcome = await real.addStaff(enterprise, request, call);
+        if (outcome.kind !== "done") return outcome;
+        const globalId = first?.memberGlobalId ?? "";
+        const succeeded = outcome.data.succeeded.map((row) => ({ ...row, globalId }));
+        return { ...outcome, data: { ...outcome.data, succeeded } };
+      },
+    });
+    const reason = expect.stringContaining("is linked to crm/S1");
+    expect(await mistaken.carryOut("add-staff")).toMatchObject({ kind: "parked", reason });
+    expect([...(await world.ledger.state.known(customer)).staffLinks.keys()]).toEqual(["crm/S1"]);
+  });
+});
+
+describe("an answer that contradicts what the contract is taken for", () => {
+  it("is noted before its outcome: the next order is not sent (A17)", async () => {
+    const world = await withOrder();
+    const real = world.deps.platform.orderService;
+    const renumbered = withOrderService(world, {
+      placeOrders: async (request, call) => {
+        const outcome = await real.placeOrders(request, call);
+        if (outcome.kind !== "done") return outcome;
+        return { ...outcome, data: outcome.data.map((row, index) => ({ ...row, sequence: 100 + index })) };
+      },
+    });
+    const id = await renumbered.carryOutUnknown("place-order");
+    expect(world.ledger.assumptions.contradictions.get("A17")).toMatchObject({
+      evidence: "E5 answered with other sequences than were sent",
+    });
+    expect((await world.settle(id)).kind).toBe("done");
+    await world.take("orders", orderRecord("O2", "C1"));
+    expect(await world.carryOut("place-order")).toMatchObject({ kind: "blocked", code: "assumption.contradicted" });
+    expect(world.calls("E5")).toBe(1);
+  });
+});
+
+describe("an operation that rests on what the services contradicted", () => {
+  const contradicted = { row: "A17", verdict: "contradicted", evidence: "an E5 was refused for its numbers" } as const;
+
+  it("is not sent, says which row, and takes no asset numbers", async () => {
+    const world = await withOrder();
+    const order = await world.planned("place-order");
+    await world.ledger.assumptions.met([contradicted]);
+    const block = { kind: "blocked", code: "assumption.contradicted", reason: expect.stringContaining("A17") };
+    expect(await world.deliver(order)).toMatchObject(block);
+    expect([world.calls("E9"), world.calls("E5")]).toEqual([0, 0]);
+    expect(await world.ledger.journal.open()).toEqual([]);
+  });
+
+  it("is not sent again either: it may have been applied, so it waits for a person", async () => {
+    const world = await withOrder({ ordersUnseen: "resend" });
+    world.sandbox.faults.add({ operation: "E5", fault: "resetBefore", times: 1 });
+    const id = await world.carryOutUnknown("place-order");
+    await world.ledger.assumptions.met([contradicted]);
+    const reason = expect.stringMatching(/^it is not sent again: A17 .*refused for its numbers/u);
+    expect(await world.settleInTime(id)).toMatchObject({ kind: "parked", reason });
+    expect(await world.row(id)).toMatchObject({ state: "parked", outcomeMessage: reason, attempts: 1 });
+    expect(world.calls("E5")).toBe(1);
   });
 });
 
@@ -361,5 +594,51 @@ describe("an order that meets a fault", () => {
     const same = { ...other, payload: { ...other.payload, channelOrderId: "O1" } };
     expect(await world.deliver(same)).toMatchObject({ kind: "blocked", code: "order.same-channel-number" });
     expect(world.calls("E5")).toBe(1);
+  });
+});
+
+describe("an amendment of a placed order", () => {
+  const types = ["cloud_account", "normal_recover_usbkey"] as const;
+  const bought = orderRecord("O1", "C1", {}, types);
+  const more = { ...bought, instances: [...bought.instances, product("P9-O1", "A-O1")] };
+
+  async function amended(options: Parameters<typeof ApplyWorld.start>[0] = {}): Promise<ApplyWorld> {
+    const world = await withOrder(options);
+    await world.carryOut("place-order");
+    await world.take("orders", more);
+    return world;
+  }
+
+  it("has a channel order number of its own, and keeps it when it is sent again", async () => {
+    const world = await amended({ ordersUnseen: "resend" });
+    const numbers: unknown[] = [];
+    const watched = withOrderService(world, {
+      placeOrders: async (request, call) => {
+        numbers.push(request.channelOrderId);
+        return await world.deps.platform.orderService.placeOrders(request, call);
+      },
+    });
+    world.sandbox.faults.add({ operation: "E5", fault: "resetBefore", times: 1 });
+    const id = await watched.carryOutUnknown("amend-order");
+    expect((await watched.settleInTime(id)).kind).toBe("done");
+    expect(numbers).toEqual(["O1-1", "O1-1"]);
+    expect([world.effects("E5"), world.nothingTwice]).toEqual([2, true]);
+  });
+
+  it("is not sent where the order does not stand placed", async () => {
+    const amendment = await (await amended()).planned("amend-order");
+    const world = await withOrder();
+    const delivery = await world.deliver(amendment);
+    expect(delivery).toMatchObject({ kind: "blocked", code: "order.changed-meanwhile" });
+    expect(delivery).toMatchObject({ reason: "the order crm/O1 does not stand placed any more" });
+    expect(world.calls("E5")).toBe(0);
+  });
+
+  it("takes no channel order number that another order has", async () => {
+    const world = await amended();
+    await world.take("orders", orderRecord("O2", "C1", { channelOrderId: "O1-1" }));
+    await world.carryOut("place-order");
+    expect(await world.carryOut("amend-order")).toMatchObject({ kind: "done" });
+    expect([world.sandbox.batches("O1-1").length, world.sandbox.batches("O1-2").length]).toEqual([1, 1]);
   });
 });

@@ -1,11 +1,21 @@
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { evidenceWith } from "../../src/apply/settle.ts";
 import { correlationOf } from "../../src/operation/enterprise.ts";
 import type { Platform } from "../../src/platform/platform.ts";
 import type { FaultRule } from "../../src/sandbox/faults.ts";
 import { ApplyWorld, customer, permitted, settleMs } from "../support/world/apply-world.ts";
-import { customerRecord, orderRecord, staffRecord } from "../support/world/records.ts";
+import { customerRecord, key, orderRecord, staffRecord } from "../support/world/records.ts";
 import { HeldClock } from "../support/world/start.ts";
-import { landing, lost, refusingOrders, showingHalf, untouched, withMemberCenter } from "./services.ts";
+import {
+  landing,
+  lost,
+  refusingOrders,
+  showingHalf,
+  untouched,
+  withMemberCenter,
+  withOrderService,
+} from "./services.ts";
 
 async function withOrder(options: Parameters<typeof ApplyWorld.start>[0] = {}): Promise<ApplyWorld> {
   const world = await ApplyWorld.start(options);
@@ -145,8 +155,9 @@ describe("an order whose answer was lost (E5)", () => {
     const world = await withOrder({ ordersUnseen: "resend" });
     world.sandbox.faults.add({ operation: "E5", ...untouched });
     const id = await world.carryOutUnknown("place-order");
+    const { settleAfter } = await world.row(id);
     expect((await refusingOrders(world).settleInTime(id)).kind).toBe("unreadable");
-    expect(await world.row(id)).toMatchObject({ state: "unknown", attempts: 2 });
+    expect(await world.row(id)).toMatchObject({ state: "unknown", attempts: 2, settleAfter });
     expect((await world.settleInTime(id)).kind).toBe("done");
     expect(world.effects("E5")).toBe(1);
   });
@@ -159,6 +170,32 @@ describe("an order whose answer was lost (E5)", () => {
     expect(await world.settleInTime(id)).toMatchObject({ kind: "parked" });
     expect(await world.row(id)).toMatchObject({ state: "parked", outcomeCode: "13004" });
     expect((await world.ledger.state.known(customer)).placedOrders.size).toBe(0);
+  });
+
+  it("is looked at again when the settle time is over, and between the readings that it still takes", async () => {
+    const world = await withOrder();
+    world.sandbox.faults.add({ operation: "E5", ...untouched });
+    const id = await world.carryOutUnknown("place-order");
+    const wait = async (): Promise<number> => {
+      const settled = await world.settle(id);
+      if (settled.kind !== "waiting") throw new Error(settled.kind);
+      return Date.parse(settled.until) - world.clock.now();
+    };
+    const first = await wait();
+    expect([first > 0, first <= settleMs]).toEqual([true, true]);
+    world.clock.pass(settleMs);
+    const second = await wait();
+    expect([second > 0, second <= settleMs / 3]).toEqual([true, true]);
+  });
+
+  it("that a person was asked about still waits for that person while the platform cannot be read", async () => {
+    const world = await withOrder();
+    world.sandbox.faults.add({ operation: "E5", ...untouched });
+    const id = await world.carryOutUnknown("place-order");
+    const parked = await world.settleInTime(id);
+    expect(parked.kind).toBe("parked");
+    world.sandbox.faults.add({ operation: "M6", fault: "http502" });
+    expect(await world.settle(id)).toEqual(parked);
   });
 
   it("that a person was asked about is done by itself once the platform shows it", async () => {
@@ -214,6 +251,39 @@ describe("an order whose answer was lost (E5)", () => {
     expect(world.nothingTwice).toBe(false);
     world.clock.pass(61_000);
     expect(await world.settle(id)).toMatchObject({ kind: "parked", reason: expect.stringContaining("placed twice") });
+  });
+});
+
+describe("an order that is sent again and again without an answer", () => {
+  it("is sent three times, and then a person decides", async () => {
+    const world = await withOrder({ ordersUnseen: "resend" });
+    world.sandbox.faults.add({ operation: "E5", fault: "resetBefore" });
+    const id = await world.carryOutUnknown("place-order");
+    expect(await world.settleInTime(id)).toMatchObject({
+      kind: "parked",
+      reason: expect.stringContaining("it was sent 3 times"),
+    });
+    expect(world.calls("E5")).toBe(3);
+  });
+});
+
+describe("an order that was refused, and of which the platform shows something", () => {
+  it("waits for a person, however whole it is shown", async () => {
+    const world = await withOrder();
+    const real = world.deps.platform.orderService;
+    const refusing = withOrderService(world, {
+      placeOrders: async (request, call) => {
+        await real.placeOrders(request, call);
+        return { kind: "rejected", code: "13004", message: "", status: 299, raw: {} };
+      },
+    });
+    expect((await refusing.carryOut("place-order")).kind).toBe("rejected");
+    const [refused] = await world.ledger.journal.refusedOrders(key("O1"));
+    const id = refused?.id ?? "";
+    await world.ledger.journal.reopenRefused(id, "it is shown all the same", { readings: [] });
+    const parked = { kind: "parked", id, reason: "it is shown all the same" };
+    expect(await world.settle(id)).toEqual(parked);
+    expect((await world.ledger.state.known(customer)).placedOrders.size).toBe(0);
   });
 });
 
@@ -356,7 +426,10 @@ describe("numbers whose answer was lost (E9)", () => {
     const world = await withOrder();
     world.sandbox.faults.add({ operation: "E9", ...lost });
     expect(await world.carryOut("place-order")).toMatchObject({ kind: "done" });
-    expect(kinds(world)).toContain("numbers-lost");
+    const sql = "select body from audit where kind = 'numbers-lost'";
+    const entry: unknown = JSON.parse(String(world.sqlite().prepare(sql).pluck().get()));
+    const verdict = "the numbers are spent and lost";
+    expect(entry).toMatchObject({ state: "dropped", asked: 5, verdict, reason: expect.stringMatching(/./u) });
     expect(world.effects("E9")).toBe(2);
     const numbers = (await world.ledger.state.known(customer)).numbers.map((item) => item.number);
     expect(new Set(numbers).size).toBe(3);
@@ -532,6 +605,26 @@ describe("privileges whose answer was lost (M9)", () => {
     expect((await world.ledger.state.known(customer)).assignments).toHaveLength(world.sandbox.state().assignments);
   });
 
+  it("are refused where the service says that the number is given already, and M6 does not show it (60028)", async () => {
+    const world = await withStaff();
+    world.sandbox.faults.add({ operation: "M9", fault: "status299", code: "60028", times: 1 });
+    const id = await world.carryOutUnknown("grant-assets");
+    const rejected = { kind: "rejected", code: "rejected.60028", reason: expect.stringContaining("60028") };
+    expect(await world.settle(id), "one reading tells").toMatchObject(rejected);
+    expect(await world.row(id)).toMatchObject({ state: "rejected", outcomeCode: "60028", verdict: "not applied" });
+    expect((await world.ledger.state.known(customer)).assignments).toEqual([]);
+    expect((await world.plan()).map(({ kind }) => kind)).not.toContain("grant-assets");
+    expect(kinds(world).at(-1)).toBe("rejected");
+  });
+
+  it("are done where the service says that the number is given already, and M6 shows it (60028)", async () => {
+    const world = await withStaff();
+    world.sandbox.faults.add({ operation: "M9", fault: "status299", code: "60028", applied: true, times: 1 });
+    const id = await world.carryOutUnknown("grant-assets");
+    expect((await world.settle(id)).kind).toBe("done");
+    expect((await world.ledger.state.known(customer)).assignments.length).toBeGreaterThan(0);
+  });
+
   it("that were not set are planned anew after the settle time", async () => {
     const world = await withStaff();
     world.sandbox.faults.add({ operation: "M9", ...untouched });
@@ -622,6 +715,43 @@ describe("an enterprise whose answer was lost (E2)", () => {
     world.clock.pass(61_000);
     expect(await world.settle(id)).toMatchObject({ kind: "parked", reason: expect.stringContaining("made twice") });
     expect((await world.ledger.state.known(customer)).link).toBeUndefined();
+  });
+});
+
+describe("the readings that are kept of an operation", () => {
+  it("are the newest, and the last older one that showed something of it", async () => {
+    const world = await withOrder();
+    world.sandbox.faults.add({ operation: "E5", ...untouched });
+    const row = await world.row(await world.carryOutUnknown("place-order"));
+    const kept = (readings: number, shown: readonly number[], atLeast?: number): string[] => {
+      row.evidence = null;
+      for (let at = 1; at <= readings; at += 1)
+        row.evidence = evidenceWith(row, { at: `${at}`, seen: shown.includes(at), detail: {} }, atLeast);
+      return z
+        .object({ readings: z.array(z.object({ at: z.string() })) })
+        .parse(row.evidence)
+        .readings.map(({ at }) => at);
+    };
+    const from = (first: number, last: number): string[] =>
+      Array.from({ length: last - first + 1 }, (_, index) => `${first + index}`);
+    expect(kept(20, [1])).toEqual(from(1, 20));
+    expect(kept(21, [])).toEqual(from(2, 21));
+    expect(kept(22, [1])).toEqual(["1", ...from(3, 22)]);
+    expect(kept(25, [1, 3])).toEqual(["3", ...from(6, 25)]);
+    expect(kept(25, [], 24)).toEqual(from(2, 25));
+  });
+
+  it("say when they were made, after how many attempts, and whether it could still land", async () => {
+    const world = await withOrder();
+    world.sandbox.faults.add({ operation: "E5", ...untouched });
+    const row = await world.row(await world.carryOutUnknown("place-order"));
+    row.evidence = evidenceWith(row, { at: "1", seen: false, early: true, detail: { assets: [] } });
+    expect(evidenceWith(row, { at: "2", seen: true, detail: {} })).toEqual({
+      readings: [
+        { at: "1", seen: false, attempts: 1, early: true, detail: { assets: [] } },
+        { at: "2", seen: true, attempts: 1, detail: {} },
+      ],
+    });
   });
 });
 
