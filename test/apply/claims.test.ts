@@ -52,7 +52,8 @@ describe("what an intent claims for itself alone", () => {
     const made = await world.planned("create-enterprise");
     const twin = { ...made, customer: { namespace: "shop", id: "C1" } };
     const [first, second] = await Promise.all([world.deliver(made), world.deliver(twin)]);
-    const blocked = { kind: "blocked", code: "enterprise.same-channel-number" };
+    const reason = expect.stringMatching(/belongs to the customer .*; give one of the two/u);
+    const blocked = { kind: "blocked", code: "enterprise.same-channel-number", reason };
     expect([first.kind, second.kind].sort()).toEqual(["blocked", "done"]);
     expect(await world.deliver(twin)).toMatchObject(blocked);
     expect(world.calls("E2")).toBe(1);

@@ -524,6 +524,7 @@ describe("an order that meets a fault", () => {
       world.sandbox.faults.add({ operation: "E5", fault, times: 1 });
       const id = await world.carryOutUnknown("place-order");
       expect((await world.row(id)).outcomeMessage).toMatch(/sequence/u);
+      expect(await world.ledger.journal.attempts(id)).toMatchObject([{ outcome: "unknown", httpStatus: 200 }]);
       expect((await world.settle(id)).kind).toBe("done");
       expect(world.sqlite().prepare("select count(distinct license_order_id) from licence_order").pluck().get()).toBe(
         2,

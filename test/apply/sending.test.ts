@@ -7,8 +7,8 @@ import type { Permit } from "../../src/apply/sending.ts";
 function service(): { send: (permit: Permit) => Promise<string>; isBack: () => boolean } {
   let back = false;
   const send = async ({ beforeSending, recorded }: Permit): Promise<string> => {
-    void recorded.then(() => (back = true));
-    await beforeSending();
+    void recorded?.then(() => (back = true));
+    await beforeSending?.();
     await turn();
     return "answered";
   };

@@ -157,7 +157,12 @@ describe("an order whose answer was lost (E5)", () => {
     const id = await world.carryOutUnknown("place-order");
     const { settleAfter } = await world.row(id);
     expect((await refusingOrders(world).settleInTime(id)).kind).toBe("unreadable");
-    expect(await world.row(id)).toMatchObject({ state: "unknown", attempts: 2, settleAfter });
+    expect(await world.row(id)).toMatchObject({
+      state: "unknown",
+      attempts: 2,
+      settleAfter,
+      outcomeMessage: "sent again, it did not leave: connect ECONNREFUSED",
+    });
     expect((await world.settleInTime(id)).kind).toBe("done");
     expect(world.effects("E5")).toBe(1);
   });
@@ -167,7 +172,8 @@ describe("an order whose answer was lost (E5)", () => {
     world.sandbox.faults.add({ operation: "E5", ...untouched });
     const id = await world.carryOutUnknown("place-order");
     world.sandbox.faults.add({ operation: "E5", fault: "status299", code: "13004", times: 1 });
-    expect(await world.settleInTime(id)).toMatchObject({ kind: "parked" });
+    const reason = expect.stringContaining("sent again, it was rejected with 13004");
+    expect(await world.settleInTime(id)).toMatchObject({ kind: "parked", reason });
     expect(await world.row(id)).toMatchObject({ state: "parked", outcomeCode: "13004" });
     expect((await world.ledger.state.known(customer)).placedOrders.size).toBe(0);
   });

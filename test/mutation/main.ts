@@ -5,10 +5,11 @@ import { parseArgs } from "node:util";
 import { z } from "zod";
 
 /*
- * Mutation tests: `npm run test:mutation -- [FILE[:FROM-TO]… | --since COMMIT | --survived]`. Each file of `src/` that
- * is named, or that changed since a commit, is mutated, or its lines from-to, and the tests of its folder have to see
- * each mutant. The commit is the merge base with `origin/main` where nobody says, or the one before this. `--survived`
- * mutates the lines of what survived last time. Prints what survived; `reports/mutation.json` has all of it.
+ * Mutation tests: `npm run test:mutation -- [--quick] [FILE[:FROM-TO]… | --since COMMIT | --survived]`. Each file of
+ * `src/` that is named, or that changed since a commit, is mutated, or its lines from-to, and the tests of its folder
+ * have to see each mutant. The commit is the merge base with `origin/main` where nobody says, or the one before this.
+ * `--survived` mutates the lines of what survived last time; `--quick` leaves `long` tests out. Prints what survived;
+ * `reports/mutation.json` has all of it.
  */
 
 const project = join(import.meta.dirname, "../..");
@@ -71,7 +72,7 @@ function named(files: string[], since: string | undefined): string[] {
 
 function main(): number {
   const { values, positionals } = parseArgs({
-    options: { since: { type: "string" }, survived: { type: "boolean" } },
+    options: { since: { type: "string" }, survived: { type: "boolean" }, quick: { type: "boolean" } },
     allowPositionals: true,
   });
   const mutated = values.survived === true ? survived() : named(positionals, values.since);
@@ -87,7 +88,11 @@ function main(): number {
     return files.length === 0 ? 0 : 1;
   }
   process.stdout.write(`${files.length} files, tested by ${tests.length}:\n  ${tests.join("\n  ")}\n`);
-  const env = { ...process.env, MUTATION_TESTS: tests.join(",") };
+  const env = {
+    ...process.env,
+    MUTATION_TESTS: tests.join(","),
+    MUTATION_TAGS: values.quick === true ? "!long" : undefined,
+  };
   return (
     spawnSync("stryker", ["run", "--mutate", mutated.join(",")], { cwd: project, stdio: "inherit", env }).status ?? 1
   );
