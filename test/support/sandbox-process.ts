@@ -29,7 +29,7 @@ export async function startSandboxProcess(options: {
   const words = ["--store", store, "--latency", String(latencyMs)];
   for (const fault of faults) words.push("--fault", JSON.stringify(fault));
   if (seed !== undefined) words.push("--seed", String(seed));
-  const child = spawn(process.execPath, [bundled("sandbox.cjs"), ...words], {
+  const child = spawn(process.execPath, [bundled(), "sandbox", "--json", "--port", "0", ...words], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const ended = exitOf(child);

@@ -39,7 +39,7 @@ export async function showing(
   w: World,
   person: Person = operator,
   given: Dashboard["live"] | "beside a daemon" = quiet,
-  reader: () => readonly [string, ...string[]] = () => [process.execPath, bundled("main.cjs")],
+  reader: () => readonly [string, ...string[]] = () => [process.execPath, bundled()],
 ): Promise<Showing> {
   const live = given === "beside a daemon" ? undefined : given;
   const face = { log: undefined, wholeLog: { write: () => {} }, progress: () => {}, clock: w.clock };

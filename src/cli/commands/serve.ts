@@ -1,6 +1,5 @@
 import type { Reloaded } from "../../app/reload.ts";
 import type { ExitCode } from "../../base/errors.ts";
-import { loadWholeProgram } from "../../base/whole-program.ts";
 import { ok, withApplication } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { example } from "../command-line.ts";
@@ -30,7 +29,6 @@ export async function serveCommand(invocation: Invocation): Promise<ExitCode> {
     });
   return await withApplication(invocation, async (application) => {
     const { serve } = await import("../../app/serve.ts");
-    loadWholeProgram();
     await serve(application, {
       signal,
       startWeb,
