@@ -1,6 +1,5 @@
 import type { RecordKey } from "../../crm/model.ts";
 import type { Assignment, AssignmentChange, KnownAssignments } from "../../operation/state/assignments.ts";
-import { usable } from "../../operation/state/usable.ts";
 import type { LastGiven } from "../../plan/undoing.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
@@ -32,7 +31,7 @@ export class AssignmentRows {
   }
 
   known({ namespace, id }: RecordKey): KnownAssignments {
-    const rows = this.#statements.of.all(namespace, id).filter((row) => usable(row.member_global_id));
+    const rows = this.#statements.of.all(namespace, id);
     return {
       assignments: rows.map((row): Assignment => ({
         assetNumber: row.asset_number,

@@ -207,15 +207,4 @@ describe("the exceptions of a month", () => {
       ["crm/C2", false, "2026-10-07T10:00:00.000Z"],
     ]);
   });
-
-  it("say what an older program did not keep, and nothing of that from when on it is kept", async () => {
-    const world = await companies();
-    changeFile(world.path, "insert into meta (key, value) values ('stood since', '2026-11-05T08:00:00.000Z')");
-    const told = async (label: string) => cells(await rowsOf(world, label), "kind", "open", "since", "until", "next");
-    const since = "2026-11-05T08:00:00.000Z";
-    const next = "nothing: an older program did not keep it";
-    expect(await told("2026-10")).toEqual([["not-known", false, month("2026-10").from, since, next]]);
-    expect(await told("2026-11")).toEqual([["not-known", false, month("2026-11").from, since, next]]);
-    expect(await told("2026-12")).toEqual([]);
-  });
 });
