@@ -344,10 +344,6 @@ create index run_by_start on run (started_at);
 create index run_of_job on run (job, started_at, id);
 create index run_running on run (started_at) where state = 'running';
 
--- Saved plans.
-create table plan (id text primary key, created_at text not null, header text not null, run_id text) strict, without
-  rowid;
-
 -- Every change that was planned, with its payload, state and outcome.
 create table operation (id text not null primary key, run_id text, plan_id text, customer_namespace text not null,
   customer_id text not null, kind text not null, endpoint text not null, stage text not null, subject text not null,
@@ -436,7 +432,7 @@ create index hold_rejected on hold (customer_namespace, customer_id, set_hash) w
 
 -- The operations of a hold.
 create table hold_operation (hold_id text not null, hash text not null, kind text not null, scope text not null,
-  reason text not null, ended_at text, records text, primary key (hold_id, hash)) strict, without rowid;
+  reason text not null, ended_at text, records text not null, primary key (hold_id, hash)) strict, without rowid;
 
 -- Operations that a person approved, and for what.
 create table approved_operation (kind text not null, hash text not null, hold_id text not null, at text not null, by

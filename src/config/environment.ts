@@ -35,7 +35,7 @@ export function readEnvironment(environment: Environment, schema: () => JsonSche
       continue;
     }
     const read = parseText(text, place);
-    // Most values read as the same text; only the others need the schema, which takes longer than the rest of the start.
+    // Most values read as the same text. Only the others need the schema, which is slow to make.
     const isSame = read.ok && read.value === text;
     const parsed = isSame || !acceptsText(schema(), path, text) ? read : ok<Json>(text);
     if (!parsed.ok) {

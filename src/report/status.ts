@@ -129,14 +129,6 @@ export function attentionOf(facts: StatusFacts, now: string, view: View = plainV
       if (trouble.kind !== "service-down" || run.kind === "verify")
         items.push({ what: trouble.what, next: trouble.next });
   }
-  for (const row of facts.openOperations.filter((item) => item.whenUnknown === null)) {
-    items.push({
-      what:
-        `operation ${row.id} is an open operation that this version does not know: nothing is sent for ` +
-        formatKey(row.customer),
-      next: nextForOperation(row),
-    });
-  }
   const parked = facts.operations.find((item) => item.state === "parked")?.count ?? 0;
   if (parked > 0) {
     items.push({ what: `${counted(parked, "operation")} parked: a person decides`, next: "crm-sync settle list" });
