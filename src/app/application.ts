@@ -11,7 +11,6 @@ import type { Randomness } from "../base/ids.ts";
 import { createLogger } from "../base/logger.ts";
 import type { Logger } from "../base/logger.ts";
 import { groupNamed } from "../base/private-files.ts";
-import { programVersion } from "../base/program-version.ts";
 import type { ReadingGroup } from "../base/private-files.ts";
 import type { Config } from "../config/config.ts";
 import type { ConfigHeader } from "../config/load.ts";

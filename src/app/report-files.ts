@@ -1,5 +1,4 @@
 import { basename, dirname, join, resolve } from "node:path";
-import { toJson } from "../base/canonical-json.ts";
 import { usage } from "../base/errors.ts";
 import { makePrivateFolder } from "../base/private-files.ts";
 import { openInquiry } from "../inquiry/inquiry.ts";

@@ -7,7 +7,6 @@ import { refusedUnlessThere } from "../contract/refusals.ts";
 import type { Conclusion } from "../ledger/journal/journal.ts";
 import { journalEntry, refusedYetShown } from "../ledger/journal/journal-tables.ts";
 import type { JournalRow } from "../ledger/journal/journal-tables.ts";
-import type { AssumptionMet } from "../operation/assumptions-met.ts";
 import type { StateChange } from "../operation/state.ts";
 import type { Evidence } from "../operation/kind.ts";
 import { takenLater } from "../operation/order-call.ts";
@@ -29,7 +28,7 @@ const evidenceSchema = z.object({
     z.object({
       at: z.string(),
       seen: z.boolean(),
-      attempts: z.int().optional(),
+      attempts: z.int(),
       /** It could still land then. */
       early: z.literal(true).optional(),
       detail: z.unknown(),
@@ -60,7 +59,7 @@ export function evidenceWith(
     readings: kept.map((item) => ({
       at: item.at,
       seen: item.seen,
-      ...(item.attempts === undefined ? {} : { attempts: item.attempts }),
+      attempts: item.attempts,
       ...(item.early === undefined ? {} : { early: item.early }),
       detail: toJson(item.detail),
     })),

@@ -1,5 +1,4 @@
 import type { DriftClass } from "./reconciliation/case.ts";
-import { formatKey } from "../crm/keys.ts";
 import type { Stream } from "../crm/model.ts";
 import type { AbsenceFacts } from "./absence.ts";
 import { absenceTable } from "./absence.ts";

@@ -113,10 +113,7 @@ export async function planRun(
 }
 
 /** The worst thing that is true when the plan ends; what it would change comes last. */
-function exitCodeOf(
-  summary: PlanSummary,
-  { stopped, inDoubt }: { stopped: boolean; inDoubt: boolean },
-): ExitCode {
+function exitCodeOf(summary: PlanSummary, { stopped, inDoubt }: { stopped: boolean; inDoubt: boolean }): ExitCode {
   const down = summary.sources.some(
     (tally) => tally.problem !== undefined || tally.shrunk !== undefined || !tally.complete,
   );

@@ -117,8 +117,7 @@ describe("hostile values", () => {
           : typeof value === "object" && value !== null
             ? Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, broken(inner ?? null)]))
             : value;
-    const address =
-      name === "split" || name === "distinct" ? { join: example.expression } : example.expression;
+    const address = name === "split" || name === "distinct" ? { join: example.expression } : example.expression;
     const examples = new Map([...tables, ["regions", valueTable({ DE: "EMEA" })]]);
     const mapped = compileMapping("customers", { ...customer, address }, { tables: examples });
     const result = mapped(

@@ -6,11 +6,10 @@ import { addBooks } from "../books-command.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { StatementRequest } from "../../report/statement/shape.ts";
 import type { FileChunk } from "../../report/statement/writer.ts";
-import { ok, withLedger, withReader } from "../command.ts";
+import { ok, withReader } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { example } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
-import { deciderOf } from "../decider.ts";
 import { parseKey } from "../keys.ts";
 import type { Output } from "../output.ts";
 

@@ -51,8 +51,6 @@ const needed = ["observations", "differences", "requests", "readings"] as const 
 const thinning = z.object({
   until: z.record(z.string(), z.string()),
   thinned: z.record(z.string(), z.number()),
-  /** What books that were closed by then stand on was kept. */
-  keptForBooks: z.boolean().default(false),
 });
 
 function requireKnown(database: Sqlite, at: string): void {
@@ -83,8 +81,8 @@ function keptSince(database: Sqlite, at: string): string | undefined {
   const until = [...entries.iterate()].flatMap(({ at: thinnedAt, body }) => {
     const said = thinning.safeParse(stored(body));
     if (!said.success) return [];
-    const { thinned, until: limits, keptForBooks } = said.data;
-    if (keptForBooks && typeof closed === "string" && closed < thinnedAt) return [];
+    const { thinned, until: limits } = said.data;
+    if (typeof closed === "string" && closed < thinnedAt) return [];
     return needed.flatMap((kind) => (thinned[kind] === undefined ? [] : (limits[daysOf[kind]] ?? [])));
   });
   return until.toSorted().at(-1);

@@ -35,11 +35,11 @@ export interface LedgerMark extends KeptHead {
 
 const headLine = z
   .strictObject({
-    /** Absent in files of the first version, which kept a head at the end of a run only. */
+    /** Absent where a head was kept elsewhere. */
     commit: z.int().min(0).default(0),
     sequence: z.int().min(0),
     hash: z.string().regex(/^(?:[0-9a-f]{64})?$/),
-    /** Absent in heads from before the Merkle tree. */
+    /** Absent before the first entry. */
     root: z
       .string()
       .regex(/^[0-9a-f]{64}$/)

@@ -54,15 +54,6 @@ export class AssignmentRows {
     return this.#statements.elsewhere.all({ namespace, id }).map((row) => row.asset_number);
   }
 
-  /** Those that are live: of a customer, or of all of them. */
-  live(customer: RecordKey | undefined): number {
-    const row =
-      customer === undefined
-        ? this.#statements.live.get()
-        : this.#statements.liveOf.get(customer.namespace, customer.id);
-    return row?.count ?? 0;
-  }
-
   readonly writes: Writes<AssignmentChange> = {
     "asset-granted": (change, at) => {
       const { assetNumber, staff, customer, memberGlobalId, origin, operationId } = change;
@@ -108,11 +99,6 @@ function prepareStatements(database: Sqlite) {
          where l.namespace = +@namespace and l.customer_id = +@id and l.to_at is null and exists (
            select 1 from staff_link s where s.namespace = a.namespace and s.staff_id = a.staff_id
            and s.member_global_id = a.member_global_id and s.enterprise_global_id <> l.enterprise_global_id)`,
-      ),
-    live: () => database.prepare<[], { count: number }>("select count from tally where name = 'assignment'"),
-    liveOf: () =>
-      database.prepare<[string, string], { count: number }>(
-        "select count(*) as count from assignment where to_at is null and customer_namespace = +? and customer_id = +?",
       ),
     end: () =>
       database.prepare("update assignment set to_at = ?, ended_by = ? where asset_number = +? and to_at is null"),

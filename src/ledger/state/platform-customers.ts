@@ -24,14 +24,12 @@ export class PlatformCustomerRows {
   }
 
   known(enterprise: string): KnownPlatformCustomers {
-    const platformCustomers = this.#statements.of
-      .all(enterprise)
-      .map((row) => ({
-        customerId: row.customer_id,
-        isDefault: row.is_default === 1,
-        channelCode: row.channel_code,
-        channelCustomerId: row.channel_customer_id,
-      }));
+    const platformCustomers = this.#statements.of.all(enterprise).map((row) => ({
+      customerId: row.customer_id,
+      isDefault: row.is_default === 1,
+      channelCode: row.channel_code,
+      channelCustomerId: row.channel_customer_id,
+    }));
     return { platformCustomers };
   }
 

@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import type { Row } from "../../../src/report/statement/shape.ts";
 import { LedgerWorld } from "../../support/world/ledger-world.ts";
 import { customerRecord, key, orderRecord } from "../../support/world/records.ts";
-import { changeFile } from "../../support/world/start.ts";
 import { cells, month, statementOf } from "./statement-world.ts";
 
 const at = (text: string): number => Date.parse(`2026-${text}Z`);

@@ -1,10 +1,8 @@
 import { expect, it } from "vitest";
-import { migrate, migrations, openDatabase } from "../../../src/ledger/database/database.ts";
 import type { Order } from "../../../src/crm/model.ts";
 import { asset, product } from "../../support/world/instances.ts";
 import { LedgerWorld } from "../../support/world/ledger-world.ts";
 import { customerRecord, key, orderRecord, staffRecord } from "../../support/world/records.ts";
-import { changeFile, rowsOf } from "../../support/world/start.ts";
 import { cells, eur, month, placeOrder, statementOf } from "./statement-world.ts";
 
 const number = "555";
@@ -119,45 +117,3 @@ it("a seat counts for the product of the order that it was of, where a statement
   expect(await of("G-OLD", "2026-11")).toEqual([["revoked"]]);
   expect(await of("G-NEW", "2026-11")).toEqual([["granted"]]);
 });
-
-it(
-  "of a ledger that gave a number on before it kept whose it had been, the step that ended it says so",
-  { tags: "long" },
-  async () => {
-    const world = await seatOf("O1");
-    await giveOn(world, "O1", "O2");
-    world.ledger.close();
-    changeFile(
-      world.path,
-      `drop table earlier_number; alter table record_version drop column date_zones;
-     alter table source_read drop column shape; alter table source_read drop column question; alter table source_read drop column mapping;
-      alter table source_read drop column continues; alter table quarantine drop column of_stored_form;
-      drop table read_checkpoint; drop table read_checkpoint_seen; drop table alert_told; drop table delivery;
-     alter table order_step drop column forgotten_at;
-     drop index placed_order_ended; drop index staff_link_ended;
-      drop index private_value_by_name; drop index private_value_by_login; drop index licence_order_by_number;
-      drop index assignment_by_staff; alter table private_value drop column name_key;
-      alter table private_value drop column login_key;
-     delete from kysely_migration where name >= '0034'`,
-    );
-    const earlier = await openDatabase(world.path, { migrate: false });
-    await migrate(earlier, world.path, { getMigrations: async () => migrations });
-    earlier.close();
-    const ended = "2026-11-02T10:00:00.000Z";
-    expect(rowsOf(world.path, "select * from earlier_number")).toEqual([
-      {
-        wire_number: number,
-        left_at: ended,
-        fixed_at: october.at,
-        ended_at: ended,
-        namespace: "crm",
-        order_id: "O1",
-        instance_id: "A-O1",
-        unit: 0,
-        customer_namespace: "crm",
-        customer_id: "C1",
-      },
-    ]);
-    expect(await told(world.path, "2026-10")).toMatchObject({ licences: [["granted", number, "crm/O1", "CO-O1"]] });
-  },
-);
