@@ -41,7 +41,7 @@ export interface RecordVersionTable {
   source: string;
   place: string;
   body: string;
-  /** JSON: the zones of its local dates, by field; null where it has none, or none was known when it was read. */
+  /** JSON: the zones of its local dates, by field; null if it has none. */
   date_zones: string | null;
 }
 
