@@ -186,8 +186,8 @@ create index unread_customer_open on unread_customer (namespace, id) where ended
 create table placed_order (namespace text not null, order_id text not null, from_at text not null, to_at text,
   customer_namespace text not null, customer_id text not null, channel_order_id text not null, body_hash text not
   null, version integer not null, operation_id text, origin text not null check (origin in ('placed', 'adopted')),
-  products integer, agreed_hash text, agreed_version integer, placed_for_namespace text, placed_for_id text, primary
-  key (namespace, order_id, from_at)) strict, without rowid;
+  products integer not null, agreed_hash text, agreed_version integer, placed_for_namespace text, placed_for_id
+  text, primary key (namespace, order_id, from_at)) strict, without rowid;
 create unique index placed_order_by_channel on placed_order (channel_order_id) where to_at is null;
 create index placed_order_by_customer on placed_order (customer_namespace, customer_id) where to_at is null;
 create unique index placed_order_current on placed_order (namespace, order_id) where to_at is null;
@@ -201,16 +201,13 @@ create trigger tally_placed_order_end after update of to_at on placed_order when
   (new.to_at is null) begin update tally set count = count - 1 where name = 'placed_order'; end;
 create trigger tally_placed_order_insert after insert on placed_order when (new.to_at is null) begin insert into
   tally (name, count) values ('placed_order', 1) on conflict (name) do update set count = count + 1; end;
-create trigger tally_product_delete after delete on placed_order when iif(old.to_at is null, coalesce(old.products,
-  0), 0) <> 0 begin update tally set count = count + (0 - iif(old.to_at is null, coalesce(old.products, 0), 0))
-  where name = 'product'; end;
-create trigger tally_product_insert after insert on placed_order when iif(new.to_at is null, coalesce(new.products,
-  0), 0) <> 0 begin update tally set count = count + iif(new.to_at is null, coalesce(new.products, 0), 0) where name
-  = 'product'; end;
+create trigger tally_product_delete after delete on placed_order when iif(old.to_at is null, old.products, 0) <> 0
+  begin update tally set count = count + (0 - iif(old.to_at is null, old.products, 0)) where name = 'product'; end;
+create trigger tally_product_insert after insert on placed_order when iif(new.to_at is null, new.products, 0) <> 0
+  begin update tally set count = count + iif(new.to_at is null, new.products, 0) where name = 'product'; end;
 create trigger tally_product_update after update of to_at, products on placed_order when iif(new.to_at is null,
-  coalesce(new.products, 0), 0) <> iif(old.to_at is null, coalesce(old.products, 0), 0) begin update tally set count
-  = count + (iif(new.to_at is null, coalesce(new.products, 0), 0) - iif(old.to_at is null, coalesce(old.products,
-  0), 0)) where name = 'product'; end;
+  new.products, 0) <> iif(old.to_at is null, old.products, 0) begin update tally set count = count + (iif(new.to_at
+  is null, new.products, 0) - iif(old.to_at is null, old.products, 0)) where name = 'product'; end;
 
 -- The licence orders that the platform made of a placed order.
 create table licence_order (namespace text not null, order_id text not null, sequence integer not null, license_type
@@ -344,10 +341,6 @@ create index run_by_start on run (started_at);
 create index run_of_job on run (job, started_at, id);
 create index run_running on run (started_at) where state = 'running';
 
--- Saved plans.
-create table plan (id text primary key, created_at text not null, header text not null, run_id text) strict, without
-  rowid;
-
 -- Every change that was planned, with its payload, state and outcome.
 create table operation (id text not null primary key, run_id text, plan_id text, customer_namespace text not null,
   customer_id text not null, kind text not null, endpoint text not null, stage text not null, subject text not null,
@@ -436,7 +429,7 @@ create index hold_rejected on hold (customer_namespace, customer_id, set_hash) w
 
 -- The operations of a hold.
 create table hold_operation (hold_id text not null, hash text not null, kind text not null, scope text not null,
-  reason text not null, ended_at text, records text, primary key (hold_id, hash)) strict, without rowid;
+  reason text not null, ended_at text, records text not null, primary key (hold_id, hash)) strict, without rowid;
 
 -- Operations that a person approved, and for what.
 create table approved_operation (kind text not null, hash text not null, hold_id text not null, at text not null, by

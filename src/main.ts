@@ -3,7 +3,6 @@ import { enableCompileCache, setSourceMapsSupport } from "node:module";
 import { join } from "node:path";
 import type { ExitCode } from "./base/errors.ts";
 import type { StartWeb } from "./app/health.ts";
-import { keepCode } from "./base/kept-code.ts";
 
 const oldest = 26;
 const major = Number(process.versions.node.split(".")[0]);
@@ -27,29 +26,13 @@ if (major < oldest) {
 }
 
 /**
- * Keeps compiled code, so that a command starts in half the time: beside the bundle, where it is of no other program,
- * for each command what it ran; for the source with the packages. What this user did not put there is not run, so
- * another one's goes without; what is damaged, of another version, or may not be written is passed by.
+ * Keeps compiled code beside the bundle, so that the next start is faster. Only the owner of the bundle does: nobody
+ * runs code that another user left there. Node starts without it if the folder is read-only.
  */
 function keepCompiledCode(): void {
   const folder = import.meta.dirname;
-  if (process.getuid !== undefined && statSync(folder).uid !== process.getuid()) return;
-  if (folder.endsWith("src")) {
-    enableCompileCache(join(folder, "../node_modules/.cache/crm-sync"));
-    return;
-  }
-  const command = process.argv.slice(2).find((word) => /^[a-z]+$/u.test(word));
-  const compiled = join(folder, "compiled");
-  // Packages that stand beside the bundle are loaded by a command only, and Node alone knows, for a stack trace, which
-  // place of a source a place of the bundle is.
-  const isTraced = process.env["CRM_SYNC_TRACE"] === "1";
-  if (isTraced || command !== undefined) enableCompileCache(compiled);
-  if (isTraced) return;
-  const keep = keepCode(folder, join(compiled, `${process.version}-${process.arch}-${command ?? "help"}`));
-  process.once("exit", (code) => {
-    // A command that does not exist would be kept under its name.
-    if (code !== (64 satisfies ExitCode)) keep();
-  });
+  const isOwn = process.getuid === undefined || statSync(folder).uid === process.getuid();
+  if (isOwn && import.meta.filename.endsWith(".cjs")) enableCompileCache(join(folder, "compiled"));
 }
 
 async function start(): Promise<void> {

@@ -15,13 +15,10 @@ import {
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { OutputChunk, RolldownOutput } from "rolldown";
-import { entries, fileOf } from "./files.ts";
-import { lateLoading } from "./late-loading.ts";
 
 /**
- * Packages that the bundle finds in node_modules: one is native, another is what tests watch the wire through, and is
- * loaded by a command that calls a service only. The others are drivers of databases, each loaded where a source needs
- * it.
+ * Packages that the bundle finds in node_modules: better-sqlite3 is native, tests watch the wire through undici, and a
+ * source loads its database driver only if it needs it.
  */
 export const external = [/^node:/u, /^better-sqlite3$/u, /^undici$/u, /^(?:pg|mysql2)$/u];
 
@@ -67,7 +64,6 @@ export async function build(root: string, { alone = false } = {}): Promise<Bundl
   try {
     const begun = await newStamp(current);
     const { output } = await bundleInto(root, made);
-    refuseLoadedEntries(output);
     const name = hashOf(output);
     flush(made);
     publish(made, join(dist, name));
@@ -101,7 +97,7 @@ async function bundleInto(root: string, folder: string): Promise<RolldownOutput>
   const { rolldown } = await import("rolldown");
   const bundle = await rolldown({
     cwd: root,
-    input: entries,
+    input: { main: "src/main.ts" },
     platform: "node",
     external,
     preserveEntrySignatures: false,
@@ -114,11 +110,6 @@ async function bundleInto(root: string, folder: string): Promise<RolldownOutput>
       format: "cjs",
       entryFileNames: "[name].cjs",
       chunkFileNames: "[name].cjs",
-      codeSplitting: {
-        includeDependenciesRecursively: false,
-        groups: [{ name: (id) => fileOf(root, id) ?? null, debugName: "files" }],
-      },
-      plugins: [lateLoading()],
       sourcemap: true,
       // What is not there is not read at each start; names stay, so that a stack trace can be read.
       comments: { legal: true, annotation: false, jsdoc: false },
@@ -127,16 +118,6 @@ async function bundleInto(root: string, folder: string): Promise<RolldownOutput>
   } finally {
     await bundle.close();
   }
-}
-
-/** Throws where a file loads one that a process begins with: the program would be started twice in it. */
-function refuseLoadedEntries(output: RolldownOutput["output"]): void {
-  const chunks = output.filter((file): file is OutputChunk => file.type === "chunk");
-  const begins = new Set(chunks.filter(({ isEntry }) => isEntry).map(({ fileName }) => fileName));
-  const wrong = chunks.find(({ imports, dynamicImports }) =>
-    [...imports, ...dynamicImports].some((name) => begins.has(name)),
-  );
-  if (wrong !== undefined) throw new Error(`${wrong.fileName} loads a file that a process begins with`);
 }
 
 function hashOf(output: RolldownOutput["output"]): string {

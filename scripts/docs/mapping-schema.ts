@@ -63,11 +63,6 @@ function operation(name: string, { reference, written: of }: Operator): JsonSche
   return {
     ...strictObject(properties, [name, ...(of.required ?? [])]),
     ...(of.oneOf === undefined ? {} : { oneOf: of.oneOf.map((key) => ({ required: [key] })) }),
-    ...(of.together === undefined
-      ? {}
-      : {
-          dependentRequired: Object.fromEntries(Object.entries(of.together).map(([key, other]) => [key, [other]])),
-        }),
   };
 }
 

@@ -72,8 +72,6 @@ const asOf = [
   "What waited, was in quarantine, refused, held or in doubt, and when a customer was read, is kept from when to " +
     "when, so that each statement says what it said then. But:",
   [
-    "- A ledger that an earlier program wrote knows that from the day on which it was brought to this one. " +
-      "`exceptions` names that day in a row `not-known`; `reconciliation` refuses an earlier moment.",
     "- How often a record was missed and when a row of the quarantine was seen last are those of now, and stand in " +
       "no statement.",
     "- Names and other personal data are those that are kept now: what was erased since is erased there too.",

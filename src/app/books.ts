@@ -261,9 +261,6 @@ function byText(one: Json, other: Json): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** Statements that say what waited and what was read: known only since the ledger keeps that. */
-const standingKinds: readonly string[] = ["reconciliation", "exceptions", "corrections"];
-
 /** The figures of a closing from the ledger as it stood then, beside the frozen ones. */
 async function computedAnew(
   application: BooksPlace,
@@ -278,11 +275,10 @@ async function computedAnew(
       const different: Printed["different"][number][] = [];
       const notCompared: Printed["notCompared"][number][] = [];
       const head = await then.auditHead();
-      const since = then.stoodSince();
       const late = head?.sequence === entry ? undefined : await lateWords(application, closing);
       for (const { named, ...file } of comparedOf(files, label)) {
         const kind = closedKinds.find((one) => one === named);
-        const why = whyNot(kind, { late, since, asOf });
+        const why = whyNot(kind, late);
         if (kind === undefined || why !== undefined) {
           notCompared.push({ kind: named, why: why ?? "" });
           continue;
@@ -317,15 +313,8 @@ function comparedOf(files: readonly ClosedFileFacts[], label: string): (ClosedFi
 }
 
 /** Why the figures of a statement cannot be computed anew. */
-function whyNot(
-  kind: StatementKind | undefined,
-  { late, since, asOf }: { late: string | undefined; since: string | undefined; asOf: string },
-): string | undefined {
-  if (kind === undefined) return "this program has no such statement";
-  if (late !== undefined) return late;
-  if (since !== undefined && asOf < since && standingKinds.includes(kind))
-    return `what waited, and what was read when, is not known before ${since}`;
-  return undefined;
+function whyNot(kind: StatementKind | undefined, late: string | undefined): string | undefined {
+  return kind === undefined ? "this program has no such statement" : late;
 }
 
 /** Why figures of a closing cannot be told from what came after it: by its place in the record, and not by its time. */

@@ -1,7 +1,7 @@
 import { decide } from "../apply/decide.ts";
 import type { Decision, PersonsVerdict } from "../apply/decide.ts";
 import { Problem, usage } from "../base/errors.ts";
-import { namedKind } from "../operation/registry.ts";
+import { kindOf } from "../operation/registry.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";
 import type { Application } from "./application.ts";
 
@@ -41,7 +41,7 @@ export async function openOperationsOf(application: Application, run: string): P
   const wanted = run === "last" ? (await inquiry.runs({ limit: 1 }))[0]?.id : run;
   const found: string[] = [];
   for await (const row of inquiry.unsettled())
-    if (row.runId === wanted && namedKind(row.kind)?.whenUnknown !== "lost") found.push(row.id);
+    if (row.runId === wanted && kindOf(row).whenUnknown !== "lost") found.push(row.id);
   if (found.length === 0)
     throw usage(`the run ${run} left no operation whose outcome is open`, "`crm-sync settle list` shows all that are");
   return found;

@@ -30,7 +30,6 @@ const headerSchema = z.strictObject({
   /** The run that it takes back; a plan without it does what the CRM wants. */
   undo: z.string().optional(),
 });
-const formatSchema = z.looseObject({ type: z.literal("plan"), format: z.int() });
 const customerSchema = z.strictObject({
   type: z.literal("customer"),
   namespace: z.string(),
@@ -148,7 +147,7 @@ export function requirePlanPlace(path: string | undefined): void {
   if (!there.isFile()) throw inTheWay(path, "plan", "that is no file");
   if (there.size === 0) return;
   const [first = ""] = startOf(path, longestHeader).split("\n", 1);
-  if (!formatSchema.safeParse(parsed(first)).success)
+  if (!z.looseObject({ type: z.literal("plan") }).safeParse(parsed(first)).success)
     throw inTheWay(path, "plan", "a file is there that is no saved plan, and would be lost");
 }
 
@@ -185,7 +184,7 @@ export function readPlanFile(path: string, ledger: string): SavedPlan {
     return value;
   };
   const header = headerSchema.safeParse(parse(lines[0]));
-  if (!header.success) throw refused(path, otherFormat(parse(lines[0])));
+  if (!header.success) throw refused(path, "it is no plan file of this version");
   const trailer = trailerSchema.safeParse(parsed(lines.at(-1) ?? ""));
   if (!trailer.success) throw refused(path, "it was cut off: its last line is missing");
   const body = lines.slice(0, -1);
@@ -203,12 +202,4 @@ export function readPlanFile(path: string, ledger: string): SavedPlan {
     customers.set(formatKey(key), { customer: key, facts, operations: saved });
   }
   return { header: header.data, customers };
-}
-
-/** What is wrong with a first line that is no header of this version. */
-function otherFormat(first: unknown): string {
-  const header = formatSchema.safeParse(first);
-  if (!header.success || header.data.format === planFormat) return "it is no plan file of this version";
-  const version = header.data.format < planFormat ? "an older" : "a newer";
-  return `it was made by ${version} version of the program (format ${header.data.format}, this one has ${planFormat})`;
 }

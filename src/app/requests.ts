@@ -37,7 +37,7 @@ export interface RequestResult {
   requests: ManualRequest[];
   run: string | undefined;
   /** Of another operation of the customer or of this one, whose outcome is open. */
-  open: { id: string; endpoint: string; subject: string; state: string; notUnderstood?: string }[];
+  open: { id: string; endpoint: string; subject: string; state: string }[];
 }
 
 /** Where what it came to is shown, while the run lock is still held, and how it is stopped. */
@@ -150,15 +150,8 @@ export async function askFor(
 
 async function resultOf(ledger: Ledger, customer: RecordKey, run: string | undefined): Promise<RequestResult> {
   const { requests } = await ledger.state.known(customer);
-  const open = (await ledger.journal.openOf(customer)).map(
-    ({ id, state, misfit, operation: { endpoint, subject } }) => ({
-      id,
-      endpoint,
-      subject,
-      state,
-      ...(misfit === undefined ? {} : { notUnderstood: `${misfit.message}; ${misfit.cure}` }),
-    }),
-  );
+  const rows = await ledger.journal.openOf(customer);
+  const open = rows.map(({ id, state, operation: { endpoint, subject } }) => ({ id, endpoint, subject, state }));
   return { customer, requests, run, open };
 }
 
@@ -170,7 +163,6 @@ function exitCodeOf({ requests, open }: RequestResult, names: Asking["names"], s
   );
   // What is not asked for any more was taken back, or asked for otherwise, before it was sent.
   if (asked.length === names.length && asked.every((request) => standing(request) === "done")) return exitCodes.ok;
-  if (open.some(({ notUnderstood }) => notUnderstood !== undefined)) return exitCodes.ledgerRefused;
   if (open.length > 0) return exitCodes.unknown;
   if (summary.state !== "done") return exitCodes.other;
   if (asked.some(({ answer }) => answer === null) && summary.customers.unreadable > 0) return exitCodes.sourceDown;

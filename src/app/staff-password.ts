@@ -4,7 +4,7 @@ import type { RecordKey } from "../crm/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { passwordSubject } from "../operation/password-request.ts";
 import { resetPassword } from "../operation/reset-password.ts";
-import { earlierInitialPasswordRef, initialPasswordRef } from "../operation/sealed-passwords.ts";
+import { initialPasswordRef } from "../operation/sealed-passwords.ts";
 import { fits } from "../operation/shape.ts";
 import type { Application } from "./application.ts";
 
@@ -96,12 +96,10 @@ async function setAnew(ledger: Ledger, { staff }: Account, memberGlobalId: strin
   return { ref, version, password: await ledger.private.sealedPassword(ref, version), kind: "new" };
 }
 
-/** The password that the account was made with; of an account of an earlier ledger it is under the person's name. */
+/** The password that the account was made with. */
 async function initial(ledger: Ledger, account: Account): Promise<Sealed> {
-  const own = initialPasswordRef(account);
-  const made = await ledger.private.latestSealed(own);
-  const ref = made.version > 0 ? own : earlierInitialPasswordRef(account.staff);
-  const { version } = made.version > 0 ? made : await ledger.private.latestSealed(ref);
+  const ref = initialPasswordRef(account);
+  const { version } = await ledger.private.latestSealed(ref);
   return { ref, version, password: await ledger.private.sealedPassword(ref, version), kind: "initial" };
 }
 

@@ -103,10 +103,8 @@ export function standsAsShown({ units }: OrderStanding, shown: ReadonlyMap<strin
       stands.add(JSON.stringify([channelOrderId, product.id, unit.number]));
   }
   const seen = new Set<string>();
-  for (const [channelOrderId, { products }] of shown) {
-    if (products === undefined) return false;
+  for (const [channelOrderId, { products }] of shown)
     for (const [product, numbers] of products)
       for (const number of numbers) seen.add(JSON.stringify([channelOrderId, product, number]));
-  }
   return stands.size === seen.size && [...stands].every((thing) => seen.has(thing));
 }

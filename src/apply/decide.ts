@@ -4,7 +4,7 @@ import { exitCodes, Problem } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { journalEntry } from "../ledger/journal/journal-tables.ts";
-import type { JournalRow, OpenRow } from "../ledger/journal/journal-tables.ts";
+import type { JournalRow } from "../ledger/journal/journal-tables.ts";
 import type { OperationState } from "../ledger/journal/tables.ts";
 import type { StateChange } from "../operation/state.ts";
 import type { Effect, Evidence } from "../operation/kind.ts";
@@ -137,7 +137,6 @@ async function openOperation(deps: DecisionDependencies, id: string): Promise<Jo
       "nothing needs to be decided; `crm-sync explain` shows what happened",
     );
   }
-  if (row.misfit !== undefined) throw row.misfit;
   const { whenUnknown, countAsApplied } = kindOf(row.operation);
   if (whenUnknown === "lost") {
     const counted = countAsApplied(journalEntry(row), { kind: "not-found", detail: {} });
@@ -195,7 +194,7 @@ function refuseTooEarly(deps: DecisionDependencies, row: JournalRow, left: numbe
   );
 }
 
-function refusal(code: string, row: Pick<OpenRow, "id" | "operation">, why: string, cure: string): Problem {
+function refusal(code: string, row: Pick<JournalRow, "id" | "operation">, why: string, cure: string): Problem {
   return new Problem({
     code,
     message: `operation ${row.id} (${row.operation.endpoint} on ${row.operation.subject}): ${why}`,

@@ -33,7 +33,7 @@ export async function sharedNumbers(
       for (const shownUnder of await ledger.state.shownNumbers(customer)) {
         if (shownUnder !== channelOrderId && nOf(shownUnder) === undefined) continue;
         const shown = await ledger.state.shownOrder(customer, shownUnder);
-        unitStands ||= [...(shown?.products?.values() ?? [])].some((numbers) => numbers.includes(number));
+        unitStands ||= [...(shown?.products.values() ?? [])].some((numbers) => numbers.includes(number));
       }
     }
     shared.push({ number, unitStands });

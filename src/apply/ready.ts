@@ -43,12 +43,10 @@ export interface NotReady {
 
 /**
  * The hash of what is sent, which the audit record keeps for good: over the salts of the private values in it too, so
- * that nobody can guess them by it once those are erased. An intent of an earlier version has none in it.
+ * that nobody can guess them by it once those are erased.
  */
-function wireHashOf(sent: readonly Json[], salts: readonly string[], existing: Existing | undefined): string {
-  const unsalted = sha256(JSON.stringify(sent));
-  if (salts.length === 0 || existing?.wireHash === unsalted) return unsalted;
-  return sha256(JSON.stringify([...sent, salts]));
+function wireHashOf(sent: readonly Json[], salts: readonly string[]): string {
+  return sha256(JSON.stringify(salts.length === 0 ? sent : [...sent, salts]));
 }
 
 /** Binds the payload and checks it against the contract. */
@@ -93,7 +91,7 @@ export async function makeReady(
   }
   const { wire } = bound;
   const body = wireText(wire);
-  const wireHash = wireHashOf([operation.endpoint, target.wire, body], ledger.private.saltsOf(markers), existing);
+  const wireHash = wireHashOf([operation.endpoint, target.wire, body], ledger.private.saltsOf(markers));
   if (existing !== undefined && existing.wireHash !== wireHash) {
     const reason = "the payload made now differs from the one of the intent, so nothing was sent";
     return { kind: "blocked", code: "payload.differs", reason };

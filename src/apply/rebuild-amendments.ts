@@ -79,7 +79,7 @@ export function leftSteps(
   for (const { channelOrderId, shown } of under) {
     const items = itemsOf({ order, numbers }, shown);
     const products = items.reduce((sum, item) => sum + item.ids.length, 0);
-    const all = [...(shown.products?.values() ?? [])].reduce((sum, shownUnder) => sum + new Set(shownUnder).size, 0);
+    const all = [...shown.products.values()].reduce((sum, shownUnder) => sum + new Set(shownUnder).size, 0);
     if (products === 0 || products !== all) return undefined;
     changes.push({ ...of, ...purchaseOf(items, shown), channelOrderId, products });
   }
@@ -112,7 +112,7 @@ function itemsOf({ order, numbers }: Pick<Amended, "order" | "numbers">, { produ
   return numbers.filter(isOwn).flatMap(({ instanceId, unit, number }) => {
     const asset = order.tree.assets.find((item) => item.id === instanceId);
     if (asset === undefined) return [];
-    const isHere = ({ id }: { id: string }): boolean => shown?.get(id)?.includes(number) === true;
+    const isHere = ({ id }: { id: string }): boolean => shown.get(id)?.includes(number) === true;
     const products = asset.products.filter(isHere);
     const packages = asset.packages.filter((item) => productsUnder(item).some(isHere));
     const ids = [...products, ...packages.flatMap(productsUnder)].map(({ id }) => id);
@@ -129,7 +129,7 @@ function notBought(
   channelOrderId: string,
 ): RemovedItem[] {
   return ids.flatMap((product): RemovedItem[] => {
-    if (number !== null && own?.products?.get(product)?.includes(number) === true) return [];
+    if (number !== null && own?.products.get(product)?.includes(number) === true) return [];
     return [{ instanceId, unit, number, product, channelOrderId, licenseOrderId: null }];
   });
 }

@@ -171,7 +171,7 @@ async function leftOfOrder(
 /** The numbers under which the products of an asset are shown, those that the CRM gives first. */
 function shownUnder(asset: OrderWithTree["tree"]["assets"][number], { products: shown }: ShownOrder): string[] {
   const products = [...asset.products, ...asset.packages.flatMap(productsUnder)];
-  const numbers = new Set(products.flatMap(({ id }) => shown?.get(id) ?? []));
+  const numbers = new Set(products.flatMap(({ id }) => shown.get(id) ?? []));
   const first = asset.assetNumbers.filter((number) => numbers.has(number));
   return [...new Set([...first, ...[...numbers].sort()])];
 }

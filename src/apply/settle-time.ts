@@ -1,4 +1,3 @@
-import type { OperationHead } from "../ledger/journal/journal-row.ts";
 import type { JournalRow } from "../ledger/journal/journal-tables.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../operation/operation.ts";
@@ -25,17 +24,17 @@ function setEnd(deps: Dependencies, key: string, left: number): void {
 }
 
 /** How long an operation may still land after its call has ended, in milliseconds. */
-export function landsWithin(operation: Operation | OperationHead, settle: ApplyDependencies["settle"]): number {
+export function landsWithin(operation: Operation, settle: ApplyDependencies["settle"]): number {
   return isAsynchronous(operation) ? Math.max(settle.timeMs, settle.asyncDeadlineMs) : settle.timeMs;
 }
 
-/** Whether it may be answered before it is carried out. Of what this version cannot read that is not known. */
-export function isAsynchronous(operation: Operation | OperationHead): boolean {
-  return !("payload" in operation) || kindOf(operation).isAsynchronous(operation);
+/** Whether it may be answered before it is carried out. */
+export function isAsynchronous(operation: Operation): boolean {
+  return kindOf(operation).isAsynchronous(operation);
 }
 
 /** A call of this process ended now without a known outcome: its settle time begins. */
-export function settleTimeBegins(deps: Dependencies, id: string, operation: Operation | OperationHead): void {
+export function settleTimeBegins(deps: Dependencies, id: string, operation: Operation): void {
   for (const key of [id, operation.subject]) setEnd(deps, key, landsWithin(operation, deps.settle));
 }
 

@@ -6,7 +6,7 @@ import { messageOf } from "../base/errors.ts";
 import { refusedUnlessThere } from "../contract/refusals.ts";
 import type { Conclusion } from "../ledger/journal/journal.ts";
 import { journalEntry, refusedYetShown } from "../ledger/journal/journal-tables.ts";
-import type { JournalRow, OpenRow } from "../ledger/journal/journal-tables.ts";
+import type { JournalRow } from "../ledger/journal/journal-tables.ts";
 import type { StateChange } from "../operation/state.ts";
 import type { Evidence } from "../operation/kind.ts";
 import { takenLater } from "../operation/order-call.ts";
@@ -28,7 +28,7 @@ const evidenceSchema = z.object({
     z.object({
       at: z.string(),
       seen: z.boolean(),
-      attempts: z.int().optional(),
+      attempts: z.int(),
       /** It could still land then. */
       early: z.literal(true).optional(),
       detail: z.unknown(),
@@ -59,7 +59,7 @@ export function evidenceWith(
     readings: kept.map((item) => ({
       at: item.at,
       seen: item.seen,
-      ...(item.attempts === undefined ? {} : { attempts: item.attempts }),
+      attempts: item.attempts,
       ...(item.early === undefined ? {} : { early: item.early }),
       detail: toJson(item.detail),
     })),
@@ -145,10 +145,10 @@ export class Settling {
   }
 
   /**
-   * An operation found `sending` had its process killed, whatever its form. Its call may have been under way until a
+   * An operation found `sending` had its process killed. Its call may have been under way until a
    * moment before that, so its settle time begins now and not with the attempt.
    */
-  async foundSending({ id, operation, state, attempts }: OpenRow): Promise<void> {
+  async foundSending({ id, operation, state, attempts }: JournalRow): Promise<void> {
     const { ledger, settle } = this.#deps;
     settleTimeBegins(this.#deps, id, operation);
     await ledger.journal.conclude(id, {

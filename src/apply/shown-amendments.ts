@@ -67,13 +67,9 @@ export function shownTogether(shown: readonly ShownOrder[]): ShownOrder {
   const products = new Map<string, readonly string[]>();
   const forms = new Map<string, readonly ShownForm[]>();
   for (const item of shown) {
-    for (const [id, numbers] of item.products ?? [])
+    for (const [id, numbers] of item.products)
       products.set(id, [...new Set([...(products.get(id) ?? []), ...numbers])]);
-    for (const [id, own] of item.forms ?? []) forms.set(id, [...(forms.get(id) ?? []), ...own]);
+    for (const [id, own] of item.forms) forms.set(id, [...(forms.get(id) ?? []), ...own]);
   }
-  return {
-    licenceOrders: new Map(shown.flatMap((item) => [...item.licenceOrders])),
-    products: shown.some((item) => item.products === undefined) ? undefined : products,
-    forms: shown.some((item) => item.forms === undefined) ? undefined : forms,
-  };
+  return { licenceOrders: new Map(shown.flatMap((item) => [...item.licenceOrders])), products, forms };
 }

@@ -85,8 +85,7 @@ function resultLines({ requests, open }: RequestResult, { of, about, withdraw }:
     .filter((one) => !requests.some((request) => request.of === of && request.about === one))
     .map((one) => `${nameOf({ of, about: one })} was taken back by somebody before it was sent`);
   const waits = open.map(
-    ({ endpoint, subject, id, state, notUnderstood }) =>
-      notUnderstood ?? `waits for the outcome of ${endpoint} on ${subject} (${id}), which is ${state}`,
+    (row) => `waits for the outcome of ${row.endpoint} on ${row.subject} (${row.id}), which is ${row.state}`,
   );
   return [...lines, ...gone, ...waits].map(printable);
 }

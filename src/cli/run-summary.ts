@@ -46,9 +46,6 @@ const meanings: Record<number, string> = {
   [exitCodes.held]:
     "something waits for approval: `crm-sync status` lists it, `crm-sync approve ID --reason TEXT` releases it",
   [exitCodes.unknown]: "the outcome of some operations is not known yet: `crm-sync settle list`",
-  [exitCodes.ledgerRefused]:
-    "the ledger holds operations that this version of the program does not know, and nothing was sent for their " +
-    "customers: `crm-sync settle list` names them",
   [exitCodes.doesNotBalance]: "the run does not balance: report this with `crm-sync run show`",
   [exitCodes.sourceDown]:
     "a source or a service was down or incomplete; what depends on it waits, and nothing was taken away because of it",

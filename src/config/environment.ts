@@ -34,7 +34,10 @@ export function readEnvironment(environment: Environment, schema: () => JsonSche
       );
       continue;
     }
-    const parsed = acceptsText(schema(), path, text) ? ok<Json>(text) : parseText(text, place);
+    const read = parseText(text, place);
+    // Most values read as the same text. Only the others need the schema, which is slow to make.
+    const isSame = read.ok && read.value === text;
+    const parsed = isSame || !acceptsText(schema(), path, text) ? read : ok<Json>(text);
     if (!parsed.ok) {
       problems.push(parsed.error);
       continue;

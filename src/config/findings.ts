@@ -1,6 +1,5 @@
 import type { z } from "zod";
 import type { Problem } from "../base/errors.ts";
-import { assumptionKeysNotUsedYet } from "../contract/assumption-settings.ts";
 import { mistake } from "./document.ts";
 import { isMap, nearestMark, valueAt } from "./layer.ts";
 import type { Layer, Path } from "./layer.ts";
@@ -106,24 +105,10 @@ function mergedTypes(issues: readonly Issue[]): readonly Issue[] {
     : [{ code: "custom", path: [], message: `expected ${types.join(" or ")}`, input: first.input }];
 }
 
-/**
- * Keys for work that this version does not do yet, and that work. A file that has one expects what would not happen.
- */
-const notUsedYet: Readonly<Record<string, string>> = { locale: "pages for people", ...assumptionKeysNotUsedYet };
-
 function unknownKey(key: string, path: Path, layer: Layer, schema: JsonSchema): Problem {
   const known = keysAt(schema, path, layer.value);
   const near = nearest(key, known);
   const full = [...path, key];
-  const later = notUsedYet[full.join(".")];
-  if (later !== undefined) {
-    return mistake(
-      "config.not-used-yet",
-      nearestMark(layer, full)?.place ?? "configuration",
-      `\`${full.join(".")}\` is not used yet: ${later} is work that this version does not do.`,
-      "Remove it.",
-    );
-  }
   const around = path.length === 0 ? "the top level" : `\`${path.join(".")}\``;
   const cure =
     near === undefined

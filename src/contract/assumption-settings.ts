@@ -8,13 +8,6 @@ import { rows } from "./assumptions/registry.ts";
 export const assumptionSettingsSchema = z.strictObject(rows.shape);
 export type AssumptionSettings = z.infer<typeof assumptionSettingsSchema>;
 
-/** Keys of the configuration that do nothing yet, with dots, and the work that will need them. */
-export const assumptionKeysNotUsedYet: Readonly<Record<string, string>> = Object.fromEntries(
-  rows.list.flatMap((row) =>
-    Object.entries(row.notUsedYet ?? {}).map(([key, work]) => [`assumptions.${key}`, work] as const),
-  ),
-);
-
 /** The channel codes under which E3 looks for a customer, the own one first (A9). */
 export function channelCodesOf(settings: Pick<AssumptionSettings, "channelCode" | "otherChannelCodes">): string[] {
   const own = settings.channelCode === undefined ? [] : [settings.channelCode];

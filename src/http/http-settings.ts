@@ -50,9 +50,6 @@ const oauth2Schema = z
       .optional()
       .meta({ description: "Password of the account: env:NAME or file:/path", examples: ["env:ACCOUNT_PASSWORD"] }),
     scope: text.optional().meta({ description: "Scope to ask for", examples: ["auth_order"] }),
-    refreshAheadMs: milliseconds(60_000).describe(
-      "How long before its expiry a token is renewed; at most a tenth of its life",
-    ),
     timeoutMs: milliseconds(15_000).describe("Longest time for one token request"),
   })
   .refine((oauth) => oauth.grant !== "password" || (oauth.username !== undefined && oauth.password !== undefined), {

@@ -23,7 +23,6 @@ export function readTokenSource(source: TokenSource, dependencies: TokenSourceDe
   if ("fixed" in source)
     return {
       place: "the configured token",
-      refreshAheadMs: 0,
       renewable: false,
       read: async () => ({ token: source.fixed }),
     };
@@ -32,7 +31,6 @@ export function readTokenSource(source: TokenSource, dependencies: TokenSourceDe
   if ("env" in source) {
     return {
       place: `the environment variable ${source.env}`,
-      refreshAheadMs: 0,
       renewable: false,
       read: async () => ({ token: credential(`env:${source.env}`) }),
     };
@@ -40,20 +38,18 @@ export function readTokenSource(source: TokenSource, dependencies: TokenSourceDe
   if ("file" in source) {
     return {
       place: `the file ${source.file}`,
-      refreshAheadMs: 0,
       renewable: true,
       read: async () => ({ token: credential(`file:${source.file}`), lifeMs: rereadMs }),
     };
   }
   if ("command" in source) return commandReader(source.command, source.timeoutMs);
-  return oauth2Reader(source.oauth2, secret, source.oauth2.refreshAheadMs);
+  return oauth2Reader(source.oauth2, secret);
 }
 
 /** Reads tokens from an OAuth2 token endpoint. */
-export function oauth2Reader(request: OAuth2Request, secret: SecretResolver, refreshAheadMs: number): TokenReader {
+export function oauth2Reader(request: OAuth2Request, secret: SecretResolver): TokenReader {
   return {
     place: `the token endpoint ${new URL(request.tokenUrl).host}`,
-    refreshAheadMs,
     renewable: true,
     read: async () => {
       // Loaded when it is used: most installations hold their tokens elsewhere.
@@ -66,7 +62,6 @@ export function oauth2Reader(request: OAuth2Request, secret: SecretResolver, ref
 function commandReader(command: readonly string[], timeoutMs: number): TokenReader {
   return {
     place: `the command ${command[0] ?? ""}`,
-    refreshAheadMs: 0,
     renewable: true,
     read: async () => parseCommandOutput(await outputOf(command, timeoutMs)),
   };

@@ -11,8 +11,6 @@ export interface TokenReading {
 export interface TokenReader {
   /** In words, without a secret. */
   place: string;
-  /** How long before its end a token is renewed; at most a tenth of its life. */
-  refreshAheadMs: number;
   /** True where reading again can give another token: not for the environment, which was read at the start. */
   renewable: boolean;
   read(): Promise<TokenReading>;

@@ -26,6 +26,9 @@ const restAfterFailureMs = 5_000;
 /** A renewal that gives the refused token again, or another one that is refused, is believed only after this long. */
 const restAfterRefusalMs = 30_000;
 
+/** How long before its end a token is renewed; at most a tenth of its life. */
+const renewedAheadMs = 60_000;
+
 /**
  * Keeps the token of one reader, for services and sources alike. `scope` is the one that the application needs for the
  * service (auth_order, auth_me): a token that is said to lack it is not used. In one piece: one state of
@@ -54,7 +57,7 @@ export function createTokenProvider(reader: TokenReader, clock: Clock, scope?: s
     }
     const life = reading.lifeMs ?? Number.POSITIVE_INFINITY;
     // A token whose life nobody told is kept until it is refused.
-    const ahead = Number.isFinite(life) ? Math.min(reader.refreshAheadMs, life / 10) : 0;
+    const ahead = Number.isFinite(life) ? Math.min(renewedAheadMs, life / 10) : 0;
     held = { token: reading.token, renewAt: askedAt + life - ahead, expiresAt: askedAt + life };
     refused = undefined;
     failure = undefined;

@@ -5,7 +5,6 @@ import type { QuarantineTable } from "../ledger/records/tables.ts";
 import { kindsWhere } from "../operation/registry.ts";
 import { countedStored } from "../operation/stored-operation.ts";
 import type { FoundException } from "../report/statement/exception-row.ts";
-import { stoodSince } from "./as-of/as-of.ts";
 import { byHand } from "./by-hand.ts";
 import { holdFacts, waits } from "./holds.ts";
 import { openStates, operationFacts } from "./operations.ts";
@@ -22,7 +21,6 @@ type Time = Readonly<Record<"from" | "to", string>>;
  * it, as it stood at the end of it, and what ended badly in it. Kind by kind, each in the order of time.
  */
 export async function* exceptions(ledger: ReadOnlyLedger, time: Time): AsyncGenerator<FoundException, void, void> {
-  yield* notKnown(ledger, time);
   yield* quarantined(ledger, time);
   yield* deferred(ledger, time);
   for (const { ended_at: at, how, ...found } of ledger.rows(refusedOperations(ledger, time))) {
@@ -47,13 +45,6 @@ export async function* exceptions(ledger: ReadOnlyLedger, time: Time): AsyncGene
   yield* held(ledger, time);
   yield* sources(ledger, time);
   yield* runs(ledger, time);
-}
-
-/** What an older program kept of a time is not all of what was so in it. */
-function* notKnown(ledger: ReadOnlyLedger, { from }: Time): Generator<FoundException, void, void> {
-  const since = stoodSince(ledger);
-  if (since === undefined || since <= from) return;
-  yield { facts: { kind: "not-known", from, since }, ended: { at: from, how: null } };
 }
 
 /** Bad rows as they were told at the end of the time, or last in it. */

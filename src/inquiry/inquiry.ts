@@ -11,7 +11,7 @@ import {
   headPlaces,
   ledgerName,
 } from "./audit.ts";
-import { standAsOf, stoodSince } from "./as-of/as-of.ts";
+import { standAsOf } from "./as-of/as-of.ts";
 import { blockers, closedFiles, closingEntry, closings, enteredLate, frozenDigests, joinedPeriod } from "./books.ts";
 import { explain } from "./explain.ts";
 import { heldByRuns, heldMark, heldOperations, heldSums, standingHolds, waitingOperations } from "./held.ts";
@@ -118,7 +118,6 @@ function questionsTo(ledger: ReadOnlyLedger) {
     enteredLate: answered(() => enteredLate),
     frozenDigests: answered(() => frozenDigests),
     joinedPeriod: answered(() => joinedPeriod),
-    stoodSince: rows(() => stoodSince),
     blockers: answeredFromAll(() => blockers),
     acceptable: answeredFromAll(() => acceptable),
     close: () => ledger.close(),

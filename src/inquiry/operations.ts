@@ -5,7 +5,8 @@ import type { RecordKey, Stream } from "../crm/model.ts";
 import { stored, storedOrNull } from "../ledger/database/stored.ts";
 import { attempt } from "../ledger/journal/journal-row.ts";
 import type { OperationState, OperationTable } from "../ledger/journal/tables.ts";
-import { lookForStored, whenUnknownStored } from "../operation/stored-operation.ts";
+import { kindOf } from "../operation/registry.ts";
+import { lookForStored } from "../operation/stored-operation.ts";
 import type { EvidenceFacts, OperationFacts } from "../report/facts.ts";
 import { privateBody, spelled } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
@@ -104,7 +105,6 @@ export async function operationFacts(ledger: ReadOnlyLedger, row: OperationTable
     .execute();
   const records = stored<{ stream: Stream; namespace: string; id: string }[]>(row.records);
   const unbound = { target: stored<JsonObject>(row.target), payload: stored<JsonObject>(row.payload) };
-  const around = { before: storedOrNull(row.before), after: storedOrNull(row.after) };
   const context = stored<JsonObject>(row.context);
   return {
     id: row.id,
@@ -121,8 +121,9 @@ export async function operationFacts(ledger: ReadOnlyLedger, row: OperationTable
     ...unbound,
     context,
     lookFor: lookForStored(row.kind, { ...unbound, context, records }) ?? null,
-    whenUnknown: whenUnknownStored(row.kind, { ...unbound, ...around, context }) ?? null,
-    ...around,
+    whenUnknown: kindOf(row).whenUnknown,
+    before: storedOrNull(row.before),
+    after: storedOrNull(row.after),
     takesAway: row.takes_away,
     hash: row.hash,
     wireHash: row.wire_hash,

@@ -6,7 +6,7 @@ import { formatKey, subjectOf } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { stored } from "../ledger/database/stored.ts";
 import { isPrivateMarker } from "../operation/references.ts";
-import { initialPasswordsOf, newPasswordsOf } from "../operation/sealed-passwords.ts";
+import { passwordRefsBegin } from "../operation/sealed-passwords.ts";
 import { subjectOf as rowSubject } from "../report/reconciliation/rows.ts";
 import type { SubjectFacts } from "../report/subject.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
@@ -266,16 +266,12 @@ async function assignmentsOf({ db }: ReadOnlyLedger, key: RecordKey): Promise<Su
 
 async function passwordsOf({ db }: ReadOnlyLedger, key: RecordKey): Promise<SubjectFacts["passwords"]> {
   const found: SubjectFacts["passwords"] = [];
-  for (const { ref, beginning } of [initialPasswordsOf(key), newPasswordsOf(key)]) {
+  for (const beginning of passwordRefsBegin(key)) {
     const rows = await db
       .selectFrom("private_value")
       .select(["ref as name", "created_at as at", "wiped_at as wipedAt"])
-      .where((either) =>
-        either.or([
-          either("ref", "=", ref),
-          either.and([either("ref", ">=", beginning), either("ref", "<", `${beginning}\u{10ffff}`)]),
-        ]),
-      )
+      .where("ref", ">=", beginning)
+      .where("ref", "<", `${beginning}\u{10ffff}`)
       .orderBy("ref")
       .orderBy("version")
       .execute();

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { toInstant } from "../base/clock.ts";
-import { namedKind } from "../operation/registry.ts";
+import { kindOf } from "../operation/registry.ts";
 import { takenThings } from "../operation/taking.ts";
 import type { TakenThing } from "../operation/taking.ts";
 import { allowedBy } from "../plan/limits.ts";
@@ -57,7 +57,7 @@ async function sumsSince({ db }: ReadOnlyLedger, since: string): Promise<Readonl
   const sums = new Map<TakenThing, number>();
   const add = (thing: TakenThing, count: number): void => void sums.set(thing, (sums.get(thing) ?? 0) + count);
   for (const { kind, count, seats } of rows) {
-    const thing = namedKind(kind)?.takes;
+    const thing = kindOf({ kind }).takes;
     if (thing !== undefined) add(thing, count);
     if (thing !== "seats") add("seats", seats);
   }

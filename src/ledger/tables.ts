@@ -21,7 +21,7 @@ const tables = {
   ...scheduleTables,
   ...auditTables,
   ...bookTables,
-  /** Live rows of a table by its name: see the migration that made it. */
+  /** Live rows of a table by its name. */
   tally: table<{ name: string; count: number }>(),
 };
 

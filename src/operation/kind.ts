@@ -155,7 +155,7 @@ export interface LookFor {
   whom: string;
 }
 
-/** An operation of a kind whose journal row may be from before its intent. */
+/** An operation of a kind; it has no context before its intent. */
 export type Looked<S extends Shapes> = Pick<Meant<S>, "target" | "payload" | "records"> & {
   context: S["context"] | undefined;
 };

@@ -21,8 +21,8 @@ export const orderContext = z.object({
       customerId: z.string(),
       numbers: z.array(z.string()),
       products: z.array(z.string()),
-      /** Its products, each once for every number of its asset; operations of earlier versions do not say it. */
-      standing: z.int().optional(),
+      /** Its products, each once for every number of its asset. */
+      standing: z.int(),
     }),
   ),
 });
@@ -43,7 +43,7 @@ function productsOf(asset: NewBuyOrder["assets"][number]): string[] {
 
 /** The products that are on the platform once all that was promised is, each once for every number of its asset. */
 export function standingProducts({ records }: OrderContext): number {
-  return records.reduce((sum, { standing, products }) => sum + (standing ?? products.length), 0);
+  return records.reduce((sum, { standing }) => sum + standing, 0);
 }
 
 /** What an order's wire body promises to show: for each order record its asset numbers and CRM product ids. */

@@ -55,11 +55,6 @@ export function kindOf<K extends OperationKind>({ kind }: { kind: K }): Kind<Sha
   return registered[kind];
 }
 
-/** A kind by the name in a journal that another version may have written. */
-export function namedKind(name: string): KindFacts | undefined {
-  return isKind(name) ? kinds[name] : undefined;
-}
-
 export function isKind(name: string): name is OperationKind {
   return Object.hasOwn(kinds, name);
 }

@@ -103,8 +103,8 @@ export function nameOf({ of, about }: Pick<ManualRequest, "of" | "about">): stri
 }
 
 /**
- * A request from what was stored of it: checked by the schemas of its kind and not changed. Names the column whose form
- * this version of the program does not know.
+ * A request from what was stored of it: checked by the schemas of its kind and not changed. Names the column that does
+ * not fit them.
  */
 export function readRequest<Of extends RequestOf>(
   of: Of,

@@ -7,7 +7,7 @@ import { notSendable, plainKind, readBackByNothing } from "./kind.ts";
 import type { Effect, Kind } from "./kind.ts";
 import { memberDesk, withinEnterprise } from "./look-for.ts";
 import { isPrivateMarker, newPassword, privateMarker, references } from "./references.ts";
-import { earlierInitialPasswordRef, initialPasswordRef } from "./sealed-passwords.ts";
+import { initialPasswordRef } from "./sealed-passwords.ts";
 import type { ShapesOf } from "./shape.ts";
 import { everyVersion } from "./state/secrets.ts";
 
@@ -41,7 +41,6 @@ function passwordSet(operationId: string, customer: RecordKey, context: ResetPas
     changes: [
       { type: "request-answered", of: "password", about, wanted: "reset", answer: { generated }, operationId },
       { type: "secrets-wiped", ref: initialPasswordRef({ staff, customer }), version: everyVersion },
-      { type: "secrets-wiped", ref: earlierInitialPasswordRef(staff), version: everyVersion },
       { type: "secrets-wiped", ref: password.ref, version: generated ? password.version - 1 : password.version },
     ],
     audit: { staff: about, memberGlobalId, generated },

@@ -17,19 +17,8 @@ export function newPasswordRef({ staff, customer }: Account): string {
   return `reset-password/${formatKey(staff)} at ${formatKey(customer)}`;
 }
 
-/** The name that initial passwords were sealed under before they named the customer. */
-export function earlierInitialPasswordRef(staff: RecordKey): string {
-  return `initial-password/${formatKey(staff)}`;
-}
-
-/** Under which name, and names with which beginning, the passwords are sealed that accounts of a person began with. */
-export function initialPasswordsOf(staff: RecordKey): { ref: string; beginning: string } {
-  const ref = earlierInitialPasswordRef(staff);
-  return { ref, beginning: `${ref} at ` };
-}
-
-/** The same of the passwords that were set afterwards. */
-export function newPasswordsOf(staff: RecordKey): { ref: string; beginning: string } {
-  const ref = `reset-password/${formatKey(staff)}`;
-  return { ref, beginning: `${ref} at ` };
+/** How the names begin under which the passwords of a person's accounts are sealed: initial ones, then new ones. */
+export function passwordRefsBegin(staff: RecordKey): string[] {
+  const person = `${formatKey(staff)} at `;
+  return [`initial-password/${person}`, `reset-password/${person}`];
 }

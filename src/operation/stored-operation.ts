@@ -1,8 +1,8 @@
 import type { Json } from "../base/canonical-json.ts";
 import { isJsonObject } from "../base/canonical-json.ts";
-import type { JournalEntry, KindFacts, LookFor } from "./kind.ts";
+import type { JournalEntry, LookFor } from "./kind.ts";
 import type { Operation } from "./operation.ts";
-import { isKind, kindOf } from "./registry.ts";
+import { kindOf } from "./registry.ts";
 import type { OperationKind, ShapeMap } from "./registry.ts";
 import { fits } from "./shape.ts";
 import type { Change, RecordReference, Shapes } from "./shape.ts";
@@ -19,7 +19,7 @@ type Columns = Readonly<Record<keyof Shapes, Json>>;
 
 /**
  * An operation of a kind from what was stored of it: checked by the schemas of its kind and not changed. Names the
- * column whose form this version of the program does not know.
+ * column that does not fit them.
  */
 export function readOperation<K extends OperationKind>(
   kind: K,
@@ -45,32 +45,20 @@ interface Kept {
   records: RecordReference[];
 }
 
-/** What a run does about a stored operation of unknown outcome; undefined for one that is not understood. */
-export function whenUnknownStored(kind: string, columns: Columns): KindFacts["whenUnknown"] | undefined {
-  if (!isKind(kind)) return undefined;
-  const { schemas, whenUnknown } = kindOf({ kind });
-  const { target, payload, before, after, context } = columns;
-  const own = fits(schemas.target, target) && fits(schemas.payload, payload);
-  if (!own || !fits(schemas.before, before) || !fits(schemas.after, after)) return undefined;
-  return isNone(context) || fits(schemas.context, context) ? whenUnknown : undefined;
-}
-
 /** There is no context before the intent was recorded. */
 function isNone(context: Json): boolean {
   return isJsonObject(context) && Object.keys(context).length === 0;
 }
 
-/** What a person needs to find out whether an operation was carried out; undefined for one that is not understood. */
-export function lookForStored(kind: string, { target, payload, context, records }: Kept): LookFor | undefined {
-  if (!isKind(kind)) return undefined;
+/** What a person needs to find out whether an operation was carried out; undefined if it cannot be read. */
+export function lookForStored(kind: OperationKind, { target, payload, context, records }: Kept): LookFor | undefined {
   const { schemas, lookFor } = kindOf({ kind });
   if (!fits(schemas.target, target) || !fits(schemas.payload, payload)) return undefined;
   return lookFor({ target, payload, records, context: fits(schemas.context, context) ? context : undefined });
 }
 
 /** The number that a report gives beside an operation, by its kind. */
-export function countedStored(kind: string, payload: Json): number | undefined {
-  if (!isKind(kind)) return undefined;
+export function countedStored(kind: OperationKind, payload: Json): number | undefined {
   const { schemas, counted } = kindOf({ kind });
   return fits(schemas.payload, payload) ? counted(payload) : undefined;
 }

@@ -23,10 +23,10 @@ export type ShownForm = {
 export interface ShownOrder {
   /** Licence types by licence order number. */
   licenceOrders: ReadonlyMap<string, string>;
-  /** The asset numbers under which each CRM product is shown; undefined where an earlier version has not kept them. */
-  products: ReadonlyMap<string, readonly string[]> | undefined;
-  /** The different forms in which each CRM product is shown; undefined where an earlier version has not kept them. */
-  forms: ReadonlyMap<string, readonly ShownForm[]> | undefined;
+  /** The asset numbers under which each CRM product is shown. */
+  products: ReadonlyMap<string, readonly string[]>;
+  /** The different forms in which each CRM product is shown. */
+  forms: ReadonlyMap<string, readonly ShownForm[]>;
 }
 
 /** Products that a message names. */
@@ -38,13 +38,12 @@ const mostNamed = 5;
  */
 export function notShown(order: OrderWithTree, shown: ShownOrder): string[] {
   const { assets, faults } = order.tree;
-  if (shown.products !== undefined && shown.forms === undefined) return ["the form of what was shown"];
   const [fault] = faults;
   if (fault !== undefined) return [`its lines cannot be compared: ${fault.message}`];
   const missing = assets.flatMap((asset) => {
     const products = [...asset.products, ...asset.packages.flatMap(productsIn)];
     return products.flatMap(({ id }) => {
-      const times = new Set(shown.products?.get(id)).size;
+      const times = new Set(shown.products.get(id)).size;
       if (times >= asset.quantity) return [];
       return [asset.quantity === 1 ? id : `${id} (under ${times} of ${asset.quantity} asset numbers)`];
     });

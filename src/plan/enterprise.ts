@@ -14,7 +14,7 @@ import type { Prepared } from "./prepared.ts";
 
 /** What the enterprise stage looks at. */
 type Given = Pick<Prepared, "customer" | "desiredCustomer" | "customerInQuarantine" | "numbers" | "renumbered"> & {
-  known: Pick<Known, "link" | "linkUnusable" | "unlinked" | "acknowledged">;
+  known: Pick<Known, "link" | "unlinked" | "acknowledged">;
   observed: Pick<Observed, "enterprises" | "ambiguous">;
 };
 
@@ -116,15 +116,6 @@ function planUnlinked(
   }
   const [only] = found;
   if (only !== undefined) return adoption(given, body, only, settings, policies);
-  if (given.known.linkUnusable === true) {
-    return blocked(
-      "enterprise.not-shown",
-      "the platform has answered for this customer's enterprise with no usable id, and E3 does not " +
-        `show it under the channel customer number ${channelCustomerId}; it is not made a ` +
-        "second time: ask the operator of the order service for it",
-      true,
-    );
-  }
   if (isToBeBound(body, settings) && body.purchaserMobile === undefined)
     return blocked("customer.incomplete", "E1 needs the purchaser's mobile number, and the CRM gives none", true);
   return { meant: [creation(given, body, settings)], changes: [] };

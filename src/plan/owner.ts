@@ -36,7 +36,6 @@ const owners: Record<string, Owner> = {
   "enterprise.unlinked": "configuration",
   "no-sealing-key": "configuration",
   "operation.open": "platform",
-  "operation.unknown-form": "program",
   "operation.waits": "program",
   "order.": "crm",
   "order.absence-unsure": "program",

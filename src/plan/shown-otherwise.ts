@@ -21,15 +21,15 @@ export function otherThanWanted(
   for (const asset of tree.assets)
     for (const product of [...asset.products, ...asset.packages.flatMap(productsUnder)]) {
       wanted.add(product.id);
-      const times = new Set(shown.products?.get(product.id)).size;
+      const times = new Set(shown.products.get(product.id)).size;
       if (times > asset.quantity)
         otherwise.push(`the product ${product.id} is shown under ${times} asset numbers and not ${asset.quantity}`);
-      for (const form of shown.forms?.get(product.id) ?? []) {
+      for (const form of shown.forms.get(product.id) ?? []) {
         const fields = otherFields(form, product, limits);
         if (fields.length > 0) otherwise.push(`the product ${product.id} is shown with another ${fields.join(", ")}`);
       }
     }
-  for (const id of shown.products?.keys() ?? [])
+  for (const id of shown.products.keys())
     if (!wanted.has(id)) otherwise.push(`the product ${id} is shown, and the order does not have it`);
   return otherwise;
 }
@@ -42,7 +42,7 @@ export function shownTwice(purchases: readonly ShownOrder[]): string[] {
   const seen = new Set<string>();
   const twice = new Set<string>();
   for (const { products } of purchases)
-    for (const [id, numbers] of products ?? [])
+    for (const [id, numbers] of products)
       for (const number of new Set(numbers)) {
         const named = `the product ${id} is shown more than once under the asset number ${number}`;
         if (seen.has(named)) twice.add(named);

@@ -1,3 +1,4 @@
+import type { OperationKind } from "../operation/registry.ts";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 
@@ -98,7 +99,7 @@ export interface EvidenceFacts {
  */
 export interface OperationFacts {
   id: string;
-  kind: string;
+  kind: OperationKind;
   endpoint: string;
   stage: string;
   customer: RecordKey;
@@ -114,8 +115,8 @@ export interface OperationFacts {
   context: JsonObject;
   /** What a person has to look for on the platform, where, and whom to ask; null where nothing can be found out. */
   lookFor: { what: string; where: string; whom: string } | null;
-  /** How an unknown outcome ends by itself; null for a kind of operation that this version does not know. */
-  whenUnknown: "read" | "send-again" | "lost" | "ask" | null;
+  /** How an unknown outcome ends by itself. */
+  whenUnknown: "read" | "send-again" | "lost" | "ask";
   before: Json;
   after: Json;
   takesAway: number;

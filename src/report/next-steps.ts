@@ -46,8 +46,6 @@ const byCode: Record<string, string> = {
   "enterprise.unlinked":
     "crm-sync link CUSTOMER ENTERPRISE --reason TEXT, once it is known which enterprise the customer is",
   "operation.open": "crm-sync settle list shows the operation that has to be settled first",
-  "operation.unknown-form":
-    "start the version of this program that wrote the operation, or restore the ledger from a backup; then run again",
   "operation.waits":
     "see to the order that it names: `crm-sync explain order ORDER` says what keeps its purchase; what it takes the " +
     "place of goes after that",
@@ -183,25 +181,21 @@ export function nextForQuarantine(row?: Pick<QuarantineFacts, "id" | "state" | "
 }
 
 /** What a run does about an operation whose outcome is unknown. */
-const whenUnknown: Record<NonNullable<OperationFacts["whenUnknown"]>, string> = {
+const whenUnknown: Record<OperationFacts["whenUnknown"], string> = {
   read: "settles it by reading the platform",
   "send-again": "sends it again with the same values",
   lost: "records that what it brought is lost",
   ask: "asks a person, since nothing reads it and it is not sent twice",
 };
 
-const notKnown = "start the version of this program that made it: this one does not know it";
-
 export function nextForOperation(
   row: Pick<OperationFacts, "id" | "state" | "settleAfter" | "holdId" | "whenUnknown">,
 ): string {
   switch (row.state) {
     case "parked":
-      if (row.whenUnknown === null) return notKnown;
       return `look on the platform, then crm-sync settle ${row.id} --applied|--not-applied --reason TEXT`;
     case "sending":
     case "unknown":
-      if (row.whenUnknown === null) return notKnown;
       return row.settleAfter === null
         ? `nothing: the next run ${whenUnknown[row.whenUnknown]}`
         : `nothing: a run ${whenUnknown[row.whenUnknown]}, not before ${row.settleAfter}`;

@@ -1,5 +1,4 @@
 import type { DriftClass } from "./reconciliation/case.ts";
-import { formatKey } from "../crm/keys.ts";
 import type { Stream } from "../crm/model.ts";
 import type { AbsenceFacts } from "./absence.ts";
 import { absenceTable } from "./absence.ts";
@@ -128,14 +127,6 @@ export function attentionOf(facts: StatusFacts, now: string, view: View = plainV
     for (const trouble of troubleOf(run))
       if (trouble.kind !== "service-down" || run.kind === "verify")
         items.push({ what: trouble.what, next: trouble.next });
-  }
-  for (const row of facts.openOperations.filter((item) => item.whenUnknown === null)) {
-    items.push({
-      what:
-        `operation ${row.id} is an open operation that this version does not know: nothing is sent for ` +
-        formatKey(row.customer),
-      next: nextForOperation(row),
-    });
   }
   const parked = facts.operations.find((item) => item.state === "parked")?.count ?? 0;
   if (parked > 0) {

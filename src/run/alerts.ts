@@ -37,13 +37,11 @@ export async function alertsOf(ledger: Ledger, summary: RunSummary | undefined):
     alerts.push({
       key: `unknown:${row.id}`,
       kind: "unknown",
-      summary: row.misfit?.message ?? `${row.operation.endpoint} on ${row.operation.subject} is ${row.state}`,
+      summary: `${row.operation.endpoint} on ${row.operation.subject} is ${row.state}`,
       cure:
-        row.misfit !== undefined
-          ? row.misfit.cure
-          : row.state === "parked"
-            ? `crm-sync settle ${row.id} --applied|--not-applied --reason TEXT`
-            : "the next run settles it; `crm-sync settle list` shows what is known",
+        row.state === "parked"
+          ? `crm-sync settle ${row.id} --applied|--not-applied --reason TEXT`
+          : "the next run settles it; `crm-sync settle list` shows what is known",
       page: pagePath.settle(row.id),
     });
   }
@@ -119,7 +117,7 @@ function asTold(records: readonly Alert[], told: ReadonlyMap<string, Alert>): Al
 }
 
 /** Why records wait for an operation whose outcome is open, and for a service that is not reached. */
-const inDoubt: readonly string[] = ["operation.open", "operation.unknown-form"];
+const inDoubt: readonly string[] = ["operation.open"];
 const unreached: readonly string[] = ["service.not-sent", "service.unreadable"];
 
 /**

@@ -61,7 +61,6 @@ class Overs {
     if (this.#meant.has(hash)) return false;
     if (this.#of.delivered.has(hash)) return true;
     const wasRead = isKnownUnread(kind) || this.#of.observed.assets !== undefined;
-    if (records === undefined) return wasRead && [...this.#done.values()].every((done) => done);
     const done = records.map((record) => this.#done.get(nameOf(record.stream, record)));
     const waits = done.includes(false);
     const isUndecided = records.some((record) => this.#undecided.has(nameOf(record.stream, record)));

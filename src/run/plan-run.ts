@@ -96,8 +96,7 @@ export async function planRun(
     summary.open = await ledger.records.open(scopeOf(deps, request));
     const open = await ledger.journal.open();
     const inDoubt = open.length > 0;
-    const notUnderstood = open.some((row) => row.misfit !== undefined);
-    summary.exitCode = exitCodeOf(summary, { stopped: request.signal?.aborted === true, inDoubt, notUnderstood });
+    summary.exitCode = exitCodeOf(summary, { stopped: request.signal?.aborted === true, inDoubt });
   } catch (error) {
     if (ledger.broken !== undefined) throw ledger.broken;
     failure = { error };
@@ -114,15 +113,11 @@ export async function planRun(
 }
 
 /** The worst thing that is true when the plan ends; what it would change comes last. */
-function exitCodeOf(
-  summary: PlanSummary,
-  { stopped, inDoubt, notUnderstood }: { stopped: boolean; inDoubt: boolean; notUnderstood: boolean },
-): ExitCode {
+function exitCodeOf(summary: PlanSummary, { stopped, inDoubt }: { stopped: boolean; inDoubt: boolean }): ExitCode {
   const down = summary.sources.some(
     (tally) => tally.problem !== undefined || tally.shrunk !== undefined || !tally.complete,
   );
   if (stopped) return exitCodes.other;
-  if (notUnderstood) return exitCodes.ledgerRefused;
   if (inDoubt) return exitCodes.unknown;
   if (summary.held.length > 0) return exitCodes.held;
   if (down || summary.unreadable > 0) return exitCodes.sourceDown;
@@ -140,7 +135,6 @@ async function planOne(
 ): Promise<Planned> {
   try {
     const [first] = await deps.ledger.journal.openOf(customer);
-    if (first?.misfit !== undefined) return { customer, reason: first.misfit.message };
     if (first !== undefined) {
       const { endpoint, subject } = first.operation;
       return { customer, reason: `waits for the outcome of ${endpoint} on ${subject} (${first.id})` };

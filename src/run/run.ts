@@ -124,8 +124,7 @@ async function finish(deps: RunDependencies, request: RunRequest, ended: Ended):
     unknownRecord,
     cutOff: ended.interrupted,
   };
-  const misfit = open.find((row) => row.misfit !== undefined)?.misfit;
-  summary.exitCode = exitCodeOf(summary, misfit ?? ended.failure ?? unknownRecord);
+  summary.exitCode = exitCodeOf(summary, ended.failure ?? unknownRecord);
   await ledger.runs.finish(run, {
     state,
     exitCode: summary.exitCode,

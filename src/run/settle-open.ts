@@ -1,4 +1,3 @@
-import type { JournalRow } from "../ledger/journal/journal-tables.ts";
 import type { CustomerState } from "../apply/customer-state.ts";
 import type { CustomerAttempt, CustomerAttemptResult, ReconcileDependencies } from "./customer-attempt.ts";
 
@@ -10,20 +9,14 @@ export interface LeftOpen {
 }
 
 /**
- * Settles what is open of a customer. While something stays open, nothing else of the customer is done. Where one of a
- * form that this version does not know is among it, nothing at all.
+ * Settles what is open of a customer. While something stays open, nothing else of the customer is done.
  */
 export async function settleOpen(
   { ledger, settling }: Pick<ReconcileDependencies, "ledger" | "settling">,
   knows: CustomerState,
   { runId, signal }: Pick<CustomerAttempt, "runId" | "signal">,
 ): Promise<LeftOpen | undefined> {
-  const understood: JournalRow[] = [];
   for (const row of await ledger.journal.openOf(knows.customer)) {
-    if (row.misfit === undefined) understood.push(row);
-    else return { code: row.misfit.code, reason: row.misfit.message, end: { kind: "stopped", reason: "parked" } };
-  }
-  for (const row of understood) {
     const settled = await settling.settle(row, { runId, signal, knows });
     if (["done", "dropped", "rejected"].includes(settled.kind)) continue;
     const { endpoint, subject } = row.operation;

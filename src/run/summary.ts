@@ -45,7 +45,6 @@ export interface RunSummary {
 /** The worst thing that is true of a run decides its exit code. */
 export function exitCodeOf(summary: RunSummary, failure: unknown): ExitCode {
   if (!summary.balance.adds) return exitCodes.doesNotBalance;
-  // Of an operation that this version does not understand no later run of it finds out what became of it.
   if (failure instanceof Problem && failure.exitCode === exitCodes.ledgerRefused) return failure.exitCode;
   if (summary.openOperations > 0) return exitCodes.unknown;
   if (summary.held.length > 0) return exitCodes.held;

@@ -116,9 +116,7 @@ export class SyncRun {
    */
   async markInterrupted(): Promise<void> {
     for (const row of await this.#deps.ledger.journal.open()) {
-      if (row.misfit !== undefined)
-        this.#deps.logger.error({ operation: row.id, reason: row.misfit.message }, "operation not understood");
-      else if (row.operation.customer.id === "") {
+      if (row.operation.customer.id === "") {
         await this.#settling.settle(row, { runId: null, signal: this.#request.signal });
         continue;
       }

@@ -128,7 +128,7 @@ async function planOne(
     const [open] = await deps.ledger.journal.openOf(customer);
     if (open !== undefined) {
       const { endpoint, subject } = open.operation;
-      return { reason: open.misfit?.message ?? `waits for the outcome of ${endpoint} on ${subject} (${open.id})` };
+      return { reason: `waits for the outcome of ${endpoint} on ${subject} (${open.id})` };
     }
     const knows = new CustomerState(deps, customer, { keeps: false });
     const planning = new UndoPlanning(deps, knows, { run, signal, takingBlocked: undefined });

@@ -4,7 +4,7 @@ import type { Stream } from "../crm/model.ts";
 import type { SourceSettings } from "./source-settings.ts";
 
 /** How long something is waited for and how often it is tried says nothing of what is asked for. */
-const patience = /^(?:\w+Timeout(?:Ms)?|maxPageBytes|retries|retryBaseMs|retryMaxMs|maxRetryAfterMs)$/u;
+const patience = /^(?:\w+Timeout(?:Ms)?|maxPageBytes|retries|retryBaseMs|retryMaxMs)$/u;
 
 /**
  * The fingerprint of the question that a stream asks its source: every setting of the stream and of its source, and

@@ -12,7 +12,7 @@ import { bundled } from "../support/bundle.ts";
 import { folder } from "../support/world/start.ts";
 
 const root = join(import.meta.dirname, "../..");
-const program: Program = { root, script: bundled("main.cjs"), nodeOptions: [], environment: {}, commit: "here" };
+const program: Program = { root, script: bundled(), nodeOptions: [], environment: {}, commit: "here" };
 
 const partSchema = z.object({ totals: z.looseObject({ rows: z.int(), columns: z.record(z.string(), z.unknown()) }) });
 const statementSchema = z.object({ parts: z.record(z.string(), partSchema) });

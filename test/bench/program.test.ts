@@ -4,11 +4,7 @@ import { launchedIn, launchedWith } from "../../bench/program.ts";
 
 it("a measured program is started with what its launcher tells Node", () => {
   const launcher = readFileSync(new URL("../../bin/crm-sync", import.meta.url), "utf8");
-  expect(launchedWith(launcher)).toEqual([
-    "--disable-warning=ExperimentalWarning",
-    "--max-semi-space-size=8",
-    "--heap-growing-percent=100",
-  ]);
+  expect(launchedWith(launcher)).toEqual(["--max-semi-space-size=8", "--heap-growing-percent=100"]);
   expect(launchedIn(launcher)).toEqual({ MALLOC_ARENA_MAX: "1" });
   expect(launchedIn("node=x\n")).toEqual({});
   expect(launchedWith('exec "$node" "$program" "$@"\n')).toEqual([]);

@@ -49,13 +49,6 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 describe("the launcher", () => {
-  it("has Node tell nobody of its own experiments, and of everything else", () => {
-    const main = 'process.emitWarning("one", "ExperimentalWarning"); process.emitWarning("two")';
-    const run = spawnSync(projectWith(main, { bundledNode: true }), [], { env: { PATH: "/usr/bin:/bin" } });
-    expect(String(run.stderr)).toMatch(/^\(node:\d+\) Warning: two\n/u);
-    expect(String(run.stderr)).not.toContain("one");
-  });
-
   it("uses the Node that came with the packages although an older one is first in PATH", () => {
     const launcher = projectWith("console.log(process.version, ...process.argv.slice(2))", { bundledNode: true });
     const run = spawnSync(launcher, ["run", "two words", "$HOME"], {

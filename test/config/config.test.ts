@@ -179,25 +179,6 @@ describe("a key that nothing reads", () => {
     expect(names.length).toBeGreaterThan(100);
     expect(names.filter((name) => !isRead(name))).toEqual([]);
   });
-
-  it("is refused with its line, and says that it is not used yet", async () => {
-    const later = [
-      ["locale: en\n", 1, "locale"],
-      ["assumptions: {timeCodecs: {readTrialEnd: iso}}\n", 1, "assumptions.timeCodecs.readTrialEnd"],
-      ["assumptions:\n  timeCodecs:\n    readRecord: iso\n", 3, "assumptions.timeCodecs.readRecord"],
-    ] as const;
-    for (const [text, line, key] of later) {
-      const bare = real.replace(/^assumptions:\n(?: .*\n)+/mu, "");
-      const { result, path } = await load(`${text}${bare}`);
-      const [first] = result.ok ? [] : result.error;
-      expect(first?.place, key).toMatch(new RegExp(`^${path}:${line}:`, "u"));
-      expect([first?.exitCode, first?.message, first?.cure]).toEqual([
-        78,
-        expect.stringContaining(`\`${key}\` is not used yet: `),
-        "Remove it.",
-      ]);
-    }
-  });
 });
 
 describe("a corrupt configuration", () => {

@@ -4,7 +4,7 @@ import { assumptions } from "../../src/contract/assumptions/assumptions.ts";
 import { evidenceOfRows } from "../../src/contract/assumptions/evidence.ts";
 import { missingAssumptions } from "../../src/contract/assumptions/missing.ts";
 import { rows } from "../../src/contract/assumptions/registry.ts";
-import { assumptionKeysNotUsedYet, assumptionSettingsSchema } from "../../src/contract/assumption-settings.ts";
+import { assumptionSettingsSchema } from "../../src/contract/assumption-settings.ts";
 
 describe("assumptions", () => {
   test("are A1 to A43, nine of them choices", () => {
@@ -56,16 +56,6 @@ describe("assumptions", () => {
         if (inner === undefined) expect(bare[name], key).toBeUndefined();
         else expect(bare[name], key).not.toHaveProperty(inner);
       }
-    }
-  });
-
-  test("that a later version decides by a key refuse it by name until then", () => {
-    expect(assumptionKeysNotUsedYet).toMatchObject({ "assumptions.timeCodecs.readRecord": "times in answers" });
-    for (const key of Object.keys(assumptionKeysNotUsedYet)) {
-      const [, name = "", inner] = key.split(".");
-      expect(
-        assumptionSettingsSchema.safeParse({ [name]: inner === undefined ? "x" : { [inner]: "iso" } }),
-      ).toMatchObject({ success: false, error: { issues: [{ code: "unrecognized_keys" }] } });
     }
   });
 

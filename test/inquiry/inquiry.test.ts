@@ -121,7 +121,7 @@ describe("status", () => {
       total: 9,
       setHash: "s",
       explanation: "9 of 9 assignments of this enterprise would be taken away; 5 are allowed",
-      operations: [],
+      operations: [{ hash: "h", kind: "delete-products", scope: "enterprise", reason: "ended", records: [] }],
     });
     const facts = await inquiry.status();
     expect(statusText(facts, now)).toMatch(new RegExp(`${hold.id} +crm/C1 +open`));
@@ -313,6 +313,8 @@ describe("quarantine, operations and runs", () => {
         planned: 2,
         quarantined: 0,
         deferred: 1,
+        rejected: 0,
+        skipped: 0,
         adds: true,
       },
     ];

@@ -246,19 +246,6 @@ describe("passwords", () => {
     },
   );
 
-  it("that the first version sealed still open, and are held to their commitment", async () => {
-    const { ledger, path } = await full();
-    const old = "v1:ZucWJ3yU2JxStHapjjwUJ81SUiVEmLFNZLEjPopI4GhXvG5rKucO9B/HZV4RnHEx6jdUFBTXFHx7noon";
-    sqlite(path).prepare("update private_value set sealed = ? where sealed is not null").run(old);
-    expect((await ledger.private.latestSealed("initial-password/crm/S")).values).toEqual({
-      password: `${secretCanary}-old`,
-    });
-    // The same text in the place of another value: it opens, and is not what was committed to.
-    expect(ledger.private.valueOf(marker((await ledger.state.load(key("C"))).staff[0]?.body.password))).toBeUndefined();
-    const wrong = await openLedger({ path, sealSecret: "another key of some length" });
-    await expect(wrong.ledger.private.latestSealed("initial-password/crm/S")).rejects.toThrow("cannot be opened");
-  });
-
   it("are wiped when they have done their work", async () => {
     const { ledger } = await full();
     const staff = (await ledger.state.load(key("C"))).staff[0];

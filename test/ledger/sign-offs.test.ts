@@ -8,6 +8,8 @@ const firstDay = month("2026-10-01", "2026-10-01T00:00:00.000Z", "2026-10-02T00:
 const october = month("2026-10", "2026-10-01T00:00:00.000Z", "2026-11-01T00:00:00.000Z");
 const anna = { by: "anna", reason: "known to sales" };
 
+const removal = { hash: "h", kind: "delete-products", scope: "run", reason: "ended", records: [] } as const;
+
 /** Two customers in October, the run at its end, with a hold each. */
 async function heldWorld(): Promise<{ world: LedgerWorld; first: string; second: string }> {
   const world = await LedgerWorld.open();
@@ -15,7 +17,7 @@ async function heldWorld(): Promise<{ world: LedgerWorld; first: string; second:
   await world.read("customers", [{ customers: customerRecord("C1") }, { customers: customerRecord("C2") }]);
   await world.ledger.runs.finish(world.run, { state: "done", exitCode: 0, balance: {}, summary: {} });
   const held = async (customer: string): Promise<string> => {
-    const of = { customer: key(customer), count: 3, allowed: 2, total: 9, setHash: "s", operations: [] };
+    const of = { customer: key(customer), count: 3, allowed: 2, total: 9, setHash: "s", operations: [removal] };
     return (await world.ledger.approvals.open({ scope: "run", explanation: "3 of 9 would go", ...of })).id;
   };
   return { world, first: await held("C1"), second: await held("C2") };

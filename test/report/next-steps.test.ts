@@ -7,15 +7,14 @@ it("what is asked for by hand is left to the next run, or taken back where it wa
   expect(nextForDeferral("request.refused")).toMatch(/^ask for the right one.* with --withdraw$/u);
 });
 
-it("an unknown outcome ends by a reading, by being sent again, not at all, or by another version of the program", () => {
+it("an unknown outcome ends by a reading, by being sent again, or not at all", () => {
   const row = { id: "op_1", state: "unknown" as const, holdId: null, settleAfter: null };
-  const next = (["read", "send-again", "lost", null] as const).map((whenUnknown) =>
+  const next = (["read", "send-again", "lost"] as const).map((whenUnknown) =>
     nextForOperation({ ...row, whenUnknown }),
   );
   expect(next).toEqual([
     "nothing: the next run settles it by reading the platform",
     "nothing: the next run sends it again with the same values",
     "nothing: the next run records that what it brought is lost",
-    "start the version of this program that made it: this one does not know it",
   ]);
 });

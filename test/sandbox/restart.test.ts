@@ -23,7 +23,8 @@ async function stateFile(): Promise<string> {
 
 /** The sandbox as a process of its own. */
 async function spawned(...options: string[]) {
-  const child = spawn(process.execPath, [bundled("sandbox.cjs"), ...options], { stdio: ["ignore", "pipe", "inherit"] });
+  const words = [bundled(), "sandbox", "--json", "--port", "0", ...options];
+  const child = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "inherit"] });
   onTestFinished(() => void child.kill("SIGKILL"));
   const lines = createInterface({ input: child.stdout });
   const [line] = await once(lines, "line");

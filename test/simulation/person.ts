@@ -74,7 +74,7 @@ export async function decideAll(
     decisions += 1;
   }
   for (const row of await engine.wait(engine.ledger.journal.open())) {
-    if (row.state !== "parked" || row.misfit !== undefined) continue;
+    if (row.state !== "parked") continue;
     const there = isThere(row, services);
     const verdicts: PersonsVerdict[] =
       there === undefined ? ["not-applied", "applied"] : [there ? "applied" : "not-applied"];

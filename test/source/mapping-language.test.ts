@@ -42,7 +42,6 @@ describe("a pattern", () => {
     ["\ud800", "expected at most 500"],
   ])("%j is refused when it is read, with its key", (pattern, reason) => {
     for (const [key, expression] of [
-      ["match", { when: { path: { match: "x", pattern }, equals: true }, then: "x" }],
       ["extract", { extract: "x", pattern }],
       ["replace", { replace: "x", pattern }],
       ["matches", { when: { path: "x", matches: pattern }, then: "x" }],
@@ -50,7 +49,7 @@ describe("a pattern", () => {
       const all = mistakes(expression);
       expect(all, key).toHaveLength(1);
       expect(all[0]).toContain(reason);
-      expect(all[0]).toMatch(/^address\.(?:pattern|when\.matches|when\.path\.pattern): /u);
+      expect(all[0]).toMatch(/^address\.(?:pattern|when\.matches): /u);
     }
   });
 
@@ -87,12 +86,9 @@ describe("hostile values", () => {
   it.each(
     Object.entries({
       replace: { replace: "x", find: "a", with: "bb" },
-      match: { extract: "x", pattern: "a+" },
-      substring: { substring: "x", from: -5 },
+      extract: { extract: "x", pattern: "a+" },
       pad: { pad: "x", length: 100 },
       digits: { digits: "x" },
-      transliterate: { transliterate: "x" },
-      slug: { slug: "x" },
       login: { login: "x" },
     } satisfies Record<string, Json>),
   )("a text of 64 MB is refused by %s", (_name, expression) => {
@@ -108,7 +104,7 @@ describe("hostile values", () => {
 
   it.each(
     Object.entries(operators)
-      .filter(([name, { reference }]) => "broken-text" in reference.refuses && name !== "match")
+      .filter(([name, { reference }]) => "broken-text" in reference.refuses)
       .map(([name]) => name),
   )("half a surrogate pair never comes through %s", (name) => {
     const [example] = operators[name]?.reference.examples ?? [];
@@ -121,8 +117,7 @@ describe("hostile values", () => {
           : typeof value === "object" && value !== null
             ? Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, broken(inner ?? null)]))
             : value;
-    const address =
-      name === "split" || name === "sort" || name === "distinct" ? { join: example.expression } : example.expression;
+    const address = name === "split" || name === "distinct" ? { join: example.expression } : example.expression;
     const examples = new Map([...tables, ["regions", valueTable({ DE: "EMEA" })]]);
     const mapped = compileMapping("customers", { ...customer, address }, { tables: examples });
     const result = mapped(
@@ -145,7 +140,7 @@ describe("hostile values", () => {
     expect(mistakes({ lookup: { table: "packs", key: "k", column: "__proto__" } })[0]).toContain("columns seats");
     expect(mistakes({ constructor: "k" })[0]).toContain("expected one of");
     expect(mistakes({ phone: "k", country: "__proto__" })[0]).toContain("expected a country");
-    expect(mistakes({ slug: "k", letters: JSON.parse('{"__proto__":"x"}') })).toEqual([]);
+    expect(mistakes({ login: "k", letters: JSON.parse('{"__proto__":"x"}') })).toEqual([]);
     expect(Object.hasOwn(Object.prototype, "x")).toBe(false);
   });
 
@@ -156,11 +151,6 @@ describe("hostile values", () => {
       const list = Array.from({ length: 10_000 }, (_, index) => ({ id: index % 5_000, seats: "0.1", tags: ["a"] }));
       expect(found({ text: { sum: { distinct: "list", by: "id" }, of: "seats" } }, { list })).toBe("500");
       expect(found({ text: { count: { filter: "list", where: { path: "id", below: 10 } } } }, { list })).toBe("20");
-      const last = {
-        firstWhere: { sort: "list", by: "id", as: "number", order: "descending" },
-        where: { path: "id", present: true },
-      };
-      expect(found({ text: { ...last, give: "id" } }, { list })).toBe("4999");
       const all = {
         collect: "list",
         give: { count: { filter: "^.list", where: { path: "id", equals: { path: "^.id" } } } },
@@ -181,8 +171,7 @@ describe("hostile values", () => {
   it.each(["Mars/Olympus", "Europe/Berlin ", "+25:00", "__proto__", ""])(
     "the zone %j is refused when it is read",
     (zone) => {
-      for (const name of ["endOfDay", "endOfMonth"])
-        expect(mistakes({ [name]: { date: "x", zone: "UTC" }, zone })[0]).toMatch(/^address\.zone: the zone/u);
+      expect(mistakes({ endOfDay: { date: "x", zone: "UTC" }, zone })[0]).toMatch(/^address\.zone: the zone/u);
       expect(mistakes({ plusTerm: "x", term: "1-0-0", zone })[0]).toMatch(/^address\.zone: the zone/u);
       expect(mistakes({ date: "x", zone })[0]).toMatch(/the zone/u);
     },
@@ -210,7 +199,6 @@ describe("arithmetic", () => {
         expect(found({ replace: { add: ["a", "b"] }, find: "e", with: "e" }, record)).toBe(
           plainNumber(shortest(one + other, scale)),
         );
-        expect(found({ text: { subtract: ["a", "b"] } }, record)).toBe(plainNumber(shortest(one - other, scale)));
         const product = found({ text: { multiply: ["a", "b"] } }, record);
         const exact = shortest(one * other, 2 * scale);
         const digits = exact.replaceAll(/[-.]/gu, "").replace(/^0+/u, "").length;
@@ -228,7 +216,6 @@ describe("arithmetic", () => {
   it.each([
     [{ add: ["a", "b"] }, { a: 0.1, b: 0.2 }, "0.3"],
     [{ multiply: ["a", 3] }, { a: 1.1 }, "3.3"],
-    [{ subtract: ["a", "b"] }, { a: "9007199254740991", b: 1 }, "9007199254740990"],
     [{ add: ["a", 1] }, { a: "9007199254740991" }, ["not-exact"]],
     [{ add: ["a", 1] }, { a: "1e400" }, ["not-a-number"]],
     [{ add: ["a", 1] }, { a: 1e300 }, ["not-exact"]],
@@ -237,8 +224,6 @@ describe("arithmetic", () => {
     [{ add: ["a", 1] }, { a: "0x10" }, ["not-a-number"]],
     [{ add: ["a", 1] }, { a: "٣" }, ["not-a-number"]],
     [{ add: ["a", 1] }, { a: "9".repeat(41) }, ["not-exact"]],
-    [{ divide: ["a", 7], decimals: 15, rounding: "half-up" }, { a: 1 }, "0.142857142857143"],
-    [{ divide: ["a", "b"] }, { a: "1", b: "0.000" }, ["divided-by-zero"]],
     [{ round: "a", rounding: "half-up" }, { a: "-2.5" }, "-3"],
     [{ round: "a", rounding: "half-even" }, { a: "-2.5" }, "-2"],
     [{ round: "a", rounding: "ceiling" }, { a: "-2.5" }, "-2"],
@@ -252,7 +237,6 @@ describe("arithmetic", () => {
 
   it("wants its mode of rounding said", () => {
     expect(mistakes({ text: { round: "a" } })[0]).toMatch(/^address\.text\.rounding: missing; expected half-up/u);
-    expect(mistakes({ text: { divide: ["a", 2], decimals: 2 } })[0]).toMatch(/^address\.text\.rounding: missing/u);
     expect(mistakes({ text: { round: "a", rounding: "nearest" } })[0]).toContain('found "nearest"');
     expect(mistakes({ text: { add: ["a"] } })[0]).toContain("two or more");
   });
@@ -263,7 +247,7 @@ describe("what fits where", () => {
     [{ upper: { split: "x" } }, "address.upper: gives a list; expected text or a number"],
     [{ count: "x" }, undefined],
     [{ split: "x" }, "address: gives a list; expected text or a number"],
-    [{ match: "x", pattern: "a" }, "address: gives true or false; expected text or a number"],
+    [{ boolean: "x" }, "address: gives true or false; expected text or a number"],
     [{ money: "x", currency: "EUR" }, "address: gives an amount of money; expected text or a number"],
     [{ when: { path: "x", present: true }, then: { split: "x" }, else: { list: ["x"] } }, "address: gives a list"],
     [{ when: { path: "x", present: true }, then: { split: "x" }, else: "x" }, undefined],
@@ -276,7 +260,7 @@ describe("what fits where", () => {
     [{ text: { add: ["x", { split: "y" }] } }, "address.text.add.1: gives a list; expected a number or text"],
     [{ join: { upper: "x" } }, "address.join: gives text; expected a list or an object"],
     [{ join: { filter: { count: "x" }, where: { path: ".", present: true } } }, "address.join.filter: gives a number"],
-    [{ join: { sort: "x", by: { split: "y" } } }, "address.join.by: gives a list; expected text or a number"],
+    [{ join: { distinct: "x", by: { split: "y" } } }, "address.join.by: gives a list"],
     [{ text: { sum: "x", of: { list: ["y"] } } }, "address.text.of: gives a list"],
     [{ lookup: { table: "names", key: { split: "x" } } }, "address.lookup.key: gives a list"],
     [{ when: { path: { split: "x" }, above: 3 }, then: "x" }, "address.when.path: gives a list; expected a number"],
@@ -306,6 +290,6 @@ describe("what fits where", () => {
       );
     expect(of({ placedAt: { count: "x" } })[0]).toContain("placedAt: gives a number; expected an instant or text");
     expect(of({ cancelled: { count: "x" } })[0]).toContain("cancelled: gives a number; expected true or false or text");
-    expect(of({ cancelled: { match: "x", pattern: "^C" }, placedAt: { endOfMonth: "x", zone: "UTC" } })).toEqual([]);
+    expect(of({ cancelled: { boolean: "x" }, placedAt: { endOfDay: "x", zone: "UTC" } })).toEqual([]);
   });
 });

@@ -10,9 +10,9 @@ export default function setup(): void {
   execFileSync(join(project, "bin/crm-sync"), ["--version"]);
 }
 
-/** A file of the bundle that tests start. Throws where a source has changed since it was made. */
-export function bundled(name: "main.cjs" | "sandbox.cjs"): string {
-  return join(currentBundle(project), "..", name);
+/** The bundle that tests start. Throws if a source has changed since it was made. */
+export function bundled(): string {
+  return currentBundle(project);
 }
 
 /**

@@ -38,7 +38,7 @@ export interface Running {
 function commandOf({ folder, preload, under }: OwnPlace): [string, ...string[]] {
   if (folder !== undefined) return [join(project, "bin/crm-sync")];
   const preloaded = preload === undefined ? [] : ["--import", preload];
-  const program: [string, ...string[]] = [process.execPath, ...roomy, ...preloaded, bundled("main.cjs")];
+  const program: [string, ...string[]] = [process.execPath, ...roomy, ...preloaded, bundled()];
   const [first, ...rest] = under ?? [];
   return first === undefined ? program : [first, ...rest, ...program];
 }

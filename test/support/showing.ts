@@ -37,7 +37,7 @@ export const operator: Person = { name: "anna.lee", role: "decide", way: "proxy"
 export async function showing(
   w: World,
   person: Person = operator,
-  reader: () => readonly [string, ...string[]] = () => [process.execPath, bundled("main.cjs")],
+  reader: () => readonly [string, ...string[]] = () => [process.execPath, bundled()],
 ): Promise<Showing> {
   const face = { log: undefined, wholeLog: { write: () => {} }, progress: () => {}, clock: w.clock };
   const { config, sandbox } = w.place;

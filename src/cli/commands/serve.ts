@@ -1,5 +1,4 @@
 import type { ExitCode } from "../../base/errors.ts";
-import { loadWholeProgram } from "../../base/whole-program.ts";
 import { ok, withApplication } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { example } from "../command-line.ts";
@@ -18,7 +17,6 @@ export async function serveCommand(invocation: Invocation): Promise<ExitCode> {
   const { output, signal, startWeb } = invocation;
   return await withApplication(invocation, async (application) => {
     const { serve } = await import("../../app/serve.ts");
-    loadWholeProgram();
     await serve(application, {
       signal,
       startWeb,

@@ -70,10 +70,6 @@ export const orderFields = row({
     { key: "timeCodecs.featureTrialEnd", endpoints: ["E5"], use: "feature-trial", choices: codecsOfWidth.date },
     { key: "timeCodecs.readLimit", endpoints: ["E5"], use: "delete-limit", choices: codecsOfWidth.long },
   ],
-  notUsedYet: {
-    "timeCodecs.readTrialEnd": "comparing limits in time",
-    "timeCodecs.readRecord": "times in answers",
-  },
 })
   .row({
     id: "A21",

@@ -42,8 +42,6 @@ export interface Row<S extends Shape, Use extends string> {
   /** Its keys under `assumptions` in the configuration. */
   settings: S;
   needs?: readonly Need<KeyOf<NoInfer<S>>, Use, z.output<z.ZodObject<NoInfer<S>>>>[];
-  /** Keys that do nothing yet, and the work that will need them: one in a file is refused and named. */
-  notUsedYet?: Readonly<Record<string, string>>;
 }
 
 /** A row as the lists hold it, whatever its settings are. */
@@ -55,7 +53,6 @@ export interface AnyRow<Use extends string> {
   readonly decidedBy: readonly string[] | "fixed" | { setting: string };
   readonly settings: Shape;
   readonly needs?: readonly Need<string, Use, Readonly<Record<string, unknown>>>[];
-  readonly notUsedYet?: Readonly<Record<string, string>>;
 }
 
 /** Rows, with the settings of all of them as one shape; its type grows with each row, so no key is said twice. */

@@ -45,34 +45,12 @@ export function requireStanding(ledger: ReadOnlyLedger, asOf: string | undefined
   if (stood !== asOf) throw new Error(`the connection stands as of ${stood ?? "now"}, and not as of ${asOf ?? "now"}`);
 }
 
-/**
- * Since when it is kept what waited, was in quarantine or refused and is so no more, and each reading of a customer;
- * undefined: since the ledger began. Of what ended before nothing is known but that it is over.
- */
-export function stoodSince(ledger: ReadOnlyLedger): string | undefined {
-  return ledger.reading((database) =>
-    database.prepare<[], string>("select value from meta where key = 'stood since'").pluck().get(),
-  );
-}
-
-/** Refuses to say what waited, or was read when, at a moment of which the ledger did not keep it. */
-export function requireStood(ledger: ReadOnlyLedger, asOf: string | undefined): void {
-  const since = stoodSince(ledger);
-  if (asOf === undefined || since === undefined || asOf >= since) return;
-  throw usage(
-    `what waited at ${asOf}, and what was read by then, is not known before ${since}: an older program did not keep it`,
-    `ask for a moment from ${since} on, or leave --as-of out`,
-  );
-}
-
 /** What ended is needed to say what stood: kinds of history that nothing else holds. */
 const needed = ["observations", "differences", "requests", "readings"] as const satisfies readonly HistoryKind[];
 
 const thinning = z.object({
   until: z.record(z.string(), z.string()),
   thinned: z.record(z.string(), z.number()),
-  /** What books that were closed by then stand on was kept. */
-  keptForBooks: z.boolean().default(false),
 });
 
 function requireKnown(database: Sqlite, at: string): void {
@@ -103,8 +81,8 @@ function keptSince(database: Sqlite, at: string): string | undefined {
   const until = [...entries.iterate()].flatMap(({ at: thinnedAt, body }) => {
     const said = thinning.safeParse(stored(body));
     if (!said.success) return [];
-    const { thinned, until: limits, keptForBooks } = said.data;
-    if (keptForBooks && typeof closed === "string" && closed < thinnedAt) return [];
+    const { thinned, until: limits } = said.data;
+    if (typeof closed === "string" && closed < thinnedAt) return [];
     return needed.flatMap((kind) => (thinned[kind] === undefined ? [] : (limits[daysOf[kind]] ?? [])));
   });
   return until.toSorted().at(-1);

@@ -294,7 +294,6 @@ export const tablesAsOf: Readonly<Record<string, Known>> = {
     customer_namespace: stoodFor("customer_namespace", "namespace"),
     customer_id: stoodFor("customer_id", "id"),
   }),
-  plan: added("created_at"),
   platform_customer: "now",
   // What was erased or thinned since is gone.
   private_value: { as: "view", rows: "t.created_at <= :at", columns: { wiped_at: later("wiped_at") } },

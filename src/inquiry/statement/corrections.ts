@@ -14,7 +14,6 @@ import type { OrderChange } from "../../report/statement/order-changes.ts";
 import { isProduct, orderForm } from "../../report/statement/order-form.ts";
 import type { OrderForm } from "../../report/statement/order-form.ts";
 import type { Filters, PartRow, StatementRequest } from "../../report/statement/shape.ts";
-import { requireStood } from "../as-of/as-of.ts";
 import { ofEachCustomer } from "../read-only-ledger.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
 import { isWithin, zonesIn } from "./crm-dates.ts";
@@ -35,7 +34,6 @@ type FormRow = Pick<RecordVersionTable, "namespace" | "id" | "version" | "from_a
 
 /** Rows of the statement: orders in the order of their keys, each form after the one before it. */
 export function* correctionRows(ledger: ReadOnlyLedger, request: StatementRequest): Generator<PartRow, void, void> {
-  requireStood(ledger, request.asOf);
   let known: { of: string; answers: Answers; again: ChangedAgain } | undefined;
   for (const row of ledger.rows(laterForms(ledger, request))) {
     const [before, after] = [formIn(row.before_body, row.before_zones), formIn(row.body, row.date_zones)];

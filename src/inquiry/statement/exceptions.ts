@@ -98,7 +98,6 @@ function customerOf(facts: ExceptionFacts): RecordKey | null {
     case "deferred":
     case "by-hand":
       return facts.customer;
-    case "not-known":
     case "source-incomplete":
     case "run":
       return null;
@@ -124,7 +123,6 @@ function actorOf(facts: ExceptionFacts): Actor | null {
     case "held":
     case "run":
       return "operator";
-    case "not-known":
     case "settled":
     case "numbers-lost":
     case "by-hand":
@@ -183,7 +181,6 @@ function concerned(ledger: ReadOnlyLedger, facts: ExceptionFacts, to: string): O
       return ofRecord(ledger, facts.stream, facts.key, to);
     case "held":
       return heldOrders(ledger, { namespace: "", id: facts.row.id }).flatMap((key) => theOrder(ledger, { ...key, to }));
-    case "not-known":
     case "source-incomplete":
     case "run":
       return [];
@@ -239,8 +236,6 @@ function isOfSource(ledger: ReadOnlyLedger, facts: ExceptionFacts, { source }: F
       return isFrom(facts.stream, facts.key);
     case "held":
       return isFrom("customers", facts.row.customer);
-    case "not-known":
-      return true;
     case "run":
       return false;
     default:

@@ -12,7 +12,6 @@ import type { CustomerFacts, ReconciledItem } from "../../report/statement/recon
 import { correctedRow, itemRow } from "../../report/statement/reconciliation.ts";
 import { ReconciliationTotals } from "../../report/statement/reconciliation-totals.ts";
 import type { Filters, PartRow, StatementRequest } from "../../report/statement/shape.ts";
-import { requireStood } from "../as-of/as-of.ts";
 import { customerCase } from "../customer-case.ts";
 import { everyCustomer, reconciliationView } from "../reconciliation.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
@@ -32,7 +31,6 @@ export async function* reconciliationRows(
   ledger: ReadOnlyLedger,
   request: StatementRequest,
 ): AsyncGenerator<PartRow, void, void> {
-  requireStood(ledger, request.asOf);
   const { seconds, ageing } = request.tolerances ?? {};
   const view = { ...(await reconciliationView(ledger)), seconds };
   const summary = new ReconciliationTotals();

@@ -1,41 +1,11 @@
 import { sql } from "kysely";
-import { z } from "zod";
 import { stored } from "../../ledger/database/stored.ts";
+import { balanceFigures } from "../../report/runs.ts";
 import { readingProblem, runRow, streamRow } from "../../report/statement/run.ts";
 import type { RunBalance } from "../../report/statement/run.ts";
 import type { PartRow, StatementRequest } from "../../report/statement/shape.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
 import { skippedInReading } from "../runs.ts";
-
-const count = z.number().default(0);
-
-/** A balance as a run of any version kept it. */
-const balanceSchema = z.object({
-  streams: z.array(
-    z.object({
-      stream: z.string(),
-      extracted: count,
-      takenUpAgain: count,
-      unchanged: count,
-      planned: count,
-      quarantined: count,
-      deferred: count,
-      rejected: count,
-      skipped: count,
-      adds: z.boolean().default(true),
-    }),
-  ),
-  operations: z.object({
-    planned: count,
-    carriedIn: count,
-    done: count,
-    rejected: count,
-    unknown: count,
-    held: count,
-    notAttempted: count,
-    adds: z.boolean().default(true),
-  }),
-});
 
 /** The runs that began in a period: each with its balance, then their streams, then what they read. */
 export function* runRows(ledger: ReadOnlyLedger, request: StatementRequest): Generator<PartRow, void, void> {
@@ -60,12 +30,12 @@ function* balances(ledger: ReadOnlyLedger, { period, filters }: StatementRequest
       and (${source} is null or exists (select 1 from json_each(s.sources) one where one.value = ${source}))
     order by r.started_at, r.id`;
   for (const { balance, sources, ...run } of ledger.rows({ compile: () => query.compile(ledger.db) })) {
-    const kept = balanceSchema.safeParse(balance === null ? null : stored(balance));
+    const kept = balance === null ? undefined : balanceFigures(stored(balance));
     yield {
       ...run,
       sources: stored<string[]>(sources),
-      streams: kept.success ? kept.data.streams : [],
-      operations: kept.success ? kept.data.operations : null,
+      streams: kept?.streams ?? [],
+      operations: kept?.operations ?? null,
     };
   }
 }

@@ -91,14 +91,9 @@ export class Approvals {
 
   /**
    * Whether a hold of the same set still holds each of these: what was carried out or given up since, and comes up
-   * again, a person is asked of anew. A hold of an early version is told what it holds.
+   * again, a person is asked of anew.
    */
-  #isSame({ id, state }: HoldRow, operations: readonly HeldOperation[]): boolean {
-    if (!this.#approved.isNamed(id)) {
-      this.#approved.keep(id, operations);
-      if (state === "approved") this.#approved.approveWhole(id);
-      return true;
-    }
+  #isSame({ id }: HoldRow, operations: readonly HeldOperation[]): boolean {
     const held = new Set(this.#approved.of(id).map(({ hash }) => hash));
     return operations.every(({ hash }) => held.has(hash));
   }

@@ -22,15 +22,15 @@ export interface HeldNow extends Pick<HoldOperationTable, "hash" | "kind" | "sco
 /** An operation on which a hold, an approval or a rejection stands. */
 export interface WordOn extends Named {
   hold: string;
-  /** The records that it is about; undefined where an earlier version did not keep them. */
-  records: readonly RecordReference[] | undefined;
+  /** The records that it is about. */
+  records: readonly RecordReference[];
   /** One of its records changed, or went, since it was held. */
   changed: boolean;
   /** It takes a run back, and waits for a person or for `apply`: no run means it. */
   ofUndo: boolean;
 }
 
-type WordRow = Named & { hold: string; records: string | null; changed: number; ofUndo: number };
+type WordRow = Named & { hold: string; records: string; changed: number; ofUndo: number };
 
 /** Whether a person approved an operation of this kind and hash, and it was not carried out since. */
 export const isApproved = (kind: string, hash: string): string =>
@@ -60,19 +60,9 @@ export class ApprovedOperations {
              where a.kind = i.kind and a.hash = i.hash and a.hold_id = i.hold_id and a.used_at is null) as approved
            from hold_operation i where i.hold_id = +? and i.ended_at is null order by i.hash`,
         ),
-      isNamed: () =>
-        database.prepare<[string], { found: number }>(
-          "select 1 as found from hold_operation where hold_id = +? limit 1",
-        ),
       approve: () =>
         database.prepare(
           `insert into approved_operation (kind, hash, hold_id, at, by) values (?, ?, ?, ?, ?) ${again}`,
-        ),
-      approveWhole: () =>
-        database.prepare(
-          `insert into approved_operation (kind, hash, hold_id, at, by)
-           select i.kind, i.hash, h.id, coalesce(h.decided_at, h.created_at), coalesce(h.decided_by, '')
-           from hold h join hold_operation i on i.hold_id = h.id where h.id = +? ${again}`,
         ),
       keepApproved: () =>
         database.prepare(
@@ -92,7 +82,7 @@ export class ApprovedOperations {
       wordsOf: () =>
         database.prepare<[string, string], WordRow>(
           `select i.hold_id as hold, i.kind, i.hash, i.records, exists (
-             select 1 from json_each(coalesce(i.records, '[]')) one join record r on r.stream = one.value ->> 'stream'
+             select 1 from json_each(i.records) one join record r on r.stream = one.value ->> 'stream'
                and r.namespace = one.value ->> 'namespace' and r.id = one.value ->> 'id'
              where r.changed_at > h.created_at) as changed,
              h.of_undo = 1 and h.state <> 'rejected' as ofUndo
@@ -157,18 +147,8 @@ export class ApprovedOperations {
     return this.#statements.of.all(hold).map((row) => ({ ...row, approved: row.approved === 1 }));
   }
 
-  /** Whether a hold names its operations; those of early versions did not. */
-  isNamed(hold: string): boolean {
-    return this.#statements.isNamed.get(hold) !== undefined;
-  }
-
   approve(hold: string, { kind, hash }: Named, by: string, at: string): void {
     this.#statements.approve.run(kind, hash, hold, at, by);
-  }
-
-  /** Approves all that a hold holds, as the person did who approved the hold before it named its operations. */
-  approveWhole(hold: string): void {
-    this.#statements.approveWhole.run(hold);
   }
 
   /**
@@ -186,7 +166,7 @@ export class ApprovedOperations {
     return this.#statements.wordsOf.all(namespace, id).map(({ records, changed, ofUndo, ...row }) => ({
       ...row,
       ofUndo: ofUndo === 1,
-      records: records === null ? undefined : stored<RecordReference[]>(records),
+      records: stored<RecordReference[]>(records),
       changed: changed === 1,
     }));
   }

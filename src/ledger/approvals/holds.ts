@@ -24,14 +24,12 @@ type HoldTableRow = Omit<HoldTable, "decided_by">;
 
 /**
  * Whether something of a hold of the table or alias `hold` waits for a person's word. Where each operation of it was
- * approved by itself, nothing does, although the hold stands until they are carried out; one that an early version
- * opened names no operation and waits as a whole.
+ * approved by itself, nothing does, although the hold stands until they are carried out.
  */
 export const waitsForWord = (hold: string): string =>
-  `(${hold}.state = 'open' and (not exists (select 1 from hold_operation i where i.hold_id = ${hold}.id)
-    or exists (select 1 from hold_operation i where i.hold_id = ${hold}.id and i.ended_at is null and not exists (
-      select 1 from approved_operation a where a.kind = i.kind and a.hash = i.hash and a.hold_id = i.hold_id
-        and a.used_at is null))))`;
+  `(${hold}.state = 'open' and exists (select 1 from hold_operation i where i.hold_id = ${hold}.id
+    and i.ended_at is null and not exists (select 1 from approved_operation a
+      where a.kind = i.kind and a.hash = i.hash and a.hold_id = i.hold_id and a.used_at is null)))`;
 
 /** What a limit stopped, and the person's word on it. */
 export class HoldTables {

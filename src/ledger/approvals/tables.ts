@@ -30,8 +30,8 @@ export interface HoldOperationTable {
   reason: string;
   /** Since when it is not meant any more, or is carried out: neither the hold nor a person's word counts from then. */
   ended_at: string | null;
-  /** The records that it is about, as JSON; null where an earlier version did not keep them. */
-  records: string | null;
+  /** The records that it is about, as JSON. */
+  records: string;
 }
 
 /** An operation that a person approved, alone or in a set; one that is approved twice counts once. */

@@ -5,9 +5,7 @@ import { refused } from "./damage.ts";
 /** The key under which `meta` counts the groups of work that were committed. */
 export const commitsKey = "commits";
 
-/**
- * Refuses an older copy of the ledger that was put back; also one from before the count of commits, by its audit chain.
- */
+/** Refuses an older copy of the ledger that was put back. */
 export function requireNewest(database: Database.Database, path: string): void {
   requireFilled(database, path);
   refuseOlderLedger(path, {

@@ -1,6 +1,4 @@
 import { parseJson } from "../../base/canonical-json.ts";
-import { exitCodes, Problem } from "../../base/errors.ts";
-import { formatKey } from "../../crm/keys.ts";
 import { z } from "zod";
 import type { Json } from "../../base/canonical-json.ts";
 import { streams } from "../../crm/model.ts";
@@ -12,7 +10,6 @@ import { isTaking, noWeight } from "../../operation/taking.ts";
 import type { Entry, Stored } from "../../operation/stored-operation.ts";
 import type { AttemptFacts } from "../../report/facts.ts";
 import { unreadableRow } from "../database/damage.ts";
-import { isClaimReadable } from "./claim-columns.ts";
 import type { AttemptTable, OperationState, OperationTable } from "./tables.ts";
 
 /** The verdict on a refused operation of which the platform shows something: only a person ends that. */
@@ -21,21 +18,9 @@ export const refusedYetShown = "was refused and is shown; waits for a person";
 /** An operation as the journal holds it; the context is there once its intent was recorded. */
 export type JournalRow = JournalState & Stored;
 
-/** An operation whose outcome is open. */
-export type OpenRow = (JournalRow & { misfit?: undefined }) | MisfitRow;
-
-/** One of a form that this version does not know: nothing is sent for its customer, and every other one goes on. */
-export interface MisfitRow extends JournalState {
-  operation: OperationHead;
-  misfit: Problem;
-}
-
-/** An operation of a form that this version does not know, as far as every form says it. */
-export type OperationHead = Omit<ReturnType<typeof operationHead>, "columns">;
-
-/** An operation that stands in the journal and was not begun: what of it counts, whatever its form. */
+/** An operation that was not begun: what counts of it before its call. */
 export interface PlannedRow extends JournalState {
-  operation: OperationHead;
+  operation: Omit<ReturnType<typeof operationHead>, "columns">;
 }
 
 interface JournalState {
@@ -110,37 +95,10 @@ export function journalRow(row: OperationRow): JournalRow {
   return { ...stateOf(row), ...read.stored };
 }
 
-/**
- * The same of an operation whose outcome is open. Throws as `journalRow` does where it is nobody's (the pool), or where
- * what it claims cannot be compared with what another customer's intent claims.
- */
-export function openRow(row: OperationRow): OpenRow {
-  const { columns, ...operation } = operationHead(row);
-  const { kind, ...common } = operation;
-  const read = readOperation(kind, common, columns);
-  if (!("misfit" in read)) return { ...stateOf(row), ...read.stored };
-  if (operation.customer.id === "" || !isClaimReadable(kind, columns))
-    throw unreadableRow("operation", row.id, read.misfit);
-  return { ...stateOf(row), operation, misfit: unknownForm(row, read.misfit) };
-}
-
 /** What counts of an operation that was not begun. Throws as `operationHead` does. */
 export function plannedRow(row: OperationRow): PlannedRow {
   const { columns: _, ...operation } = operationHead(row);
   return { ...stateOf(row), operation };
-}
-
-function unknownForm(row: OperationRow, column: string): Problem {
-  const customer = formatKey({ namespace: row.customer_namespace, id: row.customer_id });
-  return new Problem({
-    code: "operation.unknown-form",
-    message:
-      `the ledger holds operation ${row.id} (${row.endpoint} on ${row.subject}) in a form that this version does not ` +
-      `know (column ${column}): its outcome stays open, and nothing is sent for ${customer}`,
-    cure: "start the version of this program that wrote it, or restore the ledger from a backup; then run again",
-    place: `operation ${row.id}`,
-    exitCode: exitCodes.ledgerRefused,
-  });
 }
 
 function stateOf(row: OperationRow): JournalState {

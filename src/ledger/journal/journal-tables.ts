@@ -10,7 +10,6 @@ import type { Sqlite } from "../database/database.ts";
 import {
   attempt,
   journalRow,
-  openRow,
   newestOnSubject,
   operationColumns,
   plannedRow,
@@ -20,7 +19,7 @@ import {
   weightColumn,
 } from "./journal-row.ts";
 import type { AttemptFacts } from "../../report/facts.ts";
-import type { AttemptRow, JournalRow, OpenRow, OperationRow, PlannedRow, StandingRow } from "./journal-row.ts";
+import type { AttemptRow, JournalRow, OperationRow, PlannedRow, StandingRow } from "./journal-row.ts";
 import { foundStates, stateCounts } from "./state-counts.ts";
 import type { StateCounts } from "./state-counts.ts";
 import type { OperationState } from "./tables.ts";
@@ -28,7 +27,7 @@ import { refusedOrdersOf } from "./refused-orders.ts";
 import { statements } from "../database/statements.ts";
 
 export { journalEntry, refusedYetShown } from "./journal-row.ts";
-export type { JournalRow, OpenRow, PlannedRow } from "./journal-row.ts";
+export type { JournalRow, PlannedRow } from "./journal-row.ts";
 
 type Standing = Pick<JournalRow, "state" | "attempts" | "runId" | "wireHash" | "holdId"> & {
   /** A person approved it. */
@@ -332,17 +331,17 @@ export class JournalTables {
     return row === undefined ? undefined : journalRow(row);
   }
 
-  openById(id: string): OpenRow | undefined {
+  openById(id: string): JournalRow | undefined {
     const row = this.#statements.byId.get(id);
-    return row === undefined ? undefined : openRow(row);
+    return row === undefined ? undefined : journalRow(row);
   }
 
-  open(): OpenRow[] {
-    return this.#statements.open.all().map(openRow);
+  open(): JournalRow[] {
+    return this.#statements.open.all().map(journalRow);
   }
 
-  openOf(customer: RecordKey): OpenRow[] {
-    return this.#statements.openOf.all(customer.namespace, customer.id).map(openRow);
+  openOf(customer: RecordKey): JournalRow[] {
+    return this.#statements.openOf.all(customer.namespace, customer.id).map(journalRow);
   }
 
   plannedOf(customer: RecordKey): PlannedRow[] {

@@ -19,7 +19,7 @@ import type { Conclusion } from "./conclusion.ts";
 import { ClockNoteTables } from "./clock-notes.ts";
 import { JournalTables, refusedYetShown } from "./journal-tables.ts";
 import type { AttemptFacts } from "../../report/facts.ts";
-import type { JournalRow, OpenRow, PlannedRow } from "./journal-tables.ts";
+import type { JournalRow, PlannedRow } from "./journal-tables.ts";
 import type { OperationState } from "./tables.ts";
 import type { PrivateValues, SealedValues } from "../private/private-values.ts";
 import { RunOperations } from "./run-operations.ts";
@@ -245,8 +245,7 @@ export class Journal {
     return this.#context.read(() => this.#journal.byId(id));
   }
 
-  /** The same, also of an operation of a form that this version does not know. */
-  async openById(id: string): Promise<OpenRow | undefined> {
+  async openById(id: string): Promise<JournalRow | undefined> {
     return this.#context.read(() => this.#journal.openById(id));
   }
 
@@ -260,11 +259,11 @@ export class Journal {
   }
 
   /** All operations that are sending, unknown or parked, oldest first. */
-  async open(): Promise<OpenRow[]> {
+  async open(): Promise<JournalRow[]> {
     return this.#context.read(() => this.#journal.open());
   }
 
-  async openOf(customer: RecordKey): Promise<OpenRow[]> {
+  async openOf(customer: RecordKey): Promise<JournalRow[]> {
     return this.#context.read(() => this.#journal.openOf(customer));
   }
 

@@ -111,7 +111,7 @@ export interface AppliedPlanTable {
   at: string;
 }
 
-/** How an operation stood until it changed: see the migration that made it. */
+/** How an operation stood until it changed. */
 interface OperationStoodTable extends Pick<
   OperationTable,
   "state" | "run_id" | "settle_after" | "verdict" | "evidence" | "outcome_code" | "outcome_message" | "answer_ref"
@@ -121,7 +121,7 @@ interface OperationStoodTable extends Pick<
   to_at: string;
 }
 
-/** From when to when it stood that an operation was refused for a record: see the migration that made it. */
+/** From when to when it stood that an operation was refused for a record. */
 interface RejectionStoodTable {
   operation_id: string;
   stream: Stream;

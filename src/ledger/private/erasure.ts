@@ -3,7 +3,7 @@ import type { Json } from "../../base/canonical-json.ts";
 import { exitCodes, Problem } from "../../base/errors.ts";
 import { formatKey, subjectOf } from "../../crm/keys.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
-import { initialPasswordsOf, newPasswordsOf } from "../../operation/sealed-passwords.ts";
+import { passwordRefsBegin } from "../../operation/sealed-passwords.ts";
 import type { LedgerContext } from "../context.ts";
 import { overwriteFreed } from "../database/overwrite.ts";
 import { stored } from "../database/stored.ts";
@@ -183,12 +183,7 @@ export class Erasure {
         [],
       ),
     );
-    const passwords = wipe(
-      run.kept(
-        people.flatMap((key) => [initialPasswordsOf(key).ref, newPasswordsOf(key).ref]),
-        people.flatMap((key) => [initialPasswordsOf(key).beginning, newPasswordsOf(key).beginning]),
-      ),
-    );
+    const passwords = wipe(run.kept([], people.flatMap(passwordRefsBegin)));
     const words = eraseTexts(this.#context.database, run.customersOf(whose, records), texts);
     return { counts: { values, rawForms, answers, passwords, texts: words }, unreadableRows: unreadable.places };
   }

@@ -1,5 +1,5 @@
 import { isJsonObject, canonicalJson, hashOf, parseJsonObject, sha256 } from "../../base/canonical-json.ts";
-import { createCipheriv, createDecipheriv, createHash, randomBytes, scryptSync } from "node:crypto";
+import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from "node:crypto";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { exitCodes, messageOf, Problem } from "../../base/errors.ts";
 import type { Stream } from "../../crm/model.ts";
@@ -29,10 +29,7 @@ const scryptCost = { N: 16_384, r: 8, p: 1 };
 /** The key that was derived last: a process opens one ledger many times, and deriving is meant to be slow. */
 let derived: { secret: string; salt: string; key: Buffer } | undefined;
 
-/**
- * The key is derived from the configured text and the ledger's salt by scrypt, when it is first needed. Values sealed
- * by the first version (`v1:`, a key by SHA-256, bound to nothing) still open.
- */
+/** The key is derived from the configured text and the ledger's salt by scrypt, when it is first needed. */
 export function sealingKey(secret: string, salt: SealingSalt): SealingKey {
   if (secret.length < 16) {
     throw new Problem({
@@ -54,15 +51,14 @@ export function sealingKey(secret: string, salt: SealingSalt): SealingKey {
       const cipher = createCipheriv("aes-256-gcm", keyFor(salt.read() ?? salt.make()), nonce);
       cipher.setAAD(bindingOf(of));
       const body = Buffer.concat([cipher.update(plain, "utf8"), cipher.final()]);
-      return `v2:${Buffer.concat([nonce, cipher.getAuthTag(), body]).toString("base64")}`;
+      return Buffer.concat([nonce, cipher.getAuthTag(), body]).toString("base64");
     },
     open: (sealed, of) => {
-      const isFirst = sealed.startsWith("v1:");
-      const bytes = Buffer.from(sealed.slice(3), "base64");
+      const bytes = Buffer.from(sealed, "base64");
       try {
-        const key = isFirst ? firstKey(secret) : keyFor(salt.read() ?? "");
+        const key = keyFor(salt.read() ?? "");
         const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, 12), { authTagLength: 16 });
-        if (!isFirst) decipher.setAAD(bindingOf(of));
+        decipher.setAAD(bindingOf(of));
         decipher.setAuthTag(bytes.subarray(12, 28));
         return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString("utf8");
       } catch (error) {
@@ -84,10 +80,6 @@ export function sealingKey(secret: string, salt: SealingSalt): SealingKey {
 
 function bindingOf({ ref, version }: SealedFor): Buffer {
   return Buffer.from(JSON.stringify(["crm-sync sealed value", ref, version]), "utf8");
-}
-
-function firstKey(secret: string): Buffer {
-  return createHash("sha256").update("crm-sync sealing key\u0000").update(secret).digest();
 }
 
 /**

@@ -41,7 +41,7 @@ export interface RecordVersionTable {
   source: string;
   place: string;
   body: string;
-  /** JSON: the zones of its local dates, by field; null where it has none, or none was known when it was read. */
+  /** JSON: the zones of its local dates, by field; null if it has none. */
   date_zones: string | null;
 }
 
@@ -64,7 +64,7 @@ export interface SourceReadTable {
   shrunk: number;
   /** What it said about what is gone: `judged`, or why not. */
   absence: string | null;
-  /** Fingerprints of the settings it was made with; null where it was made before they were kept. */
+  /** Fingerprints of the settings it was made with; null if nothing may be concluded from them. */
   question: string | null;
   mapping: string | null;
   /** The read that it went on with, where that was cut. */
@@ -73,7 +73,7 @@ export interface SourceReadTable {
   shape: string | null;
 }
 
-/** How far a read has come that is not at its end: see the migration that made it. */
+/** How far a read has come that is not at its end. */
 export interface ReadCheckpointTable {
   source: string;
   stream: Stream;
@@ -124,7 +124,7 @@ export interface QuarantineTable {
   resolution: string | null;
 }
 
-/** How a record stood from one moment to another: see the migration that made it. */
+/** How a record stood from one moment to another. */
 interface RecordStoodTable {
   stream: Stream;
   namespace: string;
@@ -158,7 +158,7 @@ export interface SourceStreamTable {
   job: string | null;
 }
 
-/** How many records of a stream are in a state: see the migration that made it. */
+/** How many records of a stream are in a state. */
 export interface RecordTallyTable {
   stream: Stream;
   state: RecordState;

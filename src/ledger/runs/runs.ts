@@ -137,7 +137,7 @@ export class Runs {
     }
     const counts = countsOf(thinned);
     if (Object.keys(counts).length === 0) return counts;
-    const body = { until: { ...until }, thinned: counts, keptForBooks: true };
+    const body = { until: { ...until }, thinned: counts };
     await this.#context.write(() =>
       this.#context.audit.append({ at: this.#context.now, kind: "retention", subject: "ledger", body }),
     );

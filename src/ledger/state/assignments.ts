@@ -1,6 +1,5 @@
 import type { RecordKey } from "../../crm/model.ts";
 import type { Assignment, AssignmentChange, KnownAssignments } from "../../operation/state/assignments.ts";
-import { usable } from "../../operation/state/usable.ts";
 import type { LastGiven } from "../../plan/undoing.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
@@ -32,7 +31,7 @@ export class AssignmentRows {
   }
 
   known({ namespace, id }: RecordKey): KnownAssignments {
-    const rows = this.#statements.of.all(namespace, id).filter((row) => usable(row.member_global_id));
+    const rows = this.#statements.of.all(namespace, id);
     return {
       assignments: rows.map((row): Assignment => ({
         assetNumber: row.asset_number,
@@ -53,15 +52,6 @@ export class AssignmentRows {
   /** The numbers that members of another enterprise hold than the one that the customer is linked with. */
   elsewhere({ namespace, id }: RecordKey): string[] {
     return this.#statements.elsewhere.all({ namespace, id }).map((row) => row.asset_number);
-  }
-
-  /** Those that are live: of a customer, or of all of them. */
-  live(customer: RecordKey | undefined): number {
-    const row =
-      customer === undefined
-        ? this.#statements.live.get()
-        : this.#statements.liveOf.get(customer.namespace, customer.id);
-    return row?.count ?? 0;
   }
 
   readonly writes: Writes<AssignmentChange> = {
@@ -109,11 +99,6 @@ function prepareStatements(database: Sqlite) {
          where l.namespace = +@namespace and l.customer_id = +@id and l.to_at is null and exists (
            select 1 from staff_link s where s.namespace = a.namespace and s.staff_id = a.staff_id
            and s.member_global_id = a.member_global_id and s.enterprise_global_id <> l.enterprise_global_id)`,
-      ),
-    live: () => database.prepare<[], { count: number }>("select count from tally where name = 'assignment'"),
-    liveOf: () =>
-      database.prepare<[string, string], { count: number }>(
-        "select count(*) as count from assignment where to_at is null and customer_namespace = +? and customer_id = +?",
       ),
     end: () =>
       database.prepare("update assignment set to_at = ?, ended_by = ? where asset_number = +? and to_at is null"),

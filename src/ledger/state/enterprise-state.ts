@@ -377,9 +377,4 @@ export class EnterpriseState {
     });
     return live;
   }
-
-  /** Live assignments of a customer, and of all customers: what a share of a deletion limit is of. */
-  async liveAssignments(customer?: RecordKey): Promise<number> {
-    return this.#context.read(() => this.#rows.assignments.live(customer));
-  }
 }

@@ -116,14 +116,14 @@ export class LinksDesk {
     whose: Whose & { keepStanding: boolean },
   ): Promise<Standing & { enterpriseGlobalId: string }> {
     return await this.#context.write(() => {
-      const { link, linkUnusable } = this.#rows.links.known(customer);
+      const { link } = this.#rows.links.known(customer);
       const name = formatKey(customer);
-      if (link === undefined && linkUnusable !== true)
+      if (link === undefined)
         throw refused("unlink.not-linked", `${name} is linked with no enterprise`, "nothing needs to be done");
       this.#requireNothingOpen(customer, "unlink");
       const standing = this.#standingOf(customer);
       const { orders, assignments } = standing;
-      const enterpriseGlobalId = link?.enterpriseGlobalId ?? "";
+      const { enterpriseGlobalId } = link;
       if (orders + assignments > 0 && !whose.keepStanding) {
         throw refused(
           "unlink.standing",

@@ -1,6 +1,5 @@
 import type { RecordKey } from "../../crm/model.ts";
 import type { KnownLink, Link, LinkChange } from "../../operation/state/link.ts";
-import { usable } from "../../operation/state/usable.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { table } from "../database/table.ts";
@@ -21,7 +20,7 @@ export interface LinkTable {
 
 export const linkTables = { link: table<LinkTable>() };
 
-/** A customer and the enterprise it is linked with, where its id is usable. */
+/** A customer and the enterprise it is linked with; none if that link ended. */
 export interface LinkedCustomer {
   customer: RecordKey;
   link: Link | undefined;
@@ -39,8 +38,7 @@ export class LinkRows {
 
   known(customer: RecordKey): KnownLink {
     const row = this.#statements.link.get(customer.namespace, customer.id);
-    const link = row === undefined ? undefined : usableLink(row);
-    return { link, linkUnusable: row !== undefined && link === undefined };
+    return { link: row === undefined ? undefined : linkOf(row) };
   }
 
   customerOfEnterprise(enterpriseGlobalId: string): RecordKey | undefined {
@@ -88,11 +86,10 @@ export const linkColumns = "enterprise_global_id, channel_code, channel_customer
 
 /** A customer as a row of its link says. */
 export function linkedCustomer(row: OwnerRow & LinkRow): LinkedCustomer {
-  return { customer: { namespace: row.namespace, id: row.customer_id }, link: usableLink(row) };
+  return { customer: { namespace: row.namespace, id: row.customer_id }, link: linkOf(row) };
 }
 
-function usableLink(row: LinkRow): Link | undefined {
-  if (!usable(row.enterprise_global_id)) return undefined;
+function linkOf(row: LinkRow): Link {
   return {
     enterpriseGlobalId: row.enterprise_global_id,
     channelCode: row.channel_code,

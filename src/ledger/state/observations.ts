@@ -86,13 +86,13 @@ export class ObservationRows {
     if (row === undefined) return undefined;
     const { licenceOrders, products, forms } = stored<{
       licenceOrders: Record<string, string>;
-      products?: Record<string, string[]>;
-      forms?: Record<string, ShownForm[]>;
+      products: Record<string, string[]>;
+      forms: Record<string, ShownForm[]>;
     }>(row.body);
     return {
       licenceOrders: new Map(Object.entries(licenceOrders)),
-      products: products === undefined ? undefined : new Map(Object.entries(products)),
-      forms: forms === undefined ? undefined : new Map(Object.entries(forms)),
+      products: new Map(Object.entries(products)),
+      forms: new Map(Object.entries(forms)),
     };
   }
 

@@ -304,7 +304,7 @@ function prepareStatements(database: Sqlite) {
     happened: () =>
       database.prepare(
         `with of as (select ? as namespace, ? as id)
-       update placed_order set products = max(0, coalesce(products, 0) + ?),
+       update placed_order set products = max(0, products + ?),
          agreed_hash = iif((customer_namespace, customer_id) = (of.namespace, of.id), '${agreedWithNone}', agreed_hash),
          agreed_version = iif((customer_namespace, customer_id) = (of.namespace, of.id), null, agreed_version)
        from of where placed_order.namespace = +? and order_id = +? and to_at is null`,

@@ -18,8 +18,8 @@ export interface PlacedOrderTable {
   version: number;
   operation_id: string | null;
   origin: PlacedOrder["origin"];
-  /** Products that stand of it, each once for every number of its asset; null where that is not known. */
-  products: number | null;
+  /** Products that stand of it, each once for every number of its asset. */
+  products: number;
   /** The form with which what stands was last in agreement; null: the one that it was placed with. */
   agreed_hash: string | null;
   agreed_version: number | null;

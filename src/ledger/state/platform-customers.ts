@@ -1,5 +1,4 @@
 import type { KnownPlatformCustomers, PlatformCustomersChange } from "../../operation/state/platform-customers.ts";
-import { usable } from "../../operation/state/usable.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { table } from "../database/table.ts";
@@ -25,15 +24,12 @@ export class PlatformCustomerRows {
   }
 
   known(enterprise: string): KnownPlatformCustomers {
-    const platformCustomers = this.#statements.of
-      .all(enterprise)
-      .filter((row) => usable(row.customer_id))
-      .map((row) => ({
-        customerId: row.customer_id,
-        isDefault: row.is_default === 1,
-        channelCode: row.channel_code,
-        channelCustomerId: row.channel_customer_id,
-      }));
+    const platformCustomers = this.#statements.of.all(enterprise).map((row) => ({
+      customerId: row.customer_id,
+      isDefault: row.is_default === 1,
+      channelCode: row.channel_code,
+      channelCustomerId: row.channel_customer_id,
+    }));
     return { platformCustomers };
   }
 

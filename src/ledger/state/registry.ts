@@ -88,7 +88,6 @@ export type StateRows = ReturnType<typeof stateRows>;
 function nothingKnown(): Known {
   return {
     link: undefined,
-    linkUnusable: false,
     unlinked: undefined,
     acknowledged: undefined,
     platformCustomers: [],

@@ -1,7 +1,6 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { KnownStaffLinks, StaffChange, StaffLink } from "../../operation/state/staff-links.ts";
-import { usable } from "../../operation/state/usable.ts";
 import { stored } from "../database/stored.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
@@ -35,7 +34,7 @@ export class StaffLinkRows {
   }
 
   known({ namespace, id }: RecordKey): KnownStaffLinks {
-    const rows = this.#statements.of.all(namespace, id).filter((row) => usable(row.member_global_id));
+    const rows = this.#statements.of.all(namespace, id);
     return {
       staffLinks: new Map(
         rows.map((row): [string, StaffLink] => {

@@ -2,7 +2,6 @@ import type { RecordKey } from "../../crm/model.ts";
 import { together } from "./part.ts";
 import { compareBytes } from "./row-order.ts";
 import { isSameKey } from "./same-key.ts";
-import { usable } from "./usable.ts";
 
 export interface Assignment {
   assetNumber: string;
@@ -31,11 +30,7 @@ const assignments = together<KnownAssignments, AssignmentChange>((known, changes
   const all = new Map(known.assignments.map((item) => [item.assetNumber, item]));
   for (const change of changes) {
     const { assetNumber } = change;
-    if (
-      change.type === "asset-granted" &&
-      isSameKey(change.customer, context.customer) &&
-      usable(change.memberGlobalId)
-    ) {
+    if (change.type === "asset-granted" && isSameKey(change.customer, context.customer)) {
       const { staff, memberGlobalId, origin } = change;
       all.set(assetNumber, { assetNumber, staff, memberGlobalId, origin });
     } else all.delete(assetNumber);

@@ -5,7 +5,6 @@ import type { ChangeContext } from "./part.ts";
 import type { KnownPlatformCustomers } from "./platform-customers.ts";
 import type { KnownProtectedMembers } from "./protected-members.ts";
 import { isSameKey } from "./same-key.ts";
-import { usable } from "./usable.ts";
 
 export interface Link {
   enterpriseGlobalId: string;
@@ -20,11 +19,6 @@ export interface Link {
 
 export interface KnownLink {
   link: Link | undefined;
-  /**
-   * An earlier answer was believed that gave the enterprise an id which cannot be used: it counts as not linked, and is
-   * never made again.
-   */
-  linkUnusable?: boolean | undefined;
   /** A person took the link away: the customer is neither looked for nor made until it is linked again. */
   unlinked?: Unlinked | undefined;
 }
@@ -56,12 +50,10 @@ export const linkParts = { linked: link, unlinked: link, examined: link };
 /** Of another enterprise than the one before, only what the ledger held of it is known. */
 function linkedWith<Whole extends KnownWithLink>(known: Whole, made: Link, { at, enterprise }: ChangeContext): Whole {
   const isNew = known.link?.enterpriseGlobalId !== made.enterpriseGlobalId;
-  const isUsable = usable(made.enterpriseGlobalId);
-  const facts = isNew ? { platformCustomers: [], enterpriseCode: undefined, ...(isUsable ? enterprise : {}) } : known;
+  const facts = isNew ? { platformCustomers: [], enterpriseCode: undefined, ...enterprise } : known;
   return {
     ...known,
-    link: isUsable ? { ...made, since: at } : undefined,
-    linkUnusable: !isUsable,
+    link: { ...made, since: at },
     unlinked: undefined,
     platformCustomers: facts.platformCustomers,
     enterpriseCode: facts.enterpriseCode,
@@ -71,6 +63,6 @@ function linkedWith<Whole extends KnownWithLink>(known: Whole, made: Link, { at,
 
 /** Without a link nothing of an enterprise is known but who is protected there. */
 function unlinkedFrom<Whole extends KnownWithLink>(known: Whole, unlinked: Unlinked): Whole {
-  if (known.link === undefined && known.linkUnusable !== true && known.unlinked === undefined) return known;
-  return { ...known, link: undefined, linkUnusable: false, unlinked, platformCustomers: [], enterpriseCode: undefined };
+  if (known.link === undefined && known.unlinked === undefined) return known;
+  return { ...known, link: undefined, unlinked, platformCustomers: [], enterpriseCode: undefined };
 }

@@ -2,7 +2,6 @@ import type { PlatformCustomer } from "../../platform/snapshot.ts";
 import { oneByOne } from "./part.ts";
 import type { LinkedEnterprise } from "./part.ts";
 import { compareBytes } from "./row-order.ts";
-import { usable } from "./usable.ts";
 
 export interface KnownPlatformCustomers {
   platformCustomers: PlatformCustomer[];
@@ -25,7 +24,5 @@ export const platformCustomersParts = { "platform-customers": platformCustomers 
 
 function merged(before: readonly PlatformCustomer[], shown: readonly PlatformCustomer[]): PlatformCustomer[] {
   const all = new Map([...before, ...shown].map((item) => [item.customerId, item]));
-  return [...all.values()]
-    .filter((item) => usable(item.customerId))
-    .toSorted((one, other) => compareBytes(one.customerId, other.customerId));
+  return [...all.values()].toSorted((one, other) => compareBytes(one.customerId, other.customerId));
 }

@@ -4,7 +4,6 @@ import type { PrivateMarker } from "../references.ts";
 import { together } from "./part.ts";
 import { inKeyOrder } from "./row-order.ts";
 import { isSameKey } from "./same-key.ts";
-import { usable } from "./usable.ts";
 
 /**
  * Commitments to what the CRM said of a staff member when the account was made, adopted or edited; `null` where it said
@@ -74,8 +73,7 @@ const staffLinks = together<KnownStaffLinks, StaffChange>((known, changes, conte
     if (change.type === "staff-unlinked") all.delete(key);
     else if (change.type === "staff-linked") {
       const { staff, memberGlobalId, origin, profile } = change;
-      if (usable(memberGlobalId)) all.set(key, { key: staff, memberGlobalId, origin, profile });
-      else all.delete(key);
+      all.set(key, { key: staff, memberGlobalId, origin, profile });
     } else if (link !== undefined) all.set(key, { ...link, profile: change.profile });
   }
   return { ...known, staffLinks: inKeyOrder(all) };

@@ -50,7 +50,7 @@ function twiceRows(item: CustomerCase): Comparison[] {
       shown: true,
       seenAt,
     };
-    const own = ownForms(item, text("assetNum"), product, Number(body["times"]));
+    const own = ownForms(item, text("assetNum"), product);
     if (own === "sent so") return [];
     if (own !== undefined) {
       const details = ["an old and a new form of it stand beside each other until the old one is removed"];
@@ -69,7 +69,6 @@ function ownForms(
   item: CustomerCase,
   number: string | undefined,
   product: string | undefined,
-  times: number,
 ): "sent so" | "forms" | undefined {
   if (number === undefined || product === undefined) return undefined;
   const own = item.orders.flatMap(({ placed, products }) =>
@@ -78,8 +77,6 @@ function ownForms(
       .map(({ purchase }) => purchase?.channelOrderId ?? placed?.channelOrderId),
   );
   const forms = shownForms(item.shown.products.get(`${number}/${product}`)?.body ?? {});
-  // A reading of an earlier version kept one of the rows.
-  if (forms.length !== times) return own.length >= times ? "forms" : undefined;
   const shown = forms.map((form) => form["channelOrderId"]);
   const isOwn = shown.every((id) => count(shown, id) <= count(own, id));
   return !isOwn ? undefined : new Set(shown).size === 1 ? "sent so" : "forms";

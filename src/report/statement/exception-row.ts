@@ -23,8 +23,6 @@ export type ExceptionFacts =
   | { kind: "rejected" | "settled" | "numbers-lost"; row: OperationFacts; count: number | null }
   /** `stood`: its state at the end of the period. */
   | { kind: "unknown"; row: OperationFacts; count: number | null; stood: OperationFacts["state"] }
-  /** What an older program did not keep: what was over by `since`. */
-  | { kind: "not-known"; from: string; since: string }
   | { kind: "by-hand"; stream: Stream; key: RecordKey; customer: RecordKey; row: ByHandFacts }
   | { kind: "held"; row: HoldFacts }
   | { kind: "source-incomplete"; row: ReadFacts }
@@ -49,8 +47,6 @@ export function exceptionRow(facts: ExceptionFacts): Row {
     case "settled":
     case "numbers-lost":
       return operationRow(facts.kind, facts.row, facts.count);
-    case "not-known":
-      return notKnownRow(facts);
     case "by-hand":
       return byHandRow(facts);
     case "held":
@@ -104,17 +100,6 @@ function runRow(row: RunFacts): Row {
     reason: row.exitCode === 6 ? "the run does not balance" : `the run is ${row.state}`,
     run: row.id,
     next: `crm-sync run show ${row.id}`,
-  };
-}
-
-function notKnownRow({ from, since }: Extract<ExceptionFacts, { kind: "not-known" }>): Row {
-  return {
-    kind: "not-known",
-    since: from,
-    reason:
-      `not known before ${since}: what waited, was in quarantine in another form, or was refused, and was so no more ` +
-      "by then",
-    next: "nothing: an older program did not keep it",
   };
 }
 

@@ -13,7 +13,6 @@ import { signOffsPart } from "./sign-offs.ts";
 
 /** The kinds of exceptions, in the order in which they are told. */
 const kinds = [
-  "not-known",
   "quarantined",
   "deferred",
   "rejected",
@@ -205,8 +204,6 @@ function endOf({ facts, ended, open }: StatedException): Row {
     case "settled":
     case "numbers-lost":
       return told;
-    case "not-known":
-      return { until: facts.since };
     case "source-incomplete":
     case "run":
       // When it ended stands in its row, and what to do about it is to be done although it is over.

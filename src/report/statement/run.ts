@@ -97,11 +97,7 @@ export const runStatement: StatementShape = {
         { name: "whole", type: "boolean", title: "Whole", about: "Whether everything was read, not changes alone." },
         counted("rows", "Rows", "Rows that were read."),
         counted("bad", "Bad rows", "Rows that could not be used."),
-        counted(
-          "skipped",
-          "Skipped",
-          "Records that the stream left out; empty where its run did not keep it, or has not ended.",
-        ),
+        counted("skipped", "Skipped", "Records that the stream left out; empty until its run has ended."),
         {
           name: "problem",
           type: "text",

@@ -25,7 +25,7 @@ export const signOffsPart: Part = {
       "Blocker",
       "What it is named by, as `crm-sync report blockers` or `sign_off_id` of `exceptions` names it.",
     ),
-    column("text", "what", "What", "What it was; empty where an earlier version of the program kept no words of it."),
+    column("text", "what", "What", "What it was."),
     column("text", "signed_off_by", "Signed off by", "Who signed it off."),
     column("instant", "signed_off_at", "Signed off", "When that was."),
     column("text", "sign_off_reason", "Reason", "Why it may stay as it is, in that person's words."),
@@ -38,7 +38,7 @@ export const signOffsPart: Part = {
 export interface SignOffFacts {
   at: string;
   blocker: string;
-  what: string | null;
+  what: string;
   by: string;
   reason: string;
   facts: string;

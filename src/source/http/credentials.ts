@@ -105,7 +105,7 @@ function tokenCredentials(auth: OAuth2Auth, deps: CredentialDeps): Credentials {
     timeoutMs: deps.timeoutMs,
   };
   // Sources have no setting for it: a token is renewed when nine tenths of its life are over.
-  const reader = oauth2Reader(request, deps.secrets, Number.POSITIVE_INFINITY);
+  const reader = oauth2Reader(request, deps.secrets);
   const provider = createTokenProvider(reader, deps.clock);
   return {
     async show(signal) {

@@ -181,5 +181,4 @@ export const httpSourceFields = {
   retries: z.int().min(0).max(20).default(4).describe("How often one page is asked for again"),
   retryBaseMs: z.int().min(1).default(200).describe("First back-off; doubled each time, with full jitter"),
   retryMaxMs: z.int().min(1).default(20_000).describe("Longest back-off"),
-  maxRetryAfterMs: z.int().min(0).default(300_000).describe("A longer Retry-After ends the reading"),
 };

@@ -49,6 +49,9 @@ export interface PageAnswer extends Received {
  */
 export const requestOutcomes = ["answered", "failed", "refused", "no-answer"] as const;
 
+/** A longer Retry-After ends the reading. */
+const maxRetryAfterMs = 300_000;
+
 /** A request as observers are told of it: nothing of what was asked or answered. */
 export interface SeenRequest {
   outcome: (typeof requestOutcomes)[number];
@@ -61,7 +64,6 @@ interface RequestSettings {
   retries: number;
   retryBaseMs: number;
   retryMaxMs: number;
-  maxRetryAfterMs: number;
 }
 
 export interface RequestDeps {
@@ -211,7 +213,6 @@ class Attempt {
       return { error, again: this.#renewed() };
     }
     if (transientStatus.has(statusCode) || complaint?.means === "retry") {
-      const { maxRetryAfterMs } = this.#deps.settings;
       const afterMs = retryAfterMs(retryAfter, this.#deps.clock.now());
       const asked = afterMs === undefined ? "" : ` and asks to wait ${Math.ceil(afterMs / 1_000)} s`;
       const error = this.#down(`answers HTTP ${statusCode}${asked}${said}`);

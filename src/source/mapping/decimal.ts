@@ -48,31 +48,14 @@ export function add(one: Decimal, other: Decimal): Decimal {
   return { digits: atScale(one, scale) + atScale(other, scale), scale };
 }
 
-export function subtract(one: Decimal, other: Decimal): Decimal {
-  return add(one, { digits: -other.digits, scale: other.scale });
-}
-
 export function multiply(one: Decimal, other: Decimal): Decimal {
   return { digits: one.digits * other.digits, scale: one.scale + other.scale };
 }
 
 /** Less than 0: the first one is smaller; 0: they are the same. */
 export function compare(one: Decimal, other: Decimal): number {
-  const { digits } = subtract(one, other);
+  const { digits } = add(one, { digits: -other.digits, scale: other.scale });
   return digits < 0n ? -1 : digits > 0n ? 1 : 0;
-}
-
-/** One number divided by another, rounded to so many decimals. */
-export function divide(one: Decimal, other: Decimal, decimals: number, rounding: Rounding): Decimal {
-  const scale = Math.max(one.scale, other.scale);
-  const [upper, lower] = [atScale(one, scale) * 10n ** BigInt(decimals), atScale(other, scale)];
-  return { digits: rounded(upper, lower, rounding), scale: decimals };
-}
-
-/** The quotient of two numbers, undefined where it has more decimals than a number holds. */
-export function divideExactly(one: Decimal, other: Decimal): Decimal | undefined {
-  const quotient = divide(one, other, mostDigits, "down");
-  return compare(multiply(quotient, other), one) === 0 ? shortest(quotient) : undefined;
 }
 
 export function round(decimal: Decimal, decimals: number, rounding: Rounding): Decimal {

@@ -1,14 +1,14 @@
-import { add, divide, multiply, round, subtract } from "./operators/arithmetic.ts";
+import { add, multiply, round } from "./operators/arithmetic.ts";
 import { first, map, when } from "./operators/choices.ts";
-import { endOfDay, endOfMonth, plusTerm } from "./operators/date-ends.ts";
+import { endOfDay, plusTerm } from "./operators/date-ends.ts";
 import { date } from "./operators/date.ts";
-import { digits, login, phone, slug, transliterate } from "./operators/identifiers.ts";
+import { digits, login, phone } from "./operators/identifiers.ts";
 import { collect, count, firstWhere, flatten, join, sum } from "./operators/lists.ts";
 import { lookup } from "./operators/lookup.ts";
 import { money } from "./operators/money.ts";
 import type { Operator } from "./operators/operator.ts";
-import { distinct, filter, sort } from "./operators/selections.ts";
-import { extract, match, pad, replace, substring } from "./operators/parts-of-texts.ts";
+import { distinct, filter } from "./operators/selections.ts";
+import { extract, pad, replace } from "./operators/parts-of-texts.ts";
 import { concat, lower, split, template, text, trim, upper } from "./operators/texts.ts";
 import { boolean, list, number, path, value } from "./operators/values.ts";
 
@@ -25,28 +25,21 @@ export const operators: Readonly<Record<string, Operator>> = {
   lower,
   trim,
   replace,
-  match,
   extract,
-  substring,
   pad,
   digits,
   phone,
-  transliterate,
-  slug,
   login,
   text,
   number,
   add,
-  subtract,
   multiply,
-  divide,
   round,
   boolean,
   split,
   list,
   filter,
   firstWhere,
-  sort,
   distinct,
   collect,
   flatten,
@@ -57,6 +50,5 @@ export const operators: Readonly<Record<string, Operator>> = {
   date,
   plusTerm,
   endOfDay,
-  endOfMonth,
   money,
 };

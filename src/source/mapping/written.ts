@@ -25,8 +25,6 @@ export interface WrittenOperator {
   required?: readonly string[];
   /** Exactly one of these keys stands beside it. */
   oneOf?: readonly string[];
-  /** Where the one key stands, the other one has to. */
-  together?: Readonly<Record<string, string>>;
 }
 
 export const constant: Written = { form: "constant" };

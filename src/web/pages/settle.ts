@@ -85,9 +85,7 @@ async function openOnes(context: PageContext, dashboard: Dashboard): Promise<Res
 }
 
 function nextOf(row: OperationFacts): string {
-  return row.state === "parked" && row.whenUnknown !== null
-    ? "look on the platform, then decide"
-    : nextForOperation(row);
+  return row.state === "parked" ? "look on the platform, then decide" : nextForOperation(row);
 }
 
 async function decided(context: PageContext, dashboard: Dashboard): Promise<Response> {

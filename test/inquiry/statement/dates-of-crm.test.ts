@@ -54,7 +54,7 @@ const dates = ["crm_date", "term_from", "term_to"];
 const changes = ["crm_date", "field", "before", "after"];
 
 describe("the dates of a form of an order", () => {
-  it("are those of the configured zone where it was read before anybody kept its zones", async () => {
+  it("are those of the configured zone if the form has none", async () => {
     const world = await placed(undefined);
     const { lines } = await statementOf(world.path, "orders", october);
     expect(cells(lines, ...dates)).toEqual([["2026-09-30", "2026-09-30", "2027-09-30"]]);

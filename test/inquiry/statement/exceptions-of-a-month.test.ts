@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import type { Row } from "../../../src/report/statement/shape.ts";
 import { LedgerWorld } from "../../support/world/ledger-world.ts";
 import { customerRecord, key, orderRecord } from "../../support/world/records.ts";
-import { changeFile } from "../../support/world/start.ts";
 import { cells, month, statementOf } from "./statement-world.ts";
 
 const at = (text: string): number => Date.parse(`2026-${text}Z`);
@@ -206,16 +205,5 @@ describe("the exceptions of a month", () => {
       ["crm/C1", false, "2026-10-06T10:00:00.000Z"],
       ["crm/C2", false, "2026-10-07T10:00:00.000Z"],
     ]);
-  });
-
-  it("say what an older program did not keep, and nothing of that from when on it is kept", async () => {
-    const world = await companies();
-    changeFile(world.path, "insert into meta (key, value) values ('stood since', '2026-11-05T08:00:00.000Z')");
-    const told = async (label: string) => cells(await rowsOf(world, label), "kind", "open", "since", "until", "next");
-    const since = "2026-11-05T08:00:00.000Z";
-    const next = "nothing: an older program did not keep it";
-    expect(await told("2026-10")).toEqual([["not-known", false, month("2026-10").from, since, next]]);
-    expect(await told("2026-11")).toEqual([["not-known", false, month("2026-11").from, since, next]]);
-    expect(await told("2026-12")).toEqual([]);
   });
 });

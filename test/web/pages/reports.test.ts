@@ -24,7 +24,7 @@ async function ran(): Promise<World> {
 async function pagesOf(w: World): Promise<Showing> {
   w.environment["GOLDEN_NOW"] = new Date(w.clock.now()).toISOString();
   const clock = join(import.meta.dirname, "../../golden/clock.mjs");
-  return await showing(w, finance, () => [process.execPath, "--import", clock, bundled("main.cjs")]);
+  return await showing(w, finance, () => [process.execPath, "--import", clock, bundled()]);
 }
 
 /** A program in the place of this one, which does as the text says. */

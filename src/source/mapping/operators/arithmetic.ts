@@ -1,8 +1,7 @@
 import type { Json } from "../../../base/canonical-json.ts";
-import { mistake, refuse } from "../context.ts";
+import { mistake } from "../context.ts";
 import type { Evaluate, ExpressionCompiler, KeyPath } from "../context.ts";
-import { add as plus, decimalOf, divide as ratio, divideExactly, multiply as times, numberOf } from "../decimal.ts";
-import { round as shorten, roundings, subtract as minus } from "../decimal.ts";
+import { add as plus, decimalOf, multiply as times, numberOf, round as shorten, roundings } from "../decimal.ts";
 import type { Decimal } from "../decimal.ts";
 import { numeric } from "../kinds.ts";
 import type { ExpressionExample } from "../example.ts";
@@ -23,11 +22,9 @@ function operandOf(spec: Json | undefined, at: KeyPath, compiler: ExpressionComp
   return typeof spec === "number" ? () => spec : compiler.expression(spec, at, numeric);
 }
 
-function operandsOf(operand: Json, at: KeyPath, compiler: ExpressionCompiler, count?: number): Evaluate[] {
-  const length = Array.isArray(operand) ? operand.length : 0;
-  if (!Array.isArray(operand) || (count === undefined ? length < 2 : length !== count)) {
-    const many = count === undefined ? "two or more" : String(count);
-    mistake(compiler.context, at, `expected a list of ${many} numbers or expressions`);
+function operandsOf(operand: Json, at: KeyPath, compiler: ExpressionCompiler): Evaluate[] {
+  if (!Array.isArray(operand) || operand.length < 2) {
+    mistake(compiler.context, at, "expected a list of two or more numbers or expressions");
     return [];
   }
   return operand.map((part, index) => operandOf(part, [...at, index], compiler));
@@ -38,12 +35,10 @@ function calculation(
   does: string,
   examples: ExpressionExample[],
   calculate: (one: Decimal, other: Decimal) => Decimal,
-  count?: number,
 ): Operator {
-  const operands = count === 2 ? "[A, B]" : "[A, B, …]";
   return {
     reference: {
-      form: `{${name}: ${operands}}`,
+      form: `{${name}: [A, B, …]}`,
       does: `${does} Exact on decimals. Gives nothing as soon as one of them gives nothing.`,
       takes: "numbers: expressions, or numbers as they stand",
       gives: "a number",
@@ -51,11 +46,11 @@ function calculation(
       refuses: refusals,
       examples,
     },
-    written: { operand: listOf(numberOrExpression, 2, count) },
+    written: { operand: listOf(numberOrExpression, 2) },
     gives: ["number"],
     compile(operand, _spec, at, compiler) {
       const { context } = compiler;
-      const parts = operandsOf(operand, at, compiler, count);
+      const parts = operandsOf(operand, at, compiler);
       return (scope) => {
         let result: Decimal | undefined;
         for (const part of parts) {
@@ -80,14 +75,6 @@ export const add = calculation(
   plus,
 );
 
-export const subtract = calculation(
-  "subtract",
-  "The first number less the second.",
-  [{ expression: { subtract: ["ordered", "returned"] }, record: { ordered: 5, returned: "2" }, gives: 3 }],
-  minus,
-  2,
-);
-
 export const multiply = calculation(
   "multiply",
   "The product of numbers, such as seats: quantity × seats per unit.",
@@ -102,53 +89,6 @@ export const multiply = calculation(
   ],
   times,
 );
-
-export const divide: Operator = {
-  reference: {
-    form: "{divide: [A, B], decimals: NUMBER, rounding: ROUNDING}",
-    does:
-      "The first number divided by the second. Without `rounding` the quotient has to be exact. Gives nothing as " +
-      "soon as " +
-      "one of them gives nothing.",
-    takes: "numbers: expressions, or numbers as they stand",
-    gives: "a number",
-    options: { decimals: `${decimalsOption}; 0 by default.`, rounding: roundingOption },
-    refuses: { ...refusals, "divided-by-zero": "the second number is 0" },
-    examples: [
-      { expression: { divide: ["total", 4] }, record: { total: "1" }, gives: 0.25 },
-      { expression: { divide: ["total", 3] }, record: { total: 1 }, refused: "not-exact" },
-      {
-        expression: { divide: ["total", 3], decimals: 2, rounding: "half-up" },
-        record: { total: 2 },
-        gives: 0.67,
-      },
-      { expression: { divide: ["total", "seats"] }, record: { total: 2, seats: 0 }, refused: "divided-by-zero" },
-    ],
-  },
-  written: {
-    operand: listOf(numberOrExpression, 2, 2),
-    options: { decimals: wholeNumber(0, 15), rounding: oneOfWords(roundings) },
-    together: { decimals: "rounding" },
-  },
-  gives: ["number"],
-  compile(operand, spec, at, compiler) {
-    const { context } = compiler;
-    const [upper, lower] = operandsOf(operand, at, compiler, 2);
-    const decimals = wholeOption(spec, "decimals", at, context, { least: 0, most: 15 }) ?? 0;
-    const isRounded = spec["rounding"] !== undefined || spec["decimals"] !== undefined;
-    const rounding = isRounded ? wordOption(spec, "rounding", at, context, roundings, undefined) : undefined;
-    return (scope) => {
-      const [above, below] = [upper?.(scope), lower?.(scope)];
-      if (above === undefined || below === undefined) return undefined;
-      const [one, other] = [decimalOf(above, context), decimalOf(below, context)];
-      if (one === undefined || other === undefined) return undefined;
-      if (other.digits === 0n) return refuse(context, "divided-by-zero", below, "a number that is not 0");
-      const quotient = rounding === undefined ? divideExactly(one, other) : ratio(one, other, decimals, rounding);
-      if (quotient === undefined) return refuse(context, "not-exact", above, "a quotient that is exact, or `rounding`");
-      return numberOf(quotient, context);
-    };
-  },
-};
 
 export const round: Operator = {
   reference: {

@@ -97,35 +97,6 @@ export const endOfDay: Operator = {
     ),
 };
 
-export const endOfMonth: Operator = {
-  reference: {
-    form: "{endOfMonth: EXPRESSION, zone: ZONE, as: END}",
-    does: "The end of the month of an instant.",
-    takes,
-    gives: "an instant",
-    options,
-    refuses,
-    examples: [
-      {
-        expression: { endOfMonth: { date: "at", zone: "UTC" }, zone: "UTC" },
-        record: { at: "2028-02-10" },
-        gives: "2028-03-01T00:00:00.000Z",
-      },
-      {
-        expression: { endOfMonth: { date: "at", zone: "UTC" }, zone: "UTC", as: "lastDay" },
-        record: { at: "2028-02-10" },
-        gives: "2028-02-29T00:00:00.000Z",
-      },
-    ],
-  },
-  written,
-  gives: ["instant"],
-  compile: (operand, spec, at, compiler) =>
-    ending(operand, spec, at, compiler, (begin) =>
-      begin.toPlainDate().with({ day: 1 }).add({ months: 1 }).toZonedDateTime(begin.timeZoneId),
-    ),
-};
-
 const termExpected = "a term years-months-days, such as 1-0-0 for one year";
 
 const termPattern = /^(\d{1,4})-(\d{1,4})-(\d{1,5})$/;

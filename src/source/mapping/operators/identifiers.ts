@@ -3,11 +3,10 @@ import { isSupportedCountry, parsePhoneNumberFromString } from "libphonenumber-j
 import { mistake, refuse } from "../context.ts";
 import type { Evaluate } from "../context.ts";
 import { searchable } from "../pattern.ts";
-import { asText, beside, isText, ofText, option, textRefusals } from "./operator.ts";
-import type { Operator, OperatorReference } from "./operator.ts";
+import { asText, beside, isText, ofText, textRefusals } from "./operator.ts";
+import type { Operator } from "./operator.ts";
 import { lettersOf, writtenLetters } from "./parts-of-texts.ts";
-import { objectExpressionOf, someText, textExpression } from "../written.ts";
-import type { Written } from "../written.ts";
+import { objectExpressionOf, textExpression } from "../written.ts";
 
 const tooLong = { "too-long": "the text is longer than 10,000 characters" };
 const letters = "Letters that are written otherwise than the library writes them: `{ä: ae, Ä: Ae}`.";
@@ -98,75 +97,6 @@ export const phone: Operator = {
 function international(text: string): string {
   return text.replace(/^\s*00(?=[\s()./-]*[1-9])/, "+");
 }
-
-function spelled(
-  reference: Omit<OperatorReference, "takes" | "gives">,
-  options: Readonly<Record<string, Written>>,
-  change: (text: string, separator: string) => string,
-): Operator {
-  return {
-    reference: { ...reference, takes: "text, or a number as the source writes it", gives: "text" },
-    written: { operand: textExpression, options },
-    gives: ["text"],
-    compile(operand, spec, at, compiler) {
-      const { context } = compiler;
-      const inner = ofText(operand, at, compiler);
-      const own = lettersOf(spec["letters"], beside(at, "letters"), context);
-      const separator = option(spec, "separator", at, context) ?? "-";
-      return (scope) => {
-        const text = asText(inner(scope), context);
-        let spelling = text === undefined ? undefined : searchable(text, context)?.normalize("NFC");
-        for (const [letter, instead] of own) spelling = spelling?.replaceAll(letter, instead);
-        if (spelling === undefined) return undefined;
-        const changed = change(spelling, separator);
-        return changed === "" ? undefined : changed;
-      };
-    },
-  };
-}
-
-export const transliterate = spelled(
-  {
-    form: "{transliterate: EXPRESSION, letters: {LETTER: TEXT, …}}",
-    does: "A text of any script in letters of ASCII (any-ascii). Where no text is left, it gives nothing.",
-    options: { letters },
-    refuses: { ...textRefusals, ...tooLong },
-    examples: [
-      { expression: { transliterate: "name" }, record: { name: "Łódź Ωmega" }, gives: "Lodz Omega" },
-      {
-        expression: { transliterate: "name", letters: { ü: "ue", ß: "ss" } },
-        record: { name: "Müller & Groß" },
-        gives: "Mueller & Gross",
-      },
-    ],
-  },
-  { letters: writtenLetters },
-  (text) => anyAscii(text).trim(),
-);
-
-export const slug = spelled(
-  {
-    form: "{slug: EXPRESSION, separator: TEXT, letters: {LETTER: TEXT, …}}",
-    does: "A text in small letters of ASCII and digits, words put together. Where none is left, it gives nothing.",
-    options: { separator: "What stands between two words; a hyphen by default.", letters },
-    refuses: { ...textRefusals, ...tooLong },
-    examples: [
-      { expression: { slug: "name" }, record: { name: " Café “Zoë” Nº 5 " }, gives: "cafe-zoe-no-5" },
-      {
-        expression: { slug: "name", separator: "_", letters: { ö: "oe" } },
-        record: { name: "Möbel Nord" },
-        gives: "moebel_nord",
-      },
-    ],
-  },
-  { separator: someText, letters: writtenLetters },
-  (text, separator) =>
-    anyAscii(text)
-      .toLowerCase()
-      .split(/[^a-z0-9]+/)
-      .filter((word) => word !== "")
-      .join(separator),
-);
 
 export const login: Operator = {
   reference: {

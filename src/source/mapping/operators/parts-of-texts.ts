@@ -122,25 +122,6 @@ function unknownGroup(text: string, count: number, names: Readonly<Record<string
   return undefined;
 }
 
-export const match: Operator = {
-  reference: {
-    form: "{match: EXPRESSION, pattern: PATTERN}",
-    does: "Whether a part of the text matches a pattern; `^` and `$` stand for the ends of the text.",
-    takes: "text, or a number as the source writes it",
-    gives: "true or false",
-    options: { pattern: `${patternOption} Required.` },
-    refuses: { ...textRefusals, ...tooLongToSearch },
-    examples: [
-      { expression: { match: "type", pattern: "(?i)trial" }, record: { type: "30 day TRIAL" }, gives: true },
-      { expression: { match: "type", pattern: "^trial$" }, record: { type: "30 day trial" }, gives: false },
-    ],
-  },
-  written: { operand: textExpression, options: { pattern: writtenPattern }, required: ["pattern"] },
-  gives: ["boolean"],
-  compile: (operand, spec, at, compiler) =>
-    withPattern(operand, spec["pattern"], at, compiler, (pattern) => (text) => pattern.matcher(text).find()),
-};
-
 export const extract: Operator = {
   reference: {
     form: "{extract: EXPRESSION, pattern: PATTERN, group: GROUP}",
@@ -215,44 +196,6 @@ function withPattern(
     return searched === undefined ? undefined : answer(searched);
   };
 }
-
-export const substring: Operator = {
-  reference: {
-    form: "{substring: EXPRESSION, from: NUMBER, length: NUMBER}",
-    does: "Some characters of a text. Gives nothing where there are none.",
-    takes: "text, or a number as the source writes it",
-    gives: "text",
-    options: {
-      from: "The first character, counted from 0; a negative number counts from the end. 0 by default.",
-      length: "How many characters; all that follow by default.",
-    },
-    refuses: { ...textRefusals, ...tooLong },
-    examples: [
-      { expression: { substring: "code", from: 3 }, record: { code: "DE-4711" }, gives: "4711" },
-      { expression: { substring: "code", from: 0, length: 2 }, record: { code: "DE-4711" }, gives: "DE" },
-      { expression: { substring: "code", from: -4 }, record: { code: "DE-4711" }, gives: "4711" },
-    ],
-  },
-  written: {
-    operand: textExpression,
-    options: { from: wholeNumber(-mostText, mostText), length: wholeNumber(1, mostText) },
-  },
-  gives: ["text"],
-  compile(operand, spec, at, compiler) {
-    const { context } = compiler;
-    const inner = ofText(operand, at, compiler);
-    const from = wholeOption(spec, "from", at, context, { least: -mostText, most: mostText }) ?? 0;
-    const length = wholeOption(spec, "length", at, context, { least: 1, most: mostText });
-    return (scope) => {
-      const text = boundedText(inner(scope), context);
-      if (text === undefined) return undefined;
-      // By characters, so that none of two halves is cut apart.
-      const characters = Array.from(text);
-      const start = from < 0 ? Math.max(0, characters.length + from) : from;
-      return nonEmpty(characters.slice(start, length === undefined ? undefined : start + length).join(""));
-    };
-  },
-};
 
 export const pad: Operator = {
   reference: {

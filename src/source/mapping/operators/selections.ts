@@ -1,13 +1,9 @@
 import { canonicalJson } from "../../../base/canonical-json.ts";
-import type { Json } from "../../../base/canonical-json.ts";
 import { compileCondition } from "../condition.ts";
-import { instantOf } from "../date.ts";
-import { compare, decimalOf } from "../decimal.ts";
-import type { Decimal } from "../decimal.ts";
-import { numeric, ofInstant, plain, textual } from "../kinds.ts";
-import { eachOf, elementPaths, onElements } from "./elements.ts";
-import { asText, beside, textRefusals, wordOption } from "./operator.ts";
-import { aCondition, anyExpression, listExpression, oneOfWords, plainExpression } from "../written.ts";
+import { plain } from "../kinds.ts";
+import { elementPaths, onElements } from "./elements.ts";
+import { asText, beside, textRefusals } from "./operator.ts";
+import { aCondition, listExpression, plainExpression } from "../written.ts";
 
 export const filter = onElements(
   {
@@ -38,71 +34,6 @@ export const filter = onElements(
     return (elements, scope) => elements.filter((item) => holds({ item, parent: scope }));
   },
 );
-
-const sortings = ["text", "number", "instant"] as const;
-const orders = ["ascending", "descending"] as const;
-
-export const sort = onElements(
-  {
-    form: "{sort: LIST, by: EXPRESSION, as: KIND, order: ORDER}",
-    does: "A list in another order. Elements that are the same stay as they stood; those without a value come last.",
-    options: {
-      by: `What decides. ${elementPaths} The element itself by default.`,
-      as: "How it is compared: as `text` (by default), `number` or `instant`.",
-      order: "`ascending` (by default) or `descending`.",
-    },
-    refuses: {
-      ...textRefusals,
-      "not-a-number": "something is no number, with `as: number`",
-      "not-exact": "a number beyond 40 digits",
-      "not-an-instant": "something is no instant, with `as: instant`",
-    },
-    examples: [
-      {
-        expression: { sort: "lines", by: "seats", as: "number", order: "descending" },
-        record: { lines: [{ seats: "9" }, { seats: 10 }, {}] },
-        gives: [{ seats: 10 }, { seats: "9" }, {}],
-      },
-      { expression: { sort: "tags" }, record: { tags: ["b", "a"] }, gives: ["a", "b"] },
-    ],
-  },
-  {
-    operand: listExpression,
-    options: { by: anyExpression, as: oneOfWords(sortings), order: oneOfWords(orders) },
-  },
-  ({ inside }, spec, at, { context }) => {
-    const as = wordOption(spec, "as", at, context, sortings, "text") ?? "text";
-    const order = wordOption(spec, "order", at, context, orders, "ascending");
-    const kinds = { text: textual, number: numeric, instant: ofInstant }[as];
-    const by = inside.expression(spec["by"] ?? ".", beside(at, "by"), kinds);
-    const sign = order === "descending" ? -1 : 1;
-    const keyOf = (value: Json): string | Decimal | undefined => {
-      if (as === "number") return decimalOf(value, context);
-      return as === "text" ? asText(value, context) : instantOf(value, context);
-    };
-    return (elements, scope) => {
-      const values = eachOf(elements, scope, by, () => context.fault !== undefined);
-      const keyed = elements.map((element, index) => {
-        const value = values[index];
-        return { element, key: value === undefined || context.fault !== undefined ? undefined : keyOf(value) };
-      });
-      if (context.fault !== undefined) return undefined;
-      return keyed
-        .toSorted((one, other) => {
-          if (one.key === undefined || other.key === undefined)
-            return Number(one.key === undefined) - Number(other.key === undefined);
-          return sign * compareKeys(one.key, other.key);
-        })
-        .map(({ element }) => element);
-    };
-  },
-  (spec) => spec["by"] === undefined,
-);
-
-function compareKeys(one: string | Decimal, other: string | Decimal): number {
-  if (typeof one !== "string" && typeof other !== "string") return compare(one, other);
-  return one < other ? -1 : one > other ? 1 : 0;
-}
 
 export const distinct = onElements(
   {
