@@ -37,17 +37,6 @@ export function waitsForNeeds({ needs }: Pick<Operation, "needs">): Block {
   return { code: "operation.waits", reason, again: true };
 }
 
-/** The same of what is left of an order that moved away, which is bought here no more: only the takers can end it. */
-export function waitsForTakers(order: string, { needs, subject }: Pick<Operation, "needs" | "subject">): Block {
-  const takers = [...new Set(needs.flatMap((need) => (need.subject === subject ? [] : [need.subject])))];
-  if (takers.length === 0) return waitsForNeeds({ needs });
-  const reason =
-    `the order ${order} moved away in the CRM, and ${takers.join(" and ")} is to take over something of it here and ` +
-    "is not bought: correct in the CRM what that one continues or takes over, or cancel it there; what stands here " +
-    `of the order ${order} stays until then`;
-  return { code: "operation.waits", reason, again: true };
-}
-
 /**
  * Which operations of one customer's plan each of them needs to be done before, both by hash: what it says itself, who
  * makes what it refers to, and who frees an asset number that it gives.

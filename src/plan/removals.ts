@@ -3,7 +3,6 @@ import type { OrderStanding } from "../operation/order-standing.ts";
 import type { EarlierUnit } from "../operation/asset-numbers.ts";
 import { isShared } from "../operation/state/asset-numbers.ts";
 import type { FixedNumber } from "../operation/state/asset-numbers.ts";
-import { isSameKey } from "../operation/state/same-key.ts";
 import type { StateChange } from "../operation/state.ts";
 import type { Block, BlockedRecord } from "./block.ts";
 import type { PlanOptions } from "./options.ts";
@@ -43,16 +42,9 @@ export function planRemovals(given: RemovalsGiven, endings: readonly Endings[], 
   const going = wholeUnits(endings.filter(({ needs }) => needs.length === 0));
   for (const [key, own] of Map.groupBy(endings, ({ order }) => formatKey(order.order))) {
     if (stopped === undefined) planOrder(stage, given, own, { ...options, unwanted, whole: going });
-    else stage.blocks.push([key, toldOf(given, key, own, stopped)]);
+    else stage.blocks.push([key, stopped]);
   }
   return stage;
-}
-
-/** Of an order that moved away the customer itself is told, so that what waits there names the order. */
-function toldOf({ customer, known }: RemovalsGiven, key: string, [first]: readonly Endings[], stopped: Block): Block {
-  const placed = known.placedOrders.get(key);
-  if (first === undefined || placed === undefined || isSameKey(placed.customer, customer)) return stopped;
-  return { ...stopped, reason: `${first.what}; ${stopped.reason}` };
 }
 
 /** Numbers of which every unit that has them goes whole, however many orders those are of. */

@@ -5,7 +5,7 @@ import { wishedLoans } from "./crm-loans.ts";
 import { disabledBy, heardLocks, wishedLocks } from "./crm-locks.ts";
 import type { CrmWishes } from "./crm-locks.ts";
 import { planLeavers } from "./leavers.ts";
-import { goingWithout, waitsForNeeds, waitsForTakers } from "./needs-of-operations.ts";
+import { goingWithout, waitsForNeeds } from "./needs-of-operations.ts";
 import { planOrders } from "./orders.ts";
 import { planPeople } from "./people.ts";
 import { planRemovals } from "./removals.ts";
@@ -48,12 +48,11 @@ function ordersStage(given: Prepared, before: Planned, options: StageOptions): P
   const operations = goingWithout(made.operations, made.left);
   const waiting = made.operations.filter((operation) => !operations.includes(operation));
   const said = new Set([...orders.blocks, ...removals.blocks, ...made.refused].map(([key]) => key));
-  const moved = new Set(given.away?.map(({ order }) => formatKey(order.key)));
   const waits = waiting.flatMap((operation) => {
     const isOwn = operation.needs.every(({ subject }) => subject === operation.subject);
     return operation.records.map(formatKey).flatMap((key): BlockedRecord[] =>
       // Why something else of the same order cannot be done says more.
-      isOwn && said.has(key) ? [] : [[key, moved.has(key) ? waitsForTakers(key, operation) : waitsForNeeds(operation)]],
+      isOwn && said.has(key) ? [] : [[key, waitsForNeeds(operation)]],
     );
   });
   return {
