@@ -17,7 +17,7 @@ const manifestSchema = z.strictObject({
   at: z.iso.datetime(),
   /** The version of the program that made it. */
   program: z.string(),
-  /** The last migration of the ledger. */
+  /** The version of its schema. */
   schema: z.int(),
   /** Groups of changes that the ledger had committed. */
   commits: z.int().min(0),

@@ -71,7 +71,7 @@ function leftToPeople(ledgerPath: string, { standing, shown, stillCurrent, unrea
 function elsewhere(ledgerPath: string): LeftToPeople[] {
   return [
     { what: "backups and copies from before now", where: `wherever ${ledgerPath} is copied to` },
-    { what: "reports, cover sheets and plans with names", where: "wherever they were filed or mailed" },
+    { what: "reports and plans with names", where: "wherever they were filed or mailed" },
     {
       what: "closed books, where a reason in them or the words of a service repeat any of it",
       where: join(dirname(ledgerPath), "books"),

@@ -9,7 +9,7 @@ import { gapKeys } from "./newest.ts";
 export interface CopiedLedger {
   /** Groups of changes that were committed. */
   commits: number;
-  /** The last migration that was applied. */
+  /** The version of the schema. */
   schema: number;
 }
 
