@@ -77,7 +77,7 @@ export function presetsPage(): string {
         },
       },
     }),
-    "The source overrides the preset: maps are merged key by key, lists and values are replaced, and `null` removes a " +
+    "The source overrides the preset: maps are merged key by key, lists and values are replaced, `null` removes a " +
       "key. A field of a mapping, a look-up table, a `skip` and a map of another `kind` are replaced as a whole. " +
       "`crm-sync check` names what is still to fill in, at the line of `preset`, and a mistake in the preset by its " +
       "own file and line.",
