@@ -37,21 +37,16 @@ function part(section: Section): string[] {
 export function configurationPage(): string {
   return page([
     "# The configuration",
-    "A YAML file of at most 1 MiB; `crm-sync init` writes one to start from. In editors `config/schema.json` " +
-      "completes and checks keys, fields, expressions, conditions and paths. `crm-sync check` says all that is " +
-      "wrong with it at once, with file, line and cure, and stops with exit code 78. A key that is not listed " +
-      "here is refused.",
-    "`*` stands for a name that you choose, `[]` for an entry " +
-      "of a list, `<…>` for one of several shapes, named by its " +
-      "`kind` or by the key that makes it that shape.",
-    "A setting may also come from the environment: `CRM_SYNC__orderService__callsAtOnce=4` is " +
-      "`orderService.callsAtOnce: 4` and lies over the file. Secrets never stand in the file: `env:NAME` names a " +
-      "variable of the environment, `file:/path` a file that holds nothing else.",
-    "A source may begin with `preset: NAME`, the settings of a well-known CRM, and say only what is its own " +
-      "([presets.md](presets.md)).",
-    "The examples have every key of their map; a key that is " +
-      "left out has its default. What the assumptions A1–A43 mean " +
-      "stands in [assumptions.md](assumptions.md), how a mapping is written in [mapping.md](mapping.md).",
+    "The configuration is a YAML file of at most 1 MiB. `crm-sync init` writes one to start from, " +
+      "`config/northwind.yaml` is a complete small one, and `config/schema.json` lets editors complete and check it. " +
+      "`crm-sync check` names every mistake with file, line and hint, and ends with 78. An unknown key is a mistake.",
+    "`*` is a name that you choose, `[]` an entry of a list, `<…>` one of several shapes, named by its `kind` or by " +
+      "its own key.",
+    "A setting may also come from the environment and overrides the file: `CRM_SYNC__orderService__callsAtOnce=4` " +
+      "is `orderService.callsAtOnce: 4`. Secrets are never in the file: `env:NAME` names a variable of the " +
+      "environment, `file:/path` a file that holds nothing else.",
+    "The examples have every key of their map; a missing key has its default. See also " +
+      "[presets](presets.md), [the mapping](mapping.md) and [the assumptions A1–A43](assumptions.md).",
     ...sectionsOf(jsonSchemaOf(configSchema)).flatMap(part),
   ]);
 }

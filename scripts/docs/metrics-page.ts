@@ -47,18 +47,15 @@ export function metricsPage(): string {
   const listed: readonly MetricFacts[] = Object.values(metricList);
   return page([
     "# Metrics",
-    "`crm-sync serve` answers `/metrics` on the address of `serve` (127.0.0.1:8787) in the text format of " +
-      "Prometheus. [operating.md](operating.md) says how it is scraped; `deploy/prometheus` has alert rules and " +
-      "`deploy/grafana` a board.",
+    "`crm-sync serve` answers `/metrics` on the address of `serve` (127.0.0.1:8787) for Prometheus. " +
+      "[Operate](operating.md#metrics) says how to scrape it.",
     [
       "- **Labels** are words of closed lists and names of the configuration: no id, no name of a customer, no text of",
-      "  a source or a service. A code that the contracts do not list is `other`. A job is `job_name`, since",
+      "  a source or a service. A code that the contracts do not list is `other`. A job is `job_name`, because",
       "  Prometheus calls the scrape `job`.",
-      "- **Asking is cheap**: tallies and what is open are read, by index, never what is finished. Reading the ledger",
-      "  takes a twentieth of the time at most: where much is open, `crm_sync_ledger_read_timestamp_seconds` says how",
-      "  old its figures are.",
-      "- **Where something fails** the answer says so (`crm_sync_ledger_readable`, or HTTP 503), and the program goes",
-      "  on.",
+      "- **A scrape is cheap**: it reads tallies and open work by index, never finished work. Reading the ledger takes",
+      "  at most a twentieth of the time; `crm_sync_ledger_read_timestamp_seconds` says how old its figures are.",
+      "- **A failure** is in the answer (`crm_sync_ledger_readable`, or HTTP 503), and the program continues.",
     ].join("\n"),
     ...parts.flatMap(([from, title, what]) => [
       `## ${title}`,

