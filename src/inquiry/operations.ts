@@ -6,10 +6,14 @@ import { stored, storedOrNull } from "../ledger/database/stored.ts";
 import { attempt } from "../ledger/journal/journal-row.ts";
 import type { OperationState, OperationTable } from "../ledger/journal/tables.ts";
 import { kindOf } from "../operation/registry.ts";
+import type { OperationKind } from "../operation/registry.ts";
 import { lookForStored } from "../operation/stored-operation.ts";
 import type { EvidenceFacts, OperationFacts } from "../report/facts.ts";
 import { privateBody, spelled } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
+
+/** An operation of the ledger, of a kind that the program has. */
+type OperationFound = OperationFacts & { kind: OperationKind };
 
 /** Which operations are asked for; everything that is given must hold. */
 export interface OperationFilter {
@@ -33,7 +37,7 @@ export const openStates: readonly OperationState[] = ["sending", "unknown", "par
 export async function* operations(
   ledger: ReadOnlyLedger,
   filter: OperationFilter = {},
-): AsyncGenerator<OperationFacts, void, void> {
+): AsyncGenerator<OperationFound, void, void> {
   let query = ledger.db.selectFrom("operation").selectAll().orderBy("created_at").orderBy("id");
   if (filter.states !== undefined) query = query.where("state", "in", spelled(filter.states));
   if (filter.run !== undefined) query = query.where("run_id", "=", filter.run);
@@ -57,7 +61,7 @@ export async function* operations(
 export function unsettled(
   ledger: ReadOnlyLedger,
   some: Pick<OperationFilter, "after" | "limit"> = {},
-): AsyncGenerator<OperationFacts, void, void> {
+): AsyncGenerator<OperationFound, void, void> {
   return operations(ledger, { states: openStates, ...some });
 }
 
@@ -67,7 +71,7 @@ export async function keptAnswer(ledger: ReadOnlyLedger, operation: string): Pro
 }
 
 /** One operation by its id. */
-export async function operationById(ledger: ReadOnlyLedger, id: string): Promise<OperationFacts | undefined> {
+export async function operationById(ledger: ReadOnlyLedger, id: string): Promise<OperationFound | undefined> {
   const row = await ledger.db.selectFrom("operation").selectAll().where("id", "=", id).executeTakeFirst();
   return row === undefined ? undefined : await operationFacts(ledger, row);
 }
@@ -77,7 +81,7 @@ export async function operationsOfRecord(
   ledger: ReadOnlyLedger,
   record: { stream: "customers" | "orders" | "staff"; key: RecordKey },
   limit: number,
-): Promise<{ total: number; newest: OperationFacts[] }> {
+): Promise<{ total: number; newest: OperationFound[] }> {
   const served = ledger.db
     .selectFrom("operation_record as link")
     .innerJoin("operation", "operation.id", "link.operation_id")
@@ -91,12 +95,12 @@ export async function operationsOfRecord(
     .orderBy("operation.id", "desc")
     .limit(limit)
     .execute();
-  const newest: OperationFacts[] = [];
+  const newest: OperationFound[] = [];
   for (const row of rows) newest.push(await operationFacts(ledger, row));
   return { total: counted?.total ?? 0, newest };
 }
 
-export async function operationFacts(ledger: ReadOnlyLedger, row: OperationTable): Promise<OperationFacts> {
+export async function operationFacts(ledger: ReadOnlyLedger, row: OperationTable): Promise<OperationFound> {
   const attempts = await ledger.db
     .selectFrom("attempt")
     .selectAll()

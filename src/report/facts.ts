@@ -1,4 +1,3 @@
-import type { OperationKind } from "../operation/registry.ts";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 
@@ -99,7 +98,7 @@ export interface EvidenceFacts {
  */
 export interface OperationFacts {
   id: string;
-  kind: OperationKind;
+  kind: string;
   endpoint: string;
   stage: string;
   customer: RecordKey;

@@ -45,7 +45,6 @@ it("the tallies are what counting says, whatever happens to the rows", async () 
       `update ${table} set to_at = null`,
     ]),
     "update placed_order set products = 7",
-    "update placed_order set products = null",
     "update placed_order set products = 2",
     "delete from placed_order",
     "update asset_number set fixed_at = null",
