@@ -251,32 +251,31 @@ function assetsChanged(amendment: Amendment, { assetChanged }: OrderDifference, 
 interface Purchasing {
   make: PurchaseMaker;
   policy?: PolicyName;
-  needs?: Need[];
   gone?: GoneItem[];
   reason?: string;
   /** What goes after it. */
   later?: string;
 }
 
-/** Plans the E5 of what is bought for an order that is placed; false, with a block, where it cannot be made. */
+/** Plans the E5 of what is bought for an order that is placed, or says why it cannot be made. */
 export function buy(
   amendment: Amendment,
   { order, placed, standing }: Placed,
   purchases: readonly Purchase[],
-  { make, policy, needs = [], later = "", gone, reason }: Purchasing,
-): boolean {
+  { make, policy, later = "", gone, reason }: Purchasing,
+): void {
   const unknown = purchases.find((item) => item.standing !== undefined && item.standing.number === undefined);
   if (unknown !== undefined) {
     const reason =
       `the asset number of unit ${unknown.part.unit + 1} of the asset ${unknown.part.asset.id} is not known, so ` +
       "nothing can be bought under it";
     amendment.blocks.push({ code: "order.number-unknown", reason, again: true });
-    return false;
+    return;
   }
   const made = make(order, purchasedAssets(purchases));
   if ("code" in made) {
     amendment.blocks.push(made);
-    return false;
+    return;
   }
   amendment.meant.push({
     kind: "amend-order",
@@ -303,9 +302,7 @@ export function buy(
       ...(gone === undefined ? {} : { gone }),
     },
     policy,
-    needs,
   });
-  return true;
 }
 
 /** Amounts go to no service, so they wait for nothing. */
