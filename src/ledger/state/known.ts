@@ -192,17 +192,10 @@ export class KnownTables {
       const placed = known.placedOrders.get(formatKey(key));
       const standing = lost === undefined ? placed && this.#standingOf(placed, customer, known) : { lost };
       const order = withTree(desired<DesiredOrder>(row));
-      const buyer = this.#desired.customer(owner);
-      return [
-        {
-          order,
-          owner,
-          standing,
-          unclear: movedOrders.unclear(key, owner),
-          buyer: buyer && desired<DesiredCustomer>(buyer),
-          taken: movedOrders.taken(order, owner),
-        },
-      ];
+      const ownerRow = this.#desired.customer(owner);
+      const buyer = ownerRow && desired<DesiredCustomer>(ownerRow);
+      const [unclear, taken] = [movedOrders.unclear(key, owner), movedOrders.taken(order, owner)];
+      return [{ order, owner, standing, unclear, buyer, taken }];
     });
   }
 
@@ -273,13 +266,8 @@ export class KnownTables {
       else if (kind === "product" && channelOrderId !== null)
         products.set(subject, (products.get(subject) ?? new Set()).add(channelOrderId));
     }
-    return {
-      lasting: this.#lasting(customer),
-      bought: this.#rows.orderSteps.boughtAt(customer),
-      assets,
-      products,
-      members,
-    };
+    const bought = this.#rows.orderSteps.boughtAt(customer);
+    return { lasting: this.#lasting(customer), bought, assets, products, members };
   }
 
   #lasting(customer: RecordKey): Drift["lasting"] {
