@@ -22,7 +22,6 @@ function compared(w: World, customer: string): string[] {
 it("an order that moves is compared once at each customer where something of it may stand, and at no other", async () => {
   const w = await placedOrders({ staff: [] });
   amend(w, "1", { customer: "C2" });
-  expect((await w.does("run", "customers-and-orders")).calls).toEqual({ E5: 1 });
   expect((await w.does("run", "everything")).exitCode).toBe(4);
   expect(compared(w, "C1")).toEqual(["crm/1 away, placed as 1"]);
   expect(compared(w, "C2")).toEqual(["crm/1 here, placed as 1", "crm/2 here, placed as 2"]);

@@ -68,7 +68,7 @@ it(
   },
 );
 
-it("what stands of an order at the customer that it left is said to be so, and not to be cancelled", async () => {
+it("an order that waits to be bought at its new customer is said to be missing there", async () => {
   const asOf = "2026-11-10T10:00:00.000Z";
   const ledger = new ReadOnlyLedger(books.ledger, openReadOnly(books.ledger));
   onTestFinished(() => ledger.close());
@@ -77,6 +77,6 @@ it("what stands of an order at the customer that it left is said to be so, and n
   const { items = [] } = await rowsOf(ledger, "reconciliation", request);
   const units = items.filter((row) => row["item"] === "P-M1");
   expect(cells(units, "customer", "in_crm", "verdict", "details")).toEqual([
-    ["crm/C1", false, "extra", ["the order moved to another customer in the CRM, and what was placed here stands"]],
+    ["crm/C2", true, "missing", ["not sent: order.moving"]],
   ]);
 });
