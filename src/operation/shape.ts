@@ -6,8 +6,8 @@ import type { PolicyName } from "./policy.ts";
 import type { Weight } from "./taking.ts";
 
 /**
- * The stages of one customer, in the order in which they are applied: what orders no longer have is deleted after people
- * were given what they are to have.
+ * The stages of one customer, in the order in which they are applied: what orders no longer have is deleted after
+ * people were given what they are to have.
  */
 export const stages = [
   "enterprise",

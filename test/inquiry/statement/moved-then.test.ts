@@ -68,7 +68,7 @@ it(
   },
 );
 
-it("what left its old customer and is not bought at the new one yet is said to be missing there", async () => {
+it("an order that waits to be bought at its new customer is said to be missing there", async () => {
   const asOf = "2026-11-10T10:00:00.000Z";
   const ledger = new ReadOnlyLedger(books.ledger, openReadOnly(books.ledger));
   onTestFinished(() => ledger.close());

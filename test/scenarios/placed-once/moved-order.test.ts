@@ -60,6 +60,9 @@ it("asks before it removes a moved order, and buys nothing of it before that is 
   for (const _ of [1, 2]) expect(outcome(await w.does("run", "everything"))).toEqual([4, {}]);
   expect(await waitsFor(w, "1")).toBe("order.moving");
   expect(await differences(w)).toEqual(none);
+  const [item] = (await statementRows(w, "reconciliation", "items")).filter((row) => row["item"] === "P1");
+  const details = ["the order moved to another customer in the CRM, and what was placed here stands"];
+  expect(item).toMatchObject({ customer: "crm/C1", verdict: "extra", details });
   expect((await w.run("approve", await openHold(w), ...because)).exitCode).toBe(0);
   expect(await runsUntilQuiet(w)).toEqual([{ E5: 1 }, { E5: 1 }, {}]);
   expect(await productsBy(w)).toEqual({ ...after, C1: ["P3 3", "Q3 3"] });
