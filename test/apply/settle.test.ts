@@ -175,6 +175,11 @@ describe("an order whose answer was lost (E5)", () => {
     const reason = expect.stringContaining("sent again, it was rejected with 13004");
     expect(await world.settleInTime(id)).toMatchObject({ kind: "parked", reason });
     expect(await world.row(id)).toMatchObject({ state: "parked", outcomeCode: "13004" });
+    for (let reading = 0; reading < 4; reading += 1) {
+      world.clock.pass(10 * settleMs);
+      expect(await world.settle(id), "no reading sends it again").toMatchObject({ kind: "parked", reason });
+    }
+    expect(world.calls("E5")).toBe(2);
     expect((await world.ledger.state.known(customer)).placedOrders.size).toBe(0);
   });
 
@@ -194,14 +199,18 @@ describe("an order whose answer was lost (E5)", () => {
     expect([second > 0, second <= settleMs / 3]).toEqual([true, true]);
   });
 
-  it("that a person was asked about still waits for that person while the platform cannot be read", async () => {
+  it("stays as it is while the platform cannot be read, also where a person was asked about it", async () => {
     const world = await withOrder();
     world.sandbox.faults.add({ operation: "E5", ...untouched });
     const id = await world.carryOutUnknown("place-order");
+    const { memberCenter } = world.deps.platform;
+    const listAssetNumbers = (): Promise<never> => Promise.reject(new Error("M6 gave nothing"));
+    const blind = world.with({ memberCenter: { ...memberCenter, listAssetNumbers } });
+    expect(await blind.settle(id)).toEqual({ kind: "unreadable", id, reason: "M6 gave nothing" });
+    expect(await world.row(id)).toMatchObject({ state: "unknown", evidence: null });
     const parked = await world.settleInTime(id);
     expect(parked.kind).toBe("parked");
-    world.sandbox.faults.add({ operation: "M6", fault: "http502" });
-    expect(await world.settle(id)).toEqual(parked);
+    expect(await blind.settle(id)).toEqual(parked);
   });
 
   it("that a person was asked about is done by itself once the platform shows it", async () => {
@@ -629,6 +638,31 @@ describe("privileges whose answer was lost (M9)", () => {
     const id = await world.carryOutUnknown("grant-assets");
     expect((await world.settle(id)).kind).toBe("done");
     expect((await world.ledger.state.known(customer)).assignments.length).toBeGreaterThan(0);
+  });
+
+  it("of which M6 shows a part are done so far, also where the service said no to the whole (60028)", async () => {
+    const world = await withStaff();
+    world.sandbox.faults.add({ operation: "M9", fault: "status299", code: "60028", applied: true, times: 1 });
+    const id = await world.carryOutUnknown("grant-assets");
+    const real = world.deps.platform.memberCenter;
+    const hidden = (await world.ledger.state.known(customer)).numbers[0]?.number;
+    const inPart = withMemberCenter(world, {
+      listAssetNumbers: async (enterprise, call) =>
+        (await real.listAssetNumbers(enterprise, call)).map((asset) =>
+          asset.assetNum === hidden ? { ...asset, cloudAccountGlobalId: null } : asset,
+        ),
+      listStaff: async (...parameters) => {
+        const page = await real.listStaff(...parameters);
+        return {
+          ...page,
+          rows: page.rows.map((row) => ({ ...row, assetNums: row.assetNums.filter((number) => number !== hidden) })),
+        };
+      },
+    });
+    expect((await inPart.settleInTime(id)).kind).toBe("dropped");
+    const { assignments } = await world.ledger.state.known(customer);
+    expect(assignments).toHaveLength(world.sandbox.state().assignments - 1);
+    expect(assignments.map(({ assetNumber }) => assetNumber)).not.toContain(hidden);
   });
 
   it("that were not set are planned anew after the settle time", async () => {
