@@ -19,7 +19,7 @@ const definitions: JsonObject = {
   },
 };
 
-/** Books that an earlier program closed have no time of the head; a checkpoint stands where a key signed it. */
+/** A checkpoint is there if a key signed the head. */
 const printedHead: JsonObject = {
   at: { description: "When the entry was written.", ...instantInUtc },
   checkpoint: { description: "The head as a signed note; docs/audit/format.md says how to check it.", ...text },

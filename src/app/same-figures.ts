@@ -7,8 +7,8 @@ type Bytes = AsyncIterable<string | Uint8Array>;
 
 /**
  * The first line in which two statements as JSON differ. A row stands on a line of its own. Of the first line, which
- * says what they were made from, only that counts which the frozen one says: a later program may say more. Undefined
- * where the figures are the same; statements of different versions have different columns, and are not compared.
+ * says what they were made from, only that counts which the frozen one says. Undefined where the figures are the same;
+ * statements of different versions have different columns, and are not compared.
  */
 export async function firstDifference(
   frozen: Bytes,

@@ -42,6 +42,7 @@ async function unknownOf(ledger: Ledger, scope: RunRequest["scope"]): Promise<Pr
 export async function runSync(deps: RunDependencies, request: RunRequest): Promise<RunSummary> {
   const { ledger, logger } = deps;
   const interrupted = await endInterruptedRuns(deps);
+  const open = await ledger.journal.open();
   const run = await ledger.runs.start({
     job: request.job,
     kind: request.asked === undefined ? "sync" : "requests",
@@ -49,7 +50,6 @@ export async function runSync(deps: RunDependencies, request: RunRequest): Promi
     scope: request.scope === undefined ? null : JSON.stringify(request.scope),
     header: request.header,
   });
-  const open = await ledger.journal.open();
   const carriedIn = open.filter((row) => row.operation.customer.id !== "").map((row) => row.id);
   if (carriedIn.length > 0) logger.info({ run, operations: carriedIn.length }, "operations in doubt are settled");
   // A ledger that fails, or whose lock another run has taken, stops the calls that wait for their permit, those that

@@ -94,6 +94,10 @@ export async function runVerify(deps: RunDependencies, request: VerifyRequest): 
     await wakeRepairs(deps);
     await tellDifferences(ledger, summary);
     summary.coverage = await coverageOf(deps, request.budget);
+    summary.open = await ledger.records.open(scopeOf(deps, request));
+    const operations = await ledger.journal.open();
+    const holds = (await ledger.approvals.standing()).filter((hold) => hold.state === "open");
+    summary.waiting = { operations: operations.length, holds: holds.length };
   } catch (error) {
     if (ledger.broken !== undefined) throw ledger.broken;
     const exitCode = error instanceof Problem ? error.exitCode : exitCodes.other;
@@ -101,10 +105,6 @@ export async function runVerify(deps: RunDependencies, request: VerifyRequest): 
     throw error;
   }
   if (stopped()) summary.state = "stopped";
-  summary.open = await ledger.records.open(scopeOf(deps, request));
-  const operations = await ledger.journal.open();
-  const holds = (await ledger.approvals.standing()).filter((hold) => hold.state === "open");
-  summary.waiting = { operations: operations.length, holds: holds.length };
   summary.exitCode = exitOf(summary);
   await ledger.runs.finish(run, {
     state: summary.state,

@@ -90,10 +90,6 @@ const allowed: Record<string, { statement: RegExp; why: string }> = {
       /^select mapping from \(select mapping, number from source_read where .* order by number desc limit 1000\)/u,
     why: "of the newest thousand readings, where something is mapped anew from what is kept",
   },
-  "what readings asked for": {
-    statement: /^update source_read set question = null where source = \+\? and stream = \+\?/u,
-    why: "a person has mapped what is kept anew",
-  },
   "what a reading that was cut has met": {
     statement: /read_checkpoint_seen/u,
     why: "of one reading, and gone when that ends",

@@ -22,7 +22,8 @@ it(
   async () => {
     const made = await world();
     const { ledger } = made;
-    const of = { customer: key("C1"), count: 1, allowed: 0, total: 1, setHash: "s", operations: [] };
+    const one = { hash: "h", kind: "delete-products", scope: "run", reason: "e", records: [] } as const;
+    const of = { customer: key("C1"), count: 1, allowed: 0, total: 1, setHash: "s", operations: [one] };
     const { id: hold } = await ledger.approvals.open({ scope: "run", explanation: "e", ...of });
     for (const reason of [
       "asked zelda works",

@@ -26,7 +26,7 @@ const assetNumber = fc.constantFrom("A-1", "A-2", "A-10");
 const member = fc.constantFrom("M-1", "M-2", "M-3", "", "a member");
 const adoptedOr = (origin: "created" | "granted" | "placed"): ("adopted" | typeof origin)[] => ["adopted", origin];
 
-/** An order that the CRM does not know, which moves away until nothing of it is left. */
+/** An order that the CRM does not know, which leaves a customer for another until nothing of it is left. */
 const leaving: Step[] = [
   (name) => ({
     type: "order-placed",
@@ -40,6 +40,7 @@ const leaving: Step[] = [
     origin: "placed",
     licenceOrders: [],
   }),
+  (name) => ({ type: "order-leaving", order: key(name("O-9")), customer: key(name("C")), unclear: null }),
   (name) => ({ type: "order-moved", order: key(name("O-9")), from: key(name("C")), customer: key(name("other")) }),
   (name) => ({ type: "order-left", order: key(name("O-9")), customer: key(name("C")) }),
 ];
@@ -113,13 +114,13 @@ const steps: Record<StateChange["type"] | "fix", fc.Arbitrary<Step>> = {
       origin: origin === "adopted" ? "adopted" : "placed",
       licenceOrders: [{ sequence: 1, licenseType: "cloud_account", platformCustomerId: "P-1", licenseOrderId: "L" }],
     })),
-  "order-moved": fc
-    .record({ order: fc.constantFrom("O-1", "O-9", "O-9"), away: fc.constantFrom(true, true, false) })
-    .map(({ order, away }) => (name) => ({
+  "order-moved": fc // Whoever it moved to takes it.
+    .record({ order: fc.constantFrom("O-1", "O-9") })
+    .map(({ order }) => (name) => ({
       type: "order-moved",
       order: key(name(order)),
-      from: key(name(away ? "C" : "other")),
-      customer: key(name(away ? "other" : "C")),
+      from: key(name("other")),
+      customer: key(name("C")),
     })),
   "order-left": fc // The CRM does not know the order: nothing of it is there once it left.
     .record({ owner, order: fc.constant("O-9") })

@@ -13,9 +13,6 @@ export interface ToldAlert {
   toldAt: string;
 }
 
-/** The way that told what was told when there was one way only. */
-const onlyWay = "";
-
 /** The states that stand, and what each way told of them last. Writes run inside the writer's transaction. */
 export class AlertTables {
   readonly #statements;
@@ -38,12 +35,6 @@ export class AlertTables {
         ),
       lower: () => database.prepare("update alert_told set body = ? where way = +? and key = +?"),
       forget: () => database.prepare("delete from alert_told where way = +? and key = +?"),
-      adopt: () =>
-        database.prepare(
-          `insert into alert_told (way, key, since, body, told_at)
-         select w.value, t.key, t.since, t.body, t.told_at from alert_told t, json_each(?) w where t.way = '${onlyWay}'
-         on conflict (way, key) do nothing`,
-        ),
       forgetOthers: () => database.prepare("delete from alert_told where way not in (select value from json_each(?))"),
     });
   }
@@ -83,10 +74,8 @@ export class AlertTables {
     for (const key of keys) this.#statements.forget.run(way, key);
   }
 
-  /** What was told when there was one way only counts for each way; what ways told that are no more is forgotten. */
+  /** Forgets what other ways told. */
   only(ways: readonly string[]): void {
-    const names = JSON.stringify(ways);
-    this.#statements.adopt.run(names);
-    this.#statements.forgetOthers.run(names);
+    this.#statements.forgetOthers.run(JSON.stringify(ways));
   }
 }

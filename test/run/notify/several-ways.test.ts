@@ -8,7 +8,7 @@ import { waysOf } from "../../../src/run/notify/ways.ts";
 import { tellPeople } from "../../../src/run/alerts.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
 import { startServer } from "../../support/http-server.ts";
-import { changeFile, openLedger } from "../../support/world/start.ts";
+import { openLedger } from "../../support/world/start.ts";
 import { day, HandClock } from "../hand-schedule.ts";
 
 const hold = (id: string, count = 1): Alert => ({
@@ -115,29 +115,6 @@ it("a way hears the same whatever becomes of another one", { tags: "long" }, asy
     }),
     { numRuns: 40 },
   );
-});
-
-it("what the only way of an earlier version told is not told again by the ways of now, and its end is", async () => {
-  const clock = new HandClock("2026-10-01T00:00:00Z");
-  const { ledger, path } = await openLedger({ clock });
-  const since = "2026-09-30T22:00:00.000Z";
-  const body = JSON.stringify({ kind: "run-failed", summary: "it failed", cure: "look", count: 1 });
-  changeFile(
-    path,
-    `insert into alert (key, since, body, sent_at) values ('run-failed:j', '${since}', '${body}', '${since}');
-     insert into alert_told (way, key, since, body, told_at) values ('', 'run-failed:j', '${since}', '${body}', '${since}')`,
-  );
-  const [a, b] = [await hook(), await hook()];
-  const ways = { a, b };
-  const store = ledger.schedule;
-  await store.onlyDeliveries(["a", "b"], []);
-  const alert: Alert = { key: "run-failed:j", kind: "run-failed", summary: "it failed", cure: "look" };
-  await notifyChanges([alert], deps(ledger, clock, ways));
-  expect([a.got, b.got]).toEqual([[], []]);
-  await tellPeople(deps(ledger, clock, ways), undefined);
-  const ended = ["ended run-failed:j 1: this has ended: it failed"];
-  expect([a.got, b.got]).toEqual([ended, ended]);
-  expect(await store.toldAlerts()).toEqual([]);
 });
 
 it("a way that is added hears what stands, and one that is taken away is forgotten with what it had to tell", async () => {

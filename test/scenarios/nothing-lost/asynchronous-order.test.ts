@@ -58,7 +58,6 @@ describe("an asynchronous order", { tags: "long" }, () => {
       expect([first.exitCode, first.calls["E5"]], first.stdout).toEqual([0, 2]);
       expect(standing(w)).toEqual(all);
       expect((await placedOf(w, "1")).licenceOrders).toHaveLength(1);
-      expect(await assumption(w)).toMatchObject({ standing: "confirmed", confirmed: { count: 2 } });
       expect(outcome(await w.does("run", "everything"))).toEqual([0, {}]);
     },
   );

@@ -165,11 +165,3 @@ it("an answer that is cut off says nothing, however often: the same locks are se
   expect(await run(w)).toBe(0);
   expect([calls(w, "E6"), w.sandbox.state().lockedAssets]).toEqual([6, 1]);
 });
-
-it("a customer with an open operation of an unknown form gets no lock, and no other customer waits", async () => {
-  const w = await synchronised();
-  w.tamper("update operation set state = 'unknown', before = '[1]' where kind = 'grant-assets' and customer_id = 'C1'");
-  expect(await switches(w, "lock", "C1", "A2")).toBe(65);
-  expect(await switches(w, "lock", "C2", "B1")).toBe(0);
-  expect(calls(w, "E6")).toBe(1);
-});

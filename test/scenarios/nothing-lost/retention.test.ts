@@ -24,7 +24,8 @@ it("history that is older than it is kept goes without a trace in what people ar
   await run(0);
   for (const customer of w.customers) customer.branch = "Another branch";
   await run(3, "bad-1", "bad-2");
-  const bad = await quarantined(w);
+  // Two rows of one moment come in no order of their own.
+  const bad = (await quarantined(w)).find((row) => JSON.stringify(row).includes("bad-2"));
   await run(3, "bad-2");
   await w.run("run", "verify");
   w.later(24 * 40);
@@ -43,8 +44,8 @@ it("history that is older than it is kept goes without a trace in what people ar
   expect(runs.map(({ balance }) => balance.adds)).toEqual([true, true, true, true, true]);
   expect(runs.map(({ header }) => Object.keys(header).length > 0)).toEqual([false, false, false, true, true]);
   // The raw form of what still waits stays.
-  expect(await quarantined(w)).toMatchObject(bad.slice(1).map(({ id }) => ({ id })));
-  expect((await w.ask("quarantine", "show", bad[1].id, "--raw")).raw).toContain("bad-2");
+  expect(await quarantined(w)).toMatchObject([{ id: bad?.id }]);
+  expect((await w.ask("quarantine", "show", bad?.id, "--raw")).raw).toContain("bad-2");
   await run(3, "bad-2");
   expect(await thinned()).toEqual(entries);
 });
