@@ -1,7 +1,7 @@
-import { request } from "undici";
 import { z } from "zod";
 import type { Config } from "../config/config.ts";
 import type { ConfigHeader } from "../config/load.ts";
+import { undici } from "../http/undici.ts";
 import { anySandbox } from "../ledger/identity.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 
@@ -34,7 +34,7 @@ async function sandboxName(config: Services["config"], sandbox: Services["sandbo
   // A sandbox speaks plain http; whatever stands before it with certificates is not asked.
   if (!config.orderService.baseUrl.startsWith("http:")) return anySandbox;
   try {
-    const answer = await request(`${config.orderService.baseUrl}/_sandbox/identity`, {
+    const answer = await undici().request(`${config.orderService.baseUrl}/_sandbox/identity`, {
       signal: AbortSignal.timeout(5_000),
     });
     const { identity } = sandboxIdentity.parse(await answer.body.json());

@@ -1,9 +1,10 @@
 import * as oauth from "oauth4webapi";
-import { Agent, fetch } from "undici";
+import type { Agent } from "undici";
 import { messageOf } from "../base/errors.ts";
 import { credentialOf } from "./secrets.ts";
 import { TokenFailure } from "./token.ts";
 import type { TokenReading } from "./token.ts";
+import { undici } from "./undici.ts";
 
 /**
  * A token request to an OAuth2 endpoint, by client_credentials or password. Plain http is for the settings to refuse.
@@ -134,7 +135,11 @@ const agents = new Map<number, Agent>();
 function agentFor(connectTimeoutMs: number): Agent {
   let agent = agents.get(connectTimeoutMs);
   if (agent === undefined) {
-    agent = new Agent({ connections: 2, maxResponseSize: 1024 * 1024, connect: { timeout: connectTimeoutMs } });
+    agent = new (undici().Agent)({
+      connections: 2,
+      maxResponseSize: 1024 * 1024,
+      connect: { timeout: connectTimeoutMs },
+    });
     agents.set(connectTimeoutMs, agent);
   }
   return agent;
@@ -147,5 +152,5 @@ type TokenFetch = (
 
 function fetchOver(dispatcher: Agent): TokenFetch {
   return (url, { headers, body, redirect, signal }) =>
-    fetch(url, { method: "POST", headers, body, redirect, signal: signal ?? null, dispatcher });
+    undici().fetch(url, { method: "POST", headers, body, redirect, signal: signal ?? null, dispatcher });
 }

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { isUtf8 } from "node:buffer";
-import { Pool } from "undici";
 import type { Dispatcher } from "undici";
 import { Underway } from "./underway.ts";
 import { timeouts } from "./timeouts.ts";
+import { undici } from "./undici.ts";
 import type { TimeoutSettings } from "./timeouts.ts";
 
 export interface TransportRequest {
@@ -59,7 +59,7 @@ export interface TransportOptions extends TimeoutSettings {
 export function createTransport(options: TransportOptions): Transport {
   const url = new URL(options.baseUrl);
   const prefix = url.pathname.replace(/\/+$/, "");
-  const pool = new Pool(url.origin, {
+  const pool = new (undici().Pool)(url.origin, {
     connections: options.connections,
     pipelining: 1,
     allowH2: false,

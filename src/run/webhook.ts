@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
-import { request } from "undici";
 import { isPlainHttp } from "../base/loopback.ts";
 import { credentialOf } from "../http/secrets.ts";
+import { undici } from "../http/undici.ts";
 
 /** Where something is posted, with a bearer token where one is named, and signed where a key is. */
 export interface WebhookTarget {
@@ -66,7 +66,7 @@ async function call(to: {
   const signal = AbortSignal.timeout(timeoutMs);
   let status;
   try {
-    const answer = await request(url, { method, headers, body, signal });
+    const answer = await undici().request(url, { method, headers, body, signal });
     status = answer.statusCode;
     await answer.body.dump({ limit: 65_536, signal });
   } catch (thrown) {

@@ -4,7 +4,11 @@ import { launchedIn, launchedWith } from "../../bench/program.ts";
 
 it("a measured program is started with what its launcher tells Node", () => {
   const launcher = readFileSync(new URL("../../bin/crm-sync", import.meta.url), "utf8");
-  expect(launchedWith(launcher)).toEqual(["--max-semi-space-size=8", "--heap-growing-percent=100"]);
+  expect(launchedWith(launcher)).toEqual([
+    "--min-semi-space-size=8",
+    "--max-semi-space-size=8",
+    "--heap-growing-percent=100",
+  ]);
   expect(launchedIn(launcher)).toEqual({ MALLOC_ARENA_MAX: "1" });
   expect(launchedIn("node=x\n")).toEqual({});
   expect(launchedWith('exec "$node" "$program" "$@"\n')).toEqual([]);

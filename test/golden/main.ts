@@ -1,11 +1,10 @@
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { execFileSync } from "node:child_process";
 import { differences } from "./difference.ts";
 import type { Difference } from "./difference.ts";
-import { Living, project } from "./life.ts";
-import type { Life } from "./life.ts";
+import { install, Living, startSandbox } from "./life.ts";
+import type { Life, Platform } from "./life.ts";
 import type { Json } from "./operations.ts";
 import { accepted, renamed } from "./accepted.ts";
 import { written } from "./write.ts";
@@ -31,8 +30,8 @@ async function livesHere(): Promise<Life[]> {
   return lives.filter(({ name }) => only === undefined || name.includes(only));
 }
 
-async function lived(life: Life, folder: string): Promise<Json> {
-  const living = await Living.begin(folder);
+async function lived(life: Life, folder: string, platform: Platform): Promise<Json> {
+  const living = await Living.begin(folder, platform);
   try {
     await life.live(living);
     return await living.whole();
@@ -42,9 +41,9 @@ async function lived(life: Life, folder: string): Promise<Json> {
 }
 
 /** Compares one life, and records it where that was asked for. Resolves with whether it is as it was. */
-async function compare(life: Life, folder: string): Promise<boolean> {
+async function compare(life: Life, folder: string, platform: Platform): Promise<boolean> {
   const file = join(recorded, `${life.name}.json`);
-  const is = await lived(life, join(folder, life.name));
+  const is = await lived(life, join(folder, life.name), platform);
   if (!existsSync(file)) {
     if (!isRecording) return tell(`${life.name}: was never recorded`);
     writeFileSync(file, `${written(is)}\n`);
@@ -76,18 +75,20 @@ function tell(what: string): false {
 
 const folder = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "golden-"));
 try {
-  execFileSync(join(project, "bin/crm-sync"), ["--version"]);
+  install(join(folder, "program"));
   const lives = await livesHere();
   const waiting = [...lives];
   let good = 0;
   const lane = async (): Promise<void> => {
+    const platform = await startSandbox(folder);
     for (let life = waiting.shift(); life !== undefined; life = waiting.shift()) {
       try {
-        if (await compare(life, folder)) good += 1;
+        if (await compare(life, folder, platform)) good += 1;
       } catch (error) {
         tell(`${life.name}: ${String(error instanceof Error ? error.stack : error)}`);
       }
     }
+    platform.child.kill("SIGKILL");
   };
   const start = performance.now();
   await Promise.all(Array.from({ length: livesAtOnce }, lane));

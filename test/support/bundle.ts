@@ -36,6 +36,6 @@ export async function bundleProgram(program: string, folder: string): Promise<st
 
 /** How `bin/crm-sync` starts Node, so that it is as frugal. */
 export const frugal = {
-  words: ["--max-semi-space-size=8", "--heap-growing-percent=100"],
+  words: ["--min-semi-space-size=8", "--max-semi-space-size=8", "--heap-growing-percent=100"],
   env: { MALLOC_ARENA_MAX: "1" },
 };

@@ -1,6 +1,6 @@
-import { Agent, request } from "undici";
 import type { Json } from "../../base/canonical-json.ts";
 import { messageOf, Problem, usage } from "../../base/errors.ts";
+import { undici } from "../../http/undici.ts";
 import { parseExact } from "../json.ts";
 import { shownUrl } from "./request.ts";
 
@@ -13,13 +13,17 @@ const patience = 30_000;
  */
 export async function readDocument(url: URL, token: string | undefined, signal: AbortSignal): Promise<Json> {
   const shown = shownUrl(url);
-  const agent = new Agent({ headersTimeout: patience, bodyTimeout: patience, maxResponseSize: longestAnswer });
+  const agent = new (undici().Agent)({
+    headersTimeout: patience,
+    bodyTimeout: patience,
+    maxResponseSize: longestAnswer,
+  });
   try {
     const headers = {
       accept: "application/json",
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
     };
-    const { statusCode, body } = await request(url, { dispatcher: agent, signal, headers });
+    const { statusCode, body } = await undici().request(url, { dispatcher: agent, signal, headers });
     const text = await body.text();
     if (statusCode === 401 || statusCode === 403) throw refused(shown, statusCode, token !== undefined);
     if (statusCode === 429 || statusCode >= 500)

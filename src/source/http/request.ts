@@ -1,6 +1,5 @@
 import { createGunzip } from "node:zlib";
 import { pipeline } from "node:stream";
-import { request } from "undici";
 import type { Dispatcher } from "undici";
 import { isJsonObject } from "../../base/canonical-json.ts";
 import type { Json } from "../../base/canonical-json.ts";
@@ -10,6 +9,7 @@ import type { Randomness } from "../../base/ids.ts";
 import type { Pace } from "../../http/pace.ts";
 import { retryAfterMs, retryRead } from "../../http/retry.ts";
 import type { FailedAttempt } from "../../http/retry.ts";
+import { undici } from "../../http/undici.ts";
 import { parseJson } from "../json.ts";
 import { sourceProblem } from "../problems.ts";
 import type { SourceProblemCode } from "../problems.ts";
@@ -166,7 +166,7 @@ class Attempt {
     for (const [name, value] of Object.entries(shown.parameters)) draft.url.searchParams.set(name, value);
     const body = method === "GET" ? undefined : bodyText(draft.body, bodyAs);
     const late = AbortSignal.timeout(this.#deps.settings.answerTimeoutMs);
-    const response = await request(draft.url, {
+    const response = await undici().request(draft.url, {
       method,
       headers: {
         ...(body === undefined ? {} : { "content-type": typeOf[bodyAs ?? "json"] }),

@@ -1,9 +1,9 @@
-import { Agent } from "undici";
 import type { Clock } from "../../base/clock.ts";
 import type { Problem } from "../../base/errors.ts";
 import type { Randomness } from "../../base/ids.ts";
 import { createPace } from "../../http/pace.ts";
 import { timeouts } from "../../http/timeouts.ts";
+import { undici } from "../../http/undici.ts";
 import { streams } from "../../crm/model.ts";
 import type { Stream } from "../../crm/model.ts";
 import { columnsOf, neededColumns } from "../file/columns.ts";
@@ -42,7 +42,7 @@ export function createHttpSource(name: string, settings: HttpSourceSettings, dep
   const { clock, random, secrets, staging } = deps;
   const onRequest = (seen: SeenRequest): void => deps.onRequest?.(name, seen);
   const { auth, baseUrl, connectTimeoutMs, headersTimeoutMs, requestsAtOnce, requestsPerSecond } = settings;
-  const agent = new Agent({
+  const agent = new (undici().Agent)({
     connections: requestsAtOnce,
     ...timeouts(settings),
   });
