@@ -38,9 +38,8 @@ function periods(): string[] {
       "Both ends " +
       `of a range belong to it. In ${zone}:`,
     table(["Period", "What it is", "From", "Up to, not included"], rows),
-    "A period that is not over yet may be asked for: the statement is marked `provisional`, which means that the " +
-      "moment " +
-      "that it stands on lies before the end of the period.",
+    "A period that is not over yet may be asked for. Its statement is marked `provisional`: the figures may still " +
+      "change. A CSV file holds rows alone, so there the command says it.",
     "`--by crm-date` puts an order into the period that the date of the CRM names; without it a row stands in the " +
       "period " +
       "in which it happened. The others than `orders`, `entitlements`, " +
