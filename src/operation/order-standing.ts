@@ -104,6 +104,8 @@ export interface StandingParts {
 /** A placed order with everything that happened to it. */
 export interface OrderHistory {
   placed: PlacedOrder;
+  /** Whose order it is in the CRM; undefined where the CRM does not know it. */
+  owner: RecordKey | undefined;
   parts: StandingParts;
   /** The forms that something of it was bought from, by version. */
   forms: ReadonlyMap<number, OrderWithTree>;

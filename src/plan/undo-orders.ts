@@ -47,6 +47,8 @@ function ordersOf({ rows }: Pick<Undoing, "rows">): ReadonlySet<string> {
 
 const standsElsewhere = "it stands in the enterprise that the customer was linked with before";
 
+const movedAway = "the CRM gives the order to another customer now; where it moves it back, the runs buy it again";
+
 function workOn(key: string, { rows, facts, given }: Pick<Undoing, "rows" | "facts" | "given">): Work | undefined {
   const history = facts.orders.get(key)?.history;
   if (history === undefined) return undefined;
@@ -54,6 +56,7 @@ function workOn(key: string, { rows, facts, given }: Pick<Undoing, "rows" | "fac
   if (formatKey(placed.customer) !== formatKey(given.customer))
     return { lost: `it stands for ${formatKey(placed.customer)} by now` };
   if (given.known.placedOrders.get(key)?.elsewhere === true) return { lost: standsElsewhere };
+  if (history.owner !== undefined && !isSameKey(history.owner, given.customer)) return { lost: movedAway };
   const standing = standingOf(placed, parts);
   if ("lost" in standing) return standing;
   const ids = new Set(rows.map((row) => row.id));

@@ -310,7 +310,9 @@ export class KnownTables {
     const parts = this.#partsOf(placed, customer, known);
     const common = { key: order, since: "", bodyHash: "", state: "current" as const, pending: false };
     const forms = [...parts.forms].map(([version, body]) => [version, withTree({ ...common, version, body })] as const);
-    return { placed, parts, forms: new Map(forms), operations: this.#rows.orderSteps.operationsOf(order) };
+    const row = this.#desired.order(order);
+    const owner = row && { namespace: row.customer_namespace, id: row.customer_id };
+    return { placed, owner, parts, forms: new Map(forms), operations: this.#rows.orderSteps.operationsOf(order) };
   }
 
   /** Every form that is kept of a record, newest first. */

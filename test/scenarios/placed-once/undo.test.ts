@@ -177,3 +177,15 @@ describe("taking back a run with a renewal", () => {
     expect(stdout).toContain(number);
   });
 });
+
+it("an order that moved away is not bought back at its old customer: no run would look after it there", async () => {
+  const w = await placed({ staff: [] });
+  rule(w, "orders.moved", "apply");
+  amend(w, "1", { customer: "C2" });
+  const { calls } = await w.does("run", "customers-and-orders");
+  expect(calls).toEqual({ E5: 1 });
+  const { steps } = await undo(w, await runOf(w));
+  expect(steps).toEqual([expect.stringMatching(/^impossible E5 order:crm\/1$/u)]);
+  await runsUntilQuiet(w);
+  expect(standing(w)).toMatchObject({ products: 4 });
+});
