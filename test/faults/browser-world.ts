@@ -3,7 +3,6 @@ import type { Browser, ElementHandle, Page } from "puppeteer-core";
 import { onTestFinished } from "vitest";
 import { z } from "zod";
 import { startBrowser } from "../support/browser.ts";
-import { until } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
 import type { Running } from "../support/process.ts";
 import { everythingWaits } from "../support/world/waiting.ts";
@@ -35,6 +34,8 @@ export interface ServedWorld {
   w: World;
   url: string;
   serving: Running;
+  /** The run that is on waits at its first new enterprise until it is let go on. */
+  goOn: () => void;
 }
 
 /** How the jobs are due: all at once, or only when somebody asks. */
@@ -59,23 +60,23 @@ jobs:
   staff: { enabled: false }
 `;
   if (running) intoTheMiddleOfARun(w);
+  const stop = running ? w.stopsAt("E2") : undefined;
   w.write();
   const serving = w.start("serve");
   await serving.says(/health at \S+\/healthz/u);
   const [, url = ""] = /health at (\S+)\/healthz/u.exec(serving.stderr()) ?? [];
   assert.notEqual(url, "", serving.stderr());
-  if (running) await until("a run is on", () => isRunning(w));
-  return { w, url, serving };
+  await stop?.reached;
+  return { w, url, serving, goOn: () => stop?.goOn() };
 }
 
-/** Many customers more, a platform that is slow and fails now and then, and a fire time that is due. */
+/** Many customers more, a platform that fails now and then, and a fire time that is due. */
 function intoTheMiddleOfARun(w: World): void {
   for (let number = 0; number < 60; number += 1) {
     const [id, order] = [`C-${2001 + number}`, `SO-${60_001 + number}`];
     w.customers.push({ id, name: `Quarry Partners ${number + 1}`, branch: "East" });
     w.orders.push({ id: order, customer: id, assets: [`${order}-A1`] });
   }
-  w.sandbox.faults.add({ operation: "writes", fault: "slow", delayMs: 2_500 });
   w.sandbox.faults.add({ operation: "reads", fault: "code500", probability: 0.1 });
   w.sandbox.faults.add({ operation: "E2", fault: "resetMidReply", probability: 0.1 });
   w.environment["CRM_SYNC__concurrency__customers"] = "2";
@@ -83,8 +84,6 @@ function intoTheMiddleOfARun(w: World): void {
     "insert into last_fire_time (job, fire_time, fired_at) values ('everything', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')",
   );
 }
-
-export const isRunning = (w: World): boolean => w.rows("select id from run where state = 'running'").length > 0;
 
 /** A browser until the test ends. */
 export async function openBrowser(path: string): Promise<Browser> {

@@ -5,7 +5,6 @@ import { expect, onTestFinished } from "vitest";
 import type { EndpointId } from "../../src/sandbox/endpoints.ts";
 import type { Sandbox, SandboxOptions } from "../../src/sandbox/sandbox.ts";
 import { systemClock } from "../../src/base/clock.ts";
-import type { Clock } from "../../src/base/clock.ts";
 import { stringify } from "yaml";
 import { fileSource, filesOf, writeFiles } from "./world/crm-files.ts";
 import { company, privateText, sealEnvironment } from "./world/crm.ts";
@@ -75,8 +74,6 @@ export interface World extends Crm {
    * was applied and before it is answered. It goes on when the test says so, and at the end of the test.
    */
   stopsAt(operation: EndpointId, at?: { nth?: number; when?: "before" | "after" }): Stop;
-  /** From now on the sandbox answers at once, whatever its latency. */
-  answerAtOnce(): void;
   /** So much time passes. */
   later(hours: number): void;
   /** The JSON document that a command prints: `status`, `explain order O1`, `settle list`. */
@@ -191,9 +188,7 @@ export async function world(
   const folder = newFolder();
   const clock = new HandTime();
   clock.at = Date.UTC(2026, 10, 2, 8);
-  let isPrompt = false;
-  const sleep: Clock["sleep"] = (ms, signal) => systemClock.sleep(isPrompt ? 0 : ms, signal);
-  if (options.isOnMachineTime === true) Object.assign(clock, { ...systemClock, sleep });
+  if (options.isOnMachineTime === true) Object.assign(clock, systemClock);
   const stops = new Stops();
   const sandbox = await openSandbox({
     clock,
@@ -258,9 +253,6 @@ export async function world(
       return rowsOf(path(ledger), sql, ...parameters);
     },
     tamper: (sql) => changeFile(path("ledger.db"), sql),
-    answerAtOnce: () => {
-      isPrompt = true;
-    },
     stopsAt: (operation, { nth = 1, when = "before" } = {}) => stops.add(operation, when, nth),
     later(hours) {
       clock.at += hours * 3_600_000;
