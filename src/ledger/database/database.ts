@@ -201,6 +201,6 @@ function requireKnownVersion(database: Sqlite, path: string): void {
     "ledger.unknown-version",
     path,
     `the ledger ${path} has the schema ${version}, and this program knows ${schemaVersion}`,
-    "use the program that made it, or begin a new ledger with `crm-sync rebuild`; nothing was written",
+    "use the program that made it, or name a new file in `ledger.path` and run `crm-sync rebuild`; nothing was written",
   );
 }
