@@ -347,12 +347,12 @@ create table operation (id text not null primary key, run_id text, plan_id text,
   hash text not null, state text not null check (state in ('planned', 'sending', 'unknown', 'parked', 'held',
   'done', 'rejected', 'dropped')), target text not null, payload text not null, wire_hash text, context text not
   null, reason text not null, before text not null, after text not null, takes_away integer not null default 0,
-  hold_id text, position integer not null default 0, created_at text not null, updated_at text not null,
+  question_id text, position integer not null default 0, created_at text not null, updated_at text not null,
   settle_after text, verdict text, evidence text, outcome_code text, outcome_message text, answer_ref text, records
   text not null default '[]', claim text, weight text, approved integer not null default 0) strict;
 create index operation_by_run on operation (run_id);
 create index operation_by_subject on operation (subject);
-create index operation_held on operation (hold_id) where state = 'held';
+create index operation_held on operation (question_id) where state = 'held';
 create index operation_of_pool on operation (created_at) where customer_id = '';
 create unique index operation_open on operation (customer_namespace, customer_id, subject) where state in
   ('sending', 'unknown', 'parked');
@@ -364,7 +364,7 @@ create index operation_waiting on operation (customer_namespace, customer_id, po
   ('planned', 'held');
 create trigger operation_stood_change after update of updated_at on operation when old.updated_at < new.updated_at
   and (old.outcome_message is not null or old.verdict is not null or old.outcome_code is not null or old.state in
-  ('unknown', 'parked', 'rejected')) begin insert into operation_stood (operation_id, from_at, to_at, state, run_id,
+  ('held', 'unknown', 'parked', 'rejected')) begin insert into operation_stood (operation_id, from_at, to_at, state, run_id,
   settle_after, verdict, evidence, outcome_code, outcome_message, answer_ref) values (old.id, old.updated_at,
   new.updated_at, old.state, old.run_id, old.settle_after, old.verdict, old.evidence, old.outcome_code,
   old.outcome_message, old.answer_ref) on conflict (operation_id, from_at) do update set to_at = excluded.to_at; end;
@@ -417,23 +417,34 @@ create table rejection_stood (operation_id text not null, stream text not null, 
 create table applied_plan (plan text not null, hash text not null, run_id text not null, at text not null, primary
   key (plan, hash)) strict, without rowid;
 
--- What waits for the decision of a person.
-create table hold (id text primary key, scope text not null, customer_namespace text not null, customer_id text not
-  null, count integer not null, allowed integer not null, total integer not null, set_hash text not null, state text
-  not null check (state in ('open', 'approved', 'rejected', 'used', 'lapsed')), explanation text not null,
-  created_at text not null, decided_at text, reason text, decided_by text, of_undo integer not null default 0)
-  strict, without rowid;
-create index hold_by_customer on hold (customer_namespace, customer_id);
-create unique index hold_open on hold (customer_namespace, customer_id, of_undo) where state in ('open', 'approved');
-create index hold_rejected on hold (customer_namespace, customer_id, set_hash) where state = 'rejected';
+-- What a person is asked of one customer, for one reason. The operations that it is about never change.
+create table question (id text primary key, scope text not null, policy text, customer_namespace text not null,
+  customer_id text not null, count integer not null, allowed integer not null, total integer not null, state text not
+  null check (state in ('open', 'approved', 'rejected', 'used', 'moot')), explanation text not null, created_at text
+  not null, decided_at text, reason text, decided_by text, of_undo integer not null default 0) strict, without rowid;
+create index question_by_customer on question (customer_namespace, customer_id);
+create index question_standing on question (created_at) where state in ('open', 'approved');
 
--- The operations of a hold.
-create table hold_operation (hold_id text not null, hash text not null, kind text not null, scope text not null,
-  reason text not null, ended_at text, records text not null, primary key (hold_id, hash)) strict, without rowid;
+-- One operation that waits for a person: what the person was shown of it, and how it stands.
+create table hold (id integer primary key, question_id text not null, operation_id text not null, customer_namespace
+  text not null, customer_id text not null, of_undo integer not null default 0, kind text not null, hash text not
+  null, policy text, scope text not null, reason text not null, records text not null, removes text not null, state
+  text not null check (state in ('asked', 'approved', 'rejected', 'used', 'expired', 'moot')), asked_at text not null,
+  ended_at text, ended_why text) strict;
+create unique index hold_standing on hold (customer_namespace, customer_id, of_undo, kind, hash) where state in
+  ('asked', 'approved', 'rejected');
+create index hold_of_question on hold (question_id);
+create index hold_used on hold (customer_namespace, customer_id) where state = 'used';
+create index hold_of_operation on hold (operation_id);
+create index hold_asked on hold (scope) where state = 'asked';
+create index hold_approved on hold (customer_namespace, customer_id) where state = 'approved' and of_undo = 0;
 
--- Operations that a person approved, and for what.
-create table approved_operation (kind text not null, hash text not null, hold_id text not null, at text not null, by
-  text not null, used_at text, primary key (kind, hash)) strict, without rowid;
+-- What a person decided of a hold.
+create table decision (id integer primary key, at text not null, by text not null, verdict text not null check (verdict
+  in ('approve', 'reject', 'withdraw')), hold_id integer not null, policy text, customer_namespace text not null,
+  customer_id text not null, reason text not null) strict;
+create index decision_of_hold on decision (hold_id);
+create index decision_of_policy on decision (policy) where verdict = 'approve';
 
 -- Which of the assumptions A1-A43 reality contradicted.
 create table assumption_met (row text primary key, count integer not null, first_at text not null, last_at text not

@@ -3,8 +3,8 @@ import { programVersion } from "../base/program-version.ts";
 import { toInstant } from "../base/clock.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { streams } from "../crm/model.ts";
-import type { Taking } from "../plan/limits.ts";
-import { heldOf, takenBefore } from "../run/judgement.ts";
+import { heldOfPlans } from "../run/judgement.ts";
+import type { WaitsInPlan } from "../run/judgement.ts";
 import { planRun } from "../run/plan-run.ts";
 import type { Planned, PlanSummary } from "../run/plan-run.ts";
 import type { RunRequest } from "../run/request.ts";
@@ -52,7 +52,7 @@ export async function planByHand(
   requirePlanPlace(out);
   const dependencies = await application.runDependencies();
   const kept: KeptPlan[] = [];
-  const takings: Taking[] = [];
+  const plans: WaitsInPlan[] = [];
   let heldOfFile = 0;
   return await underRunLock(application, async () => {
     const request = { ...requestOf(application, "plan", signal), scope, read: true };
@@ -67,7 +67,7 @@ export async function planByHand(
       const shown = privateFor === undefined || !("plan" in planned) ? undefined : privateIn(planned.plan, valueOf);
       if (out !== undefined && "plan" in planned && planned.plan.operations.length > 0) {
         kept.push({ plan: planned.plan, shown });
-        takings.push(...planned.takings);
+        plans.push(planned);
       }
       showPlan(planned, shown);
     };
@@ -75,8 +75,7 @@ export async function planByHand(
       if (out === undefined) return;
       const ledger = await dependencies.ledger.identity.name();
       const at = toInstant(application.clock.now());
-      const windows = await takenBefore(dependencies);
-      const held = await heldOf({ ...dependencies, limits: request.limits.taking }, takings, windows);
+      const held = await heldOfPlans({ ...dependencies, limits: request.limits.taking }, plans);
       heldOfFile = held.size;
       const shown = privateFor === undefined ? ("withheld" as const) : ("shown" as const);
       const made = { version: programVersion(), ledger, run, at, config: application.header.hash, private: shown };

@@ -91,7 +91,7 @@ export async function readHealth(platform: Platform, ledger: Ledger, schedule: S
   const state = await schedule.state();
   const last = await ledger.runs.lastByJob();
   const open = await ledger.journal.open();
-  const holds = await ledger.approvals.standing();
+  const holds = await ledger.decisions.questions();
   const records = (await ledger.records.open())
     .filter((group) => group.counts)
     .map(({ standing, stream, code, cause, owner, count, since }) => ({

@@ -9,6 +9,7 @@ import type { Operation } from "../operation/operation.ts";
 import { operationHash } from "../operation/new-operation.ts";
 import { kindOf } from "../operation/registry.ts";
 import type { HeldFor } from "../plan/limits.ts";
+import type { WaitsInPlan } from "../run/judgement.ts";
 import { restsOf } from "../plan/contradicted.ts";
 import { needsOf } from "../plan/needs-of-operations.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
@@ -89,7 +90,7 @@ export async function writePlanFile(
   path: string,
   header: PlanHeader,
   plans: readonly KeptPlan[],
-  held: ReadonlyMap<string, HeldFor>,
+  held: WaitsInPlan["asked"],
 ): Promise<void> {
   const lines = [canonicalJson(header)];
   for (const { plan, shown } of plans) {
@@ -114,7 +115,7 @@ export async function writePlanFile(
 }
 
 /** An operation of a plan for people and machines. */
-function operationJson(operation: Operation, held: HeldFor | undefined): JsonObject {
+function operationJson(operation: Operation, held: Pick<HeldFor, "scope" | "explanation"> | undefined): JsonObject {
   const kind = kindOf(operation);
   return {
     kind: operation.kind,

@@ -2,7 +2,7 @@ import { programVersion } from "../base/program-version.ts";
 import { toInstant } from "../base/clock.ts";
 import { exitCodes, Problem, usage } from "../base/errors.ts";
 import type { ExitCode } from "../base/errors.ts";
-import { heldOf, takenBefore } from "../run/judgement.ts";
+import { heldOfPlans } from "../run/judgement.ts";
 import { planUndoRun } from "../run/undo-run.ts";
 import type { UndoSummary } from "../run/undo-run.ts";
 import type { Application } from "./application.ts";
@@ -35,8 +35,7 @@ export async function undoByHand(
     const save = async ({ run, plans }: UndoSummary): Promise<void> => {
       if (out === undefined) return;
       const { limits } = application.config;
-      const takings = plans.flatMap((item) => item.takings);
-      const held = await heldOf({ ...dependencies, limits: limits.taking }, takings, await takenBefore(dependencies));
+      const held = await heldOfPlans({ ...dependencies, limits: limits.taking }, plans);
       heldOfFile = held.size;
       const kept = plans.map(({ plan }) => ({ plan, shown: undefined }));
       await writePlanFile(

@@ -10,6 +10,7 @@ import type { Block } from "../plan/block.ts";
 import type { Observed } from "../plan/input.ts";
 import type { PlanOptions } from "../plan/options.ts";
 import type { RepairSettings } from "../plan/drift.ts";
+import { decidedOn } from "../plan/decided.ts";
 import { Gated } from "../plan/gated.ts";
 import { metByBlocks, metByReading } from "../plan/met-by-reading.ts";
 import { planCustomer } from "../plan/plan.ts";
@@ -145,8 +146,7 @@ export class CustomerPlanning implements Planner {
     const options = { settings, policies, canSeal, takingBlocked, contradicted, repairs, tried };
     const plan = planCustomer(input, options);
     if (this.#knows.keeps) await this.#told(metByBlocks(plan));
-    if (new Gated(policies, input).of(plan.operations).length === 0) return plan;
-    const rejected = await ledger.approvals.rejectedHashes(input.customer, plan.operations);
+    const rejected = await rejectedOf(ledger, new Gated(policies, input), plan, false);
     return rejected.size === 0 ? plan : planCustomer(input, { ...options, rejected });
   }
 
@@ -177,6 +177,18 @@ export class CustomerPlanning implements Planner {
         throw taken(customer, enterpriseGlobalId, owner);
     }
   }
+}
+
+/** What a person rejected of a plan, by hash: exactly that, of runs or of what takes a run back. */
+export async function rejectedOf(
+  { decisions }: Pick<PlanningDependencies["ledger"], "decisions">,
+  gated: Gated,
+  { operations, customer }: CustomerPlan,
+  ofUndo: boolean,
+): Promise<ReadonlySet<string>> {
+  const takings = gated.takings(operations);
+  if (takings.length === 0) return new Set();
+  return new Set(decidedOn(await decisions.standing({ customer, ofUndo }), takings).rejected.keys());
 }
 
 function taken(customer: RecordKey, enterpriseGlobalId: string, owner: RecordKey): Problem {

@@ -1,3 +1,4 @@
+import type { StandingHold } from "../ledger/decisions/hold-rows.ts";
 import { Problem } from "../base/errors.ts";
 import { fillTemplate } from "../contract/template.ts";
 import { formatKey } from "../crm/keys.ts";
@@ -47,6 +48,10 @@ export interface DeliverOptions {
   plannedId?: string | undefined;
   /** The saved plan that it is applied from. */
   plan?: string | undefined;
+  /** It takes a run back. */
+  ofUndo?: boolean | undefined;
+  /** What a person approved of it. */
+  hold?: StandingHold | undefined;
   /** The members that M5 showed (M1 only). */
   shownBefore?: readonly string[] | undefined;
   signal?: AbortSignal | undefined;
@@ -128,7 +133,7 @@ async function send(
   operation: Operation,
   sending: DeliverOptions & { ready: Ready; state: CustomerState },
 ): Promise<Delivery> {
-  const { runId, existing, plannedId, plan, signal, state, ready, ahead } = sending;
+  const { runId, existing, plannedId, plan, ofUndo, hold, signal, state, ready, ahead } = sending;
   const { prepared, wire, body, wireHash } = ready;
   const nonce = deps.random.hex(16);
   return await sendOnce(
@@ -142,6 +147,8 @@ async function send(
         context: existing?.context ?? prepared.context,
         sealed: ready.toSeal,
         plan,
+        ofUndo,
+        hold: plannedId === undefined ? hold : undefined,
         after: state.after,
       }),
     async (permit) => {

@@ -10,6 +10,7 @@ import type { UndoStep } from "../plan/undo.ts";
 import type { DoneOperation, LastGiven, UndoFacts, UndoneOrder } from "../plan/undoing.ts";
 import { boughtByRun } from "../plan/undo-orders.ts";
 import { prepare } from "../plan/prepared.ts";
+import { rejectedOf } from "./customer-planning.ts";
 import type { Planner, Planning, PlanningDependencies } from "./customer-planning.ts";
 import { CustomerSnapshot } from "./customer-snapshot.ts";
 import type { CustomerState } from "./customer-state.ts";
@@ -71,10 +72,8 @@ export class UndoPlanning implements Planner {
     const contradicted = ledger.assumptions.contradictions;
     const options = { settings, policies, canSeal: ledger.private.canSeal, takingBlocked, contradicted };
     let made = planUndo(input, { run, rows, facts }, options);
-    if (new Gated(policies, input).of(made.plan.operations).length > 0) {
-      const rejected = await ledger.approvals.rejectedHashes(input.customer, made.plan.operations);
-      if (rejected.size > 0) made = planUndo(input, { run, rows, facts }, { ...options, rejected });
-    }
+    const rejected = await rejectedOf(ledger, new Gated(policies, input), made.plan, true);
+    if (rejected.size > 0) made = planUndo(input, { run, rows, facts }, { ...options, rejected });
     this.#steps = made.steps;
     return { kind: "planned", plan: made.plan };
   }

@@ -135,7 +135,7 @@ export function composeSchema<
     orders: orderSettingsSchema.describe("How orders are sent."),
     policies: policySettingsSchema.describe(
       "What is done of each kind of change: ignore, report, hold for a person, apply, or earn (hold until " +
-        "`approvalsToEarn` operations of that kind were approved, then apply).",
+        "`approvalsToEarn` operations under that policy were approved, then apply).",
     ),
     jobs: z
       .record(name, jobSettingsSchema)

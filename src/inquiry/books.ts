@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { z } from "zod";
 import { ledgerBegan } from "../ledger/database/began.ts";
 import { stored } from "../ledger/database/stored.ts";
-import type { HoldTable } from "../ledger/approvals/tables.ts";
+import type { QuestionTable } from "../ledger/decisions/tables.ts";
 import { closingFactsOf } from "../ledger/books/tables.ts";
 import type { ClosedPeriodTable } from "../ledger/books/tables.ts";
 import { blockerOf, holdBlocker, outcomeBlocker } from "../report/books.ts";
@@ -10,12 +10,12 @@ import type { Blocker, ClosedFileFacts, ClosingFacts } from "../report/books.ts"
 import { joinedTo, requireObserved } from "../report/statement/period.ts";
 import type { Period, Tolerances } from "../report/statement/shape.ts";
 import { figureBlockers } from "./figure-blockers.ts";
-import { holdFacts, waits } from "./holds.ts";
+import { holdFacts } from "./holds.ts";
 import { openStates } from "./operations.ts";
 import { spelled } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
-type HoldState = HoldTable["state"];
+type HoldState = QuestionTable["state"];
 
 /** Every closing of a period, or of all periods, in the order of time. */
 export async function closings(ledger: ReadOnlyLedger, period?: string): Promise<ClosingFacts[]> {
@@ -161,10 +161,9 @@ function* openOperations(ledger: ReadOnlyLedger, to: string): Generator<Blocker,
 
 function* openHolds(ledger: ReadOnlyLedger, to: string): Generator<Blocker, void, void> {
   const query = ledger.db
-    .selectFrom("hold")
+    .selectFrom("question")
     .selectAll()
     .select(sql<number>`0`.as("operations"))
-    .select(waits)
     .where("state", "in", spelled<HoldState>(["open", "approved"]))
     .where("created_at", "<", to)
     .orderBy("created_at")

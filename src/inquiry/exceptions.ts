@@ -6,7 +6,7 @@ import { kindsWhere } from "../operation/registry.ts";
 import { countedStored } from "../operation/stored-operation.ts";
 import type { FoundException } from "../report/statement/exception-row.ts";
 import { byHand } from "./by-hand.ts";
-import { holdFacts, waits } from "./holds.ts";
+import { holdFacts } from "./holds.ts";
 import { openStates, operationFacts } from "./operations.ts";
 import { quarantineFacts } from "./quarantine.ts";
 import { spelled } from "./read-only-ledger.ts";
@@ -217,10 +217,9 @@ function operationsOf(ledger: ReadOnlyLedger, kind: "settled" | "numbers-lost", 
 
 function* held(ledger: ReadOnlyLedger, time: Time): Generator<FoundException, void, void> {
   const query = ledger.db
-    .selectFrom("hold")
+    .selectFrom("question")
     .selectAll()
     .select(sql<number>`0`.as("operations"))
-    .select(waits)
     .where("created_at", "<", time.to)
     .where((where) => where.or([where("decided_at", "is", null), where("decided_at", ">=", time.from)]))
     .orderBy("created_at")

@@ -166,8 +166,8 @@ async function heldElsewhere(
   key: RecordKey,
   own: readonly OperationFacts[],
 ): Promise<HoldFacts[]> {
-  const ids = own.flatMap(({ state, customer, holdId }) =>
-    state === "held" && holdId !== null && !isSameKey(customer, key) ? [holdId] : [],
+  const ids = own.flatMap(({ state, customer, questionId }) =>
+    state === "held" && questionId !== null && !isSameKey(customer, key) ? [questionId] : [],
   );
   const found = await Promise.all([...new Set(ids)].map((id) => holds(ledger, { id, states: kept })));
   return found.flat();

@@ -1,13 +1,14 @@
 import { sql } from "kysely";
 import type { Json } from "../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
-import { isApproved } from "../ledger/approvals/approved-operations.ts";
-import { waitsForWord } from "../ledger/approvals/holds.ts";
-import { shownMark } from "../ledger/approvals/shown-mark.ts";
+import { isApproved } from "../ledger/decisions/hold-rows.ts";
+import { shownMark } from "../ledger/decisions/shown-mark.ts";
 import { stored, storedOrNull } from "../ledger/database/stored.ts";
 import { noWeight } from "../operation/taking.ts";
 import type { Weight } from "../operation/taking.ts";
 import { kindIn } from "../operation/registry.ts";
+import type { QuestionTable } from "../ledger/decisions/tables.ts";
+import type { OperationTable } from "../ledger/journal/tables.ts";
 import type { HoldFacts } from "../report/facts.ts";
 import { holds } from "./holds.ts";
 import { spelled } from "./read-only-ledger.ts";
@@ -53,24 +54,9 @@ const mostSummed = 10_000;
 const standing = ["open", "approved"] as const;
 const waiting = ["planned", "held"] as const;
 
-const ownHold = sql<string | null>`operation.hold_id`;
-const approvedAlone = (hold = ownHold) => sql<number>`exists (select 1 from approved_operation a
-  where a.kind = operation.kind and a.hash = operation.hash and a.hold_id = ${hold} and a.used_at is null)`;
-const heldFor = (hold = ownHold) => sql<string | null>`(select i.reason from hold_operation i
-  where i.hold_id = ${hold} and i.hash = operation.hash and i.ended_at is null)`;
-
-/**
- * What of a hold waits: what is held, and while a run is planning its customer anew, the same operations as that run
- * has them, until it judges them.
- */
-const waitsOf = (hold: string) => sql<boolean>`operation.rowid in (
-  select rowid from operation where hold_id = ${hold} and state = 'held'
-  union all
-  select o.rowid from hold h join operation o
-    on o.customer_namespace = h.customer_namespace and o.customer_id = h.customer_id
-      and o.state in ('planned', 'held') and +o.state = 'planned'
-  where h.id = ${hold} and h.state in ('open', 'approved') and exists (select 1 from hold_operation i
-    where i.hold_id = h.id and i.hash = o.hash and i.kind = o.kind and i.ended_at is null))`;
+const approved = sql<number>`${sql.raw(isApproved("operation.id"))}`.as("approved");
+const heldFor = sql<string | null>`(select h.reason from hold h where h.operation_id = operation.id
+  and h.state in ('asked', 'approved'))`.as("heldFor");
 
 const columns = [
   "id",
@@ -80,7 +66,7 @@ const columns = [
   "subject",
   "state",
   "run_id as run",
-  "hold_id as hold",
+  "question_id as hold",
   "reason",
   "before",
   "after",
@@ -92,18 +78,18 @@ export async function standingHolds(
   ledger: ReadOnlyLedger,
   { limit, after }: { limit: number; after?: string | undefined },
 ): Promise<{ total: number; waits: number; holds: HoldFacts[] }> {
-  const from = ledger.db.selectFrom("hold").where("state", "in", spelled(standing));
+  const from = ledger.db.selectFrom("question").where("state", "in", spelled(standing));
   const counted = await from.select(sql<number>`count(*)`.as("total")).executeTakeFirst();
   const open = await ledger.db
-    .selectFrom("hold")
+    .selectFrom("question")
     .where("state", "in", spelled(standing))
-    .where(sql<boolean>`${sql.raw(waitsForWord("hold"))}`)
+    .where("state", "=", sql.lit<QuestionTable["state"]>("open"))
     .select(sql<number>`count(*)`.as("total"))
     .executeTakeFirst();
   const last =
     after === undefined
       ? undefined
-      : await ledger.db.selectFrom("hold").select(["created_at", "id"]).where("id", "=", after).executeTakeFirst();
+      : await ledger.db.selectFrom("question").select(["created_at", "id"]).where("id", "=", after).executeTakeFirst();
   let page = from.select("id").orderBy("created_at").orderBy("id").limit(limit);
   if (last !== undefined) page = page.where(sql<boolean>`(created_at, id) > (${last.created_at}, ${last.id})`);
   const found: HoldFacts[] = [];
@@ -120,12 +106,9 @@ export async function heldOperations(
   const rows = await ledger.db
     .selectFrom("operation")
     .select(columns)
-    .select([
-      sql<number>`operation.rowid`.as("place"),
-      approvedAlone(sql`${hold}`).as("approved"),
-      heldFor(sql`${hold}`).as("heldFor"),
-    ])
-    .where(waitsOf(hold))
+    .select([sql<number>`operation.rowid`.as("place"), approved, heldFor])
+    .where("question_id", "=", hold)
+    .where("state", "=", sql.lit<OperationTable["state"]>("held"))
     .where(sql<boolean>`operation.rowid > ${after}`)
     .orderBy(sql`operation.rowid`)
     .limit(limit)
@@ -149,7 +132,7 @@ export async function waitingOperations(
   let page = ledger.db
     .selectFrom("operation")
     .select(columns)
-    .select([sql<number>`rowid`.as("place"), approvedAlone().as("approved"), heldFor().as("heldFor")])
+    .select([sql<number>`operation.rowid`.as("place"), approved, heldFor])
     .where("state", "in", spelled(waiting))
     .orderBy("customer_namespace")
     .orderBy("customer_id")
@@ -169,11 +152,10 @@ export async function heldSums(ledger: ReadOnlyLedger, hold?: string): Promise<H
   let taken = ledger.db
     .selectFrom("operation")
     .select("weight")
+    .where("state", "=", sql.lit<OperationTable["state"]>("held"))
+    .where("question_id", "is not", null)
     .limit(mostSummed + 1);
-  taken =
-    hold === undefined
-      ? taken.where("state", "=", sql.lit("held")).where("hold_id", "is not", null)
-      : taken.where(waitsOf(hold));
+  if (hold !== undefined) taken = taken.where("question_id", "=", hold);
   const sum = (name: string) => sql`coalesce(sum(weight ->> ${sql.lit(`$.${name}`)}), 0) as ${sql.ref(name)}`;
   const { rows } = await sql<Weight & { operations: number }>`select count(*) as operations,
     ${sql.join(Object.keys(noWeight).map(sum))} from ${taken.as("taken")}`.execute(ledger.db);
@@ -181,27 +163,19 @@ export async function heldSums(ledger: ReadOnlyLedger, hold?: string): Promise<H
   return { ...row, more: row.operations > mostSummed };
 }
 
-/** Stands for exactly what of a hold waits for a person's word now. */
-export async function heldMark(ledger: ReadOnlyLedger, hold: string): Promise<string> {
-  const { rows } = await sql<{ kind: string; hash: string }>`
-    select operation.kind, operation.hash from operation
-    join hold_operation i on i.hold_id = ${hold} and i.kind = operation.kind and i.hash = operation.hash
-      and i.ended_at is null
-    where ${waitsOf(hold)} and not ${approvedAlone(sql`${hold}`)}
-  `.execute(ledger.db);
-  return shownMark(rows);
+/** Stands for exactly what a question still asks. */
+export async function heldMark(ledger: ReadOnlyLedger, question: string): Promise<string> {
+  const rows = ledger.db.selectFrom("hold").select(["kind", "hash"]).where("question_id", "=", question);
+  return shownMark(await rows.where("state", "=", sql.lit<"asked">("asked")).execute());
 }
 
 /** Runs of which something waits that a sum held, the one that holds the most first. */
 export async function heldByRuns(ledger: ReadOnlyLedger, limit: number): Promise<HeldByRun[]> {
   const { rows } = await sql<{ run: string; kind: string; hash: string; customer: string }>`
     select o.run_id as run, o.kind, o.hash, o.customer_namespace || '/' || o.customer_id as customer from operation o
-    join hold h on h.id = o.hold_id and h.state = 'open'
-    join hold_operation i on i.hold_id = o.hold_id and i.kind = o.kind and i.hash = o.hash and i.ended_at is null
-      and i.scope in ('run', 'day', 'week', 'rebuilt')
-    where o.hold_id is not null and o.state = 'held' and o.run_id is not null
+    join hold h on h.operation_id = o.id and h.state = 'asked' and h.scope in ('run', 'day', 'week', 'rebuilt')
+    where o.question_id is not null and o.state = 'held' and o.run_id is not null
       and ${sql.raw(kindIn("o.kind", ({ approvedAlone: isAlone }) => !isAlone))}
-      and not ${sql.raw(isApproved("o.kind", "o.hash"))}
     limit ${sql.lit(mostSummed + 1)}
   `.execute(ledger.db);
   const isAll = rows.length <= mostSummed;

@@ -1,31 +1,26 @@
 import { sql } from "kysely";
 import type { RecordKey } from "../crm/model.ts";
-import { waitsForWord } from "../ledger/approvals/holds.ts";
-import type { HoldTable } from "../ledger/approvals/tables.ts";
+import type { QuestionTable } from "../ledger/decisions/tables.ts";
 import type { HoldFacts } from "../report/facts.ts";
 import { spelled } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
-/** Whether something of a hold waits for a person's word: for a query for holds. */
-export const waits = sql<number>`${sql.raw(waitsForWord("hold"))}`.as("waits");
-
-/** Holds, oldest first. */
+/** Questions that people were asked, oldest first. */
 export async function holds(
   ledger: ReadOnlyLedger,
   filter: { states?: readonly HoldFacts["state"][]; customer?: RecordKey; id?: string } = {},
 ): Promise<HoldFacts[]> {
   let query = ledger.db
-    .selectFrom("hold")
+    .selectFrom("question")
     .selectAll()
     .select((from) =>
       from
         .selectFrom("operation")
         .select(sql<number>`count(*)`.as("count"))
-        .whereRef("operation.hold_id", "=", "hold.id")
+        .whereRef("operation.question_id", "=", "question.id")
         .where("operation.state", "=", sql.lit("held"))
         .as("operations"),
     )
-    .select(waits)
     .orderBy("created_at")
     .orderBy("id");
   if (filter.states !== undefined) query = query.where("state", "in", spelled(filter.states));
@@ -38,8 +33,8 @@ export async function holds(
   return (await query.execute()).map(holdFacts);
 }
 
-/** A hold as people get it. Where each of its operations was approved by itself, it is approved. */
-export function holdFacts(row: HoldTable & { operations: number | null; waits: number }): HoldFacts {
+/** A question as people get it, with how many operations wait for its answer. */
+export function holdFacts(row: QuestionTable & { operations: number | null }): HoldFacts {
   return {
     id: row.id,
     scope: row.scope,
@@ -47,7 +42,7 @@ export function holdFacts(row: HoldTable & { operations: number | null; waits: n
     count: row.count,
     allowed: row.allowed,
     total: row.total,
-    state: row.state === "open" && row.waits === 0 ? "approved" : row.state,
+    state: row.state,
     explanation: row.explanation,
     createdAt: row.created_at,
     decidedAt: row.decided_at,

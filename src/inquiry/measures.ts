@@ -7,7 +7,6 @@ import type { RunTable } from "../ledger/runs/tables.ts";
 import { takenThings } from "../operation/taking.ts";
 import type { TakenThing } from "../operation/taking.ts";
 import { closedRecordCode } from "../plan/owner.ts";
-import { waits } from "./holds.ts";
 import { openStates } from "./operations.ts";
 import { spelled } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
@@ -140,13 +139,13 @@ async function operationsIn(
 
 async function holdMeasures({ db }: ReadOnlyLedger): Promise<LedgerMeasures["holds"]> {
   const rows = await db
-    .selectFrom("hold")
-    .select([waits, "created_at as at"])
+    .selectFrom("question")
+    .select(["state", "created_at as at"])
     .where("state", "in", spelled(["open", "approved"] as const))
     .orderBy("created_at")
     .execute();
   return (["open", "approved"] as const).flatMap((state) => {
-    const those = rows.filter((row) => (row.waits === 1) === (state === "open"));
+    const those = rows.filter((row) => row.state === state);
     const [oldest] = those;
     return oldest === undefined ? [] : [{ state, count: those.length, oldest: oldest.at }];
   });

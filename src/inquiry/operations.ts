@@ -120,7 +120,7 @@ export async function operationFacts(ledger: ReadOnlyLedger, row: OperationTable
     state: row.state,
     runId: row.run_id,
     planId: row.plan_id,
-    holdId: row.hold_id,
+    questionId: row.question_id,
     reason: row.reason,
     ...unbound,
     context,

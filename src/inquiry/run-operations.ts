@@ -49,7 +49,7 @@ const columns = [
   "reason",
   "outcome_code as outcomeCode",
   "outcome_message as outcomeMessage",
-  "hold_id as hold",
+  "question_id as hold",
   "updated_at as updatedAt",
   "records",
 ] as const;

@@ -1,6 +1,4 @@
 import type { Problem } from "../base/errors.ts";
-import { Approvals } from "./approvals/approvals.ts";
-import { ApprovedOperations } from "./approvals/approved-operations.ts";
 import { Audit } from "./audit/audit.ts";
 import { Books } from "./books/books.ts";
 import { ChangeTables } from "./state/changes.ts";
@@ -12,7 +10,8 @@ import type { LedgerOptions } from "./context.ts";
 import { databaseProblem } from "./database/damage.ts";
 import { openDatabase } from "./database/database.ts";
 import type { Sqlite } from "./database/database.ts";
-import { HoldTables } from "./approvals/holds.ts";
+import { Decisions } from "./decisions/decisions.ts";
+import { HoldRows } from "./decisions/hold-rows.ts";
 import { Gap } from "./gap/gap.ts";
 import { Identity } from "./identity.ts";
 import { Journal } from "./journal/journal.ts";
@@ -44,7 +43,7 @@ export class Ledger {
   readonly requests: RequestsDesk;
   readonly links: LinksDesk;
   readonly assumptions: AssumptionsMet;
-  readonly approvals: Approvals;
+  readonly decisions: Decisions;
   readonly runs: Runs;
   readonly schedule: Schedule;
   readonly audit: Audit;
@@ -60,8 +59,7 @@ export class Ledger {
       private: privateTables,
       rows,
       changes: new ChangeTables(rows),
-      holds: new HoldTables(database),
-      approved: new ApprovedOperations(database),
+      holds: new HoldRows(database, context.audit),
       known: new KnownTables({ rows, desired: new DesiredRows(database), private: privateTables }),
       rejections: new RejectionTables(database),
       work: new WorkTables(database),
@@ -77,7 +75,7 @@ export class Ledger {
     this.requests = new RequestsDesk(context, tables);
     this.links = new LinksDesk(context, tables);
     this.assumptions = new AssumptionsMet(context);
-    this.approvals = new Approvals(context, tables);
+    this.decisions = new Decisions(context, tables);
     this.runs = new Runs(context);
     this.schedule = new Schedule(context);
     this.audit = new Audit(context);

@@ -1,4 +1,4 @@
-import { approvalTables } from "./approvals/tables.ts";
+import { decisionTables } from "./decisions/tables.ts";
 import { auditTables } from "./audit/tables.ts";
 import { bookTables } from "./books/tables.ts";
 import { table } from "./database/table.ts";
@@ -16,7 +16,7 @@ const tables = {
   ...recordTables,
   ...stateTables,
   ...journalTables,
-  ...approvalTables,
+  ...decisionTables,
   ...runTables,
   ...scheduleTables,
   ...auditTables,

@@ -1,7 +1,7 @@
 /**
  * What is done of a kind of change. `ignore`: nothing, and nothing is said. `report`: nothing, and the record says so.
  * `hold`: a person approves it first. `apply`: it is done, under limits where it takes something away. `earn`: `hold`
- * until so many operations of its kind were approved in this ledger, then `apply`.
+ * until so many operations under this policy were approved in this ledger, then `apply`.
  */
 export const policyWords = ["ignore", "report", "hold", "apply", "earn"] as const;
 export type PolicyWord = (typeof policyWords)[number];
@@ -19,7 +19,7 @@ export interface Policies {
   readonly locks: Words<"locked" | "unlocked">;
   readonly loans: Words<"lent">;
   readonly drift: Words<"missing" | "extra" | "different">;
-  /** So many different operations of a kind must have been approved before `earn` is `apply`. */
+  /** So many different operations under a policy must have been approved before `earn` is `apply`. */
   readonly approvalsToEarn: number;
 }
 

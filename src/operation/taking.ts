@@ -37,6 +37,52 @@ export const noWeight: Weight = {
   lent: 0,
 };
 
+/** What an operation removes that the limits count: each seat by its asset number, so that it counts once. */
+export interface Removes {
+  seats: readonly string[];
+  products: number;
+  accounts: number;
+  locks: number;
+  nodes: number;
+}
+
+interface Taker {
+  hash: string;
+  takesAway: number;
+  weight: Weight;
+}
+
+/**
+ * What an operation removes: what its kind counts (`takes`), and what goes along, as seats do with an asset that is
+ * deleted. `numbers`: the asset numbers that it frees.
+ */
+export function removesOf(
+  { hash, takesAway, weight }: Taker,
+  takes: TakenThing | undefined,
+  numbers: readonly string[],
+): Removes {
+  const count = (thing: TakenThing): number => (takes === thing ? takesAway : weight[thing]);
+  const others = Array.from({ length: Math.max(0, count("seats") - numbers.length) }, (_, n) => `${hash} ${n}`);
+  return {
+    seats: [...numbers, ...others].slice(0, count("seats")).toSorted(),
+    products: count("products"),
+    accounts: count("accounts"),
+    locks: count("locks"),
+    nodes: weight.nodes,
+  };
+}
+
+/** How many things of each kind are removed together; a seat that several remove counts once. */
+export function countRemoved(all: readonly Removes[]): Record<TakenThing, number> {
+  const sum = (thing: Exclude<TakenThing, "seats">): number => all.reduce((total, item) => total + item[thing], 0);
+  return {
+    seats: new Set(all.flatMap(({ seats }) => seats)).size,
+    products: sum("products"),
+    accounts: sum("accounts"),
+    locks: sum("locks"),
+  };
+}
+
 /** Whether an operation takes anything away that the limits count: things of its own kind, or what goes along. */
 export function isTaking({ takesAway, weight }: { takesAway: number; weight: Weight }): boolean {
   return takesAway > 0 || takenThings.some((thing) => weight[thing] > 0);

@@ -4,21 +4,15 @@ import type { Operation } from "../operation/operation.ts";
 import { policyOf } from "../operation/policy.ts";
 import type { Policies } from "../operation/policy.ts";
 import { kindOf } from "../operation/registry.ts";
-import { isTaking } from "../operation/taking.ts";
+import { isTaking, removesOf } from "../operation/taking.ts";
 import { turnedBefore } from "./drift.ts";
 import type { LoadedCustomer } from "./input.ts";
-import type { HeldFor, Taking } from "./limits.ts";
+import type { Taking } from "./limits.ts";
 
 /** So often in a row a record may come back to a form that it had shortly before until a person is asked. */
 const mostFlips = 5;
 
 type Judged = Pick<LoadedCustomer, "desiredCustomer" | "orders" | "staff" | "rebuilt" | "drift">;
-
-/** What stands of a customer's operations, by hash: what a person approved, and what limits hold since a run before. */
-export interface Said {
-  approved: ReadonlySet<string>;
-  standing: ReadonlyMap<string, HeldFor>;
-}
 
 /** What the gate of a run has to see of a plan before anything of it is carried out. */
 export class Gated {
@@ -33,11 +27,6 @@ export class Gated {
     this.#flips = flipsOf(records);
     this.#rebuilt = records.rebuilt === true;
     this.#drift = records.drift;
-  }
-
-  /** The operations that a limit or a policy may hold. */
-  of(operations: readonly Operation[]): Operation[] {
-    return operations.filter((operation) => this.#has(operation));
   }
 
   #has(operation: Operation): boolean {
@@ -60,24 +49,26 @@ export class Gated {
     return undefined;
   }
 
-  /** An operation as the limits and the policies judge it, with what a person said of it before. */
-  taking(operation: Operation, { approved, standing }: Said): Taking {
-    const { takes, approvedAlone } = kindOf(operation);
-    const { customer, hash, kind, policy, takesAway, weight, reason, records } = operation;
+  /** Those of a customer's operations that a limit or a policy may hold, as these judge them. */
+  takings(operations: readonly Operation[]): Taking[] {
+    return operations.filter((operation) => this.#has(operation)).map((operation) => this.#taking(operation));
+  }
+
+  #taking(operation: Operation): Taking {
+    const { takes, approvedAlone, freed } = kindOf(operation);
+    const { customer, hash, kind, policy, weight, reason, records } = operation;
     return {
       customer,
       hash,
       kind,
       policy,
       thing: takes,
-      count: takesAway,
+      removes: removesOf(operation, takes, freed(operation)),
       weight,
       reason,
-      approved: approved.has(hash),
       alone: approvedAlone,
       flips: this.#flipsOf(operation),
       records,
-      stands: standing.get(hash),
       rebuilt: this.#rebuilt && makes(operation),
     };
   }

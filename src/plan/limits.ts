@@ -7,8 +7,8 @@ import type { PolicyName, PolicyWord } from "../operation/policy.ts";
 import type { OperationKind } from "../operation/registry.ts";
 import { kindOf } from "../operation/registry.ts";
 import type { RecordReference } from "../operation/shape.ts";
-import { grouped, takenThings, weightText } from "../operation/taking.ts";
-import type { TakenThing, Weight } from "../operation/taking.ts";
+import { countRemoved, grouped, sumOf, takenThings, weightText } from "../operation/taking.ts";
+import type { Removes, TakenThing, Weight } from "../operation/taking.ts";
 import { goingWithout } from "./needs-of-operations.ts";
 
 /** How much may be taken away: the larger of `floor` things and `share` of the live things of the same kind. */
@@ -32,24 +32,22 @@ export interface Taking {
   kind: OperationKind;
   /** What rules it; undefined where nothing does. */
   policy: PolicyName | undefined;
-  /** What it takes away, and how many; undefined where it takes nothing. */
+  /** What its kind removes; undefined where it removes nothing. */
   thing: TakenThing | undefined;
-  count: number;
+  removes: Removes;
   weight: Weight;
   /** Why it is planned, for the message of a policy. */
   reason: string;
-  /** A person approved exactly this operation before. */
-  approved: boolean;
   /** No policy and no limit releases it: only the approval of this very operation does. */
   alone: boolean;
   /** Of a record that the CRM turns to and fro: what a person is told of it. */
   flips: string | undefined;
   /** The records that it is about. */
   records: readonly RecordReference[];
-  /** The limit that held it before, which no person has released since. */
-  stands: HeldFor | undefined;
   /** It makes something, and what people decided of the customer is not known: the ledger was built anew. */
   rebuilt: boolean;
+  /** A person was asked about it as it was before something of it changed, and how that stood: it is asked anew. */
+  before?: "asked" | "approved" | "rejected" | undefined;
 }
 
 export type Counts = Readonly<Record<TakenThing, number>>;
@@ -66,29 +64,32 @@ export interface Windows {
   week: Counts;
 }
 
-/** What the configuration and the ledger say of a kind. */
+/** What limits hold and nobody answered: it counts along with what comes after it. */
+export interface Asked {
+  all: readonly Removes[];
+  of(customer: RecordKey): readonly Removes[];
+}
+
+/** What the configuration and the ledger say of a policy. */
 export interface TakingRule {
   word(policy: PolicyName): PolicyWord;
-  /** Different operations of the kind that people approved in this ledger. */
-  earned(kind: OperationKind): number;
+  /** Different operations under the policy that people approved in this ledger. */
+  earned(policy: PolicyName): number;
   toEarn: number;
 }
 
-/** From the widest sum to a single record: the scope of a hold is the first of what it holds. */
-const holdScopes: readonly HoldScope[] = [
-  "enterprise",
-  "run",
-  "day",
-  "week",
-  "policy",
-  "operation",
-  "flips",
-  "rebuilt",
-];
+/** The numbers that everything of a run is judged by. */
+export interface Sums {
+  live: Live;
+  windows: Windows;
+  asked: Asked;
+}
 
 /** Why an operation is held. */
 export interface HeldFor {
   scope: HoldScope;
+  /** The policy that holds it. */
+  policy?: PolicyName;
   explanation: string;
   count: number;
   allowed: number;
@@ -107,30 +108,30 @@ export function allowedBy(limit: DeletionLimit, live: number): number {
 }
 
 /**
- * Judges everything of a run that a limit or a policy may hold, before the first of it is carried out; by hash, what is
- * not among them is released. What a policy holds is not counted, nor what a person approved. Over the limit of an
+ * Judges what is new of a run that a limit or a policy may hold, before the first of it is carried out; by hash, what
+ * is not among them is released. What a policy holds is not counted, nor what a person decided on. Over the limit of an
  * enterprise all that takes away there is held; over one of the run, of 24 hours or of 7 days all that takes away in
- * the run is, what enterprises are held for counted too. What a limit held before stays held until a person approves
- * it: that a part of it was approved, or is wanted again, releases nothing of the rest.
+ * the run is, what enterprises are held for counted too. `sums.asked` counts along: nobody answered that yet.
  */
 export function judgeTakings(
   items: readonly Taking[],
   limits: TakingLimits,
-  live: Live,
-  windows: Windows,
+  sums: Sums,
   rule: TakingRule,
 ): ReadonlyMap<string, HeldFor> {
+  const { live, windows, asked } = sums;
   const held = new Map<string, HeldFor>();
   const counted: Taking[] = [];
   for (const item of items) {
-    if (item.approved) continue;
     const why = ruledOut(item, rule);
-    if (why !== undefined) held.set(item.hash, { ...why, count: item.count, allowed: 0, total: totalOf(item, live) });
+    if (why !== undefined) held.set(item.hash, { ...why, ...policyOf(item), ...countOf(item, live) });
     else if (isCounted(item)) counted.push(item);
   }
   for (const own of Map.groupBy(counted, ({ customer }) => formatKey(customer)).values()) {
     const [first] = own;
-    const over = first === undefined ? undefined : overLimit(own, limits.enterprise, live.of(first.customer));
+    if (first === undefined) continue;
+    const { customer } = first;
+    const over = overLimit(own, asked.of(customer), limits.enterprise, live.of(customer));
     if (over === undefined) continue;
     const why = {
       ...over,
@@ -139,34 +140,31 @@ export function judgeTakings(
     } as const;
     for (const { hash } of own) held.set(hash, why);
   }
-  const wider = overRun(counted, limits, live.all) ?? overWindows(counted, limits, live.all, windows);
-  for (const { hash, stands } of counted) {
-    const why = wider ?? stands;
-    if (why !== undefined && !held.has(hash)) held.set(hash, why);
-  }
+  const wider = overRun(counted, limits, sums) ?? overWindows(counted, limits, live.all, asked.all, windows);
+  if (wider !== undefined) for (const { hash } of counted) if (!held.has(hash)) held.set(hash, wider);
   return held;
 }
 
-/**
- * How many of a thing an operation takes away: what its kind counts, and what goes along, as seats do with an asset
- * that is deleted.
- */
-function amountOf({ thing: own, count, weight }: Taking, thing: TakenThing): number {
-  return own === thing ? count : weight[thing];
+function isCounted({ removes }: Taking): boolean {
+  const counts = countRemoved([removes]);
+  return takenThings.some((thing) => counts[thing] > 0);
 }
 
-function isCounted(item: Taking): boolean {
-  return takenThings.some((thing) => amountOf(item, thing) > 0);
+/** What one operation is held for that a policy holds: what it removes of so many. */
+function countOf({ customer, thing, removes }: Taking, live: Live): Pick<HeldFor, "count" | "allowed" | "total"> {
+  if (thing === undefined) return { count: 0, allowed: 0, total: 0 };
+  return { count: countRemoved([removes])[thing], allowed: 0, total: live.of(customer)[thing] };
 }
 
-function totalOf({ customer, thing }: Taking, live: Live): number {
-  return thing === undefined ? 0 : live.of(customer)[thing];
+function policyOf({ policy }: Taking): Pick<HeldFor, "policy"> {
+  return policy === undefined ? {} : { policy };
 }
 
 /** Why an operation waits for a person whatever the limits say. */
 function ruledOut(item: Taking, rule: TakingRule): Pick<HeldFor, "scope" | "explanation"> | undefined {
   const weighs = weightText(item.weight);
   const what = weighs === "" ? item.reason : `${item.reason}: ${weighs}`;
+  if (item.before !== undefined) return { scope: "operation", explanation: `${what}; ${askedBefore[item.before]}` };
   if (item.flips !== undefined) return { scope: "flips", explanation: `${item.flips}; ${what}` };
   if (item.rebuilt) return { scope: "rebuilt", explanation: `${what}; ${forgotten}` };
   if (item.alone)
@@ -174,15 +172,21 @@ function ruledOut(item: Taking, rule: TakingRule): Pick<HeldFor, "scope" | "expl
   if (item.policy === undefined) return undefined;
   const word = rule.word(item.policy);
   if (word === "hold") return { scope: "policy", explanation: `${what}; ${policyText(item.policy, word)}` };
-  const earned = rule.earned(item.kind);
+  const earned = rule.earned(item.policy);
   if (word !== "earn" || earned >= rule.toEarn) return undefined;
   return {
     scope: "policy",
     explanation:
-      `${what}; ${policyText(item.policy, word)}, and ${earned} of ${rule.toEarn} operations of this kind ` +
-      `(${item.kind}) were approved in this ledger`,
+      `${what}; ${policyText(item.policy, word)}, and ${earned} of ${rule.toEarn} operations under this policy ` +
+      "were approved in this ledger",
   };
 }
+
+const askedBefore = {
+  asked: "a person was asked about it before, and it has changed since",
+  approved: "a person approved it before, and it has changed since",
+  rejected: "a person rejected it before, and it has changed since",
+} as const;
 
 const forgotten =
   "the ledger was built anew, and what people decided before is not known: whether they unlinked the customer, " +
@@ -194,23 +198,34 @@ interface Over {
   allowed: number;
   total: number;
   limit: DeletionLimit;
+  /** Of them, those that a limit held before and that nobody answered. */
+  waiting: number;
 }
 
-/** The first kind of thing of which more would be taken away than a limit allows. */
-function overLimit(items: readonly Taking[], limit: DeletionLimit, live: Counts, before?: Counts): Over | undefined {
+/** The first kind of thing of which more would be taken away than a limit allows, with what waits for an answer. */
+function overLimit(
+  items: readonly Taking[],
+  asked: readonly Removes[],
+  limit: DeletionLimit,
+  live: Counts,
+  before?: Counts,
+): Over | undefined {
+  const own = items.map(({ removes }) => removes);
+  const now = countRemoved(own);
+  const all = countRemoved([...own, ...asked]);
   for (const thing of takenThings) {
-    const now = items.reduce((total, item) => total + amountOf(item, thing), 0);
     const earlier = before?.[thing] ?? 0;
-    const count = now + earlier;
+    const count = all[thing] + earlier;
     const total = live[thing] + earlier;
     const allowed = allowedBy(limit, total);
-    if (now > 0 && count > allowed) return { thing, count, allowed, total, limit };
+    if (now[thing] > 0 && count > allowed)
+      return { thing, count, allowed, total, limit, waiting: all[thing] - now[thing] };
   }
   return undefined;
 }
 
-function overRun(counted: readonly Taking[], limits: TakingLimits, live: Counts): HeldFor | undefined {
-  const over = overLimit(counted, limits.run, live);
+function overRun(counted: readonly Taking[], limits: TakingLimits, { live, asked }: Sums): HeldFor | undefined {
+  const over = overLimit(counted, asked.all, limits.run, live.all);
   if (over === undefined) return undefined;
   return { ...over, scope: "run", explanation: `${sum(over)} of the whole run ${taken(over)}` };
 }
@@ -219,13 +234,14 @@ function overWindows(
   counted: readonly Taking[],
   limits: TakingLimits,
   live: Counts,
+  asked: readonly Removes[],
   windows: Windows,
 ): HeldFor | undefined {
   for (const [scope, span] of [
     ["day", "24 hours"],
     ["week", "7 days"],
   ] as const) {
-    const over = overLimit(counted, limits[scope], live, windows[scope]);
+    const over = overLimit(counted, asked, limits[scope], live, windows[scope]);
     if (over === undefined) continue;
     const before = windows[scope][over.thing];
     const earlier = before === 0 ? "" : `, ${grouped(before)} of them before this run`;
@@ -240,23 +256,41 @@ function sum({ thing, count, total }: Over): string {
   return `${grouped(count)} of ${grouped(total)}${share} ${thing}`;
 }
 
-function taken({ allowed, limit }: Over, when = ""): string {
+function taken({ allowed, limit, waiting }: Over, when = ""): string {
+  const asked = waiting === 0 ? "" : ` (${grouped(waiting)} of them wait for a person already)`;
   return (
-    `would be taken away${when}; ${grouped(allowed)} are allowed: ` +
+    `would be taken away${when}${asked}; ${grouped(allowed)} are allowed: ` +
     `the larger of ${limit.floor} and ${Number((limit.share * 100).toFixed(places))} %`
   );
 }
 
-/** What one hold of a customer says: its widest scope, each reason once, and what it holds in units of the business. */
-export function holdOf(reasons: readonly HeldFor[], weight: Weight): HeldFor {
-  const ordered = reasons.toSorted((one, other) => holdScopes.indexOf(one.scope) - holdScopes.indexOf(other.scope));
-  const [first] = ordered;
-  if (first === undefined) throw new Error("a hold holds something");
-  const explanations = [...new Set(ordered.map(({ explanation }) => explanation))];
+/** What is held of a customer for one reason: a limit, a policy, or the operation itself. */
+export interface HeldTogether extends HeldFor {
+  takings: readonly { taking: Taking; reason: string }[];
+}
+
+/** What is held of a customer, by why: one question for each, so that an answer is about one thing. */
+export function questionsOf(takings: readonly Taking[], held: ReadonlyMap<string, HeldFor>): HeldTogether[] {
+  const all = takings.flatMap((taking) => {
+    const why = held.get(taking.hash);
+    return why === undefined ? [] : [{ taking, why }];
+  });
+  const groups = Map.groupBy(all, ({ taking, why }) =>
+    taking.alone ? taking.hash : `${why.scope} ${why.policy ?? ""}`,
+  );
+  return [...groups.values()].map((group) => questionOf(group));
+}
+
+function questionOf(group: readonly { taking: Taking; why: HeldFor }[]): HeldTogether {
+  const [first] = group;
+  if (first === undefined) throw new Error("a question is about something");
+  const explanations = [...new Set(group.map(({ why }) => why.explanation))];
   const more = explanations.length - mostReasons;
   const told = [...explanations.slice(0, mostReasons), ...(more > 0 ? [`${more} more for reasons of this kind`] : [])];
-  const weighs = isLimit(first.scope) ? weightText(weight) : "";
-  return { ...first, explanation: [...told, ...(weighs === "" ? [] : [`held here: ${weighs}`])].join("; ") };
+  const weighs = isLimit(first.why.scope) ? weightText(sumOf(group.map(({ taking }) => taking.weight))) : "";
+  const explanation = [...told, ...(weighs === "" ? [] : [`held here: ${weighs}`])].join("; ");
+  const takings = group.map(({ taking, why }) => ({ taking, reason: why.explanation }));
+  return { ...first.why, explanation, takings };
 }
 
 /** So many reasons a hold spells out. */

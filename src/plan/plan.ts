@@ -12,6 +12,7 @@ import { prepare } from "./prepared.ts";
 import { recordsOf, recordsWaiting } from "./records.ts";
 import type { RecordOutcome } from "./records.ts";
 import { planRequested } from "./requested.ts";
+import { withoutReplacedSeats } from "./replaced-seats.ts";
 import { StandingRejections } from "./rejections.ts";
 import { planStagesOf } from "./stages.ts";
 import type { Planned } from "./part.ts";
@@ -75,7 +76,8 @@ export function planCustomer(input: CustomerInput, options: PlanOptions): Custom
   const note = requested.block !== undefined && enterprise.note?.again === false ? undefined : enterprise.note;
   const records = recordsOf(input, { refused, note, asked: requested.block }, planned);
   const { orders, people } = planned;
-  const operations = [first, orders, people, requested].flatMap((stage) => stage.operations).sort(compareOperations);
+  const all = [first, orders, people, requested].flatMap((stage) => stage.operations);
+  const operations = withoutReplacedSeats(all, known).sort(compareOperations);
   const changes = [...enterprise.changes, ...orders.changes, ...people.changes];
   return {
     customer,

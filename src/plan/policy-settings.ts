@@ -92,7 +92,7 @@ export const policySettingsSchema = z
       .min(1)
       .default(10)
       .describe(
-        "So many different operations of a kind must have been approved in this ledger before `earn` is `apply`.",
+        "So many different operations under a policy must have been approved in this ledger before `earn` is `apply`.",
       ),
   })
   .prefault({});

@@ -59,7 +59,7 @@ function explainOpen(facts: ExplainFacts, because: string[], next: string[], vie
     because.push(`${what}${why}; nothing else is sent for this customer until it is settled`);
     next.push(nextForOperation(row));
   }
-  const mine = new Set(facts.operations.newest.map((row) => row.holdId).filter((id) => id !== null));
+  const mine = new Set(facts.operations.newest.map((row) => row.questionId).filter((id) => id !== null));
   for (const hold of facts.customer?.holds ?? []) {
     if (hold.state === "rejected") continue;
     if (facts.stream !== "customers" && !mine.has(hold.id)) continue;

@@ -106,7 +106,7 @@ export interface OperationFacts {
   state: "planned" | "sending" | "unknown" | "parked" | "held" | "done" | "rejected" | "dropped";
   runId: string | null;
   planId: string | null;
-  holdId: string | null;
+  questionId: string | null;
   reason: string;
   target: JsonObject;
   payload: JsonObject;
@@ -150,7 +150,7 @@ export interface HoldFacts {
   count: number;
   allowed: number;
   total: number;
-  state: "open" | "approved" | "rejected" | "used" | "lapsed";
+  state: "open" | "approved" | "rejected" | "used" | "moot";
   explanation: string;
   createdAt: string;
   decidedAt: string | null;

@@ -189,7 +189,7 @@ const whenUnknown: Record<OperationFacts["whenUnknown"], string> = {
 };
 
 export function nextForOperation(
-  row: Pick<OperationFacts, "id" | "state" | "settleAfter" | "holdId" | "whenUnknown">,
+  row: Pick<OperationFacts, "id" | "state" | "settleAfter" | "questionId" | "whenUnknown">,
 ): string {
   switch (row.state) {
     case "parked":
@@ -200,9 +200,9 @@ export function nextForOperation(
         ? `nothing: the next run ${whenUnknown[row.whenUnknown]}`
         : `nothing: a run ${whenUnknown[row.whenUnknown]}, not before ${row.settleAfter}`;
     case "held":
-      return row.holdId === null
+      return row.questionId === null
         ? "crm-sync status shows the hold"
-        : `crm-sync approve ${row.id} --reason TEXT for this one, or ${row.holdId} for all that it holds, or reject`;
+        : `crm-sync approve ${row.id} --reason TEXT for this one, or ${row.questionId} for all that it holds, or reject`;
     case "planned":
       return "nothing: the next run carries it out or plans anew";
     case "rejected":
@@ -227,7 +227,7 @@ export function nextForHold({ id, state, ofUndo }: Pick<HoldFacts, "id" | "state
         : "nothing: the next run carries it out, where the set is still the same";
     case "rejected":
     case "used":
-    case "lapsed":
+    case "moot":
       return "nothing";
   }
 }

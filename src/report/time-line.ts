@@ -120,7 +120,7 @@ const moods: Readonly<Record<string, TimeLineEntry["mood"]>> = {
 function operationEntries(row: OperationFacts): TimeLineEntry[] {
   const links = [
     ...(row.runId === null ? [] : [{ path: pagePath.run(row.runId), text: `run ${row.runId}` }]),
-    ...(row.holdId === null ? [] : [{ path: pagePath.hold(row.holdId), text: `hold ${row.holdId}` }]),
+    ...(row.questionId === null ? [] : [{ path: pagePath.hold(row.questionId), text: `hold ${row.questionId}` }]),
     ...(row.state === "parked" || row.state === "unknown"
       ? [{ path: pagePath.settle(row.id), text: "settle it" }]
       : []),

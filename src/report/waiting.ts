@@ -97,7 +97,7 @@ export function operationText(row: OperationFacts, view: View = plainView): stri
     `customer   ${printable(`${row.customer.namespace}/${row.customer.id}`)}`,
     `because    ${printable(row.reason)}`,
     `state      ${stateText(row)}`,
-    `planned    ${instantText(row.createdAt, view)}${also(", run ", row.runId)}${also(", hold ", row.holdId)}`,
+    `planned    ${instantText(row.createdAt, view)}${also(", run ", row.runId)}${also(", hold ", row.questionId)}`,
     `changed    ${instantText(row.updatedAt, view)}`,
     ...(row.settleAfter === null ? [] : [`settle     not before ${instantText(row.settleAfter, view)}`]),
     ...lookForLines(row.lookFor),

@@ -23,7 +23,7 @@ export async function alertsOf(ledger: Ledger, summary: RunSummary | undefined):
       page: pagePath.source(read.source),
     });
   }
-  for (const hold of await ledger.approvals.standing()) {
+  for (const hold of await ledger.decisions.questions()) {
     if (hold.state !== "open") continue;
     alerts.push({
       key: `hold:${hold.id}`,

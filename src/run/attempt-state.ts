@@ -17,7 +17,7 @@ import type { RecordOutcomes, Why } from "./record-outcomes.ts";
 
 /** How far an attempt at a customer has come. What is known of the customer stands in its CustomerState. */
 export interface AttemptState {
-  /** The journal's ids of operations that stood in it as planned before, by hash. */
+  /** The journal's ids of operations that stood in it as planned or held before, by hash. */
   readonly plannedIds: ReadonlyMap<string, string>;
   /** Everything that was planned in this attempt, by hash. */
   readonly announced: GrowingMap<string, Operation>;
@@ -35,8 +35,6 @@ export interface AttemptState {
   readonly refused: boolean;
   /** Something was sent in this run without an answer, was not shown as done, and is put off now. */
   readonly inVain: boolean;
-  /** The approved hold under which something is taken away. */
-  readonly usedHold: string | undefined;
 }
 
 export const newAttempt: AttemptState = {
@@ -49,14 +47,12 @@ export const newAttempt: AttemptState = {
   lacking: false,
   refused: false,
   inVain: false,
-  usedHold: undefined,
 };
 
 /** What happens in an attempt. */
 export type AttemptEvent =
   | { type: "stored"; ids: ReadonlyMap<string, string> }
   | { type: "planned"; operations: readonly Operation[]; records: CustomerPlan["records"] }
-  | { type: "hold-used"; hold: string }
   /** It is not sent now: its records wait. `inVain`: it was sent in this run, and nobody saw it done. */
   | { type: "put-off"; operation: Operation; why: Why; inVain?: boolean }
   | { type: "lacking" }
@@ -82,8 +78,6 @@ export function advance(state: AttemptState, event: AttemptEvent): AttemptState 
       const announced = state.announced.with(event.operations.filter(isNew).map((item) => [item.hash, item] as const));
       return { ...state, announced, inParts: [], outcomes: noted(outcomes, event.records) };
     }
-    case "hold-used":
-      return { ...state, usedHold: event.hold };
     case "put-off":
       return {
         ...delivered(state, event.operation),

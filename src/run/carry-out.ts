@@ -3,6 +3,7 @@ import { formatKey } from "../crm/keys.ts";
 import type { CustomerState } from "../apply/customer-state.ts";
 import type { Delivery } from "../apply/outcome.ts";
 import { lookForRefusedOrder, refusedJustNow } from "../apply/refused-orders.ts";
+import type { StandingHold } from "../ledger/decisions/hold-rows.ts";
 import type { Operation } from "../operation/operation.ts";
 import { kindOf } from "../operation/registry.ts";
 import type { Observed } from "../plan/input.ts";
@@ -25,6 +26,8 @@ export interface CarryOut {
   attempt: CustomerAttempt;
   knows: CustomerState;
   observed: Observed;
+  /** What a person approved, by hash. */
+  approved: ReadonlyMap<string, StandingHold>;
   /** What is done is committed with what is written next. */
   ahead?: boolean | undefined;
 }
@@ -51,6 +54,8 @@ export async function carryOut(of: CarryOut, before: AttemptState, operation: Op
     state: knows,
     plannedId: before.plannedIds.get(operation.hash),
     plan: attempt.expected?.plan,
+    ofUndo: attempt.expected?.undo !== undefined,
+    hold: of.approved.get(operation.hash),
     shownBefore: observed.members?.map((member) => member.globalId),
     signal: attempt.signal,
     ahead,
@@ -170,13 +175,12 @@ function sentInVain(sent: number, { endpoint }: Operation): string {
 
 /** What is not sent stands in the journal as dropped, with the reason. */
 export async function dropUnsent(
-  { deps, attempt, knows }: Omit<CarryOut, "observed">,
+  { deps, attempt, knows }: Omit<CarryOut, "observed" | "approved">,
   state: AttemptState,
   operation: Operation,
   why: string,
 ): Promise<void> {
   const { journal } = deps.ledger;
-  if (!state.plannedIds.has(operation.hash))
-    await journal.plan({ runId: attempt.runId, state: "planned", operations: [operation] });
-  await journal.drop(knows.customer, why, { hash: operation.hash, held: false });
+  if (!state.plannedIds.has(operation.hash)) await journal.plan({ runId: attempt.runId, operations: [operation] });
+  await journal.drop(knows.customer, why, operation.hash);
 }

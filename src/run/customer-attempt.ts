@@ -20,12 +20,8 @@ export interface CustomerAttempt {
   thorough: boolean;
   /** Why nothing may be taken away in this run. */
   takingBlocked: Block | undefined;
-  /** Hashes of the operations that limits and policies released in this run; undefined: not judged yet. */
-  released: ReadonlySet<string> | undefined;
-  /** The hold under which these operations, and those that need them, are left alone. */
-  held: { hold: string; hashes: ReadonlySet<string> } | undefined;
-  /** The approved hold whose operations are among the released ones. */
-  approvedBy: string | undefined;
+  /** What limits and policies released in this run, by hash; undefined: not judged yet. */
+  released: ReadonlyMap<string, Taking> | undefined;
   /** Apply only what was chosen of this saved plan: when the customer's plan of now differs, nothing is done. */
   expected?: Expected | undefined;
   /** Called when nothing more is read or sent, and only the commit of what was done is waited for. */
@@ -44,10 +40,10 @@ export type CustomerAttemptResult =
    */
   | { kind: "finished"; operations: number; lacking: boolean; refused: boolean; inVain: boolean }
   /**
-   * Limits or policies may hold something: they have to be judged over the whole run first. `ofUndo`: it takes a run
-   * back.
+   * Something is new that limits or policies may hold: it has to be judged over the whole run first. `ofUndo`: it takes
+   * a run back.
    */
-  | { kind: "destructive"; takings: readonly Taking[]; approvedBy: string | undefined; ofUndo: boolean }
+  | { kind: "destructive"; takings: readonly Taking[]; ofUndo: boolean }
   | { kind: "waiting"; until: string; inVain?: boolean }
   /** `moved`: why a saved plan no longer fits, as sentences for people. */
   | { kind: "stopped"; reason: StopReason; moved?: readonly string[] };

@@ -2,9 +2,9 @@ import { toInstant } from "../base/clock.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { policyOf } from "../operation/policy.ts";
-import { takenThings } from "../operation/taking.ts";
+import { countRemoved, takenThings } from "../operation/taking.ts";
 import { judgeTakings } from "../plan/limits.ts";
-import type { Counts, HeldFor, Taking, TakingRule, Windows } from "../plan/limits.ts";
+import type { HeldFor, Sums, Taking, TakingRule, Windows } from "../plan/limits.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 
 type Dependencies = Pick<RunDependencies, "ledger" | "clock" | "policies"> & {
@@ -21,28 +21,51 @@ export interface WaitingHold {
 
 const dayMs = 24 * 60 * 60 * 1_000;
 
-/** What limits and policies hold of everything that a run would take away or has to ask for, by hash. */
+/** What limits and policies hold of what is new of a run, by hash. */
 export async function heldOf(
   deps: Dependencies,
   takings: readonly Taking[],
   windows: Windows,
 ): Promise<ReadonlyMap<string, HeldFor>> {
-  const { ledger, limits } = deps;
-  const things = takenThings.filter((own) => takings.some(({ thing, weight }) => thing === own || weight[own] > 0));
-  const ofCustomers = new Map<string, Counts>();
-  for (const { customer } of takings) {
-    const key = formatKey(customer);
-    if (!ofCustomers.has(key)) ofCustomers.set(key, await ledger.state.live(customer, things));
-  }
-  const all = await ledger.state.live(undefined, things);
-  const live = { all, of: (customer: RecordKey) => ofCustomers.get(formatKey(customer)) ?? all };
-  return judgeTakings(takings, limits, live, windows, await ruleOf(deps));
+  if (takings.length === 0) return new Map();
+  return judgeTakings(takings, deps.limits, await sumsOf(deps, takings, windows), await ruleOf(deps));
 }
 
-/** What waits for a person's approval now, whichever run held it. */
+/** What limits and policies may hold of a plan, and what a person is asked about of it already, by hash. */
+export interface WaitsInPlan {
+  takings: readonly Taking[];
+  asked: ReadonlyMap<string, Pick<HeldFor, "scope" | "explanation">>;
+}
+
+/** What would be held of plans that are saved, by hash: what a person is asked about already, and what is new. */
+export async function heldOfPlans(deps: Dependencies, plans: readonly WaitsInPlan[]): Promise<WaitsInPlan["asked"]> {
+  const takings = plans.flatMap((plan) => plan.takings);
+  const held = await heldOf(deps, takings, await takenBefore(deps));
+  return new Map([...held, ...plans.flatMap(({ asked }) => [...asked])]);
+}
+
+async function sumsOf({ ledger }: Dependencies, takings: readonly Taking[], windows: Windows): Promise<Sums> {
+  const counts = countRemoved(takings.map(({ removes }) => removes));
+  const things = takenThings.filter((thing) => counts[thing] > 0);
+  const customers = new Map(takings.map(({ customer }) => [formatKey(customer), customer]));
+  const all = await ledger.state.live(undefined, things);
+  const asked = await ledger.decisions.askedByLimits();
+  const of = new Map<string, { live: typeof all; asked: typeof asked }>();
+  for (const [key, customer] of customers) {
+    const own = asked.length === 0 ? [] : await ledger.decisions.askedByLimits(customer);
+    of.set(key, { live: await ledger.state.live(customer, things), asked: own });
+  }
+  return {
+    live: { all, of: (customer: RecordKey) => of.get(formatKey(customer))?.live ?? all },
+    windows,
+    asked: { all: asked, of: (customer: RecordKey) => of.get(formatKey(customer))?.asked ?? [] },
+  };
+}
+
+/** What waits for a person's answer now, whichever run asked. */
 export async function waitingHolds({ ledger }: Pick<Dependencies, "ledger">): Promise<WaitingHold[]> {
-  const holds = (await ledger.approvals.standing()).filter(({ state }) => state === "open");
-  return holds.map(({ id, customer, explanation, ofUndo }) => ({
+  const open = (await ledger.decisions.questions()).filter(({ state }) => state === "open");
+  return open.map(({ id, customer, explanation, ofUndo }) => ({
     hold: id,
     customer: formatKey(customer),
     explanation,
@@ -60,10 +83,10 @@ export async function takenBefore({ clock, ledger }: Pick<Dependencies, "clock" 
 }
 
 async function ruleOf({ ledger, policies }: Pick<Dependencies, "ledger" | "policies">): Promise<TakingRule> {
-  const earned = await ledger.approvals.earned();
+  const earned = await ledger.decisions.earned();
   return {
     word: (policy) => policyOf(policies, policy),
-    earned: (kind) => earned.get(kind) ?? 0,
+    earned: (policy) => earned.get(policy) ?? 0,
     toEarn: policies.approvalsToEarn,
   };
 }

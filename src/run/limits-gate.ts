@@ -1,9 +1,7 @@
-import { hashOf } from "../base/canonical-json.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import { sumOf } from "../operation/taking.ts";
-import { holdOf } from "../plan/limits.ts";
-import type { HeldFor, Taking, Windows } from "../plan/limits.ts";
+import { questionsOf } from "../plan/limits.ts";
+import type { HeldTogether, Taking, Windows } from "../plan/limits.ts";
 import type { CustomerAttemptResult, CustomerAttempt } from "./customer-attempt.ts";
 import { heldOf, takenBefore } from "./judgement.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
@@ -27,10 +25,8 @@ const changedMeanwhile = "the platform changed while the limits were judged";
 export class LimitsGate {
   readonly #deps: GateDependencies;
   readonly #destructive = new Map<string, Destructive>();
-  /** What was judged in this run already, by customer. */
-  readonly #judged = new Map<string, readonly Taking[]>();
-  /** What was said of a customer's operations, for each later attempt of this run. */
-  readonly #verdicts = new Map<string, Partial<CustomerAttempt>>();
+  /** Of whom something was judged in this run already, and what of it was released. */
+  readonly #released = new Map<string, ReadonlyMap<string, Taking>>();
   /** Customers of whom something more would be taken away after they were judged. */
   readonly #again = new Set<string>();
   /** What was taken away before this run: read once, since what it takes away itself is counted as judged. */
@@ -48,102 +44,75 @@ export class LimitsGate {
   add(customer: RecordKey, result: Extract<CustomerAttemptResult, { kind: "destructive" }>): void {
     const key = formatKey(customer);
     this.#destructive.set(key, { ...result, customer });
-    if (this.#judged.has(key)) this.#again.add(key);
+    if (this.#released.has(key)) this.#again.add(key);
+  }
+
+  /** A customer is attempted anew: what is new of it is found anew. Gives what of it was released before. */
+  attemptedAnew(customer: RecordKey): Pick<CustomerAttempt, "released"> {
+    this.#destructive.delete(formatKey(customer));
+    return this.#releasedOf(customer);
+  }
+
+  #releasedOf(customer: RecordKey): Pick<CustomerAttempt, "released"> {
+    return { released: this.#released.get(formatKey(customer)) };
   }
 
   /**
-   * A customer is attempted anew: what was to be taken away of it is found anew. Gives what the limits said of it
-   * before.
-   */
-  attemptedAnew(customer: RecordKey): Partial<CustomerAttempt> {
-    const key = formatKey(customer);
-    this.#destructive.delete(key);
-    return this.#verdicts.get(key) ?? {};
-  }
-
-  /**
-   * Judges everything that was not judged yet, over the sum of the whole run, what was judged before in it included;
+   * Judges everything that was not judged yet, over the sum of the whole run, what was released before in it included;
    * then each customer is attempted once more, without what is held of it.
    */
   async judge(): Promise<void> {
     if (this.#destructive.size === 0 || this.#deps.stopped()) return;
-    const items = [...this.#destructive].flatMap(([key, item]) =>
-      this.#judged.has(key) ? [] : [[key, item] as const],
-    );
-    for (const [key, { takings }] of items) this.#judged.set(key, takings);
-    const held = await this.#heldOf();
-    for (const [key, item] of items) {
-      if (!this.#destructive.has(key) || this.#deps.stopped()) continue;
-      const verdict = await this.#verdictOf(item, held);
-      this.#deps.count(item.customer, await this.#second(item.customer, verdict));
+    const items = [...this.#destructive.values()].filter(({ customer }) => !this.#released.has(formatKey(customer)));
+    await this.#judge(items);
+    for (const item of items) {
+      if (!this.#destructive.has(formatKey(item.customer)) || this.#deps.stopped()) continue;
+      this.#deps.count(item.customer, await this.#second(item.customer));
     }
   }
 
-  /** What limits and policies hold of everything that was judged in this run, by hash. */
-  async #heldOf(): Promise<ReadonlyMap<string, HeldFor>> {
+  /** Judges what is new of these customers, and asks a person about what is held of each. */
+  async #judge(items: readonly Destructive[]): Promise<void> {
     this.#windows ??= takenBefore(this.#deps);
-    return await heldOf(this.#deps, [...this.#judged.values()].flat(), await this.#windows);
+    const before = [...this.#released.values()].flatMap((released) => [...released.values()]);
+    const isNew = new Set(items.flatMap(({ takings }) => takings.map(({ hash }) => hash)));
+    const judged = [...before.filter(({ hash }) => !isNew.has(hash)), ...items.flatMap(({ takings }) => takings)];
+    const held = await heldOf(this.#deps, judged, await this.#windows);
+    for (const { customer, takings, ofUndo } of items) {
+      const key = formatKey(customer);
+      const goOn = takings.filter(({ hash }) => !held.has(hash));
+      const released = new Map([...(this.#released.get(key) ?? []), ...goOn.map((one) => [one.hash, one] as const)]);
+      this.#released.set(key, released);
+      await this.#ask({ customer, ofUndo }, questionsOf(takings, held));
+    }
   }
 
-  /** What of a customer goes on, and under which hold the rest waits; what this run released before goes on. */
-  async #verdictOf(
-    { customer, takings, approvedBy, ofUndo }: Destructive,
-    judged: ReadonlyMap<string, HeldFor>,
-    before: ReadonlySet<string> = new Set(),
-  ): Promise<Partial<CustomerAttempt>> {
+  async #ask(whose: Pick<Destructive, "customer" | "ofUndo">, groups: readonly HeldTogether[]): Promise<void> {
+    if (groups.length === 0) return;
     const { ledger, logger } = this.#deps;
-    const held = takings.flatMap((taking) => {
-      const why = before.has(taking.hash) ? undefined : judged.get(taking.hash);
-      return why === undefined ? [] : [{ taking, why }];
-    });
-    const isHeld = new Set(held.map(({ taking }) => taking.hash));
-    const released = before.union(new Set(takings.map(({ hash }) => hash).filter((hash) => !isHeld.has(hash))));
-    if (held.length === 0) return { released, approvedBy };
-    const hold = await ledger.approvals.open({
-      ...holdOf(
-        held.map(({ why }) => why),
-        sumOf(held.map(({ taking }) => taking.weight)),
-      ),
-      customer,
-      ofUndo,
-      setHash: hashOf([...isHeld].sort()),
-      released,
-      operations: held.map(({ taking: { hash, kind, records }, why: { scope, explanation: reason } }) => ({
-        hash,
-        kind,
-        scope,
-        reason,
-        records,
+    const asked = await ledger.decisions.ask(
+      whose,
+      groups.map(({ takings, policy, scope, count, allowed, total, explanation }) => ({
+        ...{ policy, scope, count, allowed, total, explanation },
+        holds: takings.map(({ taking, reason }) => ({ ...taking, scope, reason })),
       })),
-    });
-    // A person has decided on exactly this set, as while the run was on.
-    if (hold.state === "approved") return { released: released.union(isHeld), approvedBy: hold.id };
-    if (hold.state !== "open") return {};
-    logger.warn(
-      { hold: hold.id, customer: formatKey(customer), scope: hold.scope, count: hold.count, allowed: hold.allowed },
-      "held",
     );
-    return { released, held: { hold: hold.id, hashes: isHeld } };
+    for (const { id: hold, scope, count, allowed } of asked)
+      logger.warn({ hold, customer: formatKey(whose.customer), scope, count, allowed }, "held");
   }
 
   /**
-   * Attempts a customer again with what was judged of it. What comes up only then, as the old form of what it has just
-   * bought anew, is judged too, over the same sum; what goes on comes up so often and no oftener.
+   * Attempts a customer again with what was released of it. What comes up only then, as the old form of what it has
+   * just bought anew, is judged too, over the same sum; what goes on comes up so often and no oftener.
    */
-  async #second(customer: RecordKey, verdict: Partial<CustomerAttempt>): Promise<CustomerAttemptResult> {
-    const key = formatKey(customer);
-    let fields = verdict;
+  async #second(customer: RecordKey): Promise<CustomerAttemptResult> {
     for (let more = 0; ; more += 1) {
-      this.#verdicts.set(key, fields);
-      const result = await this.#deps.attempt(customer, fields);
+      const result = await this.#deps.attempt(customer, this.#releasedOf(customer));
       if (result.kind !== "destructive") return result;
-      const before = this.#judged.get(key) ?? [];
-      const known = new Set(before.map(({ hash }) => hash));
-      if (more === mostMore || result.takings.every(({ hash }) => known.has(hash))) break;
-      this.#judged.set(key, [...before, ...result.takings.filter(({ hash }) => !known.has(hash))]);
-      fields = await this.#verdictOf({ ...result, customer }, await this.#heldOf(), fields.released);
+      if (more === mostMore) break;
+      await this.#judge([{ ...result, customer }]);
     }
-    await this.#deps.ledger.journal.drop(customer, changedMeanwhile, { held: false });
+    await this.#deps.ledger.journal.drop(customer, changedMeanwhile);
     await this.#deferStale(customer);
     return { kind: "stopped", reason: "stale" };
   }
@@ -169,7 +138,7 @@ export class LimitsGate {
       const key = formatKey(customer);
       if (!this.#again.delete(key)) continue;
       this.#destructive.delete(key);
-      await this.#deps.ledger.journal.drop(customer, "left to the next run", { held: false });
+      await this.#deps.ledger.journal.drop(customer, "left to the next run");
       await this.#deferStale(customer);
     }
   }

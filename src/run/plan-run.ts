@@ -12,12 +12,11 @@ import type { PlanOptions } from "../plan/options.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
 import { openCount, requestOpen } from "../report/open.ts";
 import type { OpenRecords } from "../report/open.ts";
+import { decidedOn } from "../plan/decided.ts";
 import { Gated } from "../plan/gated.ts";
-import type { Taking } from "../plan/limits.ts";
 import { mostRounds, restless } from "./customer-attempt.ts";
-import { saidOf } from "./destruction.ts";
 import { waitingHolds } from "./judgement.ts";
-import type { WaitingHold } from "./judgement.ts";
+import type { WaitingHold, WaitsInPlan } from "./judgement.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 import { scopeOf } from "./run.ts";
 import { SourceReading } from "./source-reading.ts";
@@ -25,7 +24,7 @@ import { pendingCustomers } from "./work-queue.ts";
 import type { StreamTally } from "./ingest.ts";
 
 /** A customer's plan, with what limits and policies may hold of it; or why there is none now. */
-export type Planned = { plan: CustomerPlan; takings: readonly Taking[] } | { customer: RecordKey; reason: string };
+export type Planned = ({ plan: CustomerPlan } & WaitsInPlan) | { customer: RecordKey; reason: string };
 
 export interface PlanSummary {
   run: string;
@@ -147,7 +146,7 @@ async function planOne(
       if (planned.kind === "planned")
         return {
           plan: { ...planned.plan, changes },
-          takings: await takingsOf(deps, knows, planned.plan, { ofUndo: false }),
+          ...(await waitsIn(deps, knows, planned.plan, { ofUndo: false })),
         };
       if (planned.kind === "awaits") return { customer, reason: planned.reason };
       changes.push(...planned.changes.filter((change) => change.type !== "platform-customers"));
@@ -158,16 +157,18 @@ async function planOne(
   }
 }
 
-/** What limits and policies may hold of a plan. */
-export async function takingsOf(
-  deps: RunDependencies,
+/** What of a plan limits and policies may hold, and what a person is asked about already; what was approved is neither. */
+export async function waitsIn(
+  { ledger, policies }: RunDependencies,
   knows: CustomerState,
-  plan: CustomerPlan,
+  { operations, customer }: CustomerPlan,
   { ofUndo }: { ofUndo: boolean },
-): Promise<Taking[]> {
-  const gated = new Gated(deps.policies, knows.held ?? (await knows.loaded()));
-  const operations = gated.of(plan.operations);
-  if (operations.length === 0) return [];
-  const said = await saidOf(deps.ledger, plan.customer, operations, ofUndo);
-  return operations.map((operation) => gated.taking(operation, said));
+): Promise<WaitsInPlan> {
+  const gated = new Gated(policies, knows.held ?? (await knows.loaded()));
+  const takings = gated.takings(operations);
+  if (takings.length === 0) return { takings, asked: new Map() };
+  const { asked, approved, outdated } = decidedOn(await ledger.decisions.standing({ customer, ofUndo }), takings);
+  const holds = asked.values().map(({ hash, scope, reason }) => [hash, { scope, explanation: reason }] as const);
+  const open = takings.filter(({ hash }) => !approved.has(hash) && !asked.has(hash));
+  return { takings: open.map((one) => ({ ...one, before: outdated.get(one.hash)?.state })), asked: new Map(holds) };
 }

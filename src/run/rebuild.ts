@@ -344,7 +344,7 @@ async function tell(ledger: Ledger, run: string, summary: RebuildSummary, plan: 
   const { customer } = plan;
   const left = plan.operations.filter(makes).length;
   if (left > 0) await ledger.state.record(customer, [leftToBeMade(customer, run, left)]);
-  else await ledger.approvals.nothingLeftByRebuild(customer);
+  else await ledger.decisions.nothingLeftByRebuild(customer);
 }
 
 /** What is to be made of the customer waits for a person; `left: null`: nobody knows how much it is. */

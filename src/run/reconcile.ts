@@ -1,6 +1,7 @@
 import { messageOf, Problem } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
+import type { StandingHold, Whose } from "../ledger/decisions/hold-rows.ts";
 import { isContradiction } from "../apply/attempt-end.ts";
 import { CustomerPlanning } from "../apply/customer-planning.ts";
 import type { Planner } from "../apply/customer-planning.ts";
@@ -19,9 +20,9 @@ import { carryOut, dropUnsent } from "./carry-out.ts";
 import type { CarryOut } from "./carry-out.ts";
 import { mostRounds, restless, stopReasons } from "./customer-attempt.ts";
 import type { CustomerAttempt, CustomerAttemptResult, ReconcileDependencies, StopReason } from "./customer-attempt.ts";
-import { isJudged, judge } from "./destruction.ts";
+import { gate, isOfUndo } from "./gate.ts";
 import { deferredOf, hasOutcome, unfinishedIn } from "./record-outcomes.ts";
-import { endNoLongerMeant } from "./no-longer-meant.ts";
+import { unwantedIn } from "./unwanted.ts";
 import { settleOpen } from "./settle-open.ts";
 import { endRequested } from "./requested-attempt.ts";
 import { chosenOf, movedSince, notChosen, takenBack } from "./saved-plan.ts";
@@ -70,8 +71,10 @@ class CustomerAttemptRun {
   readonly #knows: CustomerState;
   readonly #planning: Planner;
   #state: AttemptState = newAttempt;
-  /** Something of the customer was held, approved or rejected when the attempt began. */
-  #wasHeld = false;
+  /** What a person is asked about of the plan of now, by hash. */
+  #asked: ReadonlyMap<string, StandingHold> = new Map();
+  /** Something of the customer is held, approved or rejected. */
+  #isHeld = false;
 
   constructor(deps: ReconcileDependencies, customer: RecordKey, attempt: CustomerAttempt) {
     this.#deps = deps;
@@ -86,7 +89,11 @@ class CustomerAttemptRun {
   }
 
   get #judged(): boolean {
-    return isJudged(this.#attempt);
+    return this.#attempt.released !== undefined;
+  }
+
+  get #whose(): Whose {
+    return { customer: this.#customer, ofUndo: isOfUndo(this.#attempt) };
   }
 
   #advance(event: AttemptEvent): void {
@@ -120,7 +127,7 @@ class CustomerAttemptRun {
       return open.end;
     }
     if (begun.open || begun.waits) await this.#takeStored();
-    this.#wasHeld ||= begun.held;
+    this.#isHeld = begun.held;
     for (let round = 0; round < mostRounds; round += 1) {
       if (this.#attempt.signal?.aborted === true) return await this.#stop("aborted");
       const planning = await this.#planning.plan(triedIn(this.#state));
@@ -145,18 +152,15 @@ class CustomerAttemptRun {
     return { kind: "stopped", reason: "unreadable" };
   }
 
-  /** Operations that stand in the journal as planned go on where they were judged, and are planned anew elsewhere. */
+  /**
+   * Operations that stand in the journal as planned go on where they were judged, and are planned anew elsewhere. What
+   * waits for a person goes on waiting.
+   */
   async #takeStored(): Promise<void> {
     const { journal } = this.#deps.ledger;
-    const { held, expected } = this.#attempt;
-    const plan = expected?.undo === undefined ? undefined : expected.plan;
-    const stored = await journal.plannedOf(this.#customer);
-    if (this.#judged) {
-      const planned = stored.filter((row) => row.state === "planned");
-      this.#advance({ type: "stored", ids: new Map(planned.map((row) => [row.operation.hash, row.id])) });
-    } else if (stored.length > 0) await journal.drop(this.#customer, "planned anew", { held: true, plan });
-    this.#wasHeld = stored.some((row) => row.state === "held");
-    if (held !== undefined) await journal.hold(this.#customer, held.hold, [...held.hashes]);
+    if (!this.#judged) await journal.drop(this.#customer, "planned anew");
+    const stored = await journal.plannedOf(this.#whose);
+    this.#advance({ type: "stored", ids: new Map(stored.map((row) => [row.operation.hash, row.id])) });
   }
 
   /** Carries out the first stage of a plan that has something to do. Answers how the attempt ends, where it does. */
@@ -169,15 +173,18 @@ class CustomerAttemptRun {
     }
     const { plan, left } = chosenOf(whole, expected);
     const { observed } = this.#planning;
-    const of = { deps: this.#deps, attempt: this.#attempt, knows: this.#knows, observed, ahead: true };
-    const { state: judged, toJudge } = await judge(of, this.#state, { plan, whole });
-    this.#state = judged;
+    const common = { deps: this.#deps, attempt: this.#attempt, knows: this.#knows, observed, ahead: true };
+    const { decided, toJudge } = await gate(common, this.#state, plan);
+    this.#asked = decided.asked;
+    const of = { ...common, approved: decided.approved };
     if (toJudge !== undefined) {
       const why = "planned anew: what is taken away is judged first";
-      for (const operation of leftIn(judged)) await dropUnsent(of, judged, operation, why);
+      const isJudged = new Set(toJudge.takings.map(({ hash }) => hash));
+      for (const operation of leftIn(this.#state))
+        if (!isJudged.has(operation.hash)) await dropUnsent(of, this.#state, operation, why);
       return toJudge;
     }
-    const { delivered } = judged;
+    const { delivered } = this.#state;
     const open = this.#allowed(plan.operations).filter((operation) => !delivered.has(operation.hash));
     const operations = goingWithout(
       open,
@@ -216,8 +223,7 @@ class CustomerAttemptRun {
 
   /** Without what is held, and without what needs that. */
   #allowed(operations: readonly Operation[]): Operation[] {
-    const { held } = this.#attempt;
-    return held === undefined ? [...operations] : withoutHeld(operations, held.hashes);
+    return this.#asked.size === 0 ? [...operations] : withoutHeld(operations, new Set(this.#asked.keys()));
   }
 
   /** What needs something that was put off is left to a later run too. */
@@ -250,7 +256,7 @@ class CustomerAttemptRun {
 
   async #finish(plan: CustomerPlan): Promise<CustomerAttemptResult> {
     const { ledger } = this.#deps;
-    const { runId, held, approvedBy } = this.#attempt;
+    const { runId } = this.#attempt;
     if (await this.#isOnlyOutcomes()) {
       const { outcomes } = this.#state;
       this.#knows.handedOver(ledger.records.setOutcomesAhead(runId, outcomes.all.values(), this.#knows.after));
@@ -258,33 +264,51 @@ class CustomerAttemptRun {
     }
     await this.settled();
     await this.#dropLeft("no longer needed: what the platform shows made it so");
-    if (held !== undefined) await ledger.journal.hold(this.#customer, held.hold, this.#waiting(plan));
-    if (this.#judged) await ledger.journal.drop(this.#customer, "no longer needed", { held: false });
-    const { usedHold = approvedBy, delivered, outcomes } = this.#state;
-    const { observed } = this.#planning;
-    const isWhole = this.#attempt.takingBlocked === undefined && this.#attempt.expected?.undo === undefined;
-    await endNoLongerMeant(ledger, { plan, observed, delivered, isWhole, usedHold });
-    const waiting = held === undefined ? [] : this.#recordsHeld(plan);
-    await ledger.records.setOutcomes(runId, outcomes.all.values(), waiting, held?.hold);
+    if (this.#judged) await ledger.journal.drop(this.#customer, "no longer needed");
+    await this.#endUnwanted(plan);
+    const waiting = await this.#keepWaiting(plan);
+    const held = this.#isHeld || this.#asked.size > 0 ? this.#customer : undefined;
+    await ledger.records.setOutcomes(runId, this.#state.outcomes.all.values(), waiting, held);
     await endRequested(ledger, this.#customer, await this.#knows.known());
     return this.#finished();
   }
 
-  /** What of a plan waits with what is held. */
-  #waiting({ operations }: CustomerPlan): string[] {
-    const goesOn = new Set(this.#allowed(operations));
-    return operations.filter((operation) => !goesOn.has(operation)).map(({ hash }) => hash);
+  /**
+   * Ends what is held, approved or rejected and that nobody wants any more, as every source was read whole. What takes
+   * a run back is in no plan of a run: it ends once a record of it has changed, as its saved plan is out of date then.
+   */
+  async #endUnwanted(plan: CustomerPlan): Promise<void> {
+    if (!this.#isHeld) return;
+    const { decisions } = this.#deps.ledger;
+    const { observed } = this.#planning;
+    const ofUndo = await decisions.standing({ customer: this.#customer, ofUndo: true });
+    const changed = ofUndo.filter((hold) => hold.changed);
+    await decisions.end("changed", this.#customer, changed);
+    if (this.#attempt.takingBlocked !== undefined || isOfUndo(this.#attempt) || plan.waits === true) return;
+    const standing = await decisions.standing({ customer: this.#customer, ofUndo: false });
+    const unwanted = unwantedIn(standing, { plan, observed, delivered: this.#state.delivered });
+    await decisions.end("unwanted", this.#customer, unwanted);
   }
 
-  /** Orders and people with something that is held: they are looked at in each run until it is decided. */
-  #recordsHeld(plan: CustomerPlan): { stream: Stream; key: RecordKey }[] {
-    const hashes = new Set(this.#waiting(plan));
-    return plan.operations.flatMap(({ hash, records }) =>
-      hashes.has(hash)
-        ? records.flatMap(({ stream, namespace, id }) =>
-            stream !== "customers" ? [this.#lookedAt({ stream, key: { namespace, id } })] : [],
-          )
-        : [],
+  /** What of a plan waits for a person, and with that; gives the records that the next run looks at for it. */
+  async #keepWaiting({ operations }: CustomerPlan): Promise<{ stream: Stream; key: RecordKey }[]> {
+    const { delivered, plannedIds } = this.#state;
+    if (this.#asked.size === 0 && plannedIds.size === 0) return [];
+    const goesOn = new Set(this.#allowed(operations));
+    const waiting = operations.filter((operation) => !goesOn.has(operation) && !delivered.has(operation.hash));
+    const [first] = this.#asked.values();
+    const entries = waiting.map((operation) => ({
+      operation,
+      question: (this.#asked.get(operation.hash) ?? first)?.question ?? "",
+    }));
+    const { expected, runId } = this.#attempt;
+    const planId = isOfUndo(this.#attempt) ? (expected?.plan ?? null) : null;
+    const added = await this.#deps.ledger.journal.waitWith(this.#whose, { runId, planId }, entries);
+    for (const operation of added) this.#deps.tally.planned(operation);
+    return waiting.flatMap(({ records }) =>
+      records.flatMap(({ stream, namespace, id }) =>
+        stream === "customers" ? [] : [this.#lookedAt({ stream, key: { namespace, id } })],
+      ),
     );
   }
 
@@ -303,8 +327,7 @@ class CustomerAttemptRun {
 
   /** Whether nothing is left to be written of this attempt but what it came to for each record. */
   async #isOnlyOutcomes(): Promise<boolean> {
-    const { usedHold } = this.#state;
-    if (usedHold !== undefined || this.#judged || this.#wasHeld) return false;
+    if (this.#isHeld || this.#asked.size > 0 || this.#judged || this.#state.plannedIds.size > 0) return false;
     const { requests } = (this.#knows.held ?? (await this.#knows.loaded())).known;
     return this.#planning.observed.assets === undefined && requests.length === 0 && leftIn(this.#state).length === 0;
   }
@@ -320,10 +343,11 @@ class CustomerAttemptRun {
     const unsent = [...leftIn(this.#state), ...this.#state.inParts];
     if (code !== undefined) this.#advance({ type: "unsent", operations: unsent, why: { code, reason: why } });
     await this.#dropStored(why);
-    const { runId, held } = this.#attempt;
+    const { runId } = this.#attempt;
     const { outcomes } = this.#state;
     const { records } = this.#deps.ledger;
-    await records.setOutcomes(runId, outcomes.all.values(), unfinishedIn(outcomes, unsent), held?.hold);
+    const held = this.#isHeld || this.#asked.size > 0 ? this.#customer : undefined;
+    await records.setOutcomes(runId, outcomes.all.values(), unfinishedIn(outcomes, unsent), held);
     await endRequested(this.#deps.ledger, this.#customer, await this.#knows.known());
     return { kind: "stopped", reason };
   }
@@ -334,8 +358,8 @@ class CustomerAttemptRun {
     const left = leftIn(this.#state);
     if (left.length === 0) return;
     const notStored = left.filter((operation) => !this.#state.plannedIds.has(operation.hash));
-    await journal.plan({ runId: this.#attempt.runId, state: "planned", operations: notStored });
-    await journal.drop(this.#customer, why, { held: false });
+    await journal.plan({ runId: this.#attempt.runId, operations: notStored });
+    await journal.drop(this.#customer, why);
     this.#advance({ type: "given-up", operations: left });
   }
 
@@ -345,7 +369,7 @@ class CustomerAttemptRun {
    */
   async #dropStored(why: string): Promise<void> {
     await this.#dropLeft(why);
-    if (this.#judged) await this.#deps.ledger.journal.drop(this.#customer, why, { held: false });
+    if (this.#judged) await this.#deps.ledger.journal.drop(this.#customer, why);
   }
 
   /**

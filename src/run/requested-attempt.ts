@@ -32,7 +32,11 @@ export async function attemptRequested(
   for (const operation of (await planned(deps, knows, new Set())).operations) {
     deps.tally.planned(operation);
     state = advance(state, { type: "planned", operations: [operation], records: [] });
-    const carried = await carryOut({ deps, attempt, knows, observed: nothingRead }, state, operation);
+    const carried = await carryOut(
+      { deps, attempt, knows, observed: nothingRead, approved: new Map() },
+      state,
+      operation,
+    );
     if (carried.stopped !== undefined) return { kind: "stopped", reason: carried.stopped };
     state = carried.state;
   }

@@ -50,8 +50,9 @@ export async function runSync(deps: RunDependencies, request: RunRequest): Promi
     scope: request.scope === undefined ? null : JSON.stringify(request.scope),
     header: request.header,
   });
-  const carriedIn = open.filter((row) => row.operation.customer.id !== "").map((row) => row.id);
-  if (carriedIn.length > 0) logger.info({ run, operations: carriedIn.length }, "operations in doubt are settled");
+  const inDoubt = open.filter((row) => row.operation.customer.id !== "").map((row) => row.id);
+  if (inDoubt.length > 0) logger.info({ run, operations: inDoubt.length }, "operations in doubt are settled");
+  const carriedIn = [...inDoubt, ...(await ledger.journal.held())];
   // A ledger that fails, or whose lock another run has taken, stops the calls that wait for their permit, those that
   // read included.
   const stop = request.signal === undefined ? ledger.failed : AbortSignal.any([request.signal, ledger.failed]);

@@ -134,8 +134,6 @@ export class SyncRun {
       thorough: scope?.customer !== undefined || scope?.order !== undefined,
       takingBlocked: this.reading.takingBlocked,
       released: undefined,
-      held: undefined,
-      approvedBy: undefined,
       expected: expected === undefined ? undefined : { ...expected, begun: this.#begun.has(key) },
       ...fields,
     };
@@ -257,8 +255,7 @@ export class SyncRun {
       return;
     }
     const ended = state === "stopped" ? "was stopped" : "failed";
-    for (const customer of this.gate.customers)
-      await ledger.journal.drop(customer, `not attempted: the run ${ended}`, { held: false });
+    for (const customer of this.gate.customers) await ledger.journal.drop(customer, `not attempted: the run ${ended}`);
     const reason = `the run ${ended} before it came to this record`;
     await ledger.records.deferPending(this.#run, undefined, `run.${state}`, reason);
   }

@@ -8,13 +8,13 @@ import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { JournalRow } from "../ledger/journal/journal-tables.ts";
 import { kindOf } from "../operation/registry.ts";
-import type { Taking } from "../plan/limits.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
 import type { UndoStep } from "../plan/undo.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";
 import type { RunFacts } from "../report/facts.ts";
 import { byHand } from "../report/last-runs.ts";
-import { takingsOf } from "./plan-run.ts";
+import type { WaitsInPlan } from "./judgement.ts";
+import { waitsIn } from "./plan-run.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 
 /** What takes a run back: its steps newest first, and the plan of each customer that has something to do. */
@@ -25,13 +25,13 @@ export interface UndoSummary {
   /** What does again what is taken back. */
   again: string;
   steps: UndoStep[];
-  plans: readonly { plan: CustomerPlan; takings: readonly Taking[] }[];
+  plans: readonly ({ plan: CustomerPlan } & WaitsInPlan)[];
   /** Customers of whom nothing can be planned now, and why. */
   unplanned: readonly { customer: RecordKey; reason: string }[];
   exitCode: ExitCode;
 }
 
-type Planned = { plan: CustomerPlan; takings: readonly Taking[]; steps: readonly UndoStep[] } | { reason: string };
+type Planned = ({ plan: CustomerPlan; steps: readonly UndoStep[] } & WaitsInPlan) | { reason: string };
 
 /**
  * Plans what takes a run back, without a writing call and without an intent. `save` keeps the plan before this run of
@@ -136,7 +136,7 @@ async function planOne(
     if (made.kind === "planned")
       return {
         plan: made.plan,
-        takings: await takingsOf(deps, knows, made.plan, { ofUndo: true }),
+        ...(await waitsIn(deps, knows, made.plan, { ofUndo: true })),
         steps: planning.steps,
       };
     return { reason: made.kind === "awaits" ? made.reason : "what the platform shows keeps changing" };

@@ -96,7 +96,7 @@ export async function runVerify(deps: RunDependencies, request: VerifyRequest): 
     summary.coverage = await coverageOf(deps, request.budget);
     summary.open = await ledger.records.open(scopeOf(deps, request));
     const operations = await ledger.journal.open();
-    const holds = (await ledger.approvals.standing()).filter((hold) => hold.state === "open");
+    const holds = (await ledger.decisions.questions()).filter((hold) => hold.state === "open");
     summary.waiting = { operations: operations.length, holds: holds.length };
   } catch (error) {
     if (ledger.broken !== undefined) throw ledger.broken;

@@ -8,6 +8,7 @@ import { wordsOfAll, wordsOfCustomer } from "../../src/ledger/private/erased-tex
 import { statementKinds } from "../../src/report/statement/kinds.ts";
 import { closedVerdict } from "../../src/report/statement/closed-words.ts";
 import { reportSettingsSchema } from "../../src/run/report-settings.ts";
+import { ask } from "../support/world/asked.ts";
 import type { LedgerWorld } from "../support/world/ledger-world.ts";
 import { customerRecord, key, orderRecord, staffRecord } from "../support/world/records.ts";
 import { folder } from "../support/world/start.ts";
@@ -64,8 +65,7 @@ async function troubledWorld(): Promise<LedgerWorld> {
     { stream: "customers", key: key("C3"), outcome: "deferred", code: "customer.incomplete", reason: words },
     { stream: "staff", key: key("S1"), outcome: "deferred", code: "staff.not-shown", reason: words },
   ]);
-  const of = { customer: key("C2"), count: 1, allowed: 0, total: 1, setHash: "s", operations: [] };
-  await ledger.approvals.open({ scope: "run", explanation: "1 of 1 product would be taken away", ...of });
+  await ask(ledger, "C2", { explanation: "1 of 1 product would be taken away" });
   const read = await ledger.records.startRead(world.run, "erp", "orders");
   await ledger.records.finishRead(read, { complete: false, whole: true, rows: 1, bad: 0, problem: words });
   await shownOtherwise(world);

@@ -5,8 +5,8 @@ import { blockersOf, closeBooks, printBooks, signOff } from "../../src/app/books
 import type { BooksPlace } from "../../src/app/books.ts";
 import { FrozenFiles } from "../../src/app/frozen-files.ts";
 import type { Inquiry } from "../../src/inquiry/inquiry.ts";
+import { ask } from "../support/world/asked.ts";
 import type { LedgerWorld } from "../support/world/ledger-world.ts";
-import { key } from "../support/world/records.ts";
 import { changeFile, folder, openLedger } from "../support/world/start.ts";
 import { month, threeMonths } from "../inquiry/statement/statement-world.ts";
 import { anna, placeOf } from "./book-world.ts";
@@ -60,8 +60,7 @@ describe("a period is not closed", () => {
     const { world, place } = await open();
     // A hold of C2, beside the amount of C1's order that the CRM has otherwise by now.
     world.now = Date.parse("2026-10-25T10:00:00.000Z");
-    const of = { customer: key("C2"), count: 3, allowed: 2, total: 9, setHash: "s", operations: [] };
-    await world.ledger.approvals.open({ scope: "run", explanation: "3 of 9 would go", ...of });
+    await ask(world.ledger, "C2");
     world.now = Date.parse("2026-11-25T10:00:00.000Z");
     const ids = (await blockersOf(place, "2026-10")).map(({ id }) => id);
     expect(ids.length).toBeGreaterThanOrEqual(2);

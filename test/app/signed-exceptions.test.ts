@@ -6,6 +6,7 @@ import { openReadOnly } from "../../src/ledger/database/database.ts";
 import type { Row } from "../../src/report/statement/shape.ts";
 import { cells, month } from "../inquiry/statement/statement-world.ts";
 import { rowsOf } from "../inquiry/statement/stated.ts";
+import { ask } from "../support/world/asked.ts";
 import { LedgerWorld } from "../support/world/ledger-world.ts";
 import { canaries, customerRecord, key, orderRecord, staffRecord } from "../support/world/records.ts";
 import { folder } from "../support/world/start.ts";
@@ -276,8 +277,7 @@ describe("an exception that stood open at the end of a period", () => {
   it("has the id of what is held or in doubt as long as that stands in the way, and no other has one", async () => {
     const { world } = await troubled();
     world.now = at("10-20T10:00:00");
-    const of = { customer: key("C1"), count: 3, allowed: 2, total: 9, setHash: "s", operations: [] };
-    const held = await world.ledger.approvals.open({ scope: "run", explanation: "3 of 9 would go", ...of });
+    const { hold: held } = await ask(world.ledger, "C1");
     await world.read("orders", [{ orders: orderRecord("O6", "C1") }]);
     const parked = await world.intend(await world.orderOperation(key("C1"), key("O6")));
     await world.ledger.journal.conclude(parked, {
@@ -297,12 +297,12 @@ describe("an exception that stood open at the end of a period", () => {
     };
     expect(await ids()).toEqual([
       ["parked", `operation:${parked}`],
-      ["held", `hold:${held.id}`],
+      ["held", `hold:${held}`],
       ["source-incomplete", null],
     ]);
     const named = (await blockersOf(placeOf(world), "2026-10")).map(({ id }) => id);
-    expect(named).toEqual(expect.arrayContaining([`operation:${parked}`, `hold:${held.id}`]));
-    await world.ledger.approvals.decide(held.id, "rejected", "a mistake", "ben");
+    expect(named).toEqual(expect.arrayContaining([`operation:${parked}`, `hold:${held}`]));
+    await world.ledger.decisions.decide(held, "reject", "a mistake", "ben");
     expect(await ids()).toEqual([
       ["parked", `operation:${parked}`],
       ["held", null],

@@ -277,11 +277,9 @@ describe("an operation that was planned before", () => {
     const world = await ApplyWorld.start();
     await world.take("customers", customerRecord("C1"));
     const operation = await world.planned("create-enterprise");
-    const [plannedId = ""] = await world.ledger.journal.plan({
-      runId: "run",
-      state: "planned",
-      operations: [operation],
-    });
+    await world.ledger.journal.plan({ runId: "run", operations: [operation] });
+    const [row] = await world.ledger.journal.plannedOf({ customer, ofUndo: false });
+    const plannedId = row?.id ?? "";
     await deliver(world.deps, world.pool, operation, { runId: "run", plannedId });
     expect(await world.row(plannedId)).toMatchObject({ state: "done", attempts: 1 });
   });

@@ -57,8 +57,8 @@ async function onlyWhatWasApprovedGoes(seams: Seams): Promise<void> {
   loses("S1", "S2");
   await w.run();
   const { ledger } = await w.program();
-  const [held] = await ledger.journal.plannedOf({ namespace: "crm", id: "C1" });
-  await ledger.approvals.approveOperation(held?.id ?? "", "it is meant", "tester");
+  const [held] = await ledger.decisions.standing({ customer: { namespace: "crm", id: "C1" }, ofUndo: false });
+  await ledger.decisions.approveOperation(held?.operation ?? "", "it is meant", "tester");
   await w.run();
   expect(taken(), "an approval of one operation releases another").toBe(1);
 }
@@ -68,8 +68,8 @@ async function askedAnew(seams: Seams): Promise<void> {
   loses("S1");
   await w.run();
   const { ledger } = await w.program();
-  const [hold] = await ledger.approvals.standing();
-  await ledger.approvals.decide(hold?.id ?? "", "approved", "it is meant");
+  const [hold] = await ledger.decisions.questions();
+  await ledger.decisions.decide(hold?.id ?? "", "approve", "it is meant", "tester");
   w.crm.staff = seats(2).staff;
   await w.run();
   loses("S1");
@@ -142,8 +142,8 @@ async function rejectedStays(seams: Seams): Promise<void> {
   loses("S1");
   await w.run();
   const { ledger } = await w.program();
-  const [hold] = await ledger.approvals.standing();
-  await ledger.approvals.decide(hold?.id ?? "", "rejected", "it is not meant", "tester");
+  const [hold] = await ledger.decisions.questions();
+  await ledger.decisions.decide(hold?.id ?? "", "reject", "it is not meant", "tester");
   const summary = await w.run();
   expect(taken(), "what a person rejected is taken away").toBe(0);
   expect(summary?.held, "a person is asked again about what they rejected").toEqual([]);
@@ -151,38 +151,49 @@ async function rejectedStays(seams: Seams): Promise<void> {
 
 export const removing: Breaks = {
   "what is held is carried out": {
-    seam: "ledger.approvals.open answers that a person approved the set",
+    seam: "ledger.decisions.ask approves what it asks about",
     seams: {
-      ledger: ({ approvals }) =>
-        replace(approvals, "open", (real) => async (hold) => ({ ...(await real(hold)), state: "approved" })),
+      ledger: ({ decisions }) =>
+        replace(decisions, "ask", (real) => async (whose, questions) => {
+          const asked = await real(whose, questions);
+          for (const { id } of asked) await decisions.decide(id, "approve", "nobody said so", "nobody");
+          return asked;
+        }),
     },
     check: heldStays,
     says: "a seat is taken away that was held",
     quick: true,
   },
   "nobody is told what is held": {
-    seam: "ledger.approvals.standing gives no holds",
-    seams: { ledger: ({ approvals }) => replace(approvals, "standing", () => () => Promise.resolve([])) },
+    seam: "ledger.decisions.questions gives none",
+    seams: { ledger: ({ decisions }) => replace(decisions, "questions", () => () => Promise.resolve([])) },
     check: heldStays,
     says: "nobody is told that something is held",
   },
   "an approval is used for another operation": {
-    seam: "ledger.approvals.of calls everything approved that stands in one hold with what was",
+    seam: "ledger.decisions.approveOperation approves everything of its question",
     seams: {
-      ledger: ({ approvals }) =>
-        replace(approvals, "of", (real) => async (customer, ofUndo) => {
-          const found = await real(customer, ofUndo);
-          const isApproved = found?.operations.some(({ approved }) => approved) === true;
-          if (found === undefined || !isApproved) return found;
-          return { ...found, operations: found.operations.map((one) => ({ ...one, approved: true })) };
+      ledger: ({ decisions }) =>
+        replace(decisions, "approveOperation", (real) => async (id, reason, by) => {
+          const question = await real(id, reason, by);
+          await decisions.decide(question.id, "approve", reason, by);
+          return question;
         }),
     },
     check: onlyWhatWasApprovedGoes,
     says: "an approval of one operation releases another",
   },
   "an approval outlives what was approved": {
-    seam: "ledger.approvals.end ends nothing",
-    seams: { ledger: ({ approvals }) => replace(approvals, "end", () => () => Promise.resolve()) },
+    seam: "ledger.decisions.end ends nothing, and standing says that nothing changed since it was shown",
+    seams: {
+      ledger: ({ decisions }) => {
+        replace(decisions, "end", () => () => Promise.resolve());
+        replace(decisions, "standing", (real) => async (whose) => {
+          const holds = await real(whose);
+          return holds.map((hold) => ({ ...hold, changed: false }));
+        });
+      },
+    },
     check: askedAnew,
     says: "an approval outlives what was approved",
   },
@@ -274,34 +285,22 @@ export const removing: Breaks = {
     says: "from somebody whose row cannot be read",
   },
   "a policy is earned from the beginning": {
-    seam: "ledger.approvals.earned says that each kind was approved a hundred times",
+    seam: "ledger.decisions.earned says that a hundred operations of the policy were approved",
     seams: {
-      ledger: ({ approvals }) =>
-        replace(
-          approvals,
-          "earned",
-          () => () =>
-            Promise.resolve(
-              new Map([
-                ["delete-assets", 100],
-                ["delete-products", 100],
-              ]),
-            ),
-        ),
+      ledger: ({ decisions }) =>
+        replace(decisions, "earned", () => () => Promise.resolve(new Map([["orders.cancelled", 100]]))),
     },
     check: cancellationWaits,
     says: "before its policy is earned",
   },
   "a rejection is forgotten": {
-    seam: "ledger.approvals.rejectedHashes gives none, and open a new hold in the place of a rejected one",
+    seam: "ledger.decisions.decide takes a rejection back at once",
     seams: {
-      ledger: ({ approvals }) => {
-        replace(approvals, "rejectedHashes", () => () => Promise.resolve(new Set<string>()));
-        replace(approvals, "open", (real) => async (hold) => {
-          const found = await real(hold);
-          return found.state === "rejected" ? await real({ ...hold, setHash: `${hold.setHash} again` }) : found;
-        });
-      },
+      ledger: ({ decisions }) =>
+        replace(decisions, "decide", (real) => async (id, verdict, reason, by, shown) => {
+          const question = await real(id, verdict, reason, by, shown);
+          return verdict === "reject" ? await decisions.withdraw(id, reason, by) : question;
+        }),
     },
     check: rejectedStays,
     says: "a person is asked again",

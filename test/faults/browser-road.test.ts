@@ -17,7 +17,7 @@ function decided(w: World): { operations: string[]; holds: string[]; by: string[
     operations: w
       .rows<{ state: string }>("select state from operation where subject = 'order:crm/SO-50101' order by created_at")
       .map(({ state }) => state),
-    holds: w.rows<{ state: string }>("select state from hold order by created_at").map(({ state }) => state),
+    holds: w.rows<{ state: string }>("select state from question order by created_at").map(({ state }) => state),
     by: w
       .rows<{ body: string }>("select body from audit where kind in ('not-applied', 'hold-approved', 'approve')")
       .map(({ body }) => String((JSON.parse(body) as { by?: unknown }).by)),
@@ -137,7 +137,7 @@ describe("a person with a browser, while a run is on and its platform fails,", (
     await anna.signIn("anna");
     await otto.signIn("otto");
     await sam.signIn("sam");
-    const [hold] = w.rows<{ id: string }>("select id from hold");
+    const [hold] = w.rows<{ id: string }>("select id from question");
     const page = `/hold/${hold?.id ?? ""}`;
 
     expect(await sam.open(page)).toBe(200);
@@ -164,7 +164,7 @@ describe("a person with a browser, while a run is on and its platform fails,", (
     await anna.click("Approve all of it");
     await otto.click("Approve all of it");
     expect(await otto.text()).toMatch(/hold \S+ is approved|already|was decided|is decided/iu);
-    expect(w.rows<{ by: string }>("select decided_by as by from hold")).toEqual([{ by: "anna" }]);
+    expect(w.rows<{ by: string }>("select decided_by as by from question")).toEqual([{ by: "anna" }]);
     expect(decided(w).holds).toEqual(["approved"]);
     const refused = w.rows<{ body: string }>("select body from audit where kind = 'page-refused'");
     expect(refused.map(({ body }) => (JSON.parse(body) as { by: string }).by)).toContain("sam");

@@ -138,7 +138,7 @@ export class HostileVisitor {
     this.#mayAsk = options.mayAsk;
     this.#client = new Client(pages.url, { pipelining: 1, strictContentLength: false });
     this.#patterns = [...pages.routes, ...before.map((path) => ({ method: "GET", path }))];
-    const columns = ["id from run", "id from hold", "id from operation", "id from record", "id from quarantine"];
+    const columns = ["id from run", "id from question", "id from operation", "id from record", "id from quarantine"];
     this.#ids = columns.flatMap((column) =>
       w.rows<{ id: string | number }>(`select ${column} limit 40`).map(({ id }) => String(id)),
     );

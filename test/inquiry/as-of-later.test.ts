@@ -4,6 +4,7 @@ import { statementHeader } from "../../src/inquiry/statement/header.ts";
 import { ReadOnlyLedger } from "../../src/inquiry/read-only-ledger.ts";
 import { statements } from "../../src/inquiry/statement/statements.ts";
 import { openReadOnly } from "../../src/ledger/database/database.ts";
+import { ask } from "../support/world/asked.ts";
 import { LedgerWorld } from "../support/world/ledger-world.ts";
 import { customerRecord, key, orderRecord, staffRecord } from "../support/world/records.ts";
 import { changeFile } from "../support/world/start.ts";
@@ -64,7 +65,7 @@ async function dayAfter(world: LedgerWorld, held: string): Promise<void> {
   expect(signed).toHaveLength(1);
   await ledger.books.signOff(november.label, signed, { by: "anna", reason: "known" });
   world.now += 1_000;
-  await ledger.approvals.decide(held, "rejected", "a mistake", "ben");
+  await ledger.decisions.decide(held, "reject", "a mistake", "ben");
   const head = await (await world.inquiry()).auditHead();
   if (head === undefined) throw new Error("nothing was written");
   const closing = { head, program: "0", configuration: "c", files: [], signedOff: [] };
@@ -78,12 +79,11 @@ it(
   async () => {
     const world = await threeMonths();
     world.now = Date.parse("2026-11-25T10:00:00.000Z");
-    const of = { customer: key("C2"), count: 3, allowed: 2, total: 9, setHash: "s", operations: [] };
-    const held = await world.ledger.approvals.open({ scope: "run", explanation: "3 of 9 would go", ...of });
+    const { hold } = await ask(world.ledger, "C2");
     const moment = new Date(world.now).toISOString();
     const then = await knownAt(world, moment);
     world.now = Date.parse("2026-11-26T10:00:00.000Z");
-    await dayAfter(world, held.id);
+    await dayAfter(world, hold);
     const again = await knownAt(world, moment);
     for (const [name, statement] of Object.entries(then)) expect.soft(again[name], name).toEqual(statement);
     const later = await knownAt(world, new Date(world.now).toISOString());

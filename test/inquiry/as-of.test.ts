@@ -48,7 +48,7 @@ const asFarAsKnown: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Tables of which a row that ended since is not known any more: what is there as of a moment was there then. */
-const mayLack = new Set(["alert", "approved_operation", "last_fire_time", "open_circuit", "rejection"]);
+const mayLack = new Set(["alert", "last_fire_time", "open_circuit", "rejection"]);
 
 function connection(path: string): ReadOnlyLedger {
   const ledger = new ReadOnlyLedger(path, openReadOnly(path));

@@ -8,6 +8,7 @@ import { copyLedger } from "../../src/ledger/database/copy.ts";
 import { statements } from "../../src/ledger/database/statements.ts";
 import type { OrderPriced } from "../../src/operation/state/order-steps.ts";
 import { update } from "../ledger/opened.ts";
+import { ask } from "../support/world/asked.ts";
 import { collect } from "../support/world/ledger-world.ts";
 import type { LedgerWorld } from "../support/world/ledger-world.ts";
 import { key, orderRecord } from "../support/world/records.ts";
@@ -86,8 +87,7 @@ async function trouble(world: LedgerWorld): Promise<void> {
   await ledger.records.setOutcomes(run, [
     { stream: "customers", key: key("C1"), outcome: "deferred", code: "c", reason: "r" },
   ]);
-  const of = { customer: key("C1"), count: 1, allowed: 0, total: 1, setHash: "s", operations: [] };
-  await ledger.approvals.open({ scope: "run", explanation: "e", ...of });
+  await ask(ledger, "C1");
 }
 
 /** A month is signed off, closed and opened again. */

@@ -5,6 +5,7 @@ import { verdictOf } from "../../src/report/explain-verdict.ts";
 import { runsText, runText } from "../../src/report/runs.ts";
 import { attentionOf, statusText } from "../../src/report/status.ts";
 import { operationText, quarantineListText, quarantineText, unsettledText } from "../../src/report/waiting.ts";
+import { ask } from "../support/world/asked.ts";
 import { canaries, canary, customerRecord, key, orderRecord, staffRecord } from "../support/world/records.ts";
 import { collect, LedgerWorld, shownOf } from "../support/world/ledger-world.ts";
 
@@ -113,22 +114,13 @@ describe("status", () => {
       changes: [],
       audit: { kind: "parked", body: {} },
     });
-    const hold = await world.ledger.approvals.open({
-      scope: "enterprise",
-      customer: key("C1"),
-      count: 9,
-      allowed: 5,
-      total: 9,
-      setHash: "s",
-      explanation: "9 of 9 assignments of this enterprise would be taken away; 5 are allowed",
-      operations: [{ hash: "h", kind: "delete-products", scope: "enterprise", reason: "ended", records: [] }],
-    });
+    const { hold } = await ask(world.ledger, "C1", { scope: "enterprise" });
     const facts = await inquiry.status();
-    expect(statusText(facts, now)).toMatch(new RegExp(`${hold.id} +crm/C1 +open`));
+    expect(statusText(facts, now)).toMatch(new RegExp(`${hold} +crm/C1 +open`));
     const waits = attentionOf(facts, now);
     expect(waits.map((item) => item.next)).toEqual([
       "crm-sync settle list",
-      `crm-sync approve ${hold.id} --reason TEXT, or crm-sync reject ${hold.id} --reason TEXT`,
+      `crm-sync approve ${hold} --reason TEXT, or crm-sync reject ${hold} --reason TEXT`,
       "crm-sync settle list shows the operation that has to be settled first",
       "crm-sync quarantine list",
     ]);

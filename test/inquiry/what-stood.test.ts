@@ -6,6 +6,7 @@ import type { RecordKey } from "../../src/crm/model.ts";
 import { standAsOf } from "../../src/inquiry/as-of/as-of.ts";
 import { ReadOnlyLedger } from "../../src/inquiry/read-only-ledger.ts";
 import { openReadOnly } from "../../src/ledger/database/database.ts";
+import { ask, heldChange } from "../support/world/asked.ts";
 import { LedgerWorld } from "../support/world/ledger-world.ts";
 import { customerRecord, key, orderRecord, staffRecord } from "../support/world/records.ts";
 import { folder, sqlite } from "../support/world/start.ts";
@@ -101,9 +102,7 @@ class Company {
     async () => {
       const hold = this.#holds.shift();
       if (hold === undefined) return;
-      // A newer hold may have taken its place.
-      const decided = this.world.ledger.approvals.decide(hold, this.#one(["approved", "rejected"]), "meant", "ben");
-      await decided.catch(() => undefined);
+      await this.world.ledger.decisions.decide(hold, this.#one(["approve", "reject"]), "meant", "ben");
     },
     async () => await this.#refused(),
     async () => await this.#parked(),
@@ -124,17 +123,10 @@ class Company {
 
   async #hold(): Promise<void> {
     this.#orders += 1;
-    const { id } = await this.world.ledger.approvals.open({
-      scope: "run",
-      customer: this.#one(customers),
-      count: 3 + this.#roll(9),
-      allowed: 2,
-      total: 100,
-      setHash: `set ${this.#orders}`,
-      explanation: "more would be taken away than is allowed",
-      operations: [],
-    });
-    this.#holds.push(id);
+    const { id } = this.#one(customers);
+    const operations = [heldChange(id, ` ${this.#orders}`)];
+    const { hold } = await ask(this.world.ledger, id, { operations, count: 3 + this.#roll(9) });
+    this.#holds.push(hold);
   }
 
   /** The same bad row at another line of the file, or with another fault. */

@@ -18,6 +18,7 @@ import { sha256 } from "../../src/base/canonical-json.ts";
 import { readKeptHeads } from "../../src/ledger/audit/audit-heads.ts";
 import { openReadOnly } from "../../src/ledger/database/database.ts";
 import { count, doneWith, intend, problemOf, update } from "./opened.ts";
+import { key } from "../support/world/records.ts";
 import { folder, openLedger, sqlite } from "../support/world/start.ts";
 
 /** A ledger as a program leaves it that ended before it had made the tables. */
@@ -94,7 +95,7 @@ describe("a file that is not a usable ledger is refused by name, and not touched
   it("ends with the first piece of work that meets a lost table, however late it is asked for", async () => {
     const { ledger, path } = await openLedger();
     sqlite(path).exec("drop table hold");
-    const problem = await problemOf(() => ledger.approvals.standing());
+    const problem = await problemOf(() => ledger.decisions.standing({ customer: key("1"), ofUndo: false }));
     expect(problem).toMatchObject({ code: "ledger.damaged", exitCode: 65 });
     await expect(intend(ledger, update("1"))).rejects.toThrow("no such table: hold");
   });

@@ -3,12 +3,15 @@ import { Sequence } from "../../src/ledger/database/sequence.ts";
 import type { StateChange } from "../../src/operation/state.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { count, doneWith, intend, update } from "./opened.ts";
+import { ask } from "../support/world/asked.ts";
 import { key } from "../support/world/records.ts";
 import { openLedger, sqlite } from "../support/world/start.ts";
 
 async function reopened(path: string): Promise<Ledger> {
   return (await openLedger({ path })).ledger;
 }
+
+const of = (customer: string, ofUndo = false) => ({ customer: key(customer), ofUndo });
 
 const linked = (customer: string, enterpriseGlobalId: string): StateChange => ({
   type: "linked",
@@ -97,31 +100,51 @@ describe("intents", () => {
     expect(await ledger.journal.attempts(id)).toHaveLength(2);
   });
 
-  it("that were planned before begin with their own row; a held one is not sent", async () => {
+  it("that were planned before begin with their own row; what waits for a person is not sent", async () => {
     const { ledger } = await openLedger();
-    const [id = ""] = await ledger.journal.plan({
-      runId: "r",
-      state: "planned",
-      operations: [{ ...update("1"), takesAway: 1 }],
-    });
-    const [held = ""] = await ledger.journal.plan({
-      runId: "r",
-      state: "planned",
-      operations: [{ ...update("2"), takesAway: 1 }],
-    });
-    expect(await ledger.journal.hold(key("2"), "h-1", "all")).toBe(1);
-    const send = (which: string, customer: string) =>
-      ledger.journal.intend({
-        operation: update(customer),
-        id: which,
-        runId: "r",
-        wireHash: "w",
-        nonce: "n",
-        context: {},
-      });
-    expect(await send(id, "1")).toBe(id);
-    await expect(send(held, "2")).rejects.toMatchObject({ code: "journal.moved-on" });
-    expect((await ledger.journal.open()).map((row) => row.id)).toEqual([id]);
+    await ledger.journal.plan({ runId: "r", operations: [update("1")] });
+    const [planned] = await ledger.journal.plannedOf(of("1"));
+    const { ids } = await ask(ledger, "2", { operations: [update("2")] });
+    expect(await intend(ledger, update("1"), {}, planned?.id)).toBe(planned?.id);
+    for (const id of [ids[0], undefined])
+      await expect(intend(ledger, update("2"), {}, id)).rejects.toMatchObject({ code: "operation.not-approved" });
+    expect((await ledger.journal.open()).map((row) => row.id)).toEqual([planned?.id]);
+  });
+});
+
+describe("what is planned", () => {
+  const waiting = update("1", { subject: "order:crm/1" });
+  const by = { runId: "r", planId: null };
+
+  it("is given up when it is planned anew, and what waits for a person or with that is not", async () => {
+    const { ledger } = await openLedger();
+    const { hold, ids } = await ask(ledger, "1", { operations: [update("1")] });
+    expect(await ledger.journal.waitWith(of("1"), by, [{ operation: waiting, question: hold }])).toEqual([waiting]);
+    await ledger.journal.plan({ ...by, operations: [update("1", { subject: "order:crm/2" })] });
+    expect(await ledger.journal.drop(key("1"), "planned anew")).toBe(1);
+    const rows = await ledger.journal.plannedOf(of("1"));
+    expect(rows.map(({ operation, state, questionId }) => [operation.subject, state, questionId])).toEqual([
+      ["customer:crm/1", "held", hold],
+      ["order:crm/1", "held", hold],
+    ]);
+    expect((await ledger.journal.held()).length).toBe(2);
+
+    // The same again keeps its row; what waits no more is given up, and what a person is asked about is not.
+    const still = [{ operation: waiting, question: hold }];
+    expect(await ledger.journal.waitWith(of("1"), by, still)).toEqual([]);
+    expect((await ledger.journal.plannedOf(of("1"))).map(({ id }) => id)).toEqual(rows.map(({ id }) => id));
+    expect(await ledger.journal.waitWith(of("1"), by, [])).toEqual([]);
+    expect((await ledger.journal.plannedOf(of("1"))).map(({ id }) => id)).toEqual(ids);
+  });
+
+  it("of what takes a run back is another than that of runs", async () => {
+    const { ledger } = await openLedger();
+    await ask(ledger, "1", { operations: [update("1")], planId: "plan_1" });
+    expect(await ledger.journal.plannedOf(of("1"))).toEqual([]);
+    expect(await ledger.journal.plannedOf(of("1", true))).toHaveLength(1);
+    await ledger.journal.waitWith(of("1"), by, []);
+    expect(await ledger.journal.plannedOf(of("1", true))).toHaveLength(1);
+    await intend(ledger, update("1"));
   });
 });
 
@@ -405,48 +428,5 @@ describe("fire times", () => {
     await ledger.schedule.claim("j", fireTime(1));
     await ledger.schedule.claim("j", new Date(Date.UTC(2027, 10, 20)).toISOString());
     expect(count(path, "fired_time")).toBe(1);
-  });
-});
-
-describe("holds", () => {
-  const hold = (customer: string, setHash: string) => ({
-    scope: "enterprise" as const,
-    customer: key(customer),
-    count: 9,
-    allowed: 5,
-    total: 20,
-    setHash,
-    explanation: "9 of 20",
-    operations: [],
-  });
-
-  it("are one for a customer; another set takes the place of the one before", async () => {
-    const { ledger } = await openLedger();
-    const first = await ledger.approvals.open(hold("1", "x"));
-    expect((await ledger.approvals.open(hold("1", "x"))).id).toBe(first.id);
-    const second = await ledger.approvals.open(hold("1", "y"));
-    expect((await ledger.approvals.standing()).map((row) => row.id)).toEqual([second.id]);
-  });
-
-  it("are decided once, by a reason that stands in the chain", async () => {
-    const { ledger, path } = await openLedger();
-    const operations = ["one", "other"].map((hash) => ({ hash, takesAway: 1 }));
-    const [held] = operations.map(
-      ({ hash }) => ({ hash, kind: "revoke-assets", scope: "enterprise", reason: "", records: [] }) as const,
-    );
-    const { id } = await ledger.approvals.open({ ...hold("1", "x"), operations: held === undefined ? [] : [held] });
-    await ledger.approvals.decide(id, "rejected", "they are still needed");
-    await expect(ledger.approvals.decide(id, "approved", "no")).rejects.toMatchObject({
-      code: "hold.decided",
-      exitCode: 64,
-    });
-    await expect(ledger.approvals.decide("h-none", "approved", "no")).rejects.toMatchObject({ code: "hold.unknown" });
-    expect(await ledger.approvals.rejectedHashes(key("1"), operations)).toEqual(new Set(["one"]));
-    expect(await ledger.approvals.rejectedHashes(key("2"), operations)).toEqual(new Set());
-    const kinds = sqlite(path).prepare("select kind from audit order by sequence").pluck().all();
-    expect(kinds).toEqual(["held", "hold-rejected"]);
-    expect(sqlite(path).prepare("select body from audit where sequence = 2").pluck().get()).toContain(
-      "they are still needed",
-    );
   });
 });

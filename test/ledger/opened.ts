@@ -31,10 +31,17 @@ export function update(
   });
 }
 
-export async function intend(ledger: Ledger, planned: Operation, context: JsonObject = {}): Promise<string> {
+/** `id`: of the operation in the journal, where it was planned before. */
+export async function intend(
+  ledger: Ledger,
+  planned: Operation,
+  context: JsonObject = {},
+  id?: string,
+): Promise<string> {
   const hash = sha256(planned.hash);
   return await ledger.journal.intend({
     operation: planned,
+    id,
     runId: null,
     wireHash: hash,
     nonce: hash.slice(0, 32),

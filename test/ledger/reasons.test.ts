@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { ask } from "../support/world/asked.ts";
 import { customerRecord, key, orderRecord, staffRecord } from "../support/world/records.ts";
 import { LedgerWorld } from "../support/world/ledger-world.ts";
 import { rowsOf } from "../support/world/start.ts";
@@ -22,9 +23,7 @@ it(
   async () => {
     const made = await world();
     const { ledger } = made;
-    const one = { hash: "h", kind: "delete-products", scope: "run", reason: "e", records: [] } as const;
-    const of = { customer: key("C1"), count: 1, allowed: 0, total: 1, setHash: "s", operations: [one] };
-    const { id: hold } = await ledger.approvals.open({ scope: "run", explanation: "e", ...of });
+    const { hold } = await ask(ledger, "C1");
     for (const reason of [
       "asked zelda works",
       "wrote to ZELDA@example.org",
@@ -39,7 +38,7 @@ it(
       await expect(
         ledger.books.signOff("2026-09", [{ id: `hold:${hold}`, facts: "f" }], { by: "anna", reason }),
       ).rejects.toMatchObject({ code: "reason.names" });
-      await expect(ledger.approvals.decide(hold, "approved", reason, "anna")).rejects.toMatchObject({
+      await expect(ledger.decisions.decide(hold, "approve", reason, "anna")).rejects.toMatchObject({
         code: "reason.names",
       });
       const byHand = { kind: "done-by-hand", subject: "order:crm/O1", body: { bodyHash: "b", by: "anna", reason } };

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import type { Period } from "../../src/report/statement/shape.ts";
+import { ask } from "../support/world/asked.ts";
 import { LedgerWorld } from "../support/world/ledger-world.ts";
 import { customerRecord, key, orderRecord } from "../support/world/records.ts";
 
@@ -8,19 +9,14 @@ const firstDay = month("2026-10-01", "2026-10-01T00:00:00.000Z", "2026-10-02T00:
 const october = month("2026-10", "2026-10-01T00:00:00.000Z", "2026-11-01T00:00:00.000Z");
 const anna = { by: "anna", reason: "known to sales" };
 
-const removal = { hash: "h", kind: "delete-products", scope: "run", reason: "ended", records: [] } as const;
-
 /** Two customers in October, the run at its end, with a hold each. */
 async function heldWorld(): Promise<{ world: LedgerWorld; first: string; second: string }> {
   const world = await LedgerWorld.open();
   world.now = Date.parse("2026-10-05T10:00:00Z");
   await world.read("customers", [{ customers: customerRecord("C1") }, { customers: customerRecord("C2") }]);
   await world.ledger.runs.finish(world.run, { state: "done", exitCode: 0, balance: {}, summary: {} });
-  const held = async (customer: string): Promise<string> => {
-    const of = { customer: key(customer), count: 3, allowed: 2, total: 9, setHash: "s", operations: [removal] };
-    return (await world.ledger.approvals.open({ scope: "run", explanation: "3 of 9 would go", ...of })).id;
-  };
-  return { world, first: await held("C1"), second: await held("C2") };
+  const [{ hold: first }, { hold: second }] = [await ask(world.ledger, "C1"), await ask(world.ledger, "C2")];
+  return { world, first, second };
 }
 
 async function blockers(world: LedgerWorld, period: Period) {
@@ -46,8 +42,8 @@ it("what is held stands in the way until it is carried out, also where it is app
   const signed = found.filter(({ id }) => id === `hold:${first}`);
   await world.ledger.books.signOff("2026-10", signed, anna);
   expect([await signerOf(world, october, first), await signerOf(world, october, second)]).toEqual(["anna", null]);
-  await world.ledger.approvals.decide(first, "approved", "asked for", "ben");
-  await world.ledger.approvals.decide(second, "rejected", "a mistake", "ben");
+  await world.ledger.decisions.decide(first, "approve", "asked for", "ben");
+  await world.ledger.decisions.decide(second, "reject", "a mistake", "ben");
   // What was signed was a hold that nobody had decided on.
   expect([await signerOf(world, october, first), await signerOf(world, october, second)]).toEqual([null, undefined]);
 });

@@ -3,6 +3,7 @@ import { systemClock, toInstant } from "../../src/base/clock.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { operation } from "../../src/operation/new-operation.ts";
 import type { Operation } from "../../src/operation/operation.ts";
+import { ask } from "../support/world/asked.ts";
 import { key } from "../support/world/records.ts";
 import { openLedger, sqlite } from "../support/world/start.ts";
 import { doneWith, intend } from "./opened.ts";
@@ -24,8 +25,13 @@ function revoke(name: string, seats: number): Operation {
   });
 }
 
-async function ends(ledger: Ledger, planned: Operation, state: "done" | "unknown" | "rejected" | "parked") {
-  const id = await intend(ledger, planned);
+async function ends(
+  ledger: Ledger,
+  planned: Operation,
+  state: "done" | "unknown" | "rejected" | "parked",
+  stored?: string,
+): Promise<void> {
+  const id = await intend(ledger, planned, {}, stored);
   const how = state === "done" || state === "rejected" ? state : ("unknown" as const);
   await ledger.journal.conclude(id, { ...doneWith(), state, attempt: { outcome: how } });
 }
@@ -40,7 +46,7 @@ it("what was taken away, or may have been, counts for as long as it is in the wi
   await ends(ledger, revoke("c", 5), "parked");
   await intend(ledger, revoke("d", 7));
   await ends(ledger, revoke("e", 11), "rejected");
-  await ledger.journal.plan({ runId: "r", state: "planned", operations: [revoke("f", 13)] });
+  await ledger.journal.plan({ runId: "r", operations: [revoke("f", 13)] });
   expect(await ledger.journal.takenSince(toInstant(0))).toEqual({ seats: 17, products: 0, accounts: 0, locks: 0 });
 
   time.at += 23 * hour;
@@ -54,28 +60,12 @@ it("what was taken away, or may have been, counts for as long as it is in the wi
   expect([await within(next, 24), await within(next, 7 * 24)]).toEqual([1, 18]);
 });
 
-it("what a person approved is not counted, alone or in a set", async () => {
+it("what a person approved is not counted, and the same once more is", async () => {
   const { ledger } = await openLedger();
   const operations = [revoke("a", 2), revoke("b", 3)];
-  const { id: hold } = await ledger.approvals.open({
-    scope: "run",
-    customer: key("1"),
-    count: 5,
-    allowed: 1,
-    total: 9,
-    setHash: "both",
-    explanation: "too many",
-    operations: operations.map(({ hash, kind, records }) => ({
-      hash,
-      kind,
-      scope: "run",
-      reason: "too many",
-      records,
-    })),
-  });
-  await ledger.approvals.decide(hold, "approved", "asked", "anna.lee");
-  for (const planned of operations) await ends(ledger, planned, "done");
-  await ledger.approvals.decide(hold, "used", "carried out");
+  const { hold, ids } = await ask(ledger, "1", { operations });
+  await ledger.decisions.decide(hold, "approve", "asked", "anna.lee");
+  for (const [index, planned] of operations.entries()) await ends(ledger, planned, "done", ids[index]);
   expect(await within(ledger, 24)).toBe(0);
   await ends(ledger, revoke("a", 2), "done");
   expect(await within(ledger, 24), "once more, and nobody was asked").toBe(2);

@@ -50,7 +50,7 @@ it("makes a picture of each page, wide and narrow, light and dark", async () => 
   const { w, url } = await serveWorld({ running: false });
   const one = (sql: string): string => w.rows<{ id: string }>(sql)[0]?.id ?? "";
   const ids = {
-    hold: one("select id from hold"),
+    hold: one("select id from question"),
     run: one("select id from run order by started_at desc"),
     operation: one("select id from operation where state = 'parked'"),
     bad: one("select id from quarantine"),

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { PolicyWord } from "../../src/operation/policy.ts";
-import { noWeight, takenThings } from "../../src/operation/taking.ts";
-import type { TakenThing } from "../../src/operation/taking.ts";
-import { allowedBy, holdOf, isLimit, judgeTakings, withoutHeld } from "../../src/plan/limits.ts";
+import { noWeight, removesOf, takenThings } from "../../src/operation/taking.ts";
+import type { Removes, TakenThing } from "../../src/operation/taking.ts";
+import { allowedBy, isLimit, judgeTakings, questionsOf, withoutHeld } from "../../src/plan/limits.ts";
 import type { Counts, HeldFor, Taking, TakingLimits, TakingRule, Windows } from "../../src/plan/limits.ts";
 import { limitsSettingsSchema } from "../../src/run/run-settings.ts";
 import { asset, product } from "../support/world/instances.ts";
@@ -26,40 +26,51 @@ const never: Windows = { day: nothing, week: nothing };
 /** Every policy applies, and nothing was earned. */
 const applies: TakingRule = { word: () => "apply", earned: () => 0, toEarn: 10 };
 
+/** So many things of each kind in an enterprise, whatever is live there. */
+const atMost = (floor: number): TakingLimits => ({ ...defaults, enterprise: { floor, share: 0 } });
+
 interface Destruction {
   takings: Taking[];
   live: Partial<Counts>;
 }
 
+const none: Removes = { seats: [], products: 0, accounts: 0, locks: 0, nodes: 0 };
+
+/** So many of a thing; each seat by a number that no other customer has. */
+function removed(id: string, thing: TakenThing, count: number): Removes {
+  const numbers = Array.from({ length: count }, (_, n) => `${id} ${n}`);
+  return { ...none, [thing]: thing === "seats" ? numbers : count };
+}
+
 /** One operation that takes away so many of a thing. */
-function taking(id: string, fields: Partial<Taking> = {}): Taking {
+function taking(id: string, { count = 1, ...fields }: Partial<Taking> & { count?: number } = {}): Taking {
   const thing = fields.thing ?? "seats";
-  const count = fields.count ?? 1;
+  const hash = `${id} ${thing} ${count}`;
   return {
     customer: { namespace: "crm", id },
-    hash: `${id} ${thing} ${count}`,
+    hash,
     kind: "revoke-assets",
     policy: "seats.revoked",
     thing,
-    count,
+    removes: removed(fields.hash ?? hash, thing, count),
     weight: { ...noWeight, [thing]: count },
     reason: "the CRM no longer has it",
-    approved: false,
     alone: false,
     flips: undefined,
     records: [],
-    stands: undefined,
     rebuilt: false,
     ...fields,
   };
 }
 
-function destruction(id: string, count: number, live: number, approved = false): Destruction {
-  return { takings: [taking(id, { count, approved })], live: { seats: live } };
+function destruction(id: string, count: number, live: number): Destruction {
+  return { takings: [taking(id, { count })], live: { seats: live } };
 }
 
 interface Around {
   all?: Partial<Counts>;
+  /** What limits hold already of a customer, and nobody answered. */
+  asked?: Readonly<Record<string, Removes>>;
   limits?: TakingLimits;
   windows?: Windows;
   rule?: TakingRule;
@@ -67,15 +78,16 @@ interface Around {
 
 /** Why each operation is held, by its hash; of all things a million live where nothing else is said. */
 function heldOf(items: readonly Destruction[], around: Around = {}): ReadonlyMap<string, HeldFor> {
-  const { all = {}, limits = defaults, windows = never, rule = applies } = around;
+  const { all = {}, asked = {}, limits = defaults, windows = never, rule = applies } = around;
   const many: Counts = { seats: 1_000_000, products: 1_000_000, accounts: 1_000_000, locks: 1_000_000 };
   const own = new Map(items.flatMap(({ takings, live }) => takings.map((item) => [item.customer.id, live] as const)));
   const live = { of: ({ id }: { id: string }) => ({ ...nothing, ...own.get(id) }), all: { ...many, ...all } };
+  const askedOf = ({ id }: { id: string }): Removes[] => (asked[id] === undefined ? [] : [asked[id]]);
+  const sums = { live, windows, asked: { all: Object.values(asked), of: askedOf } };
   return judgeTakings(
     items.flatMap(({ takings }) => takings),
     limits,
-    live,
-    windows,
+    sums,
     rule,
   );
 }
@@ -135,7 +147,7 @@ describe("the limit of one enterprise: 5, or 5 % of what is live there", () => {
 
   it("counts the seats that go with what is deleted among the seats", () => {
     const deleted = (count: number) =>
-      taking("a", { thing: "products", count: 1, weight: { ...noWeight, products: 1, seats: count } });
+      taking("a", { thing: "products", removes: { ...removed("a", "seats", count), products: 1 } });
     const of = (count: number) =>
       judged([{ takings: [taking("a", { count: 2 }), deleted(count)], live: {} }], 1_000_000);
     expect([of(3), of(4)]).toEqual([
@@ -144,14 +156,57 @@ describe("the limit of one enterprise: 5, or 5 % of what is live there", () => {
     ]);
   });
 
-  it("counts what its kind counts of a thing, whatever it weighs", () => {
-    const of = (count: number) =>
-      judged([{ takings: [taking("a", { count, weight: noWeight })], live: {} }], 1_000_000);
-    expect([of(5), of(6)]).toEqual([["a released"], ["a held by enterprise"]]);
+  it("counts what its kind counts of a thing, whatever it weighs, and each seat by its number", () => {
+    const weight = { ...noWeight, seats: 2, products: 9, nodes: 7 };
+    expect(removesOf({ hash: "h", takesAway: 3, weight }, "products", ["N2", "N1"])).toEqual({
+      seats: ["N1", "N2"],
+      products: 3,
+      accounts: 0,
+      locks: 0,
+      nodes: 7,
+    });
+    const unnamed = [removesOf({ hash: "h", takesAway: 3, weight }, "seats", ["N1"])];
+    unnamed.push(removesOf({ hash: "i", takesAway: 3, weight }, "seats", ["N1"]));
+    const takings = unnamed.map((removes, index) => taking("a", { hash: String(index), removes }));
+    expect(heldOf([{ takings, live: {} }], { limits: atMost(4) }).get("0")?.count).toBe(5);
+  });
+
+  it("counts a seat that several operations free once", () => {
+    const frees = (hash: string, seats: string[]) => taking("a", { hash, removes: { ...none, seats } });
+    const first = frees("1", ["N1", "N2", "N3", "N4"]);
+    const of = (...seats: string[]) => judged([{ takings: [first, frees("2", seats)], live: {} }], 1_000_000);
+    expect([of("N1", "N2", "N5"), of("N1", "N5", "N6")]).toEqual([
+      ["a released", "a released"],
+      ["a held by enterprise", "a held by enterprise"],
+    ]);
+  });
+
+  it("counts what is asked along, each seat once, and holds nothing for that alone", () => {
+    const asked = { a: removed("x", "seats", 5), b: removed("y", "seats", 9) };
+    const of = (fields: Partial<Taking>) =>
+      heldOf([{ takings: [taking("a", fields)], live: { seats: 10 } }], { asked });
+    expect(
+      of({ removes: removed("z", "seats", 1) })
+        .values()
+        .toArray(),
+    ).toMatchObject([
+      {
+        scope: "enterprise",
+        count: 6,
+        explanation:
+          "6 of 10 (60.0 %) seats of this enterprise would be taken away (5 of them wait for a person already); " +
+          "5 are allowed: the larger of 5 and 5 %",
+      },
+    ]);
+    expect(of({ removes: { ...none, seats: ["x 0"] } }).size, "one of those that are asked about").toBe(0);
+    expect(of({ thing: "products", removes: removed("z", "products", 1) }).size).toBe(0);
+    expect(judged([destruction("c", 1, 10)], 1_000_000, { asked: { a: removed("x", "seats", 100) } })).toEqual([
+      "c released",
+    ]);
   });
 
   it("holds nothing that takes nothing away", () => {
-    const harmless = taking("a", { thing: undefined, count: 0, weight: noWeight, hash: "harmless" });
+    const harmless = taking("a", { thing: undefined, removes: none, weight: noWeight, hash: "harmless" });
     expect(judged([{ takings: [taking("a", { count: 6 }), harmless], live: {} }], 1_000_000)).toEqual([
       "a held by enterprise",
       "a released",
@@ -253,15 +308,10 @@ describe("the limit of one run: 20, or 1 % of all that is live", () => {
     ]);
   });
 
-  it("does not count what a person approved, and releases it", () => {
-    expect(judged([destruction("a", 100, 100, true), destruction("b", 5, 10)], 1_000)).toEqual([
-      "a released",
-      "b released",
-    ]);
-    expect(judged([destruction("a", 100, 100, true), destruction("b", 6, 10)], 1_000)).toEqual([
-      "a released",
-      "b held by enterprise",
-    ]);
+  it("counts what is asked of all along", () => {
+    const of = (count: number) =>
+      judged([destruction("a", 1, 10)], 1_000, { asked: { b: removed("x", "seats", count) } });
+    expect([of(19), of(20)]).toEqual([["a released"], ["a held by run"]]);
   });
 });
 
@@ -315,6 +365,16 @@ describe.each([
     );
   });
 
+  it("counts what is asked along with what was taken before", () => {
+    const of = (count: number) =>
+      judged([destruction("a", 1, 10)], 0, {
+        all: { seats: 0 },
+        windows: before("seats", floor - 2),
+        asked: { b: removed("x", "seats", count) },
+      });
+    expect([of(1), of(2)]).toEqual([["a released"], [`a held by ${scope}`]]);
+  });
+
   it("stops nothing in a run that takes nothing of what is over it", () => {
     const around = { windows: before("products", 10_000), all: { products: 0 } };
     expect(judged([destruction("a", 3, 10)], 1_000_000, around)).toEqual(["a released"]);
@@ -343,7 +403,7 @@ describe("what a policy holds", () => {
     );
   });
 
-  it("goes by itself once ten operations of its kind were approved in this ledger, and then limits rule", () => {
+  it("goes by itself once ten operations under it were approved in this ledger, and then limits rule", () => {
     const one = (count: number, earned: number) =>
       judged([{ takings: [taking("a", { count })], live: {} }], 1_000, { rule: words("earn", earned) });
     expect([one(1, 0), one(1, 9), one(1, 10), one(6, 10)]).toEqual([
@@ -354,26 +414,43 @@ describe("what a policy holds", () => {
     ]);
     const [why] = heldOf([destruction("a", 1, 1)], { rule: words("earn", 4) }).values();
     expect(why?.explanation).toBe(
-      "the CRM no longer has it: 1 seat; policies.seats.revoked is earn, and 4 of 10 operations of this kind " +
-        "(revoke-assets) were approved in this ledger",
+      "the CRM no longer has it: 1 seat; policies.seats.revoked is earn, and 4 of 10 operations under this policy " +
+        "were approved in this ledger",
     );
   });
 
-  it("holds what takes nothing away too, and goes on once it was approved", () => {
-    const added = (approved: boolean) =>
-      judged(
-        [{ takings: [taking("a", { thing: undefined, count: 0, policy: "orders.added", approved })], live: {} }],
-        0,
-        {
-          rule: words("hold"),
-        },
-      );
-    expect([added(false), added(true)]).toEqual([["a held by policy"], ["a released"]]);
-    const harmless = taking("a", { thing: undefined, count: 0, weight: noWeight, hash: "h" });
-    expect(heldOf([{ takings: [harmless], live: {} }], { rule: words("hold") }).get("h")?.explanation).toBe(
-      "the CRM no longer has it; policies.seats.revoked is hold",
+  it("is earned by itself, whatever the kind of the operation", () => {
+    const rule: TakingRule = {
+      ...words("earn"),
+      earned: (policy) => (policy === "orders.ended" ? 10 : 9),
+    };
+    const takings = (["orders.ended", "orders.cancelled"] as const).map((policy) =>
+      taking("a", { policy, hash: policy, kind: "delete-products", thing: "products" }),
     );
+    expect(judged([{ takings, live: {} }], 1_000, { rule })).toEqual(["a released", "a held by policy"]);
   });
+
+  it("holds what takes nothing away too", () => {
+    const harmless = taking("a", { thing: undefined, removes: none, weight: noWeight, hash: "h" });
+    expect(heldOf([{ takings: [harmless], live: {} }], { rule: words("hold") }).get("h")).toMatchObject({
+      scope: "policy",
+      policy: "seats.revoked",
+      explanation: "the CRM no longer has it; policies.seats.revoked is hold",
+    });
+  });
+
+  it.each([
+    ["asked", "a person was asked about it before"],
+    ["approved", "a person approved it before"],
+    ["rejected", "a person rejected it before"],
+  ] as const)(
+    "and what changed since a person was shown it (%s) is asked anew, whatever the limits allow",
+    (before, said) => {
+      expect([...heldOf([{ takings: [taking("a", { before })], live: {} }]).values()]).toMatchObject([
+        { scope: "operation", explanation: `the CRM no longer has it: 1 seat; ${said}, and it has changed since` },
+      ]);
+    },
+  );
 
   it("says of how many it holds how many there are", () => {
     expect([...heldOf([destruction("a", 1, 4)], { rule: words("hold") }).values()]).toMatchObject([
@@ -405,39 +482,56 @@ describe("what a policy holds", () => {
   });
 });
 
-describe("what one hold says", () => {
-  const why = (scope: HeldFor["scope"], explanation: string): HeldFor => ({
+describe("what a person is asked", () => {
+  const why = (scope: HeldFor["scope"], explanation: string, policy?: HeldFor["policy"]): HeldFor => ({
     scope,
     explanation,
     count: 1,
     allowed: 0,
     total: 1,
+    ...(policy !== undefined && { policy }),
+  });
+  /** The questions about these, each an operation of its own. */
+  const asked = (held: readonly HeldFor[], fields: Partial<Taking> = {}) => {
+    const takings = held.map((_, index) => taking("a", { hash: String(index), ...fields }));
+    return questionsOf(takings, new Map(held.map((one, index) => [String(index), one])));
+  };
+
+  it("is one thing: a limit, one policy, or an operation that is approved alone", () => {
+    const questions = asked([
+      why("run", "r"),
+      why("policy", "p", "orders.gone"),
+      why("run", "r"),
+      why("policy", "q", "orders.moved"),
+      why("policy", "p", "orders.gone"),
+    ]);
+    expect(
+      questions.map(({ scope, policy, takings }) => [scope, policy, takings.map(({ taking: { hash } }) => hash)]),
+    ).toEqual([
+      ["run", undefined, ["0", "2"]],
+      ["policy", "orders.gone", ["1", "4"]],
+      ["policy", "orders.moved", ["3"]],
+    ]);
+    const alone = ["x", "y"].map((hash) => taking("a", { hash, alone: true }));
+    expect(questionsOf([...alone, taking("a")], heldOf([{ takings: alone, live: {} }]))).toHaveLength(2);
   });
 
-  it("is each reason once, the widest scope, and what a limit holds in units of the business", () => {
+  it("says each reason once, each operation its own, and what a limit holds in units of the business", () => {
     const weight = { ...noWeight, seats: 2, lastAsset: 1 };
-    expect(holdOf([why("policy", "p"), why("run", "sum"), why("run", "sum")], weight)).toMatchObject({
-      scope: "run",
-      explanation: "sum; p; held here: 2 seats; 1 person loses their last asset",
-    });
-    expect(holdOf([why("policy", "p")], weight).explanation).toBe("p");
-  });
-
-  it("has the scope of the widest sum, and of a single record last", () => {
+    expect(asked([why("run", "sum"), why("run", "sum")], { weight })).toMatchObject([
+      { explanation: "sum; held here: 4 seats; 2 people lose their last asset" },
+    ]);
+    expect(asked([why("policy", "p"), why("policy", "q")], { weight })).toMatchObject([
+      { explanation: "p; q", takings: [{ reason: "p" }, { reason: "q" }] },
+    ]);
     const scopes = ["enterprise", "run", "day", "week", "policy", "operation", "flips", "rebuilt"] as const;
-    for (const [at, scope] of scopes.entries())
-      for (const narrower of scopes.slice(at + 1))
-        expect(holdOf([why(narrower, "n"), why(scope, "w")], noWeight), `${scope} before ${narrower}`).toMatchObject({
-          scope,
-        });
     expect(scopes.filter(isLimit)).toEqual(["enterprise", "run", "day", "week"]);
   });
 
   it("spells out three reasons and counts the others", () => {
-    const three = ["a", "b", "c"].map((text) => why("policy", text));
-    expect(holdOf(three, noWeight).explanation).toBe("a; b; c");
-    const reasons = ["a", "b", "c", "d", "e"].map((text) => why("policy", text));
-    expect(holdOf(reasons, noWeight).explanation).toBe("a; b; c; 2 more for reasons of this kind");
+    const reasons = (...texts: string[]) => asked(texts.map((text) => why("policy", text)))[0]?.explanation;
+    expect(reasons("a", "b", "c")).toBe("a; b; c");
+    expect(reasons("a", "b", "c", "d", "e")).toBe("a; b; c; 2 more for reasons of this kind");
   });
 });
 

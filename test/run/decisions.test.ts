@@ -18,14 +18,20 @@ async function run(world: ApplyWorld, request: Partial<RunRequest> = {}): Promis
   return await runWorld(world, { limits, ...request });
 }
 
-/** A customer whose one revoke waits for a person, and a change beside it that makes the next run look again. */
-async function held(): Promise<{ world: ApplyWorld; hold: string }> {
+const asked = ["asked the customer", "anna"] as const;
+
+/**
+ * A customer whose one revoke waits for a person, and a change beside it that makes the next run look again. `more`:
+ * the change is another revoke.
+ */
+async function held({ more = false } = {}): Promise<{ world: ApplyWorld; hold: string }> {
   const world = await ApplyWorld.start();
+  const holder = (n: number) => staffRecord(`S${n}`, "C1", { assets: [{ instanceId: `A-O${n}` }] });
   await world.take("customers", customerRecord("C1"));
-  await world.take("orders", orderRecord("O1", "C1"));
-  await world.take("staff", staffRecord("S1", "C1", { assets: [{ instanceId: "A-O1" }] }));
+  await world.take("orders", orderRecord("O1", "C1"), ...(more ? [orderRecord("O2", "C1")] : []));
+  await world.take("staff", holder(1), ...(more ? [holder(2)] : []));
   expect((await run(world)).exitCode).toBe(exitCodes.ok);
-  expect(world.sandbox.state().assignments).toBe(1);
+  expect(world.sandbox.state().assignments).toBe(more ? 2 : 1);
   await world.take("staff", staffRecord("S1", "C1"));
   const summary = await run(world);
   expect(summary.exitCode).toBe(exitCodes.held);
@@ -47,7 +53,7 @@ async function otherName(): Promise<ApplyWorld> {
 /** Lets something happen once, right before the ledger does what `method` does, with an operation of this kind. */
 function before(
   world: ApplyWorld,
-  method: "openHold" | "recordOutcomes" | "intend",
+  method: "ask" | "recordOutcomes" | "intend",
   act: () => Promise<unknown>,
   kind = "revoke-assets",
 ): void {
@@ -58,11 +64,11 @@ function before(
     acted = true;
     await act();
   };
-  if (method === "openHold") {
-    const real = ledger.approvals.open.bind(ledger.approvals);
-    ledger.approvals.open = async (hold) => {
+  if (method === "ask") {
+    const real = ledger.decisions.ask.bind(ledger.decisions);
+    ledger.decisions.ask = async (...parameters) => {
       await once();
-      return await real(hold);
+      return await real(...parameters);
     };
   } else if (method === "intend") {
     const real = ledger.journal.intend.bind(ledger.journal);
@@ -79,22 +85,27 @@ function before(
   }
 }
 
+/** The questions that wait for an answer. */
+async function open(world: ApplyWorld): Promise<string[]> {
+  return (await world.ledger.decisions.questions()).map(({ id }) => id);
+}
+
 describe("a person who decides on a hold while a run is on", () => {
-  it.each(["openHold", "recordOutcomes"] as const)("is heard: approved right before %s", async (method) => {
+  it("is heard: approved right before the outcomes are recorded", async () => {
     const { world, hold } = await held();
-    before(world, method, () => world.ledger.approvals.decide(hold, "approved", "asked the customer"));
+    before(world, "recordOutcomes", () => world.ledger.decisions.decide(hold, "approve", ...asked));
     await run(world);
     const last = await run(world);
     expect(world.sandbox.state().assignments).toBe(0);
     expect(last).toMatchObject({ exitCode: exitCodes.ok, held: [] });
-    expect((await world.ledger.approvals.standing()).map((item) => item.state)).toEqual([]);
+    expect(await open(world)).toEqual([]);
   });
 
   it("is heard of a change of the customer itself: approved by the run that holds it, before its outcomes", async () => {
     const world = await otherName();
     before(world, "recordOutcomes", async () => {
-      const [hold] = await world.ledger.approvals.standing();
-      await world.ledger.approvals.decide(hold?.id ?? "", "approved", "asked the customer");
+      const [hold = ""] = await open(world);
+      await world.ledger.decisions.decide(hold, "approve", ...asked);
     });
     await run(world);
     expect(world.sandbox.counts().calls["E4"]).toBeUndefined();
@@ -102,21 +113,26 @@ describe("a person who decides on a hold while a run is on", () => {
     expect([world.sandbox.counts().calls["E4"], last.exitCode]).toEqual([1, exitCodes.ok]);
   });
 
-  it("is heard: rejected right before a hold would be opened", async () => {
-    const { world, hold } = await held();
-    before(world, "openHold", () => world.ledger.approvals.decide(hold, "rejected", "a mistake in the CRM"));
-    await run(world);
-    const last = await run(world);
-    expect(world.sandbox.state().assignments).toBe(1);
-    expect(last).toMatchObject({ exitCode: exitCodes.ok, held: [] });
-  });
+  it.each(["ask", "recordOutcomes"] as const)(
+    "is heard: rejected right before %s, also while more is held",
+    async (method) => {
+      const { world, hold } = await held({ more: true });
+      before(world, method, () => world.ledger.decisions.decide(hold, "reject", "a mistake in the CRM", "anna"));
+      expect((await run(world)).held).toHaveLength(1);
+      const last = await run(world);
+      expect(world.sandbox.state().assignments).toBe(2);
+      expect(last.held.map((one) => one.hold)).not.toContain(hold);
+      expect(await open(world)).toHaveLength(1);
+    },
+  );
 });
 
 describe("a person who rejects what was approved before", () => {
   it("is heard right before it is sent", async () => {
     const { world, hold } = await held();
-    await world.ledger.approvals.decide(hold, "approved", "asked the customer");
-    before(world, "intend", () => world.ledger.approvals.decide(hold, "rejected", "the wrong customer"));
+    const { decisions } = world.ledger;
+    await decisions.decide(hold, "approve", ...asked);
+    before(world, "intend", () => decisions.decide(hold, "reject", "the wrong customer", "anna"));
     await run(world);
     expect(world.sandbox.state().assignments).toBe(1);
     expect(await run(world)).toMatchObject({ exitCode: exitCodes.ok, held: [] });
@@ -130,10 +146,11 @@ describe("a person who rejects what was approved before", () => {
     world.deps.policies = { ...standardPolicies, orders: { ...standardPolicies.orders, added: "hold" } };
     await world.take("orders", orderRecord("O1", "C1"), orderRecord("O2", "C2"));
     const { held } = await run(world);
-    const { approvals } = world.ledger;
-    for (const { hold } of held) await approvals.decide(hold, "approved", "they pay");
+    const { decisions } = world.ledger;
+    for (const { hold } of held) await decisions.decide(hold, "approve", "they pay", "anna");
     const [first] = held.filter((hold) => hold.customer === "crm/C1");
-    before(world, "intend", () => approvals.decide(first?.hold ?? "", "rejected", "they do not pay"), "place-order");
+    const reject = () => decisions.decide(first?.hold ?? "", "reject", "they do not pay", "anna");
+    before(world, "intend", reject, "place-order");
     await run(world);
     expect(await run(world)).toMatchObject({ exitCode: exitCodes.ok, held: [] });
     expect([world.sandbox.counts().calls["E5"], Object.keys(world.sandbox.state().orders)]).toEqual([1, ["O2"]]);
@@ -141,11 +158,11 @@ describe("a person who rejects what was approved before", () => {
 });
 
 describe("a hold that the CRM has made needless", () => {
-  it("lapses, and asks nobody any more", async () => {
+  it("is moot, and asks nobody any more", async () => {
     const { world, hold } = await held();
     await world.take("staff", staffRecord("S1", "C1", { assets: [{ instanceId: "A-O1" }] }));
     expect(await run(world)).toMatchObject({ exitCode: exitCodes.ok, held: [] });
-    await expect(world.ledger.approvals.decide(hold, "approved", "late")).rejects.toMatchObject({
+    await expect(world.ledger.decisions.decide(hold, "approve", "late", "anna")).rejects.toMatchObject({
       code: "hold.decided",
     });
   });
@@ -158,7 +175,7 @@ describe("a hold that the CRM has made needless", () => {
       .sqlite()
       .exec("update record set state = 'quarantined', changed_at = '2999-01-01T00:00:00.000Z' where id = 'C1'");
     await run(world);
-    expect((await world.ledger.approvals.standing()).map((item) => item.id)).toEqual([held[0]?.hold]);
+    expect(await open(world)).toEqual([held[0]?.hold]);
   });
 
   it("stays where its revokes are only blocked for now", async () => {
@@ -168,7 +185,7 @@ describe("a hold that the CRM has made needless", () => {
          last_seen, last_read, state) values ('q', 'erp', 'staff', 'crm', 'C1', 'x', 'x', 'x', 'x', 'x', 'x', 'x', 'x', 1, 'open')`,
     );
     await run(world);
-    expect((await world.ledger.approvals.standing()).map((item) => item.id)).toEqual([hold]);
+    expect(await open(world)).toEqual([hold]);
   });
 
   it("stays where its customer waits in quarantine, and whoever is looked at again has nothing left to do", async () => {
@@ -184,7 +201,7 @@ describe("a hold that the CRM has made needless", () => {
       outcome: "planned",
       pending: 0,
     });
-    expect((await world.ledger.approvals.standing()).map((item) => item.id)).toEqual([hold]);
+    expect(await open(world)).toEqual([hold]);
   });
 });
 

@@ -68,9 +68,9 @@ export async function decideAll(
 ): Promise<number> {
   const reader = new SnapshotReader(engine.platform, assumptions);
   let decisions = 0;
-  for (const hold of await engine.wait(engine.ledger.approvals.standing())) {
-    if (hold.state !== "open") continue;
-    await engine.wait(engine.ledger.approvals.decide(hold.id, "approved", "it is meant"));
+  for (const { id, state } of await engine.wait(engine.ledger.decisions.questions())) {
+    if (state !== "open") continue;
+    await engine.wait(engine.ledger.decisions.decide(id, "approve", "it is meant", "tester"));
     decisions += 1;
   }
   for (const row of await engine.wait(engine.ledger.journal.open())) {

@@ -457,7 +457,7 @@ class Simulation {
     if (engine === undefined || engine.life.dead) return 1;
     return (
       (await engine.wait(engine.ledger.journal.open())).length +
-      (await engine.wait(engine.ledger.approvals.standing())).length
+      (await engine.wait(engine.ledger.decisions.questions())).length
     );
   }
 

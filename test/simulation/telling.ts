@@ -169,7 +169,7 @@ export async function judgeTelling(options: {
   if (summary.exitCode === 0 && own.length > 0 && !options.scoped)
     silent.push(`exit 0, and not done is ${own.map((item) => `${item.stream} ${item.id} (${item.why})`).join("; ")}`);
   const groups = await ledger.records.open();
-  const holds = (await ledger.approvals.standing()).map((hold) => hold.customer.id);
+  const holds = (await ledger.decisions.questions()).map((hold) => hold.customer.id);
   // What is in doubt keeps everything else of its customer waiting; the status and an alert name it.
   const inDoubt = new Map((await ledger.journal.open()).map((row) => [row.operation.customer.id, row.id]));
   const alerts = [...(await ledger.schedule.alerts())].filter(([, alert]) => alert.sent);

@@ -45,7 +45,7 @@ export const register: Register = (program, carryOut) => {
       carryOut((invocation) =>
         options.withdraw === true
           ? withdrawCommand(invocation, id, options)
-          : holdCommand(invocation, "rejected", id, options),
+          : holdCommand(invocation, "reject", id, options),
       ),
     );
 };
@@ -66,7 +66,7 @@ async function approveCommand(
     throw usage("approve takes a hold, an operation or --run RUN, one of them", "crm-sync approve --help");
   if (run !== undefined) return await approveRun(invocation, run, words);
   if (id?.startsWith("op_") === true) return await approveOperation(invocation, id, words);
-  return await holdCommand(invocation, "approved", id ?? "", words);
+  return await holdCommand(invocation, "approve", id ?? "", words);
 }
 
 async function approveOperation(invocation: Invocation, id: string, words: Words): Promise<ExitCode> {
@@ -75,7 +75,7 @@ async function approveOperation(invocation: Invocation, id: string, words: Words
     const why = requireReason(words.reason);
     const by = deciderOf(words.by);
     const ledger = await application.existingLedger();
-    const hold = await ledger.approvals.approveOperation(id, why, by);
+    const hold = await ledger.decisions.approveOperation(id, why, by);
     const customer = formatKey(hold.customer);
     if (options.json) output.json({ operation: id, hold: hold.id, customer, state: "approved" });
     else output.line(`operation ${id} of ${customer} is approved; ${carriesOut(hold)} exactly this one`);
@@ -96,7 +96,7 @@ async function approveRun(invocation: Invocation, run: string, words: Words): Pr
     const why = requireReason(words.reason);
     const by = deciderOf(words.by);
     const ledger = await application.existingLedger();
-    const { customers, operations } = await ledger.approvals.approveRun(run, why, by);
+    const { customers, operations } = await ledger.decisions.approveRun(run, why, by);
     if (options.json) output.json({ run, customers, operations, state: "approved" });
     else {
       const those = operations === 1 ? "1 operation" : `${operations} operations`;
@@ -110,7 +110,7 @@ async function approveRun(invocation: Invocation, run: string, words: Words): Pr
 /** `approve HOLD` and `reject HOLD`: a person's decision on everything that one hold holds. */
 export async function holdCommand(
   invocation: Invocation,
-  verdict: "approved" | "rejected",
+  verdict: "approve" | "reject",
   id: string,
   words: Words,
 ): Promise<ExitCode> {
@@ -119,17 +119,10 @@ export async function holdCommand(
     const why = requireReason(words.reason);
     const by = deciderOf(words.by);
     const ledger = await application.existingLedger();
-    const hold = await ledger.approvals.decide(id, verdict, why, by);
+    const hold = await ledger.decisions.decide(id, verdict, why, by);
     const customer = formatKey(hold.customer);
-    const { alone } = hold;
-    if (options.json)
-      output.json({ hold: id, customer, state: verdict, ...(alone.length > 0 && { alone: [...alone] }) });
-    else if (alone.length > 0)
-      output.line(
-        `hold ${id} of customer ${customer} is approved but for ${alone.join(", ")}, which is approved by itself ` +
-          `(\`crm-sync approve op_… --reason TEXT\`) and stays held; ${carriesOut(hold)} the rest`,
-      );
-    else if (verdict === "approved")
+    if (options.json) output.json({ hold: id, customer, state: hold.state });
+    else if (verdict === "approve")
       output.line(`hold ${id} of customer ${customer} is approved; ${carriesOut(hold)} exactly this set`);
     else output.line(`hold ${id} of customer ${customer} is rejected; nothing of it is carried out`);
     return ok;
@@ -143,7 +136,7 @@ async function withdrawCommand(invocation: Invocation, id: string, words: Words)
     const why = requireReason(words.reason);
     const by = deciderOf(words.by);
     const ledger = await application.existingLedger();
-    const hold = await ledger.approvals.takeBack(id, why, by);
+    const hold = await ledger.decisions.withdraw(id, why, by);
     const customer = formatKey(hold.customer);
     if (options.json) output.json({ hold: id, customer, state: hold.state });
     else output.line(`the rejection of hold ${id} of customer ${customer} is taken back; the next run asks again`);

@@ -129,7 +129,7 @@ const operation: Stood = {
   columns: {
     state: keptOr("state", "s.state"),
     run_id: keptOr("run_id", "s.run"),
-    hold_id: `iif(${wasChanged} and s.held_at is null, null, t.hold_id)`,
+    question_id: `iif(${wasChanged} and s.held_at is null, null, t.question_id)`,
     wire_hash: `iif(${wasChanged}, s.wire_hash, t.wire_hash)`,
     updated_at: `coalesce(w.from_at, iif(${wasChanged}, s.at, t.updated_at))`,
     settle_after: keptOr("settle_after", "null"),
@@ -147,9 +147,13 @@ const operation: Stood = {
 /** The last word on a hold by then, where another one followed. */
 const wordOn = (what: string): string =>
   `(select ${what} from main.audit a where a.subject = 'customer:' || t.customer_namespace || '/' || t.customer_id
-     and a.sequence <= :head and (a.kind in ('hold-approved', 'hold-rejected', 'hold-used', 'hold-lapsed')
+     and a.sequence <= :head and (a.kind in ('hold-approved', 'hold-rejected', 'hold-used', 'hold-moot')
        or a.kind = 'rejection-taken-back') and json_extract(a.body, '$.hold') = t.id order by a.sequence desc limit 1)`;
 const thenOf = (column: string, what: string): string => `iif(t.decided_at > :at, ${wordOn(what)}, t.${column})`;
+
+/** How a hold stood by then while it was not over. */
+const decidedBy = `coalesce((select case d.verdict when 'approve' then 'approved' when 'reject' then 'rejected' end
+  from main.decision d where d.hold_id = t.id and d.at <= :at order by d.id desc limit 1), 'asked')`;
 
 /** What a number was fixed to by then: what it went to since is not known yet. */
 const fixedThen = (column: string): string =>
@@ -214,7 +218,6 @@ export const tablesAsOf: Readonly<Record<string, Known>> = {
   amendment_number: versions("fixed_at", "used_at"),
   applied_plan: added("at"),
   // One that was approved again since counts from then.
-  approved_operation: versions("at", "used_at"),
   asset_number: assetNumber,
   assignment: versions("from_at", undefined, writtenWith("to_at", "ended_by")),
   // How often it was met is known as it is now.
@@ -245,18 +248,18 @@ export const tablesAsOf: Readonly<Record<string, Known>> = {
   enterprise_code: added("recorded_at"),
   fired_time: versions("fired_at", "finished_at"),
   head_place: "now",
-  hold: versions("created_at", undefined, {
+  decision: added("at"),
+  hold: versions("asked_at", "ended_at", {
+    state: `iif(t.ended_at > :at or t.ended_at is null, ${decidedBy}, t.state)`,
+    ended_why: "iif(t.ended_at > :at, null, t.ended_why)",
+  }),
+  question: versions("created_at", undefined, {
     state: `iif(t.decided_at > :at, coalesce(${wordOn(`case a.kind when 'hold-approved' then 'approved'
-      when 'hold-rejected' then 'rejected' when 'hold-used' then 'used' else 'lapsed' end`)}, 'open'), t.state)`,
+      when 'hold-rejected' then 'rejected' when 'hold-used' then 'used' else 'moot' end`)}, 'open'), t.state)`,
     decided_at: thenOf("decided_at", "a.at"),
     reason: thenOf("reason", "json_extract(a.body, '$.reason')"),
     decided_by: thenOf("decided_by", "json_extract(a.body, '$.by')"),
   }),
-  hold_operation: {
-    as: "copy",
-    rows: "(select h.created_at from main.hold h where h.id = t.hold_id) <= :at",
-    columns: { ended_at: later("ended_at") },
-  },
   last_fire_time: versions("fired_at"),
   licence_order: added("at"),
   link: versions("from_at", "to_at"),
@@ -340,7 +343,7 @@ export const operationsAsOf = `create temp table as_of_operation as
       (select max(a.sequence) from main.audit a where a.subject = t.subject and a.sequence <= :head
         and json_extract(a.body, '$.operation') = t.id and json_extract(a.body, '$.state') is not null) as said,
       (select max(n.number) from main.attempt n where n.operation_id = t.id and n.started_at <= :at) as tried
-    from main.operation t left join main.hold h on h.id = t.hold_id and h.created_at <= :at
+    from main.operation t left join main.question h on h.id = t.question_id and h.created_at <= :at
     where t.updated_at > :at and t.created_at <= :at),
   told as (
     select c.id, c.created_at, c.held_at, c.begun_by, a.at as said_at, a.body, n.started_at, n.wire_hash,

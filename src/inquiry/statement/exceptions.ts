@@ -165,9 +165,9 @@ const notPlacedOf = asked<RecordKey & { to: string }, OrderRow>(
 const heldOrders = ofEachCustomer<RecordKey>(({ db }, { id }) => ({
   compile: () =>
     sql<RecordKey>`select i.value ->> 'namespace' as namespace, i.value ->> 'id' as id
-        from hold_operation h, json_each(h.records) i where h.hold_id = ${id} and i.value ->> 'stream' = 'orders'
+        from hold h, json_each(h.records) i where h.question_id = ${id} and i.value ->> 'stream' = 'orders'
       union select i.value ->> 'namespace', i.value ->> 'id' from operation o, json_each(o.records) i
-        where o.hold_id = ${id} and o.state = 'held' and i.value ->> 'stream' = 'orders'
+        where o.question_id = ${id} and o.state = 'held' and i.value ->> 'stream' = 'orders'
       order by 1, 2`.compile(db),
 }));
 

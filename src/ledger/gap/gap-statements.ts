@@ -1,6 +1,7 @@
 import type { RecordKey } from "../../crm/model.ts";
 import type { EarlierUnit } from "../../operation/asset-numbers.ts";
 import type { FixedNumber } from "../../operation/state/asset-numbers.ts";
+import { holdLife, holdStates } from "../decisions/hold-life.ts";
 import type { Sqlite } from "../database/database.ts";
 import { commitsKey, gapKeys } from "../database/newest.ts";
 import { stored } from "../database/stored.ts";
@@ -39,6 +40,14 @@ const setAside =
 
 const open = "('sending', 'unknown', 'parked')";
 
+/** What becomes of each hold that stands: what people decided since is not known. */
+const restored = holdStates
+  .flatMap((state) => {
+    const then = holdLife[state].restored;
+    return then === "keep" ? [] : [`when '${state}' then '${then}'`];
+  })
+  .join(" ");
+
 /**
  * What is ended at the instant of the gap, and can be told from what ended otherwise by that. Each takes the instant.
  */
@@ -58,10 +67,11 @@ const ended: Readonly<Record<string, string>> = {
   observations: "update observation set to_at = @at where to_at is null",
   differences: "update difference set ended_at = @at where ended_at is null",
   // Who approved or was asked something may have done so in vain since.
-  holds: "update hold set state = 'lapsed', decided_at = @at, reason = @why where state in ('open', 'approved')",
-  heldOperations: `update hold_operation set ended_at = @at where ended_at is null
-    and hold_id in (select id from hold where decided_at = @at)`,
-  approvals: "update approved_operation set used_at = @at where used_at is null",
+  holds: `update hold set state = case state ${restored} end, ended_at = @at, ended_why = @why
+    where state in ('asked', 'approved')`,
+  questions: `update question set state = iif(exists (select 1 from hold h where h.question_id = question.id
+      and h.state = 'rejected'), 'rejected', 'moot'), decided_at = @at, reason = @why
+    where state in ('open', 'approved')`,
   operations: `update operation set state = 'dropped', updated_at = @at, outcome_message = @why
     where state in ${open} or state in ('planned', 'held')`,
 };

@@ -27,7 +27,7 @@ interface JournalState {
   id: string;
   runId: string | null;
   planId: string | null;
-  holdId: string | null;
+  questionId: string | null;
   state: OperationState;
   wireHash: string | null;
   createdAt: string;
@@ -48,7 +48,7 @@ export type OperationRow = Omit<OperationTable, "position" | "answer_ref" | "cla
 const attemptCount = "(select count(*) from attempt a where a.operation_id = o.id) as attempts";
 
 /** The columns of an operation `o`, as `OperationRow` names them. */
-export const operationColumns = `o.id, o.run_id, o.plan_id, o.hold_id, o.customer_namespace, o.customer_id, o.kind,
+export const operationColumns = `o.id, o.run_id, o.plan_id, o.question_id, o.customer_namespace, o.customer_id, o.kind,
   o.endpoint, o.stage, o.subject, o.hash, o.state,
   o.target, o.payload, o.wire_hash, o.context, o.reason, o.before, o.after, o.takes_away, o.created_at, o.updated_at,
   o.settle_after, o.verdict, o.evidence, o.outcome_code, o.outcome_message,
@@ -60,7 +60,7 @@ export const newestOnSubject = `select o.id from operation o where o.subject = +
 
 /** What of an operation `o` counts when it is concluded. */
 export const standingColumns = `o.id, o.run_id, o.customer_namespace, o.customer_id, o.kind, o.endpoint, o.subject,
-  o.hash, o.state, o.wire_hash, o.records, o.hold_id, o.approved, ${attemptCount}`;
+  o.hash, o.state, o.wire_hash, o.records, o.question_id, o.approved, ${attemptCount}`;
 
 /** A row of these columns. */
 export type StandingRow = Pick<
@@ -76,7 +76,7 @@ export type StandingRow = Pick<
   | "state"
   | "wire_hash"
   | "records"
-  | "hold_id"
+  | "question_id"
   | "approved"
   | "attempts"
 >;
@@ -106,7 +106,7 @@ function stateOf(row: OperationRow): JournalState {
     id: row.id,
     runId: row.run_id,
     planId: row.plan_id,
-    holdId: row.hold_id,
+    questionId: row.question_id,
     state: row.state,
     wireHash: row.wire_hash,
     createdAt: row.created_at,

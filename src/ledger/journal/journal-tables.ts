@@ -1,7 +1,8 @@
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { Problem } from "../../base/errors.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import { isApproved } from "../approvals/approved-operations.ts";
+import { isApproved } from "../decisions/hold-rows.ts";
+import type { Whose } from "../decisions/hold-rows.ts";
 import { kindOf } from "../../operation/registry.ts";
 import type { Operation } from "../../operation/operation.ts";
 import type { RecordReference } from "../../operation/shape.ts";
@@ -29,7 +30,7 @@ import { statements } from "../database/statements.ts";
 export { journalEntry, refusedYetShown } from "./journal-row.ts";
 export type { JournalRow, PlannedRow } from "./journal-row.ts";
 
-type Standing = Pick<JournalRow, "state" | "attempts" | "runId" | "wireHash" | "holdId"> & {
+type Standing = Pick<JournalRow, "state" | "attempts" | "runId" | "wireHash" | "questionId"> & {
   /** A person approved it. */
   approved: boolean;
   operation: ReturnType<typeof standingOperation>;
@@ -38,6 +39,9 @@ type Standing = Pick<JournalRow, "state" | "attempts" | "runId" | "wireHash" | "
 /** Attempts `a` of the operation `o` that left since the run `r` began. */
 const sentSince = `a.operation_id = o.id and a.started_at >= r.started_at
   and (a.outcome is null or a.outcome <> 'not-sent')`;
+
+/** Whether an operation waits for a person itself, or for the run that carries out what a person approved. */
+const isHeld = `exists (select 1 from hold h where h.operation_id = operation.id and h.state in ('asked', 'approved'))`;
 
 /** The journal: operations and attempts. Every method runs inside the writer's transaction, or reads. */
 export class JournalTables {
@@ -48,12 +52,12 @@ export class JournalTables {
     this.#statements = statements.onUse({
       insert: () =>
         database.prepare(
-          `insert into operation (id, run_id, plan_id, hold_id, customer_namespace, customer_id, kind, endpoint, stage,
+          `insert into operation (id, run_id, plan_id, question_id, customer_namespace, customer_id, kind, endpoint, stage,
            subject, hash, state, target,
            payload, wire_hash, context, reason, before, after, takes_away, position, created_at, updated_at, records,
            claim, weight, approved)
-         values (?, ?, ?, ?, ?, ?, @kind, ?, ?, ?, @hash, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-           ${isApproved("@kind", "@hash")})`,
+         values (@id, ?, ?, null, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+           ${isApproved("@id")})`,
         ),
       record: () =>
         database.prepare(
@@ -61,9 +65,11 @@ export class JournalTables {
         ),
       sending: () =>
         database.prepare(
+          // What was planned before rests on what stood then: its end and what it removes are those of now.
           `update operation set state = 'sending', wire_hash = ?, context = ?, run_id = ?, updated_at = ?,
-             approved = max(approved, ${isApproved("operation.kind", "operation.hash")})
-            where id = +? and state in ('planned', 'unknown')`,
+             reason = ?, after = ?, takes_away = ?, weight = iif(state = 'unknown', weight, ?),
+             approved = max(approved, ${isApproved("operation.id")})
+            where id = +? and state in ('planned', 'held', 'unknown')`,
         ),
       attempt: () =>
         database.prepare(
@@ -118,24 +124,30 @@ export class JournalTables {
          and o.customer_namespace = +? and o.customer_id = +? order by o.created_at, o.id`,
         ),
       plannedOf: () =>
-        database.prepare<[string, string], OperationRow>(
+        database.prepare<[string, string, number], OperationRow>(
           `select ${operationColumns} from operation o where o.state in ('planned', 'held')
-         and o.customer_namespace = +? and o.customer_id = +?
+         and o.customer_namespace = +? and o.customer_id = +? and (o.plan_id is not null) = ?
          order by o.position, o.id`,
         ),
+      held: () =>
+        database.prepare<[], { id: string }>("select id from operation indexed by operation_held where state = 'held'"),
       drop: () =>
         database.prepare(
-          `update operation set state = 'dropped', updated_at = ?, outcome_message = ?
-         where state in ('planned', 'held') and state in ('planned', ?)
-         and customer_namespace = +? and customer_id = +? and (? is null or hash = +?)
-         and (state = 'planned' or plan_id is ?
-           or not exists (select 1 from hold h where h.id = hold_id and h.state in ('open', 'approved')))`,
+          `update operation set state = iif(${isHeld}, 'held', 'dropped'), updated_at = ?,
+           outcome_message = iif(${isHeld}, outcome_message, ?)
+         where state in ('planned', 'held') and state = 'planned' and customer_namespace = +? and customer_id = +?
+           and (? is null or hash = +?)`,
         ),
       hold: () =>
         database.prepare(
-          `update operation set state = 'held', hold_id = ?, updated_at = ?
-         where state in ('planned', 'held') and state = 'planned' and customer_namespace = +? and customer_id = +?
-         and (? is null or hash in (select value from json_each(?)))`,
+          `update operation set state = 'held', question_id = ?, updated_at = ?
+           where id = +? and (state = 'planned' or question_id is not ?)`,
+        ),
+      giveUpWaiting: () =>
+        database.prepare(
+          `update operation set state = 'dropped', updated_at = ?, outcome_message = 'no longer needed'
+         where state in ('planned', 'held') and state = 'held' and customer_namespace = +? and customer_id = +?
+           and (plan_id is not null) = ? and id not in (select value from json_each(?)) and not ${isHeld}`,
         ),
       takenSince: () =>
         database.prepare<[string], { kind: OperationKind; count: number; seats: number }>(
@@ -177,7 +189,6 @@ export class JournalTables {
     state: OperationState;
     runId: string | null;
     planId?: string | null;
-    holdId?: string | null;
     wireHash?: string | null;
     context?: JsonObject;
     position?: number;
@@ -185,15 +196,15 @@ export class JournalTables {
   }): void {
     const { operation } = entry;
     this.#statements.insert.run(
-      entry.id,
       entry.runId,
       entry.planId ?? null,
-      entry.holdId ?? null,
       operation.customer.namespace,
       operation.customer.id,
+      operation.kind,
       operation.endpoint,
       operation.stage,
       operation.subject,
+      operation.hash,
       entry.state,
       JSON.stringify(operation.target),
       JSON.stringify(operation.payload),
@@ -209,7 +220,7 @@ export class JournalTables {
       recordsText(operation.records),
       kindOf(operation).uniqueness(operation)?.number ?? null,
       weightColumn(operation),
-      { kind: operation.kind, hash: operation.hash },
+      { id: entry.id },
     );
     for (const item of operation.records) {
       this.#statements.record.run(item.stream, item.namespace, item.id, entry.id);
@@ -221,9 +232,21 @@ export class JournalTables {
     this.#statements.attempt.run(id, id, attempt.nonce, attempt.wireHash, attempt.at);
   }
 
-  markSending(id: string, fields: { wireHash: string; context: JsonObject; runId: string | null; at: string }): void {
-    const { wireHash, runId, at } = fields;
-    const changed = this.#statements.sending.run(wireHash, JSON.stringify(fields.context), runId, at, id).changes;
+  markSending(
+    id: string,
+    fields: { operation: Operation; wireHash: string; context: JsonObject; runId: string | null; at: string },
+  ): void {
+    const { operation, wireHash, runId, at } = fields;
+    const { reason, takesAway } = operation;
+    const now = [reason, JSON.stringify(operation.after), takesAway, weightColumn(operation)];
+    const changed = this.#statements.sending.run(
+      wireHash,
+      JSON.stringify(fields.context),
+      runId,
+      at,
+      ...now,
+      id,
+    ).changes;
     if (changed !== 1) {
       throw new Problem({
         code: "journal.moved-on",
@@ -314,13 +337,13 @@ export class JournalTables {
   standing(id: string): Standing | undefined {
     const row = this.#statements.standing.get(id);
     if (row === undefined) return undefined;
-    const { state, attempts, run_id: runId, wire_hash: wireHash, hold_id: holdId } = row;
+    const { state, attempts, run_id: runId, wire_hash: wireHash, question_id: questionId } = row;
     return {
       state,
       attempts,
       runId,
       wireHash,
-      holdId,
+      questionId,
       approved: row.approved === 1,
       operation: standingOperation(row),
     };
@@ -344,36 +367,28 @@ export class JournalTables {
     return this.#statements.openOf.all(customer.namespace, customer.id).map(journalRow);
   }
 
-  plannedOf(customer: RecordKey): PlannedRow[] {
-    return this.#statements.plannedOf.all(customer.namespace, customer.id).map(plannedRow);
+  held(): string[] {
+    return this.#statements.held.all().map(({ id }) => id);
   }
 
-  /**
-   * Operations that were planned or held and never begun give way to a new plan. While its hold stands, what is held
-   * of a saved plan that alone does it gives way only to that plan, and what a run held only to runs.
-   */
-  drop(
-    customer: RecordKey,
-    at: string,
-    why: string,
-    which: { hash?: string; held: boolean; plan?: string | undefined },
-  ): number {
-    const hash = which.hash ?? null;
-    return this.#statements.drop.run(
-      at,
-      why,
-      which.held ? "held" : "planned",
-      customer.namespace,
-      customer.id,
-      hash,
-      hash,
-      which.plan ?? null,
-    ).changes;
+  plannedOf(customer: RecordKey, ofUndo: boolean): PlannedRow[] {
+    return this.#statements.plannedOf.all(customer.namespace, customer.id, ofUndo ? 1 : 0).map(plannedRow);
   }
 
-  hold(customer: RecordKey, holdId: string, at: string, hashes: readonly string[] | "all"): number {
-    const which = hashes === "all" ? null : JSON.stringify(hashes);
-    return this.#statements.hold.run(holdId, at, customer.namespace, customer.id, which, which).changes;
+  /** What was planned and never begun gives way to a new plan; what waits for a person goes on waiting. */
+  drop({ namespace, id }: RecordKey, at: string, why: string, hash: string | null = null): number {
+    return this.#statements.drop.run(at, why, namespace, id, hash, hash).changes;
+  }
+
+  /** An operation waits with what a person is asked about. */
+  hold(id: string, question: string, at: string): void {
+    this.#statements.hold.run(question, at, id, question);
+  }
+
+  /** What waited with what a person is asked about, but these, waits no more. */
+  giveUpWaiting({ customer, ofUndo }: Whose, kept: readonly string[], at: string): void {
+    const { namespace, id } = customer;
+    this.#statements.giveUpWaiting.run(at, namespace, id, ofUndo ? 1 : 0, JSON.stringify(kept));
   }
 
   /** What was taken away since `at` without a person's approval, or may have been, by kind, and the seats in it. */

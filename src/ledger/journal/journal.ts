@@ -9,7 +9,7 @@ import { isKind, kindOf } from "../../operation/registry.ts";
 import type { OperationKind } from "../../operation/registry.ts";
 import { noThings } from "../../operation/taking.ts";
 import type { TakenThing } from "../../operation/taking.ts";
-import type { ApprovedOperations } from "../approvals/approved-operations.ts";
+import type { HoldRows, StandingHold, Whose } from "../decisions/hold-rows.ts";
 import type { ChangeTables } from "../state/changes.ts";
 import type { LedgerContext } from "../context.ts";
 import { contradictionIn } from "../database/damage.ts";
@@ -37,7 +37,7 @@ export class Journal {
   readonly #rejections: RejectionTables;
   readonly #changes: ChangeTables;
   readonly #private: PrivateValues;
-  readonly #approved: ApprovedOperations;
+  readonly #holds: HoldRows;
   readonly #plans: AppliedPlans;
   readonly #ofRuns: RunOperations;
 
@@ -47,17 +47,17 @@ export class Journal {
       changes: ChangeTables;
       rejections: RejectionTables;
       private: PrivateValues;
-      approved: ApprovedOperations;
+      holds: HoldRows;
     },
   ) {
     this.#context = context;
     this.#journal = new JournalTables(context.database);
-    this.#claims = new UniquenessChecks(context.database, tables.approved);
+    this.#claims = new UniquenessChecks(context.database, tables.holds);
     this.#clockNotes = new ClockNoteTables(context.database);
     this.#rejections = tables.rejections;
     this.#changes = tables.changes;
     this.#private = tables.private;
-    this.#approved = tables.approved;
+    this.#holds = tables.holds;
     this.#plans = new AppliedPlans(context.database);
     this.#ofRuns = new RunOperations(context.database);
   }
@@ -77,6 +77,10 @@ export class Journal {
     sealed?: readonly SealedValues[] | undefined;
     /** The saved plan that it is applied from: each operation of one is applied by one run. */
     plan?: string | undefined;
+    /** It takes a run back. */
+    ofUndo?: boolean | undefined;
+    /** What a person approved of it. */
+    hold?: Pick<StandingHold, "id"> | undefined;
     /** What it counts on that is not committed yet: it is refused where that failed. */
     after?: Sequence | undefined;
   }): Promise<string> {
@@ -85,16 +89,19 @@ export class Journal {
       const at = this.#context.now;
       this.#claims.require(entry.operation, entry.id);
       if (entry.plan !== undefined) this.#plans.apply(entry.plan, entry.operation.hash, entry.runId ?? "", at);
-      if (entry.id === undefined || this.#journal.standing(entry.id)?.state === "planned") {
+      const ofUndo = entry.ofUndo === true;
+      this.#holds.attach(entry.hold, id);
+      const state = entry.id === undefined ? "planned" : this.#journal.standing(entry.id)?.state;
+      if (state === "planned" || state === "held") {
         this.#claims.requireAsked(entry.operation);
-        this.#claims.requireApproved(entry.operation);
-        this.#claims.requireNotRejected(entry.operation);
+        this.#claims.requireDecided(entry.operation, ofUndo);
         this.#claims.requireStanding(entry.operation, entry.context["channelOrderId"]);
       }
       if (entry.id === undefined) {
         this.#journal.insert({ ...entry, id, state: "sending", at });
       } else {
         this.#journal.markSending(id, {
+          operation: entry.operation,
           wireHash: entry.wireHash,
           context: entry.context,
           runId: entry.runId,
@@ -168,8 +175,6 @@ export class Journal {
     for (const change of conclusion.changes) this.#changes.apply(change, at);
     if (conclusion.state === "done") {
       this.#rejections.forget(row.operation.kind, row.operation.records, conclusion.rejections?.parts);
-      if (row.approved) this.#approved.use(row.operation, at);
-      if (row.approved) this.#approved.calm(row.operation.records);
     }
     if (conclusion.rejections !== undefined) this.#rejections.add(id, conclusion.rejections, at);
     this.#context.audit.append({
@@ -190,6 +195,7 @@ export class Journal {
         ...conclusion.audit.body,
       },
     });
+    if (row.approved && (conclusion.state === "done" || conclusion.state === "rejected")) this.#holds.done(id, at);
     this.#context.noteConcluded({ kind: row.operation.kind, state: conclusion.state });
     return at;
   }
@@ -276,53 +282,66 @@ export class Journal {
     return this.#context.read(() => this.#ofRuns.newestWithDone());
   }
 
-  async plannedOf(customer: RecordKey): Promise<PlannedRow[]> {
-    return this.#context.read(() => this.#journal.plannedOf(customer));
+  /** The ids of all operations that wait for a person, or with what does. */
+  async held(): Promise<string[]> {
+    return this.#context.read(() => this.#journal.held());
   }
 
-  /** Writes operations that have not begun: planned (to be released when limits are judged) or held. */
+  /** What is planned or held of a customer, of what runs do or of what takes a run back. */
+  async plannedOf({ customer, ofUndo }: Whose): Promise<PlannedRow[]> {
+    return this.#context.read(() => this.#journal.plannedOf(customer, ofUndo));
+  }
+
+  /**
+   * Writes operations that are planned, to be released when limits are judged. `holds`: what is held already, by hash.
+   */
   async plan(entry: {
     runId: string | null;
     planId?: string | null;
-    holdId?: string | null;
-    state: "planned" | "held";
     operations: readonly Operation[];
-  }): Promise<string[]> {
-    return await this.#context.write(() => {
+    holds?: ReadonlyMap<string, Pick<StandingHold, "id">>;
+  }): Promise<void> {
+    const { runId, planId = null, operations, holds } = entry;
+    if (operations.length === 0) return;
+    await this.#context.write(() => {
       const at = this.#context.now;
-      return entry.operations.map((operation, position) => {
+      for (const [position, operation] of operations.entries()) {
         const id = this.#context.ids.next("op");
-        this.#journal.insert({
-          id,
-          operation,
-          state: entry.state,
-          runId: entry.runId,
-          planId: entry.planId ?? null,
-          holdId: entry.holdId ?? null,
-          position,
-          at,
-        });
-        return id;
-      });
+        this.#holds.attach(holds?.get(operation.hash), id);
+        this.#journal.insert({ id, operation, state: "planned", runId, planId, position, at });
+      }
     });
   }
 
   /**
-   * Gives up operations that have not begun: one of them by its hash, or all of the customer, those that are held
-   * included or not. `plan`: the saved plan that gives way, whose held ones nothing else gives up; it gives up no other
-   * ones that are held.
+   * Gives up operations of a customer that are planned and have not begun, all or the one of a hash. What waits for a
+   * person goes on waiting.
    */
-  async drop(
-    customer: RecordKey,
-    why: string,
-    which: { hash?: string; held: boolean; plan?: string | undefined },
-  ): Promise<number> {
-    return await this.#context.write(() => this.#journal.drop(customer, this.#context.now, why, which));
+  async drop(customer: RecordKey, why: string, hash?: string): Promise<number> {
+    return await this.#context.write(() => this.#journal.drop(customer, this.#context.now, why, hash));
   }
 
-  /** Puts planned operations of a customer under a hold: these, or all that are left. */
-  async hold(customer: RecordKey, hold: string, hashes: readonly string[] | "all"): Promise<number> {
-    return await this.#context.write(() => this.#journal.hold(customer, hold, this.#context.now, hashes));
+  /**
+   * Keeps what of a customer waits with something that a person is asked about, under that question, and gives up what
+   * waited so before and does no more. Gives what the journal did not have yet.
+   */
+  async waitWith(
+    { customer, ofUndo }: Whose,
+    by: { runId: string; planId: string | null },
+    waiting: readonly { operation: Operation; question: string }[],
+  ): Promise<Operation[]> {
+    return await this.#context.write(() => {
+      const at = this.#context.now;
+      const stored = new Map(this.#journal.plannedOf(customer, ofUndo).map((row) => [row.operation.hash, row.id]));
+      const kept = waiting.map(({ operation, question }, position) => {
+        const id = stored.get(operation.hash) ?? this.#context.ids.next("op");
+        if (!stored.has(operation.hash)) this.#journal.insert({ ...by, id, operation, state: "planned", position, at });
+        this.#journal.hold(id, question, at);
+        return id;
+      });
+      this.#journal.giveUpWaiting({ customer, ofUndo }, kept, at);
+      return waiting.map(({ operation }) => operation).filter(({ hash }) => !stored.has(hash));
+    });
   }
 
   /**

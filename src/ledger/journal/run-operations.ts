@@ -3,17 +3,12 @@ import { statements } from "../database/statements.ts";
 import { journalRow, operationColumns } from "./journal-row.ts";
 import type { JournalRow, OperationRow } from "./journal-row.ts";
 
-/** The operations of one run: what it carried out, and what of it is held. */
+/** What runs carried out. */
 export class RunOperations {
   readonly #statements;
 
   constructor(database: Sqlite) {
     this.#statements = statements.onUse({
-      heldOf: () =>
-        database.prepare<[string], Pick<OperationRow, "id" | "kind" | "hash" | "subject"> & { holdId: string }>(
-          `select id, kind, hash, subject, hold_id as holdId from operation
-           where run_id = +? and state = 'held' and hold_id is not null order by id`,
-        ),
       doneOf: () =>
         database.prepare<[string], OperationRow>(
           `select ${operationColumns} from operation o indexed by operation_by_run
@@ -31,11 +26,6 @@ export class RunOperations {
   /** The newest run that carried something out for a customer; undefined where none did. */
   newestWithDone(): string | undefined {
     return this.#statements.newestWithDone.get()?.id;
-  }
-
-  /** Operations of a run that are held, by the hold that holds each. */
-  heldOf(run: string): (Pick<OperationRow, "id" | "kind" | "hash" | "subject"> & { holdId: string })[] {
-    return this.#statements.heldOf.all(run);
   }
 
   /** What a run carried out, newest first. */

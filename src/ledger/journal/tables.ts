@@ -36,7 +36,7 @@ export interface OperationTable {
   before: string;
   after: string;
   takes_away: number;
-  hold_id: string | null;
+  question_id: string | null;
   position: number;
   created_at: string;
   updated_at: string;

@@ -7,7 +7,7 @@ import { nameOf } from "../../operation/requests.ts";
 import { kindIn, kindOf } from "../../operation/registry.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
-import type { ApprovedOperations } from "../approvals/approved-operations.ts";
+import type { HoldRows } from "../decisions/hold-rows.ts";
 import { OrderStepRows } from "../state/order-steps.ts";
 import { RequestRows } from "../state/requests.ts";
 import type { Row } from "../tables.ts";
@@ -38,11 +38,11 @@ interface Owner {
 export class UniquenessChecks {
   readonly #statements;
   readonly #requests: RequestRows;
-  readonly #approved: ApprovedOperations;
+  readonly #holds: HoldRows;
   readonly #orderSteps: OrderStepRows;
 
-  constructor(database: Sqlite, approved: ApprovedOperations) {
-    this.#approved = approved;
+  constructor(database: Sqlite, holds: HoldRows) {
+    this.#holds = holds;
     this.#requests = new RequestRows(database);
     this.#orderSteps = new OrderStepRows(database, this.#requests);
     this.#statements = statements.onUse({
@@ -110,27 +110,22 @@ export class UniquenessChecks {
   }
 
   /**
-   * Throws a Problem where a person has to approve this very operation, and nobody did, or took it back. Not for what
-   * is sent again: it was approved when it was sent first.
+   * Throws a Problem where a person is asked about this very operation and has not approved it, or rejected it, as since
+   * it was planned; and where its kind needs an approval and has none. What somebody asks for by hand waits for nobody
+   * else. Not for what is sent again: it was decided when it was sent first.
    */
-  requireApproved(operation: Operation): void {
-    if (!kindOf(operation).approvedAlone || this.#approved.isApproved(operation)) return;
-    throw new Problem({
-      code: "operation.not-approved",
-      message: `a person has to approve this operation on ${operation.subject}, and nobody did, so nothing was sent`,
-      cure: "`crm-sync status` lists what is held; `crm-sync approve op_… --reason TEXT` approves one operation",
-    });
-  }
-
-  /**
-   * Throws a Problem where a person rejected this very operation, as since it was planned: what it takes away stays,
-   * and what it buys is not bought. What somebody asks for by hand is asked for in spite of it. Not for what is sent
-   * again: it may have happened.
-   */
-  requireNotRejected(operation: Operation): void {
-    const { stage, subject, takesAway } = operation;
-    if (takesAway === 0 && stage === "requests") return;
-    if (!this.#approved.isRejected(operation.customer, operation)) return;
+  requireDecided(operation: Operation, ofUndo: boolean): void {
+    const { customer, policy, stage, subject, takesAway } = operation;
+    const { approvedAlone } = kindOf(operation);
+    if (stage === "requests" && policy === undefined && !approvedAlone) return;
+    const state = this.#holds.stateOf({ customer, ofUndo }, operation);
+    if (state === "asked" || (state === undefined && approvedAlone))
+      throw new Problem({
+        code: "operation.not-approved",
+        message: `a person has to approve this operation on ${subject}, and nobody did, so nothing was sent`,
+        cure: "`crm-sync status` lists what is held; `crm-sync approve op_… --reason TEXT` approves one operation",
+      });
+    if (state !== "rejected") return;
     const what = takesAway > 0 ? "taking this away" : "exactly this";
     throw new Problem({
       code: "revokes.rejected",

@@ -42,8 +42,7 @@ const customerIs = "customer_namespace = +@namespace and customer_id = +@id";
 const holdsAnything = "(salt is not null or body is not null or sealed is not null)";
 
 /** It is not over: a person's word is still awaited for what is held, or it is still to be carried out. */
-const notOver = `(state in ('planned', 'sending', 'unknown', 'parked')
-  or state = 'held' and hold_id in (select h.id from hold h where h.state in ('open', 'approved')))`;
+const notOver = "state in ('planned', 'held', 'sending', 'unknown', 'parked')";
 
 /** The rows that hold something of a customer or of a person. Writes run inside the writer's transaction. */
 export class ErasureTables {

@@ -81,7 +81,7 @@ export class ReasonGuard {
       ["order", asked(`record where stream = 'orders' and ${isIt}`)],
       ["money", asked(`record where stream = 'orders' and ${isIt}`)],
       ["staff", asked(`record where stream = 'staff' and ${isIt}`)],
-      ["hold", asked(`hold where ${isNamed}`)],
+      ["hold", asked(`question where ${isNamed}`)],
       ["operation", asked(`operation where ${isNamed}`)],
     ]);
   }

@@ -3,7 +3,7 @@ import type { OpenRecords } from "../../report/open.ts";
 import type { AbsenceRule } from "./absence.ts";
 import type { LedgerContext } from "../context.ts";
 import type { Sequence } from "../database/sequence.ts";
-import type { HoldTables } from "../approvals/holds.ts";
+import type { HoldRows } from "../decisions/hold-rows.ts";
 import type { OrderNow, IngestedRecord, IngestedRejection } from "./record-tables.ts";
 import { OpenTables } from "./open-records.ts";
 import type { OpenScope } from "./open-records.ts";
@@ -38,14 +38,14 @@ export class Records {
   readonly #open: OpenTables;
   readonly #work: WorkTables;
   readonly #reads: SourceReadTables;
-  readonly #holds: HoldTables;
+  readonly #holds: HoldRows;
   readonly #readings: OpenReadings;
   /** How far readings have come that are not at their end. */
   readonly checkpoints: Checkpoints;
   readonly remapping: Remapping;
   readonly #skipped: SkippedTables;
 
-  constructor(context: LedgerContext, tables: { work: WorkTables; holds: HoldTables }) {
+  constructor(context: LedgerContext, tables: { work: WorkTables; holds: HoldRows }) {
     this.#context = context;
     this.#records = new RecordTables(context.database, {
       now: () => context.wallClock,
@@ -315,21 +315,20 @@ export class Records {
   /**
    * Records what a run came to with these records. Those of `unfinished` are looked at again by the next run, planned
    * or not: in one transaction, so that no crash makes a record that is planned and was not carried out look finished.
-   * Where a person has approved `hold` by now, under which they were worked on, the customer is looked at again too:
-   * what was approved is carried out by the next run.
+   * `held`: the customer of whom something is held. Where a person has approved some of it by now, the customer is
+   * looked at again too: what was approved is carried out by the next run.
    */
   async setOutcomes(
     run: string,
     outcomes: readonly RecordOutcome[],
     unfinished: readonly { stream: Stream; key: RecordKey }[] = [],
-    hold?: string,
+    held?: RecordKey,
   ): Promise<void> {
-    if (outcomes.length === 0 && unfinished.length === 0 && hold === undefined) return;
+    if (outcomes.length === 0 && unfinished.length === 0 && held === undefined) return;
     await this.#context.write(() => {
       this.#work.recordOutcomes(run, outcomes, this.#context.now);
       this.#work.keepPending(unfinished);
-      const held = hold === undefined ? undefined : this.#holds.hold(hold);
-      if (held?.state === "approved") this.#work.markPending({ customer: held.customer });
+      if (held !== undefined && this.#holds.hasApproved(held)) this.#work.markPending({ customer: held });
     });
   }
 

@@ -134,11 +134,9 @@ function prepareStatements(database: Sqlite) {
       ),
     editsApproved: () =>
       database.prepare<[string, string], RecordKey & { at: string }>(
-        `select one.value ->> 'namespace' as namespace, one.value ->> 'id' as id, max(a.used_at) as at
-         from hold h join hold_operation i on i.hold_id = h.id
-         join approved_operation a on a.kind = i.kind and a.hash = i.hash and a.hold_id = i.hold_id,
-           json_each(coalesce(i.records, '[]')) one
-         where h.customer_namespace = +? and h.customer_id = +? and a.used_at is not null
+        `select one.value ->> 'namespace' as namespace, one.value ->> 'id' as id, max(h.ended_at) as at
+         from hold h, json_each(h.records) one
+         where h.customer_namespace = +? and h.customer_id = +? and h.state = 'used'
            and one.value ->> 'stream' = 'staff'
          group by 1, 2`,
       ),

@@ -57,7 +57,7 @@ function prepareStatements(database: Sqlite) {
         `select
          exists (select 1 from operation where state in ('sending', 'unknown', 'parked') and ${of}) as open,
          exists (select 1 from operation where state in ('planned', 'held') and ${of}) as waits,
-         exists (select 1 from hold where state in ('open', 'approved', 'rejected') and ${of}) as held,
+         exists (select 1 from hold where state in ('asked', 'approved', 'rejected') and ${of}) as held,
          exists (select 1 from link where namespace = +@namespace and customer_id = +@id) as linked,
          exists (select 1 from acknowledged where namespace = +@namespace and customer_id = +@id) as acknowledged,
          (exists (select 1 from record where ${of} and stream = 'orders')

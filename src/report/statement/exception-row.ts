@@ -151,7 +151,7 @@ function operationRow(
     operation: row.id,
     attempts: row.attempts.length,
     run: row.runId,
-    hold: row.holdId,
+    hold: row.questionId,
     next: nextForOperation(row),
   };
 }

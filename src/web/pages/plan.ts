@@ -24,8 +24,6 @@ const runsShown = 10;
 const done: Readonly<Record<string, string>> = {
   approved: "Approved. The next run carries out exactly what is held here.",
   "approved-undo": "Approved. Only `crm-sync apply`, with the file of the undo, carries it out.",
-  "approved-in-part":
-    "Approved but for what has to be approved by itself, which stays held: it has a button of its own below.",
   "approved-one": "That one operation is approved. The next run carries it out.",
   "approved-run": "What that run held because of its sums is approved. The next run carries out exactly that.",
   rejected: "Rejected. Nothing of it is carried out.",
@@ -42,7 +40,7 @@ export const planPage: Page = {
       const run = idOfSegment(context.req.param("id"));
       return await deciding(context, dashboard, {
         decide: async ({ ledger, reason, by, shown }) => {
-          await ledger.approvals.approveRun(run, reason, by, shown);
+          await ledger.decisions.approveRun(run, reason, by, shown);
           return "/plan?done=approved-run";
         },
         shownAgain: async (notice, status) => await planShown(context, dashboard, notice, status),
@@ -73,19 +71,19 @@ interface Given {
 /** Carries out one decision on a hold, and names what to say of it. */
 async function decideOnHold(hold: string, { ledger, decision, reason, by, shown }: Given): Promise<string> {
   if (decision.startsWith("op_")) {
-    await ledger.approvals.approveOperation(decision, reason, by);
+    await ledger.decisions.approveOperation(decision, reason, by);
     return "approved-one";
   }
   switch (decision) {
     case "approve": {
-      const { alone, ofUndo } = await ledger.approvals.decide(hold, "approved", reason, by, shown);
-      return alone.length > 0 ? "approved-in-part" : ofUndo ? "approved-undo" : "approved";
+      const { ofUndo } = await ledger.decisions.decide(hold, "approve", reason, by, shown);
+      return ofUndo ? "approved-undo" : "approved";
     }
     case "reject":
-      await ledger.approvals.decide(hold, "rejected", reason, by, shown);
+      await ledger.decisions.decide(hold, "reject", reason, by, shown);
       return "rejected";
     case "take-back":
-      await ledger.approvals.takeBack(hold, reason, by);
+      await ledger.decisions.withdraw(hold, reason, by);
       return "taken-back";
     default:
       throw usage("Nothing was decided: the form does not say what.", "Use one of the buttons.");
@@ -98,6 +96,7 @@ const overtaken = new Set([
   "hold.not-rejected",
   "approve.not-held",
   "approve.not-shown",
+  "approve.changed",
   "operation.unknown",
 ]);
 
@@ -225,15 +224,12 @@ async function holdShown(
   if (facts === undefined) return await notFoundPage(context, "There is no such hold.");
   const { hold, sums, mark } = facts;
   const operations = facts.operations.slice(0, operationsOfPage);
-  // Between two plans of a run there is nothing to show of what the hold holds, so nothing of it is decided.
-  const isPlanned = hold.state === "open" && operations.length === 0 && after === 0;
-  const choices = may(context.var.person, "decide") && !isPlanned ? choicesOn(hold) : [];
+  const choices = may(context.var.person, "decide") ? choicesOn(hold) : [];
   const form = "decision";
   const place = operations.at(-1)?.place ?? 0;
   const body = html`
     <p class="lead">${recordLink("customers", hold.customer)}: ${sumsText(sums)}</p>
     ${holdFactsList(hold, whenOf(dashboard))}
-    ${isPlanned ? html`<p class="soft">A run plans this customer anew: look again in a moment.</p>` : ""}
     ${
       choices.length === 0
         ? ""

@@ -22,7 +22,7 @@ const states: Readonly<Record<HoldFacts["state"], { word: string; tone: string }
   approved: { word: "approved", tone: "good" },
   rejected: { word: "rejected", tone: "bad" },
   used: { word: "carried out", tone: "good" },
-  lapsed: { word: "lapsed", tone: "" },
+  moot: { word: "moot", tone: "" },
 };
 
 /** `12 operations: 6 seats; 2 people lose their last asset`. */

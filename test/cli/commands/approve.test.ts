@@ -25,8 +25,13 @@ async function heldOf(w: World, person: string): Promise<Parsed> {
 it("one operation of a hold is approved, with a reason, and the next run does this one", async () => {
   const w = await losing(holdsSeats, 2, ["S1-1", "S1-2", "S2-1"]);
   expect((await w.does("run", "everything")).calls).toEqual({});
-  const { id, holdId } = await heldOf(w, "S1-1");
-  const refusals = [[id], ["--reason", "x"], [holdId, "--run", "run_1", "--reason", "x"], ["op_none", "--reason", "x"]];
+  const { id, questionId } = await heldOf(w, "S1-1");
+  const refusals = [
+    [id],
+    ["--reason", "x"],
+    [questionId, "--run", "run_1", "--reason", "x"],
+    ["op_none", "--reason", "x"],
+  ];
   for (const words of refusals) expect((await w.run("approve", ...words)).exitCode, words.join(" ")).toBe(64);
   const approved = await w.ask("approve", id, "--reason", "asked the customer", "--by", "anna.lee");
   expect(approved).toMatchObject({ operation: id, customer: "crm/C1", state: "approved" });

@@ -49,7 +49,7 @@ export const lives: Life[] = [
     name: "limits",
     async live(life) {
       const { company: crm } = life;
-      Object.assign(crm, company(2, 6));
+      Object.assign(crm, company(2, 7));
       for (const [scope, floor] of Object.entries(limits)) {
         life.settings[`limits.taking.${scope}.floor`] = floor;
         life.settings[`limits.taking.${scope}.share`] = 0;
@@ -67,7 +67,7 @@ export const lives: Life[] = [
       const sum = await life.run("run", "everything");
       await life.run("approve", "--run", runOf(sum), ...why);
       await life.run("run", "everything");
-      // More than a day may take; the day after, it goes by itself.
+      // More than a day may take; the day after, it waits still.
       empty(crm, "S2-3", "S2-4");
       await life.run("run", "everything");
       empty(crm, "S2-5", "S2-6");
@@ -75,11 +75,14 @@ export const lives: Life[] = [
       await life.run("status");
       life.later(24);
       await life.run("run", "everything");
+      await life.run("approve", await openHold(life), ...why);
+      await life.run("run", "everything");
       // More than a week may take.
       life.later(24);
-      empty(crm, "S1-6");
+      empty(crm, "S1-6", "S1-7", "S2-7");
       await life.run("run", "everything");
-      await life.run("reject", await openHold(life), "--reason", "they are still needed", "--by", "anna");
+      for (const hold of await openHolds(life))
+        await life.run("reject", hold, "--reason", "they are still needed", "--by", "anna");
       await life.run("run", "everything");
       await life.run("explain", "customer", "C1");
     },

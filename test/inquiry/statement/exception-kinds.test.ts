@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { operation } from "../../../src/operation/new-operation.ts";
 import type { Row } from "../../../src/report/statement/shape.ts";
+import { ask } from "../../support/world/asked.ts";
 import type { LedgerWorld } from "../../support/world/ledger-world.ts";
 import { canaries, key, orderRecord, staffRecord } from "../../support/world/records.ts";
 import { agreedWorld } from "../agreed-world.ts";
@@ -49,16 +50,7 @@ describe("the statement of exceptions", () => {
         reason: "amendment not enabled: lines changed",
       },
     ]);
-    const hold = await world.ledger.approvals.open({
-      scope: "run",
-      customer: key("C1"),
-      count: 30,
-      allowed: 20,
-      total: 100,
-      setHash: "s",
-      explanation: "30 of 100 assignments would be taken away",
-      operations: [],
-    });
+    const { hold } = await ask(world.ledger, "C1");
     await world.reject("customers", undefined);
     await world.read("staff", [], { complete: false });
     await world.ledger.runs.finish(world.run, { state: "failed", exitCode: 1, balance: null, summary: null });
@@ -86,7 +78,7 @@ describe("the statement of exceptions", () => {
     expect(row("parked")).toMatchObject({
       next: `look on the platform, then crm-sync settle ${parked} --applied|--not-applied --reason TEXT`,
     });
-    expect(row("held")).toMatchObject({ hold: hold.id, count: 30 });
+    expect(row("held")).toMatchObject({ hold, count: 3 });
     expect(row("source-incomplete")).toMatchObject({ source: "erp", record: "staff" });
     expect(row("run")).toMatchObject({ run: world.run, reason: "the run is failed" });
     expect(JSON.stringify(rows)).not.toMatch(canaries);

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Money } from "../../../src/crm/model.ts";
 import { ExceptionTotals } from "../../../src/report/statement/exceptions.ts";
 import type { Row } from "../../../src/report/statement/shape.ts";
+import { ask, heldChange } from "../../support/world/asked.ts";
 import { LedgerWorld } from "../../support/world/ledger-world.ts";
 import { canaries, customerRecord, key, orderRecord } from "../../support/world/records.ts";
 import { rowsOf } from "../../support/world/start.ts";
@@ -162,18 +163,9 @@ describe("the statement of exceptions", () => {
 
   it("ages what is open to the end of the month or what is known by then, and what is over to its end", async () => {
     const { world } = await troubledWorld();
-    const opened = await world.ledger.approvals.open({
-      scope: "run",
-      customer: key("C1"),
-      count: 30,
-      allowed: 20,
-      total: 100,
-      setHash: "s",
-      explanation: "30 of 100 assignments would be taken away",
-      operations: [],
-    });
+    const { hold } = await ask(world.ledger, "C1");
     world.now += 3 * 86_400_000;
-    await world.ledger.approvals.decide(opened.id, "rejected", "not meant", "somebody");
+    await world.ledger.decisions.decide(hold, "reject", "not meant", "somebody");
     world.now += 40 * 86_400_000;
     await world.ledger.runs.finish(world.run, { state: "done", exitCode: 0, balance: null, summary: null });
     const { exceptions } = await stated(world.path, "exceptions");
@@ -190,23 +182,8 @@ describe("the statement of exceptions", () => {
 
   it("has at stake what a hold holds back, each order once", async () => {
     const { world } = await troubledWorld();
-    const of = (hash: string, id: string) => ({
-      hash,
-      kind: "delete-products" as const,
-      scope: "run" as const,
-      reason: "gone",
-      records: [{ stream: "orders" as const, namespace: "crm", id }],
-    });
-    await world.ledger.approvals.open({
-      scope: "run",
-      customer: key("C1"),
-      count: 3,
-      allowed: 0,
-      total: 3,
-      setHash: "s",
-      explanation: "3 of 3 products would be taken away",
-      operations: [of("h1", "O1"), of("h2", "O1"), of("h3", "O2")],
-    });
+    const of = (name: string, order: string) => heldChange("C1", name, [order]);
+    await ask(world.ledger, "C1", { operations: [of("a", "O1"), of("b", "O1"), of("c", "O2")] });
     const { exceptions } = await stated(world.path, "exceptions");
     expect(cells(told(exceptions, "held"), "owner", "count", ...stakes)).toEqual([
       "operator",

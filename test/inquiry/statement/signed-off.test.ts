@@ -1,17 +1,15 @@
 import { expect, it } from "vitest";
+import { ask } from "../../support/world/asked.ts";
 import { LedgerWorld } from "../../support/world/ledger-world.ts";
-import { customerRecord, key } from "../../support/world/records.ts";
+import { customerRecord } from "../../support/world/records.ts";
 import { cells, month, statementOf } from "./statement-world.ts";
 
 it("an exception is signed off by the person who took it as it is, for that month alone", async () => {
   const world = await LedgerWorld.open();
   world.now = Date.parse("2026-10-05T10:00:00Z");
   await world.read("customers", [{ customers: customerRecord("C1") }, { customers: customerRecord("C2") }]);
-  const held = async (customer: string): Promise<string> => {
-    const of = { customer: key(customer), count: 3, allowed: 2, total: 9, setHash: "s", operations: [] };
-    return (await world.ledger.approvals.open({ scope: "run", explanation: "3 of 9 would go", ...of })).id;
-  };
-  const [first, second] = [await held("C1"), await held("C2")];
+  const { hold: first } = await ask(world.ledger, "C1");
+  const { hold: second } = await ask(world.ledger, "C2");
   world.now = Date.parse("2026-11-02T10:00:00Z");
   const signed = (await (await world.inquiry()).blockers(month("2026-10"))).filter(({ id }) => id === `hold:${first}`);
   await world.ledger.books.signOff("2026-10", signed, { by: "anna", reason: "decided in November" });

@@ -97,7 +97,9 @@ describe("what is held", { tags: "long" }, () => {
     shows("R1", {});
     amend(w, "1", { products: [line("P1", "A1")] });
     expect(outcome(await w.does("run", "everything"))).toEqual([4, {}]);
-    await approve(w, await openHold(w));
+    const [together] = await openHolds(w);
+    expect(await openHolds(w)).toMatchObject([{ operations: 1 }, { operations: 1 }]);
+    await approve(w, together.id);
     expect(outcome(await w.does("run", "everything"))).toEqual([4, { E5: 1 }]);
     const operations = await operationsOf(w, "order", "1");
     expect(operations.filter(({ state }) => state === "held")).toMatchObject([{ kind: "delete-everywhere" }]);

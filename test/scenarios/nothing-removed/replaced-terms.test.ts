@@ -1,6 +1,6 @@
 /** @module-tag long */
 import { expect, it } from "vitest";
-import { numberOf, openHold, waitsFor } from "../../support/asking.ts";
+import { numberOf, waitsFor } from "../../support/asking.ts";
 import type { World } from "../../support/cli.ts";
 import type { GivenOrder } from "../../support/world/crm.ts";
 import { outcome } from "../../support/world/members.ts";
@@ -44,19 +44,6 @@ it("tells old terms that wait for a person from a product that is shown too ofte
   w.sandbox.hand({ action: "add-product", assetNum, like: "P1", fields, channelOrderId: "1-1" });
   const { findings } = await w.ask("run", "verify");
   expect(findings.counts).toEqual({ ...none, "not-shown": 1, "shown-twice": 1 });
-});
-
-it("counts the seats of a replaced asset in the limits, whatever the policy is", async () => {
-  const w = await placedOrders();
-  rule(w, "orders.assetChanged", "apply");
-  w.extra = "limits: { taking: { enterprise: { floor: 0, share: 0 } } }\n";
-  amend(w, "1", { assets: [{ id: "A1", limitEnd: "2031-01-01T00:00:00Z" }] });
-  await w.does("run", "everything");
-  for (const _ of [1, 2]) expect((await w.does("run", "everything")).exitCode).toBe(4);
-  expect(standing(w)).toMatchObject({ assets: 3 });
-  expect((await w.run("approve", await openHold(w), "--reason", "asked the customer")).exitCode).toBe(0);
-  for (const _ of [1, 2, 3]) await w.does("run", "everything");
-  expect(standing(w)).toMatchObject({ assets: 2 });
 });
 
 /** Another unit of an asset whose package gets another form, which cannot be bought by itself. */

@@ -1,0 +1,285 @@
+import { exitCodes, Problem } from "../../base/errors.ts";
+import { formatKey } from "../../crm/keys.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import type { PolicyName } from "../../operation/policy.ts";
+import { kindOf } from "../../operation/registry.ts";
+import { isAsShown } from "../../plan/decided.ts";
+import type { Removes } from "../../operation/taking.ts";
+import type { LedgerContext } from "../context.ts";
+import type { WorkTables } from "../records/work.ts";
+import type { HoldRows, NewHold, Question, StandingHold, Whose } from "./hold-rows.ts";
+import { holdLife } from "./hold-life.ts";
+import { shownMark } from "./shown-mark.ts";
+
+/** What a person is asked of one customer for one reason, with each operation that waits for the answer. */
+export interface NewQuestion extends Pick<Question, "scope" | "count" | "allowed" | "total" | "explanation"> {
+  policy: PolicyName | undefined;
+  holds: readonly NewHold[];
+}
+
+/** Scopes of which a person may approve everything that one run held. */
+const scopesOfRuns: ReadonlySet<Question["scope"]> = new Set(["run", "day", "week", "rebuilt"]);
+
+const said = { approve: "approved", reject: "rejected" } as const;
+
+/**
+ * What limits and policies stopped, and what people decided of it: the one owner of these questions. `holdLife` says
+ * what may become of a hold.
+ */
+export class Decisions {
+  readonly #context: LedgerContext;
+  readonly #holds: HoldRows;
+  readonly #work: WorkTables;
+
+  constructor(context: LedgerContext, tables: { holds: HoldRows; work: WorkTables }) {
+    this.#context = context;
+    this.#holds = tables.holds;
+    this.#work = tables.work;
+  }
+
+  /**
+   * Asks a person about what the journal has planned of a customer, a question for each reason. What is held already
+   * stays under its own question, and of what a person rejected nobody is asked; what was shown otherwise before ends,
+   * and is asked anew. Gives the questions that are new.
+   */
+  async ask(whose: Whose, questions: readonly NewQuestion[]): Promise<Question[]> {
+    return await this.#context.write(() => {
+      const at = this.#context.now;
+      return questions.flatMap(({ holds, policy, ...question }) => {
+        const id = `h-${this.#context.random.hex(4)}`;
+        const asked = holds.filter((hold) => this.#isToAsk(whose, hold));
+        if (asked.length === 0) return [];
+        const opened = { ...question, ...whose, id, state: "open" as const, createdAt: at };
+        this.#holds.openQuestion({ ...opened, policy });
+        for (const hold of asked) this.#holds.hold(whose, id, hold, at);
+        const { scope, count, allowed, total } = question;
+        const body = { hold: id, scope, count, allowed, total, operations: asked.length };
+        this.#context.audit.append({ at, kind: "held", subject: `customer:${formatKey(whose.customer)}`, body });
+        return [opened];
+      });
+    });
+  }
+
+  #isToAsk(whose: Whose, hold: NewHold): boolean {
+    const before = this.#holds.standing(whose).find(({ kind, hash }) => kind === hold.kind && hash === hold.hash);
+    if (before === undefined) return true;
+    if (isAsShown(before, hold)) return false;
+    this.#end("changed", whose.customer, [before]);
+    return true;
+  }
+
+  /** What is held, approved or rejected of a customer. */
+  async standing(whose: Whose): Promise<StandingHold[]> {
+    return this.#context.read(() => this.#holds.standing(whose));
+  }
+
+  /** Questions of which something is still to be decided or to be carried out, oldest first. */
+  async questions(): Promise<Question[]> {
+    return this.#context.read(() => this.#holds.questions());
+  }
+
+  /**
+   * Ends holds of a customer that the CRM made moot: what they are about changed, or a plan that can be believed has no
+   * such operation.
+   */
+  async end(event: "changed" | "unwanted", customer: RecordKey, holds: readonly StandingHold[]): Promise<void> {
+    if (holds.length > 0) await this.#context.write(() => this.#end(event, customer, holds));
+  }
+
+  #end(event: "changed" | "unwanted", customer: RecordKey, holds: readonly StandingHold[]): void {
+    const at = this.#context.now;
+    const why = event === "changed" ? "what a person was shown of it has changed" : "the CRM no longer wants it";
+    for (const hold of holds) this.#holds.happens(event, hold, at, why);
+    const operations = holds.map(({ operation, kind, hash, state }) => ({ operation, kind, intent: hash, state }));
+    const subject = `customer:${formatKey(customer)}`;
+    this.#context.audit.append({ at, kind: "hold-ended", subject, body: { reason: why, operations } });
+    for (const question of new Set(holds.map((hold) => hold.question))) this.#holds.answered(question, at, why, null);
+  }
+
+  /**
+   * A person's decision on everything that one question is about, with who it is. What was approved may be rejected
+   * until it is carried out. `shown`: the mark of what the person saw; where it is not that of what is left to decide,
+   * a Problem says so.
+   */
+  async decide(
+    id: string,
+    verdict: "approve" | "reject",
+    reason: string,
+    by: string,
+    shown?: string,
+  ): Promise<Question> {
+    return await this.#context.write(() => {
+      const question = this.#holds.question(id);
+      if (question === undefined) throw unknownQuestion(id);
+      const all = this.#holds.ofQuestion(id);
+      const holds = all.filter(({ state }) => holdLife[state][verdict] !== "refuse");
+      if (holds.length === 0) throw decidedAlready(question);
+      if (shown !== undefined && shown !== shownMark(all.filter(({ state }) => state === "asked")))
+        throw notShown(`what ${id} holds`);
+      this.#decide(verdict, question, holds, { reason, by });
+      return { ...question, state: said[verdict] };
+    });
+  }
+
+  /** Decides on these holds of one question. Throws a Problem where one of them is not what was shown any more. */
+  #decide(
+    verdict: "approve" | "reject" | "withdraw",
+    question: Question,
+    holds: readonly StandingHold[],
+    { reason, by }: { reason: string; by: string },
+  ): void {
+    const at = this.#context.now;
+    const { customer } = question;
+    if (verdict === "approve" && holds.some(({ changed }) => changed)) throw changedSince(question);
+    for (const hold of holds) {
+      this.#holds.decided(verdict, question, hold, { at, by, reason });
+      this.#holds.happens(verdict, hold, at, verdict === "withdraw" ? "asked anew" : "a person rejected it");
+    }
+    const rebuilt = [false, true].flatMap((ofUndo) => this.#holds.standing({ customer, ofUndo }));
+    const isOfRebuild = holds.some(({ scope }) => scope === "rebuilt");
+    if (
+      verdict === "approve" &&
+      isOfRebuild &&
+      !rebuilt.some(({ scope, state }) => scope === "rebuilt" && state === "asked")
+    )
+      this.#holds.seenAfterRebuild(customer, at);
+    this.#work.markPending({ customer });
+    this.#holds.answered(question.id, at, reason, by);
+  }
+
+  /** A person takes the rejection of a question back: the next run asks anew. */
+  async withdraw(id: string, reason: string, by: string): Promise<Question> {
+    return await this.#context.write(() => {
+      const question = this.#holds.question(id);
+      if (question === undefined) throw unknownQuestion(id);
+      const holds = this.#holds.ofQuestion(id).filter(({ state }) => holdLife[state].withdraw !== "refuse");
+      if (holds.length === 0) throw notRejected(question);
+      const subject = `customer:${formatKey(question.customer)}`;
+      const body = { hold: id, reason, by };
+      this.#context.audit.append({ at: this.#context.now, kind: "rejection-taken-back", subject, body });
+      this.#decide("withdraw", question, holds, { reason, by });
+      return this.#holds.question(id) ?? question;
+    });
+  }
+
+  /**
+   * A person's decision on one operation that is held: it alone is carried out by the next run, or, `ofUndo`, by
+   * `apply` with the file of the undo. Throws a Problem where it is not held by itself, or was decided already.
+   */
+  async approveOperation(id: string, reason: string, by: string): Promise<Question> {
+    return await this.#context.write(() => {
+      const hold = this.#holds.ofOperation(id);
+      const question = hold === undefined ? undefined : this.#holds.question(hold.question);
+      if (hold === undefined || question === undefined) throw notHeld(`${id} is not held itself`);
+      if (holdLife[hold.state].approve === "refuse") throw notHeld(`${id} is ${hold.state} already`);
+      this.#approveOne(question, hold, { reason, by });
+      return question;
+    });
+  }
+
+  #approveOne(question: Question, hold: StandingHold, { reason, by }: { reason: string; by: string }): void {
+    const { operation, subject, kind, hash } = hold;
+    const customer = formatKey(question.customer);
+    const body = { operation, kind, intent: hash, hold: question.id, customer, reason, by };
+    this.#context.audit.append({ at: this.#context.now, kind: "operation-approved", subject, body });
+    this.#decide("approve", question, [hold], { reason, by });
+  }
+
+  /**
+   * A person's decision on everything that a run held because of its own sum or that of 24 hours or 7 days, or because
+   * the ledger was built anew; what a policy or the limit of an enterprise holds stays held. Gives how many operations
+   * of how many customers were approved. Throws a Problem where nothing of it is held any more, or where it is not what
+   * the person saw, of which `shown` is the mark.
+   */
+  async approveRun(
+    run: string,
+    reason: string,
+    by: string,
+    shown?: string,
+  ): Promise<{ customers: number; operations: number }> {
+    return await this.#context.write(() => {
+      const approving = this.#holds
+        .askedBy(run)
+        .filter(({ scope, kind }) => scopesOfRuns.has(scope) && !kindOf({ kind }).approvedAlone);
+      if (approving.length === 0) throw notHeld(`nothing is held any more because of the sums of ${run}`);
+      if (shown !== undefined && shown !== shownMark(approving)) throw notShown(`what ${run} held`);
+      const customers = new Set<string>();
+      for (const hold of approving) {
+        const question = this.#holds.question(hold.question);
+        if (question === undefined) throw unknownQuestion(hold.question);
+        this.#approveOne(question, hold, { reason, by });
+        customers.add(formatKey(question.customer));
+      }
+      return { customers: customers.size, operations: approving.length };
+    });
+  }
+
+  /** How many different operations of each policy people approved in this ledger. */
+  async earned(): Promise<ReadonlyMap<PolicyName, number>> {
+    return this.#context.read(() => this.#holds.earned());
+  }
+
+  /** What limits hold and nobody answered, of a customer or of all: it counts along with what comes after it. */
+  async askedByLimits(customer?: RecordKey): Promise<readonly Removes[]> {
+    return this.#context.read(() => this.#holds.askedByLimits(customer));
+  }
+
+  /** A rebuild left nothing to be made of a customer, whatever an earlier one that could not read it left open. */
+  async nothingLeftByRebuild(customer: RecordKey): Promise<void> {
+    await this.#context.write(() => this.#holds.seenAfterRebuild(customer, this.#context.now));
+  }
+}
+
+function unknownQuestion(id: string): Problem {
+  return new Problem({
+    code: "hold.unknown",
+    message: `there is no hold ${id}`,
+    cure: "`crm-sync status` lists the holds",
+    exitCode: exitCodes.usage,
+  });
+}
+
+function decidedAlready({ id, state }: Question): Problem {
+  return new Problem({
+    code: "hold.decided",
+    message: `hold ${id} is ${state} already`,
+    cure: "`crm-sync status` lists the holds that wait for a person",
+    exitCode: exitCodes.usage,
+  });
+}
+
+function notRejected({ id, state }: Question): Problem {
+  return new Problem({
+    code: "hold.not-rejected",
+    message: `hold ${id} is ${state}, so there is no rejection to take back`,
+    cure: "`crm-sync explain customer` lists the holds of a customer",
+    exitCode: exitCodes.usage,
+  });
+}
+
+function notHeld(message: string): Problem {
+  return new Problem({
+    code: "approve.not-held",
+    message: `${message}, so nothing was approved`,
+    cure: "`crm-sync status` lists what is held now",
+    exitCode: exitCodes.usage,
+  });
+}
+
+function notShown(what: string): Problem {
+  return new Problem({
+    code: "approve.not-shown",
+    message: `${what} now is not what the page showed, so nothing was decided`,
+    cure: "look at what stands there now, then decide again",
+    exitCode: exitCodes.usage,
+  });
+}
+
+function changedSince({ id }: Question): Problem {
+  return new Problem({
+    code: "approve.changed",
+    message: `a record that ${id} is about has changed since the question was asked, so nothing was approved`,
+    cure: "the next run asks anew where it is still wanted",
+    exitCode: exitCodes.usage,
+  });
+}

@@ -1,0 +1,371 @@
+import { formatKey } from "../../crm/keys.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import type { PolicyName } from "../../operation/policy.ts";
+import type { OperationKind } from "../../operation/registry.ts";
+import type { RecordReference } from "../../operation/shape.ts";
+import type { Removes } from "../../operation/taking.ts";
+import type { AuditLog } from "../audit/audit-log.ts";
+import type { Sqlite } from "../database/database.ts";
+import { statements } from "../database/statements.ts";
+import { stored } from "../database/stored.ts";
+import { rebuiltKind } from "../state/observations.ts";
+import type { Row } from "../tables.ts";
+import { holdLife, questionStateOf } from "./hold-life.ts";
+import type { HoldAction, HoldEvent, HoldState, StandingState } from "./hold-life.ts";
+import type { QuestionTable } from "./tables.ts";
+
+/** What a person is asked, as people and runs get it. */
+export interface Question {
+  id: string;
+  scope: QuestionTable["scope"];
+  customer: RecordKey;
+  count: number;
+  allowed: number;
+  total: number;
+  state: QuestionTable["state"];
+  explanation: string;
+  createdAt: string;
+  /** It is about what takes a run back: `apply` with the file of the undo carries that out, and no run. */
+  ofUndo: boolean;
+}
+
+/** An operation that a person is to be asked about, as the journal has planned it. */
+export interface NewHold extends Row<"hold", "kind" | "hash"> {
+  scope: QuestionTable["scope"];
+  reason: string;
+  policy: PolicyName | undefined;
+  records: readonly RecordReference[];
+  removes: Removes;
+}
+
+/** A hold of which something is still to come. */
+export interface StandingHold {
+  id: number;
+  question: string;
+  /** The operation as it stands in the journal. */
+  operation: string;
+  subject: string;
+  kind: OperationKind;
+  hash: string;
+  policy: PolicyName | undefined;
+  scope: QuestionTable["scope"];
+  reason: string;
+  state: StandingState;
+  removes: Removes;
+  records: readonly RecordReference[];
+  /** One of its records is not the one that the person was shown: it changed, went or came back. */
+  changed: boolean;
+}
+
+/** Whose holds: those of what runs do, or of what takes a run back. */
+export interface Whose {
+  customer: RecordKey;
+  ofUndo: boolean;
+}
+
+interface StandingRow extends Row<"hold", "id" | "kind" | "hash" | "policy" | "scope" | "reason"> {
+  question: string;
+  operation: string;
+  subject: string;
+  state: StandingState;
+  records: string;
+  removes: string;
+  changed: number;
+}
+
+/** Stands for exactly one version of the record `r`, and for whether the CRM has it. */
+const mark = "(coalesce(r.version, 0) || ' ' || coalesce(r.changed_at, '') || ' ' || (r.state is 'absent'))";
+const recordOf = `left join record r on r.stream = one.value ->> 'stream' and r.namespace = one.value ->> 'namespace'
+  and r.id = one.value ->> 'id'`;
+const holdColumns = `h.id, h.question_id as question, h.operation_id as operation,
+  coalesce((select o.subject from operation o where o.id = h.operation_id), '') as subject, h.kind, h.hash, h.policy, h.scope,
+  h.reason, h.state, h.records, h.removes, exists (select 1 from json_each(h.records) one ${recordOf}
+    where ${mark} is not one.value ->> 'mark') as changed`;
+const standing = "h.state in ('asked', 'approved', 'rejected')";
+const isOf = `${standing} and h.customer_namespace = +? and h.customer_id = +? and h.of_undo = ?`;
+const questionColumns = `id, scope, customer_namespace, customer_id, count, allowed, total, state, explanation,
+  created_at, of_undo`;
+
+/** Whether a person approved the operation `operation`, and it was not carried out since. */
+export const isApproved = (operation: string): string =>
+  `exists (select 1 from hold h where h.operation_id = ${operation} and h.state = 'approved')`;
+
+/** Questions and holds. Every method reads, or runs inside the writer's transaction. */
+export class HoldRows {
+  readonly #statements;
+  readonly #audit: Pick<AuditLog, "append">;
+
+  constructor(database: Sqlite, audit: Pick<AuditLog, "append">) {
+    this.#statements = prepareStatements(database);
+    this.#audit = audit;
+  }
+
+  question(id: string): Question | undefined {
+    const row = this.#statements.question.get(id);
+    return row === undefined ? undefined : questionOf(row);
+  }
+
+  /** Questions of which something is still to be decided or to be carried out, oldest first. */
+  questions(): Question[] {
+    return this.#statements.questions.all().map(questionOf);
+  }
+
+  openQuestion(question: Question & { policy: PolicyName | undefined }): void {
+    const { id, scope, policy, customer, count, allowed, total, explanation, createdAt, ofUndo } = question;
+    const { namespace, id: customerId } = customer;
+    const values = { id, scope, namespace, customerId, count, allowed, total, explanation, createdAt };
+    this.#statements.openQuestion.run({ ...values, policy: policy ?? null, ofUndo: ofUndo ? 1 : 0 });
+  }
+
+  /** Holds what the journal has planned of a customer. */
+  hold({ customer, ofUndo }: Whose, question: string, hold: NewHold, at: string): void {
+    const { kind, hash, policy, scope, reason, records, removes } = hold;
+    const whose = { namespace: customer.namespace, id: customer.id, ofUndo: ofUndo ? 1 : 0 };
+    const operation = this.#statements.planned.get({ ...whose, kind, hash })?.id;
+    if (operation === undefined) throw new Error("what is held stands in the journal as planned");
+    const said = { policy: policy ?? null, scope, reason, records: JSON.stringify(records) };
+    const values = { ...whose, ...said, question, operation, kind, hash, removes: JSON.stringify(removes), at };
+    this.#statements.hold.run(values);
+    this.#statements.holdOperation.run(question, at, operation);
+  }
+
+  /** A hold is of this operation, which the journal has planned anew. */
+  attach(hold: Pick<StandingHold, "id"> | undefined, operation: string): void {
+    if (hold !== undefined) this.#statements.attach.run(operation, hold.id);
+  }
+
+  standing({ customer, ofUndo }: Whose): StandingHold[] {
+    return this.#statements.standing.all(customer.namespace, customer.id, ofUndo ? 1 : 0).map(standingHold);
+  }
+
+  ofQuestion(question: string): StandingHold[] {
+    return this.#statements.ofQuestion.all(question).map(standingHold);
+  }
+
+  ofOperation(operation: string): StandingHold | undefined {
+    const row = this.#statements.ofOperation.get(operation);
+    return row === undefined ? undefined : standingHold(row);
+  }
+
+  /** What one run asked about, as far as nobody answered. */
+  askedBy(run: string): StandingHold[] {
+    return this.#statements.askedBy.all(run).map(standingHold);
+  }
+
+  /** What limits hold and nobody answered, of a customer or of all. */
+  askedByLimits(customer: RecordKey | undefined): Removes[] {
+    const { namespace = null, id = null } = customer ?? {};
+    return this.#statements.askedByLimits.all({ namespace, id }).map(({ removes }) => stored<Removes>(removes));
+  }
+
+  hasApproved({ namespace, id }: RecordKey): boolean {
+    return this.#statements.hasApproved.get(namespace, id) !== undefined;
+  }
+
+  /** How a hold of exactly this stands; undefined where none does. */
+  stateOf({ customer, ofUndo }: Whose, { kind, hash }: { kind: string; hash: string }): StandingState | undefined {
+    return this.#statements.stateOf.get(customer.namespace, customer.id, ofUndo ? 1 : 0, kind, hash)?.state;
+  }
+
+  /** What an event makes of a hold, by `holdLife`. What is over is given up in the journal with the reason. */
+  happens(
+    event: HoldEvent,
+    hold: Pick<StandingHold, "id" | "state" | "operation">,
+    at: string,
+    why: string,
+  ): HoldAction {
+    const action = holdLife[hold.state][event];
+    if (action === "refuse" || action === "keep") return action;
+    const isOver = action !== "approved" && action !== "rejected";
+    this.#statements.setState.run({ id: hold.id, state: action, at: isOver ? at : null, why: isOver ? why : null });
+    if (isOver || action === "rejected") this.#statements.giveUp.run(at, why, hold.operation);
+    return action;
+  }
+
+  /** A question stands as its holds do; where that is another way than before, the audit log tells of it. */
+  answered(question: string, at: string, reason: string, by: string | null): void {
+    const states = this.#statements.statesOf.all(question).map(({ state }) => state);
+    const state = questionStateOf(new Set(states));
+    const before = this.question(question);
+    if (before === undefined || before.state === state) return;
+    this.#statements.setQuestion.run(state, at, reason, by, question);
+    const body = { hold: question, reason, ...(by === null ? {} : { by }) };
+    this.#audit.append({ at, kind: `hold-${state}`, subject: `customer:${formatKey(before.customer)}`, body });
+  }
+
+  decided(
+    verdict: "approve" | "reject" | "withdraw",
+    { customer }: Pick<Question, "customer">,
+    hold: StandingHold,
+    said: { at: string; by: string; reason: string },
+  ): void {
+    const { id, policy = null } = hold;
+    this.#statements.decided.run({
+      ...said,
+      verdict,
+      hold: id,
+      policy,
+      namespace: customer.namespace,
+      of: customer.id,
+    });
+  }
+
+  /** An operation was carried out, or a service refused it: a person's approval of it is used. */
+  done(operation: string, at: string): void {
+    const hold = this.ofOperation(operation);
+    if (hold === undefined) return;
+    this.happens("done", hold, at, "carried out");
+    if (hold.state === "approved") this.#calm(hold.records);
+    this.answered(hold.question, at, "carried out", null);
+  }
+
+  /** How often these records turned to and fro is counted anew: a person has seen it. */
+  #calm(records: readonly RecordReference[]): void {
+    for (const { stream, namespace, id } of records) this.#statements.calm.run(stream, namespace, id);
+  }
+
+  /** A person has seen what a rebuild left of a customer to be made: what comes later is not asked about. */
+  seenAfterRebuild({ namespace, id }: RecordKey, at: string): void {
+    this.#statements.seen.run(at, namespace, id);
+  }
+
+  /** How many different operations of each policy people approved, and did not reject after that. */
+  earned(): Map<PolicyName, number> {
+    return new Map(this.#statements.earned.all().map(({ policy, count }) => [policy, count]));
+  }
+}
+
+type QuestionRow = Row<
+  "question",
+  | "id"
+  | "scope"
+  | "customer_namespace"
+  | "customer_id"
+  | "count"
+  | "allowed"
+  | "total"
+  | "state"
+  | "explanation"
+  | "created_at"
+  | "of_undo"
+>;
+
+function questionOf(row: QuestionRow): Question {
+  return {
+    id: row.id,
+    scope: row.scope,
+    customer: { namespace: row.customer_namespace, id: row.customer_id },
+    count: row.count,
+    allowed: row.allowed,
+    total: row.total,
+    state: row.state,
+    explanation: row.explanation,
+    createdAt: row.created_at,
+    ofUndo: row.of_undo === 1,
+  };
+}
+
+function standingHold({ policy, records, removes, changed, ...row }: StandingRow): StandingHold {
+  return {
+    ...row,
+    policy: policy ?? undefined,
+    records: stored<RecordReference[]>(records),
+    removes: stored<Removes>(removes),
+    changed: changed === 1,
+  };
+}
+
+/** In one piece: a table of statements. */
+function prepareStatements(database: Sqlite) {
+  type Of = [namespace: string, id: string, ofUndo: number];
+  return statements.onUse({
+    question: () => database.prepare<[string], QuestionRow>(`select ${questionColumns} from question where id = +?`),
+    questions: () =>
+      database.prepare<[], QuestionRow>(
+        `select ${questionColumns} from question where state in ('open', 'approved') order by created_at, id`,
+      ),
+    openQuestion: () =>
+      database.prepare(
+        `insert into question (id, scope, policy, customer_namespace, customer_id, count, allowed, total, state,
+         explanation, created_at, of_undo)
+       values (@id, @scope, @policy, @namespace, @customerId, @count, @allowed, @total, 'open', @explanation,
+         @createdAt, @ofUndo)`,
+      ),
+    setQuestion: () =>
+      database.prepare(
+        `update question set state = ?, decided_at = ?, reason = ?, decided_by = coalesce(?, decided_by)
+          where id = +?`,
+      ),
+    statesOf: () =>
+      database.prepare<[string], { state: HoldState }>("select distinct state from hold where question_id = +?"),
+    planned: () =>
+      database.prepare<[Record<string, string | number>], { id: string }>(
+        `select id from operation where state in ('planned', 'held') and customer_namespace = +@namespace
+           and customer_id = +@id and kind = @kind and hash = @hash and (plan_id is not null) = @ofUndo
+           and not exists (select 1 from hold h where h.operation_id = operation.id)
+         order by id desc limit 1`,
+      ),
+    hold: () =>
+      database.prepare(
+        `insert into hold (question_id, operation_id, customer_namespace, customer_id, of_undo, kind, hash, policy,
+         scope, reason, records, removes, state, asked_at)
+       values (@question, @operation, @namespace, @id, @ofUndo, @kind, @hash, @policy, @scope, @reason,
+         (select json_group_array(json_set(one.value, '$.mark', ${mark})) from json_each(@records) one ${recordOf}),
+         @removes, 'asked', @at)`,
+      ),
+    holdOperation: () =>
+      database.prepare("update operation set state = 'held', question_id = ?, updated_at = ? where id = +?"),
+    attach: () => database.prepare("update hold set operation_id = ? where id = ?"),
+    standing: () => database.prepare<Of, StandingRow>(`select ${holdColumns} from hold h where ${isOf} order by h.id`),
+    ofQuestion: () =>
+      database.prepare<[string], StandingRow>(
+        `select ${holdColumns} from hold h where h.question_id = +? and ${standing} order by h.id`,
+      ),
+    ofOperation: () =>
+      database.prepare<[string], StandingRow>(
+        `select ${holdColumns} from hold h where h.operation_id = +? and ${standing}`,
+      ),
+    askedBy: () =>
+      database.prepare<[string], StandingRow>(
+        `select ${holdColumns} from operation o join hold h on h.operation_id = o.id and h.state = 'asked'
+          where o.run_id = +? and o.state = 'held' order by h.id`,
+      ),
+    askedByLimits: () =>
+      database.prepare<[{ namespace: string | null; id: string | null }], Row<"hold", "removes">>(
+        `select removes from hold where state = 'asked' and scope in ('enterprise', 'run', 'day', 'week')
+          and (@namespace is null or (customer_namespace = @namespace and customer_id = @id))`,
+      ),
+    hasApproved: () =>
+      database.prepare<[string, string]>(
+        `select 1 from hold where state = 'approved' and of_undo = 0 and customer_namespace = +? and customer_id = +?
+          limit 1`,
+      ),
+    stateOf: () =>
+      database.prepare<[...Of, string, string], { state: StandingState }>(
+        `select h.state from hold h where ${isOf} and h.kind = ? and h.hash = ?`,
+      ),
+    setState: () => database.prepare("update hold set state = @state, ended_at = @at, ended_why = @why where id = @id"),
+    giveUp: () =>
+      database.prepare(
+        `update operation set state = 'dropped', updated_at = ?, outcome_message = ?
+          where id = +? and state in ('planned', 'held')`,
+      ),
+    decided: () =>
+      database.prepare(
+        `insert into decision (at, by, verdict, hold_id, policy, customer_namespace, customer_id, reason)
+          values (@at, @by, @verdict, @hold, @policy, @namespace, @of, @reason)`,
+      ),
+    calm: () =>
+      database.prepare("update record set flips = 0 where stream = +? and namespace = +? and id = +? and flips > 0"),
+    seen: () =>
+      database.prepare(
+        `update observation set to_at = ? where customer_namespace = +? and customer_id = +?
+          and kind = '${rebuiltKind}' and to_at is null`,
+      ),
+    earned: () =>
+      database.prepare<[], { policy: PolicyName; count: number }>(
+        `select d.policy, count(distinct h.kind || h.hash) as count from decision d join hold h on h.id = d.hold_id
+          where d.verdict = 'approve' and d.policy is not null and h.state <> 'rejected' group by d.policy`,
+      ),
+  });
+}

@@ -1,0 +1,68 @@
+import type { HoldScope } from "../../operation/hold-scope.ts";
+import type { PolicyName } from "../../operation/policy.ts";
+import type { OperationKind } from "../../operation/registry.ts";
+import { table } from "../database/table.ts";
+import type { HoldState, questionStateOf } from "./hold-life.ts";
+
+/** What a person is asked of one customer, for one reason. */
+export interface QuestionTable {
+  id: string;
+  scope: HoldScope;
+  policy: PolicyName | null;
+  customer_namespace: string;
+  customer_id: string;
+  count: number;
+  allowed: number;
+  total: number;
+  state: ReturnType<typeof questionStateOf>;
+  explanation: string;
+  created_at: string;
+  decided_at: string | null;
+  reason: string | null;
+  decided_by: string | null;
+  /** It is about what takes a run back: `apply` with the file of the undo carries that out, and no run. */
+  of_undo: number;
+}
+
+/** One operation that waits for a person, as it was shown. */
+interface HoldTable {
+  id: number;
+  question_id: string;
+  /** The operation as it stands in the journal now. */
+  operation_id: string;
+  customer_namespace: string;
+  customer_id: string;
+  of_undo: number;
+  kind: OperationKind;
+  hash: string;
+  policy: PolicyName | null;
+  scope: HoldScope;
+  reason: string;
+  /** The records that it is about, each with a mark of its version, as JSON. */
+  records: string;
+  /** What it removes, as JSON: see `Removes`. */
+  removes: string;
+  state: HoldState;
+  asked_at: string;
+  ended_at: string | null;
+  ended_why: string | null;
+}
+
+/** What a person decided of a hold. */
+interface DecisionTable {
+  id: number;
+  at: string;
+  by: string;
+  verdict: "approve" | "reject" | "withdraw";
+  hold_id: number;
+  policy: PolicyName | null;
+  customer_namespace: string;
+  customer_id: string;
+  reason: string;
+}
+
+export const decisionTables = {
+  question: table<QuestionTable>(),
+  hold: table<HoldTable>(),
+  decision: table<DecisionTable>(),
+};

@@ -1,0 +1,41 @@
+import { hashOf, toJson } from "../base/canonical-json.ts";
+import type { Removes } from "../operation/taking.ts";
+import type { Taking } from "./limits.ts";
+
+/** What a person was asked about one operation, and how it stands. */
+export interface DecidedOn extends Pick<Taking, "kind" | "hash" | "policy"> {
+  state: "asked" | "approved" | "rejected";
+  /** What the person was shown that it removes. */
+  removes: Removes;
+  /** A record that it is about is not the one that the person was shown. */
+  changed: boolean;
+}
+
+/** How people's decisions stand on the operations of a plan, by hash. */
+export interface Decided<Hold> {
+  asked: ReadonlyMap<string, Hold>;
+  approved: ReadonlyMap<string, Hold>;
+  rejected: ReadonlyMap<string, Hold>;
+  /** What is still planned, but not as it was shown: other records, another policy, other amounts. */
+  outdated: ReadonlyMap<string, Hold>;
+}
+
+/** Whether a decision is about exactly what is planned now. */
+export function isAsShown(hold: Omit<DecidedOn, "state">, taking: Pick<Taking, "policy" | "removes">): boolean {
+  const isSame = hashOf(toJson(hold.removes)) === hashOf(toJson(taking.removes));
+  return !hold.changed && isSame && hold.policy === taking.policy;
+}
+
+/** A decision covers exactly the operation that was shown: its records, its policy and what it removes. */
+export function decidedOn<Hold extends DecidedOn>(holds: readonly Hold[], takings: readonly Taking[]): Decided<Hold> {
+  const planned = new Map(takings.map((taking) => [taking.hash, taking]));
+  const of = { asked: new Map<string, Hold>(), approved: new Map<string, Hold>(), rejected: new Map<string, Hold>() };
+  const outdated = new Map<string, Hold>();
+  for (const hold of holds) {
+    const taking = planned.get(hold.hash);
+    if (taking === undefined) continue;
+    if (isAsShown(hold, taking)) of[hold.state].set(hold.hash, hold);
+    else outdated.set(hold.hash, hold);
+  }
+  return { ...of, outdated };
+}

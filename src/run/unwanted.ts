@@ -1,0 +1,58 @@
+import { formatKey } from "../crm/keys.ts";
+import type { RecordKey, Stream } from "../crm/model.ts";
+import { kindOf } from "../operation/registry.ts";
+import type { OperationKind } from "../operation/registry.ts";
+import type { RecordReference } from "../operation/shape.ts";
+import type { Observed } from "../plan/input.ts";
+import type { CustomerPlan } from "../plan/plan.ts";
+
+/** An attempt that came to its end, with every source read whole. */
+interface Finished {
+  /** Everything that is planned of the customer when the attempt ends, chosen or not. */
+  plan: CustomerPlan;
+  observed: Observed;
+  /** Hashes of what was carried out, refused or put off. */
+  delivered: { has(hash: string): boolean };
+}
+
+/** What a person was asked about. */
+interface Held {
+  hash: string;
+  kind: OperationKind;
+  records: readonly RecordReference[];
+}
+
+/**
+ * What is held, approved or rejected, and that nobody wants any more: it was carried out, or it is not in the plan, and
+ * that is no accident, as its records were decided on and wait for nothing. Of a person of whom nothing was to be
+ * decided the platform was read; orders of whom nothing is to be decided are not looked at.
+ */
+export function unwantedIn<Hold extends Held>(holds: readonly Hold[], of: Finished): Hold[] {
+  const { operations, records, rejected = [] } = of.plan;
+  const planned = new Set([...operations.map(({ hash }) => hash), ...rejected]);
+  const done = new Map(records.map((record) => [nameOf(record.stream, record.key), isDone(record)]));
+  return holds.filter((hold) => {
+    if (planned.has(hold.hash)) return false;
+    if (of.delivered.has(hold.hash)) return true;
+    const found = hold.records.map((record) => done.get(nameOf(record.stream, record)));
+    if (found.includes(false)) return false;
+    if (!found.includes(undefined)) return true;
+    if (hold.records.some(({ stream }, index) => stream === "orders" && found[index] === undefined)) return false;
+    return isKnownUnread(hold.kind) || of.observed.assets !== undefined;
+  });
+}
+
+function nameOf(stream: Stream, key: RecordKey): string {
+  return `${stream} ${formatKey(key)}`;
+}
+
+function isDone({ outcome, code }: CustomerPlan["records"][number]): boolean {
+  return outcome === "planned" || code === "policy.reported";
+}
+
+/** What was only asked for stands in the ledger, whatever M6 shows, and so does what an order lacks. */
+function isKnownUnread(kind: OperationKind): boolean {
+  const { takes, stages } = kindOf({ kind });
+  const isOfPeople = stages.some((stage) => ["staff", "grants", "revokes", "leavers"].includes(stage));
+  return (takes === undefined && !isOfPeople) || stages.every((stage) => stage === "requests");
+}
