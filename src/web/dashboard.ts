@@ -14,6 +14,7 @@ import { runsPage } from "./pages/runs.ts";
 import { sourcePage } from "./pages/source.ts";
 import { customerPage } from "./pages/customer.ts";
 import { orderPage } from "./pages/order.ts";
+import { pausePage } from "./pages/pause.ts";
 import { personPage } from "./pages/person.ts";
 import { searchPage } from "./pages/search.ts";
 import { alertsPage } from "./pages/alerts.ts";
@@ -32,6 +33,7 @@ const pages: readonly Page[] = [
   auditPage,
   customerPage,
   orderPage,
+  pausePage,
   personPage,
   planPage,
   quarantinePage,
@@ -52,6 +54,11 @@ export function dashboardRoutes(
   const routes = new Hono<WebEnvironment>();
   routes.use(securityHeaders());
   routes.route("/", assetRoutes());
+  routes.use(async (context, next) => {
+    context.set("zone", dashboard.application.config.zone);
+    context.set("paused", async () => await dashboard.read(async (inquiry) => inquiry.paused()));
+    await next();
+  });
   routes.use(typeof whoAsks === "function" ? whoAsks : behindAccess(routes, whoAsks));
   routes.use(async (context, next) => {
     await next();
