@@ -13,8 +13,8 @@ export interface Output {
   /** Where the whole log goes when nobody watches; undefined: to the stderr of the process. */
   readonly log: Log | undefined;
   /**
-   * What every result says first, while there is something: asked whenever a result is given. A line for people, once;
-   * members of each JSON object.
+   * What every result says first, while there is something: a line before the first one for people, and members of each
+   * JSON object. It is asked as the result is given.
    */
   heading(of: () => Heading | undefined): void;
   /** A result for people; a line end is added. */
@@ -93,7 +93,7 @@ export function createOutput(
     line(text) {
       clear();
       const heading = isHeaded ? undefined : headingOf();
-      isHeaded ||= heading !== undefined;
+      isHeaded = true;
       stdout.write(`${heading === undefined ? "" : `${heading.line}\n`}${text}\n`);
     },
     json: (value) => print(headed(value)),

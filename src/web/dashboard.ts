@@ -3,6 +3,7 @@ import type { MiddlewareHandler } from "hono";
 import type { Dashboard } from "../app/dashboard.ts";
 import { messageOf, Problem, Problems } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
+import { pausedText } from "../report/paused.ts";
 import type { Access } from "../app/access.ts";
 import { behindAccess } from "./access/sign-in.ts";
 import { assetRoutes } from "./assets.ts";
@@ -55,8 +56,10 @@ export function dashboardRoutes(
   routes.use(securityHeaders());
   routes.route("/", assetRoutes());
   routes.use(async (context, next) => {
-    context.set("zone", dashboard.application.config.zone);
-    context.set("paused", async () => await dashboard.read(async (inquiry) => inquiry.paused()));
+    context.set("pausedLine", async () => {
+      const paused = await dashboard.read(async (inquiry) => inquiry.paused());
+      return paused && pausedText(paused, { terminal: false, zone: dashboard.application.config.zone });
+    });
     await next();
   });
   routes.use(typeof whoAsks === "function" ? whoAsks : behindAccess(routes, whoAsks));

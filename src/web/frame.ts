@@ -3,7 +3,6 @@ import { documentOf } from "./document.ts";
 import type { Notice } from "./document.ts";
 import { may } from "./access/person.ts";
 import type { Html, PageContext } from "./page.ts";
-import { pausedText } from "../report/paused.ts";
 import { shown } from "./shown.ts";
 import { pagePath } from "../report/page-links.ts";
 
@@ -43,11 +42,11 @@ export function framed(
 }
 
 /** Of a ledger that cannot be read, the page itself says why. */
-async function pausedPart({ var: { paused, zone } }: PageContext): Promise<Html> {
-  const now = await paused().catch(() => undefined);
-  if (now === undefined) return html``;
+async function pausedPart({ var: { pausedLine } }: PageContext): Promise<Html> {
+  const line = await pausedLine?.().catch(() => undefined);
+  if (line === undefined) return html``;
   return html`<div class="notice failed" role="status">
-    <p>${shown(pausedText(now, { terminal: false, zone }))} <a href="${pagePath.pause()}">Resume</a></p>
+    <p>${shown(line)} <a href="${pagePath.pause()}">Resume</a></p>
   </div>`;
 }
 

@@ -1,7 +1,6 @@
 import type { Context, Hono } from "hono";
 import type { HtmlEscapedString } from "hono/utils/html";
 import type { Dashboard } from "../app/dashboard.ts";
-import type { Paused } from "../report/paused.ts";
 import type { Person, Right } from "./access/person.ts";
 
 /** A piece of a page: text from outside stands in it escaped. */
@@ -15,10 +14,8 @@ export interface WebEnvironment {
     csrf: string;
     /** Whether this person would be let in now as well: for an answer that goes on for long. */
     isStillIn: () => boolean;
-    /** The pause that is on now, or a failure where the ledger cannot be read. */
-    paused: () => Promise<Paused | undefined>;
-    /** The zone in which times are shown. */
-    zone: string;
+    /** What every page says while it is paused. It rejects where the ledger cannot be read. */
+    pausedLine?: () => Promise<string | undefined>;
     /** Answers that the person lacks a right, and writes it down. */
     refuse: (needed: Right) => Response | Promise<Response>;
     /** The answer is a document that was not made as one of our pages: it stands by itself, and may do nothing. */

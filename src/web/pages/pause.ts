@@ -35,7 +35,7 @@ export const pausePage: Page = {
 };
 
 async function shownNow(context: PageContext, notice?: Content["notice"], status: 200 | 400 = 200): Promise<Response> {
-  const isPaused = (await context.var.paused()) !== undefined;
+  const isPaused = (await context.var.pausedLine?.()) !== undefined;
   const choice = isPaused ? { value: "resume", label: "Resume" } : { value: "pause", label: "Pause" };
   const says = isPaused
     ? "What was planned is not sent. It waits, and the first run after Resume sends it."
