@@ -75,7 +75,7 @@ describe("two people", () => {
     expect(await words(w)).toHaveLength(2);
   });
 
-  it("need a reason to pause, and no names in it", async () => {
+  it("need a reason to pause, and no names in it", { tags: "long" }, async () => {
     const w = await world({ records: company(1, 1) });
     await w.run("plan");
     expect((await w.run("run", "everything")).exitCode).toBe(0);
@@ -137,7 +137,7 @@ describe("what a killed process was sending", () => {
     expect(await pause(w)).toContain("No call is in progress.");
   }
 
-  it("is settled by reading alone", async () => {
+  it("is settled by reading alone", { tags: "long" }, async () => {
     const w = await world({ records: company(1, 1), isOnMachineTime: true });
     await killedAt(w, "E5", "after");
     expect(outcome(await w.does("run", "everything"))).toEqual([4, {}]);
@@ -178,7 +178,7 @@ describe("keeps for later", () => {
     expect(outcome(await w.does("run", "everything"))).toEqual([0, { M9: 6 }]);
   });
 
-  it("a password that is asked for, in one line of its own run", async () => {
+  it("a password that is asked for", { tags: "long" }, async () => {
     const w = await world({ records: company(1, 1) });
     expect((await w.run("run", "everything")).exitCode).toBe(0);
     await pause(w);
@@ -189,7 +189,18 @@ describe("keeps for later", () => {
     expect(outcome(await w.does("run", "everything"))).toEqual([0, { M3: 1 }]);
   });
 
-  it("what takes a run back, for the file of the undo alone", async () => {
+  it("every share of a run by shares, of which none is called wrong", { tags: "long" }, async () => {
+    const w = await world({ records: company(6, 1) });
+    await w.run("plan");
+    await pause(w);
+    const kept = await w.does("run", "everything", "--canary", "30");
+    expect(outcome(kept), kept.stdout).toEqual([4, {}]);
+    expect(kept.stdout).not.toContain("not as meant");
+    await resume(w);
+    expect((await w.does("run", "everything", "--canary", "30")).calls["E5"]).toBe(6);
+  });
+
+  it("what takes a run back, for the file of the undo alone", { tags: "long" }, async () => {
     const w = await world({ records: company(1, 1) });
     expect((await w.run("run", "everything")).exitCode).toBe(0);
     Object.assign(w.customers[0] ?? {}, { name: "Nordhafen AG" });
@@ -203,7 +214,7 @@ describe("keeps for later", () => {
   });
 });
 
-it("a restored backup is as paused as the ledger was", async () => {
+it("a restored backup is as paused as the ledger was", { tags: "long" }, async () => {
   const w = await world({ records: company(1, 1) });
   await w.run("plan");
   await pause(w);
@@ -213,7 +224,7 @@ it("a restored backup is as paused as the ledger was", async () => {
   expect((await w.run("status")).stdout).toMatch(paused);
 });
 
-it("is told by alerts, by health and by metrics as long as it is on", async () => {
+it("is told by alerts, by health and by metrics as long as it is on", { tags: "long" }, async () => {
   const w = await world({ records: company(1, 1) });
   await w.run("plan");
   const serving = await serves(w);
