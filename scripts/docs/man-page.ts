@@ -9,7 +9,7 @@ const meaningOf: Readonly<Record<keyof typeof exitCodes, string>> = {
   other: "anything else",
   changesPending: "plan and undo: changes are pending",
   recordsRejected: "some records are not done: rejected, deferred or in quarantine",
-  held: "something is held by a limit or a policy until a person approves it",
+  held: "something is held by a limit or a policy until a person approves it, or waits for the end of a pause",
   unknown: "the outcome of some operations is not known yet",
   doesNotBalance: "the run does not balance",
   sourceDown: "a source or a service was down or incomplete",

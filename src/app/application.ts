@@ -19,6 +19,7 @@ import type { Inquiry } from "../inquiry/inquiry.ts";
 import { createStaging } from "../ledger/records/staging.ts";
 import { createPlatform } from "../platform/platform.ts";
 import type { Platform } from "../platform/platform.ts";
+import type { Paused } from "../report/paused.ts";
 import type { BoundJob } from "../run/job.ts";
 import type { NotifyDependencies } from "../run/notify/tell.ts";
 import { requireAlertSettings, tellingSettings } from "./alert-settings.ts";
@@ -213,6 +214,11 @@ export class Application {
     const { openInquiry } = await import("../inquiry/inquiry.ts");
     this.#inquiry = openInquiry(this.ledgerPath);
     return this.#inquiry;
+  }
+
+  /** The pause that is on, where the ledger was opened for something. */
+  paused(): Paused | undefined {
+    return this.#ledger === undefined ? this.#inquiry?.paused() : this.#ledger.pause.now();
   }
 
   platform(): Platform {

@@ -16,6 +16,8 @@ type OpenCount = Pick<OpenRecords, "standing" | "stream" | "code" | "cause" | "o
 /** What `/healthz` shows. Ids, counts and times only: the page is open to whoever reaches it. */
 export interface Health {
   ledger: { reachable: boolean };
+  /** Only while it is paused: nothing is written to the services. */
+  paused?: { since: string };
   jobs: {
     job: string;
     nextSlot: string | undefined;
@@ -105,8 +107,10 @@ export async function readHealth(platform: Platform, ledger: Ledger, schedule: S
     }));
   const circuit = (name: "orderService" | "memberCenter"): "closed" | "open" | "half-open" =>
     platform.state()[name].circuit.state;
+  const paused = ledger.pause.now();
   return {
     ledger: { reachable: true },
+    ...(paused !== undefined && { paused: { since: paused.since } }),
     jobs: state.map(({ job, nextFireTime, lastFireTime, running, clockBehind }) => {
       return {
         job,

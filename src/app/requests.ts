@@ -164,6 +164,7 @@ function exitCodeOf({ requests, open }: RequestResult, names: Asking["names"], s
   // What is not asked for any more was taken back, or asked for otherwise, before it was sent.
   if (asked.length === names.length && asked.every((request) => standing(request) === "done")) return exitCodes.ok;
   if (open.length > 0) return exitCodes.unknown;
+  if (summary.paused) return exitCodes.held;
   if (summary.state !== "done") return exitCodes.other;
   if (asked.some(({ answer }) => answer === null) && summary.customers.unreadable > 0) return exitCodes.sourceDown;
   return exitCodes.recordsRejected;

@@ -2,6 +2,7 @@ import type { JsonObject } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
 import type { Conclusion } from "../ledger/journal/journal.ts";
 import { journalEntry } from "../ledger/journal/journal-tables.ts";
+import { pausedCode } from "../ledger/pause.ts";
 import { kindOf } from "../operation/registry.ts";
 import type { AttemptFacts } from "../report/facts.ts";
 import { deliver } from "./deliver.ts";
@@ -100,6 +101,7 @@ export async function sendAgain(
       return { kind: "unreadable", id: row.id, reason: "the run was stopped" };
     case "not-sent":
     case "blocked":
+      if (delivery.kind === "blocked" && delivery.code === pausedCode) return { kind: "paused", id: row.id };
       return { kind: "unreadable", id: row.id, reason: delivery.reason };
   }
 }

@@ -10,7 +10,9 @@ export type Settled =
   | { kind: "rejected"; id: string; code: string; reason: string }
   | { kind: "waiting"; id: string; until: string }
   | { kind: "parked"; id: string; reason: string }
-  | { kind: "unreadable"; id: string; reason: string };
+  | { kind: "unreadable"; id: string; reason: string }
+  /** It is to be sent again, and nothing is sent for now. */
+  | { kind: "paused"; id: string };
 
 /** An operation whose outcome is open, and who asks. */
 export interface Open {

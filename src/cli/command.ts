@@ -6,8 +6,10 @@ import type { ConfigChoice, Needs } from "../app/open-config.ts";
 import type { Environment } from "../config/environment.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { exitCodes } from "../base/errors.ts";
-import type { Output } from "./output.ts";
-import { reportFailure } from "./output.ts";
+import { pausedText } from "../report/paused.ts";
+import type { Paused } from "../report/paused.ts";
+import type { Heading, Output } from "./output.ts";
+import { reportFailure, viewOf } from "./output.ts";
 
 /** Options that every command has. */
 interface GlobalOptions extends ConfigChoice {
@@ -37,12 +39,31 @@ export async function withApplication(
   try {
     const { Application } = await import("../app/application.ts");
     application = await Application.open(options, environment, { ...(await faceOf(output)), clock, random }, needs);
+    const opened = application;
+    output.heading(() => pausedHeading(output, opened));
     return await work(application);
   } catch (error) {
     return reportFailure(output, error, options.json, application?.config.zone);
   } finally {
     output.settle();
+    output.heading(() => undefined);
     await application?.close();
+  }
+}
+
+/** While it is paused, everything that is shown of a ledger says so. */
+function pausedHeading(output: Output, application: Application): Heading | undefined {
+  const paused = pausedNow(application);
+  if (paused === undefined) return undefined;
+  return { line: pausedText(paused, viewOf(output, application.config.zone)), members: { paused: { ...paused } } };
+}
+
+/** What a ledger that cannot be read says of it is nothing: why it cannot be read is shown by then. */
+function pausedNow(application: Application): Paused | undefined {
+  try {
+    return application.paused();
+  } catch {
+    return undefined;
   }
 }
 

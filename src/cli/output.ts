@@ -1,4 +1,5 @@
-import type { Json } from "../base/canonical-json.ts";
+import { isJsonObject } from "../base/canonical-json.ts";
+import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { exitCodes, messageOf, Problem, Problems } from "../base/errors.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { plainView, printable, withInstantsToWrite, withLocalInstants } from "../report/text.ts";
@@ -11,6 +12,11 @@ export interface Output {
   readonly stderr: Stream;
   /** Where the whole log goes when nobody watches; undefined: to the stderr of the process. */
   readonly log: Log | undefined;
+  /**
+   * What every result says first, while there is something: a line before the first one for people, and members of each
+   * JSON object. It is asked as the result is given.
+   */
+  heading(of: () => Heading | undefined): void;
   /** A result for people; a line end is added. */
   line(text: string): void;
   /** A part of the result for machines: one JSON document on one line. */
@@ -34,6 +40,12 @@ export interface Output {
   readonly interactive: boolean;
 }
 
+/** What stands before a result. */
+export interface Heading {
+  line: string;
+  members: JsonObject;
+}
+
 interface Log {
   write(line: string): void;
 }
@@ -54,6 +66,8 @@ export function createOutput(
 ): Output {
   let shown = false;
   let result: Json | undefined;
+  let headingOf: () => Heading | undefined = () => undefined;
+  let isHeaded = false;
   let last = -smallestPause;
   const live = stderr.isTTY === true && (stderr.columns ?? 0) > 0;
   const clear = (): void => {
@@ -61,7 +75,8 @@ export function createOutput(
     stderr.write("\r\u001b[2K");
     shown = false;
   };
-  const json = (value: Json): void => {
+  const headed = (value: Json): Json => (isJsonObject(value) ? { ...value, ...headingOf()?.members } : value);
+  const print = (value: Json): void => {
     clear();
     stdout.write(`${JSON.stringify(value)}\n`);
   };
@@ -72,16 +87,21 @@ export function createOutput(
     columns: stdout.isTTY === true ? (stdout.columns ?? 0) : 0,
     trace,
     interactive: stderr.isTTY === true,
+    heading(of) {
+      headingOf = of;
+    },
     line(text) {
       clear();
-      stdout.write(`${text}\n`);
+      const heading = isHeaded ? undefined : headingOf();
+      isHeaded = true;
+      stdout.write(`${heading === undefined ? "" : `${heading.line}\n`}${text}\n`);
     },
-    json,
+    json: (value) => print(headed(value)),
     result(value) {
-      result = value;
+      result = headed(value);
     },
     end() {
-      if (result !== undefined) json(result);
+      if (result !== undefined) print(result);
       result = undefined;
     },
     note(text) {

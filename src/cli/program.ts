@@ -19,6 +19,7 @@ import { register as link } from "./commands/link.ts";
 import { register as lock } from "./commands/lock.ts";
 import { register as map } from "./commands/map.ts";
 import { register as acceptPlatform } from "./commands/accept-platform.ts";
+import { register as pause } from "./commands/pause.ts";
 import { register as plan } from "./commands/plan.ts";
 import { register as quarantine } from "./commands/quarantine.ts";
 import { register as rebuild } from "./commands/rebuild.ts";
@@ -52,6 +53,7 @@ const commands: readonly Register[] = [
   undo,
   run,
   resync,
+  pause,
   serve,
   login,
   status,

@@ -99,9 +99,17 @@ export function printRun(
         "`crm-sync report reconciliation` has each of them",
     );
   output.line(`writing calls: ${calls}`);
+  const kept = summary.paused ? pausedMeaning(summary) : undefined;
   const stands = summary.exitCode === exitCodes.ok && differing > 0;
-  const instead = stands ? "nothing is left to do, and what was read back last is not all as it was placed" : undefined;
+  const instead = stands ? "nothing is left to do, and what was read back last is not all as it was placed" : kept;
   output.line(lastLine(summary.exitCode, summary.open, instead));
+}
+
+/** What exit code 4 says of a run that was kept from sending, and of what waits for a person beside that. */
+function pausedMeaning({ exitCode, held }: RunSummary): string | undefined {
+  if (exitCode !== exitCodes.held) return undefined;
+  const waits = "crm-sync is paused, and what was not sent waits: the next run after `crm-sync resume` sends it";
+  return held.length === 0 ? waits : `${waits}; and ${meanings[exitCodes.held] ?? ""}`;
 }
 
 function canaryText({ share, customers: done, wrong, before }: RunSummary["canary"][number]): string {

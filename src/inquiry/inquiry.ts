@@ -22,6 +22,7 @@ import { keptAnswer, operationById, operations, unsettled } from "./operations.t
 import { orderSides } from "./order-sides.ts";
 import { privateValues } from "./private-values.ts";
 import { quarantine, quarantineById, quarantineGroups, quarantineOfGroup, rawForm } from "./quarantine.ts";
+import { paused } from "./paused.ts";
 import { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { agreement, differences } from "./reconciliation.ts";
 import { runFailures, runGlance, runOperations } from "./run-operations.ts";
@@ -68,6 +69,7 @@ function questionsTo(ledger: ReadOnlyLedger) {
     /** Several questions whose answers are of one state of the ledger together. */
     ofOneState: async <T>(work: () => Promise<T>): Promise<T> => await ledger.oneState(work),
     status: answered(() => status),
+    paused: rows(() => paused),
     alerts: answered(() => alerts),
     taken: answered(() => taken),
     explain: answered(() => explain),

@@ -8,12 +8,14 @@ import { takenThings } from "../operation/taking.ts";
 import type { TakenThing } from "../operation/taking.ts";
 import { closedRecordCode } from "../plan/owner.ts";
 import { openStates } from "./operations.ts";
+import { paused } from "./paused.ts";
 import { spelled } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { lastReads } from "./runs.ts";
 
 /** What is counted of the ledger for a monitoring system: counts, times, and words of closed lists. */
 export interface LedgerMeasures {
+  isPaused: boolean;
   records: { stream: string; state: string; count: number }[];
   /** What is not done, as `status` counts it: by a code of a closed list. */
   open: { stream: string; standing: string; code: string; count: number; since: string }[];
@@ -67,6 +69,7 @@ export async function measures(ledger: ReadOnlyLedger, asked: MeasuresAsked = {}
   const { db } = ledger;
   return {
     ...(await runMeasures(ledger, asked)),
+    isPaused: paused(ledger) !== undefined,
     records: await db
       .selectFrom("record_tally")
       .select(["stream", "state", "count"])

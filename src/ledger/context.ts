@@ -9,7 +9,7 @@ import { databaseProblem, isFatal } from "./database/damage.ts";
 import { closeDatabase } from "./database/database.ts";
 import { commitCounter, requireNewest } from "./database/newest.ts";
 import type { Sqlite } from "./database/database.ts";
-import { epochKey, takeRunLock } from "./database/lock.ts";
+import { epochKey, isRunLockHeld, takeRunLock } from "./database/lock.ts";
 import type { RunLock } from "./database/lock.ts";
 import { OpenFiles } from "./database/open-files.ts";
 import type { LedgerObserver } from "./observer.ts";
@@ -221,6 +221,11 @@ export class LedgerContext {
   /** Which taking of the run lock this program holds, if it does. */
   get runEpoch(): number | undefined {
     return this.#lock?.epoch;
+  }
+
+  /** Whether a run is on for this ledger, in whatever process. */
+  get isRunOn(): boolean {
+    return this.#lock !== undefined || isRunLockHeld(this.path);
   }
 
   releaseRunLock(): void {

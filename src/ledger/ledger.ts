@@ -15,6 +15,7 @@ import { HoldRows } from "./decisions/hold-rows.ts";
 import { Gap } from "./gap/gap.ts";
 import { Identity } from "./identity.ts";
 import { Journal } from "./journal/journal.ts";
+import { Pause } from "./pause.ts";
 import { KnownTables } from "./state/known.ts";
 import { PrivateTables } from "./private/private-tables.ts";
 import { PrivateValues } from "./private/private-values.ts";
@@ -37,6 +38,7 @@ export class Ledger {
   readonly path: string;
   readonly identity: Identity;
   readonly gap: Gap;
+  readonly pause: Pause;
   readonly records: Records;
   readonly journal: Journal;
   readonly state: EnterpriseState;
@@ -68,9 +70,10 @@ export class Ledger {
     this.path = options.path;
     this.identity = new Identity(context);
     this.gap = new Gap(context, tables);
+    this.pause = new Pause(context);
     this.private = new PrivateValues(context, tables);
     this.records = new Records(context, tables);
-    this.journal = new Journal(context, { ...tables, private: this.private });
+    this.journal = new Journal(context, { ...tables, private: this.private, pause: this.pause });
     this.state = new EnterpriseState(context, tables);
     this.requests = new RequestsDesk(context, tables);
     this.links = new LinksDesk(context, tables);

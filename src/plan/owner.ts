@@ -64,6 +64,7 @@ const owners: Record<string, Owner> = {
   "order.there-already": "platform",
   "order.twin-product": "platform",
   "order.unnamed": "platform",
+  paused: "program",
   "payload.": "configuration",
   "platform.": "platform",
   "policy.": "configuration",

@@ -107,6 +107,7 @@ const byCode: Record<string, string> = {
     "look up the asset number on the platform (M6) and give it with the asset in the CRM, or change the order by hand",
   "order.amended-elsewhere": "crm-sync rebuild, with ledger.path at a file that is not there yet",
   "order.same-channel-number": "give one of the two orders another channel order number",
+  paused: "crm-sync resume --reason TEXT; the next run sends it then",
   "payload.": "check the mapping and the settings of this field, then crm-sync resync",
   "policy.reported": "do it by hand where it is meant, or set the policy that the reason names; then crm-sync resync",
   "order.transfer-unknown":

@@ -6,6 +6,7 @@ import type { RecordKey, Stream } from "../crm/model.ts";
  */
 export const pagePath = {
   today: () => "/today",
+  pause: () => "/pause",
   customer: (namespace: string, id: string) => path("customer", namespace, id),
   order: (namespace: string, id: string) => path("order", namespace, id),
   person: (namespace: string, id: string) => path("person", namespace, id),

@@ -1,5 +1,6 @@
 import { stopsSomething } from "../contract/assumptions/evidence.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { pausedCode } from "../ledger/pause.ts";
 import { byHand, troubleOf } from "../report/last-runs.ts";
 import type { RunTrouble } from "../report/last-runs.ts";
 import { nextForOpen, openNamed } from "../report/open.ts";
@@ -54,7 +55,7 @@ export async function alertsOf(ledger: Ledger, summary: RunSummary | undefined):
       cure: `\`crm-sync assumptions\` says what it stops; then crm-sync assumptions accept ${row} --reason TEXT`,
     });
   }
-  alerts.push(...placeAlerts(ledger));
+  alerts.push(...pausedAlerts(ledger), ...placeAlerts(ledger));
   alerts.push(...(await deliveryAlerts(ledger)));
   alerts.push(...(await circuitAlerts(ledger)));
   const told = new Map([...(await ledger.schedule.alerts())].map(([key, { body }]) => [key, fromBody(key, body)]));
@@ -74,6 +75,15 @@ async function circuitAlerts(ledger: Ledger): Promise<Alert[]> {
     summary: `the circuit of ${service} is open since ${since}, because ${reason}`,
     cure,
   }));
+}
+
+/** The pause that is on. Its reason stands in `status`: an alert goes to places that nobody chose for a person's words. */
+function pausedAlerts(ledger: Ledger): Alert[] {
+  const paused = ledger.pause.now();
+  if (paused === undefined) return [];
+  const summary = `crm-sync is paused since ${paused.since} by ${paused.by}: nothing is written to either service`;
+  const cure = "crm-sync resume --reason TEXT; `crm-sync status` says why it is paused";
+  return [{ key: "paused:services", kind: "paused", summary, cure, page: pagePath.pause() }];
 }
 
 /** Places outside the database that did not get the head of the audit record. */
@@ -128,6 +138,7 @@ async function recordAlerts(ledger: Ledger, told: ReadonlySet<Alert["kind"]>): P
   const alerts: Alert[] = [];
   for (const group of (await ledger.records.open()).filter((item) => item.counts)) {
     if (inDoubt.includes(group.cause) && told.has("unknown")) continue;
+    if (group.cause === pausedCode && told.has("paused")) continue;
     if (unreached.includes(group.cause) && (told.has("service-down") || told.has("breaker"))) continue;
     const standing = group.standing === "quarantined" ? "quarantine" : group.standing;
     const kind = group.code === "run.canary" ? "canary" : standing;

@@ -1,4 +1,5 @@
 import { deliver } from "../apply/deliver.ts";
+import { pausedCode } from "../ledger/pause.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { CustomerState } from "../apply/customer-state.ts";
 import type { Delivery } from "../apply/outcome.ts";
@@ -74,6 +75,7 @@ async function outcomeOf(
     case "done":
       return { state: advance(before, { type: "done", operation, refused: delivery.refused }) };
     case "blocked":
+      if (delivery.code === pausedCode) return await unsent(of, before, operation, { ...delivery, stopped: "paused" });
       return { state: await putOff(of, before, operation, delivery) };
     case "rejected":
       return refusedBy(of.deps, before, operation, delivery);
@@ -84,15 +86,25 @@ async function outcomeOf(
       return { state: advance(before, { type: "sent", operation }), stopped: "parked" };
     case "not-sent": {
       const reason = `not sent: ${delivery.reason}`;
-      const why = { code: "service.not-sent", reason };
-      const sent = advance(before, { type: "sent", operation });
-      const state = advance(sent, { type: "unsent", operations: [operation], why });
-      if (delivery.id === undefined) await dropUnsent(of, state, operation, reason);
-      return { state, stopped: "not-sent" };
+      const why = { code: "service.not-sent", reason, id: delivery.id };
+      return await unsent(of, before, operation, { ...why, stopped: "not-sent" });
     }
     case "stopped":
       return { state: before, stopped: "aborted" };
   }
+}
+
+/** Not one byte left, and nothing else of the customer is tried in this attempt. `id`: the journal has concluded it. */
+async function unsent(
+  of: CarryOut,
+  before: AttemptState,
+  operation: Operation,
+  { code, reason, id, stopped }: { code: string; reason: string; id?: string | undefined; stopped: StopReason },
+): Promise<CarriedOut> {
+  const sent = advance(before, { type: "sent", operation });
+  const state = advance(sent, { type: "unsent", operations: [operation], why: { code, reason } });
+  if (id === undefined) await dropUnsent(of, state, operation, reason);
+  return { state, stopped };
 }
 
 async function putOff(

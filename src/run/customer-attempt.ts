@@ -48,7 +48,7 @@ export type CustomerAttemptResult =
   /** `moved`: why a saved plan no longer fits, as sentences for people. */
   | { kind: "stopped"; reason: StopReason; moved?: readonly string[] };
 
-export type StopReason = "unknown" | "parked" | "rejected" | "not-sent" | "unreadable" | "aborted" | "stale";
+export type StopReason = "unknown" | "parked" | "rejected" | "not-sent" | "unreadable" | "aborted" | "stale" | "paused";
 
 export interface ReconcileDependencies extends ApplyDependencies {
   reader: Snapshots;
@@ -94,4 +94,5 @@ export const stopReasons = {
   unreadable: "the platform could not be read",
   aborted: "the run was stopped",
   stale: "the saved plan no longer fits",
+  paused: "crm-sync is paused",
 } as const;

@@ -8,6 +8,7 @@ import type { Planner } from "../apply/customer-planning.ts";
 import { CustomerState } from "../apply/customer-state.ts";
 import { UndoPlanning } from "../apply/undo-planning.ts";
 import { lookForUnwanted, refusedJustNow, unwantedOrders } from "../apply/refused-orders.ts";
+import { pausedCode } from "../ledger/pause.ts";
 import { kindOf } from "../operation/registry.ts";
 import { withoutHeld } from "../plan/limits.ts";
 import { goingWithout, waitsForNeeds } from "../plan/needs-of-operations.ts";
@@ -62,6 +63,13 @@ export async function reconcile(
     return { kind: "stopped", reason: "unreadable" };
   }
 }
+
+/** The code of what is left unsent, by what stopped the customer. */
+const unsentCodes: ReadonlyMap<StopReason, string> = new Map([
+  ["not-sent", "service.not-sent"],
+  ["rejected", "service.refused"],
+  ["paused", pausedCode],
+]);
 
 /** One attempt: what it knows of the customer and how far it has come; the rest are its steps. */
 class CustomerAttemptRun {
@@ -339,7 +347,7 @@ class CustomerAttemptRun {
 
   async #end(reason: StopReason): Promise<CustomerAttemptResult> {
     const why = `not attempted: ${stopReasons[reason]}`;
-    const code = reason === "not-sent" ? "service.not-sent" : reason === "rejected" ? "service.refused" : undefined;
+    const code = unsentCodes.get(reason);
     const unsent = [...leftIn(this.#state), ...this.#state.inParts];
     if (code !== undefined) this.#advance({ type: "unsent", operations: unsent, why: { code, reason: why } });
     await this.#dropStored(why);

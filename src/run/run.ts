@@ -57,6 +57,7 @@ export async function runSync(deps: RunDependencies, request: RunRequest): Promi
   // read included.
   const stop = request.signal === undefined ? ledger.failed : AbortSignal.any([request.signal, ledger.failed]);
   ledger.assumptions.refresh();
+  const refused = ledger.pause.refused;
   const work = new SyncRun(deps, { ...request, signal: stop }, run);
   const end: End = { state: "done" };
   try {
@@ -79,7 +80,14 @@ export async function runSync(deps: RunDependencies, request: RunRequest): Promi
     }
   }
   await work.deferUntouched(end.state);
-  return await finish(deps, request, { run, work, carriedIn, interrupted, ...end });
+  return await finish(deps, request, {
+    run,
+    work,
+    carriedIn,
+    interrupted,
+    paused: ledger.pause.refused > refused,
+    ...end,
+  });
 }
 
 /** How a run ended. */
@@ -97,6 +105,7 @@ interface Ended extends End {
   /** Operations that were open when it began. */
   carriedIn: string[];
   interrupted: RunSummary["cutOff"];
+  paused: boolean;
 }
 
 /** Balances a run, says what it came to, and writes that down. */
@@ -120,6 +129,7 @@ async function finish(deps: RunDependencies, request: RunRequest, ended: Ended):
     stale: work.stale,
     canary: work.tranches,
     held: await waitingHolds(deps),
+    paused: ended.paused,
     openOperations: open.length,
     open: await ledger.records.open({ ...scopeOf(deps, request), run }),
     unknownRecord,

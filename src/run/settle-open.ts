@@ -18,13 +18,13 @@ export async function settleOpen(
 ): Promise<LeftOpen | undefined> {
   for (const row of await ledger.journal.openOf(knows.customer)) {
     const settled = await settling.settle(row, { runId, signal, knows });
-    if (["done", "dropped", "rejected"].includes(settled.kind)) continue;
+    if (settled.kind === "done" || settled.kind === "dropped" || settled.kind === "rejected") continue;
     const { endpoint, subject } = row.operation;
     const reason = `waits for the outcome of ${endpoint} on ${subject} (${row.id}) to be settled`;
     const end: LeftOpen["end"] =
       settled.kind === "waiting"
         ? { kind: "waiting", until: settled.until }
-        : { kind: "stopped", reason: settled.kind === "parked" ? "parked" : "unreadable" };
+        : { kind: "stopped", reason: settled.kind };
     return { code: "operation.open", reason, end };
   }
   return undefined;

@@ -34,6 +34,8 @@ export interface RunSummary {
   held: WaitingHold[];
   /** The shares of the enterprises that went first; the last one is where the run stopped, if something is wrong. */
   canary: readonly CanaryTranche[];
+  /** Something was not sent because of a pause. */
+  paused: boolean;
   openOperations: number;
   /** Every record of the job's streams that is not done when the run ends, whichever run met it first. */
   open: OpenRecords[];
@@ -47,7 +49,7 @@ export function exitCodeOf(summary: RunSummary, failure: unknown): ExitCode {
   if (!summary.balance.adds) return exitCodes.doesNotBalance;
   if (failure instanceof Problem && failure.exitCode === exitCodes.ledgerRefused) return failure.exitCode;
   if (summary.openOperations > 0) return exitCodes.unknown;
-  if (summary.held.length > 0) return exitCodes.held;
+  if (summary.held.length > 0 || summary.paused) return exitCodes.held;
   if (failure instanceof Problem && failure.exitCode !== exitCodes.other) return failure.exitCode;
   if (failure !== undefined || summary.state === "stopped") return exitCodes.other;
   const sourceDown = summary.sources.some(

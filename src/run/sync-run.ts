@@ -231,7 +231,7 @@ export class SyncRun {
     const isUnread = result.kind === "stopped" && result.reason === "unreadable";
     const isLacking = result.kind === "finished" && result.lacking;
     if (isUnread || isLacking) this.#unread.set(key, isUnread ? stopReasons.unreadable : tooLittle);
-    const isJudged = result.kind === "stopped" && !isUnread;
+    const isJudged = result.kind === "stopped" && !isUnread && result.reason !== "paused";
     const why = isJudged ? stopReasons[result.reason] : undefined;
     const refused = result.kind === "finished" && result.refused ? "a service refused something of it" : undefined;
     const isInVain = result.kind !== "destructive" && result.kind !== "stopped" && result.inVain === true;

@@ -3,6 +3,7 @@ import type { MiddlewareHandler } from "hono";
 import type { Dashboard } from "../app/dashboard.ts";
 import { messageOf, Problem, Problems } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
+import { pausedText } from "../report/paused.ts";
 import type { Access } from "../app/access.ts";
 import { behindAccess } from "./access/sign-in.ts";
 import { assetRoutes } from "./assets.ts";
@@ -14,6 +15,7 @@ import { runsPage } from "./pages/runs.ts";
 import { sourcePage } from "./pages/source.ts";
 import { customerPage } from "./pages/customer.ts";
 import { orderPage } from "./pages/order.ts";
+import { pausePage } from "./pages/pause.ts";
 import { personPage } from "./pages/person.ts";
 import { searchPage } from "./pages/search.ts";
 import { alertsPage } from "./pages/alerts.ts";
@@ -32,6 +34,7 @@ const pages: readonly Page[] = [
   auditPage,
   customerPage,
   orderPage,
+  pausePage,
   personPage,
   planPage,
   quarantinePage,
@@ -52,6 +55,13 @@ export function dashboardRoutes(
   const routes = new Hono<WebEnvironment>();
   routes.use(securityHeaders());
   routes.route("/", assetRoutes());
+  routes.use(async (context, next) => {
+    context.set("pausedLine", async () => {
+      const paused = await dashboard.read(async (inquiry) => inquiry.paused());
+      return paused && pausedText(paused, { terminal: false, zone: dashboard.application.config.zone });
+    });
+    await next();
+  });
   routes.use(typeof whoAsks === "function" ? whoAsks : behindAccess(routes, whoAsks));
   routes.use(async (context, next) => {
     await next();

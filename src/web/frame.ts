@@ -3,6 +3,7 @@ import { documentOf } from "./document.ts";
 import type { Notice } from "./document.ts";
 import { may } from "./access/person.ts";
 import type { Html, PageContext } from "./page.ts";
+import { shown } from "./shown.ts";
 import { pagePath } from "../report/page-links.ts";
 
 /** What a page puts into the frame. */
@@ -35,8 +36,18 @@ export function framed(
   status: 200 | 400 | 403 | 404 | 409 | 503 = 200,
 ): Response | Promise<Response> {
   const { title, body, place, scripts, notice } = content;
-  const before = html`<a class="skip" href="#content">Skip to the content</a> ${headerOf(context, place)}`;
+  const before = html`<a class="skip" href="#content">Skip to the content</a> ${headerOf(context, place)}
+    ${pausedPart(context)}`;
   return context.html(documentOf({ title, body, before, notice, scripts }), status);
+}
+
+/** Of a ledger that cannot be read, the page itself says why. */
+async function pausedPart({ var: { pausedLine } }: PageContext): Promise<Html> {
+  const line = await pausedLine?.().catch(() => undefined);
+  if (line === undefined) return html``;
+  return html`<div class="notice failed" role="status">
+    <p>${shown(line)} <a href="${pagePath.pause()}">Resume</a></p>
+  </div>`;
 }
 
 /** Navigation, search, and who is signed in. */

@@ -45,8 +45,9 @@ function complaints(health: Health): string[] {
 }
 
 /** Work that is not done, with its count: the same that exit codes, `status` and alerts speak of. */
-function notDone({ open }: Health): string[] {
+function notDone({ open, paused }: Health): string[] {
   return [
+    ...(paused === undefined ? [] : ["paused"]),
     ...(open.unknown === 0 ? [] : [`operations.unknown:${open.unknown}`]),
     ...(open.holds === 0 ? [] : [`holds.open:${open.holds}`]),
     ...open.runs,

@@ -142,6 +142,7 @@ export const metricList = {
   ]),
   differences: ledger("differences", "What readings back show otherwise than it was left.", ["class"]),
   alerts: ledger("alerts", "States that stand and of which people are told, by kind.", ["kind"]),
+  paused: ledger("paused", "1 while a person has it that nothing is written to the services, else 0."),
   deliveriesFailing: ledger("deliveries_failing", "Ways of telling people and dead man's switches that fail.", [
     "kind",
   ]),

@@ -148,6 +148,7 @@ async function gaugesOfLedger(metrics: Metrics, measured: Measured): Promise<voi
   if (read === undefined) return;
   const now = measured.clock.now() / 1_000;
   metrics.set("ledgerLookedAt", read.at);
+  metrics.set("paused", read.isPaused ? 1 : 0);
   for (const job of read.jobs) jobGauges(metrics, job);
   metrics.stand("runs", runsOf(read));
   recordGauges(metrics, read, now);

@@ -14,6 +14,8 @@ export interface WebEnvironment {
     csrf: string;
     /** Whether this person would be let in now as well: for an answer that goes on for long. */
     isStillIn: () => boolean;
+    /** What every page says while it is paused. It rejects where the ledger cannot be read. */
+    pausedLine?: () => Promise<string | undefined>;
     /** Answers that the person lacks a right, and writes it down. */
     refuse: (needed: Right) => Response | Promise<Response>;
     /** The answer is a document that was not made as one of our pages: it stands by itself, and may do nothing. */

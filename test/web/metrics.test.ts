@@ -20,6 +20,7 @@ const service: ServiceState = {
 
 const read: MeasuredLedger = {
   at: 1_700_000_000,
+  isPaused: false,
   newestRun: "run_1",
   runsOn: [],
   jobs: [

@@ -32,6 +32,17 @@ export function takeRunLock(ledgerPath: string, ledger: Sqlite): RunLock {
   }
 }
 
+/** Whether somebody holds the run lock of a ledger. */
+export function isRunLockHeld(ledgerPath: string): boolean {
+  try {
+    lockBeside(ledgerPath, ".lock", { code: "run.active", what: "a run is on for", cure: "wait for it" }).release();
+    return false;
+  } catch (error) {
+    if (error instanceof Problem && error.code === "run.active") return true;
+    throw error;
+  }
+}
+
 /**
  * Holds the file beside the ledger with that ending until it is released or the process dies. Throws a Problem with
  * exit code 75 at once where another has it: `what` begins its message, which goes on with the ledger's path.

@@ -21,6 +21,7 @@ import { JournalTables, refusedYetShown } from "./journal-tables.ts";
 import type { AttemptFacts } from "../../report/facts.ts";
 import type { JournalRow, PlannedRow } from "./journal-tables.ts";
 import type { OperationState } from "./tables.ts";
+import type { Pause } from "../pause.ts";
 import type { PrivateValues, SealedValues } from "../private/private-values.ts";
 import { RunOperations } from "./run-operations.ts";
 import type { RejectionTables } from "./rejections.ts";
@@ -48,11 +49,12 @@ export class Journal {
       rejections: RejectionTables;
       private: PrivateValues;
       holds: HoldRows;
+      pause: Pause;
     },
   ) {
     this.#context = context;
     this.#journal = new JournalTables(context.database);
-    this.#claims = new UniquenessChecks(context.database, tables.holds);
+    this.#claims = new UniquenessChecks(context.database, tables);
     this.#clockNotes = new ClockNoteTables(context.database);
     this.#rejections = tables.rejections;
     this.#changes = tables.changes;
@@ -408,10 +410,7 @@ export class Journal {
     return now;
   }
 
-  /**
-   * Epoch milliseconds by the wall clock, but no later than what has really passed since the ledger was opened accounts
-   * for: a wall clock that is set forward meanwhile ends no wait.
-   */
+  /** Epoch milliseconds by a clock that, set forward meanwhile, ends no wait. */
   get surelyNow(): number {
     return this.#context.surelyNow;
   }

@@ -8,11 +8,16 @@ import { kindIn, kindOf } from "../../operation/registry.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import type { HoldRows } from "../decisions/hold-rows.ts";
+import { pausedCode } from "../pause.ts";
+import type { Pause } from "../pause.ts";
 import { OrderStepRows } from "../state/order-steps.ts";
 import { RequestRows } from "../state/requests.ts";
 import type { Row } from "../tables.ts";
 
-/** Why an intent is not taken: what it wants for itself alone is somebody else's, or nobody asks for it any more. */
+/**
+ * Why an intent is not taken: what it wants for itself alone is somebody else's, nobody asks for it any more, or nothing
+ * is sent for now.
+ */
 export const uniquenessCodes = [
   "order.same-channel-number",
   "order.placed-already",
@@ -23,6 +28,7 @@ export const uniquenessCodes = [
   "operation.not-approved",
   "revokes.rejected",
   "plan.applied-already",
+  pausedCode,
 ] as const;
 
 interface Owner {
@@ -40,9 +46,11 @@ export class UniquenessChecks {
   readonly #requests: RequestRows;
   readonly #holds: HoldRows;
   readonly #orderSteps: OrderStepRows;
+  readonly #pause: Pause;
 
-  constructor(database: Sqlite, holds: HoldRows) {
+  constructor(database: Sqlite, { holds, pause }: { holds: HoldRows; pause: Pause }) {
     this.#holds = holds;
+    this.#pause = pause;
     this.#requests = new RequestRows(database);
     this.#orderSteps = new OrderStepRows(database, this.#requests);
     this.#statements = statements.onUse({
@@ -169,6 +177,7 @@ export class UniquenessChecks {
 
   /** Throws a Problem with one of `uniquenessCodes`. `operationId` is the operation itself, where it is sent again. */
   require(operation: Operation, operationId: string | undefined): void {
+    this.#pause.requireNone();
     const wanted = kindOf(operation).uniqueness(operation);
     if (wanted?.what === "order") this.#requireOrder(wanted, operationId ?? "");
     if (wanted?.what === "enterprise") this.#requireEnterprise(wanted, operationId ?? "");

@@ -23,6 +23,8 @@ const decided: ReadonlySet<string> = new Set([
   "period-closed",
   "period-reopened",
   "signed-off",
+  "paused",
+  "resumed",
 ]);
 
 /** So many private values at most are looked through where words concern nobody in particular. */

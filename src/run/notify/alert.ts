@@ -23,6 +23,7 @@ const kinds = {
   "way-down": { severity: "critical", many: "ways of telling people do not deliver" },
   "switch-not-called": { severity: "critical", many: "dead man's switches could not be called" },
   "source-down": { severity: "warning", many: "streams were not read completely" },
+  paused: { severity: "warning", many: "pauses keep everything from being sent" },
   hold: { severity: "warning", many: "holds wait for approval" },
   settings: { severity: "warning", many: "settings are missing" },
   canary: { severity: "warning", many: "records wait, as the share before them was not read back as meant" },

@@ -1,4 +1,5 @@
 import { html } from "hono/html";
+import { pagePath } from "../../report/page-links.ts";
 import type { FireTimes } from "../../app/dashboard.ts";
 import { toInstant } from "../../base/clock.ts";
 import { grouped } from "../../operation/taking.ts";
@@ -53,6 +54,7 @@ export const todayPage: Page = {
         ${readsTable(status.reads, when, "The last reading of each stream")}
         <h2>Records</h2>
         ${records(status)} ${history(runs, when.zone)}
+        <p><a href="${pagePath.pause()}">Pause or resume</a></p>
       `;
       return framed(context, { title: "Today", place: "Today", body });
     });

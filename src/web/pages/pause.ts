@@ -1,0 +1,49 @@
+import { html } from "hono/html";
+import { Problem, usage } from "../../base/errors.ts";
+import { callsGoingOnText } from "../../report/paused.ts";
+import { pagePath } from "../../report/page-links.ts";
+import { needs } from "../access/needs.ts";
+import { may } from "../access/person.ts";
+import { framed } from "../frame.ts";
+import type { Content } from "../frame.ts";
+import type { Page, PageContext } from "../page.ts";
+import { decisionForm, keepableReason, sentDecision } from "../parts/decision-form.ts";
+
+/** Whether anything is written to the services, and the button that changes it. */
+export const pausePage: Page = {
+  register(routes, dashboard) {
+    const path = pagePath.pause();
+    routes.get(path, needs("see"), async (context) => await shownNow(context));
+    routes.post(path, needs("decide"), async (context) => {
+      try {
+        const { decision, reason } = await sentDecision(context);
+        const whose = { by: context.var.person.name, reason: keepableReason(reason) };
+        const { pause } = await dashboard.application.existingLedger();
+        if (decision !== "pause" && decision !== "resume")
+          throw usage("Nothing was decided: the form does not say what.", "Open the page again.");
+        if (decision === "pause") await pause.begin(whose);
+        else await pause.end(whose);
+        const calls = decision === "pause" && pause.goingOn > 0 ? ` ${callsGoingOnText(pause.goingOn)}` : "";
+        const text = decision === "pause" ? `Paused.${calls}` : "Resumed: the next run sends what waited.";
+        return await shownNow(context, { kind: "done", text });
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error;
+        return await shownNow(context, { kind: "failed", text: error.message, cure: error.cure }, 400);
+      }
+    });
+  },
+};
+
+async function shownNow(context: PageContext, notice?: Content["notice"], status: 200 | 400 = 200): Promise<Response> {
+  const isPaused = (await context.var.pausedLine?.()) !== undefined;
+  const choice = isPaused ? { value: "resume", label: "Resume" } : { value: "pause", label: "Pause" };
+  const says = isPaused
+    ? "What was planned is not sent. It waits, and the first run after Resume sends it."
+    : "Pause has nothing written to the services, by runs and by people. Reading and planning go on.";
+  const form = may(context.var.person, "decide")
+    ? decisionForm(context, { id: "pause", action: pagePath.pause(), choices: [choice] })
+    : "";
+  const body = html`<p>${says}</p>
+    ${form}`;
+  return await framed(context, { title: isPaused ? "Paused" : "Pause", place: "Today", body, notice }, status);
+}
