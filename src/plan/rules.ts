@@ -1,4 +1,5 @@
 import { hashOf, toJson } from "../base/canonical-json.ts";
+import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import type { Policies } from "../operation/policy.ts";
 import { kinds } from "../operation/registry.ts";
 
@@ -7,8 +8,8 @@ const generation = 1;
 
 /**
  * What records are decided by, as one text: where it changes, what waits for no change of its own is looked at once
- * more, since the program may do by now what it only told of.
+ * more. The program may do by now what it only told of, and a service may take what it refused.
  */
-export function rulesOf(policies: Policies): string {
-  return hashOf([generation, Object.keys(kinds).sort(), toJson(policies)]);
+export function rulesOf({ policies, settings }: { policies: Policies; settings: AssumptionSettings }): string {
+  return hashOf([generation, Object.keys(kinds).sort(), toJson(policies), toJson(settings)]);
 }
