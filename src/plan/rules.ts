@@ -6,10 +6,17 @@ import { kinds } from "../operation/registry.ts";
 /** Raised where records that wait for nothing that happens by itself would be decided otherwise than before. */
 const generation = 1;
 
+interface Rules {
+  policies: Policies;
+  settings: AssumptionSettings;
+  /** A sealing key is configured. */
+  canSeal: boolean;
+}
+
 /**
- * What records are decided by, as one text: where it changes, what waits for no change of its own is looked at once
- * more. The program may do by now what it only told of, and a service may take what it refused.
+ * What records are decided by, as one text: where it changes, what waits for no change of its own, or cannot be used,
+ * is looked at once more. The program may do by now what it only told of, and a service may take what it refused.
  */
-export function rulesOf({ policies, settings }: { policies: Policies; settings: AssumptionSettings }): string {
-  return hashOf([generation, Object.keys(kinds).sort(), toJson(policies), toJson(settings)]);
+export function rulesOf({ policies, settings, canSeal }: Rules): string {
+  return hashOf([generation, Object.keys(kinds).sort(), toJson(policies), toJson(settings), canSeal]);
 }

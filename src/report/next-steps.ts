@@ -108,7 +108,8 @@ const byCode: Record<string, string> = {
   "order.amended-elsewhere": "crm-sync rebuild, with ledger.path at a file that is not there yet",
   "order.same-channel-number": "give one of the two orders another channel order number",
   "payload.": "check the mapping and the settings of this field, then crm-sync resync",
-  "policy.reported": "do it by hand where it is meant, or set the policy that the reason names; then crm-sync resync",
+  "policy.reported":
+    "do it by hand where it is meant, or set the policy that the reason names; the next run does it then",
   "order.transfer-unknown":
     "check the order and the instance that the product is transferred from, or give srcLicenseOrderId in the CRM",
   "pool.": "nothing, unless it persists: then ask the operator of the order service why E9 hands out no numbers",
@@ -151,6 +152,9 @@ const byCode: Record<string, string> = {
     "take the assets away on the platform where nobody should have them; the next run deletes the account then",
   "staff.still-used":
     "where it is the same person, leave one record in the CRM; where they are two, give one another account name",
+  "staff.would-set-back":
+    "set policies.drift.different to apply or hold, or give the person in the CRM what the platform shows; or set " +
+    "assumptions.leftOutStaffFields: kept, once the operator of the service has said that M2 keeps what is left out (A41)",
   "staff.would-clear":
     "give the person what the platform shows in the CRM, or remove it there; or set assumptions.leftOutStaffFields: " +
     "kept, once the operator of the service has said that M2 keeps what is left out (A41)",
@@ -176,7 +180,9 @@ export function nextForQuarantine(row?: Pick<QuarantineFacts, "id" | "state" | "
   if (row.code === "claimed-twice")
     return "let one source alone claim the record, or give each source a namespace of its own";
   if (row.code === "duplicate-id") return "let the source give each id once; the next complete read takes it up";
-  if (row.code === "no-sealing-key") return `set ledger.sealKey, then crm-sync quarantine retry ${row.id}`;
+  if (row.code === "no-sealing-key") return "set ledger.sealKey; the next run maps it anew";
+  if (row.code === "unlisted-word")
+    return "correct the record in the CRM, or list its word in the setting that the message names; the next run maps it anew";
   return `correct the record in the CRM, or the mapping; or as it is: crm-sync quarantine retry ${row.id}`;
 }
 

@@ -1,5 +1,4 @@
 import type { RecordKey } from "../crm/model.ts";
-import { rulesOf } from "../plan/rules.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 
 /** Customers that are taken from the ledger at once. */
@@ -30,7 +29,6 @@ export async function* pendingCustomers(deps: RunDependencies, request: RunReque
     if (customer !== undefined) yield [customer];
     return;
   }
-  await ledger.records.decideBy(rulesOf(deps));
   if (scope?.source !== undefined) {
     const { source, since } = scope;
     await ledger.journal.retryRejected({ source });

@@ -300,12 +300,17 @@ export class Records {
   }
 
   /**
-   * What waits and is not looked at by itself is looked at once where what records are decided by changed. Answers how
-   * many records are looked at for it.
+   * What waits or is in quarantine, and is not looked at by itself, is looked at once where what records are decided by
+   * changed. Answers how many records that wait are looked at for it.
    */
   async decideBy(rules: string): Promise<number> {
     if (this.#context.read(() => this.#work.isDecidedBy(rules))) return 0;
     return await this.#context.write(() => this.#work.decideBy(rules));
+  }
+
+  /** Whether something in quarantine is to be mapped anew that only a reading of everything surely gives. */
+  async awaitsWholeRead(source: string, stream: Stream): Promise<boolean> {
+    return this.#context.read(() => this.#work.awaitsWholeRead(source, stream));
   }
 
   async markPending(what: LookedAt): Promise<number> {

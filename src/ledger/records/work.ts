@@ -73,10 +73,19 @@ export class WorkTables {
     return this.#statements.decidedBy.get() === rules;
   }
 
-  /** Everything that waits is looked at, since it is decided by these rules from now on. */
+  /**
+   * Everything that waits is looked at, since it is decided by these rules from now on; what is in quarantine is mapped
+   * anew when its source is read.
+   */
   decideBy(rules: string): number {
     this.#statements.decideBy.run(rules);
+    this.#statements.retryQuarantined.run();
     return this.#statements.pendingWaiting.run().changes;
+  }
+
+  /** Whether something in quarantine is to be mapped anew that only a reading of everything surely gives. */
+  awaitsWholeRead(source: string, stream: Stream): boolean {
+    return this.#statements.awaitsWholeRead.get(source, stream) !== undefined;
   }
 
   recordOutcomes(runId: string, outcomes: readonly RecordOutcome[], at: string): void {
@@ -238,6 +247,16 @@ function prepareStatements(database: Sqlite) {
     decideBy: () =>
       database.prepare(
         "insert into meta (key, value) values ('decided by', ?) on conflict (key) do update set value = excluded.value",
+      ),
+    retryQuarantined: () =>
+      database.prepare(
+        "update quarantine indexed by quarantine_open set state = 'retry' where state <> 'resolved' and state = 'open'",
+      ),
+    // What is known by its stored form is mapped anew from that.
+    awaitsWholeRead: () =>
+      database.prepare<[string, string], Row<"quarantine", "id">>(
+        `select id from quarantine where source = +? and stream = +? and state <> 'resolved' and state = 'retry'
+          and of_stored_form = 0 limit 1`,
       ),
     planned: () =>
       database.prepare(
