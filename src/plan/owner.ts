@@ -103,6 +103,7 @@ const owners: Record<string, Owner> = {
   "staff.still-borrows": "platform",
   "staff.still-holds": "platform",
   "staff.still-used": "crm",
+  "staff.would-set-back": "configuration",
 };
 
 /**
