@@ -6,7 +6,7 @@ import type { Desired, DesiredStaff } from "../operation/desired.ts";
 import type { MeantOperation } from "../operation/operation.ts";
 import { markerKey } from "../operation/references.ts";
 import type { PrivateMarker } from "../operation/references.ts";
-import { isAccountOf, shownOtherwise } from "../operation/shown-profile.ts";
+import { isAccountOf, isMasked, shownOtherwise } from "../operation/shown-profile.ts";
 import type { ClearProfile } from "../operation/shown-profile.ts";
 import type { Known, StateChange } from "../operation/state.ts";
 import type { ShownField, StaffLink, StaffProfile } from "../operation/state/staff-links.ts";
@@ -52,17 +52,19 @@ export function clearProfile(privateValues: ReadonlyMap<string, string>, body: D
 }
 
 /**
- * What of a person M5 shows as the CRM has it, as commitments; for each field that it shows otherwise what no CRM says,
- * so that it counts as changed there since.
+ * What of a person M5 shows as the CRM has it, as commitments; for each field that it shows otherwise, or masks, what no
+ * CRM says: nobody has sent it, so that it counts as changed in the CRM since.
  */
 export function shownProfile(
   { privateValues }: Pick<Given, "privateValues">,
   body: DesiredStaff,
   member: ObservedMember,
 ): StaffProfile {
-  const otherwise = shownOtherwise(member, clearProfile(privateValues, body));
+  const own = clearProfile(privateValues, body);
+  const otherwise = shownOtherwise(member, own);
+  const unknown = fields.filter((field) => typeof own[field] === "string" && isMasked(member[field]));
   const unsent: Partial<StaffProfile> = Object.fromEntries(
-    otherwise.map((field) => [field, field === "name" ? "" : null]),
+    [...otherwise, ...unknown].map((field) => [field, field === "name" ? "" : null]),
   );
   return { ...profileOf(body), ...unsent };
 }
