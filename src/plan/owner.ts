@@ -51,6 +51,7 @@ const owners: Record<string, Owner> = {
   "order.form-lost": "configuration",
   "order.contents-not-read": "program",
   "order.maybe-moved": "platform",
+  "order.moved-changed": "configuration",
   "order.moving": "program",
   "order.not-observable": "configuration",
   "order.not-shown": "platform",

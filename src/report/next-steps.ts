@@ -79,6 +79,9 @@ const byCode: Record<string, string> = {
   "order.maybe-moved":
     "see to the customer that the reason names, then crm-sync resync --customer CUSTOMER reads it; or crm-sync " +
     "rebuild again, where nothing was run since, else with ledger.path at a file that is not there yet",
+  "order.moved-changed":
+    "set policies.orders.moved to hold or apply, or give the order in the CRM the form that stayed; the next run looks " +
+    "at it again",
   "order.moving":
     "see to what the reason names: `crm-sync explain customer CUSTOMER` says what keeps the order at its old customer",
   "order.not-shown":

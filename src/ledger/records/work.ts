@@ -74,13 +74,13 @@ export class WorkTables {
   }
 
   /**
-   * Everything that waits is looked at, since it is decided by these rules from now on; what is in quarantine is mapped
-   * anew when its source is read.
+   * Everything that waits is looked at, since it is decided by these rules from now on, and so are customers that orders
+   * left something at; what is in quarantine is mapped anew when its source is read.
    */
   decideBy(rules: string): number {
     this.#statements.decideBy.run(rules);
     this.#statements.retryQuarantined.run();
-    return this.#statements.pendingWaiting.run().changes;
+    return this.#statements.pendingWaiting.run().changes + this.#statements.pendingLeft.run().changes;
   }
 
   /** Whether something in quarantine is to be mapped anew that only a reading of everything surely gives. */
@@ -242,6 +242,12 @@ function prepareStatements(database: Sqlite) {
       database.prepare(
         `update record indexed by record_deferred set pending = 1
           where deferred_code is not null and pending = 0 and state <> 'quarantined'`,
+      ),
+    pendingLeft: () =>
+      database.prepare(
+        `update record set pending = 1 where stream = 'customers' and pending = 0 and state <> 'quarantined'
+          and (namespace, id) in (select customer_namespace, customer_id from moved_order indexed by moved_order_from
+            where ended_at is null)`,
       ),
     decidedBy: () => database.prepare<[], string>("select value from meta where key = 'decided by'").pluck(),
     decideBy: () =>
