@@ -81,8 +81,19 @@ create trigger tally_record_moved after update of state, stream on record when o
   new.state, 1, new.pending) on conflict (stream, state) do update set count = count + 1, pending = pending +
   excluded.pending; end;
 create trigger tally_record_pending after update of pending on record when old.pending <> new.pending and old.state
-  = new.state and old.stream = new.stream begin update record_tally set pending = pending + new.pending -
-  old.pending where stream = new.stream and state = new.state; end;
+  = new.state and old.stream = new.stream begin insert into record_tally (stream, state, count, pending) values
+  (new.stream, new.state, 0, new.pending - old.pending) on conflict (stream, state) do update set pending = pending +
+  excluded.pending; end;
+-- A record that changed is looked at, and so is what waits at the customer that it is, and the customer that it left.
+create trigger record_looked_at after update of state, version on record when new.state <> 'quarantined' and
+  (old.state, old.version) is not (new.state, new.version) begin update record set pending = 1 where pending = 0 and
+  stream = new.stream and namespace = new.namespace and id = new.id; update record set pending = 1 where new.stream =
+  'customers' and customer_namespace = new.namespace and customer_id = new.id and stream <> 'customers' and pending =
+  0 and deferred_code is not null and state = 'current'; end;
+create trigger record_left_looked_at after update of customer_namespace, customer_id on record when
+  (old.customer_namespace, old.customer_id) is not (new.customer_namespace, new.customer_id) begin update record set
+  pending = 1 where stream = 'customers' and namespace = old.customer_namespace and id = old.customer_id and pending
+  = 0 and state <> 'quarantined'; end;
 
 -- Every version of a record, oldest first.
 create table record_version (stream text not null, namespace text not null, id text not null, version integer not
@@ -229,6 +240,15 @@ create table moved_order (namespace text not null, order_id text not null, custo
   customer_id text not null, since text not null, ended_at text, unclear text, primary key (namespace, order_id,
   customer_namespace, customer_id)) strict, without rowid;
 create index moved_order_from on moved_order (customer_namespace, customer_id) where ended_at is null;
+-- The customer that an order left is looked at until nothing of the order exists there, and then the order is.
+create trigger moved_order_begin after insert on moved_order when new.ended_at is null begin update record set pending
+  = 1 where stream = 'customers' and namespace = new.customer_namespace and id = new.customer_id and pending = 0 and
+  state <> 'quarantined'; end;
+create trigger moved_order_change after update of ended_at, unclear on moved_order when (old.ended_at, old.unclear) is
+  not (new.ended_at, new.unclear) begin update record set pending = 1 where new.ended_at is null and stream =
+  'customers' and namespace = new.customer_namespace and id = new.customer_id and pending = 0 and state <>
+  'quarantined'; update record set pending = 1 where new.ended_at is not null and stream = 'orders' and namespace =
+  new.namespace and id = new.order_id and pending = 0 and state <> 'quarantined'; end;
 
 -- Channel order numbers of amendments, fixed before they are sent.
 create table amendment_number (channel_order_id text not null primary key, namespace text not null, order_id text
@@ -508,6 +528,10 @@ create table difference (namespace text not null, customer_id text not null, lev
   first_seen text not null, last_seen text not null, detail text not null, ended_at text, primary key (namespace,
   customer_id, level, subject, class, first_seen)) strict, without rowid;
 create index difference_ended on difference (ended_at) where ended_at is not null;
+-- What is only told of is looked at once the platform shows it no more.
+create trigger difference_looked_at after update of ended_at on difference when old.ended_at is null and new.ended_at
+  is not null begin update record set pending = 1 where customer_namespace = new.namespace and customer_id =
+  new.customer_id and pending = 0 and deferred_code = 'policy.reported' and state <> 'quarantined'; end;
 create unique index difference_live on difference (namespace, customer_id, level, subject, class) where ended_at is
   null;
 

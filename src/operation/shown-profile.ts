@@ -4,13 +4,18 @@ import type { ShownField } from "./state/staff-links.ts";
 /** In clear and in memory only; null: nothing; undefined: not compared. */
 export type ClearProfile = { readonly [Field in ShownField]?: string | null | undefined };
 
+/** Whether M5 hides a text behind stars. */
+export function isMasked(shown: string | null): boolean {
+  return shown?.includes("*") === true;
+}
+
 /** The fields that M5 shows otherwise than they should be. A text that it masks with stars says nothing. */
 export function shownOtherwise(member: ObservedMember, wanted: ClearProfile): ShownField[] {
   const fields: ShownField[] = ["name", "remark", "mobile", "departmentId"];
   return fields.filter((field) => {
     const text = wanted[field];
     const shown = member[field] ?? "";
-    return text !== undefined && !shown.includes("*") && shown !== (text ?? "");
+    return text !== undefined && !isMasked(shown) && shown !== (text ?? "");
   });
 }
 

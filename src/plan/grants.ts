@@ -66,7 +66,7 @@ export function planGrants(
         });
       } else if (typeof verdict === "object") stage.blocks.push([key, verdict]);
     }
-    if (shown.policies.drift.missing !== "hold") grants.push(...again.splice(0));
+    if (shown.policies.drift.missing === "apply") grants.push(...again.splice(0));
     if (grants.length > 0) stage.meant.push(grant(given, staff, grants));
     if (again.length > 0)
       stage.meant.push({ ...grant(given, staff, again), reason: againText(again), policy: "drift.missing" });

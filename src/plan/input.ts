@@ -73,6 +73,12 @@ export interface AwayOrder {
   taken: readonly string[];
 }
 
+/** What exists of an order for a customer that it moved away from; `lost`: nobody knows that. */
+export interface LeftBehind {
+  customer: RecordKey;
+  standing: OrderStanding | { lost: string };
+}
+
 /** Everything one customer is planned from. */
 export interface CustomerInput {
   customer: RecordKey;
@@ -87,8 +93,8 @@ export interface CustomerInput {
   takers?: readonly OrderWithTree[] | undefined;
   /** What stands of placed orders of which the CRM says something else now, by order; `lost`: why nobody knows that. */
   standings?: ReadonlyMap<string, OrderStanding | { lost: string }> | undefined;
-  /** Another customer for whom something of a placed order stands, or may stand, by order. */
-  left?: ReadonlyMap<string, RecordKey> | undefined;
+  /** Another customer for whom something of a placed order exists, or may exist, and what, by order. */
+  left?: ReadonlyMap<string, LeftBehind> | undefined;
   /** Orders that moved away from the customer in the CRM. */
   away?: readonly AwayOrder[] | undefined;
   /** Earlier orders that orders of this customer name, and that are another customer's: whose, by order. */

@@ -2,6 +2,7 @@ import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { missingAssumptions } from "../contract/assumptions/missing.ts";
 import { fillTemplate } from "../contract/template.ts";
 import { formatKey } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
 import type { RenewedUnit } from "../operation/asset-numbers.ts";
 import type { Desired, DesiredCustomer, DesiredOrder, OrderWithTree } from "../operation/desired.ts";
 import type { MeantOperation } from "../operation/operation.ts";
@@ -10,13 +11,14 @@ import type { Known, StateChange } from "../operation/state.ts";
 import type { PlacedOrder } from "../operation/state/placed-orders.ts";
 import type { Block, BlockedRecord } from "./block.ts";
 import { isGone } from "./enterprise.ts";
-import type { Observed } from "./input.ts";
+import type { LeftBehind, Observed } from "./input.ts";
 import { planAmendment } from "./amendments.ts";
 import { consider } from "./policy.ts";
 import { planRepair } from "./order-repair.ts";
 import type { PurchaseMaker } from "./purchase-parts.ts";
 import { planDepartures } from "./moved-orders.ts";
 import type { PlanOptions } from "./options.ts";
+import { differenceOf, isEmpty } from "./order-difference.ts";
 import type { Endings } from "./order-difference.ts";
 import { newBuyRecords, orderableFields, PayloadBuild } from "./order-records.ts";
 import type { PurchasedAsset } from "./order-records.ts";
@@ -147,9 +149,10 @@ function amend(
   }
   const elsewhere = isHere && hasProducts(standing) ? undefined : given.left?.get(key);
   if (elsewhere !== undefined && isWanted(order)) {
-    const what = `the order ${key} moved here in the CRM, and something of it exists for ${formatKey(elsewhere)}`;
+    const { customer } = elsewhere;
+    const what = `the order ${key} moved here in the CRM, and something of it exists for ${formatKey(customer)}`;
     const said = consider(options.policies, "orders.moved", what);
-    if (said === "nothing") return;
+    if (said === "nothing") return isAsLeft(given, order, elsewhere) ? undefined : waits(ignoredChange(customer));
     const reason = `${what}; it is bought here once nothing of it is left there`;
     return waits(said === "act" ? { code: "order.moving", reason, again: true } : said);
   }
@@ -168,6 +171,20 @@ function amend(
   stage.changes.push(...changes);
   stage.blocks.push(...blocks.map((block): BlockedRecord => [key, block]));
   stage.endings.push(...endings);
+}
+
+/** Whether what an order left at the customer that it moved away from is what the CRM wants of it now. */
+function isAsLeft({ known }: OrdersGiven, order: OrderWithTree, { standing }: LeftBehind): boolean {
+  if ("lost" in standing) return false;
+  const held = new Set(known.assignments.map((item) => item.assetNumber));
+  return isEmpty(differenceOf(standing, { assets: order.tree.assets, amount: order.body.amount }, { held }));
+}
+
+function ignoredChange(left: RecordKey): Block {
+  const reason =
+    `the order moved to this customer in the CRM, which policies.orders.moved ignores, so it stays with ` +
+    `${formatKey(left)}; the CRM wants something else of it now, and nothing of that is bought or taken away`;
+  return { code: "order.moved-changed", reason, again: false };
 }
 
 const standsElsewhere: Block = {

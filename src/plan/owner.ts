@@ -51,6 +51,7 @@ const owners: Record<string, Owner> = {
   "order.form-lost": "configuration",
   "order.contents-not-read": "program",
   "order.maybe-moved": "platform",
+  "order.moved-changed": "configuration",
   "order.moving": "program",
   "order.not-observable": "configuration",
   "order.not-shown": "platform",
@@ -104,6 +105,7 @@ const owners: Record<string, Owner> = {
   "staff.still-borrows": "platform",
   "staff.still-holds": "platform",
   "staff.still-used": "crm",
+  "staff.would-set-back": "configuration",
 };
 
 /**

@@ -6,13 +6,14 @@ import type { Desired, DesiredStaff } from "../operation/desired.ts";
 import type { MeantOperation } from "../operation/operation.ts";
 import { markerKey } from "../operation/references.ts";
 import type { PrivateMarker } from "../operation/references.ts";
-import { isAccountOf, shownOtherwise } from "../operation/shown-profile.ts";
+import { isAccountOf, isMasked, shownOtherwise } from "../operation/shown-profile.ts";
 import type { ClearProfile } from "../operation/shown-profile.ts";
 import type { Known, StateChange } from "../operation/state.ts";
 import type { ShownField, StaffLink, StaffProfile } from "../operation/state/staff-links.ts";
 import type { ObservedMember } from "../platform/snapshot.ts";
 import type { Block } from "./block.ts";
-import { lastingOf } from "./drift.ts";
+import { subjectOf } from "../report/reconciliation/rows.ts";
+import { driftName, lastingOf } from "./drift.ts";
 import type { Observed } from "./input.ts";
 import type { PlanOptions } from "./options.ts";
 import type { Prepared } from "./prepared.ts";
@@ -51,17 +52,19 @@ export function clearProfile(privateValues: ReadonlyMap<string, string>, body: D
 }
 
 /**
- * What of a person M5 shows as the CRM has it, as commitments; for each field that it shows otherwise what no CRM says,
- * so that it counts as changed there since.
+ * What of a person M5 shows as the CRM has it, as commitments; for each field that it shows otherwise, or masks, what no
+ * CRM says: nobody has sent it, so that it counts as changed in the CRM since.
  */
 export function shownProfile(
   { privateValues }: Pick<Given, "privateValues">,
   body: DesiredStaff,
   member: ObservedMember,
 ): StaffProfile {
-  const otherwise = shownOtherwise(member, clearProfile(privateValues, body));
+  const own = clearProfile(privateValues, body);
+  const otherwise = shownOtherwise(member, own);
+  const unknown = fields.filter((field) => typeof own[field] === "string" && isMasked(member[field]));
   const unsent: Partial<StaffProfile> = Object.fromEntries(
-    otherwise.map((field) => [field, field === "name" ? "" : null]),
+    [...otherwise, ...unknown].map((field) => [field, field === "name" ? "" : null]),
   );
   return { ...profileOf(body), ...unsent };
 }
@@ -182,14 +185,51 @@ export function planProfile(
   const changed = fields.filter((field) => before[field] !== after[field]);
   const note = dropped.length === 0 ? undefined : notCleared(dropped);
   if (changed.length > 0) {
-    const stopped = whyNotSent(given, person, settings);
+    const drifted = driftedFields(given, person, repairs);
+    const stopped = whyNotSent(given, person, settings) ?? whyNotLeft(drifted, settings);
     if (stopped !== undefined) return { note: stopped };
-    return { meant: edit(given, person, { before, after, changed, settings }), note };
+    const { left, held } = drifted;
+    const meant = edit(given, person, { before, after, changed, left, settings });
+    if (held.length === 0) return { meant, note };
+    const reason = `${meant.reason}; M5 shows another ${named(held)} than was sent, which is set back with it`;
+    return { meant: { ...meant, reason, policy: "drift.different" }, note };
   }
   if (unread === undefined) return { note, ...setAgain(given, person, { before, after, settings }, repairs) };
   const otherwise = shownOtherwise(member, sentProfile(given, staff.body, unread, settings));
   if (otherwise.length > 0) return { note: shownDifferently(otherwise) };
   return { change: { type: "staff-edited", staff: staff.key, customer: given.customer, profile: before }, note };
+}
+
+/**
+ * What a reading back found to be changed on the platform since it was sent, and M5 shows so now: what the policy
+ * leaves as it is, and what a person is asked about. All of it stands in an M2 that sends something else. Readings keep
+ * nothing of what the policy ignores: M5 alone tells it.
+ */
+function driftedFields(
+  given: Given,
+  { staff, link, member }: Person,
+  options: ProfileRepairs | undefined,
+): { left: readonly ShownField[]; held: readonly ShownField[] } {
+  const none = { left: [], held: [] };
+  if (options === undefined) return none;
+  const word = policyOf(options.policies, "drift.different");
+  const found = given.drift?.lasting.has(driftName("staff", subjectOf({ staff: staff.key }), "different")) === true;
+  if (!found && word !== "ignore") return none;
+  const drifted = shownOtherwise(member, leftProfile(given.privateValues, staff.body, link.profile));
+  if (word === "ignore" || word === "report") return { left: drifted, held: [] };
+  const isAsked = word === "hold" && policyOf(options.policies, "staff.edited") === "apply";
+  return isAsked ? { left: [], held: drifted } : none;
+}
+
+/** M2 needs the name, and may clear what it does not say. */
+function whyNotLeft({ left }: { left: readonly ShownField[] }, settings: AssumptionSettings): Block | undefined {
+  const isLeftOut = settings.leftOutStaffFields === "kept" && !left.includes("name");
+  if (left.every((field) => field === "departmentId") || isLeftOut) return undefined;
+  return block(
+    "staff.would-set-back",
+    `M5 shows another ${named(left)} than was sent, which policies.drift.different leaves as it is, and the M2 of ` +
+      "what changed in the CRM would set it back",
+  );
 }
 
 /**
@@ -309,13 +349,23 @@ function departmentOf({ departmentId }: ObservedMember): string | undefined {
 function edit(
   { customer }: Given,
   { staff, link, member }: Person,
-  of: { before: StaffProfile; after: StaffProfile; changed: readonly ShownField[]; settings: AssumptionSettings },
+  of: {
+    before: StaffProfile;
+    after: StaffProfile;
+    changed: readonly ShownField[];
+    /** What stays as somebody set it on the platform. */
+    left?: readonly ShownField[];
+    settings: AssumptionSettings;
+  },
 ): MeantOperation<"edit-staff"> {
-  const { before, after, changed, settings } = of;
+  const { before, after, changed, left = [], settings } = of;
   const { body } = staff;
-  const departmentId = body.departmentId ?? settings.defaultDepartmentId ?? departmentOf(member);
-  const emptied = (field: "remark" | "mobile"): "" | undefined =>
-    settings.clearedStaffFields === "empty" && before[field] !== null ? "" : undefined;
+  const wanted = left.includes("departmentId") ? undefined : (body.departmentId ?? settings.defaultDepartmentId);
+  const departmentId = wanted ?? departmentOf(member);
+  const text = (field: "remark" | "mobile"): PrivateMarker | "" | undefined => {
+    if (left.includes(field)) return undefined;
+    return body[field] ?? (settings.clearedStaffFields === "empty" && before[field] !== null ? "" : undefined);
+  };
   return {
     kind: "edit-staff",
     customer,
@@ -326,8 +376,8 @@ function edit(
       userName: loginOf(staff, link),
       departmentId: departmentId === undefined ? undefined : wireLong(departmentId),
       name: body.name,
-      remark: body.remark ?? emptied("remark"),
-      passwordMobile: body.mobile ?? emptied("mobile"),
+      remark: text("remark"),
+      passwordMobile: text("mobile"),
     },
     reason: `changed in the CRM: ${named(changed)}`,
     before,

@@ -3,7 +3,7 @@ import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { Desired, DesiredStaff } from "../operation/desired.ts";
 import { markerKey } from "../operation/references.ts";
-import { isAccountOf, shownOtherwise } from "../operation/shown-profile.ts";
+import { isAccountOf, isMasked, shownOtherwise } from "../operation/shown-profile.ts";
 import type { ShownField } from "../operation/state/staff-links.ts";
 import type { ObservedAsset, ObservedMember } from "../platform/snapshot.ts";
 import type { LoadedCustomer } from "./input.ts";
@@ -73,7 +73,7 @@ function readProfile(
     const name = fieldNames[field];
     if (otherwise.has(field)) read.otherwise.push(`M5 shows another ${name} than the CRM has`);
     else if (wanted[field] === undefined && field === "departmentId") continue;
-    else if (wanted[field] === undefined || (member[field] ?? "").includes("*")) read.unseen.push(name);
+    else if (wanted[field] === undefined || isMasked(member[field])) read.unseen.push(name);
     else read.seen.push(name);
   }
 }

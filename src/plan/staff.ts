@@ -12,7 +12,7 @@ import type { Prepared } from "./prepared.ts";
 import type { Desired, DesiredStaff } from "../operation/desired.ts";
 import type { AddedPerson } from "../operation/add-staff.ts";
 import type { MeantOperation } from "../operation/operation.ts";
-import { planProfiles, profileOf } from "./staff-profile.ts";
+import { planProfiles, profileOf, shownProfile } from "./staff-profile.ts";
 import { membershipsOf } from "./staff-identity.ts";
 import type { Membership } from "./staff-identity.ts";
 import { personHash } from "./rejections.ts";
@@ -88,14 +88,17 @@ const customerGone: Block = {
   again: false,
 };
 
+/** An account that M5 shows is adopted with what M5 shows of it: nobody has sent the rest. */
 function adoption(
-  { customer, known }: Given,
+  given: Given,
   staff: Desired<DesiredStaff>,
   { memberGlobalId, origin, insteadOf }: Extract<Membership, { kind: "member" }>,
 ): StateChange[] {
-  if (origin === "linked" || known.link === undefined) return [];
+  const { customer, known, observed } = given;
+  const member = observed.members?.find(({ globalId }) => globalId === memberGlobalId);
+  if (origin === "linked" || known.link === undefined || member === undefined) return [];
   const { enterpriseGlobalId } = known.link;
-  const profile = profileOf(staff.body);
+  const profile = shownProfile(given, staff.body, member);
   const linked = { staff: staff.key, customer, enterpriseGlobalId, memberGlobalId, origin, profile };
   const ended: StateChange[] =
     insteadOf === undefined ? [] : [{ type: "staff-unlinked", staff: insteadOf, customer, operationId: null }];

@@ -79,6 +79,9 @@ const byCode: Record<string, string> = {
   "order.maybe-moved":
     "see to the customer that the reason names, then crm-sync resync --customer CUSTOMER reads it; or crm-sync " +
     "rebuild again, where nothing was run since, else with ledger.path at a file that is not there yet",
+  "order.moved-changed":
+    "set policies.orders.moved to hold or apply, or give the order in the CRM the form that stayed; the next run looks " +
+    "at it again",
   "order.moving":
     "see to what the reason names: `crm-sync explain customer CUSTOMER` says what keeps the order at its old customer",
   "order.not-shown":
@@ -109,7 +112,8 @@ const byCode: Record<string, string> = {
   "order.same-channel-number": "give one of the two orders another channel order number",
   paused: "crm-sync resume --reason TEXT; the next run sends it then",
   "payload.": "check the mapping and the settings of this field, then crm-sync resync",
-  "policy.reported": "do it by hand where it is meant, or set the policy that the reason names; then crm-sync resync",
+  "policy.reported":
+    "do it by hand where it is meant, or set the policy that the reason names; the next run does it then",
   "order.transfer-unknown":
     "check the order and the instance that the product is transferred from, or give srcLicenseOrderId in the CRM",
   "pool.": "nothing, unless it persists: then ask the operator of the order service why E9 hands out no numbers",
@@ -152,6 +156,9 @@ const byCode: Record<string, string> = {
     "take the assets away on the platform where nobody should have them; the next run deletes the account then",
   "staff.still-used":
     "where it is the same person, leave one record in the CRM; where they are two, give one another account name",
+  "staff.would-set-back":
+    "set policies.drift.different to apply or hold, or give the person in the CRM what the platform shows; or set " +
+    "assumptions.leftOutStaffFields: kept, once the operator of the service has said that M2 keeps what is left out (A41)",
   "staff.would-clear":
     "give the person what the platform shows in the CRM, or remove it there; or set assumptions.leftOutStaffFields: " +
     "kept, once the operator of the service has said that M2 keeps what is left out (A41)",
@@ -177,7 +184,9 @@ export function nextForQuarantine(row?: Pick<QuarantineFacts, "id" | "state" | "
   if (row.code === "claimed-twice")
     return "let one source alone claim the record, or give each source a namespace of its own";
   if (row.code === "duplicate-id") return "let the source give each id once; the next complete read takes it up";
-  if (row.code === "no-sealing-key") return `set ledger.sealKey, then crm-sync quarantine retry ${row.id}`;
+  if (row.code === "no-sealing-key") return "set ledger.sealKey; the next run maps it anew";
+  if (row.code === "unlisted-word")
+    return "correct the record in the CRM, or list its word in the setting that the message names; the next run maps it anew";
   return `correct the record in the CRM, or the mapping; or as it is: crm-sync quarantine retry ${row.id}`;
 }
 

@@ -22,8 +22,8 @@ export interface Asking {
 
 /**
  * What a reading of a stream asks for. Changes only, where the last complete reading asked the same question, and where
- * a run has read everything within the time that the source says; everything otherwise, and where a person asks for a
- * source. What a person asks for by a time reaches back at least to where the last reading ended: what lies between
+ * a run has read everything within the time that the source says; everything otherwise, where something in quarantine
+ * is to be mapped anew, and where a person asks for a source. What a person asks for by a time reaches back at least to where the last reading ended: what lies between
  * would never be read. Throws a Problem (usage) where the two cannot be compared.
  */
 export async function askedOf(
@@ -84,7 +84,7 @@ async function sinceOf(
   if (wholeEvery === undefined) return undefined;
   const { records } = ledger;
   const whole = await records.lastWholeRead(source.name, stream, isRun);
-  if (whole?.question !== question) return undefined;
+  if (whole?.question !== question || (await records.awaitsWholeRead(source.name, stream))) return undefined;
   // What a reading with other settings took, also one that was cut, stands as it says until it is read again.
   if (await records.checkpoints.wasAskedOtherwise(source.name, stream, whole.number, question)) return undefined;
   if (isRun) {

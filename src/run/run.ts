@@ -4,7 +4,6 @@ import type { RecordKey } from "../crm/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { OpenScope } from "../ledger/records/open-records.ts";
 import type { RunState } from "../ledger/runs/tables.ts";
-import { rulesOf } from "../plan/rules.ts";
 import { balanceJson, balanceOf } from "./balance.ts";
 import { endInterruptedRuns } from "./interrupted.ts";
 import { waitingHolds } from "./judgement.ts";
@@ -62,7 +61,6 @@ export async function runSync(deps: RunDependencies, request: RunRequest): Promi
   const end: End = { state: "done" };
   try {
     await work.markInterrupted();
-    if (request.asked === undefined) await ledger.records.wakeRules(rulesOf(deps.policies));
     await work.reading.read();
     end.unknownRecord = await unknownOf(ledger, request.scope);
     await work.applyAll();

@@ -2,6 +2,7 @@ import { durationMs } from "../base/duration.ts";
 import type { Stream } from "../crm/model.ts";
 import { streams as allStreams } from "../crm/model.ts";
 import type { Block } from "../plan/block.ts";
+import { rulesOf } from "../plan/rules.ts";
 import type { Source } from "../source/source.ts";
 import { ingestStream, logTally } from "./ingest.ts";
 import type { StreamTally } from "./ingest.ts";
@@ -12,7 +13,7 @@ import type { RunDependencies, RunRequest } from "./request.ts";
 
 type ReadingDependencies = Pick<
   RunDependencies,
-  "ledger" | "sources" | "streams" | "settings" | "logger" | "clock" | "progress"
+  "ledger" | "sources" | "streams" | "settings" | "policies" | "logger" | "clock" | "progress"
 >;
 type ReadingRequest = Pick<
   RunRequest,
@@ -42,8 +43,9 @@ export class SourceReading {
    * other.
    */
   async read(): Promise<void> {
-    const { ledger, logger } = this.#deps;
+    const { ledger, logger, settings, policies } = this.#deps;
     await ledger.records.configureStreams(this.#deps.streams);
+    await ledger.records.decideBy(rulesOf({ policies, settings, canSeal: ledger.private.canSeal }));
     try {
       // What somebody looked at before, a view of a database or tables, is no part of this reading.
       for (const source of this.#deps.sources) await source.endReading();

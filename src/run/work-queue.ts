@@ -1,5 +1,4 @@
 import type { RecordKey } from "../crm/model.ts";
-import { settingsFingerprint } from "../plan/rejections.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 
 /** Customers that are taken from the ledger at once. */
@@ -30,13 +29,10 @@ export async function* pendingCustomers(deps: RunDependencies, request: RunReque
     if (customer !== undefined) yield [customer];
     return;
   }
-  await ledger.journal.wakeRejected(settingsFingerprint(deps.settings));
   if (scope?.source !== undefined) {
-    await ledger.journal.retryRejected({ source: scope.source });
-    await ledger.records.markPending({
-      source: scope.source,
-      ...(scope.since === undefined ? {} : { since: scope.since }),
-    });
+    const { source, since } = scope;
+    await ledger.journal.retryRejected({ source });
+    await ledger.records.markPending({ source, ...(since === undefined ? {} : { since }) });
   }
   await ledger.journal.tryRejectedAgain();
   let after: RecordKey | undefined;

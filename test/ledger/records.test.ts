@@ -147,19 +147,19 @@ describe("records that are read again", () => {
 });
 
 describe("records that wait for nothing that comes by itself", () => {
-  it("are looked at once by each version of the program, and those in quarantine are not", async () => {
+  it("are looked at once under each set of rules, and those in quarantine are not", async () => {
     const { ledger, path } = await openLedger();
-    expect(await ledger.records.wakeRules("1.0")).toBe(0);
+    expect(await ledger.records.decideBy("1.0")).toBe(0);
     await read(ledger, [a, b, { id: "C", body: { branch: "1" } }]);
     const waits = { stream: "customers", outcome: "deferred", code: "amendment.not-enabled", reason: "x" } as const;
     const done = { stream: "customers", key: key("B"), outcome: "planned" } as const;
     await ledger.records.setOutcomes("r", [{ ...waits, key: key("A") }, done, { ...waits, key: key("C") }]);
     sqlite(path).exec("update record set state = 'quarantined' where id = 'C'");
     const pending = () => sqlite(path).prepare("select id from record where pending = 1").pluck().all();
-    expect([await ledger.records.wakeRules("1.0"), pending()]).toEqual([0, []]);
-    expect([await ledger.records.wakeRules("1.1"), pending()]).toEqual([1, ["A"]]);
+    expect([await ledger.records.decideBy("1.0"), pending()]).toEqual([0, []]);
+    expect([await ledger.records.decideBy("1.1"), pending()]).toEqual([1, ["A"]]);
     await ledger.records.setOutcomes("r", [{ ...waits, key: key("A") }]);
-    expect([await ledger.records.wakeRules("1.1"), pending()]).toEqual([0, []]);
+    expect([await ledger.records.decideBy("1.1"), pending()]).toEqual([0, []]);
   });
 });
 

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { Block } from "../../src/plan/block.ts";
 import { needsOf } from "../../src/plan/needs.ts";
 import { asset, product } from "../support/world/instances.ts";
+import { standardPolicies } from "../support/world/rules.ts";
 import {
   assignment,
   customer,
@@ -75,11 +76,15 @@ describe("what a person should hold", () => {
     ]);
   });
 
-  it("is granted anew where somebody took it away", () => {
-    const planned = planLinked(ann, shown(["ann"], { N1: null, N2: "ann" }), {
-      assignments: [assignment(ann, "N1"), assignment(ann, "N2")],
-    });
-    expect(lines(planned)).toEqual(["grant-assets staff:crm/ann N1"]);
+  it.each([
+    ["report", []],
+    ["ignore", []],
+    ["apply", ["grant-assets staff:crm/ann N1"]],
+  ] as const)("is granted anew where somebody took it away as drift.missing says: %s", (missing, expected) => {
+    const known = { staffLinks: staffLink(ann), assignments: [assignment(ann, "N1"), assignment(ann, "N2")] };
+    const given = people({ staff: [ann], known, observed: shown(["ann"], { N1: null, N2: "ann" }) });
+    const policies = { ...standardPolicies, drift: { ...standardPolicies.drift, missing } };
+    expect(lines(plan(given, { policies }))).toEqual(expected);
   });
 
   it("waits where the platform does not show the number", () => {

@@ -5,6 +5,7 @@ import { Ledger } from "../../src/ledger/ledger.ts";
 import { limitsSettingsSchema } from "../../src/run/run-settings.ts";
 import { SourceReading } from "../../src/run/source-reading.ts";
 import type { Source } from "../../src/source/source.ts";
+import { standardPolicies } from "../support/world/rules.ts";
 import { answersWith } from "../support/world/records.ts";
 
 /** Reads the customers of a source into the ledger at the path, as one run. */
@@ -23,6 +24,7 @@ export async function readCustomers(path: string, source: Source): Promise<void>
       sources: [source],
       streams: [{ source: "crm", stream: "customers", job: "customers" }],
       settings: answersWith({ channelOrderIdTemplate: "CO-{id}" }),
+      policies: standardPolicies,
       logger: pino({ level: "silent" }),
       clock: systemClock,
       progress: () => {},

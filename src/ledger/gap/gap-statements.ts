@@ -5,6 +5,7 @@ import { holdLife, holdStates } from "../decisions/hold-life.ts";
 import type { Sqlite } from "../database/database.ts";
 import { commitsKey, gapKeys } from "../database/newest.ts";
 import { stored } from "../database/stored.ts";
+import { WorkTables } from "../records/work.ts";
 import { keepEarlier } from "../state/asset-numbers.ts";
 
 /** What the enterprise of a customer shows: its members, and who holds which asset. */
@@ -136,7 +137,7 @@ export class GapStatements {
       counts[name] = this.#database.prepare(sql).run(values).changes;
     }
     this.#database.prepare("update observation_read set shown_hash = null").run();
-    this.#database.prepare("update record set pending = 1 where pending = 0 and state <> 'quarantined'").run();
+    new WorkTables(this.#database).markPending("all");
     return counts;
   }
 

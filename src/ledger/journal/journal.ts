@@ -25,6 +25,7 @@ import type { Pause } from "../pause.ts";
 import type { PrivateValues, SealedValues } from "../private/private-values.ts";
 import { RunOperations } from "./run-operations.ts";
 import type { RejectionTables } from "./rejections.ts";
+import type { WorkTables } from "../records/work.ts";
 import { UniquenessChecks } from "./uniqueness.ts";
 
 export type { AttemptEnd, Conclusion } from "./conclusion.ts";
@@ -36,6 +37,7 @@ export class Journal {
   readonly #claims: UniquenessChecks;
   readonly #clockNotes: ClockNoteTables;
   readonly #rejections: RejectionTables;
+  readonly #work: WorkTables;
   readonly #changes: ChangeTables;
   readonly #private: PrivateValues;
   readonly #holds: HoldRows;
@@ -50,6 +52,7 @@ export class Journal {
       private: PrivateValues;
       holds: HoldRows;
       pause: Pause;
+      work: WorkTables;
     },
   ) {
     this.#context = context;
@@ -57,6 +60,7 @@ export class Journal {
     this.#claims = new UniquenessChecks(context.database, tables);
     this.#clockNotes = new ClockNoteTables(context.database);
     this.#rejections = tables.rejections;
+    this.#work = tables.work;
     this.#changes = tables.changes;
     this.#private = tables.private;
     this.#holds = tables.holds;
@@ -382,20 +386,11 @@ export class Journal {
     await this.#context.write(() => this.#rejections.ask(scope));
   }
 
-  /**
-   * What was refused under other settings than these is tried once more. Answers how many records are looked at again
-   * for it.
-   */
-  async wakeRejected(settings: string): Promise<number> {
-    return await this.#context.write(() => this.#rejections.wake(settings));
-  }
-
-  /**
-   * What was refused in words that may pass is tried once more, some times. Answers how many records are looked at
-   * again for it.
-   */
-  async tryRejectedAgain(): Promise<number> {
-    return await this.#context.write(() => this.#rejections.tryAgain());
+  /** What was refused in words that may pass is tried once more, some times. */
+  async tryRejectedAgain(): Promise<void> {
+    await this.#context.write(() => {
+      for (const record of this.#rejections.tryAgain()) this.#work.markPending({ record });
+    });
   }
 
   /**

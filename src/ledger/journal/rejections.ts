@@ -80,15 +80,9 @@ export class RejectionTables {
     }
   }
 
-  /**
-   * What was refused in words that may pass, and not too often yet, is tried once more: its records are looked at again
-   * by this run.
-   */
-  tryAgain(): number {
-    if (this.#statements.passing.get(mostTries) === undefined) return 0;
-    const woken = this.#statements.wakePassing.run(mostTries).changes;
-    this.#statements.askPassing.run(mostTries);
-    return woken;
+  /** What was refused in words that may pass, and not too often yet, is tried once more. Answers of which records. */
+  tryAgain(): RecordReference[] {
+    return this.#statements.askPassing.all(mostTries);
   }
 
   /** A person wants what was refused in this scope tried once more. */
@@ -97,16 +91,6 @@ export class RejectionTables {
     if (scope.customer !== undefined) run.askCustomer.run(scope.customer.namespace, scope.customer.id);
     if (scope.order !== undefined) run.askOrder.run(scope.order.namespace, scope.order.id);
     if (scope.source !== undefined) run.askSource.run(scope.source);
-  }
-
-  /** What was refused under other settings is tried once more: its records are looked at again by this run. */
-  wake(settings: string): number {
-    const changed = this.#statements.changed.get(settings);
-    if (changed === undefined) return 0;
-    const woken = this.#statements.wake.run(settings).changes;
-    this.#statements.wakeCustomers.run(settings);
-    this.#statements.askChanged.run(settings);
-    return woken;
   }
 }
 
@@ -162,42 +146,10 @@ function prepareStatements(database: Sqlite) {
          where asked = 0 and exists (select 1 from record r where r.stream = rejection.stream
          and r.namespace = rejection.namespace and r.id = rejection.record_id and r.source = +?)`,
       ),
-    changed: () =>
-      database.prepare<[string], { found: number }>(
-        "select 1 as found from rejection indexed by rejection_standing where settings <> ? and asked = 0 limit 1",
-      ),
-    wake: () =>
-      database.prepare(
-        `update record set pending = 1 where state <> 'quarantined' and (stream, namespace, id) in
-         (select stream, namespace, record_id from rejection indexed by rejection_standing
-           where settings <> ? and asked = 0)`,
-      ),
-    // What was refused of somebody who has moved is the matter of the customer where it was.
-    wakeCustomers: () =>
-      database.prepare(
-        `update record set pending = 1 where state <> 'quarantined' and (stream, namespace, id) in
-         (select 'customers', customer_namespace, customer_id from rejection indexed by rejection_standing
-           where settings <> ? and asked = 0)`,
-      ),
-    passing: () =>
-      database.prepare<[number], { found: number }>(
-        `select 1 as found from rejection indexed by rejection_passing
-          where asked = 0 and code = 'staff.refused' and tries < ? limit 1`,
-      ),
-    wakePassing: () =>
-      database.prepare(
-        `update record set pending = 1 where state <> 'quarantined' and (stream, namespace, id) in
-         (select stream, namespace, record_id from rejection indexed by rejection_passing
-           where asked = 0 and code = 'staff.refused' and tries < ?)`,
-      ),
     askPassing: () =>
-      database.prepare(
+      database.prepare<[number], RecordReference>(
         `update rejection indexed by rejection_passing set asked = 1
-          where asked = 0 and code = 'staff.refused' and tries < ?`,
-      ),
-    askChanged: () =>
-      database.prepare(
-        "update rejection indexed by rejection_standing set asked = 1 where settings <> ? and asked = 0",
+          where asked = 0 and code = 'staff.refused' and tries < ? returning stream, namespace, record_id as id`,
       ),
   });
 }

@@ -139,7 +139,7 @@ function prepareStatements(database: Sqlite) {
     makeAbsent: () =>
       database.prepare(
         `update record indexed by record_missing
-         set state = 'absent', pending = 1, deferred_code = null, deferred_reason = null,
+         set state = 'absent', deferred_code = null, deferred_reason = null,
          deferred_since = null, changed_at = ?
        where source = +? and stream = +? and last_read < ? and missed > 0 and missed >= ? and missed_since <= ?
          and state <> 'absent'`,

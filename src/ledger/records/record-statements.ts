@@ -93,7 +93,7 @@ export function recordStatements(database: Sqlite) {
     // An absence that ends is a change to and fro as well.
     touch: () =>
       database.prepare(
-        `update record set raw_hash = ?, source = ?, last_read = ?, missed = 0, pending = max(pending, ?), state = ?,
+        `update record set raw_hash = ?, source = ?, last_read = ?, missed = 0, state = ?,
          flips = flips + (state = 'absent'), changed_run = coalesce(?, changed_run)
          where stream = +? and namespace = +? and id = +?`,
       ),
@@ -130,17 +130,10 @@ export function recordStatements(database: Sqlite) {
          body_hash = excluded.body_hash, version = excluded.version, customer_namespace = excluded.customer_namespace,
          customer_id = excluded.customer_id, state = excluded.state,
          changed_run = coalesce(excluded.changed_run, changed_run), last_read = excluded.last_read, missed = 0,
-         pending = 1,
          deferred_code = null, deferred_reason = null, deferred_since = null, changed_at = excluded.changed_at,
          flips = iif(instr(coalesce(previous_hash, ''), excluded.body_hash) > 0, flips + 1, 0),
          previous_hash = substr(body_hash || ' ' || replace(coalesce(previous_hash, ''), body_hash || ' ', ''),
            1, ${keptForms})`,
-      ),
-    // The customer that a record has left has something to do too: what the record held there goes.
-    markCustomer: () =>
-      database.prepare(
-        `update record set pending = 1 where stream = 'customers' and namespace = +? and id = +?
-          and state <> 'quarantined'`,
       ),
     // What of a placed order stands for the customer that it has left is looked for there, until nothing does.
     leaveCustomer: () =>
@@ -154,11 +147,6 @@ export function recordStatements(database: Sqlite) {
       database.prepare(
         `update moved_order set ended_at = ? where namespace = +? and order_id = +? and customer_namespace = +?
           and customer_id = +? and ended_at is null and unclear is null`,
-      ),
-    wakeDependents: () =>
-      database.prepare(
-        `update record set pending = 1 where customer_namespace = +? and customer_id = +? and stream <> 'customers'
-       and deferred_code is not null and state = 'current'`,
       ),
     insertQuarantine: () =>
       database.prepare(
@@ -217,10 +205,6 @@ export function recordStatements(database: Sqlite) {
       ),
     inQuarantine: () =>
       database.prepare<[], Row<"quarantine", "id">>("select id from quarantine where state <> 'resolved' limit 1"),
-    deferred: () =>
-      database.prepare<[], Row<"record", "id">>(
-        "select id from record indexed by record_deferred where deferred_code is not null limit 1",
-      ),
     openQuarantine: () =>
       database.prepare<[string, string, string], Row<"quarantine", "id">>(
         `select id from quarantine where stream = +? and namespace = +? and record_id = +? and state <> 'resolved'
@@ -238,7 +222,7 @@ export function recordStatements(database: Sqlite) {
       ),
     release: () =>
       database.prepare(
-        `update record indexed by record_quarantined set state = 'current', pending = 1, changed_run = ?
+        `update record indexed by record_quarantined set state = 'current', changed_run = ?
        where source = +? and stream = +? and last_read = +?
        and state = 'quarantined' and not exists (
          select 1 from quarantine q where q.stream = record.stream and q.namespace = record.namespace
@@ -247,7 +231,7 @@ export function recordStatements(database: Sqlite) {
       ),
     unblock: () =>
       database.prepare(
-        `update record indexed by record_quarantined set state = 'current', pending = 1
+        `update record indexed by record_quarantined set state = 'current'
          where stream = +? and state = 'quarantined' and not exists (
          select 1 from quarantine q where q.stream = record.stream and q.namespace = record.namespace
            and q.record_id = record.id

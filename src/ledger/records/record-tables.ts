@@ -125,9 +125,8 @@ export class RecordTables {
   /**
    * Takes one canonical record up. `run` is the run that will plan it. A record that an open quarantine row blocks
    * stays blocked. `retried`: it is not read now, so that another form of it in the same read was the one that is
-   * mapped anew. `isQuarantineEmpty`: the quarantine is not asked; `isNothingDeferred`: nothing that waits for a
-   * customer is looked for. In one piece: each check stands before what is written, and what one finds the next one
-   * uses. `isFirst`: this read has not taken the record up before.
+   * mapped anew. `isQuarantineEmpty`: the quarantine is not asked. In one piece: each check stands before what is
+   * written, and what one finds the next one uses. `isFirst`: this read has not taken the record up before.
    */
   ingest(
     source: string,
@@ -138,7 +137,6 @@ export class RecordTables {
     options: {
       retried: boolean;
       isQuarantineEmpty?: boolean;
-      isNothingDeferred?: boolean;
       seen?: SeenForms | undefined;
     } = { retried: false },
   ): { became: "changed" | "unchanged" | "quarantined"; isFirst: boolean } {
@@ -186,22 +184,12 @@ export class RecordTables {
     if (existing !== undefined && existing.body_hash === split.bodyHash) {
       this.#statements.keepRaw.run(item.raw, `raw:${ref}`, existing.version, item.raw);
       if (blocked) {
-        this.#statements.touch.run(item.rawHash, source, read, 0, "quarantined", null, stream, namespace, id);
+        this.#statements.touch.run(item.rawHash, source, read, "quarantined", null, stream, namespace, id);
         return quarantined;
       }
       const revived = existing.state !== "current";
       if (existing.state === "absent") this.#sealAgain({ ref, version: existing.version }, split.secrets);
-      this.#statements.touch.run(
-        item.rawHash,
-        source,
-        read,
-        revived ? 1 : 0,
-        "current",
-        revived ? run : null,
-        stream,
-        namespace,
-        id,
-      );
+      this.#statements.touch.run(item.rawHash, source, read, "current", revived ? run : null, stream, namespace, id);
       return { became: revived ? "changed" : "unchanged", isFirst };
     }
     const secrets = Object.keys(split.secrets).length > 0 ? JSON.stringify(split.secrets) : undefined;
@@ -247,19 +235,14 @@ export class RecordTables {
       now,
     );
     if (
+      stream === "orders" &&
       existing !== undefined &&
       (existing.customer_namespace !== item.customer.namespace || existing.customer_id !== item.customer.id)
     ) {
-      this.#statements.markCustomer.run(existing.customer_namespace, existing.customer_id);
-      if (stream === "orders") {
-        this.#statements.joinCustomer.run(now, namespace, id, item.customer.namespace, item.customer.id);
-        this.#statements.leaveCustomer.run(namespace, id, existing.customer_namespace, existing.customer_id, now);
-      }
+      this.#statements.joinCustomer.run(now, namespace, id, item.customer.namespace, item.customer.id);
+      this.#statements.leaveCustomer.run(namespace, id, existing.customer_namespace, existing.customer_id, now);
     }
-    if (blocked) return quarantined;
-    if (stream === "customers" && options.isNothingDeferred !== true)
-      this.#statements.wakeDependents.run(namespace, id);
-    return { became: "changed", isFirst };
+    return blocked ? quarantined : { became: "changed", isFirst };
   }
 
   /** What was used and wiped of a record comes anew with it when it comes back: what was made with it may be gone. */
@@ -271,11 +254,6 @@ export class RecordTables {
   /** Whether no record waits in quarantine. */
   isQuarantineEmpty(): boolean {
     return this.#statements.inQuarantine.get() === undefined;
-  }
-
-  /** Whether no record waits for anything. Taking records up makes none that does. */
-  isNothingDeferred(): boolean {
-    return this.#statements.deferred.get() === undefined;
   }
 
   /** How many records of a stream are not gone. It counts them all: to be asked only before the first whole read. */

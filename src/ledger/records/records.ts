@@ -21,7 +21,7 @@ import type { ConfiguredStream, EarlierRead, MadeWith, SourceReadRow } from "./s
 import type { RecordOutcome } from "../../plan/records.ts";
 import { StoredForms } from "./stored-forms.ts";
 import type { StoredForm } from "./stored-forms.ts";
-import type { WorkTables } from "./work.ts";
+import type { LookedAt, WorkTables } from "./work.ts";
 
 interface IngestResult {
   changed: number;
@@ -129,13 +129,12 @@ export class Records {
     const { taken, ...result } = await this.#context.write(() => {
       const counts = { changed: 0, unchanged: 0, quarantined: 0, taken: 0 };
       let isQuarantineEmpty = this.#records.isQuarantineEmpty();
-      const isNothingDeferred = this.#records.isNothingDeferred();
       for (const item of items) {
         if ("rejection" in item) {
           this.#records.reject(source, stream, read, item.rejection);
           counts.quarantined += 1;
         } else {
-          const options = { retried: false, isQuarantineEmpty, isNothingDeferred, seen };
+          const options = { retried: false, isQuarantineEmpty, seen };
           const { became, isFirst } = this.#records.ingest(source, stream, read, run, item.record, options);
           counts[became] += 1;
           if (isFirst) counts.taken += 1;
@@ -301,15 +300,21 @@ export class Records {
   }
 
   /**
-   * What waits and is not looked at by itself is looked at once by each version of the program, whose rules may know
-   * more. Answers how many records are looked at again for it.
+   * What waits or is in quarantine, and is not looked at by itself, is looked at once where what records are decided by
+   * changed. Answers how many records that wait are looked at for it.
    */
-  async wakeRules(version: string): Promise<number> {
-    return await this.#context.write(() => this.#work.wakeRules(version));
+  async decideBy(rules: string): Promise<number> {
+    if (this.#context.read(() => this.#work.isDecidedBy(rules))) return 0;
+    return await this.#context.write(() => this.#work.decideBy(rules));
   }
 
-  async markPending(scope: Parameters<WorkTables["markPending"]>[0]): Promise<number> {
-    return await this.#context.write(() => this.#work.markPending(scope));
+  /** Whether something in quarantine is to be mapped anew that only a reading of everything surely gives. */
+  async awaitsWholeRead(source: string, stream: Stream): Promise<boolean> {
+    return this.#context.read(() => this.#work.awaitsWholeRead(source, stream));
+  }
+
+  async markPending(what: LookedAt): Promise<number> {
+    return await this.#context.write(() => this.#work.markPending(what));
   }
 
   /**
@@ -327,7 +332,7 @@ export class Records {
     if (outcomes.length === 0 && unfinished.length === 0 && held === undefined) return;
     await this.#context.write(() => {
       this.#work.recordOutcomes(run, outcomes, this.#context.now);
-      this.#work.keepPending(unfinished);
+      for (const { stream, key } of unfinished) this.#work.markPending({ record: { stream, ...key } });
       if (held !== undefined && this.#holds.hasApproved(held)) this.#work.markPending({ customer: held });
     });
   }

@@ -79,7 +79,7 @@ function prepareStatements(database: Sqlite) {
       ),
     unblock: () =>
       database.prepare(
-        `update record set state = 'current', pending = 1
+        `update record set state = 'current'
           where stream = +? and namespace = +? and id = +? and state = 'quarantined' and not exists (
             select 1 from quarantine q where q.stream = record.stream and q.namespace = record.namespace
               and q.record_id = record.id and q.state <> 'resolved')`,

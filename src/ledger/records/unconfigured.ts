@@ -47,7 +47,7 @@ function prepareStatements(database: Sqlite) {
       ),
     unblock: () =>
       database.prepare(
-        `update record indexed by record_quarantined set state = 'current', pending = 1
+        `update record indexed by record_quarantined set state = 'current'
          where state = 'quarantined' and not exists (
          select 1 from quarantine q where q.stream = record.stream and q.namespace = record.namespace
            and q.record_id = record.id

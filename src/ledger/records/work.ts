@@ -1,5 +1,6 @@
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { RecordState } from "../../operation/desired.ts";
+import type { RecordReference } from "../../operation/shape.ts";
 import { waitsForNextRun } from "../../plan/owner.ts";
 import type { RecordOutcome } from "../../plan/records.ts";
 import type { Sqlite } from "../database/database.ts";
@@ -16,7 +17,19 @@ interface RecordOwner {
   isDone: boolean;
 }
 
-/** Reads and marks what has to be worked on. Reads run on any connection; writes inside the writer's transaction. */
+/** What a person, the platform or a setting makes worth a look. */
+export type LookedAt =
+  | "all"
+  | { customer: RecordKey }
+  | { order: RecordKey }
+  | { record: RecordReference }
+  | { source: string; since?: string };
+
+/**
+ * What must be looked at. A record that changed, what waits at a customer that changed, and the customer that a record
+ * left are found by the triggers of the schema; everything else is queued here, and by nobody else. Reads run on any
+ * connection; writes inside the writer's transaction.
+ */
 export class WorkTables {
   readonly #statements;
 
@@ -45,21 +58,34 @@ export class WorkTables {
     return this.#statements.pendingCount.get()?.count ?? 0;
   }
 
-  markPending(scope: { customer?: RecordKey; order?: RecordKey; source?: string; since?: string }): number {
+  /** The next run looks at these. Answers how many records they are. */
+  markPending(what: LookedAt): number {
     const run = this.#statements;
-    if (scope.customer !== undefined)
-      return run.pendingCustomer.run(scope.customer.namespace, scope.customer.id).changes;
-    if (scope.order !== undefined) return run.pendingOrder.run(scope.order.namespace, scope.order.id).changes;
-    if (scope.source !== undefined) return run.pendingSource.run(scope.source, scope.since ?? "").changes;
-    return 0;
+    if (what === "all") return run.pendingAll.run().changes;
+    if ("customer" in what) return run.pendingCustomer.run(what.customer.namespace, what.customer.id).changes;
+    if ("source" in what) return run.pendingSource.run(what.source, what.since ?? "").changes;
+    const { stream, namespace, id } = "record" in what ? what.record : { stream: "orders", ...what.order };
+    return run.pendingRecord.run(stream, namespace, id).changes;
+  }
+
+  /** Whether everything that waits was looked at under these rules. */
+  isDecidedBy(rules: string): boolean {
+    return this.#statements.decidedBy.get() === rules;
   }
 
   /**
-   * What waits for nothing that will happen by itself is looked at once by each version of the program: its rules may
-   * know more.
+   * Everything that waits is looked at, since it is decided by these rules from now on, and so are customers that orders
+   * left something at; what is in quarantine is mapped anew when its source is read.
    */
-  wakeRules(version: string): number {
-    return this.#statements.rulesWoken.run(version).changes === 0 ? 0 : this.#statements.wakeRules.run().changes;
+  decideBy(rules: string): number {
+    this.#statements.decideBy.run(rules);
+    this.#statements.retryQuarantined.run();
+    return this.#statements.pendingWaiting.run().changes + this.#statements.pendingLeft.run().changes;
+  }
+
+  /** Whether something in quarantine is to be mapped anew that only a reading of everything surely gives. */
+  awaitsWholeRead(source: string, stream: Stream): boolean {
+    return this.#statements.awaitsWholeRead.get(source, stream) !== undefined;
   }
 
   recordOutcomes(runId: string, outcomes: readonly RecordOutcome[], at: string): void {
@@ -128,11 +154,6 @@ export class WorkTables {
     if (row === undefined) return undefined;
     const customer = { namespace: row.customer_namespace, id: row.customer_id };
     return { customer, state: row.state, isDone: row.is_done === 1 };
-  }
-
-  /** Records stay pending (their operation was not carried to its end) and are carried into the next run. */
-  keepPending(outcomes: readonly { stream: Stream; key: RecordKey }[]): void {
-    for (const item of outcomes) this.#statements.keepPending.run(item.stream, item.key.namespace, item.key.id);
   }
 }
 
@@ -208,24 +229,40 @@ function prepareStatements(database: Sqlite) {
       database.prepare(
         "update record set pending = 1 where customer_namespace = +? and customer_id = +? and state <> 'quarantined'",
       ),
-    pendingOrder: () =>
+    pendingRecord: () =>
       database.prepare(
-        `update record set pending = 1 where stream = 'orders' and namespace = +? and id = +?
-          and state <> 'quarantined'`,
+        `update record set pending = 1 where stream = +? and namespace = +? and id = +? and state <> 'quarantined'`,
       ),
+    pendingAll: () => database.prepare("update record set pending = 1 where pending = 0 and state <> 'quarantined'"),
     pendingSource: () =>
       database.prepare(
         "update record set pending = 1 where source = +? and changed_at >= ? and state <> 'quarantined'",
       ),
-    wakeRules: () =>
+    pendingWaiting: () =>
       database.prepare(
         `update record indexed by record_deferred set pending = 1
           where deferred_code is not null and pending = 0 and state <> 'quarantined'`,
       ),
-    rulesWoken: () =>
+    pendingLeft: () =>
       database.prepare(
-        `insert into meta (key, value) values ('rules woken', ?)
-          on conflict (key) do update set value = excluded.value where value <> excluded.value`,
+        `update record set pending = 1 where stream = 'customers' and pending = 0 and state <> 'quarantined'
+          and (namespace, id) in (select customer_namespace, customer_id from moved_order indexed by moved_order_from
+            where ended_at is null)`,
+      ),
+    decidedBy: () => database.prepare<[], string>("select value from meta where key = 'decided by'").pluck(),
+    decideBy: () =>
+      database.prepare(
+        "insert into meta (key, value) values ('decided by', ?) on conflict (key) do update set value = excluded.value",
+      ),
+    retryQuarantined: () =>
+      database.prepare(
+        "update quarantine indexed by quarantine_open set state = 'retry' where state <> 'resolved' and state = 'open'",
+      ),
+    // What is known by its stored form is mapped anew from that.
+    awaitsWholeRead: () =>
+      database.prepare<[string, string], Row<"quarantine", "id">>(
+        `select id from quarantine where source = +? and stream = +? and state <> 'resolved' and state = 'retry'
+          and of_stored_form = 0 limit 1`,
       ),
     planned: () =>
       database.prepare(
@@ -295,7 +332,5 @@ function prepareStatements(database: Sqlite) {
       database.prepare<[string, string], Row<"record", "customer_namespace" | "customer_id">>(
         "select customer_namespace, customer_id from record where stream = 'orders' and namespace = +? and id = +?",
       ),
-    keepPending: () =>
-      database.prepare("update record set pending = 1 where stream = +? and namespace = +? and id = +?"),
   });
 }

@@ -92,11 +92,6 @@ export class DifferenceRows {
     return this.#statements.lasting.all({ classes: JSON.stringify(classes), ms, ...after, limit });
   }
 
-  /** Everything of a customer is looked at by the next run. */
-  wake({ namespace, id }: RecordKey): void {
-    this.#statements.wake.run(namespace, id);
-  }
-
   counts(): DifferenceCount[] {
     return this.#statements.counts
       .all(`${shownTwice}%`, `${shownStill}%`)
@@ -139,10 +134,6 @@ function prepareStatements(database: Sqlite) {
          where h.customer_namespace = +? and h.customer_id = +? and h.state = 'used'
            and one.value ->> 'stream' = 'staff'
          group by 1, 2`,
-      ),
-    wake: () =>
-      database.prepare(
-        "update record set pending = 1 where customer_namespace = +? and customer_id = +? and state <> 'quarantined'",
       ),
     lasting: () =>
       database.prepare<[RecordKey & { classes: string; ms: number; limit: number }], RecordKey>(

@@ -19,6 +19,7 @@ import type { Sequence } from "../database/sequence.ts";
 import type { KnownTables } from "./known.ts";
 import type { FixedNumbers, WantedNumbers } from "./asset-numbers.ts";
 import type { RejectionTables } from "../journal/rejections.ts";
+import type { WorkTables } from "../records/work.ts";
 import type { Difference, DriftClass } from "../../report/reconciliation/case.ts";
 import type { DifferenceCount, SeenDifference, StandingDifference } from "./differences.ts";
 import type { LinkedCustomer } from "./links.ts";
@@ -50,6 +51,7 @@ export class EnterpriseState {
   readonly #changes: ChangeTables;
   readonly #known: KnownTables;
   readonly #rejections: RejectionTables;
+  readonly #work: WorkTables;
   /** Correlations that this process has seen confirmed. */
   readonly #confirmed = new Set<string>();
 
@@ -60,9 +62,11 @@ export class EnterpriseState {
       changes: ChangeTables;
       known: KnownTables;
       rejections: RejectionTables;
+      work: WorkTables;
     },
   ) {
     this.#context = context;
+    this.#work = tables.work;
     this.#rows = tables.rows;
     this.#changes = tables.changes;
     this.#known = tables.known;
@@ -286,7 +290,7 @@ export class EnterpriseState {
       const last = customers.at(-1);
       if (last === undefined) return;
       await this.#context.write(() => {
-        for (const customer of customers) this.#rows.differences.wake(customer);
+        for (const customer of customers) this.#work.markPending({ customer });
       });
       after = last;
     }

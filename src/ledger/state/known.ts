@@ -13,7 +13,7 @@ import { driftName } from "../../plan/drift.ts";
 import type { Drift } from "../../plan/drift.ts";
 import { leftProfile } from "../../plan/staff-profile.ts";
 import type { ClearProfile } from "../../operation/shown-profile.ts";
-import type { AwayOrder, CustomerInput, EndedAsset } from "../../plan/input.ts";
+import type { AwayOrder, CustomerInput, EndedAsset, LeftBehind } from "../../plan/input.ts";
 import type { PrivateTables } from "../private/private-tables.ts";
 import { desired, nothingInQuarantine } from "./desired.ts";
 import type { DesiredRows } from "./desired.ts";
@@ -164,20 +164,19 @@ export class KnownTables {
   }
 
   /** For whom else something of a customer's own placed orders stands, or may, of those that are looked at. */
-  #leftBehind(customer: RecordKey, known: Known, orders: readonly OrderWithTree[]): ReadonlyMap<string, RecordKey> {
-    return new Map(
-      orders.flatMap(({ key }): [string, RecordKey][] => {
-        const placed = known.placedOrders.get(formatKey(key));
-        if (placed === undefined) return [];
-        const place = [placed.customer, ...this.#rows.movedOrders.leftAt(key)].find((one) => {
-          if (isSameKey(one, customer)) return false;
-          const standing = this.#standingOf(placed, one, known);
-          const isUnclear = "lost" in standing || this.#rows.movedOrders.unclear(key, one) !== undefined;
-          return isUnclear || hasProducts(standing);
-        });
-        return place === undefined ? [] : [[formatKey(key), place]];
-      }),
-    );
+  #leftBehind(customer: RecordKey, known: Known, orders: readonly OrderWithTree[]): ReadonlyMap<string, LeftBehind> {
+    const left = new Map<string, LeftBehind>();
+    for (const { key } of orders) {
+      const placed = known.placedOrders.get(formatKey(key));
+      if (placed === undefined) continue;
+      for (const place of [placed.customer, ...this.#rows.movedOrders.leftAt(key)]) {
+        if (isSameKey(place, customer) || left.has(formatKey(key))) continue;
+        const lost = this.#rows.movedOrders.unclear(key, place);
+        const standing = lost === undefined ? this.#standingOf(placed, place, known) : { lost };
+        if ("lost" in standing || hasProducts(standing)) left.set(formatKey(key), { customer: place, standing });
+      }
+    }
+    return left;
   }
 
   /** The orders that moved away from a customer in the CRM, with what stands of them here still. */

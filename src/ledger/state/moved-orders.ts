@@ -57,14 +57,12 @@ export class MovedOrderRows {
       const { namespace, id } = order;
       run.leave.run({ namespace, id, fromNamespace: customer.namespace, fromId: customer.id, at });
       run.say.run(unclear, namespace, id, customer.namespace, customer.id);
-      run.wakeCustomer.run(customer.namespace, customer.id);
     },
     "order-moved": ({ order: { namespace, id }, customer }) => {
       this.#statements.move.run({ namespace, id, customerNamespace: customer.namespace, customerId: customer.id });
     },
     "order-left": ({ order, customer }, at) => {
       this.#statements.left.run(at, order.namespace, order.id, customer.namespace, customer.id);
-      this.#statements.wakeOrder.run(order.namespace, order.id);
     },
   };
 }
@@ -136,16 +134,6 @@ function prepareStatements(database: Sqlite) {
       database.prepare(
         `update moved_order set ended_at = ? where namespace = +? and order_id = +? and customer_namespace = +?
           and customer_id = +? and ended_at is null`,
-      ),
-    wakeCustomer: () =>
-      database.prepare(
-        `update record set pending = 1 where stream = 'customers' and namespace = +? and id = +?
-          and state <> 'quarantined'`,
-      ),
-    wakeOrder: () =>
-      database.prepare(
-        `update record set pending = 1 where stream = 'orders' and namespace = +? and id = +?
-          and state <> 'quarantined'`,
       ),
   });
 }

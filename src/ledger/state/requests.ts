@@ -9,6 +9,7 @@ import { unreadableRow } from "../database/damage.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { table } from "../database/table.ts";
+import { WorkTables } from "../records/work.ts";
 import type { Writes } from "./writes.ts";
 
 /** What a person asked for, and what the service answered last. */
@@ -76,9 +77,11 @@ export function requestFromRow(row: RequestRow): ManualRequest {
 
 /** What people asked for. Writes inside the writer's transaction; reads on any connection. */
 export class RequestRows {
+  readonly #work: WorkTables;
   readonly #statements;
 
   constructor(database: Sqlite) {
+    this.#work = new WorkTables(database);
     this.#statements = prepareStatements(database);
   }
 
@@ -140,7 +143,7 @@ export class RequestRows {
         const asked = this.standing({ of, about });
         if (asked === undefined || outlivesAsset(asked.request)) continue;
         this.#statements.end.run(at, of, about);
-        this.#statements.look.run(asked.customer.namespace, asked.customer.id);
+        this.#work.markPending({ record: { stream: "customers", ...asked.customer } });
       }
   }
 
@@ -197,11 +200,6 @@ function prepareStatements(database: Sqlite) {
       database.prepare(
         `update manual_request set answer = @answer, answered_at = @at, operation_id = @operationId, due = @due
          where of = @of and about = @about and wanted = @wanted and to_at is null`,
-      ),
-    look: () =>
-      database.prepare(
-        `update record set pending = 1
-         where stream = 'customers' and namespace = +? and id = +? and state <> 'quarantined'`,
       ),
   });
 }

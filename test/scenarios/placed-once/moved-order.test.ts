@@ -86,6 +86,23 @@ it.each(["ignore", "report"])("leaves the order where it is and buys nothing (%s
   expect(await productsBy(w)).toEqual(before);
 });
 
+it("tells of a product that is added to an order whose move is ignored, and buys it once the policy says so", async () => {
+  const w = await moved("ignore");
+  expect(outcome(await w.does("run", "everything"))).toEqual([0, {}]);
+  expect(await waitsFor(w, "1")).toBeUndefined();
+  const more = orderOf("1", "C2");
+  amend(w, "1", { products: [...(more.products ?? []), line("N1", "A1")] });
+  for (const _ of [1, 2]) expect(outcome(await w.does("run", "everything"))).toEqual([3, {}]);
+  expect(await waitsFor(w, "1")).toBe("order.moved-changed");
+  amend(w, "1", { products: more.products ?? [] });
+  expect(outcome(await w.does("run", "everything")), "it is as it was").toEqual([0, {}]);
+  amend(w, "1", { products: [...(more.products ?? []), line("N1", "A1")] });
+  expect(outcome(await w.does("run", "everything"))).toEqual([3, {}]);
+  rule(w, "orders.moved", "apply");
+  await runsUntilQuiet(w);
+  expect(await places(w)).toEqual({ C2: ["N1", "P1", "Q1"] });
+});
+
 it.each<[what: string, change: (w: World) => void, undo: (w: World) => void]>([
   [
     "cannot order",

@@ -11,6 +11,7 @@ import { pagedSource } from "../paged-source.ts";
 import type { AnsweredPage, AskedPage } from "../paged-source.ts";
 import { customerRow } from "./crm.ts";
 import { settings } from "./ledger-world.ts";
+import { standardPolicies } from "./rules.ts";
 import { changeFile, openLedger, rowsOf } from "./start.ts";
 import type { HandTime } from "./start.ts";
 
@@ -182,6 +183,7 @@ export class ReadingWorld {
         sources: [this.source],
         streams: [{ source: "crm", stream: "customers", job: "customers" }],
         settings,
+        policies: standardPolicies,
         logger: pino({ level: "silent" }),
         clock: this.time,
         progress: () => {},
