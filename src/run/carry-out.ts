@@ -38,11 +38,12 @@ interface CarriedOut {
 /** Sends one operation, or puts it off, and says what it came to. */
 export async function carryOut(of: CarryOut, before: AttemptState, operation: Operation): Promise<CarriedOut> {
   const { deps, attempt, knows, observed, ahead } = of;
+  if (before.unreached.has(serviceOf(operation))) return await notSent(of, before, operation, notAttempted.reason);
   const withheld = await withhold(of, operation);
   if (withheld === "parked") return { state: before, stopped: "parked" };
   if (withheld !== undefined) {
-    const inVain = deps.unclear.has(unclearName(operation));
-    const state = advance(before, { type: "put-off", operation, why: withheld, inVain });
+    const short = deps.unclear.has(unclearName(operation)) ? "in-vain" : undefined;
+    const state = advance(before, { type: "put-off", operation, why: withheld, short });
     await dropUnsent(of, state, operation, withheld.dropped ?? withheld.reason);
     return { state };
   }
@@ -77,27 +78,41 @@ async function outcomeOf(
       return await settleAtOnce(of, advance(before, { type: "sent", operation }), operation, delivery.id);
     case "parked":
       return { state: advance(before, { type: "sent", operation }), stopped: "parked" };
-    case "not-sent": {
-      const reason = `not sent: ${delivery.reason}`;
-      const why = { code: "service.not-sent", reason };
-      const sent = advance(before, { type: "sent", operation });
-      const state = advance(sent, { type: "unsent", operations: [operation], why });
-      if (delivery.id === undefined) await dropUnsent(of, state, operation, reason);
-      return { state, stopped: "not-sent" };
-    }
+    case "not-sent":
+      return await notSent(of, before, operation, `not sent: ${delivery.reason}`, delivery.id);
     case "stopped":
       return { state: before, stopped: "aborted" };
   }
+}
+
+/** Why what a service that could not be reached would have to do is left to the next run. */
+export const notAttempted = {
+  code: "service.not-sent",
+  reason: "not attempted: the service could not be reached",
+};
+
+/** Nothing more goes to the service in this attempt; what goes to the other one does. `id`: the intent stood already. */
+async function notSent(
+  of: CarryOut,
+  before: AttemptState,
+  operation: Operation,
+  reason: string,
+  id?: string,
+): Promise<CarriedOut> {
+  const why = { ...notAttempted, reason };
+  const state = advance(before, { type: "unsent", operations: [operation], why, unreached: serviceOf(operation) });
+  if (id === undefined) await dropUnsent(of, state, operation, reason);
+  return { state };
 }
 
 async function putOff(
   of: CarryOut,
   before: AttemptState,
   operation: Operation,
-  { code, reason }: Extract<Delivery, { kind: "blocked" }>,
+  { code, reason, unreached }: Extract<Delivery, { kind: "blocked" }>,
 ): Promise<AttemptState> {
-  const known = code === "pool.empty" ? advance(before, { type: "lacking" }) : before;
-  const state = advance(known, { type: "put-off", operation, why: { code, reason, again: true } });
+  const short = unreached === true ? "no-numbers" : undefined;
+  const state = advance(before, { type: "put-off", operation, why: { code, reason, again: true }, short });
   await dropUnsent(of, state, operation, reason);
   return state;
 }
@@ -117,7 +132,7 @@ function refusedBy(
     return { state: advance(before, { type: "refused", operation, why: { code, reason }, shared }) };
   refusing.set(serviceOf(operation), reason);
   const why = { code, reason, again: false };
-  return { state: advance(before, { type: "put-off", operation, why }), stopped: "rejected" };
+  return { state: advance(before, { type: "put-off", operation, why, short: "turned-away" }) };
 }
 
 /** A lost answer is looked into at once: in most cases the platform shows the effect already. */
