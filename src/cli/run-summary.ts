@@ -114,8 +114,9 @@ function canaryText({ share, customers: done, wrong, before }: RunSummary["canar
 }
 
 export function printVerify(output: Output, summary: VerifySummary, found: number): void {
+  const unread = summary.failed + summary.unclear + summary.defects;
   output.line(
-    `run ${summary.run}: ${summary.customers - summary.failed} customers read back, ${summary.failed} could ` +
+    `run ${summary.run}: ${summary.customers - unread} customers read back, ${unread} could ` +
       `not be; ${summary.assets} assets, ${summary.products} products, ${summary.members} staff members shown`,
   );
   const { counts, first } = summary.findings;

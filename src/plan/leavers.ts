@@ -78,7 +78,8 @@ export function planLeavers(
       continue;
     }
     const unread = given.observed.unread?.seats;
-    const stopped = takingBlocked ?? quarantineBlock(given) ?? unread ?? whyKept(given, { link, member, freed }, settings);
+    const stopped =
+      takingBlocked ?? quarantineBlock(given) ?? unread ?? whyKept(given, { link, member, freed }, settings);
     const needs = first.map(({ stage, subject }) => ({ stage, subject }));
     if (stopped === undefined) stage.meant.push({ ...deletion(given, link, member, why), needs });
     else stage.blocks.push([key, stopped]);

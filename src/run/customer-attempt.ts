@@ -66,9 +66,7 @@ export type Shortfall =
   | "defect";
 
 /** How a customer is counted whose attempt came to its end, by the worst of what fell short of it. */
-export function countedAs(
-  short: ReadonlySet<Shortfall>,
-): "unreadable" | "defects" | "rejected" | "finished" {
+export function countedAs(short: ReadonlySet<Shortfall>): "unreadable" | "defects" | "rejected" | "finished" {
   const has = (...some: readonly Shortfall[]): boolean => some.some((one) => short.has(one));
   if (has("unread", "unreached", "no-numbers")) return "unreadable";
   if (has("defect")) return "defects";

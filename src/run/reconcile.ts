@@ -19,7 +19,13 @@ import type { AttemptEvent, AttemptState } from "./attempt-state.ts";
 import { carryOut, dropUnsent, notAttempted } from "./carry-out.ts";
 import type { CarryOut } from "./carry-out.ts";
 import { customersNotShown, maxRounds, restless, stopReasons } from "./customer-attempt.ts";
-import type { CustomerAttempt, CustomerAttemptResult, ReconcileDependencies, Shortfall, StopReason } from "./customer-attempt.ts";
+import type {
+  CustomerAttempt,
+  CustomerAttemptResult,
+  ReconcileDependencies,
+  Shortfall,
+  StopReason,
+} from "./customer-attempt.ts";
 import { isJudged, judge } from "./destruction.ts";
 import { deferredOf, hasOutcome, unfinishedIn } from "./record-outcomes.ts";
 import type { Why } from "./record-outcomes.ts";
@@ -53,7 +59,11 @@ export async function reconcile(
       return { kind: "stopped", reason: "aborted" };
     }
     const failure = failureOf(error);
-    await work.deferAll(failure);
+    // What the program failed at may be reading the very records.
+    await work.deferAll(failure).catch(async (again: unknown) => {
+      if (failure.of !== "program" || deps.ledger.broken !== undefined) throw again;
+      await deps.ledger.records.deferPending(attempt.runId, customer, failure.code, failure.reason);
+    });
     const named = { customer: formatKey(customer), code: failure.code };
     deps.logger.warn({ ...named, reason: failure.reason }, "customer not finished");
     if (failure.of === "program") deps.logger.error({ ...named, stack: stackOf(error) }, "defect");

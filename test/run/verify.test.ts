@@ -148,7 +148,7 @@ it("what several assets hold that cannot be read fails their customer alone, tol
       },
     },
   });
-  const summary = { customers: 0, failed: 0, assets: 0, products: 0, members: 0 };
+  const summary = { customers: 0, failed: 0, unclear: 0, defects: 0, assets: 0, products: 0, members: 0 };
   const deps = { ...failing.deps, sources: [], streams: [], concurrency: 2, progress: () => {} };
   await readBack(deps, {}, failing.reader, summary);
   expect(failed, "side by side").toBeGreaterThan(1);
@@ -165,7 +165,7 @@ it("customers are kept together; one that cannot be kept fails alone", async () 
     if (shown.some((item) => item.customer.id === "C2")) throw new Error("not kept");
     return await keepShown(shown);
   });
-  const summary = { customers: 0, failed: 0, assets: 0, products: 0, members: 0 };
+  const summary = { customers: 0, failed: 0, unclear: 0, defects: 0, assets: 0, products: 0, members: 0 };
   const deps = { ...world.deps, sources: [], streams: [], concurrency: 2, progress: () => {} };
   await readBack(deps, {}, world.reader, summary);
   expect(summary).toMatchObject({ customers: 3, failed: 1, members: 4 });
@@ -241,7 +241,7 @@ it("a customer that is linked with another enterprise while it is read is read a
       listVirtualAssets: async (_enterprise, call) => orderService.listVirtualAssets(before.enterpriseGlobalId, call),
     },
   });
-  const summary = { customers: 0, failed: 0, assets: 0, products: 0, members: 0 };
+  const summary = { customers: 0, failed: 0, unclear: 0, defects: 0, assets: 0, products: 0, members: 0 };
   const deps = { ...world.deps, sources: [], streams: [], concurrency: 2, progress: () => {} };
   await readBack(deps, {}, watched.reader, summary);
   expect(asked).toEqual(["another", before.enterpriseGlobalId]);

@@ -24,7 +24,10 @@ async function told(w: World): Promise<string[]> {
 
 async function planned(w: World): Promise<{ exit: number | null; unplanned: string[] }> {
   const { exitCode, stdout } = await w.run("--json", "plan");
-  const lines: Parsed[] = stdout.split("\n").filter(Boolean).map((text) => JSON.parse(text));
+  const lines: Parsed[] = stdout
+    .split("\n")
+    .filter(Boolean)
+    .map((text) => JSON.parse(text));
   const unplanned = lines.filter(({ type }) => type === "unplanned").map(({ customer, code }) => `${customer} ${code}`);
   return { exit: exitCode, unplanned };
 }

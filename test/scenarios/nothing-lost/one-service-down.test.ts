@@ -32,19 +32,22 @@ async function waiting(w: World): Promise<string[]> {
 }
 
 describe("a list of one enterprise that can never be read", () => {
-  it.each(["M5", "M6"] as const)("(%s) keeps its people waiting, and neither its orders nor anybody else", async (list) => {
-    const w = await synchronised();
-    const about = await enterpriseOf(w, "C1");
-    w.sandbox.faults.add({ operation: list, fault: "code500", about });
-    grows(w);
-    expect(await run(w)).toEqual({ exit: 7, calls: { E5: 2, M1: 1 } });
-    expect(await waiting(w)).toEqual(["staff T1 service.unreadable"]);
-    // It stays told, and nothing is done twice.
-    expect(await run(w)).toEqual({ exit: 7, calls: {} });
-    expect(await waiting(w)).toEqual(["staff T1 service.unreadable"]);
-    w.sandbox.faults.clear();
-    expect(await run(w)).toEqual({ exit: 0, calls: { M1: 1 } });
-  });
+  it.each(["M5", "M6"] as const)(
+    "(%s) keeps its people waiting, and neither its orders nor anybody else",
+    async (list) => {
+      const w = await synchronised();
+      const about = await enterpriseOf(w, "C1");
+      w.sandbox.faults.add({ operation: list, fault: "code500", about });
+      grows(w);
+      expect(await run(w)).toEqual({ exit: 7, calls: { E5: 2, M1: 1 } });
+      expect(await waiting(w)).toEqual(["staff T1 service.unreadable"]);
+      // It stays told, and nothing is done twice.
+      expect(await run(w)).toEqual({ exit: 7, calls: {} });
+      expect(await waiting(w)).toEqual(["staff T1 service.unreadable"]);
+      w.sandbox.faults.clear();
+      expect(await run(w)).toEqual({ exit: 0, calls: { M1: 1 } });
+    },
+  );
 
   it("is told by a plan as by a run, with all that goes on", async () => {
     const w = await synchronised();
@@ -52,7 +55,10 @@ describe("a list of one enterprise that can never be read", () => {
     grows(w);
     const planned = await w.run("--json", "plan");
     expect(planned.exitCode).toBe(7);
-    const lines: Parsed[] = planned.stdout.split("\n").filter(Boolean).map((text) => JSON.parse(text));
+    const lines: Parsed[] = planned.stdout
+      .split("\n")
+      .filter(Boolean)
+      .map((text) => JSON.parse(text));
     const own = lines.find(({ customer }) => customer === "crm/C1");
     expect(own.operations.map(({ endpoint }: Parsed) => endpoint)).toEqual(["E5"]);
     expect(own.records).toContainEqual(expect.objectContaining({ id: "crm/T1", code: "service.unreadable" }));
@@ -155,6 +161,20 @@ describe("the order service is down", () => {
     w.later(24);
     expect(await run(w)).toEqual({ exit: 0, calls: { E2: 1, E4: 1, E5: 2, M1: 1 } });
   });
+});
+
+it("a list of the order service that gives nothing keeps waiting who has what M6 leaves out, and nobody else", async () => {
+  const w = await synchronised();
+  const about = await enterpriseOf(w, "C1");
+  w.sandbox.faults.add({ operation: "M6", fault: "shortPage", about });
+  w.sandbox.faults.add({ operation: "E8", fault: "code500", about });
+  w.staff = w.staff.map((row) => (row.customer === "C1" ? { ...row, holds: [] } : row));
+  w.staff.push({ id: "T1", customer: "C1" });
+  w.write();
+  expect(await run(w)).toEqual({ exit: 7, calls: { M1: 1, M9: 1 } });
+  expect(await waiting(w)).toEqual([expect.stringMatching(/^staff S1-[12] service\.unreadable$/u)]);
+  w.sandbox.faults.clear();
+  expect(await run(w)).toEqual({ exit: 0, calls: { M9: 1 } });
 });
 
 describe("a service that lets this application in no more", () => {
