@@ -109,11 +109,11 @@ export class OrderAdoption {
     if (!looks) return { adopted: [], unclear: new Map() };
     if (shows !== undefined) await knows.settled();
     const isNew = shows !== undefined && (!shows.examined || isUnclear);
-    const unread = isNew ? await this.#examine(knows, shows) : undefined;
+    const unread = isNew ? await this.#examine(knows) : undefined;
     if (unread !== undefined) return unreadOf(orders, unread);
     let found = await this.#compare(knows, loaded, orders);
     if (found.partial.size > 0 && shows !== undefined && this.#examination === undefined) {
-      const later = await this.#examine(knows, shows);
+      const later = await this.#examine(knows);
       if (later !== undefined) return unreadOf(orders, later);
       found = await this.#compare(knows, loaded, orders);
     }
@@ -155,7 +155,7 @@ export class OrderAdoption {
   }
 
   /** Once in an attempt. Answers why it could not be. */
-  async #examine(knows: CustomerState, link: Link): Promise<Block | undefined> {
+  async #examine(knows: CustomerState): Promise<Block | undefined> {
     if (this.#unread !== undefined) return this.#unread;
     try {
       await this.look(knows);

@@ -40,23 +40,19 @@ export interface Observed {
   unclearOrders?: ReadonlyMap<string, { code: string; reason: string; again: boolean }> | undefined;
 }
 
-/** Why what rests on a reading waits, by the reading that gave nothing. */
-export interface Unread {
-  /** M5 and M6, and M8 where it was needed: what is done for people and what is taken away of orders. */
-  people?: Block;
-  /** E8 beside M6: what is done about numbers that M6 leaves out, and deleted of accounts. */
-  seats?: Block;
-  /** E3 of a linked enterprise: every purchase. */
-  customers?: Block;
-  /** M7 of what stands: changes and repairs of orders, and what goes on under the number of another. */
-  contents?: Block;
-  /** M7 of all that an enterprise shows which somebody else made: orders that may be there already. */
-  examined?: Block;
-}
+/**
+ * Why what rests on a reading waits, by the reading that gave nothing.
+ * - `people`: M5 and M6, and M8 where it was needed: what is done for people and what is taken away of orders.
+ * - `seats`: E8 beside M6: what is done about numbers that M6 leaves out, and deleted of accounts.
+ * - `customers`: E3 of a linked enterprise: every purchase.
+ * - `contents`: M7 of what stands: changes and repairs of orders, and what goes on under the number of another.
+ * - `examined`: M7 of all that an enterprise shows which somebody else made: orders that may be there already.
+ */
+export type Unread = Partial<Record<"people" | "seats" | "customers" | "contents" | "examined", Block>>;
 
 /** Whether a service gave nothing for something that a plan rests on. */
 export function isUnread({ unread = {} }: Pick<Observed, "unread">): boolean {
-  return Object.values(unread).some((block) => block?.code === unreadable);
+  return Object.values(unread).some((block) => block.code === unreadable);
 }
 
 /** Something that a service refused for a record, as the ledger keeps it while the record has not changed since. */
