@@ -88,9 +88,10 @@ describe("a defect of the program", () => {
     w.write();
     // A form that no version of the program wrote.
     w.tamper("update record_version set body = '{}' where stream = 'customers' and id = 'C1'");
-    const { exitCode, calls, stderr } = await w.does("run", "everything");
+    const { exitCode, calls, stdout, stderr } = await w.does("run", "everything");
     expect([exitCode, calls]).toEqual([1, { M1: 1 }]);
     expect(stderr).toContain("defect");
+    expect(stdout).toMatch(/^exit 1: crm-sync failed by a defect of its own/mu);
     expect(await told(w)).toEqual(["staff T1 defect"]);
     const { open } = await w.ask("status");
     expect(open).toMatchObject([{ code: "defect", owner: "program" }]);
