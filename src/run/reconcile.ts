@@ -38,8 +38,8 @@ import { chosenOf, movedSince, notChosen, takenBack } from "./saved-plan.ts";
  * The unit of work: makes one customer's enterprise, orders, staff and assignments agree with the CRM, stage by stage,
  * in order. What is open is settled first. After each stage that did something, what the next one depends on is read
  * again and the rest is planned anew, so that no operation rests on what no longer holds. What rests on a reading that
- * gave nothing, or goes to a service that cannot be reached, waits; the rest goes on. What is thrown stops this customer
- * and no other.
+ * gave nothing, or goes to a service that cannot be reached, waits; the rest goes on. What is thrown stops this
+ * customer and no other.
  */
 export async function reconcile(
   deps: ReconcileDependencies,
