@@ -23,6 +23,7 @@ import { shownElsewhere } from "./orders-elsewhere.ts";
 import type { ShownAt } from "./orders-elsewhere.ts";
 import { amendmentsOf, shownAmendments, shownTogether } from "./shown-amendments.ts";
 import type { ShownAmendment } from "./shown-amendments.ts";
+import { unreadBlock } from "./unread.ts";
 
 type Order = OrderWithTree;
 
@@ -32,6 +33,8 @@ export interface Sought {
   adopted: readonly StateChange[];
   /** Why others wait, by order: they may be there, whole or in part. */
   unclear: ReadonlyMap<string, Block>;
+  /** Why none of them could be looked for. */
+  unread?: Block;
 }
 
 /** An order of which something is shown, or (`shown: undefined`) surely nothing any more, as it counts as placed. */
@@ -76,14 +79,20 @@ export class OrderAdoption {
   readonly #deps: Pick<ApplyDependencies, "ledger" | "settings">;
   readonly #snapshot: Snapshot;
   readonly #rebuild: RebuildOrders | undefined;
+  readonly #whole: boolean;
   #examination: Examination | undefined;
+  #unread: Block | undefined;
 
-  /** `rebuild` brings amendments and numbers back; without it an order that has amendments waits. */
+  /**
+   * `rebuild` brings amendments and numbers back; without it an order that has amendments waits. `whole`: what cannot be
+   * read throws.
+   */
   constructor(
     deps: Pick<ApplyDependencies, "ledger" | "settings">,
     snapshot: Snapshot,
-    { rebuild }: { rebuild?: RebuildOrders | undefined } = {},
+    { rebuild, whole = false }: { rebuild?: RebuildOrders | undefined; whole?: boolean } = {},
   ) {
+    this.#whole = whole;
     this.#deps = deps;
     this.#snapshot = snapshot;
     this.#rebuild = rebuild;
@@ -99,10 +108,13 @@ export class OrderAdoption {
     const looks = shows === undefined ? await state.mayStandElsewhere() : isUnclear || orders.length > 0;
     if (!looks) return { adopted: [], unclear: new Map() };
     if (shows !== undefined) await knows.settled();
-    if (shows !== undefined && (!shows.examined || isUnclear)) await this.#examine(knows, shows);
+    const isNew = shows !== undefined && (!shows.examined || isUnclear);
+    const unread = isNew ? await this.#examine(knows) : undefined;
+    if (unread !== undefined) return unreadOf(orders, unread);
     let found = await this.#compare(knows, loaded, orders);
     if (found.partial.size > 0 && shows !== undefined && this.#examination === undefined) {
-      await this.#examine(knows, shows);
+      const later = await this.#examine(knows);
+      if (later !== undefined) return unreadOf(orders, later);
       found = await this.#compare(knows, loaded, orders);
     }
     found.adopted.push(...this.#gone(loaded));
@@ -122,7 +134,7 @@ export class OrderAdoption {
   /** Reads all that the enterprise of a customer shows, and keeps it: orders of others may be among it. */
   async look(knows: CustomerState): Promise<void> {
     const link = readLink(await knows.loaded());
-    if (link !== undefined) await this.#examine(knows, link);
+    if (link !== undefined) this.#examination ??= await examine(this.#deps, this.#snapshot, knows, link);
   }
 
   /** Of what an order that moved away left here, and of which nobody knew what it is, nothing is shown any more. */
@@ -142,9 +154,16 @@ export class OrderAdoption {
     });
   }
 
-  /** Once in an attempt. */
-  async #examine(knows: CustomerState, link: Link): Promise<void> {
-    this.#examination ??= await examine(this.#deps, this.#snapshot, knows, link);
+  /** Once in an attempt. Answers why it could not be. */
+  async #examine(knows: CustomerState): Promise<Block | undefined> {
+    if (this.#unread !== undefined) return this.#unread;
+    try {
+      await this.look(knows);
+    } catch (error) {
+      if (this.#whole) throw error;
+      this.#unread = unreadBlock(error);
+    }
+    return this.#unread;
   }
 
   async #compare(knows: CustomerState, loaded: LoadedCustomer, orders: readonly Order[]): Promise<Compared> {
@@ -289,6 +308,11 @@ export class OrderAdoption {
   #justShown(licenseType: string): boolean {
     return this.#deps.settings.visibleLicenseTypes === undefined && this.#examination?.types.has(licenseType) === true;
   }
+}
+
+/** None of the orders is placed while what the enterprise shows is not read. */
+function unreadOf(orders: readonly Order[], unread: Block): Sought {
+  return { adopted: [], unclear: new Map(orders.map((order) => [formatKey(order.key), unread])), unread };
 }
 
 /** The link with an enterprise that is read: of one that this ledger made, everything is known. */

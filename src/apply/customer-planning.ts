@@ -79,6 +79,8 @@ export class CustomerPlanning implements Planner {
     knows: CustomerState,
     options: {
       thorough: boolean;
+      /** Nothing is planned where a reading gave nothing: what that threw is thrown. */
+      whole?: boolean;
       signal: AbortSignal | undefined;
       takingBlocked: Block | undefined;
       /** The ledger is built anew: orders are taken over with their numbers and amendments. */
@@ -90,7 +92,8 @@ export class CustomerPlanning implements Planner {
     this.#options = options;
     const snapshot = deps.reader.of(knows.customer, options.signal);
     this.#repairs = { settleMs: deps.settle.timeMs };
-    this.#snapshot = new CustomerSnapshot({ ...deps, repairs: this.#repairs }, snapshot, options);
+    const { thorough, whole = false } = options;
+    this.#snapshot = new CustomerSnapshot({ ...deps, repairs: this.#repairs }, snapshot, { thorough, whole });
     this.#adoption = new OrderAdoption(deps, snapshot, options);
   }
 
@@ -112,6 +115,7 @@ export class CustomerPlanning implements Planner {
     const sought = await this.#adoption.seek(this.#knows);
     if (sought.adopted.length > 0) return { kind: "recorded", changes: sought.adopted };
     this.#snapshot.unclear(sought.unclear);
+    if (sought.unread !== undefined) this.#snapshot.unread("examined", sought.unread);
     const plan = await this.#planNow(tried);
     if (plan.changes.length === 0) return { kind: "planned", plan };
     await this.#learn(plan);

@@ -1,6 +1,7 @@
 import { toInstant } from "../base/clock.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { formatKey } from "../crm/keys.ts";
+import type { Block } from "../plan/block.ts";
 import { countAbsences } from "./absences.ts";
 import type { CustomerState } from "./customer-state.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
@@ -12,7 +13,7 @@ import { correlationFor } from "../operation/enterprise.ts";
 import { settleTimeLeft } from "./settle-time.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { candidatesKind } from "../ledger/state/observations.ts";
-import type { LoadedCustomer, Observed } from "../plan/input.ts";
+import type { LoadedCustomer, Observed, Unread } from "../plan/input.ts";
 import type { Link } from "../operation/state/link.ts";
 import { customerNumbers } from "../plan/customer-numbers.ts";
 import type { Operation } from "../operation/operation.ts";
@@ -22,6 +23,7 @@ import { deletesAccounts, movedMatter } from "../plan/leavers.ts";
 import { contentsNeeded, needsOf } from "../plan/needs.ts";
 import type { Needs } from "../plan/needs.ts";
 import type { PlanOptions } from "../plan/options.ts";
+import { unreadBlock } from "./unread.ts";
 
 /** E2 makes a default and an industry customer. */
 const customersOfE2 = 2;
@@ -59,6 +61,8 @@ type SnapshotDependencies = Pick<ApplyDependencies, "ledger" | "settings" | "pol
 
 interface SnapshotOptions {
   thorough: boolean;
+  /** A reading that gives nothing throws, also where something rests on it not. */
+  whole: boolean;
   /** Asset numbers whose contents are read, where they are not those of what the CRM wants no more. */
   contents?: () => ReadonlySet<string> | "all" | undefined;
 }
@@ -103,15 +107,40 @@ export class CustomerSnapshot {
     if (needs.enterprises) await this.#lookUp(knows, loaded);
     const looksForCustomers =
       link !== undefined && knows.keeps && !this.#customersRead && customersLacking(loaded, this.#deps.settings);
-    const awaited = looksForCustomers ? await this.#readCustomers(knows, link) : undefined;
     this.#customer = loaded.customer;
     this.#keeps = knows.keeps;
+    let awaited: CustomersAwaited | undefined;
+    if (looksForCustomers)
+      await this.#reading("customers", async () => {
+        awaited = await this.#readCustomers(knows, link);
+      });
+    if (link === undefined) return awaited;
     // What was read once in an attempt is read again where an operation made it old, whatever matters by then.
-    const readsStaff = needs.staff || this.#staffRead || movedMatter(loaded, this.#deps.policies);
-    if (readsStaff && link !== undefined) await this.#readStaff(link, needs);
-    if (contents !== undefined && link !== undefined) await this.#readContents(knows, link, contents);
-    if (contents !== undefined && link !== undefined) await this.#lookForGone(link, contents, loaded);
+    if (needs.staff || this.#staffRead || movedMatter(loaded, this.#deps.policies))
+      await this.#reading("people", () => this.#readStaff(link, needs));
+    if (contents !== undefined)
+      await this.#reading("contents", async () => {
+        await this.#readContents(knows, link, contents);
+        await this.#lookForGone(link, contents, loaded);
+      });
     return awaited;
+  }
+
+  /** Makes a reading that something rests on; once it gave nothing, it is not made again in this attempt. */
+  async #reading(of: keyof Unread, read: () => Promise<void>): Promise<void> {
+    if (this.#observed.unread?.[of] !== undefined) return;
+    try {
+      await read();
+    } catch (error) {
+      if (this.#options.whole) throw error;
+      this.unread(of, unreadBlock(error));
+    }
+  }
+
+  /** Keeps why what rests on a reading waits. */
+  unread(of: keyof Unread, block: Block): void {
+    this.#observed.unread = { ...this.#observed.unread, [of]: block };
+    if (of === "people") Object.assign(this.#observed, { members: undefined, assets: undefined, loans: undefined });
   }
 
   /** When M7 is to be read again, where it left out something that is to go and that does not count as gone yet. */
@@ -143,7 +172,10 @@ export class CustomerSnapshot {
     const members = await this.#wholeList(enterpriseGlobalId);
     let assets = await this.#snapshot.assets(enterpriseGlobalId);
     const inM6 = new Set(assets.map((asset) => asset.assetNum));
-    if (!seats.isSubsetOf(inM6)) assets = await this.#snapshot.assetRows(enterpriseGlobalId);
+    if (!seats.isSubsetOf(inM6))
+      await this.#reading("seats", async () => {
+        assets = await this.#snapshot.assetRows(enterpriseGlobalId);
+      });
     const isLent =
       wanted || assets.some((asset) => asset.borrowed) || members.some((member) => member.borrows !== null);
     const loans = isLent ? await this.#snapshot.loans(enterpriseGlobalId) : undefined;

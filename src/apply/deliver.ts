@@ -12,17 +12,11 @@ import type { FixedNumber } from "../operation/state/asset-numbers.ts";
 import { CustomerState } from "./customer-state.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import { park, recordOutcome } from "./outcome.ts";
-import type { Delivery, Existing } from "./outcome.ts";
+import type { Delivery, Existing, Unready } from "./outcome.ts";
 import { makeReady } from "./ready.ts";
 import type { Ready } from "./ready.ts";
 import { scrubbed, textsOf } from "./scrubbed.ts";
 import { sendOnce } from "./sending.ts";
-
-/** Why an order has no numbers yet. */
-export interface Unready {
-  code: string;
-  reason: string;
-}
 
 /** Gives the assets of an order their numbers, for good. */
 export interface AssetNumbers {
@@ -99,7 +93,6 @@ export async function deliver(
   }
 }
 
-/** Permit, intent, first byte, outcome. */
 /** The channel order number of an amendment: fixed before its intent, and the same when it is sent again. */
 async function amendmentNumber(
   { ledger, settings }: ApplyDependencies,
@@ -128,6 +121,7 @@ async function amendmentNumber(
   };
 }
 
+/** Permit, intent, first byte, outcome. */
 async function send(
   deps: ApplyDependencies,
   operation: Operation,

@@ -27,7 +27,15 @@ export type Delivery =
   /** The run was stopped before it: nothing was recorded or sent. */
   | { kind: "stopped" }
   /** Nothing was recorded or sent: something the payload needs is not known or not usable. */
-  | { kind: "blocked"; code: string; reason: string };
+  | ({ kind: "blocked" } & Unready);
+
+/** Why an operation cannot be sent yet. */
+export interface Unready {
+  code: string;
+  reason: string;
+  /** The service that would give what it needs could not be reached. */
+  unreached?: true;
+}
 
 /** An operation of the journal whose outcome is unknown and that is sent again. */
 export interface Existing {

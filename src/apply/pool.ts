@@ -7,8 +7,9 @@ import type { WantedNumbers } from "../ledger/state/asset-numbers.ts";
 import { operation } from "../operation/new-operation.ts";
 import type { FixedNumber } from "../operation/state/asset-numbers.ts";
 import { deliver } from "./deliver.ts";
-import type { AssetNumbers, Unready } from "./deliver.ts";
+import type { AssetNumbers } from "./deliver.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
+import type { Unready } from "./outcome.ts";
 import { givenToNew, newUnitsOf } from "../operation/asset-numbers.ts";
 import type { PlannedAsset } from "../operation/asset-numbers.ts";
 
@@ -28,6 +29,8 @@ export class NumberPool implements AssetNumbers {
   readonly #deps: ApplyDependencies;
   readonly #oneAtATime = pLimit(1);
   #vainInRow = 0;
+  /** The last call had no answer that says what became of it. */
+  #unanswered = false;
 
   constructor(deps: ApplyDependencies) {
     this.#deps = deps;
@@ -74,8 +77,7 @@ export class NumberPool implements AssetNumbers {
         const missing = found.lacking - (await this.#deps.ledger.state.poolSize());
         vain = missing < before ? 0 : vain + 1;
         before = missing;
-        if (vain >= mostRefills)
-          return { code: "pool.empty", reason: "the order service handed out no asset numbers (E9)" };
+        if (vain >= mostRefills) return this.#empty("the order service handed out no asset numbers (E9)");
         if (signal?.aborted === true) return { code: "run.stopped", reason: "the run was stopped" };
         const problem = await this.#refill(found.lacking, signal);
         if (problem !== undefined) return problem;
@@ -120,12 +122,8 @@ export class NumberPool implements AssetNumbers {
     const { ledger, settings } = this.#deps;
     if ((await ledger.state.poolSize()) >= lacking) return undefined;
     if (this.#vainInRow >= mostRefills) {
-      return {
-        code: "pool.empty",
-        reason:
-          `the order service handed out no asset numbers ${mostRefills} times in a row (E9); the next ` +
-          "run asks again",
-      };
+      const what = `the order service handed out no asset numbers ${mostRefills} times in a row (E9)`;
+      return this.#empty(`${what}; the next run asks again`);
     }
     const size = Math.min(limits.assetNumbersPerCall, Math.max(settings.poolBatch, lacking));
     const planned = operation("take-asset-numbers", {
@@ -139,6 +137,7 @@ export class NumberPool implements AssetNumbers {
       after: null,
     });
     const delivery = await deliver(this.#deps, this, planned, { runId: null, signal });
+    this.#unanswered = delivery.kind === "unknown" || delivery.kind === "not-sent";
     switch (delivery.kind) {
       case "done":
         this.#vainInRow = 0;
@@ -149,18 +148,22 @@ export class NumberPool implements AssetNumbers {
         return undefined;
       case "rejected":
         this.#vainInRow += 1;
-        return notHandedOut(delivery.answered);
+        return this.#notHandedOut(delivery.answered);
       case "stopped":
-        return notHandedOut("the run was stopped");
+        return this.#notHandedOut("the run was stopped");
       case "blocked":
         return { code: delivery.code, reason: delivery.reason };
       case "parked":
       case "not-sent":
-        return notHandedOut(delivery.reason);
+        return this.#notHandedOut(delivery.reason);
     }
   }
-}
 
-function notHandedOut(why: string): Unready {
-  return { code: "pool.empty", reason: `the order service handed out no asset numbers (E9): ${why}` };
+  #notHandedOut(why: string): Unready {
+    return this.#empty(`the order service handed out no asset numbers (E9): ${why}`);
+  }
+
+  #empty(reason: string): Unready {
+    return { code: "pool.empty", reason, ...(this.#unanswered ? { unreached: true } : {}) };
+  }
 }

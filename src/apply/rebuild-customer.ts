@@ -68,6 +68,7 @@ export async function rebuildCustomer(
   const knows = new CustomerState(deps, customer);
   const planning = new CustomerPlanning(deps, knows, {
     thorough: true,
+    whole: true,
     signal,
     takingBlocked: onlyRead,
     rebuild: {

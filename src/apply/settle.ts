@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { toJson } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
-import { messageOf } from "../base/errors.ts";
+import { failureOf } from "../base/errors.ts";
 import { refusedUnlessThere } from "../contract/refusals.ts";
 import type { Conclusion } from "../ledger/journal/journal.ts";
 import { journalEntry, refusedYetShown } from "../ledger/journal/journal-tables.ts";
@@ -116,8 +116,10 @@ export class Settling {
     try {
       reading = await readEvidence(this.#deps, this.#reader, row, knows, signal);
     } catch (error) {
+      const failure = failureOf(error);
+      if (failure.of === "program") throw error;
       if (row.state === "parked") return stillParked(row);
-      return { kind: "unreadable", id, reason: messageOf(error) };
+      return { kind: "unreadable", id, reason: failure.reason };
     }
     if (reading.kind === "confirmed") return await this.#confirmed(open, reading);
     if (row.state === "parked") return stillParked(row);

@@ -38,7 +38,7 @@ export class UndoPlanning implements Planner {
     this.#options = options;
     const snapshot = deps.reader.of(knows.customer, options.signal);
     const contents = () => this.#contents;
-    this.#snapshot = new CustomerSnapshot(deps, snapshot, { thorough: true, contents });
+    this.#snapshot = new CustomerSnapshot(deps, snapshot, { thorough: true, whole: true, contents });
   }
 
   get observed(): Observed {

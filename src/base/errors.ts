@@ -66,6 +66,36 @@ export function exitCodeOf(failure: unknown): ExitCode {
   return failure instanceof Problem ? failure.exitCode : exitCodes.other;
 }
 
+/**
+ * What was thrown, by whose failure it is: of a service that gave nothing usable, of the data that were worked on, or of
+ * this program. `code` is that of the records which wait for it; `reason` holds no private value.
+ */
+export interface Failure {
+  of: "service" | "data" | "program";
+  code: string;
+  reason: string;
+}
+
+/** Whose failure was thrown, by its type. Throws it again where it is of the ledger or its lock, and of nobody else. */
+export function failureOf(thrown: unknown): Failure {
+  if (!(thrown instanceof Problem)) {
+    const name = thrown instanceof Error ? thrown.name : typeof thrown;
+    return { of: "program", code: "defect", reason: `crm-sync failed here by a defect of its own (${name})` };
+  }
+  const { code, message, cure, exitCode } = thrown;
+  if (exitCode === exitCodes.ledgerRefused || exitCode === exitCodes.runActive) throw thrown;
+  if (exitCode === exitCodes.sourceDown) return { of: "service", code: unreadable, reason: message };
+  return { of: "data", code, reason: `${message}; ${cure}` };
+}
+
+/** Where something was thrown, for the log. */
+export function stackOf(thrown: unknown): string | undefined {
+  return thrown instanceof Error ? thrown.stack : undefined;
+}
+
+/** The code of records that wait for a reading which gave nothing. */
+export const unreadable = "service.unreadable";
+
 /** The value of a computation that can fail in a way the caller must look at. */
 export type Result<T, E> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: E };
 

@@ -54,7 +54,9 @@ const meanings: Record<number, string> = {
 /** The last line of a run or a plan: the exit code in words, or `instead` of them, and what is not done. */
 export function lastLine(code: ExitCode, open: readonly OpenRecords[], instead?: string): string {
   const left = notDone(open);
-  const meaning = instead ?? (code === exitCodes.recordsRejected && left !== undefined ? undefined : meanings[code]);
+  const isDefect = code === exitCodes.other && open.some((group) => group.code === "defect");
+  const own = isDefect ? "crm-sync failed by a defect of its own: report it" : meanings[code];
+  const meaning = instead ?? (code === exitCodes.recordsRejected && left !== undefined ? undefined : own);
   const parts = [
     meaning,
     left === undefined ? undefined : `${left}; \`crm-sync status\` says since when, why and what to do`,
@@ -122,8 +124,9 @@ function canaryText({ share, customers: done, wrong, before }: RunSummary["canar
 }
 
 export function printVerify(output: Output, summary: VerifySummary, found: number): void {
+  const unread = summary.failed + summary.unclear + summary.defects;
   output.line(
-    `run ${summary.run}: ${summary.customers - summary.failed} customers read back, ${summary.failed} could ` +
+    `run ${summary.run}: ${summary.customers - unread} customers read back, ${unread} could ` +
       `not be; ${summary.assets} assets, ${summary.products} products, ${summary.members} staff members shown`,
   );
   const { counts, first } = summary.findings;

@@ -1,9 +1,11 @@
+import { unreadable } from "../base/errors.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Desired, DesiredCustomer, DesiredStaff, OrderWithTree } from "../operation/desired.ts";
 import type { OrderStanding } from "../operation/order-standing.ts";
 import type { OperationKind } from "../operation/registry.ts";
 import type { RecordReference } from "../operation/shape.ts";
 import type { Known } from "../operation/state.ts";
+import type { Block } from "./block.ts";
 import type { Drift } from "./drift.ts";
 import type {
   AssetReading,
@@ -32,8 +34,25 @@ export interface Observed {
   gone?: ReadonlyMap<string, ReadonlySet<string>> | undefined;
   /** M8, read where M5 or M6 shows something lent, where the CRM wants that, and where something is to go. */
   loans?: readonly ObservedLoan[] | undefined;
+  /** Readings that gave nothing in this attempt: nothing is planned that rests on one of them. */
+  unread?: Unread | undefined;
   /** Orders that may be on the platform already, whole or in part, and why they wait; by order. */
   unclearOrders?: ReadonlyMap<string, { code: string; reason: string; again: boolean }> | undefined;
+}
+
+/**
+ * Why what rests on a reading waits, by the reading that gave nothing.
+ * - `people`: M5 and M6, and M8 where it was needed: what is done for people and what is taken away of orders.
+ * - `seats`: E8 beside M6: what is done about numbers that M6 leaves out, and deleted of accounts.
+ * - `customers`: E3 of a linked enterprise: every purchase.
+ * - `contents`: M7 of what stands: changes and repairs of orders, and what goes on under the number of another.
+ * - `examined`: M7 of all that an enterprise shows which somebody else made: orders that may be there already.
+ */
+export type Unread = Partial<Record<"people" | "seats" | "customers" | "contents" | "examined", Block>>;
+
+/** Whether a service gave nothing for something that a plan rests on. */
+export function isUnread({ unread = {} }: Pick<Observed, "unread">): boolean {
+  return Object.values(unread).some((block) => block.code === unreadable);
 }
 
 /** Something that a service refused for a record, as the ledger keeps it while the record has not changed since. */

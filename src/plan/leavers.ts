@@ -77,7 +77,9 @@ export function planLeavers(
       stage.changes.push({ type: "staff-unlinked", staff: link.key, customer: given.customer, operationId: null });
       continue;
     }
-    const stopped = takingBlocked ?? quarantineBlock(given) ?? whyKept(given, { link, member, freed }, settings);
+    const unread = given.observed.unread?.seats;
+    const stopped =
+      takingBlocked ?? quarantineBlock(given) ?? unread ?? whyKept(given, { link, member, freed }, settings);
     const needs = first.map(({ stage, subject }) => ({ stage, subject }));
     if (stopped === undefined) stage.meant.push({ ...deletion(given, link, member, why), needs });
     else stage.blocks.push([key, stopped]);

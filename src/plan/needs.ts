@@ -4,7 +4,9 @@ import { mayBorrow } from "./crm-loans.ts";
 import { lastsAnything } from "./drift.ts";
 import type { LoadedCustomer } from "./input.ts";
 import type { PlanOptions } from "./options.ts";
+import type { OrderStanding } from "../operation/order-standing.ts";
 import { planOrders } from "./orders.ts";
+import type { OrderStage } from "./orders.ts";
 import { repairedNumbers } from "./order-drift.ts";
 import { amendedNumbers } from "./there-already.ts";
 import { prepare } from "./prepared.ts";
@@ -93,7 +95,7 @@ export function contentsNeeded(
   const nothing = { enterprises: undefined, members: undefined, assets: undefined };
   const stage = planOrders(prepare({ ...input, observed: nothing }, options.settings), options);
   const parts = stage.endings.flatMap((ending) => ending.parts);
-  const numbers = new Set(driftedNumbers(input, options));
+  const numbers = new Set(driftedOrders(input, options).flatMap(repairedNumbers));
   const ends = parts.length > 0 || numbers.size > 0;
   if (stage.readsAll) return { numbers: "all", ends };
   for (const number of amendedNumbers(stage, input)) numbers.add(number);
@@ -108,8 +110,27 @@ export function contentsNeeded(
   return { numbers, ends };
 }
 
-/** The numbers of orders of which something was read back otherwise than it was left. */
-function driftedNumbers({ drift, standings }: LoadedCustomer, { repairs }: Pick<PlanOptions, "repairs">): string[] {
+/** Orders of which something was read back otherwise than it was left. */
+function driftedOrders(
+  { drift, standings }: Pick<LoadedCustomer, "drift" | "standings">,
+  { repairs }: Pick<PlanOptions, "repairs">,
+): OrderStanding[] {
   if (!lastsAnything(drift, repairs)) return [];
-  return [...(standings?.values() ?? [])].flatMap((standing) => ("lost" in standing ? [] : repairedNumbers(standing)));
+  return [...(standings?.values() ?? [])].flatMap((standing) => ("lost" in standing ? [] : standing));
+}
+
+/** Orders of which something is planned that rests on M7: what ends, what is bought under a number, what is repaired. */
+export function ordersByContents(
+  { meant, endings }: Pick<OrderStage, "meant" | "endings">,
+  input: Pick<LoadedCustomer, "drift" | "standings">,
+  options: Pick<PlanOptions, "repairs">,
+): Set<string> {
+  const bought = meant.filter((one) => amendedNumbers({ meant: [one] }, input).length > 0);
+  return new Set([
+    ...bought.flatMap(({ records }) => records.map(formatKey)),
+    ...endings.map(({ order }) => formatKey(order.order)),
+    ...driftedOrders(input, options)
+      .filter((standing) => repairedNumbers(standing).length > 0)
+      .map(({ order }) => formatKey(order)),
+  ]);
 }

@@ -39,7 +39,8 @@ export function lostOf(given: RepairsGiven, { order, units }: OrderStanding, opt
     const isLost = (item: StandingProduct): boolean =>
       isLostOf(given, options, order, { number, limitEnd: unit.asset.limitEnd }, item);
     const reading = given.observed.contents?.get(number);
-    const isListed = given.observed.assets?.some((asset) => asset.assetNum === number) === true;
+    // One that was not read may be listed.
+    const isListed = given.observed.assets?.some((asset) => asset.assetNum === number) ?? true;
     if (given.observed.goneAssets?.has(number) === true) {
       if (isListed) continue;
       if (!unit.products.every(isLost)) continue;

@@ -53,7 +53,7 @@ export type OrdersGiven = Pick<
   known: Pick<Known, "link" | "placedOrders" | "platformCustomers" | "assignments" | "numbers">;
   taken?: RenewalsGiven["taken"];
   unnumbered?: RenewalsGiven["unnumbered"];
-  observed: Pick<Observed, "unclearOrders" | "contents" | "allContents" | "goneAssets" | "assets">;
+  observed: Pick<Observed, "unclearOrders" | "contents" | "allContents" | "goneAssets" | "assets" | "unread">;
 };
 
 type OrderOptions = Pick<PlanOptions, "settings" | "policies" | "repairs">;
@@ -261,7 +261,8 @@ export function purchaseOf(
     return { code: "customer.unknown", reason: "the CRM has not given the order's customer yet", again: true };
   if (isGone(given))
     return { code: "customer.gone", reason: "the order's customer is gone from the CRM", again: false };
-  if (given.renumbered !== undefined) return given.renumbered;
+  const waits = given.renumbered ?? given.observed.unread?.customers;
+  if (waits !== undefined) return waits;
   const made = orderRecords(given, desiredCustomer.body, order, assets, settings);
   if ("code" in made) return made;
   const { channelCode = "", syncMode } = settings;

@@ -26,6 +26,7 @@ const owners: Record<string, Owner> = {
   "customer.not-looked-up": "program",
   "customer.restless": "platform",
   "customer.stale": "program",
+  defect: "program",
   "plan.not-chosen": "program",
   "enterprise.": "platform",
   "enterprise.no-single-customer": "configuration",

@@ -74,7 +74,8 @@ export function planCustomer(input: CustomerInput, options: PlanOptions): Custom
 
   // What is only told of stands back behind what is not as people asked for.
   const note = requested.block !== undefined && enterprise.note?.again === false ? undefined : enterprise.note;
-  const records = recordsOf(input, { refused, note, asked: requested.block }, planned);
+  const told = recordsOf(input, { refused, note, asked: requested.block }, planned);
+  const records = withUnread(told, input);
   const { orders, people } = planned;
   const all = [first, orders, people, requested].flatMap((stage) => stage.operations);
   const operations = withoutReplacedSeats(all, known).sort(compareOperations);
@@ -89,4 +90,12 @@ export function planCustomer(input: CustomerInput, options: PlanOptions): Custom
       return factsOf(input);
     },
   };
+}
+
+/** Where a reading gave nothing, the next run looks at the customer again, also where no record of it waits for that. */
+function withUnread(records: RecordOutcome[], { customer: key, observed }: CustomerInput): RecordOutcome[] {
+  const [block] = Object.values(observed.unread ?? {});
+  if (block === undefined || records.some(({ again }) => again === true)) return records;
+  const others = records.filter(({ stream }) => stream !== "customers");
+  return [...others, { stream: "customers", key, outcome: "deferred", ...block }];
 }

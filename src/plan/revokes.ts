@@ -14,7 +14,7 @@ import type { Allocation } from "./seat-allocation.ts";
 /** What the revokes stage looks at. */
 type Given = Pick<Prepared, "customer" | "staff" | "quarantinedInScope" | "sourceWithStrayRecord"> & {
   known: Pick<Known, "assignments">;
-  observed: Pick<Observed, "members">;
+  observed: Pick<Observed, "members" | "unread">;
 };
 
 export interface RevokeStage {
@@ -122,6 +122,7 @@ function sightOf({ observed }: Given, holders: Holders, item: Assignment): "held
   const { members } = observed;
   if (holders === undefined || members === undefined) return holdersNotRead;
   if (holders.get(item.assetNumber) === item.memberGlobalId) return "held";
+  if (!holders.has(item.assetNumber) && observed.unread?.seats !== undefined) return observed.unread.seats;
   const shown = members.some(
     (member) =>
       member.globalId === item.memberGlobalId && !member.deleted && member.assetNums.includes(item.assetNumber),

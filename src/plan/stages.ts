@@ -1,12 +1,15 @@
 import { formatKey } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
 import { firstBlocks } from "./block.ts";
-import type { BlockedRecord } from "./block.ts";
+import type { Block, BlockedRecord } from "./block.ts";
 import { wishedLoans } from "./crm-loans.ts";
 import { disabledBy, heardLocks, wishedLocks } from "./crm-locks.ts";
 import type { CrmWishes } from "./crm-locks.ts";
 import { planLeavers } from "./leavers.ts";
 import { goingWithout, waitsForNeeds } from "./needs-of-operations.ts";
+import { ordersByContents } from "./needs.ts";
 import { planOrders } from "./orders.ts";
+import type { OrderStage } from "./orders.ts";
 import { planPeople } from "./people.ts";
 import { planRemovals } from "./removals.ts";
 import type { PlanOptions } from "./options.ts";
@@ -42,8 +45,11 @@ export function planStagesOf(given: Prepared, options: StageOptions): Planned {
 }
 
 function ordersStage(given: Prepared, before: Planned, options: StageOptions): Planned {
-  const orders = withoutThereAlready(planOrders(given, options), given, (number) => disabledBy(given, number));
-  const removals = planRemovals(given, orders.endings, { ...options, buys: orders.meant.length > 0 });
+  const read = withoutUnread(planOrders(given, options), given, options);
+  const orders = withoutThereAlready(read, given, (number) => disabledBy(given, number));
+  const { people, contents } = given.observed.unread ?? {};
+  const takingBlocked = options.takingBlocked ?? people ?? contents;
+  const removals = planRemovals(given, orders.endings, { ...options, takingBlocked, buys: orders.meant.length > 0 });
   const made = options.rejections.operations([...orders.meant, ...removals.meant]);
   const operations = goingWithout(made.operations, made.left);
   const waiting = made.operations.filter((operation) => !operations.includes(operation));
@@ -67,8 +73,37 @@ function ordersStage(given: Prepared, before: Planned, options: StageOptions): P
   };
 }
 
+/** What of an order rests on M7 waits where that gave nothing; what another order is to have goes on. */
+function withoutUnread(stage: OrderStage, given: Prepared, options: StageOptions): OrderStage {
+  const block = given.observed.unread?.contents;
+  if (block === undefined) return stage;
+  const waiting = ordersByContents(stage, given, options);
+  const goesOn = (order: RecordKey): boolean => !waiting.has(formatKey(order));
+  return {
+    ...stage,
+    meant: stage.meant.filter(({ records }) => records.every(goesOn)),
+    changes: stage.changes.filter((change) => !("order" in change) || goesOn(change.order)),
+    blocks: [...[...waiting].map((key): BlockedRecord => [key, block]), ...stage.blocks],
+  };
+}
+
 function peopleStage(given: Prepared, before: Planned, options: StageOptions): Planned {
-  return { ...before, people: joined(before.people, planPeople(given, before, options)) };
+  const block = given.observed.unread?.people;
+  const people = block === undefined ? planPeople(given, before, options) : peopleWaiting(given, block);
+  return { ...before, people: joined(before.people, people) };
+}
+
+/** Everybody of whom something may be to be done waits; who belongs elsewhere now is the matter of the customer. */
+function peopleWaiting({ staff, known, ended = [] }: Prepared, block: Block): Part {
+  const own = new Set(staff.map(({ key }) => formatKey(key)));
+  const over = new Set(ended.map(({ number }) => number));
+  const waiting = [
+    ...staff.filter(({ pending, state }) => pending && state !== "quarantined").map(({ key }) => formatKey(key)),
+    ...known.assignments
+      .filter((item) => over.has(item.assetNumber) || !own.has(formatKey(item.staff)))
+      .map((item) => formatKey(item.staff)),
+  ];
+  return { ...nothing, blocks: new Map(waiting.map((key) => [key, block])) };
 }
 
 /** What the CRM comes to ask for, as people do: it is sent once it is written down. */

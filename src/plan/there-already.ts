@@ -50,7 +50,10 @@ function givenTo({ assets }: Amendment["after"], instanceId: string, unit: numbe
 }
 
 /** Numbers under which something more is to be bought: M7 says whether it is there already. */
-export function amendedNumbers({ meant }: OrderStage, { standings }: Pick<LoadedCustomer, "standings">): string[] {
+export function amendedNumbers(
+  { meant }: Pick<OrderStage, "meant">,
+  { standings }: Pick<LoadedCustomer, "standings">,
+): string[] {
   const amended = meant.filter(isAmendment).flatMap((one) => boughtUnder(one, standings).map(({ number }) => number));
   return [...amended, ...meant.flatMap(renewedNumbers)];
 }

@@ -32,6 +32,9 @@ const byCode: Record<string, string> = {
   "customer.quarantined": "solve the customer's quarantine entry: crm-sync quarantine list",
   "customer.restless": itself,
   "customer.stale": itself,
+  defect:
+    'report it to the makers of crm-sync: `crm-sync --version`, and the lines of the log that say "defect"; what it ' +
+    "was about waits, and each run tries again",
   "plan.not-chosen": itself,
   "customer.unknown": "check that the source of the customers has this customer: crm-sync check",
   "enterprise.ambiguous":

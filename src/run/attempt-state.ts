@@ -1,5 +1,6 @@
 import { refusedPersonReason } from "../apply/refusal.ts";
 import { GrowingMap } from "../base/growing-map.ts";
+import type { ServiceName } from "../contract/endpoints.ts";
 import type { RefusedPerson } from "../operation/kind.ts";
 import type { Operation } from "../operation/operation.ts";
 import type { RecordReference } from "../operation/shape.ts";
@@ -14,6 +15,7 @@ import {
   rejectedRecords,
 } from "./record-outcomes.ts";
 import type { RecordOutcomes, Why } from "./record-outcomes.ts";
+import type { Shortfall } from "./customer-attempt.ts";
 
 /** How far an attempt at a customer has come. What is known of the customer stands in its CustomerState. */
 export interface AttemptState {
@@ -29,12 +31,10 @@ export interface AttemptState {
   readonly outcomes: RecordOutcomes;
   /** Operations that were carried out. */
   readonly done: number;
-  /** The platform gave too little to do everything, such as no asset numbers. */
-  readonly lacking: boolean;
-  /** Something was refused in this attempt, for a record's sake. */
-  readonly refused: boolean;
-  /** Something was sent in this run without an answer, was not shown as done, and is put off now. */
-  readonly inVain: boolean;
+  /** What kept a part of the customer from being done. */
+  readonly short: ReadonlySet<Shortfall>;
+  /** Services that could not be reached: nothing more is sent to them in this attempt. */
+  readonly unreached: ReadonlySet<ServiceName>;
 }
 
 export const newAttempt: AttemptState = {
@@ -44,23 +44,21 @@ export const newAttempt: AttemptState = {
   inParts: [],
   outcomes: noOutcomes,
   done: 0,
-  lacking: false,
-  refused: false,
-  inVain: false,
+  short: new Set(),
+  unreached: new Set(),
 };
 
 /** What happens in an attempt. */
 export type AttemptEvent =
   | { type: "stored"; ids: ReadonlyMap<string, string> }
   | { type: "planned"; operations: readonly Operation[]; records: CustomerPlan["records"] }
-  /** It is not sent now: its records wait. `inVain`: it was sent in this run, and nobody saw it done. */
-  | { type: "put-off"; operation: Operation; why: Why; inVain?: boolean }
-  | { type: "lacking" }
+  /** It is not sent now: its records wait. */
+  | { type: "put-off"; operation: Operation; why: Why; short?: Shortfall | undefined }
   | { type: "done"; operation: Operation; refused: readonly RefusedPerson[] }
   /** Refused for its records; `shared`: for one of several people, who go in parts. */
   | { type: "refused"; operation: Operation; why: Omit<Why, "again">; shared: boolean }
-  /** Not one byte left. */
-  | { type: "unsent"; operations: readonly Operation[]; why: Omit<Why, "again"> }
+  /** Not one byte left. `unreached`: the service that could not be reached for it. */
+  | { type: "unsent"; operations: readonly Operation[]; why: Omit<Why, "again">; unreached?: ServiceName }
   /** It left, and what became of it is not known, or is for a person to say. */
   | { type: "sent"; operation: Operation }
   | { type: "records-wait"; records: readonly RecordReference[]; why: Why }
@@ -80,23 +78,23 @@ export function advance(state: AttemptState, event: AttemptEvent): AttemptState 
     }
     case "put-off":
       return {
-        ...delivered(state, event.operation),
-        inVain: state.inVain || event.inVain === true,
+        ...delivered(event.short === undefined ? state : shortOf(state, event.short), event.operation),
         outcomes: deferred(outcomes, event.operation, event.why),
       };
-    case "lacking":
-      return { ...state, lacking: true };
     case "done":
       return doneWith(state, event);
     case "refused":
       if (event.shared) return { ...delivered(state, event.operation), inParts: [...state.inParts, event.operation] };
       return {
-        ...delivered(state, event.operation),
-        refused: true,
+        ...delivered(shortOf(state, "refused"), event.operation),
         outcomes: rejected(outcomes, event.operation, event.why),
       };
-    case "unsent":
-      return { ...state, outcomes: deferredUnsent(outcomes, event.operations, event.why) };
+    case "unsent": {
+      const after = { ...state, outcomes: deferredUnsent(outcomes, event.operations, event.why) };
+      if (event.unreached === undefined) return after;
+      const unreached = new Set([...state.unreached, event.unreached]);
+      return { ...delivered(shortOf(after, "unreached"), ...event.operations), unreached };
+    }
     case "sent":
       return delivered(state, event.operation);
     case "records-wait":
@@ -104,6 +102,11 @@ export function advance(state: AttemptState, event: AttemptEvent): AttemptState 
     case "given-up":
       return delivered(state, ...event.operations);
   }
+}
+
+/** With one more reason why the customer is not done as a whole. */
+function shortOf(state: AttemptState, shortfall: Shortfall): AttemptState {
+  return { ...state, short: new Set([...state.short, shortfall]) };
 }
 
 /** Subjects of what was sent or put off in this attempt. */
@@ -130,10 +133,6 @@ function doneWith(state: AttemptState, event: Extract<AttemptEvent, { type: "don
     const why = { code: "staff.refused", reason: refusedPersonReason(message) };
     return rejectedRecords(outcomes, [{ stream: "staff", ...key }], why);
   }, state.outcomes);
-  return {
-    ...delivered(state, event.operation),
-    done: state.done + 1,
-    refused: state.refused || event.refused.length > 0,
-    outcomes: after,
-  };
+  const told = event.refused.length > 0 ? shortOf(state, "refused") : state;
+  return { ...delivered(told, event.operation), done: state.done + 1, outcomes: after };
 }

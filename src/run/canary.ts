@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { sha256 } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
-import { messageOf } from "../base/errors.ts";
+import { failureOf, messageOf } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";
@@ -33,7 +33,7 @@ interface ShareWork {
   touched(): RecordKey[];
   /** Why one of them is not done, where something went wrong; what a limit or a policy holds is none of it. */
   trouble(customer: RecordKey): string | undefined;
-  /** Why nothing of one of them was looked at or done, where the platform gave too little for it. */
+  /** Why something of one of them was not looked at or done, where the platform gave too little for it. */
   unread(customer: RecordKey): string | undefined;
 }
 
@@ -169,6 +169,8 @@ async function wrongIn(
       if (link !== undefined) readBack += 1;
     } catch (error) {
       if (ledger.broken !== undefined) throw error;
+      // What could not be read before it was begun with says nothing of what was done.
+      if (work.unread(customer) !== undefined && failureOf(error).of === "service") continue;
       wrong.set(key, `it could not be read back: ${messageOf(error)}`);
     }
   }

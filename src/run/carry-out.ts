@@ -42,11 +42,12 @@ interface CarriedOut {
 /** Sends one operation, or puts it off, and says what it came to. */
 export async function carryOut(of: CarryOut, before: AttemptState, operation: Operation): Promise<CarriedOut> {
   const { deps, attempt, knows, observed, ahead } = of;
+  if (before.unreached.has(serviceOf(operation))) return await notSent(of, before, operation, notAttempted.reason);
   const withheld = await withhold(of, operation);
   if (withheld === "parked") return { state: before, stopped: "parked" };
   if (withheld !== undefined) {
-    const inVain = deps.unclear.has(unclearName(operation));
-    const state = advance(before, { type: "put-off", operation, why: withheld, inVain });
+    const short = deps.unclear.has(unclearName(operation)) ? "in-vain" : undefined;
+    const state = advance(before, { type: "put-off", operation, why: withheld, short });
     await dropUnsent(of, state, operation, withheld.dropped ?? withheld.reason);
     return { state };
   }
@@ -75,7 +76,7 @@ async function outcomeOf(
     case "done":
       return { state: advance(before, { type: "done", operation, refused: delivery.refused }) };
     case "blocked":
-      if (delivery.code === pausedCode) return await unsent(of, before, operation, { ...delivery, stopped: "paused" });
+      if (delivery.code === pausedCode) return await paused(of, before, operation, delivery);
       return { state: await putOff(of, before, operation, delivery) };
     case "rejected":
       return refusedBy(of.deps, before, operation, delivery);
@@ -84,37 +85,54 @@ async function outcomeOf(
       return await settleAtOnce(of, advance(before, { type: "sent", operation }), operation, delivery.id);
     case "parked":
       return { state: advance(before, { type: "sent", operation }), stopped: "parked" };
-    case "not-sent": {
-      const reason = `not sent: ${delivery.reason}`;
-      const why = { code: "service.not-sent", reason, id: delivery.id };
-      return await unsent(of, before, operation, { ...why, stopped: "not-sent" });
-    }
+    case "not-sent":
+      return await notSent(of, before, operation, `not sent: ${delivery.reason}`, delivery.id);
     case "stopped":
       return { state: before, stopped: "aborted" };
   }
 }
 
-/** Not one byte left, and nothing else of the customer is tried in this attempt. `id`: the journal has concluded it. */
-async function unsent(
+/** Nothing of the customer is sent while somebody pauses it: the first run after that takes it up. */
+async function paused(
   of: CarryOut,
   before: AttemptState,
   operation: Operation,
-  { code, reason, id, stopped }: { code: string; reason: string; id?: string | undefined; stopped: StopReason },
+  { code, reason }: Extract<Delivery, { kind: "blocked" }>,
 ): Promise<CarriedOut> {
   const sent = advance(before, { type: "sent", operation });
   const state = advance(sent, { type: "unsent", operations: [operation], why: { code, reason } });
+  await dropUnsent(of, state, operation, reason);
+  return { state, stopped: "paused" };
+}
+
+/** Why what a service that could not be reached would have to do is left to the next run. */
+export const notAttempted = {
+  code: "service.not-sent",
+  reason: "not attempted: the service could not be reached",
+};
+
+/** Nothing more goes to the service in this attempt; what goes to the other one does. `id`: the intent stood already. */
+async function notSent(
+  of: CarryOut,
+  before: AttemptState,
+  operation: Operation,
+  reason: string,
+  id?: string,
+): Promise<CarriedOut> {
+  const why = { ...notAttempted, reason };
+  const state = advance(before, { type: "unsent", operations: [operation], why, unreached: serviceOf(operation) });
   if (id === undefined) await dropUnsent(of, state, operation, reason);
-  return { state, stopped };
+  return { state };
 }
 
 async function putOff(
   of: CarryOut,
   before: AttemptState,
   operation: Operation,
-  { code, reason }: Extract<Delivery, { kind: "blocked" }>,
+  { code, reason, unreached }: Extract<Delivery, { kind: "blocked" }>,
 ): Promise<AttemptState> {
-  const known = code === "pool.empty" ? advance(before, { type: "lacking" }) : before;
-  const state = advance(known, { type: "put-off", operation, why: { code, reason, again: true } });
+  const short = unreached === true ? "no-numbers" : undefined;
+  const state = advance(before, { type: "put-off", operation, why: { code, reason, again: true }, short });
   await dropUnsent(of, state, operation, reason);
   return state;
 }
@@ -134,7 +152,7 @@ function refusedBy(
     return { state: advance(before, { type: "refused", operation, why: { code, reason }, shared }) };
   refusing.set(serviceOf(operation), reason);
   const why = { code, reason, again: false };
-  return { state: advance(before, { type: "put-off", operation, why }), stopped: "rejected" };
+  return { state: advance(before, { type: "put-off", operation, why, short: "turned-away" }) };
 }
 
 /** A lost answer is looked into at once: in most cases the platform shows the effect already. */

@@ -28,27 +28,70 @@ export interface CustomerAttempt {
   onlyCommits?: (() => void) | undefined;
 }
 
-/** How often a customer is planned anew within one attempt before it is left to the next run. */
-export const mostRounds = 24;
-export const restless = "what the platform shows kept changing while the customer was worked on";
+/** How often a customer is planned anew within one attempt, in a row with nothing done and in all. */
+export const maxRounds = { idle: 24, total: 1000 };
+/** Why a customer waits who was planned anew that often. */
+export const restless = {
+  code: "customer.restless",
+  reason: "what the platform shows kept changing while the customer was worked on",
+};
+/** The code of customers of whom an operation has no known outcome. */
+export const operationOpen = "operation.open";
+/** The code of customers of whom E3 does not show all yet that their orders need. */
+export const customersNotShown = "enterprise.customers-not-shown";
+
+/**
+ * What kept a part of a customer from being done in an attempt; all else of the customer was done.
+ * - `unread`: a reading gave nothing; what rests on it waits.
+ * - `unreached`: a service could not be reached for a call.
+ * - `no-numbers`: the order service could not be reached for asset numbers.
+ * - `turned-away`: a service refuses this application.
+ * - `refused`: a service refused something for a record's sake.
+ * - `in-vain`: something was sent, and was never seen done.
+ * - `stuck`: something of the customer's own stands against it, which its records say.
+ * - `defect`: this program failed.
+ */
+export type Shortfall =
+  | "unread"
+  | "unreached"
+  | "no-numbers"
+  | "turned-away"
+  | "refused"
+  | "in-vain"
+  | "stuck"
+  | "defect";
+
+/** How a customer is counted whose attempt came to its end, by the worst of what fell short of it. */
+export function countedAs(short: ReadonlySet<Shortfall>): "unreadable" | "defects" | "rejected" | "finished" {
+  const has = (...some: readonly Shortfall[]): boolean => some.some((one) => short.has(one));
+  if (has("unread", "unreached", "no-numbers")) return "unreadable";
+  if (has("defect")) return "defects";
+  return has("refused", "turned-away") ? "rejected" : "finished";
+}
+
+/** Shortfalls that a share of customers which goes first is judged by, with what is told of each. */
+export const toldOfShares: Partial<Record<Shortfall, string>> = {
+  unreached: "the service could not be reached",
+  "turned-away": "the service refuses this application",
+  refused: "a service refused something of it",
+  "in-vain": "something of it was sent, and was never seen done",
+  stuck: "something of it stands against being done",
+  defect: "crm-sync failed at it",
+};
 
 export type CustomerAttemptResult =
-  /**
-   * `lacking`: the platform gave too little to do everything, such as no asset numbers; the rest waits for the next
-   * run. `refused`: a service refused something of it; the record that it was for is rejected. `inVain`: something of
-   * it was sent, and was never seen done.
-   */
-  | { kind: "finished"; operations: number; lacking: boolean; refused: boolean; inVain: boolean }
+  | { kind: "finished"; short: ReadonlySet<Shortfall> }
   /**
    * Something is new that limits or policies may hold: it has to be judged over the whole run first. `ofUndo`: it takes
    * a run back.
    */
   | { kind: "destructive"; takings: readonly Taking[]; ofUndo: boolean }
-  | { kind: "waiting"; until: string; inVain?: boolean }
+  | { kind: "waiting"; until: string; short?: ReadonlySet<Shortfall> }
   /** `moved`: why a saved plan no longer fits, as sentences for people. */
   | { kind: "stopped"; reason: StopReason; moved?: readonly string[] };
 
-export type StopReason = "unknown" | "parked" | "rejected" | "not-sent" | "unreadable" | "aborted" | "stale" | "paused";
+/** What ends an attempt before everything of the customer was tried. */
+export type StopReason = "unknown" | "parked" | "aborted" | "stale" | "paused";
 
 export interface ReconcileDependencies extends ApplyDependencies {
   reader: Snapshots;
@@ -89,9 +132,6 @@ export async function earlierMayStillLand(deps: ReconcileDependencies, operation
 export const stopReasons = {
   unknown: "an operation before it has an unknown outcome",
   parked: "an operation before it waits for a person",
-  rejected: "the service refuses this application",
-  "not-sent": "the service could not be reached",
-  unreadable: "the platform could not be read",
   aborted: "the run was stopped",
   stale: "the saved plan no longer fits",
   paused: "crm-sync is paused",

@@ -88,11 +88,13 @@ async function lookAtEach(
     } catch (error) {
       if (ledger.broken !== undefined) throw error;
       if (signal?.aborted === true) return;
-      snapshot.failedAhead(error);
-      looked(customer, snapshot);
       const reason = messageOf(error);
       // Its enterprise may be known by now, and what that shows is not.
       if ((await ledger.state.load(customer)).known.link !== undefined) look.found = true;
+      else {
+        snapshot.failedAhead(error);
+        looked(customer, snapshot);
+      }
       look.unread.push({ customer, why: `could not be read: ${reason}` });
       logger.debug({ customer: formatKey(customer), reason }, "customer not looked at ahead");
     }

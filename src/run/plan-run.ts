@@ -1,20 +1,21 @@
 import pLimit from "p-limit";
 import { toInstant } from "../base/clock.ts";
-import { exitCodes, messageOf, Problem } from "../base/errors.ts";
-import type { ExitCode } from "../base/errors.ts";
+import { exitCodes, failureOf, Problem, stackOf } from "../base/errors.ts";
+import type { ExitCode, Failure } from "../base/errors.ts";
 import { CustomerPlanning } from "../apply/customer-planning.ts";
 import { CustomerState } from "../apply/customer-state.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { StateChange } from "../operation/state.ts";
+import { isUnread } from "../plan/input.ts";
 import type { PlanOptions } from "../plan/options.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
 import { openCount, requestOpen } from "../report/open.ts";
 import type { OpenRecords } from "../report/open.ts";
 import { decidedOn } from "../plan/decided.ts";
 import { Gated } from "../plan/gated.ts";
-import { mostRounds, restless } from "./customer-attempt.ts";
+import { customersNotShown, maxRounds, operationOpen, restless } from "./customer-attempt.ts";
 import { waitingHolds } from "./judgement.ts";
 import type { WaitingHold, WaitsInPlan } from "./judgement.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
@@ -23,14 +24,27 @@ import { SourceReading } from "./source-reading.ts";
 import { pendingCustomers } from "./work-queue.ts";
 import type { StreamTally } from "./ingest.ts";
 
+/** Why a customer has no plan now, as a run would have it: the code of its records and whose failure it is, if any. */
+export interface Unplanned {
+  customer: RecordKey;
+  code: string;
+  reason: string;
+  of?: Failure["of"];
+}
+
 /** A customer's plan, with what limits and policies may hold of it; or why there is none now. */
-export type Planned = ({ plan: CustomerPlan } & WaitsInPlan) | { customer: RecordKey; reason: string };
+export type Planned = ({ plan: CustomerPlan; unread: boolean } & WaitsInPlan) | Unplanned;
 
 export interface PlanSummary {
   run: string;
   customers: number;
   operations: number;
+  /** Those without a plan. */
+  unplanned: number;
+  /** Those for whom a service gave too little for a plan, or for all of it. */
   unreadable: number;
+  /** Those at whom this program failed. */
+  defects: number;
   sources: StreamTally[];
   exitCode: ExitCode;
   /** What waits for approval when the plan ends, held by runs before. */
@@ -63,7 +77,9 @@ export async function planRun(
     run,
     customers: 0,
     operations: 0,
+    unplanned: 0,
     unreadable: 0,
+    defects: 0,
     sources: reading.tallies,
     exitCode: exitCodes.ok,
     held: [],
@@ -81,10 +97,7 @@ export async function planRun(
         customers.map((customer) => limit(() => planOne({ ...deps, reader }, customer, options))),
       );
       for (const item of planned) {
-        summary.customers += 1;
-        if ("plan" in item) await ledger.records.noteDeferrals(item.plan.records);
-        if ("plan" in item) summary.operations += item.plan.operations.length;
-        else summary.unreadable += 1;
+        await note(deps, summary, item);
         emit(item);
         deps.progress("planning", summary.customers, undefined);
       }
@@ -111,6 +124,20 @@ export async function planRun(
   return summary;
 }
 
+/** Counts a customer, and notes why its records wait. */
+async function note({ ledger }: RunDependencies, summary: PlanSummary, item: Planned): Promise<void> {
+  summary.customers += 1;
+  if ("plan" in item) {
+    await ledger.records.noteDeferrals(item.plan.records);
+    summary.operations += item.plan.operations.length;
+    if (item.unread) summary.unreadable += 1;
+    return;
+  }
+  summary.unplanned += 1;
+  if (item.of === "service") summary.unreadable += 1;
+  if (item.of === "program") summary.defects += 1;
+}
+
 /** The worst thing that is true when the plan ends; what it would change comes last. */
 function exitCodeOf(summary: PlanSummary, { stopped, inDoubt }: { stopped: boolean; inDoubt: boolean }): ExitCode {
   const down = summary.sources.some(
@@ -120,9 +147,10 @@ function exitCodeOf(summary: PlanSummary, { stopped, inDoubt }: { stopped: boole
   if (inDoubt) return exitCodes.unknown;
   if (summary.held.length > 0) return exitCodes.held;
   if (down || summary.unreadable > 0) return exitCodes.sourceDown;
+  if (summary.defects > 0) return exitCodes.other;
   // Where something is planned, what people asked for is among it.
   const open = summary.open.filter(({ code }) => code !== requestOpen || summary.operations === 0);
-  if (openCount(open) > 0) return exitCodes.recordsRejected;
+  if (openCount(open) > 0 || summary.unplanned > 0) return exitCodes.recordsRejected;
   return summary.operations > 0 ? exitCodes.changesPending : exitCodes.ok;
 }
 
@@ -136,25 +164,36 @@ async function planOne(
     const [first] = await deps.ledger.journal.openOf(customer);
     if (first !== undefined) {
       const { endpoint, subject } = first.operation;
-      return { customer, reason: `waits for the outcome of ${endpoint} on ${subject} (${first.id})` };
+      const reason = `waits for the outcome of ${endpoint} on ${subject} (${first.id})`;
+      return { customer, code: operationOpen, reason };
     }
     const knows = new CustomerState(deps, customer, { keeps: false });
     const planning = new CustomerPlanning(deps, knows, { ...options, thorough: false });
     const changes: StateChange[] = [];
-    for (let round = 0; round < mostRounds; round += 1) {
+    for (let round = 0; round < maxRounds.idle; round += 1) {
       const planned = await planning.plan();
       if (planned.kind === "planned")
         return {
           plan: { ...planned.plan, changes },
           ...(await waitsIn(deps, knows, planned.plan, { ofUndo: false })),
+          unread: isUnread(planning.observed),
         };
-      if (planned.kind === "awaits") return { customer, reason: planned.reason };
+      if (planned.kind === "awaits") return { customer, code: customersNotShown, reason: planned.reason };
       changes.push(...planned.changes.filter((change) => change.type !== "platform-customers"));
     }
-    return { customer, reason: `${formatKey(customer)} could not be planned: ${restless}` };
+    return { customer, ...restless };
   } catch (error) {
-    return { customer, reason: `${formatKey(customer)} could not be planned: ${messageOf(error)}` };
+    return unplannedBy(deps, customer, error);
   }
+}
+
+/** Why a customer could not be planned, by what was thrown; what concerns the ledger as a whole is thrown again. */
+export function unplannedBy({ ledger, logger }: RunDependencies, customer: RecordKey, error: unknown): Unplanned {
+  if (ledger.broken !== undefined) throw error;
+  const failure = failureOf(error);
+  if (failure.of === "program") logger.error({ customer: formatKey(customer), stack: stackOf(error) }, "defect");
+  const reason = `${formatKey(customer)} could not be planned: ${failure.reason}`;
+  return { ...failure, customer, reason };
 }
 
 /** What of a plan limits and policies may hold, and what a person is asked about already; what was approved is neither. */

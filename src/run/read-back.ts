@@ -1,5 +1,5 @@
 import { toInstant } from "../base/clock.ts";
-import { messageOf } from "../base/errors.ts";
+import { failureOf, stackOf } from "../base/errors.ts";
 import { channelCodesOf } from "../contract/assumption-settings.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
@@ -21,7 +21,11 @@ const keptTogether = 100;
 /** How many customers were read back, and what the platform showed of them. */
 export interface ReadBack {
   customers: number;
+  /** Those whom a service gave nothing, or too little, for. */
   failed: number;
+  /** Those of whom an answer cannot be believed, and those at whom this program failed. */
+  unclear: number;
+  defects: number;
   assets: number;
   products: number;
   members: number;
@@ -139,6 +143,8 @@ async function* readBefore(
   }
 }
 
+const countedAs = { service: "failed", data: "unclear", program: "defects" } as const;
+
 /** Keeps what was read back of several customers with one flush of the disk: nothing is sent on the strength of it. */
 class Keeping {
   readonly #deps: Pick<RunDependencies, "ledger" | "logger">;
@@ -176,10 +182,13 @@ class Keeping {
 
   async failed(customer: RecordKey, error: unknown): Promise<void> {
     const { ledger, logger } = this.#deps;
+    const { of, code, reason } = failureOf(error);
     this.#summary.customers += 1;
-    this.#summary.failed += 1;
+    this.#summary[countedAs[of]] += 1;
     await ledger.state.record(customer, [{ type: "observation-failed", customer }]);
-    logger.warn({ customer: formatKey(customer), reason: messageOf(error) }, "customer not verified");
+    const named = { customer: formatKey(customer), code };
+    logger.warn({ ...named, reason }, "customer not verified");
+    if (of === "program") logger.error({ ...named, stack: stackOf(error) }, "defect");
   }
 
   async #alone(verified: Verified): Promise<void> {

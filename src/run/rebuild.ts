@@ -2,7 +2,7 @@ import { bringBack } from "../apply/bring-back.ts";
 import { lookAtCustomer } from "../apply/look-at-customer.ts";
 import { rebuildCustomer } from "../apply/rebuild-customer.ts";
 import type { ExitCode } from "../base/errors.ts";
-import { exitCodes, messageOf, Problem } from "../base/errors.ts";
+import { exitCodes, failureOf, messageOf, Problem, stackOf } from "../base/errors.ts";
 import { formatKey, subjectOf } from "../crm/keys.ts";
 import { streams } from "../crm/model.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
@@ -40,6 +40,8 @@ export interface RebuildSummary {
   known: { enterprises: number; orders: number; staff: number; assignments: number };
   /** Customers that the platform did not let be read. */
   unreadable: number;
+  /** Customers at whom this program failed. */
+  defects: number;
   lost: NotRebuilt[];
   /** What is taken for granted, since nothing shows it. */
   assumed: NotRebuilt[];
@@ -212,6 +214,7 @@ function emptySummary({ run, sources }: Pick<RebuildSummary, "run" | "sources">)
     customers: 0,
     known: { enterprises: 0, orders: 0, staff: 0, assignments: 0 },
     unreadable: 0,
+    defects: 0,
     lost: [],
     assumed: [],
     left: [],
@@ -321,9 +324,12 @@ async function rebuildOne(
     return left;
   } catch (error) {
     if (ledger.broken !== undefined || signal?.aborted === true) throw error;
+    const failure = failureOf(error);
+    if (failure.of === "program") deps.logger.error({ customer: subject, stack: stackOf(error) }, "defect");
     if (summary === undefined) return [];
-    summary.unreadable += 1;
-    summary.lost.push({ record: subject, why: messageOf(error) });
+    if (failure.of === "service") summary.unreadable += 1;
+    if (failure.of === "program") summary.defects += 1;
+    summary.lost.push({ record: subject, why: failure.reason });
     await ledger.state.record(customer, [leftToBeMade(customer, run, null)]);
     return [];
   }
@@ -352,9 +358,10 @@ function leftToBeMade(customer: RecordKey, run: string, left: number | null): St
   return { type: "observed", customer, kind: rebuiltKind, subject: "", body: { run, left } };
 }
 
-function exitCodeOf({ state, sources, unreadable, lost, left }: RebuildSummary): ExitCode {
+function exitCodeOf({ state, sources, unreadable, defects, lost, left }: RebuildSummary): ExitCode {
   const down = sources.some(isCutOff);
   if (state !== "done") return exitCodes.other;
   if (down || unreadable > 0) return exitCodes.sourceDown;
+  if (defects > 0) return exitCodes.other;
   return lost.length + left.length > 0 ? exitCodes.recordsRejected : exitCodes.ok;
 }

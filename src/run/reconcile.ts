@@ -1,4 +1,4 @@
-import { messageOf, Problem } from "../base/errors.ts";
+import { failureOf, stackOf } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { StandingHold, Whose } from "../ledger/decisions/hold-rows.ts";
@@ -14,15 +14,23 @@ import { withoutHeld } from "../plan/limits.ts";
 import { goingWithout, waitsForNeeds } from "../plan/needs-of-operations.ts";
 import type { Operation } from "../operation/operation.ts";
 import { firstStage } from "../operation/operation.ts";
+import { isUnread } from "../plan/input.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
 import { advance, leftIn, newAttempt, triedIn } from "./attempt-state.ts";
 import type { AttemptEvent, AttemptState } from "./attempt-state.ts";
-import { carryOut, dropUnsent } from "./carry-out.ts";
+import { carryOut, dropUnsent, notAttempted } from "./carry-out.ts";
 import type { CarryOut } from "./carry-out.ts";
-import { mostRounds, restless, stopReasons } from "./customer-attempt.ts";
-import type { CustomerAttempt, CustomerAttemptResult, ReconcileDependencies, StopReason } from "./customer-attempt.ts";
+import { customersNotShown, maxRounds, restless, stopReasons } from "./customer-attempt.ts";
+import type {
+  CustomerAttempt,
+  CustomerAttemptResult,
+  ReconcileDependencies,
+  Shortfall,
+  StopReason,
+} from "./customer-attempt.ts";
 import { gate, isOfUndo } from "./gate.ts";
 import { deferredOf, hasOutcome, unfinishedIn } from "./record-outcomes.ts";
+import type { Why } from "./record-outcomes.ts";
 import { unwantedIn } from "./unwanted.ts";
 import { settleOpen } from "./settle-open.ts";
 import { endRequested } from "./requested-attempt.ts";
@@ -31,8 +39,9 @@ import { chosenOf, movedSince, notChosen, takenBack } from "./saved-plan.ts";
 /**
  * The unit of work: makes one customer's enterprise, orders, staff and assignments agree with the CRM, stage by stage,
  * in order. What is open is settled first. After each stage that did something, what the next one depends on is read
- * again and the rest is planned anew, so that no operation rests on what no longer holds. A failure stops this customer
- * and no other.
+ * again and the rest is planned anew, so that no operation rests on what no longer holds. What rests on a reading that
+ * gave nothing, or goes to a service that cannot be reached, waits; the rest goes on. What is thrown stops this
+ * customer and no other.
  */
 export async function reconcile(
   deps: ReconcileDependencies,
@@ -49,27 +58,23 @@ export async function reconcile(
     if (deps.ledger.broken !== undefined) throw error;
     if (await work.isContradicted()) return await work.stopParked();
     if (attempt.signal?.aborted === true) {
-      await work.deferAll("run.stopped", "the run was stopped before it came to this record");
+      await work.deferAll({ code: "run.stopped", reason: "the run was stopped before it came to this record" });
       return { kind: "stopped", reason: "aborted" };
     }
-    await work.deferAll("service.unreadable", messageOf(error));
-    const code = error instanceof Problem ? error.code : "defect";
-    deps.logger.warn({ customer: formatKey(customer), code, reason: messageOf(error) }, "customer not finished");
-    if (!(error instanceof Problem))
-      deps.logger.error(
-        { customer: formatKey(customer), stack: error instanceof Error ? error.stack : undefined },
-        "defect",
-      );
-    return { kind: "stopped", reason: "unreadable" };
+    const failure = failureOf(error);
+    // What the program failed at may be reading the very records.
+    await work.deferAll(failure).catch(async (again: unknown) => {
+      if (failure.of !== "program" || deps.ledger.broken !== undefined) throw again;
+      await deps.ledger.records.deferPending(attempt.runId, customer, failure.code, failure.reason);
+    });
+    const named = { customer: formatKey(customer), code: failure.code };
+    deps.logger.warn({ ...named, reason: failure.reason }, "customer not finished");
+    if (failure.of === "program") deps.logger.error({ ...named, stack: stackOf(error) }, "defect");
+    return { kind: "finished", short: new Set([shortfalls[failure.of]]) };
   }
 }
 
-/** The code of what is left unsent, by what stopped the customer. */
-const unsentCodes: ReadonlyMap<StopReason, string> = new Map([
-  ["not-sent", "service.not-sent"],
-  ["rejected", "service.refused"],
-  ["paused", pausedCode],
-]);
+const shortfalls = { service: "unread", data: "stuck", program: "defect" } as const;
 
 /** One attempt: what it knows of the customer and how far it has come; the rest are its steps. */
 class CustomerAttemptRun {
@@ -92,7 +97,7 @@ class CustomerAttemptRun {
     const undo = attempt.expected?.undo;
     this.#planning =
       undo === undefined
-        ? new CustomerPlanning(deps, this.#knows, attempt)
+        ? new CustomerPlanning(deps, this.#knows, { ...attempt, whole: attempt.expected !== undefined })
         : new UndoPlanning(deps, this.#knows, { ...attempt, run: undo });
   }
 
@@ -131,18 +136,19 @@ class CustomerAttemptRun {
     const begun = await this.#knows.begin();
     const open = begun.open ? await settleOpen(this.#deps, this.#knows, this.#attempt) : undefined;
     if (open !== undefined) {
-      await this.deferAll(open.code, open.reason);
+      await this.deferAll(open);
       return open.end;
     }
     if (begun.open || begun.waits) await this.#takeStored();
     this.#isHeld = begun.held;
-    for (let round = 0; round < mostRounds; round += 1) {
+    const { idle, total } = maxRounds;
+    for (let [round, last] = [0, 0]; round < total && round - last < idle; round += 1) {
       if (this.#attempt.signal?.aborted === true) return await this.#stop("aborted");
       const planning = await this.#planning.plan(triedIn(this.#state));
       switch (planning.kind) {
         case "awaits":
           await this.settled();
-          await this.deferAll("enterprise.customers-not-shown", planning.reason);
+          await this.deferAll({ code: customersNotShown, reason: planning.reason });
           return { kind: "waiting", until: planning.until };
         case "recorded": {
           const adopted = planning.changes.map((change) => change.type);
@@ -150,14 +156,16 @@ class CustomerAttemptRun {
           continue;
         }
         case "planned": {
+          const { done } = this.#state;
           const ended = await this.#carryOutStage(planning.plan);
           if (ended !== undefined) return ended;
+          if (this.#state.done > done) last = round;
         }
       }
     }
     await this.settled();
-    await this.deferAll("customer.restless", restless);
-    return { kind: "stopped", reason: "unreadable" };
+    await this.deferAll(restless);
+    return { kind: "finished", short: new Set([...this.#state.short, "stuck"]) };
   }
 
   /**
@@ -237,7 +245,7 @@ class CustomerAttemptRun {
   /** What needs something that was put off is left to a later run too. */
   async #leave(of: Omit<CarryOut, "observed">, operations: readonly Operation[]): Promise<void> {
     for (const operation of operations) {
-      const why = waitsForNeeds(operation);
+      const why = this.#state.unreached.size > 0 ? notAttempted : waitsForNeeds(operation);
       this.#advance({ type: "unsent", operations: [operation], why });
       if (!this.#state.announced.has(operation.hash)) continue;
       await dropUnsent(of, this.#state, operation, why.reason);
@@ -292,7 +300,8 @@ class CustomerAttemptRun {
     const ofUndo = await decisions.standing({ customer: this.#customer, ofUndo: true });
     const changed = ofUndo.filter((hold) => hold.changed);
     await decisions.end("changed", this.#customer, changed);
-    if (this.#attempt.takingBlocked !== undefined || isOfUndo(this.#attempt) || plan.waits === true) return;
+    if (this.#attempt.takingBlocked !== undefined || isOfUndo(this.#attempt)) return;
+    if (plan.waits === true || observed.unread !== undefined) return;
     const standing = await decisions.standing({ customer: this.#customer, ofUndo: false });
     const unwanted = unwantedIn(standing, { plan, observed, delivered: this.#state.delivered });
     await decisions.end("unwanted", this.#customer, unwanted);
@@ -327,10 +336,11 @@ class CustomerAttemptRun {
   }
 
   #finished(): CustomerAttemptResult {
-    const { done, lacking, refused, inVain } = this.#state;
+    const unread: readonly Shortfall[] = isUnread(this.#planning.observed) ? ["unread"] : [];
+    const short = new Set([...this.#state.short, ...unread]);
     const until = this.#planning.absenceAgain;
-    if (until !== undefined && !lacking && !refused) return { kind: "waiting", until, inVain };
-    return { kind: "finished", operations: done, lacking, refused, inVain };
+    const waits = until !== undefined && !unread.length && !short.has("refused") && !short.has("no-numbers");
+    return waits ? { kind: "waiting", until, short } : { kind: "finished", short };
   }
 
   /** Whether nothing is left to be written of this attempt but what it came to for each record. */
@@ -347,9 +357,9 @@ class CustomerAttemptRun {
 
   async #end(reason: StopReason): Promise<CustomerAttemptResult> {
     const why = `not attempted: ${stopReasons[reason]}`;
-    const code = unsentCodes.get(reason);
     const unsent = [...leftIn(this.#state), ...this.#state.inParts];
-    if (code !== undefined) this.#advance({ type: "unsent", operations: unsent, why: { code, reason: why } });
+    if (reason === "paused")
+      this.#advance({ type: "unsent", operations: unsent, why: { code: pausedCode, reason: why } });
     await this.#dropStored(why);
     const { runId } = this.#attempt;
     const { outcomes } = this.#state;
@@ -384,7 +394,7 @@ class CustomerAttemptRun {
    * Defers every pending record of the customer for one reason; the next run looks at them again. Where none is, what
    * was approved or came to nothing is left to be done, and the next run looks at the customer.
    */
-  async deferAll(code: string, reason: string): Promise<void> {
+  async deferAll({ code, reason }: Omit<Why, "again">): Promise<void> {
     const why = { code, reason, again: true };
     let pending = deferredOf(await this.#knows.loaded(), why);
     if (pending.length === 0) {

@@ -10,6 +10,7 @@ import type { RequestStage } from "../plan/requested.ts";
 import { StandingRejections } from "../plan/rejections.ts";
 import { advance, newAttempt } from "./attempt-state.ts";
 import { carryOut } from "./carry-out.ts";
+import { countedAs } from "./customer-attempt.ts";
 import type { CustomerAttempt, CustomerAttemptResult, ReconcileDependencies } from "./customer-attempt.ts";
 import { settleOpen } from "./settle-open.ts";
 
@@ -40,6 +41,8 @@ export async function attemptRequested(
     if (carried.stopped !== undefined) return { kind: "stopped", reason: carried.stopped };
     state = carried.state;
   }
+  if (["unreadable", "rejected"].includes(countedAs(state.short)) && !state.short.has("refused"))
+    return { kind: "finished", short: state.short };
   const { requests } = await knows.known();
   const { block } = await planned(deps, knows, new Set(requests.map((request) => subjectOf(customer, request))));
   if (block !== undefined) {
@@ -56,7 +59,7 @@ export async function attemptRequested(
     return { kind: "waiting", until: toInstant(clock.now() + settle.timeMs) };
   } else await ledger.records.endDeferral(customer, requestCodes);
   await endRequested(ledger, customer, { requests });
-  return { kind: "finished", operations: state.done, lacking: false, refused: block?.rejected === true, inVain: false };
+  return { kind: "finished", short: state.short };
 }
 
 /**

@@ -1,11 +1,13 @@
 import type { CustomerState } from "../apply/customer-state.ts";
+import type { Settled } from "../apply/settled.ts";
+import { operationOpen } from "./customer-attempt.ts";
 import type { CustomerAttempt, CustomerAttemptResult, ReconcileDependencies } from "./customer-attempt.ts";
 
 /** Something of a customer that stays open: why its records wait, and how the attempt ends. */
 export interface LeftOpen {
   code: string;
   reason: string;
-  end: Extract<CustomerAttemptResult, { kind: "waiting" | "stopped" }>;
+  end: CustomerAttemptResult;
 }
 
 /**
@@ -21,11 +23,13 @@ export async function settleOpen(
     if (settled.kind === "done" || settled.kind === "dropped" || settled.kind === "rejected") continue;
     const { endpoint, subject } = row.operation;
     const reason = `waits for the outcome of ${endpoint} on ${subject} (${row.id}) to be settled`;
-    const end: LeftOpen["end"] =
-      settled.kind === "waiting"
-        ? { kind: "waiting", until: settled.until }
-        : { kind: "stopped", reason: settled.kind };
-    return { code: "operation.open", reason, end };
+    return { code: operationOpen, reason, end: endOf(settled) };
   }
   return undefined;
+}
+
+function endOf(settled: Settled): CustomerAttemptResult {
+  if (settled.kind === "waiting") return { kind: "waiting", until: settled.until };
+  if (settled.kind === "parked" || settled.kind === "paused") return { kind: "stopped", reason: settled.kind };
+  return { kind: "finished", short: new Set(["unread"]) };
 }

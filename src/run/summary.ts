@@ -25,7 +25,10 @@ export interface RunSummary {
     waiting: number;
     parked: number;
     rejected: number;
+    /** Whom a service gave too little for. */
     unreadable: number;
+    /** At whom this program failed. */
+    defects: number;
     stale: number;
   };
   /** Customers of whom nothing was applied, since the saved plan no longer fits, and what moved. */
@@ -56,6 +59,7 @@ export function exitCodeOf(summary: RunSummary, failure: unknown): ExitCode {
     (tally) => tally.problem !== undefined || tally.shrunk !== undefined || !tally.complete,
   );
   if (sourceDown || summary.customers.unreadable > 0) return exitCodes.sourceDown;
+  if (summary.customers.defects > 0) return exitCodes.other;
   if (summary.canary.some(({ wrong }) => wrong.length > 0)) return exitCodes.recordsRejected;
   const { stale, waiting } = summary.customers;
   if (openCount(summary.open) > 0 || summary.customers.rejected > 0 || stale > 0 || waiting > 0)

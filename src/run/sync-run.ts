@@ -5,8 +5,8 @@ import type { RecordKey } from "../crm/model.ts";
 import type { RunState } from "../ledger/runs/tables.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";
 import { SnapshotsAhead } from "../platform/snapshots-ahead.ts";
-import { stopReasons } from "./customer-attempt.ts";
-import type { CustomerAttemptResult, CustomerAttempt, ReconcileDependencies } from "./customer-attempt.ts";
+import { countedAs, stopReasons, toldOfShares } from "./customer-attempt.ts";
+import type { CustomerAttemptResult, CustomerAttempt, ReconcileDependencies, Shortfall } from "./customer-attempt.ts";
 import { applyByShares } from "./canary.ts";
 import type { CanaryTranche } from "./canary.ts";
 import { each, workInLanes } from "./lanes.ts";
@@ -35,6 +35,7 @@ export class SyncRun {
     parked: 0,
     rejected: 0,
     unreadable: 0,
+    defects: 0,
     stale: 0,
   };
   /** The shares of the enterprises that went first, where some did. */
@@ -196,9 +197,7 @@ export class SyncRun {
     this.#note(customer, result);
     switch (result.kind) {
       case "finished":
-        if (result.lacking) this.customers.unreadable += 1;
-        else if (result.refused) this.customers.rejected += 1;
-        else this.customers.finished += 1;
+        this.customers[countedAs(result.short)] += 1;
         return;
       case "destructive":
         this.#begun.add(key);
@@ -213,9 +212,7 @@ export class SyncRun {
           this.#settleWait.add(customer);
         }
         if (result.reason === "parked") this.customers.parked += 1;
-        if (result.reason === "rejected") this.customers.rejected += 1;
         if (result.reason === "stale") this.#foundStale(key, result.moved ?? []);
-        if (result.reason === "unreadable" || result.reason === "not-sent") this.customers.unreadable += 1;
         return;
     }
   }
@@ -228,15 +225,12 @@ export class SyncRun {
     const key = formatKey(customer);
     this.#troubled.delete(key);
     this.#unread.delete(key);
-    const isUnread = result.kind === "stopped" && result.reason === "unreadable";
-    const isLacking = result.kind === "finished" && result.lacking;
-    if (isUnread || isLacking) this.#unread.set(key, isUnread ? stopReasons.unreadable : tooLittle);
-    const isJudged = result.kind === "stopped" && !isUnread && result.reason !== "paused";
-    const why = isJudged ? stopReasons[result.reason] : undefined;
-    const refused = result.kind === "finished" && result.refused ? "a service refused something of it" : undefined;
-    const isInVain = result.kind !== "destructive" && result.kind !== "stopped" && result.inVain === true;
-    const inVain = isInVain ? "something of it was sent, and was never seen done" : undefined;
-    const trouble = why ?? refused ?? inVain;
+    if (result.kind === "destructive") return;
+    const short = result.kind === "stopped" ? new Set<Shortfall>() : (result.short ?? new Set());
+    if (short.has("unread") || short.has("no-numbers")) this.#unread.set(key, tooLittle);
+    const isStopped = result.kind === "stopped" && result.reason !== "paused";
+    const why = isStopped ? stopReasons[result.reason] : undefined;
+    const [trouble = why] = [...short].flatMap((one) => toldOfShares[one] ?? []);
     if (trouble !== undefined) this.#troubled.set(key, trouble);
   }
 

@@ -1,6 +1,6 @@
 import pLimit from "p-limit";
 import { toInstant } from "../base/clock.ts";
-import { exitCodes, messageOf } from "../base/errors.ts";
+import { exitCodes } from "../base/errors.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { CustomerState } from "../apply/customer-state.ts";
 import { UndoPlanning } from "../apply/undo-planning.ts";
@@ -13,8 +13,10 @@ import type { UndoStep } from "../plan/undo.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";
 import type { RunFacts } from "../report/facts.ts";
 import { byHand } from "../report/last-runs.ts";
+import { customersNotShown, operationOpen, restless } from "./customer-attempt.ts";
 import type { WaitsInPlan } from "./judgement.ts";
-import { waitsIn } from "./plan-run.ts";
+import { unplannedBy, waitsIn } from "./plan-run.ts";
+import type { Unplanned } from "./plan-run.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 
 /** What takes a run back: its steps newest first, and the plan of each customer that has something to do. */
@@ -27,11 +29,11 @@ export interface UndoSummary {
   steps: UndoStep[];
   plans: readonly ({ plan: CustomerPlan } & WaitsInPlan)[];
   /** Customers of whom nothing can be planned now, and why. */
-  unplanned: readonly { customer: RecordKey; reason: string }[];
+  unplanned: readonly Unplanned[];
   exitCode: ExitCode;
 }
 
-type Planned = ({ plan: CustomerPlan; steps: readonly UndoStep[] } & WaitsInPlan) | { reason: string };
+type Planned = ({ plan: CustomerPlan; steps: readonly UndoStep[] } & WaitsInPlan) | Unplanned;
 
 /**
  * Plans what takes a run back, without a writing call and without an intent. `save` keeps the plan before this run of
@@ -78,7 +80,7 @@ export async function planUndoRun(
       steps: all,
       plans,
       unplanned,
-      exitCode: exitCodeOf(all, plans.length, unplanned.length),
+      exitCode: exitCodeOf(all, plans.length, unplanned),
     };
     await save(summary);
     await finish(
@@ -102,8 +104,11 @@ function againText({ job, kind, header }: Pick<RunFacts, "job" | "kind" | "heade
 }
 
 /** What could not be planned comes first, then what would be sent, then what nothing is sent for. */
-function exitCodeOf(steps: readonly UndoStep[], plans: number, unplanned: number): ExitCode {
-  if (unplanned > 0) return exitCodes.sourceDown;
+function exitCodeOf(steps: readonly UndoStep[], plans: number, unplanned: readonly Unplanned[]): ExitCode {
+  if (unplanned.some(({ code }) => code === operationOpen)) return exitCodes.unknown;
+  if (unplanned.some(({ of }) => of === "service")) return exitCodes.sourceDown;
+  if (unplanned.some(({ of }) => of === "program")) return exitCodes.other;
+  if (unplanned.length > 0) return exitCodes.recordsRejected;
   if (plans > 0) return exitCodes.changesPending;
   return steps.every(({ note }) => note !== undefined) ? exitCodes.ok : exitCodes.recordsRejected;
 }
@@ -128,7 +133,8 @@ async function planOne(
     const [open] = await deps.ledger.journal.openOf(customer);
     if (open !== undefined) {
       const { endpoint, subject } = open.operation;
-      return { reason: `waits for the outcome of ${endpoint} on ${subject} (${open.id})` };
+      const reason = `waits for the outcome of ${endpoint} on ${subject} (${open.id})`;
+      return { customer, code: operationOpen, reason };
     }
     const knows = new CustomerState(deps, customer, { keeps: false });
     const planning = new UndoPlanning(deps, knows, { run, signal, takingBlocked: undefined });
@@ -139,9 +145,8 @@ async function planOne(
         ...(await waitsIn(deps, knows, made.plan, { ofUndo: true })),
         steps: planning.steps,
       };
-    return { reason: made.kind === "awaits" ? made.reason : "what the platform shows keeps changing" };
+    return { customer, ...(made.kind === "awaits" ? { code: customersNotShown, reason: made.reason } : restless) };
   } catch (error) {
-    if (deps.ledger.broken !== undefined) throw error;
-    return { reason: `${formatKey(customer)} could not be planned: ${messageOf(error)}` };
+    return unplannedBy(deps, customer, error);
   }
 }

@@ -78,6 +78,8 @@ export async function runVerify(deps: RunDependencies, request: VerifyRequest): 
     exitCode: exitCodes.ok,
     customers: 0,
     failed: 0,
+    unclear: 0,
+    defects: 0,
     assets: 0,
     products: 0,
     members: 0,
@@ -216,6 +218,8 @@ function exitOf(summary: VerifySummary): ExitCode {
   if (summary.waiting.operations > 0) return exitCodes.unknown;
   if (summary.waiting.holds > 0) return exitCodes.held;
   if (summary.failed > 0) return exitCodes.sourceDown;
+  if (summary.defects > 0) return exitCodes.other;
+  if (summary.unclear > 0) return exitCodes.recordsRejected;
   if (findingCount(summary.findings) > 0) return exitCodes.recordsRejected;
   if ((summary.coverage?.behind ?? 0) > 0) return exitCodes.recordsRejected;
   if (summary.state === "stopped") return exitCodes.other;

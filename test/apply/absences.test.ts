@@ -27,7 +27,7 @@ function show(world: ApplyWorld, fields: Record<string, string>): void {
 
 /** How many products count as gone by one more reading, and whether it asks for another one. */
 async function read(world: ApplyWorld, keeps = true): Promise<[gone: number, again: boolean]> {
-  const snapshot = new CustomerSnapshot(world.deps, world.reader.of(customer), { thorough: false });
+  const snapshot = new CustomerSnapshot(world.deps, world.reader.of(customer), { thorough: false, whole: false });
   await snapshot.read(new CustomerState(world.deps, customer, { keeps }));
   const gone = [...(snapshot.observed.gone?.values() ?? [])].reduce((sum, names) => sum + names.size, 0);
   return [gone, snapshot.absenceAgain !== undefined];

@@ -17,7 +17,7 @@ async function ready(): Promise<ApplyWorld> {
 }
 
 async function read(world: ApplyWorld): Promise<Observed> {
-  const snapshot = new CustomerSnapshot(world.deps, world.reader.of(customer), { thorough: false });
+  const snapshot = new CustomerSnapshot(world.deps, world.reader.of(customer), { thorough: false, whole: false });
   await snapshot.read(new CustomerState(world.deps, customer));
   return snapshot.observed;
 }

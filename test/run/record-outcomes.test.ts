@@ -123,12 +123,19 @@ it("an attempt forgets what goes in parts once the parts are planned, and knows 
   const planned = advance(newAttempt, { type: "planned", operations: [one, other], records: [] });
   const why = { code: "rejected.10004", reason: "no" };
   const inParts = advance(planned, { type: "refused", operation: one, why, shared: true });
-  expect([inParts.inParts, inParts.refused, leftIn(inParts)]).toEqual([[one], false, [other]]);
+  expect([inParts.inParts, [...inParts.short], leftIn(inParts)]).toEqual([[one], [], [other]]);
   expect([...triedIn(inParts)]).toEqual([one.subject]);
   const parts = advance(inParts, { type: "planned", operations: [grant("S3")], records: [] });
   expect([parts.inParts, leftIn(parts).length]).toEqual([[], 2]);
   const done = advance(parts, { type: "done", operation: other, refused: [{ key: key("S2"), message: "no" }] });
-  expect([done.done, done.refused, leftIn(done)]).toEqual([1, true, [grant("S3")]]);
+  expect([done.done, [...done.short], leftIn(done)]).toEqual([1, ["refused"], [grant("S3")]]);
   expect(done.outcomes.all.get("staff crm/S2")).toMatchObject({ outcome: "rejected", code: "staff.refused" });
-  expect(advance(done, { type: "lacking" }).lacking).toBe(true);
+  const [left] = leftIn(done);
+  if (left === undefined) throw new Error("one is left");
+  const unsent = advance(done, { type: "unsent", operations: [left], why, unreached: "member-center" });
+  expect([[...unsent.short], [...unsent.unreached], leftIn(unsent)]).toEqual([
+    ["refused", "unreached"],
+    ["member-center"],
+    [],
+  ]);
 });

@@ -148,11 +148,11 @@ it("what several assets hold that cannot be read fails their customer alone, tol
       },
     },
   });
-  const summary = { customers: 0, failed: 0, assets: 0, products: 0, members: 0 };
+  const summary = { customers: 0, failed: 0, unclear: 0, defects: 0, assets: 0, products: 0, members: 0 };
   const deps = { ...failing.deps, sources: [], streams: [], concurrency: 2, progress: () => {} };
   await readBack(deps, {}, failing.reader, summary);
   expect(failed, "side by side").toBeGreaterThan(1);
-  expect(summary).toMatchObject({ customers: 2, failed: 1 });
+  expect(summary).toMatchObject({ customers: 2, defects: 1 });
 });
 
 it("customers are kept together; one that cannot be kept fails alone", async () => {
@@ -165,10 +165,10 @@ it("customers are kept together; one that cannot be kept fails alone", async () 
     if (shown.some((item) => item.customer.id === "C2")) throw new Error("not kept");
     return await keepShown(shown);
   });
-  const summary = { customers: 0, failed: 0, assets: 0, products: 0, members: 0 };
+  const summary = { customers: 0, failed: 0, unclear: 0, defects: 0, assets: 0, products: 0, members: 0 };
   const deps = { ...world.deps, sources: [], streams: [], concurrency: 2, progress: () => {} };
   await readBack(deps, {}, world.reader, summary);
-  expect(summary).toMatchObject({ customers: 3, failed: 1, members: 4 });
+  expect(summary).toMatchObject({ customers: 3, defects: 1, members: 4 });
   expect(kept.mock.calls.length, "once for all, then one by one").toBe(4);
   const read = world.sqlite().prepare("select customer_id as id, complete from observation_read order by id").all();
   expect(read).toEqual([
@@ -241,7 +241,7 @@ it("a customer that is linked with another enterprise while it is read is read a
       listVirtualAssets: async (_enterprise, call) => orderService.listVirtualAssets(before.enterpriseGlobalId, call),
     },
   });
-  const summary = { customers: 0, failed: 0, assets: 0, products: 0, members: 0 };
+  const summary = { customers: 0, failed: 0, unclear: 0, defects: 0, assets: 0, products: 0, members: 0 };
   const deps = { ...world.deps, sources: [], streams: [], concurrency: 2, progress: () => {} };
   await readBack(deps, {}, watched.reader, summary);
   expect(asked).toEqual(["another", before.enterpriseGlobalId]);

@@ -54,7 +54,8 @@ function showPlanned(
 ): void {
   if (!("plan" in planned)) {
     const customer = formatKey(planned.customer);
-    if (options.json) output.json({ type: "unplanned", customer, reason: planned.reason });
+    const { code, reason } = planned;
+    if (options.json) output.json({ type: "unplanned", customer, code, reason });
     else output.line(safeLines(`customer ${customer}\n  ! ${planned.reason}`));
     return;
   }
@@ -73,7 +74,7 @@ function showTotal(
   out: string | undefined,
   lastLine: string,
 ): void {
-  const { run, customers, operations, unreadable: unplanned, held, open, exitCode: exit } = summary;
+  const { run, customers, operations, unplanned, held, open, exitCode: exit } = summary;
   for (const tally of summary.sources) {
     if (tally.problem === undefined && tally.shrunk === undefined) continue;
     output.note(
