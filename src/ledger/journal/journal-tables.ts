@@ -56,7 +56,7 @@ export class JournalTables {
            subject, hash, state, target,
            payload, wire_hash, context, reason, before, after, takes_away, position, created_at, updated_at, records,
            claim, weight, approved)
-         values (@id, ?, ?, null, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+         values (?, ?, ?, null, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
            ${isApproved("@id")})`,
         ),
       record: () =>
@@ -196,6 +196,7 @@ export class JournalTables {
   }): void {
     const { operation } = entry;
     this.#statements.insert.run(
+      entry.id,
       entry.runId,
       entry.planId ?? null,
       operation.customer.namespace,

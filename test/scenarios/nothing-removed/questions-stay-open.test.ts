@@ -153,17 +153,18 @@ describe("a decision", () => {
     await runs(w, 0, { E5: 1 });
   });
 
-  it("covers one policy: what was approved as moved is asked anew as cancelled", async () => {
+  it("covers what was shown: an order that was approved as moved is asked about anew as cancelled", async () => {
     const w = await placedOrders({ staff: [] });
+    rule(w, "orders.moved", "hold");
     rule(w, "orders.cancelled", "hold");
-    rule(w, "orders.gone", "hold");
-    amend(w, "1", { cancelled: true });
-    await runs(w, 4);
+    amend(w, "1", { customer: "C2" });
+    expect((await w.does("run", "everything")).exitCode).toBe(4);
     const [operation] = await heldOf(w, "1");
     await decide(w, "approve", operation.id);
-    amend(w, "1", { placedAt: "2026-10-06T08:00:00Z" });
+    amend(w, "1", { cancelled: true });
     await runs(w, 4);
     expect((await heldOf(w, "1")).map(({ id }) => id)).not.toContain(operation.id);
+    expect(standing(w)).toMatchObject({ products: 4 });
   });
 });
 
@@ -187,6 +188,25 @@ describe("what is held", () => {
     await runs(w, 0, { E5: 1 });
     const about = (await auditEntries(w)).filter(({ body }) => JSON.parse(body).hold === asked);
     expect(about.map(({ kind }) => kind)).toEqual(["held", "hold-approved", "hold-used"]);
+  });
+
+  it("is carried out once it was approved, though its customer is gone and a service was down meanwhile", async () => {
+    const w = await placedOrders({ staff: [] });
+    w.extra = "limits: { absenceReads: 1, absenceTime: 0s }\n";
+    w.write();
+    amend(w, "1", { cancelled: true });
+    await runs(w, 4);
+    const asked = await openHold(w);
+    w.customers = w.customers.filter(({ id }) => id !== "C1");
+    w.write();
+    await w.run("run", "everything", "--accept-shrink", "crm");
+    await decide(w, "approve", asked);
+    await w.sandbox.refuseConnections();
+    expect((await w.does("run", "everything")).exitCode).toBe(7);
+    await w.sandbox.acceptConnections();
+    await w.does("run", "everything");
+    await w.does("run", "everything");
+    expect(standing(w)).toMatchObject({ products: 2 });
   });
 
   it("is refused an approval once its record has changed", async () => {
