@@ -83,6 +83,12 @@ export function countRemoved(all: readonly Removes[]): Record<TakenThing, number
   };
 }
 
+/** Whether nothing is removed that was not shown: a part of it may be done by now. */
+export function removesNoMore(now: Removes, shown: Removes): boolean {
+  const counts = ["products", "accounts", "locks", "nodes"] as const;
+  return now.seats.every((seat) => shown.seats.includes(seat)) && counts.every((thing) => now[thing] <= shown[thing]);
+}
+
 /** Whether an operation takes anything away that the limits count: things of its own kind, or what goes along. */
 export function isTaking({ takesAway, weight }: { takesAway: number; weight: Weight }): boolean {
   return takesAway > 0 || takenThings.some((thing) => weight[thing] > 0);

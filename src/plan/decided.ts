@@ -1,4 +1,4 @@
-import { hashOf, toJson } from "../base/canonical-json.ts";
+import { removesNoMore } from "../operation/taking.ts";
 import type { Removes } from "../operation/taking.ts";
 import type { Taking } from "./limits.ts";
 
@@ -16,17 +16,16 @@ export interface Decided<Hold> {
   asked: ReadonlyMap<string, Hold>;
   approved: ReadonlyMap<string, Hold>;
   rejected: ReadonlyMap<string, Hold>;
-  /** What is still planned, but not as it was shown: other records, another policy, other amounts. */
+  /** What is still planned, but not as it was shown: other records, another policy, more that is removed. */
   outdated: ReadonlyMap<string, Hold>;
 }
 
-/** Whether a decision is about exactly what is planned now. */
+/** Whether a decision is about what is planned now: the same records and policy, and nothing more is removed. */
 export function isAsShown(hold: Omit<DecidedOn, "state">, taking: Pick<Taking, "policy" | "removes">): boolean {
-  const isSame = hashOf(toJson(hold.removes)) === hashOf(toJson(taking.removes));
-  return !hold.changed && isSame && hold.policy === taking.policy;
+  return !hold.changed && hold.policy === taking.policy && removesNoMore(taking.removes, hold.removes);
 }
 
-/** A decision covers exactly the operation that was shown: its records, its policy and what it removes. */
+/** A decision covers exactly the operation that was shown: its records, its policy and no more than it removed. */
 export function decidedOn<Hold extends DecidedOn>(holds: readonly Hold[], takings: readonly Taking[]): Decided<Hold> {
   const planned = new Map(takings.map((taking) => [taking.hash, taking]));
   const of = { asked: new Map<string, Hold>(), approved: new Map<string, Hold>(), rejected: new Map<string, Hold>() };

@@ -1,7 +1,7 @@
 import type { StandingHold } from "../ledger/decisions/hold-rows.ts";
 import { decidedOn } from "../plan/decided.ts";
 import type { Decided } from "../plan/decided.ts";
-import { countRemoved, takenThings } from "../operation/taking.ts";
+import { removesNoMore } from "../operation/taking.ts";
 import { Gated } from "../plan/gated.ts";
 import type { Taking } from "../plan/limits.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
@@ -26,9 +26,7 @@ export function isOfUndo({ expected }: Pick<CustomerAttempt, "expected">): boole
 
 /** What removes more than it was judged for, as when somebody did not get the seat that was to take its place, is new. */
 function isReleased(released: Taking | undefined, { removes }: Taking): boolean {
-  if (released === undefined) return false;
-  const [judged, now] = [countRemoved([released.removes]), countRemoved([removes])];
-  return takenThings.every((thing) => now[thing] <= judged[thing]);
+  return released !== undefined && removesNoMore(removes, released.removes);
 }
 
 /**
