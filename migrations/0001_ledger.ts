@@ -448,7 +448,7 @@ create index question_standing on question (created_at) where state in ('open', 
 -- One operation that waits for a person: what the person was shown of it, and how it stands.
 create table hold (id integer primary key, question_id text not null, operation_id text not null, customer_namespace
   text not null, customer_id text not null, of_undo integer not null default 0, kind text not null, hash text not
-  null, policy text, scope text not null, reason text not null, records text not null, removes text not null, state
+  null, subject text not null, policy text, scope text not null, reason text not null, records text not null, removes text not null, state
   text not null check (state in ('asked', 'approved', 'rejected', 'used', 'expired', 'moot')), asked_at text not null,
   ended_at text, ended_why text) strict;
 create unique index hold_standing on hold (customer_namespace, customer_id, of_undo, kind, hash) where state in

@@ -83,6 +83,11 @@ export function countRemoved(all: readonly Removes[]): Record<TakenThing, number
   };
 }
 
+export function removesSomething(removes: Removes): boolean {
+  const counts = countRemoved([removes]);
+  return takenThings.some((thing) => counts[thing] > 0);
+}
+
 /** Whether nothing is removed that was not shown: a part of it may be done by now. */
 export function removesNoMore(now: Removes, shown: Removes): boolean {
   const counts = ["products", "accounts", "locks", "nodes"] as const;

@@ -56,11 +56,12 @@ export class Gated {
 
   #taking(operation: Operation): Taking {
     const { takes, approvedAlone, freed } = kindOf(operation);
-    const { customer, hash, kind, policy, weight, reason, records } = operation;
+    const { customer, hash, kind, subject, policy, weight, reason, records } = operation;
     return {
       customer,
       hash,
       kind,
+      subject,
       policy,
       thing: takes,
       removes: removesOf(operation, takes, freed(operation)),

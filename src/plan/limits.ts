@@ -7,7 +7,7 @@ import type { PolicyName, PolicyWord } from "../operation/policy.ts";
 import type { OperationKind } from "../operation/registry.ts";
 import { kindOf } from "../operation/registry.ts";
 import type { RecordReference } from "../operation/shape.ts";
-import { countRemoved, grouped, sumOf, takenThings, weightText } from "../operation/taking.ts";
+import { countRemoved, grouped, removesSomething, sumOf, takenThings, weightText } from "../operation/taking.ts";
 import type { Removes, TakenThing, Weight } from "../operation/taking.ts";
 import { goingWithout } from "./needs-of-operations.ts";
 
@@ -30,6 +30,7 @@ export interface Taking {
   customer: RecordKey;
   hash: string;
   kind: OperationKind;
+  subject: string;
   /** What rules it; undefined where nothing does. */
   policy: PolicyName | undefined;
   /** What its kind removes; undefined where it removes nothing. */
@@ -47,7 +48,13 @@ export interface Taking {
   /** It makes something, and what people decided of the customer is not known: the ledger was built anew. */
   rebuilt: boolean;
   /** A person was asked about it as it was before something of it changed, and how that stood: it is asked anew. */
-  before?: "asked" | "approved" | "rejected" | undefined;
+  askedBefore?: readonly AskedBefore[] | undefined;
+}
+
+/** What a person was asked before, by the id of the hold. */
+export interface AskedBefore {
+  id: number;
+  state: "asked" | "approved" | "rejected";
 }
 
 export type Counts = Readonly<Record<TakenThing, number>>;
@@ -146,8 +153,7 @@ export function judgeTakings(
 }
 
 function isCounted({ removes }: Taking): boolean {
-  const counts = countRemoved([removes]);
-  return takenThings.some((thing) => counts[thing] > 0);
+  return removesSomething(removes);
 }
 
 /** What one operation is held for that a policy holds: what it removes of so many. */
@@ -164,16 +170,20 @@ function policyOf({ policy }: Taking): Pick<HeldFor, "policy"> {
 function ruledOut(item: Taking, rule: TakingRule): Pick<HeldFor, "scope" | "explanation"> | undefined {
   const weighs = weightText(item.weight);
   const what = weighs === "" ? item.reason : `${item.reason}: ${weighs}`;
-  if (item.before !== undefined) return { scope: "operation", explanation: `${what}; ${askedBefore[item.before]}` };
   if (item.flips !== undefined) return { scope: "flips", explanation: `${item.flips}; ${what}` };
   if (item.rebuilt) return { scope: "rebuilt", explanation: `${what}; ${forgotten}` };
   if (item.alone)
     return { scope: "operation", explanation: `${what}; each operation of this kind (${item.kind}) is approved alone` };
-  if (item.policy === undefined) return undefined;
+  const [before] = item.askedBefore ?? [];
+  const again =
+    before === undefined
+      ? undefined
+      : ({ scope: "operation", explanation: `${what}; ${askedBeforeTexts[before.state]}` } as const);
+  if (item.policy === undefined) return again;
   const word = rule.word(item.policy);
   if (word === "hold") return { scope: "policy", explanation: `${what}; ${policyText(item.policy, word)}` };
   const earned = rule.earned(item.policy);
-  if (word !== "earn" || earned >= rule.toEarn) return undefined;
+  if (word !== "earn" || earned >= rule.toEarn) return again;
   return {
     scope: "policy",
     explanation:
@@ -182,7 +192,7 @@ function ruledOut(item: Taking, rule: TakingRule): Pick<HeldFor, "scope" | "expl
   };
 }
 
-const askedBefore = {
+const askedBeforeTexts = {
   asked: "a person was asked about it before, and it has changed since",
   approved: "a person approved it before, and it has changed since",
   rejected: "a person rejected it before, and it has changed since",

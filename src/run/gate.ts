@@ -48,7 +48,7 @@ export async function gate(
   const { asked, approved, outdated } = decided;
   const isNew = (taking: Taking): boolean =>
     !isReleased(attempt.released?.get(taking.hash), taking) && !asked.has(taking.hash) && !approved.has(taking.hash);
-  const open = takings.filter(isNew).map((taking) => ({ ...taking, before: outdated.get(taking.hash)?.state }));
+  const open = takings.filter(isNew).map((taking) => ({ ...taking, askedBefore: outdated.get(taking.hash) }));
   if (open.length === 0) return { decided };
   // What was shown otherwise is another operation for a person, who may have its id from then.
   const planned = operations.filter(

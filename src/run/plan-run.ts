@@ -209,5 +209,5 @@ export async function waitsIn(
   const { asked, approved, outdated } = decidedOn(await ledger.decisions.standing({ customer, ofUndo }), takings);
   const holds = asked.values().map(({ hash, scope, reason }) => [hash, { scope, explanation: reason }] as const);
   const open = takings.filter(({ hash }) => !approved.has(hash) && !asked.has(hash));
-  return { takings: open.map((one) => ({ ...one, before: outdated.get(one.hash)?.state })), asked: new Map(holds) };
+  return { takings: open.map((one) => ({ ...one, askedBefore: outdated.get(one.hash) })), asked: new Map(holds) };
 }

@@ -16,6 +16,7 @@ import type { Operation } from "../operation/operation.ts";
 import { firstStage } from "../operation/operation.ts";
 import { isUnread } from "../plan/input.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
+import { quarantineBlock } from "../plan/revokes.ts";
 import { advance, leftIn, newAttempt, triedIn } from "./attempt-state.ts";
 import type { AttemptEvent, AttemptState } from "./attempt-state.ts";
 import { carryOut, dropUnsent, notAttempted } from "./carry-out.ts";
@@ -301,9 +302,14 @@ class CustomerAttemptRun {
     const changed = ofUndo.filter((hold) => hold.changed);
     await decisions.end("changed", this.#customer, changed);
     if (this.#attempt.takingBlocked !== undefined || isOfUndo(this.#attempt)) return;
-    if (plan.waits === true || observed.unread !== undefined) return;
+    const loaded = this.#knows.held ?? (await this.#knows.loaded());
+    if (plan.waits === true || observed.unread !== undefined || quarantineBlock(loaded) !== undefined) return;
     const standing = await decisions.standing({ customer: this.#customer, ofUndo: false });
-    const unwanted = unwantedIn(standing, { plan, observed, delivered: this.#state.delivered });
+    // What a person rejected is asked again where it comes back; only what the platform shows comes back unseen.
+    const ending = standing.filter(
+      ({ state, policy }) => state !== "rejected" || policy?.startsWith("drift.") === true,
+    );
+    const unwanted = unwantedIn(ending, { plan, observed, delivered: this.#state.delivered });
     await decisions.end("unwanted", this.#customer, unwanted);
   }
 

@@ -18,6 +18,7 @@ interface Finished {
 /** What a person was asked about. */
 interface Held {
   hash: string;
+  subject: string;
   kind: OperationKind;
   records: readonly RecordReference[];
 }
@@ -30,9 +31,10 @@ interface Held {
 export function unwantedIn<Hold extends Held>(holds: readonly Hold[], of: Finished): Hold[] {
   const { operations, records, rejected = [] } = of.plan;
   const planned = new Set([...operations.map(({ hash }) => hash), ...rejected]);
+  const subjects = new Set(operations.map(({ subject }) => subject));
   const done = new Map(records.map((record) => [nameOf(record.stream, record.key), isDone(record)]));
   return holds.filter((hold) => {
-    if (planned.has(hold.hash)) return false;
+    if (planned.has(hold.hash) || subjects.has(hold.subject)) return false;
     if (of.delivered.has(hold.hash)) return true;
     const found = hold.records.map((record) => done.get(nameOf(record.stream, record)));
     if (found.includes(false)) return false;

@@ -299,7 +299,7 @@ export const removing: Breaks = {
       ledger: ({ decisions }) =>
         replace(decisions, "decide", (real) => async (id, verdict, reason, by, shown) => {
           const question = await real(id, verdict, reason, by, shown);
-          return verdict === "reject" ? await decisions.withdraw(id, reason, by) : question;
+          return verdict === "reject" ? { ...question, ...(await decisions.withdraw(id, reason, by)) } : question;
         }),
     },
     check: rejectedStays,

@@ -6,7 +6,7 @@ import type { HoldState } from "../../src/ledger/decisions/hold-life.ts";
 const table: Record<HoldState, string> = {
   asked: "approved rejected ! moot moot moot moot",
   approved: "! rejected ! used moot moot expired",
-  rejected: "! ! moot used moot moot -",
+  rejected: "! ! asked used moot moot -",
   used: "! ! ! - - - -",
   expired: "! ! ! - - - -",
   moot: "! ! ! - - - -",

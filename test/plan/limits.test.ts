@@ -50,6 +50,7 @@ function taking(id: string, { count = 1, ...fields }: Partial<Taking> & { count?
     customer: { namespace: "crm", id },
     hash,
     kind: "revoke-assets",
+    subject: `staff:${id}`,
     policy: "seats.revoked",
     thing,
     removes: removed(fields.hash ?? hash, thing, count),
@@ -445,8 +446,9 @@ describe("what a policy holds", () => {
     ["rejected", "a person rejected it before"],
   ] as const)(
     "and what changed since a person was shown it (%s) is asked anew, whatever the limits allow",
-    (before, said) => {
-      expect([...heldOf([{ takings: [taking("a", { before })], live: {} }]).values()]).toMatchObject([
+    (state, said) => {
+      const askedBefore = [{ id: 1, state }];
+      expect([...heldOf([{ takings: [taking("a", { askedBefore })], live: {} }]).values()]).toMatchObject([
         { scope: "operation", explanation: `the CRM no longer has it: 1 seat; ${said}, and it has changed since` },
       ]);
     },

@@ -31,7 +31,7 @@ export const register: Register = (program, carryOut) => {
     .command("reject")
     .description("refuse what a limit or a policy holds, approved or not yet; nothing of it is carried out")
     .argument("<id>", "the hold")
-    .option("--withdraw", "take the rejection back: the next run asks again")
+    .option("--withdraw", "take the rejection back: it waits for a person again")
     .option(...reason)
     .option(...byWhom)
     .addHelpText(
@@ -121,9 +121,11 @@ export async function holdCommand(
     const ledger = await application.existingLedger();
     const hold = await ledger.decisions.decide(id, verdict, why, by);
     const customer = formatKey(hold.customer);
-    if (options.json) output.json({ hold: id, customer, state: hold.state });
+    if (options.json) output.json({ hold: id, customer, state: hold.state, ...(hold.sent > 0 && { sent: hold.sent }) });
     else if (verdict === "approve")
       output.line(`hold ${id} of customer ${customer} is approved; ${carriesOut(hold)} exactly this set`);
+    else if (hold.sent > 0)
+      output.line(`hold ${id} of customer ${customer} is rejected, but for ${hold.sent} operation(s) sent before`);
     else output.line(`hold ${id} of customer ${customer} is rejected; nothing of it is carried out`);
     return ok;
   });
@@ -139,7 +141,7 @@ async function withdrawCommand(invocation: Invocation, id: string, words: Words)
     const hold = await ledger.decisions.withdraw(id, why, by);
     const customer = formatKey(hold.customer);
     if (options.json) output.json({ hold: id, customer, state: hold.state });
-    else output.line(`the rejection of hold ${id} of customer ${customer} is taken back; the next run asks again`);
+    else output.line(`the rejection of hold ${id} of customer ${customer} is taken back; it waits for a person again`);
     return ok;
   });
 }

@@ -60,11 +60,14 @@ export class Decisions {
     });
   }
 
+  /** What was shown otherwise before ends. False: exactly this is asked, or decided, by now; or it is planned no more. */
   #isToAsk(whose: Whose, hold: NewHold): boolean {
-    const before = this.#holds.standing(whose).find(({ kind, hash }) => kind === hold.kind && hash === hold.hash);
-    if (before === undefined) return true;
-    if (isAsShown(before, hold)) return false;
-    this.#end("changed", whose.customer, [before]);
+    const replaced = new Set(hold.askedBefore?.map(({ id }) => id));
+    const standing = this.#holds.standing(whose);
+    const same = standing.find(({ kind, hash }) => kind === hold.kind && hash === hold.hash);
+    if ((same !== undefined && isAsShown(same, hold)) || !this.#holds.isPlanned(whose, hold)) return false;
+    const outdated = standing.filter((one) => one === same || replaced.has(one.id));
+    if (outdated.length > 0) this.#end("changed", whose.customer, outdated);
     return true;
   }
 
@@ -98,7 +101,7 @@ export class Decisions {
 
   /**
    * A person's decision on everything that one question is about, with who it is. What was approved may be rejected
-   * until it is carried out. `shown`: the mark of what the person saw; where it is not that of what is left to decide,
+   * until it is sent; `sent` says of how much it is too late for that. `shown`: the mark of what the person saw; where it is not that of what is left to decide,
    * a Problem says so.
    */
   async decide(
@@ -107,17 +110,18 @@ export class Decisions {
     reason: string,
     by: string,
     shown?: string,
-  ): Promise<Question> {
+  ): Promise<Question & { sent: number }> {
     return await this.#context.write(() => {
       const question = this.#holds.question(id);
       if (question === undefined) throw unknownQuestion(id);
       const all = this.#holds.ofQuestion(id);
-      const holds = all.filter(({ state }) => holdLife[state][verdict] !== "refuse");
-      if (holds.length === 0) throw decidedAlready(question);
+      const sent = verdict === "reject" ? all.filter((hold) => hold.sent) : [];
+      const holds = all.filter((hold) => !sent.includes(hold) && holdLife[hold.state][verdict] !== "refuse");
+      if (holds.length === 0) throw sent.length > 0 ? sentAlready(question) : decidedAlready(question);
       if (shown !== undefined && shown !== shownMark(all.filter(({ state }) => state === "asked")))
         throw notShown(`what ${id} holds`);
       this.#decide(verdict, question, holds, { reason, by });
-      return { ...question, state: said[verdict] };
+      return { ...question, state: said[verdict], sent: sent.length };
     });
   }
 
@@ -133,7 +137,7 @@ export class Decisions {
     if (verdict === "approve" && holds.some(({ changed }) => changed)) throw changedSince(question);
     for (const hold of holds) {
       this.#holds.decided(verdict, question, hold, { at, by, reason });
-      this.#holds.happens(verdict, hold, at, verdict === "withdraw" ? "asked anew" : "a person rejected it");
+      this.#holds.happens(verdict, hold, at, "a person rejected it");
     }
     const rebuilt = [false, true].flatMap((ofUndo) => this.#holds.standing({ customer, ofUndo }));
     const isOfRebuild = holds.some(({ scope }) => scope === "rebuilt");
@@ -147,7 +151,7 @@ export class Decisions {
     this.#holds.answered(question.id, at, reason, by);
   }
 
-  /** A person takes the rejection of a question back: the next run asks anew. */
+  /** A person takes the rejection of a question back: it is asked again. */
   async withdraw(id: string, reason: string, by: string): Promise<Question> {
     return await this.#context.write(() => {
       const question = this.#holds.question(id);
@@ -244,6 +248,15 @@ function decidedAlready({ id, state }: Question): Problem {
     code: "hold.decided",
     message: `hold ${id} is ${state} already`,
     cure: "`crm-sync status` lists the holds that wait for a person",
+    exitCode: exitCodes.usage,
+  });
+}
+
+function sentAlready({ id }: Question): Problem {
+  return new Problem({
+    code: "hold.sent",
+    message: `what ${id} holds was approved and has been sent, so it cannot be rejected any more`,
+    cure: "`crm-sync settle list` shows what is open; `crm-sync undo` takes a run back",
     exitCode: exitCodes.usage,
   });
 }

@@ -3,7 +3,7 @@ export const holdStates = ["asked", "approved", "rejected", "used", "expired", "
 export type HoldState = (typeof holdStates)[number];
 
 /**
- * What can happen to a hold. A person decides: `approve`, `reject`, `withdraw` (takes a rejection back). `done`: its
+ * What can happen to a hold. A person decides: `approve`, `reject`, `withdraw` (takes a rejection back: it is asked again). `done`: its
  * operation was carried out, or a service refused it. `changed`: a record that it is about, its policy or what it
  * removes is not what the person was shown. `unwanted`: a plan that can be believed has no such operation. `restored`:
  * the ledger was put back, and what people decided since is not known.
@@ -51,7 +51,7 @@ export const holdLife: Readonly<Record<HoldState, Readonly<Record<HoldEvent, Hol
   rejected: {
     approve: "refuse",
     reject: "refuse",
-    withdraw: "moot",
+    withdraw: "asked",
     done: "used",
     changed: "moot",
     unwanted: "moot",

@@ -4,6 +4,7 @@ import type { PolicyName } from "../../operation/policy.ts";
 import type { OperationKind } from "../../operation/registry.ts";
 import type { RecordReference } from "../../operation/shape.ts";
 import type { Removes } from "../../operation/taking.ts";
+import type { AskedBefore } from "../../plan/limits.ts";
 import type { AuditLog } from "../audit/audit-log.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
@@ -30,12 +31,14 @@ export interface Question {
 }
 
 /** An operation that a person is to be asked about, as the journal has planned it. */
-export interface NewHold extends Row<"hold", "kind" | "hash"> {
+export interface NewHold extends Row<"hold", "kind" | "hash" | "subject"> {
   scope: QuestionTable["scope"];
   reason: string;
   policy: PolicyName | undefined;
   records: readonly RecordReference[];
   removes: Removes;
+  /** What a person was asked about it as it was before. */
+  askedBefore?: readonly AskedBefore[] | undefined;
 }
 
 /** A hold of which something is still to come. */
@@ -55,6 +58,8 @@ export interface StandingHold {
   records: readonly RecordReference[];
   /** One of its records is not the one that the person was shown: it changed, went or came back. */
   changed: boolean;
+  /** It has left, and its outcome is open: nothing stops it any more. */
+  sent: boolean;
 }
 
 /** Whose holds: those of what runs do, or of what takes a run back. */
@@ -71,16 +76,17 @@ interface StandingRow extends Row<"hold", "id" | "kind" | "hash" | "policy" | "s
   records: string;
   removes: string;
   changed: number;
+  sent: number;
 }
 
 /** Stands for exactly one version of the record `r`, and for whether the CRM has it. */
 const mark = "(coalesce(r.version, 0) || ' ' || coalesce(r.changed_at, '') || ' ' || (r.state is 'absent'))";
 const recordOf = `left join record r on r.stream = one.value ->> 'stream' and r.namespace = one.value ->> 'namespace'
   and r.id = one.value ->> 'id'`;
-const holdColumns = `h.id, h.question_id as question, h.operation_id as operation,
-  coalesce((select o.subject from operation o where o.id = h.operation_id), '') as subject, h.kind, h.hash, h.policy, h.scope,
+const holdColumns = `h.id, h.question_id as question, h.operation_id as operation, h.subject, h.kind, h.hash, h.policy, h.scope,
   h.reason, h.state, h.records, h.removes, exists (select 1 from json_each(h.records) one ${recordOf}
-    where ${mark} is not one.value ->> 'mark') as changed`;
+    where ${mark} is not one.value ->> 'mark') as changed,
+  exists (select 1 from operation o where o.id = h.operation_id and o.state in ('sending', 'unknown', 'parked')) as sent`;
 const standing = "h.state in ('asked', 'approved', 'rejected')";
 const isOf = `${standing} and h.customer_namespace = +? and h.customer_id = +? and h.of_undo = ?`;
 const questionColumns = `id, scope, customer_namespace, customer_id, count, allowed, total, state, explanation,
@@ -119,14 +125,34 @@ export class HoldRows {
 
   /** Holds what the journal has planned of a customer. */
   hold({ customer, ofUndo }: Whose, question: string, hold: NewHold, at: string): void {
-    const { kind, hash, policy, scope, reason, records, removes } = hold;
+    const { kind, hash, subject, policy, scope, reason, records, removes } = hold;
     const whose = { namespace: customer.namespace, id: customer.id, ofUndo: ofUndo ? 1 : 0 };
-    const operation = this.#statements.planned.get({ ...whose, kind, hash })?.id;
+    const operation = this.#planned({ customer, ofUndo }, hold);
     if (operation === undefined) throw new Error("what is held stands in the journal as planned");
     const said = { policy: policy ?? null, scope, reason, records: JSON.stringify(records) };
-    const values = { ...whose, ...said, question, operation, kind, hash, removes: JSON.stringify(removes), at };
+    const values = {
+      ...whose,
+      ...said,
+      question,
+      operation,
+      kind,
+      hash,
+      subject,
+      removes: JSON.stringify(removes),
+      at,
+    };
     this.#statements.hold.run(values);
     this.#statements.holdOperation.run(question, at, operation);
+  }
+
+  /** Whether the journal has planned it, and nobody was asked about that. */
+  isPlanned(whose: Whose, hold: Pick<NewHold, "kind" | "hash">): boolean {
+    return this.#planned(whose, hold) !== undefined;
+  }
+
+  #planned({ customer, ofUndo }: Whose, { kind, hash }: Pick<NewHold, "kind" | "hash">): string | undefined {
+    const { namespace, id } = customer;
+    return this.#statements.planned.get({ namespace, id, ofUndo: ofUndo ? 1 : 0, kind, hash })?.id;
   }
 
   /** A hold is of this operation, which the journal has planned anew. */
@@ -176,7 +202,8 @@ export class HoldRows {
   ): HoldAction {
     const action = holdLife[hold.state][event];
     if (action === "refuse" || action === "keep") return action;
-    const isOver = action !== "approved" && action !== "rejected";
+    if (action === "asked") this.#statements.holdAgain.run(at, hold.operation);
+    const isOver = action !== "asked" && action !== "approved" && action !== "rejected";
     this.#statements.setState.run({ id: hold.id, state: action, at: isOver ? at : null, why: isOver ? why : null });
     if (isOver || action === "rejected") this.#statements.giveUp.run(at, why, hold.operation);
     return action;
@@ -265,13 +292,14 @@ function questionOf(row: QuestionRow): Question {
   };
 }
 
-function standingHold({ policy, records, removes, changed, ...row }: StandingRow): StandingHold {
+function standingHold({ policy, records, removes, changed, sent, ...row }: StandingRow): StandingHold {
   return {
     ...row,
     policy: policy ?? undefined,
     records: stored<RecordReference[]>(records),
     removes: stored<Removes>(removes),
     changed: changed === 1,
+    sent: sent === 1,
   };
 }
 
@@ -307,9 +335,9 @@ function prepareStatements(database: Sqlite) {
       ),
     hold: () =>
       database.prepare(
-        `insert into hold (question_id, operation_id, customer_namespace, customer_id, of_undo, kind, hash, policy,
-         scope, reason, records, removes, state, asked_at)
-       values (@question, @operation, @namespace, @id, @ofUndo, @kind, @hash, @policy, @scope, @reason,
+        `insert into hold (question_id, operation_id, customer_namespace, customer_id, of_undo, kind, hash, subject,
+         policy, scope, reason, records, removes, state, asked_at)
+       values (@question, @operation, @namespace, @id, @ofUndo, @kind, @hash, @subject, @policy, @scope, @reason,
          (select json_group_array(json_set(one.value, '$.mark', ${mark})) from json_each(@records) one ${recordOf}),
          @removes, 'asked', @at)`,
       ),
@@ -350,6 +378,10 @@ function prepareStatements(database: Sqlite) {
         `update operation set state = 'dropped', updated_at = ?, outcome_message = ?
           where id = +? and state in ('planned', 'held')`,
       ),
+    holdAgain: () =>
+      database.prepare(
+        "update operation set state = 'held', updated_at = ?, outcome_message = null where id = +? and state = 'dropped'",
+      ),
     decided: () =>
       database.prepare(
         `insert into decision (at, by, verdict, hold_id, policy, customer_namespace, customer_id, reason)
@@ -365,7 +397,8 @@ function prepareStatements(database: Sqlite) {
     earned: () =>
       database.prepare<[], { policy: PolicyName; count: number }>(
         `select d.policy, count(distinct h.kind || h.hash) as count from decision d join hold h on h.id = d.hold_id
-          where d.verdict = 'approve' and d.policy is not null and h.state <> 'rejected' group by d.policy`,
+          where d.verdict = 'approve' and d.policy is not null
+            and d.id = (select max(l.id) from decision l where l.hold_id = h.id) group by d.policy`,
       ),
   });
 }

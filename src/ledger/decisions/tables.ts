@@ -35,6 +35,7 @@ interface HoldTable {
   of_undo: number;
   kind: OperationKind;
   hash: string;
+  subject: string;
   policy: PolicyName | null;
   scope: HoldScope;
   reason: string;

@@ -98,7 +98,7 @@ export class Journal {
       const ofUndo = entry.ofUndo === true;
       this.#holds.attach(entry.hold, id);
       const state = entry.id === undefined ? "planned" : this.#journal.standing(entry.id)?.state;
-      if (state === "planned" || state === "held") {
+      if (state === "planned" || state === "held" || state === "dropped") {
         this.#claims.requireAsked(entry.operation);
         this.#claims.requireDecided(entry.operation, ofUndo);
         this.#claims.requireStanding(entry.operation, entry.context["channelOrderId"]);

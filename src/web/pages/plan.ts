@@ -27,7 +27,8 @@ const done: Readonly<Record<string, string>> = {
   "approved-one": "That one operation is approved. The next run carries it out.",
   "approved-run": "What that run held because of its sums is approved. The next run carries out exactly that.",
   rejected: "Rejected. Nothing of it is carried out.",
-  "taken-back": "The rejection is taken back. The next run asks again.",
+  "rejected-in-part": "Rejected, but for what had been sent before.",
+  "taken-back": "The rejection is taken back. It waits for a person again.",
 };
 
 type Notice = Content["notice"];
@@ -79,9 +80,10 @@ async function decideOnHold(hold: string, { ledger, decision, reason, by, shown 
       const { ofUndo } = await ledger.decisions.decide(hold, "approve", reason, by, shown);
       return ofUndo ? "approved-undo" : "approved";
     }
-    case "reject":
-      await ledger.decisions.decide(hold, "reject", reason, by, shown);
-      return "rejected";
+    case "reject": {
+      const { sent } = await ledger.decisions.decide(hold, "reject", reason, by, shown);
+      return sent > 0 ? "rejected-in-part" : "rejected";
+    }
     case "take-back":
       await ledger.decisions.withdraw(hold, reason, by);
       return "taken-back";
@@ -93,6 +95,7 @@ async function decideOnHold(hold: string, { ledger, decision, reason, by, shown 
 /** Codes of problems that say: somebody else decided meanwhile, or a run did something about it. */
 const overtaken = new Set([
   "hold.decided",
+  "hold.sent",
   "hold.not-rejected",
   "approve.not-held",
   "approve.not-shown",
