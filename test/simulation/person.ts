@@ -57,6 +57,17 @@ export async function askForRefused(
   }
 }
 
+/** Whether a question was approved: what has changed since it was asked is asked anew. */
+async function approve(engine: Engine, question: string): Promise<boolean> {
+  try {
+    await engine.wait(engine.ledger.decisions.decide(question, "approve", "it is meant", "tester"));
+    return true;
+  } catch (error) {
+    if (error instanceof Problem && error.code === "approve.changed") return false;
+    throw error;
+  }
+}
+
 /**
  * A person who decides what waits for one, after a look at the platform, and approves what is held. Gives how many
  * decisions were taken.
@@ -70,8 +81,7 @@ export async function decideAll(
   let decisions = 0;
   for (const { id, state } of await engine.wait(engine.ledger.decisions.questions())) {
     if (state !== "open") continue;
-    await engine.wait(engine.ledger.decisions.decide(id, "approve", "it is meant", "tester"));
-    decisions += 1;
+    if (await approve(engine, id)) decisions += 1;
   }
   for (const row of await engine.wait(engine.ledger.journal.open())) {
     if (row.state !== "parked") continue;
