@@ -18,6 +18,20 @@ export function movesOf(seed: number): ReadonlySet<Move> {
   return new Set(one === undefined ? moves : [one]);
 }
 
+/** Edits that make a company large enough to lose something, and those after which it does. */
+export const growing = ["a new order", "a new line", "more units", "a new product", "a new person", "a seat given"] as const;
+export const shrinking = [
+  "a cancelled order",
+  "a restored order",
+  "an ended line",
+  "an ended product",
+  "fewer units",
+  "other nodes",
+  "an order moves",
+  "a seat taken back",
+  "a person leaves",
+] as const;
+
 const removing = ["ended", "cancelled", "gone", "replaced", "assetChanged", "moved"] as const;
 
 /** Every removal waits for a person. */

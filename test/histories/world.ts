@@ -29,11 +29,12 @@ import { beginning, Draws, Timeline } from "../simulation/timeline.ts";
 import { mappingOf } from "../support/world/crm-files.ts";
 import { rowsOf } from "../support/world/start.ts";
 import { differences, Forms, shownProducts } from "./checker.ts";
+import type { edits } from "./edits.ts";
 import { enabled, newCustomer, newOrder, newPerson, settle, turns } from "./edits.ts";
 import { Holdings } from "./holdings.ts";
 import { handWorks, madeByHand } from "./hands.ts";
 import { CrmNow } from "./model.ts";
-import { askingAlways, Away, decideInPart, movesOf, otherSettings, withdrawAll } from "./moves.ts";
+import { askingAlways, Away, decideInPart, growing, movesOf, otherSettings, shrinking, withdrawAll } from "./moves.ts";
 import { Questions } from "./questions.ts";
 import { wrongStatements } from "./statements.ts";
 import { nameByStanding } from "./seats.ts";
@@ -176,11 +177,13 @@ class History {
     const draws = this.#draws;
     for (let customers = draws.whole(1, 2); customers > 0; customers -= 1) newCustomer(this.#crm, draws);
     this.#changed();
-    for (let left = draws.whole(2, 6) + (this.#moves.size > 0 ? 2 : 0), first = true; left > 0; first = false) {
-      for (let edits = first ? 0 : draws.whole(1, 3); edits > 0 && left > 0; edits -= 1, left -= 1) this.#edit();
+    if (this.#moves.size > 0) await this.#grow();
+    for (let left = draws.whole(2, 6) + (this.#moves.size > 0 ? 3 : 0), first = true; left > 0; first = false) {
+      for (let edits = first ? 0 : draws.whole(1, 3); edits > 0 && left > 0; edits -= 1, left -= 1)
+        this.#edit(this.#moves.size > 0 && draws.chance(0.5) ? shrinking : undefined);
       await this.#move();
       this.#services.faultRate = draws.pick([0, 0.1, 0.3]) ?? 0;
-      await this.#oneRun(draws.chance(0.4) ? draws.whole(1, draws.pick([20, 80, 160]) ?? 80) : undefined);
+      await this.#oneRun(draws.chance(this.#moves.size > 0 ? 0.2 : 0.4) ? draws.whole(1, draws.pick([20, 80, 160]) ?? 80) : undefined);
       if (draws.chance(0.4)) await (this.#moves.has("in part") ? this.#decideInPart() : this.#decide());
       if (this.#restoring !== undefined) await this.#backupOrRestore();
       if (draws.chance(0.5)) await this.#timeline.pass(draws.whole(0, 8_000));
@@ -228,8 +231,9 @@ class History {
     this.#story.push(text);
   }
 
-  #edit(): void {
-    const [name, kind] = this.#draws.pick(this.#kinds) ?? ["", undefined];
+  #edit(names?: readonly (keyof typeof edits)[]): void {
+    const kinds = names === undefined ? this.#kinds : this.#kinds.filter(([name]) => names.some((one) => one === name));
+    const [name, kind] = this.#draws.pick(kinds) ?? ["", undefined];
     // What is away is given again for the customer that it had.
     if (this.#away.isAnythingAway && name === "two customers merge") return;
     const done = kind?.make(this.#crm, this.#draws);
@@ -246,9 +250,16 @@ class History {
     this.#questions.changed();
   }
 
+  /** A company that has something to lose, and a platform that holds it. */
+  async #grow(): Promise<void> {
+    for (let left = this.#draws.whole(3, 6); left > 0; left -= 1) this.#edit(growing);
+    await this.#lastRuns();
+  }
+
   /** What else happens before a run. */
   async #move(): Promise<void> {
     const [draws, moves] = [this.#draws, this.#moves];
+    if (moves.has("undo") && draws.chance(0.5)) await this.#undo();
     if (moves.has("away")) this.#comeAndGo();
     if (moves.has("settings") && draws.chance(0.5)) {
       this.#stop();
@@ -267,7 +278,6 @@ class History {
       else if (what === "in a run") this.#pausesAfter = draws.whole(1, draws.pick([5, 30]) ?? 5);
       else await this.#resume();
     }
-    if (moves.has("undo") && draws.chance(0.4)) await this.#undo();
   }
 
   /** Faults are over, what was away is back, and a person answers everything. */
@@ -332,6 +342,7 @@ class History {
   async #undo(): Promise<void> {
     const draws = this.#draws;
     this.#services.faultRate = 0;
+    this.#services.down = undefined;
     const engine = await this.#program(undefined);
     const undone = await engine.wait(engine.ledger.journal.newestRunWithDone());
     const before = this.#before.get(undone ?? "");
