@@ -90,6 +90,12 @@ export class Questions {
     return wrong;
   }
 
+  /** What is still held when everything is answered and carried out. */
+  left(): string[] {
+    const standing = "select id, kind, state from hold where state in ('asked', 'approved', 'rejected') and of_undo = 0";
+    return rowsOf(this.#path, standing).map((row) => `still held at the end: ${JSON.stringify(row)}`);
+  }
+
   /** Whether the platform still has what is to be removed, and the CRM does not want it. */
   #isStillWanted({ records, kind }: Hold): boolean {
     const about: { stream: string; id: string }[] = JSON.parse(records);
