@@ -1,9 +1,7 @@
-import { Problem } from "../../src/base/errors.ts";
 import { policySettingsSchema } from "../../src/plan/policy-settings.ts";
 import { limitsSettingsSchema } from "../../src/run/run-settings.ts";
-import type { Configuration, Engine } from "../simulation/engine.ts";
+import type { Configuration } from "../simulation/engine.ts";
 import type { Draws } from "../simulation/timeline.ts";
-import { rowsOf } from "../support/world/start.ts";
 import { newOrder, newPerson } from "./edits.ts";
 import type { CrmNow, CustomerNow, OrderNow, PersonNow } from "./model.ts";
 
@@ -19,7 +17,14 @@ export function movesOf(seed: number): ReadonlySet<Move> {
 }
 
 /** Edits that make a company large enough to lose something, and those after which it does. */
-export const growing = ["a new order", "a new line", "more units", "a new product", "a new person", "a seat given"] as const;
+export const growing = [
+  "a new order",
+  "a new line",
+  "more units",
+  "a new product",
+  "a new person",
+  "a seat given",
+] as const;
 export const shrinking = [
   "a cancelled order",
   "a restored order",
@@ -158,63 +163,4 @@ export class Away {
 function isPlain(crm: CrmNow, { lines }: OrderNow): boolean {
   const continued = crm.orders.flatMap((order) => order.lines.map((line) => line.continues?.line));
   return lines.every(({ id, continues }) => continues === undefined && !continued.includes(id));
-}
-
-/**
- * A person approves some of what is held, all of a question or one operation of it, rejects some, takes a rejection
- * back, and leaves the rest open. Answers what was decided.
- */
-export async function decideInPart(engine: Engine, path: string, draws: Draws): Promise<string[]> {
-  const { decisions } = engine.ledger;
-  const said: string[] = [];
-  for (const { id, state } of await engine.wait(decisions.questions())) {
-    const [verdict, one] = [draws.whole(0, 4), draws.fraction()];
-    if (state !== "open" || verdict > 2) continue;
-    const asked = rowsOf<{ id: string }>(
-      path,
-      "select operation_id as id from hold where question_id = ? and state = 'asked' order by id",
-      id,
-    );
-    const operation = asked[Math.floor(one * asked.length)]?.id ?? "";
-    const decided = [
-      () => decisions.decide(id, "approve", "it is meant", "tester"),
-      () => decisions.approveOperation(operation, "this one is meant", "tester"),
-      () => decisions.decide(id, "reject", "it is not meant", "tester"),
-    ][verdict];
-    if (decided === undefined || !(await engine.wait(taken(decided())))) continue;
-    said.push(`${["approved", "approved one of", "rejected"][verdict] ?? ""} ${id}`);
-  }
-  for (const id of rejected(path)) {
-    if (!draws.chance(0.3)) continue;
-    await engine.wait(decisions.withdraw(id, "once more", "tester"));
-    said.push(`withdrew the rejection of ${id}`);
-  }
-  return said;
-}
-
-/** Every rejection is taken back, but those of an undo: what that held is rejected. Answers how many were decided. */
-export async function withdrawAll(engine: Engine, path: string): Promise<number> {
-  const ids = rejected(path);
-  for (const id of ids) await engine.wait(engine.ledger.decisions.withdraw(id, "once more", "tester"));
-  const ofUndo = (await engine.wait(engine.ledger.decisions.questions())).filter((question) => question.ofUndo);
-  for (const { id } of ofUndo) await engine.wait(engine.ledger.decisions.decide(id, "reject", "it stays", "tester"));
-  return ids.length + ofUndo.length;
-}
-
-function rejected(path: string): string[] {
-  return rowsOf<{ id: string }>(
-    path,
-    "select distinct question_id as id from hold where state = 'rejected' and of_undo = 0 order by 1",
-  ).map(({ id }) => id);
-}
-
-/** Whether a decision was taken: what changed since it was asked is asked anew, and cannot be approved. */
-async function taken(decision: Promise<unknown>): Promise<boolean> {
-  try {
-    await decision;
-    return true;
-  } catch (error) {
-    if (error instanceof Problem && error.code === "approve.changed") return false;
-    throw error;
-  }
 }

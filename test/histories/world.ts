@@ -22,20 +22,20 @@ import { compileMapping } from "../../src/source/mapping/compile.ts";
 import type { Source } from "../../src/source/source.ts";
 import { Engine, ProgramDied } from "../simulation/engine.ts";
 import type { Configuration } from "../simulation/engine.ts";
-import { decideAll } from "../simulation/person.ts";
+import { decideAll, decideInPart, withdrawAll } from "../simulation/person.ts";
+import { Questions } from "../simulation/questions.ts";
 import { emptyLedger } from "../simulation/simulate.ts";
 import { SimulatedServices } from "../simulation/services.ts";
 import { beginning, Draws, Timeline } from "../simulation/timeline.ts";
 import { mappingOf } from "../support/world/crm-files.ts";
 import { rowsOf } from "../support/world/start.ts";
-import { differences, Forms, shownProducts } from "./checker.ts";
+import { differences, Forms, isRemovalWanted, shownProducts } from "./checker.ts";
 import type { edits } from "./edits.ts";
 import { enabled, newCustomer, newOrder, newPerson, settle, turns } from "./edits.ts";
 import { Holdings } from "./holdings.ts";
 import { handWorks, madeByHand } from "./hands.ts";
 import { CrmNow } from "./model.ts";
-import { askingAlways, Away, decideInPart, growing, movesOf, otherSettings, shrinking, withdrawAll } from "./moves.ts";
-import { Questions } from "./questions.ts";
+import { askingAlways, Away, growing, movesOf, otherSettings, shrinking } from "./moves.ts";
 import { wrongStatements } from "./statements.ts";
 import { nameByStanding } from "./seats.ts";
 
@@ -135,6 +135,8 @@ class History {
   readonly #moves: ReturnType<typeof movesOf>;
   readonly #away: Away;
   readonly #questions: Questions;
+  /** The order of each line that there ever was. */
+  readonly #ordersOfLines = new Map<string, string>();
   /** How often the settings were changed. */
   #settings = 0;
   /** So many calls that had begun before the pause may still leave; undefined: it is not paused. */
@@ -157,7 +159,9 @@ class History {
     this.#holdings = new Holdings(this.#crm, this.#services);
     this.#moves = restoring === undefined ? movesOf(seed) : new Set();
     this.#away = new Away(this.#crm);
-    this.#questions = new Questions(this.#path, this.#crm, this.#services);
+    this.#questions = new Questions(this.#path, (hold) =>
+      isRemovalWanted(hold, this.#crm, this.#services, this.#ordersOfLines),
+    );
     const isAlwaysAsked = this.#moves.has("away") || this.#moves.has("in part");
     this.#configuration = {
       ordersUnseen: "resend",
@@ -183,7 +187,9 @@ class History {
         this.#edit(this.#moves.size > 0 && draws.chance(0.5) ? shrinking : undefined);
       await this.#move();
       this.#services.faultRate = draws.pick([0, 0.1, 0.3]) ?? 0;
-      await this.#oneRun(draws.chance(this.#moves.size > 0 ? 0.2 : 0.4) ? draws.whole(1, draws.pick([20, 80, 160]) ?? 80) : undefined);
+      await this.#oneRun(
+        draws.chance(this.#moves.size > 0 ? 0.2 : 0.4) ? draws.whole(1, draws.pick([20, 80, 160]) ?? 80) : undefined,
+      );
       if (draws.chance(0.4)) await (this.#moves.has("in part") ? this.#decideInPart() : this.#decide());
       if (this.#restoring !== undefined) await this.#backupOrRestore();
       if (draws.chance(0.5)) await this.#timeline.pass(draws.whole(0, 8_000));
@@ -248,7 +254,7 @@ class History {
     settle(this.#crm);
     this.#forms.add(this.#crm.wanted());
     this.#holdings.changed();
-    this.#questions.changed();
+    for (const { id, lines } of this.#crm.orders) for (const line of lines) this.#ordersOfLines.set(line.id, id);
   }
 
   /** A company that has something to lose, and a platform that holds it. */
@@ -373,7 +379,13 @@ class History {
         operations: operations.map((one) => ({ ...one, needs: [...(needs.get(one.hash) ?? [])] })),
       };
     });
-    const ours = { version: "1", ledger: "1", at: "2026-01-01T00:00:00.000Z", config: "1", private: "withheld" } as const;
+    const ours = {
+      version: "1",
+      ledger: "1",
+      at: "2026-01-01T00:00:00.000Z",
+      config: "1",
+      private: "withheld",
+    } as const;
     const saved = {
       header: { type: "plan", format: 2, ...ours, run, undo: undone } as const,
       customers: new Map(customers.map((one) => [formatKey(one.customer), one])),
@@ -484,10 +496,7 @@ class History {
   }
 
   /** One run, which the program may die in. */
-  async #oneRun(
-    diesAt?: number,
-    undo?: Pick<RunRequest, "expected" | "header">,
-  ): Promise<RunSummary | undefined> {
+  async #oneRun(diesAt?: number, undo?: Pick<RunRequest, "expected" | "header">): Promise<RunSummary | undefined> {
     const engine = await this.#program(diesAt);
     const began = toInstant(beginning + this.#timeline.elapsed);
     const before = shownProducts(this.#services);

@@ -1,12 +1,7 @@
-import type { SimulatedServices } from "../simulation/services.ts";
 import { rowsOf } from "../support/world/start.ts";
-import { shownProducts } from "./checker.ts";
-import { seatsOtherwise } from "./holdings.ts";
-import { loginOf } from "./model.ts";
-import type { CrmNow } from "./model.ts";
 
 /** A hold as the ledger has it; `changed`: a record that it is about is not the one that was shown. */
-interface Hold {
+export interface Hold {
   id: number;
   kind: string;
   customer: string;
@@ -44,23 +39,15 @@ const unanswered = `select id, kind, state from hold h where state in ('approved
 /** Watches what becomes of the questions of a ledger while it runs: only a person answers one. */
 export class Questions {
   readonly #path: string;
-  readonly #crm: CrmNow;
-  readonly #services: SimulatedServices;
-  /** The order of each line that there ever was. */
-  readonly #orders = new Map<string, string>();
+  /** Whether the platform has what is to be removed, and the CRM does not want it. */
+  readonly #isStillWanted: (hold: Hold) => boolean;
   /** Which settings counted when a hold was seen first. */
   readonly #settings = new Map<number, number>();
   #asked: readonly number[] = [];
 
-  constructor(path: string, crm: CrmNow, services: SimulatedServices) {
+  constructor(path: string, isStillWanted: (hold: Hold) => boolean = () => false) {
     this.#path = path;
-    this.#crm = crm;
-    this.#services = services;
-  }
-
-  /** The CRM was changed. */
-  changed(): void {
-    for (const { id, lines } of this.#crm.orders) for (const line of lines) this.#orders.set(line.id, id);
+    this.#isStillWanted = isStillWanted;
   }
 
   /** A run begins. */
@@ -92,22 +79,8 @@ export class Questions {
 
   /** What is still held when everything is answered and carried out. */
   left(): string[] {
-    const standing = "select id, kind, state from hold where state in ('asked', 'approved', 'rejected') and of_undo = 0";
+    const standing =
+      "select id, kind, state from hold where state in ('asked', 'approved', 'rejected') and of_undo = 0";
     return rowsOf(this.#path, standing).map((row) => `still held at the end: ${JSON.stringify(row)}`);
-  }
-
-  /** Whether the platform still has what is to be removed, and the CRM does not want it. */
-  #isStillWanted({ records, kind }: Hold): boolean {
-    const about: { stream: string; id: string }[] = JSON.parse(records);
-    if (kind === "revoke-assets") {
-      const otherwise = seatsOtherwise(this.#crm, this.#services).filter((text) => !text.includes("is to hold"));
-      return about.some(({ stream, id }) => stream === "staff" && otherwise.some((text) => text.includes(loginOf({ id }))));
-    }
-    const wanted = this.#crm.wanted();
-    const orders = about.flatMap(({ stream, id }) => (stream === "orders" ? [id] : []));
-    return [...shownProducts(this.#services)].some(
-      ([key, count]) =>
-        count > (wanted.get(key) ?? 0) && orders.includes(this.#orders.get(key.split(" ").at(-1) ?? "") ?? ""),
-    );
   }
 }
