@@ -360,7 +360,8 @@ class History {
     for (let left = draws.whole(1, 3); left > 0; left -= 1) {
       this.#forms.add(before);
       this.#holdings.forget();
-      this.#crm.lineage.anew(this.#crm.lines().map(({ line }) => line.id));
+      this.#crm.lineage.anew([...this.#ordersOfLines.keys()]);
+      this.#changed();
       const part = await this.#partOf(planned);
       if (part === undefined) return;
       await this.#oneRun(draws.chance(0.3) ? draws.whole(1, 60) : undefined, part);
