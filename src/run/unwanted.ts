@@ -27,8 +27,8 @@ interface Held {
 /**
  * What is held, approved or rejected, and that nobody wants any more: it was carried out, or it is not in the plan, and
  * that is no accident, as its records were decided on and wait for nothing. Of a person of whom nothing was to be
- * decided the platform was read; orders of whom nothing is to be decided are not looked at, so of such a
- * one only what was shown otherwise ends: it is another customer's now.
+ * decided the platform was read. An order of which nothing was to be decided is not looked at; what is about it ends
+ * only if the record changed since it was shown, as that of an order that moved to another customer.
  */
 export function unwantedIn<Hold extends Held>(holds: readonly Hold[], of: Finished): Hold[] {
   const { operations, records, rejected = [] } = of.plan;
