@@ -21,12 +21,15 @@ interface Held {
   subject: string;
   kind: OperationKind;
   records: readonly RecordReference[];
+  /** One of its records is not the one that the person was shown, so no answer counts any more. */
+  changed: boolean;
 }
 
 /**
  * What is held, approved or rejected, and that nobody wants any more: it was carried out, or it is not in the plan, and
  * that is no accident, as its records were decided on and wait for nothing. Of a person of whom nothing was to be
- * decided the platform was read; orders of whom nothing is to be decided are not looked at.
+ * decided the platform was read. An order of which nothing was to be decided is not looked at; what is about it ends
+ * only if the record changed since it was shown, as that of an order that moved to another customer.
  */
 export function unwantedIn<Hold extends Held>(holds: readonly Hold[], of: Finished): Hold[] {
   const { operations, records, rejected = [] } = of.plan;
@@ -39,7 +42,8 @@ export function unwantedIn<Hold extends Held>(holds: readonly Hold[], of: Finish
     const found = hold.records.map((record) => done.get(nameOf(record.stream, record)));
     if (found.includes(false)) return false;
     if (!found.includes(undefined)) return true;
-    if (hold.records.some(({ stream }, index) => stream === "orders" && found[index] === undefined)) return false;
+    const isOrderUnseen = hold.records.some(({ stream }, index) => stream === "orders" && found[index] === undefined);
+    if (isOrderUnseen) return hold.changed;
     return isKnownUnread(hold.kind) || of.observed.assets !== undefined;
   });
 }

@@ -1,3 +1,4 @@
+import type { Hold } from "../simulation/questions.ts";
 import type { SimulatedServices } from "../simulation/services.ts";
 import { seatsOtherwise } from "./holdings.ts";
 import { accountsLeft, loginOf } from "./model.ts";
@@ -112,4 +113,25 @@ export function differences(crm: CrmNow, services: SimulatedServices): string[] 
   const open = services.observation.state().deferred;
   if (open > 0) wrong.push(`${open} calls are still to be applied`);
   return wrong;
+}
+
+/** Whether the platform has what is to be removed, and the CRM does not want it. `orders`: the order of each line. */
+export function isRemovalWanted(
+  { records, kind }: Hold,
+  crm: CrmNow,
+  services: SimulatedServices,
+  orders: ReadonlyMap<string, string>,
+): boolean {
+  const about: { stream: string; id: string }[] = JSON.parse(records);
+  if (kind === "revoke-assets") {
+    const otherwise = seatsOtherwise(crm, services).filter((text) => !text.includes("is to hold"));
+    return about.some(
+      ({ stream, id }) => stream === "staff" && otherwise.some((text) => text.includes(loginOf({ id }))),
+    );
+  }
+  const wanted = crm.wanted();
+  const meant = new Set(about.flatMap(({ stream, id }) => (stream === "orders" ? [id] : [])));
+  return [...shownProducts(services)].some(
+    ([key, count]) => count > (wanted.get(key) ?? 0) && meant.has(orders.get(key.split(" ").at(-1) ?? "") ?? ""),
+  );
 }

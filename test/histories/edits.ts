@@ -30,13 +30,13 @@ export function newCustomer(crm: CrmNow, draws: Draws): void {
   newPerson(crm, draws, id);
 }
 
-function newOrder(crm: CrmNow, draws: Draws, customer: string): OrderNow {
+export function newOrder(crm: CrmNow, draws: Draws, customer: string): OrderNow {
   const order = { id: `O${crm.next()}`, customer, cancelled: false, lines: [newLine(crm, draws)] };
   crm.orders.push(order);
   return order;
 }
 
-function newPerson(crm: CrmNow, draws: Draws, customer: string): string {
+export function newPerson(crm: CrmNow, draws: Draws, customer: string): string {
   const id = `S${crm.next()}`;
   crm.people.push({ id, customer, name: `Zqcanary Person ${id}`, holds: [], gone: false, left: [] });
   const [free] = freeLines(crm, customer);

@@ -176,7 +176,9 @@ export class Holdings {
     const seats = (person: PersonNow): string[] =>
       person.gone
         ? []
-        : person.holds.map((claim) => `${person.customer} ${loginOf(person)} ${this.#crm.lineage.root(claim)}`);
+        : person.holds
+            .filter((claim) => !this.#crm.away.has(claim))
+            .map((claim) => `${person.customer} ${loginOf(person)} ${this.#crm.lineage.root(claim)}`);
     return new Set(this.#crm.people.flatMap(seats));
   }
 }

@@ -51,6 +51,8 @@ export class CrmNow {
   readonly orders: OrderNow[] = [];
   readonly people: PersonNow[] = [];
   readonly lineage = new Lineage();
+  /** Lines of orders that it does not give now, and that are to come back. */
+  readonly away = new Set<string>();
   #made = 0;
 
   /** A number for the next thing that is made. */

@@ -42,10 +42,12 @@ export function holdsOf(crm: CrmNow, person: PersonNow, line: string): boolean {
 /** Nobody holds what is gone, and nobody anything of a row that has not enough for all of them any more. */
 export function release(crm: CrmNow): void {
   for (const person of crm.people)
-    person.holds = person.holds.filter((claim) => crm.meantBy(claim, person.customer).length > 0);
+    person.holds = person.holds.filter(
+      (claim) => crm.away.has(claim) || crm.meantBy(claim, person.customer).length > 0,
+    );
   for (const person of crm.people)
     for (const claim of person.holds) {
-      if (fits(crm, person.customer, claim, 0)) continue;
+      if (crm.away.has(claim) || fits(crm, person.customer, claim, 0)) continue;
       const row = crm.lineage.root(claim);
       for (const other of holdersOf(crm, person.customer))
         other.holds = other.holds.filter((item) => crm.lineage.root(item) !== row);

@@ -3,29 +3,39 @@ import { copyFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { Problem } from "../../src/base/errors.ts";
+import { chosenFrom } from "../../src/app/chosen-operations.ts";
+import { toInstant } from "../../src/base/clock.ts";
 import { hashOf } from "../../src/base/canonical-json.ts";
 import type { JsonObject } from "../../src/base/canonical-json.ts";
+import { formatKey } from "../../src/crm/keys.ts";
 import { streams } from "../../src/crm/model.ts";
 import { policySettingsSchema } from "../../src/plan/policy-settings.ts";
+import { needsOf } from "../../src/plan/needs-of-operations.ts";
 import { copyWhileWritten } from "../../src/ledger/database/backup.ts";
 import { limitsSettingsSchema } from "../../src/run/run-settings.ts";
+import type { RunRequest } from "../../src/run/request.ts";
+import type { UndoSummary } from "../../src/run/undo-run.ts";
 import type { RunSummary } from "../../src/run/summary.ts";
 import { routes } from "../../src/sandbox/endpoints.ts";
+import type { EndpointId } from "../../src/sandbox/endpoints.ts";
 import { compileMapping } from "../../src/source/mapping/compile.ts";
 import type { Source } from "../../src/source/source.ts";
 import { Engine, ProgramDied } from "../simulation/engine.ts";
 import type { Configuration } from "../simulation/engine.ts";
-import { decideAll } from "../simulation/person.ts";
+import { decideAll, decideInPart, withdrawAll } from "../simulation/person.ts";
+import { Questions } from "../simulation/questions.ts";
 import { emptyLedger } from "../simulation/simulate.ts";
 import { SimulatedServices } from "../simulation/services.ts";
-import { Draws, Timeline } from "../simulation/timeline.ts";
+import { beginning, Draws, Timeline } from "../simulation/timeline.ts";
 import { mappingOf } from "../support/world/crm-files.ts";
 import { rowsOf } from "../support/world/start.ts";
-import { differences, Forms, shownProducts } from "./checker.ts";
-import { enabled, newCustomer, settle, turns } from "./edits.ts";
+import { differences, Forms, isRemovalWanted, shownProducts } from "./checker.ts";
+import type { edits } from "./edits.ts";
+import { enabled, newCustomer, newOrder, newPerson, settle, turns } from "./edits.ts";
 import { Holdings } from "./holdings.ts";
 import { handWorks, madeByHand } from "./hands.ts";
 import { CrmNow } from "./model.ts";
+import { askingAlways, Away, growing, movesOf, otherSettings, shrinking } from "./moves.ts";
 import { wrongStatements } from "./statements.ts";
 import { nameByStanding } from "./seats.ts";
 
@@ -40,6 +50,8 @@ const mostLastRuns = 12;
 const quietRuns = 2;
 /** So often the CRM turns a value to and fro, where it does: a person is asked after five times back. */
 const mostTurns = 8;
+const week = 7 * 24 * 3_600_000;
+const whose = { by: "tester", reason: "to see what happens" };
 /** What is taken from the platform by hand is made good. */
 const repairing = policySettingsSchema.parse({ drift: { missing: "apply" } });
 
@@ -105,7 +117,7 @@ class History {
   readonly #draws: Draws;
   readonly #timeline = new Timeline();
   readonly #services: SimulatedServices;
-  readonly #configuration: Configuration;
+  #configuration: Configuration;
   readonly #crm = new CrmNow();
   readonly #forms = new Forms();
   readonly #holdings: Holdings;
@@ -120,6 +132,21 @@ class History {
   #backup = false;
   /** Older copies of the ledger are put back on the way. */
   readonly #restoring: Restores | undefined;
+  readonly #moves: ReturnType<typeof movesOf>;
+  readonly #away: Away;
+  readonly #questions: Questions;
+  /** The order of each line that there ever was. */
+  readonly #ordersOfLines = new Map<string, string>();
+  /** How often the settings were changed. */
+  #settings = 0;
+  /** So many calls that had begun before the pause may still leave; undefined: it is not paused. */
+  #paused: number | undefined;
+  /** After so many calls somebody pauses. */
+  #pausesAfter = 0;
+  /** What the platform held when a run began, by run. */
+  readonly #before = new Map<string, ReturnType<typeof shownProducts>>();
+  /** A person answers whatever waits for one. */
+  #isAllAnswered = false;
 
   constructor(seed: number, folder: string, edits: typeof enabled, restoring: Restores | undefined) {
     this.#seed = seed;
@@ -130,6 +157,12 @@ class History {
     this.#draws = draws;
     this.#services = new SimulatedServices(this.#timeline, draws, { shortM6: false });
     this.#holdings = new Holdings(this.#crm, this.#services);
+    this.#moves = restoring === undefined ? movesOf(seed) : new Set();
+    this.#away = new Away(this.#crm);
+    this.#questions = new Questions(this.#path, (hold) =>
+      isRemovalWanted(hold, this.#crm, this.#services, this.#ordersOfLines),
+    );
+    const isAlwaysAsked = this.#moves.has("away") || this.#moves.has("in part");
     this.#configuration = {
       ordersUnseen: "resend",
       ...(seed % 5 === 3 ? { syncMode: "async" as const } : {}),
@@ -137,10 +170,10 @@ class History {
       concurrency: draws.whole(1, 2),
       callsAtOnce: draws.whole(1, 2),
       jobs: 1,
-      policies: repairing,
+      policies: isAlwaysAsked ? askingAlways : repairing,
       limits: limitsSettingsSchema.parse({ sourceShrink: 1, absenceReads: 1, absenceTime: "0s" }),
     };
-    this.#services.onLeave = () => this.#look("before a call");
+    this.#services.onLeave = (operation) => this.#leaves(operation);
   }
 
   async run(empty: string): Promise<HistoryResult> {
@@ -148,23 +181,31 @@ class History {
     const draws = this.#draws;
     for (let customers = draws.whole(1, 2); customers > 0; customers -= 1) newCustomer(this.#crm, draws);
     this.#changed();
-    for (let left = draws.whole(2, 6), first = true; left > 0; first = false) {
-      for (let edits = first ? 0 : draws.whole(1, 3); edits > 0 && left > 0; edits -= 1, left -= 1) this.#edit();
+    if (this.#moves.size > 0) await this.#grow();
+    for (let left = draws.whole(2, 6) + (this.#moves.size > 0 ? 3 : 0), first = true; left > 0; first = false) {
+      for (let edits = first ? 0 : draws.whole(1, 3); edits > 0 && left > 0; edits -= 1, left -= 1)
+        this.#edit(this.#moves.size > 0 && draws.chance(0.5) ? shrinking : undefined);
+      await this.#move();
       this.#services.faultRate = draws.pick([0, 0.1, 0.3]) ?? 0;
-      await this.#oneRun(draws.chance(0.4) ? draws.whole(1, draws.pick([20, 80, 160]) ?? 80) : undefined);
-      if (draws.chance(0.4)) await this.#decide();
+      await this.#oneRun(
+        draws.chance(this.#moves.size > 0 ? 0.2 : 0.4) ? draws.whole(1, draws.pick([20, 80, 160]) ?? 80) : undefined,
+      );
+      if (draws.chance(0.4)) await (this.#moves.has("in part") ? this.#decideInPart() : this.#decide());
       if (this.#restoring !== undefined) await this.#backupOrRestore();
       if (draws.chance(0.5)) await this.#timeline.pass(draws.whole(0, 8_000));
     }
     if (this.#restoring !== undefined && this.#backup) await this.#restore();
     if (this.#seed % 4 === 2) await this.#turnToAndFro();
     this.#services.faultRate = 0;
+    await this.#endMoves();
     await this.#lastRuns();
+    if (this.#moves.has("service down")) await this.#oneDown();
     // What was brought back by reading was not bought by this ledger: where it goes, people see to it.
-    if (this.#seed % 3 === 1 && this.#restoring === undefined) await this.#workByHand();
+    if (this.#seed % 3 === 1 && this.#restoring === undefined && this.#moves.size === 0) await this.#workByHand();
     if (this.#waiting() === 0)
       for (const text of differences(this.#crm, this.#services)) if (!this.#isLeft(text)) this.#wrong.push(text);
     this.#wrong.push(...wrongStatements(this.#path));
+    if (this.#moves.size > 0) this.#wrong.push(...this.#questions.left());
     const [edits, runs, kills] = [this.#edits, this.#runs, this.#kills];
     const { faultCount: faults, observation } = this.#services;
     const state = observation.state();
@@ -197,8 +238,11 @@ class History {
     this.#story.push(text);
   }
 
-  #edit(): void {
-    const [name, kind] = this.#draws.pick(this.#kinds) ?? ["", undefined];
+  #edit(names?: readonly (keyof typeof edits)[]): void {
+    const kinds = names === undefined ? this.#kinds : this.#kinds.filter(([name]) => names.some((one) => one === name));
+    const [name, kind] = this.#draws.pick(kinds) ?? ["", undefined];
+    // What is away is given again for the customer that it had.
+    if (this.#away.isAnythingAway && name === "two customers merge") return;
     const done = kind?.make(this.#crm, this.#draws);
     if (done === undefined) return;
     this.#edits += 1;
@@ -210,10 +254,180 @@ class History {
     settle(this.#crm);
     this.#forms.add(this.#crm.wanted());
     this.#holdings.changed();
+    for (const { id, lines } of this.#crm.orders) for (const line of lines) this.#ordersOfLines.set(line.id, id);
+  }
+
+  /** A company that has something to lose, and a platform that holds it. */
+  async #grow(): Promise<void> {
+    for (let left = this.#draws.whole(3, 6); left > 0; left -= 1) this.#edit(growing);
+    await this.#lastRuns();
+  }
+
+  /** What else happens before a run. */
+  async #move(): Promise<void> {
+    const [draws, moves] = [this.#draws, this.#moves];
+    if (moves.has("undo") && draws.chance(0.5)) await this.#undo();
+    if (moves.has("away")) this.#comeAndGo();
+    if (moves.has("settings") && draws.chance(0.5)) {
+      this.#stop();
+      this.#configuration = { ...this.#configuration, ...otherSettings(draws) };
+      this.#settings += 1;
+      this.#note(`settings: ${JSON.stringify(this.#configuration)}`);
+    }
+    if (moves.has("in part") && draws.chance(0.4)) await this.#timeline.pass(draws.whole(1, 5) * week);
+    if (moves.has("service down")) {
+      this.#services.down = draws.pick([undefined, "order", "member"]);
+      this.#note(`down: ${this.#services.down ?? "none"}`);
+    }
+    if (moves.has("pause")) {
+      const what = draws.pick(["now", "in a run", "resume", "resume"]);
+      if (what === "now") await this.#pause();
+      else if (what === "in a run") this.#pausesAfter = draws.whole(1, draws.pick([5, 30]) ?? 5);
+      else await this.#resume();
+    }
+  }
+
+  /** Faults are over, what was away is back, and a person answers everything. */
+  async #endMoves(): Promise<void> {
+    if (this.#moves.size === 0) return;
+    this.#services.down = undefined;
+    this.#pausesAfter = 0;
+    await this.#resume();
+    if (this.#away.isAnythingAway) this.#isBack();
+    this.#isAllAnswered = true;
+    await this.#timeline.pass(week);
+  }
+
+  #comeAndGo(): void {
+    const draws = this.#draws;
+    if (this.#away.isAnythingAway && draws.chance(0.4)) this.#isBack();
+    const arrived = draws.chance(0.5) ? this.#away.arrive(draws) : undefined;
+    const gone = draws.chance(0.6) ? this.#away.leave(draws) : undefined;
+    if (arrived === undefined && gone === undefined) return;
+    this.#changed();
+    this.#note(`away: ${gone ?? "nothing"}; arrived: ${arrived ?? "nothing"}`);
+  }
+
+  #isBack(): void {
+    const back = this.#away.comeBack();
+    this.#changed();
+    this.#note(`back: ${back}`);
+  }
+
+  async #pause(): Promise<void> {
+    const { ledger } = await this.#program(undefined);
+    await this.#engine?.wait(ledger.pause.begin(whose));
+    this.#paused = 0;
+    this.#note("paused");
+  }
+
+  async #resume(): Promise<void> {
+    const { ledger } = await this.#program(undefined);
+    await this.#engine?.wait(ledger.pause.end(whose));
+    this.#paused = undefined;
+    this.#note("resumed");
+  }
+
+  /** A call leaves the program. */
+  #leaves(operation: EndpointId): void {
+    this.#look("before a call");
+    if (routes[operation].writes && this.#paused !== undefined) {
+      if (this.#paused === 0) this.#wrong.push(`${operation} was sent while paused`);
+      this.#paused = Math.max(0, this.#paused - 1);
+    }
+    this.#pausesAfter -= 1;
+    const ledger = this.#engine?.ledger;
+    if (this.#pausesAfter !== 0 || ledger === undefined) return;
+    const paused = (): void => {
+      this.#paused = ledger.pause.goingOn;
+      this.#note("paused in a run");
+    };
+    ledger.pause.begin(whose).then(paused, () => {});
+  }
+
+  /** The newest run that did something is taken back by a program that may die, as far as a person approves. */
+  async #undo(): Promise<void> {
+    const draws = this.#draws;
+    this.#services.faultRate = 0;
+    this.#services.down = undefined;
+    const engine = await this.#program(undefined);
+    const undone = await engine.wait(engine.ledger.journal.newestRunWithDone());
+    const before = this.#before.get(undone ?? "");
+    if (undone === undefined || before === undefined) return;
+    const planned = await engine.undo(undone);
+    if (planned === undefined) return;
+    this.#note(`undo of ${undone}: exit ${planned.exitCode}, ${planned.plans.length} plans`);
+    for (let left = draws.whole(1, 3); left > 0; left -= 1) {
+      this.#forms.add(before);
+      this.#holdings.forget();
+      this.#crm.lineage.anew([...this.#ordersOfLines.keys()]);
+      this.#changed();
+      const part = await this.#partOf(planned);
+      if (part === undefined) return;
+      await this.#oneRun(draws.chance(0.3) ? draws.whole(1, 60) : undefined, part);
+      await (draws.chance(0.5) ? this.#decide() : this.#decideInPart());
+    }
+  }
+
+  /** What is left to apply of an undo. */
+  async #partOf({ run, undone, plans }: UndoSummary): Promise<Pick<RunRequest, "expected" | "header"> | undefined> {
+    const engine = await this.#program(undefined);
+    const customers = plans.map(({ plan: { customer, facts, operations } }) => {
+      const needs = needsOf(operations);
+      return {
+        customer,
+        facts: { ...facts },
+        operations: operations.map((one) => ({ ...one, needs: [...(needs.get(one.hash) ?? [])] })),
+      };
+    });
+    const ours = {
+      version: "1",
+      ledger: "1",
+      at: "2026-01-01T00:00:00.000Z",
+      config: "1",
+      private: "withheld",
+    } as const;
+    const saved = {
+      header: { type: "plan", format: 2, ...ours, run, undo: undone } as const,
+      customers: new Map(customers.map((one) => [formatKey(one.customer), one])),
+    };
+    const applied = await engine.wait(engine.ledger.runs.appliedOf(run));
+    try {
+      const { expected } = chosenFrom("undo", saved, { operations: [], customers: [] }, applied);
+      return expected.size === 0 ? undefined : { expected, header: { plan: run, undo: undone } };
+    } catch (error) {
+      if (error instanceof Problem && error.code === "plan.refused") return undefined;
+      throw error;
+    }
+  }
+
+  /** With one service down, what needs only the other one is done all the same. */
+  async #oneDown(): Promise<void> {
+    const draws = this.#draws;
+    const customer = draws.pick(this.#crm.customers.filter(({ gone }) => !gone));
+    if (this.#wrong.length > 0 || customer === undefined) return;
+    const made = [newOrder(this.#crm, draws, customer.id).id, newPerson(this.#crm, draws, customer.id)];
+    this.#changed();
+    const [down, due] = draws.pick([["order", "M1"] as const, ["member", "E5"] as const]) ?? ["order", "M1"];
+    const calls = this.#services.calls.length;
+    this.#services.down = down;
+    this.#note(`edit: ${made.join(" ")}, with the ${down} service down`);
+    await this.#oneRun();
+    if (!this.#services.calls.slice(calls).some(({ operation }) => operation === due))
+      this.#wrong.push(`${due} is not sent with the ${down} service down`);
+    this.#services.down = undefined;
+    await this.#timeline.pass(10_000);
+    await this.#lastRuns();
+  }
+
+  async #decideInPart(): Promise<void> {
+    const engine = await this.#program(undefined);
+    for (const said of await decideInPart(engine, this.#path, this.#draws)) this.#note(`a person ${said}`);
   }
 
   /** Where the platform holds exactly what the CRM says, that is what it may not fall short of from now on. */
   #agree(): void {
+    if (this.#away.isAnythingAway) return;
     if (differences(this.#crm, this.#services).length > 0) return;
     this.#forms.agreed(this.#crm.wanted());
     for (const text of this.#holdings.agreed()) this.#wrong.push(`agreed: ${text}`);
@@ -283,8 +497,11 @@ class History {
   }
 
   /** One run, which the program may die in. */
-  async #oneRun(diesAt?: number): Promise<RunSummary | undefined> {
+  async #oneRun(diesAt?: number, undo?: Pick<RunRequest, "expected" | "header">): Promise<RunSummary | undefined> {
     const engine = await this.#program(diesAt);
+    const began = toInstant(beginning + this.#timeline.elapsed);
+    const before = shownProducts(this.#services);
+    this.#questions.begin();
     this.#runs += 1;
     const calls = this.#services.calls.length;
     const { limits } = this.#configuration;
@@ -293,15 +510,20 @@ class History {
       trigger: "schedule",
       streams,
       limits,
-      read: true,
+      read: undo === undefined,
       acceptShrink: ["crm"],
       header: {},
+      ...undo,
     } as const;
     const summary = await engine.run(request);
     for (const call of this.#services.calls.slice(calls))
       this.#note(`call ${call.operation} ${call.fault ?? ""} ${call.body ?? ""}`);
     this.#look("after a run");
     this.#agree();
+    const isAlwaysAsked = this.#configuration.policies === askingAlways;
+    this.#wrong.push(...this.#questions.end(this.#settings, isAlwaysAsked ? began : undefined));
+    const [newest] = rowsOf<{ id: string }>(this.#path, "select id from run order by started_at desc, id desc limit 1");
+    if (newest !== undefined) this.#before.set(newest.id, before);
     if (summary === undefined) {
       this.#kills += 1;
       this.#note(`killed at step ${engine.life.steps}`);
@@ -332,6 +554,7 @@ class History {
       log: (line) => this.#story.push(line.trim()),
     });
     this.#engine = engine;
+    if (this.#moves.has("pause")) this.#paused = engine.ledger.pause.now() === undefined ? undefined : 0;
     return engine;
   }
 
@@ -414,7 +637,8 @@ class History {
   async #decide(): Promise<number> {
     try {
       const engine = await this.#program(undefined);
-      const decided = await decideAll(engine, this.#services, () => {});
+      const withdrawn = this.#isAllAnswered ? await withdrawAll(engine, this.#path) : 0;
+      const decided = withdrawn + (await decideAll(engine, this.#services, () => {}));
       if (decided > 0) this.#note(`a person decided ${decided} times`);
       return decided;
     } catch (error) {

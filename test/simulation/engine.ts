@@ -23,6 +23,8 @@ import type { PlanSummary } from "../../src/run/plan-run.ts";
 import { runRebuild } from "../../src/run/rebuild.ts";
 import type { RebuildSummary } from "../../src/run/rebuild.ts";
 import { runSync } from "../../src/run/run.ts";
+import { planUndoRun } from "../../src/run/undo-run.ts";
+import type { UndoSummary } from "../../src/run/undo-run.ts";
 import type { LimitsSettings, SettleSettings } from "../../src/run/run-settings.ts";
 import type { RunSummary } from "../../src/run/summary.ts";
 import { runVerify } from "../../src/run/verify-run.ts";
@@ -312,6 +314,14 @@ export class Engine {
   /** What was done since the ledger was backed up is read back. Undefined where the program died in it. */
   async rebuild(limits: LimitsSettings): Promise<RebuildSummary | undefined> {
     return await this.#locked(() => runRebuild(this.#deps, { limits, signal: undefined, header: {}, by: "tester" }));
+  }
+
+  /** Plans what takes a run back, with the lock held. Undefined where the program died in it. */
+  async undo(id: string): Promise<UndoSummary | undefined> {
+    const undone = await this.wait(this.ledger.runs.byId(id));
+    if (undone === undefined) throw new Error(`there is no run ${id}`);
+    const request = { header: {}, signal: undefined, undone };
+    return await this.#locked(() => planUndoRun(this.#deps, request, () => Promise.resolve()));
   }
 
   /** A plan of what would be done, with the lock held. Undefined where the program died in it. */

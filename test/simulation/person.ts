@@ -5,9 +5,11 @@ import { SnapshotReader } from "../../src/platform/snapshot.ts";
 import { Problem } from "../../src/base/errors.ts";
 import type { JournalRow } from "../../src/ledger/journal/journal-tables.ts";
 import { LedgerView } from "../support/ledger-view.ts";
+import { rowsOf } from "../support/world/start.ts";
 import { assumptions } from "./engine.ts";
 import type { Engine } from "./engine.ts";
 import type { SimulatedServices } from "./services.ts";
+import type { Draws } from "./timeline.ts";
 
 /**
  * Whether the platform itself holds what an operation meant: only a person can find this out. Undefined where reading
@@ -57,6 +59,17 @@ export async function askForRefused(
   }
 }
 
+/** Whether a decision was taken: what changed since it was asked is asked anew, and cannot be approved. */
+async function taken(decision: Promise<unknown>): Promise<boolean> {
+  try {
+    await decision;
+    return true;
+  } catch (error) {
+    if (error instanceof Problem && error.code === "approve.changed") return false;
+    throw error;
+  }
+}
+
 /**
  * A person who decides what waits for one, after a look at the platform, and approves what is held. Gives how many
  * decisions were taken.
@@ -70,8 +83,8 @@ export async function decideAll(
   let decisions = 0;
   for (const { id, state } of await engine.wait(engine.ledger.decisions.questions())) {
     if (state !== "open") continue;
-    await engine.wait(engine.ledger.decisions.decide(id, "approve", "it is meant", "tester"));
-    decisions += 1;
+    if (await engine.wait(taken(engine.ledger.decisions.decide(id, "approve", "it is meant", "tester"))))
+      decisions += 1;
   }
   for (const row of await engine.wait(engine.ledger.journal.open())) {
     if (row.state !== "parked") continue;
@@ -92,4 +105,52 @@ export async function decideAll(
     }
   }
   return decisions;
+}
+
+/**
+ * A person approves some of what is held, all of a question or one operation of it, rejects some, takes a rejection
+ * back, and leaves the rest open. Answers what was decided.
+ */
+export async function decideInPart(engine: Engine, path: string, draws: Draws): Promise<string[]> {
+  const { decisions } = engine.ledger;
+  const said: string[] = [];
+  for (const { id, state } of await engine.wait(decisions.questions())) {
+    const [verdict, one] = [draws.whole(0, 4), draws.fraction()];
+    if (state !== "open" || verdict > 2) continue;
+    const asked = rowsOf<{ id: string }>(
+      path,
+      "select operation_id as id from hold where question_id = ? and state = 'asked' order by id",
+      id,
+    );
+    const operation = asked[Math.floor(one * asked.length)]?.id ?? "";
+    const decided = [
+      () => decisions.decide(id, "approve", "it is meant", "tester"),
+      () => decisions.approveOperation(operation, "this one is meant", "tester"),
+      () => decisions.decide(id, "reject", "it is not meant", "tester"),
+    ][verdict];
+    if (decided === undefined || !(await engine.wait(taken(decided())))) continue;
+    said.push(`${["approved", "approved one of", "rejected"][verdict] ?? ""} ${id}`);
+  }
+  for (const id of rejected(path)) {
+    if (!draws.chance(0.3)) continue;
+    await engine.wait(decisions.withdraw(id, "once more", "tester"));
+    said.push(`withdrew the rejection of ${id}`);
+  }
+  return said;
+}
+
+/** Every rejection is taken back, but those of an undo: what that held is rejected. Answers how many were decided. */
+export async function withdrawAll(engine: Engine, path: string): Promise<number> {
+  const ids = rejected(path);
+  for (const id of ids) await engine.wait(engine.ledger.decisions.withdraw(id, "once more", "tester"));
+  const ofUndo = (await engine.wait(engine.ledger.decisions.questions())).filter((question) => question.ofUndo);
+  for (const { id } of ofUndo) await engine.wait(engine.ledger.decisions.decide(id, "reject", "it stays", "tester"));
+  return ids.length + ofUndo.length;
+}
+
+function rejected(path: string): string[] {
+  return rowsOf<{ id: string }>(
+    path,
+    "select distinct question_id as id from hold where state = 'rejected' and of_undo = 0 order by 1",
+  ).map(({ id }) => id);
 }

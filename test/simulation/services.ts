@@ -9,7 +9,7 @@ import type { Fault, FaultRule } from "../../src/sandbox/faults.ts";
 import { createObservation } from "../../src/sandbox/observation.ts";
 import type { Observation } from "../../src/sandbox/observation.ts";
 import { findEndpoint, routes } from "../../src/sandbox/endpoints.ts";
-import type { Call, EndpointId, Platform } from "../../src/sandbox/endpoints.ts";
+import type { Call, EndpointId, Platform, ServiceName } from "../../src/sandbox/endpoints.ts";
 import type { HandEditInput, HandResult } from "../../src/sandbox/hand-edits.ts";
 import { faultyAnswer, faultyReply, replyOf } from "../../src/sandbox/replies.ts";
 import { createServices, parseBody } from "../../src/sandbox/services.ts";
@@ -76,6 +76,8 @@ export class SimulatedServices {
   readonly faults = new Map<string, number>();
   /** Probability that a call meets a fault; 0 when faults have stopped. */
   faultRate = 0;
+  /** The service that nobody reaches. */
+  down: ServiceName | undefined;
   /** Writing calls that left the program, whether or not they arrived. */
   writesLeft = 0;
   /** Told of every call when it leaves the program. */
@@ -274,6 +276,7 @@ export class SimulatedServices {
   }
 
   #drawFault(operation: EndpointId): Fault | "unreachable" | undefined {
+    if (routes[operation].service === this.down) return "unreachable";
     const planned = this.#planned.get(operation)?.shift();
     if (planned !== undefined) return planned;
     const rate = routes[operation].writes ? this.faultRate : this.faultRate / 2;

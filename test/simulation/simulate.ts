@@ -21,6 +21,7 @@ import { Engine, jobs, ProgramDied } from "./engine.ts";
 import type { Configuration, Seams } from "./engine.ts";
 import { judge } from "./judge.ts";
 import { askForRefused, decideAll } from "./person.ts";
+import { Questions } from "./questions.ts";
 import { LockPeople, textOf } from "./locks.ts";
 import type { LockWish } from "./locks.ts";
 import { Refusals } from "./refusals.ts";
@@ -138,6 +139,7 @@ class Simulation {
   readonly #refusals: Refusals;
   readonly #undone: Undonenesses;
   readonly #backup: Backup;
+  readonly #questions: Questions;
   /** In some seeds: all others draw what they drew before there were any. */
   readonly #locks: LockPeople | undefined;
   readonly #takenUnmeant: string[] = [];
@@ -190,6 +192,7 @@ class Simulation {
     );
     this.#undone = new Undonenesses(this.#company, this.#truth, this.#services);
     this.#backup = new Backup(this.#path);
+    this.#questions = new Questions(this.#path);
     const wrong = (what: string): void => void this.#wrong.push(what);
     this.#locks = hasLocks ? new LockPeople(seed, this.#services, wrong) : undefined;
     this.#services.refuses = (operation, call) =>
@@ -520,7 +523,9 @@ class Simulation {
     this.#truth.acceptsShrink = quiet;
     this.#truth.runBegins();
     const faults = this.#services.faultCount;
+    this.#questions.begin();
     const summary = await engine.run(request);
+    this.#wrong.push(...this.#questions.end(0, undefined));
     const knowsAll = streams.every((stream) => this.#truth.isKnown(stream));
     this.#refusals.runEnded(summary?.state === "done" && knowsAll);
     if (summary === undefined) {

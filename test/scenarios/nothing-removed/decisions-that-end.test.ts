@@ -4,7 +4,7 @@ import { world } from "../../support/cli.ts";
 import type { World } from "../../support/cli.ts";
 import { company } from "../../support/world/crm.ts";
 import { outcome, personOf } from "../../support/world/members.ts";
-import { amend, orderOf, placedOrders, rule, standing } from "../../support/world/placed-orders.ts";
+import { amend, line, orderOf, placedOrders, rule, standing } from "../../support/world/placed-orders.ts";
 
 const why = ["--reason", "asked the customer", "--by", "anna"];
 
@@ -173,3 +173,18 @@ it("keeps a held edit held while something else of the customer is done", { tags
   expect((await w.run("approve", await openHold(w), ...why)).exitCode).toBe(0);
   await runs(w, 0, { M2: 1 });
 });
+
+it.each(["approves", "leaves open"] as const)(
+  "ends what was asked of a product at the customer that its order left, where a person %s it",
+  async (what) => {
+    const w = await placedOrders();
+    amend(w, "1", { products: [line("P1", "A1")] });
+    await runs(w, 4);
+    if (what === "approves") await w.run("approve", await heldOf(w, "order", "1"), ...why);
+    amend(w, "1", { customer: "C2" });
+    await w.does("run", "everything");
+    for (const { id } of await openHolds(w)) await w.run("approve", id, ...why);
+    for (const _ of [1, 2, 3]) await w.does("run", "everything");
+    expect((await w.ask("status")).holds ?? []).toEqual([]);
+  },
+);
