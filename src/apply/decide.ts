@@ -112,7 +112,7 @@ function done(effect: Effect, summary: string): Outcome {
 }
 
 async function openOperation(deps: DecisionDependencies, id: string): Promise<JournalRow> {
-  const row = await deps.ledger.journal.openById(id);
+  const row = await deps.ledger.journal.byId(id);
   if (row === undefined) {
     throw new Problem({
       code: "settle.unknown-operation",

@@ -93,7 +93,12 @@ export class LimitsGate {
     const asked = await ledger.decisions.ask(
       whose,
       groups.map(({ takings, policy, scope, count, allowed, total, explanation }) => ({
-        ...{ policy, scope, count, allowed, total, explanation },
+        policy,
+        scope,
+        count,
+        allowed,
+        total,
+        explanation,
         holds: takings.map(({ taking, reason }) => ({ ...taking, scope, reason })),
       })),
     );

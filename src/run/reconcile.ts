@@ -32,7 +32,7 @@ import type {
 import { gate, isOfUndo } from "./gate.ts";
 import { deferredOf, hasOutcome, unfinishedIn } from "./record-outcomes.ts";
 import type { Why } from "./record-outcomes.ts";
-import { unwantedIn } from "./unwanted.ts";
+import { endUnwanted } from "./unwanted.ts";
 import { settleOpen } from "./settle-open.ts";
 import { endRequested } from "./requested-attempt.ts";
 import { chosenOf, movedSince, notChosen, takenBack } from "./saved-plan.ts";
@@ -290,27 +290,13 @@ class CustomerAttemptRun {
     return this.#finished();
   }
 
-  /**
-   * Ends what is held, approved or rejected and that nobody wants any more, as every source was read whole. What takes
-   * a run back is in no plan of a run: it ends once a record of it has changed, as its saved plan is out of date then.
-   */
   async #endUnwanted(plan: CustomerPlan): Promise<void> {
     if (!this.#isHeld) return;
-    const { decisions } = this.#deps.ledger;
-    const { observed } = this.#planning;
-    const ofUndo = await decisions.standing({ customer: this.#customer, ofUndo: true });
-    const changed = ofUndo.filter((hold) => hold.changed);
-    await decisions.end("changed", this.#customer, changed);
-    if (this.#attempt.takingBlocked !== undefined || isOfUndo(this.#attempt)) return;
     const loaded = this.#knows.held ?? (await this.#knows.loaded());
-    if (plan.waits === true || observed.unread !== undefined || quarantineBlock(loaded) !== undefined) return;
-    const standing = await decisions.standing({ customer: this.#customer, ofUndo: false });
-    // What a person rejected is asked again where it comes back; only what the platform shows comes back unseen.
-    const ending = standing.filter(
-      ({ state, policy }) => state !== "rejected" || policy?.startsWith("drift.") === true,
-    );
-    const unwanted = unwantedIn(ending, { plan, observed, delivered: this.#state.delivered });
-    await decisions.end("unwanted", this.#customer, unwanted);
+    const isWhole = this.#attempt.takingBlocked === undefined && !isOfUndo(this.#attempt);
+    const isBelieved = isWhole && quarantineBlock(loaded) === undefined;
+    const of = { plan, observed: this.#planning.observed, delivered: this.#state.delivered, isBelieved };
+    await endUnwanted(this.#deps.ledger, of);
   }
 
   /** What of a plan waits for a person, and with that; gives the records that the next run looks at for it. */

@@ -1,3 +1,4 @@
+import type { Ledger } from "../ledger/ledger.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import { kindOf } from "../operation/registry.ts";
@@ -6,13 +7,15 @@ import type { RecordReference } from "../operation/shape.ts";
 import type { Observed } from "../plan/input.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
 
-/** An attempt that came to its end, with every source read whole. */
+/** An attempt that came to its end. */
 interface Finished {
   /** Everything that is planned of the customer when the attempt ends, chosen or not. */
   plan: CustomerPlan;
   observed: Observed;
   /** Hashes of what was carried out, refused or put off. */
   delivered: { has(hash: string): boolean };
+  /** Every source gave enough to remove something, and nothing of the customer is in quarantine. */
+  isBelieved: boolean;
 }
 
 /** What a person was asked about. */
@@ -26,12 +29,29 @@ interface Held {
 }
 
 /**
+ * Ends what is held, approved or rejected and that nobody wants any more, where the plan can be believed. What takes a
+ * run back is in no plan of a run: it ends once a record of it has changed, as its saved plan is out of date then.
+ */
+export async function endUnwanted({ decisions }: Pick<Ledger, "decisions">, of: Finished): Promise<void> {
+  const { plan, observed, isBelieved } = of;
+  const { customer } = plan;
+  const ofUndo = await decisions.standing({ customer, ofUndo: true });
+  const changed = ofUndo.filter((hold) => hold.changed);
+  await decisions.end("changed", customer, changed);
+  if (!isBelieved || plan.waits === true || observed.unread !== undefined) return;
+  const standing = await decisions.standing({ customer, ofUndo: false });
+  // What a person rejected is asked again where it comes back; only what the platform shows comes back unseen.
+  const ending = standing.filter(({ state, policy }) => state !== "rejected" || policy?.startsWith("drift.") === true);
+  await decisions.end("unwanted", customer, unwantedIn(ending, of));
+}
+
+/**
  * What is held, approved or rejected, and that nobody wants any more: it was carried out, or it is not in the plan, and
  * that is no accident, as its records were decided on and wait for nothing. Of a person of whom nothing was to be
  * decided the platform was read. An order of which nothing was to be decided is not looked at; what is about it ends
  * only if the record changed since it was shown, as that of an order that moved to another customer.
  */
-export function unwantedIn<Hold extends Held>(holds: readonly Hold[], of: Finished): Hold[] {
+function unwantedIn<Hold extends Held>(holds: readonly Hold[], of: Finished): Hold[] {
   const { operations, records, rejected = [] } = of.plan;
   const planned = new Set([...operations.map(({ hash }) => hash), ...rejected]);
   const subjects = new Set(operations.map(({ subject }) => subject));

@@ -262,20 +262,7 @@ export class HoldRows {
   }
 }
 
-type QuestionRow = Row<
-  "question",
-  | "id"
-  | "scope"
-  | "customer_namespace"
-  | "customer_id"
-  | "count"
-  | "allowed"
-  | "total"
-  | "state"
-  | "explanation"
-  | "created_at"
-  | "of_undo"
->;
+type QuestionRow = Omit<QuestionTable, "policy" | "decided_at" | "reason" | "decided_by">;
 
 function questionOf(row: QuestionRow): Question {
   return {

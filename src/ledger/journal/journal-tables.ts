@@ -129,8 +129,6 @@ export class JournalTables {
          and o.customer_namespace = +? and o.customer_id = +? and (o.plan_id is not null) = ?
          order by o.position, o.id`,
         ),
-      held: () =>
-        database.prepare<[], { id: string }>("select id from operation indexed by operation_held where state = 'held'"),
       drop: () =>
         database.prepare(
           `update operation set state = iif(${isHeld}, 'held', 'dropped'), updated_at = ?,
@@ -321,10 +319,7 @@ export class JournalTables {
     return this.#statements.refusedOrders.all(order.namespace, order.id).map(journalRow);
   }
 
-  /**
-   * How many attempts of a kind may have left for a record and have no known outcome, since a person decided on one
-   * last.
-   */
+  /** How many attempts of a kind have left for a record with no known outcome, since a person decided on one. */
   sendingsInDoubt(record: RecordReference, kind: OperationKind): number {
     const { stream, namespace, id } = record;
     return this.#statements.sendings.get({ stream, namespace, id, kind })?.count ?? 0;
@@ -355,21 +350,12 @@ export class JournalTables {
     return row === undefined ? undefined : journalRow(row);
   }
 
-  openById(id: string): JournalRow | undefined {
-    const row = this.#statements.byId.get(id);
-    return row === undefined ? undefined : journalRow(row);
-  }
-
   open(): JournalRow[] {
     return this.#statements.open.all().map(journalRow);
   }
 
   openOf(customer: RecordKey): JournalRow[] {
     return this.#statements.openOf.all(customer.namespace, customer.id).map(journalRow);
-  }
-
-  held(): string[] {
-    return this.#statements.held.all().map(({ id }) => id);
   }
 
   plannedOf(customer: RecordKey, ofUndo: boolean): PlannedRow[] {
@@ -381,7 +367,7 @@ export class JournalTables {
     return this.#statements.drop.run(at, why, namespace, id, hash, hash).changes;
   }
 
-  /** An operation waits with what a person is asked about. */
+  /** Waits with what a person is asked about. */
   hold(id: string, question: string, at: string): void {
     this.#statements.hold.run(question, at, id, question);
   }
@@ -392,7 +378,7 @@ export class JournalTables {
     this.#statements.giveUpWaiting.run(at, namespace, id, ofUndo ? 1 : 0, JSON.stringify(kept));
   }
 
-  /** What was taken away since `at` without a person's approval, or may have been, by kind, and the seats in it. */
+  /** What was removed since `at` without an approval, or may have been, by kind, and the seats in it. */
   takenSince(at: string): { kind: OperationKind; count: number; seats: number }[] {
     return this.#statements.takenSince.all(at);
   }

@@ -5,9 +5,7 @@ import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { Operation } from "../../operation/operation.ts";
 import type { RecordReference } from "../../operation/shape.ts";
-import { isKind, kindOf } from "../../operation/registry.ts";
 import type { OperationKind } from "../../operation/registry.ts";
-import { noThings } from "../../operation/taking.ts";
 import type { TakenThing } from "../../operation/taking.ts";
 import type { HoldRows, StandingHold, Whose } from "../decisions/hold-rows.ts";
 import type { ChangeTables } from "../state/changes.ts";
@@ -26,6 +24,7 @@ import type { PrivateValues, SealedValues } from "../private/private-values.ts";
 import { RunOperations } from "./run-operations.ts";
 import type { RejectionTables } from "./rejections.ts";
 import type { WorkTables } from "../records/work.ts";
+import { takenOf } from "./taken.ts";
 import { UniquenessChecks } from "./uniqueness.ts";
 
 export type { AttemptEnd, Conclusion } from "./conclusion.ts";
@@ -257,10 +256,6 @@ export class Journal {
     return this.#context.read(() => this.#journal.byId(id));
   }
 
-  async openById(id: string): Promise<JournalRow | undefined> {
-    return this.#context.read(() => this.#journal.openById(id));
-  }
-
   /** The newest operation on a subject in one of these states. */
   async newestOn(subject: string, states: readonly OperationState[]): Promise<JournalRow | undefined> {
     return this.#context.read(() => this.#journal.newestOn(subject, states));
@@ -290,7 +285,7 @@ export class Journal {
 
   /** The ids of all operations that wait for a person, or with what does. */
   async held(): Promise<string[]> {
-    return this.#context.read(() => this.#journal.held());
+    return this.#context.read(() => this.#ofRuns.held());
   }
 
   /** What is planned or held of a customer, of what runs do or of what takes a run back. */
@@ -356,14 +351,7 @@ export class Journal {
    * set forward ends no window.
    */
   async takenSince(at: string): Promise<Record<TakenThing, number>> {
-    const taken = noThings();
-    for (const { kind, count, seats } of this.#context.read(() => this.#journal.takenSince(at))) {
-      const thing = isKind(kind) ? kindOf({ kind }).takes : undefined;
-      if (thing !== undefined) taken[thing] += count;
-      // Seats go with an asset that is deleted.
-      if (thing !== "seats") taken.seats += seats;
-    }
-    return taken;
+    return this.#context.read(() => takenOf(this.#journal.takenSince(at)));
   }
 
   /** When the last call on a subject ended with an unknown outcome, epoch milliseconds; 0 where there was none. */

@@ -9,6 +9,8 @@ export class RunOperations {
 
   constructor(database: Sqlite) {
     this.#statements = statements.onUse({
+      held: () =>
+        database.prepare<[], { id: string }>("select id from operation indexed by operation_held where state = 'held'"),
       doneOf: () =>
         database.prepare<[string], OperationRow>(
           `select ${operationColumns} from operation o indexed by operation_by_run
@@ -26,6 +28,11 @@ export class RunOperations {
   /** The newest run that carried something out for a customer; undefined where none did. */
   newestWithDone(): string | undefined {
     return this.#statements.newestWithDone.get()?.id;
+  }
+
+  /** The ids of all operations that wait for a person, or with what does: the next run carries them in. */
+  held(): string[] {
+    return this.#statements.held.all().map(({ id }) => id);
   }
 
   /** What a run carried out, newest first. */

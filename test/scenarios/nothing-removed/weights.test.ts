@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { numberOf, openHolds } from "../../support/asking.ts";
 import { documents, world } from "../../support/cli.ts";
 import type { Parsed } from "../../support/cli.ts";
-import { membersOf, outcome, personOf } from "../../support/world/members.ts";
+import { membersOf, personOf } from "../../support/world/members.ts";
 import { amend, line, rule, standing } from "../../support/world/placed-orders.ts";
 
 it("removes nothing that a limit holds, and says what it would cost in seats, nodes, people and loans", async () => {

@@ -1,0 +1,14 @@
+import { isKind, kindOf } from "../../operation/registry.ts";
+import { noThings } from "../../operation/taking.ts";
+import type { TakenThing } from "../../operation/taking.ts";
+
+/** How many things were removed, of counts by kind. Seats go with an asset that is deleted. */
+export function takenOf(rows: readonly { kind: string; count: number; seats: number }[]): Record<TakenThing, number> {
+  const taken = noThings();
+  for (const { kind, count, seats } of rows) {
+    const thing = isKind(kind) ? kindOf({ kind }).takes : undefined;
+    if (thing !== undefined) taken[thing] += count;
+    if (thing !== "seats") taken.seats += seats;
+  }
+  return taken;
+}
