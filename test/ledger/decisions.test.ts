@@ -71,10 +71,9 @@ describe("a question", () => {
     await decisions.decide(hold, "reject", ...anna, shownMark([heldChange("1")]));
     await expect(decisions.decide(hold, "approve", ...anna)).rejects.toMatchObject(usage("hold.decided"));
     await decisions.withdraw(hold, ...anna);
-    expect([await standing(ledger, "1"), await states(ledger)]).toEqual([{}, []]);
+    expect([await standing(ledger, "1"), await states(ledger)]).toEqual([{ "": "asked" }, ["open"]]);
     const kinds = rowsOf<{ kind: string }>(path, "select kind from audit order by sequence").map(({ kind }) => kind);
-    expect(kinds).toEqual(["held", "hold-rejected", "rejection-taken-back", "hold-moot"]);
-    expect((await ask(ledger, "1")).hold).not.toBe(hold);
+    expect(kinds).toEqual(["held", "hold-rejected", "rejection-taken-back"]);
   });
 });
 
@@ -138,7 +137,8 @@ describe("an approval", () => {
     const id = await intend(ledger, one, {}, ids[0]);
     await ledger.journal.conclude(id, { ...doneWith(), state: "unknown", attempt: { outcome: "unknown" } });
     const [hold] = await ledger.decisions.questions();
-    await ledger.decisions.decide(hold?.id ?? "", "reject", ...anna);
+    const rejected = ledger.decisions.decide(hold?.id ?? "", "reject", ...anna);
+    await expect(rejected).rejects.toMatchObject(usage("hold.sent"));
     await intend(ledger, one, {}, id);
     expect(rowsOf(path, "select count(*) as count from attempt")).toEqual([{ count: 2 }]);
   });

@@ -254,8 +254,8 @@ export const tablesAsOf: Readonly<Record<string, Known>> = {
     ended_why: "iif(t.ended_at > :at, null, t.ended_why)",
   }),
   question: versions("created_at", undefined, {
-    state: `iif(t.decided_at > :at, coalesce(${wordOn(`case a.kind when 'hold-approved' then 'approved'
-      when 'hold-rejected' then 'rejected' when 'hold-used' then 'used' else 'moot' end`)}, 'open'), t.state)`,
+    state: `iif(t.decided_at > :at or t.decided_at is null, coalesce(${wordOn(`case a.kind when 'hold-approved' then 'approved'
+      when 'hold-rejected' then 'rejected' when 'hold-used' then 'used' when 'hold-moot' then 'moot' else 'open' end`)}, 'open'), t.state)`,
     decided_at: thenOf("decided_at", "a.at"),
     reason: thenOf("reason", "json_extract(a.body, '$.reason')"),
     decided_by: thenOf("decided_by", "json_extract(a.body, '$.by')"),

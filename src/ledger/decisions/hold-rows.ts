@@ -215,6 +215,10 @@ export class HoldRows {
     const state = questionStateOf(new Set(states));
     const before = this.question(question);
     if (before === undefined || before.state === state) return;
+    if (state === "open") {
+      this.#statements.reopenQuestion.run(question);
+      return;
+    }
     this.#statements.setQuestion.run(state, at, reason, by, question);
     const body = { hold: question, reason, ...(by === null ? {} : { by }) };
     this.#audit.append({ at, kind: `hold-${state}`, subject: `customer:${formatKey(before.customer)}`, body });
@@ -310,6 +314,10 @@ function prepareStatements(database: Sqlite) {
       database.prepare(
         `update question set state = ?, decided_at = ?, reason = ?, decided_by = coalesce(?, decided_by)
           where id = +?`,
+      ),
+    reopenQuestion: () =>
+      database.prepare(
+        "update question set state = 'open', decided_at = null, reason = null, decided_by = null where id = +?",
       ),
     statesOf: () =>
       database.prepare<[string], { state: HoldState }>("select distinct state from hold where question_id = +?"),
