@@ -40,8 +40,10 @@ export async function endUnwanted({ decisions }: Pick<Ledger, "decisions">, of: 
   await decisions.end("changed", customer, changed);
   if (!isBelieved || plan.waits === true || observed.unread !== undefined) return;
   const standing = await decisions.standing({ customer, ofUndo: false });
-  // What a person rejected is asked again where it comes back; only what the platform shows comes back unseen.
-  const ending = standing.filter(({ state, policy }) => state !== "rejected" || policy?.startsWith("drift.") === true);
+  // A rejection outlives a setting that only hides the change; it ends once the CRM or the platform took that back.
+  const ending = standing.filter(
+    ({ state, policy, changed: isOther }) => state !== "rejected" || isOther || policy?.startsWith("drift.") === true,
+  );
   await decisions.end("unwanted", customer, unwantedIn(ending, of));
 }
 
