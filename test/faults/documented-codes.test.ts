@@ -61,7 +61,7 @@ describe("a write that is answered with a code", () => {
         sandbox.faults.clear();
         // What would be said of an earlier success too is looked for at once: where nothing shows, it is a rejection.
         if (effect === "rejected" || (effect === "settle" && !applied)) {
-          expect(first.exit).toBe(isPool ? 7 : 3);
+          expect(first.exit).toBe(3);
           expect(await cell.ask("settle", "list")).toEqual([]);
           expect(runResultOf(await cell.run()).balance.adds).toBe(true);
           expect(cell.calls(endpoint) - 1, "sent again by itself").toBe(isPool ? 1 : 0);

@@ -75,6 +75,8 @@ interface Situation {
   environment?: Record<string, string>;
   /** Operations that may not be called while the reading fails. */
   notSent: readonly string[];
+  /** Of these, what goes on without a reading of people and their seats. */
+  goesOn?: readonly string[];
   wished: Change["wished"];
   /** A revoke that settling found unsent is judged, and sent, by the run after that. */
   late?: true;
@@ -161,12 +163,12 @@ function situations(): Where[] {
     wished: change.wished,
     ...(change.environment === undefined ? {} : { environment: change.environment }),
   });
-  const first = { wished: {}, notSent: ["E1", "E9", "E5", "M1", "M9"] };
+  const first = { wished: {}, notSent: ["E1", "E9", "E5", "M1", "M9"], goesOn: ["E9", "E5"] };
   return [
     ["the first run", { ...first, from: emptyWorld, fresh: true }, ["E3", "M5", "M6"]],
     [
       "the first run of an enterprise that is there",
-      { ...first, from: unknownWorld, notSent: [...first.notSent, "E2"], adopting: true },
+      { ...first, from: unknownWorld, notSent: [...first.notSent, "E2"], adopting: true, goesOn: [] },
       ["E3", "E8", "M5", "M6", "M7"],
     ],
     ["verify", { from: () => cells.synchronised(base), job: "verify", notSent: writing, wished: {} }, reads],
@@ -207,7 +209,9 @@ async function adoptedExit(situation: Situation): Promise<number> {
 }
 
 async function meets(situation: Situation, read: Read, met: Met): Promise<void> {
-  const { notSent, wished, adopting, late, environment } = situation;
+  const { wished, adopting, late, environment, goesOn = [] } = situation;
+  const isOfPeople = ["M5", "M6", "M8"].includes(read);
+  const notSent = situation.notSent.filter((id) => !isOfPeople || !goesOn.includes(id));
   const good = adopting === true ? await adoptedExit(situation) : 0;
   await cells.within(await folderOf(situation), { ...settings, ...environment }, async (cell) => {
     const { sandbox } = cell;

@@ -40,7 +40,7 @@ function reachedAfterLookUp(): void {
 const prepare = Database.prototype.prepare;
 Database.prototype.prepare = function watchedPrepare(this: Database.Database, sql: string) {
   const statement = prepare.call(this, sql);
-  const before = watcherOf(sql.trimStart()) ?? transactionWatcher(sql);
+  const before = watcherOf(sql.trimStart(), this) ?? transactionWatcher(sql);
   if (before === undefined) return statement;
   const { run } = statement;
   statement.run = (...values: unknown[]) => {
@@ -56,7 +56,10 @@ Database.prototype.prepare = function watchedPrepare(this: Database.Database, sq
  * What is to be done before a statement of the journal runs, and what it gives is to be done after it; undefined for
  * all others.
  */
-function watcherOf(sql: string): ((values: unknown[]) => (() => void) | undefined) | undefined {
+function watcherOf(
+  sql: string,
+  database: Database.Database,
+): ((values: unknown[]) => (() => void) | undefined) | undefined {
   const known = (value: unknown): value is string => typeof value === "string" && watched.has(value);
   if (sql.startsWith("insert into operation (")) {
     return (values) => {
@@ -72,8 +75,12 @@ function watcherOf(sql: string): ((values: unknown[]) => (() => void) | undefine
     };
   }
   if (sql.startsWith("update operation set state = 'sending'")) {
+    const kindOf = prepare.call(database, "select kind from operation where id = ?").pluck();
     return (values) => {
-      if (known(values.at(-1))) reachedAfterLookUp();
+      const id = values.at(-1);
+      // What waited for a person was planned by an earlier program.
+      if (typeof id === "string" && isKind(kindOf.get(id))) watched.add(id);
+      if (known(id)) reachedAfterLookUp();
       return undefined;
     };
   }

@@ -250,7 +250,8 @@ const cases: Record<ContradictedRow, Case> = {
     },
     about: ["crm/C1"],
     next: (w) => person(w, "S9", "C1"),
-    calls: { M1: 1 },
+    // The adopted account gets what the CRM says of its person.
+    calls: { M1: 1, M2: 1 },
   },
   A29: {
     shows: (w) => (person(w, "S8", "C1"), person(w, "S9", "C1")),

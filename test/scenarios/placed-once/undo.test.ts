@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { callerOf, createEnterprise } from "../../sandbox/caller.ts";
-import { numberOf, ran } from "../../support/asking.ts";
+import { numberOf, openHolds, ran } from "../../support/asking.ts";
 import type { World } from "../../support/cli.ts";
 import { removeFreely, runOf, takesBack, undo } from "../../support/world/undone.ts";
 import { productsBy, runsUntilQuiet } from "../../support/world/moved-orders.ts";
@@ -130,6 +130,9 @@ describe("taking back what moved an order to another customer", () => {
     amend(w, "1", { customer: "C2" });
     expect((await takesBack(w, (await ran(w)).said.run)).calls).toEqual({});
     rule(w, "orders.moved", "apply");
+    await w.run("run", "everything");
+    for (const { id } of await openHolds(w))
+      expect((await w.run("approve", id, "--reason", "asked both customers")).exitCode).toBe(0);
     await runsUntilQuiet(w);
     const moved = { C2: ["P1 1-2", "P2 2", "Q1 1-2", "Q2 2"] };
     expect(await productsBy(w)).toEqual(moved);
