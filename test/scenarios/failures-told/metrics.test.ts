@@ -85,7 +85,7 @@ it("metrics say of two jobs and two services what status and the services say", 
   expect(value("settle_backlog_oldest_age_seconds")).toBeGreaterThan(0);
   expect(value("holds", { state: "open" })).toBe(1);
   expect(value("operations_total", { kind: "place-order", state: "rejected" })).toBe(1);
-  expect(value("operations_total", { kind: "place-order", state: "done" })).toBe(1);
+  expect(value("operations_total", { kind: "place-order", state: "done" })).toBe(2);
   expect(value("alerts", { kind: "breaker" })).toBe(1);
 
   expect(shown.text).not.toMatch(privateText);
