@@ -166,8 +166,7 @@ function* openHolds(ledger: ReadOnlyLedger, to: string): Generator<Blocker, void
     .select(sql<number>`0`.as("operations"))
     .where("state", "in", spelled<HoldState>(["open", "approved"]))
     .where("created_at", "<", to)
-    .orderBy("created_at")
-    .orderBy("id");
+    .orderBy("number");
   for (const row of ledger.rows(query)) yield holdBlocker(holdFacts(row));
 }
 

@@ -222,8 +222,7 @@ function* held(ledger: ReadOnlyLedger, time: Time): Generator<FoundException, vo
     .select(sql<number>`0`.as("operations"))
     .where("created_at", "<", time.to)
     .where((where) => where.or([where("decided_at", "is", null), where("decided_at", ">=", time.from)]))
-    .orderBy("created_at")
-    .orderBy("id");
+    .orderBy("number");
   for (const found of ledger.rows(query)) {
     const row = holdFacts(found);
     const ended = row.decidedAt === null ? null : { at: row.decidedAt, how: null };

@@ -89,9 +89,9 @@ export async function standingHolds(
   const last =
     after === undefined
       ? undefined
-      : await ledger.db.selectFrom("question").select(["created_at", "id"]).where("id", "=", after).executeTakeFirst();
-  let page = from.select("id").orderBy("created_at").orderBy("id").limit(limit);
-  if (last !== undefined) page = page.where(sql<boolean>`(created_at, id) > (${last.created_at}, ${last.id})`);
+      : await ledger.db.selectFrom("question").select("number").where("id", "=", after).executeTakeFirst();
+  let page = from.select("id").orderBy("number").limit(limit);
+  if (last !== undefined) page = page.where("number", ">", last.number);
   const found: HoldFacts[] = [];
   for (const { id } of await page.execute()) found.push(...(await holds(ledger, { id })));
   return { total: counted?.total ?? 0, waits: open?.total ?? 0, holds: found };

@@ -21,8 +21,7 @@ export async function holds(
         .where("operation.state", "=", sql.lit("held"))
         .as("operations"),
     )
-    .orderBy("created_at")
-    .orderBy("id");
+    .orderBy("number");
   if (filter.states !== undefined) query = query.where("state", "in", spelled(filter.states));
   if (filter.id !== undefined) query = query.where("id", "=", filter.id);
   if (filter.customer !== undefined) {

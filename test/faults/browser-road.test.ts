@@ -17,7 +17,7 @@ function decided(w: World): { operations: string[]; holds: string[]; by: string[
     operations: w
       .rows<{ state: string }>("select state from operation where subject = 'order:crm/SO-50101' order by created_at")
       .map(({ state }) => state),
-    holds: w.rows<{ state: string }>("select state from question order by created_at").map(({ state }) => state),
+    holds: w.rows<{ state: string }>("select state from question order by number").map(({ state }) => state),
     by: w
       .rows<{ body: string }>("select body from audit where kind in ('not-applied', 'hold-approved', 'approve')")
       .map(({ body }) => String((JSON.parse(body) as { by?: unknown }).by)),

@@ -266,7 +266,7 @@ export class HoldRows {
   }
 }
 
-type QuestionRow = Omit<QuestionTable, "policy" | "decided_at" | "reason" | "decided_by">;
+type QuestionRow = Omit<QuestionTable, "number" | "policy" | "decided_at" | "reason" | "decided_by">;
 
 function questionOf(row: QuestionRow): Question {
   return {
@@ -301,7 +301,7 @@ function prepareStatements(database: Sqlite) {
     question: () => database.prepare<[string], QuestionRow>(`select ${questionColumns} from question where id = +?`),
     questions: () =>
       database.prepare<[], QuestionRow>(
-        `select ${questionColumns} from question where state in ('open', 'approved') order by created_at, id`,
+        `select ${questionColumns} from question where state in ('open', 'approved') order by number`,
       ),
     openQuestion: () =>
       database.prepare(

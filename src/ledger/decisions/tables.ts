@@ -6,6 +6,8 @@ import type { HoldState, questionStateOf } from "./hold-life.ts";
 
 /** What a person is asked of one customer, for one reason. */
 export interface QuestionTable {
+  /** They were asked in this order. */
+  number: number;
   id: string;
   scope: HoldScope;
   policy: PolicyName | null;
