@@ -13,7 +13,7 @@ create index private_value_by_name on private_value (name_key) where name_key is
 -- Each reading of a stream: how far it came, and whether it was complete.
 create table source_read (number integer primary key, run_id text, source text not null, stream text not null,
   started_at text not null, finished_at text, complete integer not null default 0, whole integer not null default 0,
-  rows integer not null default 0, bad integer not null default 0, cursor text, problem text, details text, shrunk
+  rows integer not null default 0, bad integer not null default 0, cursor text, problem text, details text, doubted
   integer not null default 0, absence text, question text, mapping text, continues integer, shape text) strict;
 create index source_read_by_run on source_read (run_id);
 create index source_read_by_stream on source_read (source, stream, number);

@@ -2,7 +2,7 @@ import { createHash, hash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { parse } from "csv-parse";
 import type { RunDependencies } from "../../src/run/request.ts";
-import { ingestStream } from "../../src/run/ingest.ts";
+import { ingestStream } from "../../src/ingest/ingest.ts";
 import type { Worked } from "./worked.ts";
 import { stopwatch } from "./worked.ts";
 
@@ -33,7 +33,7 @@ export async function readUnchanged(
 }
 
 async function ingest(dependencies: RunDependencies): Promise<{ records: number; unchanged: number; worked: Worked }> {
-  const { ledger, settings, logger, sources } = dependencies;
+  const { ledger, settings, sources } = dependencies;
   const [source] = sources;
   if (source === undefined) throw new Error("there is no source");
   const run = await ledger.runs.start({ job: "bench", kind: "sync", trigger: "hand", scope: null, header: {} });
@@ -42,12 +42,10 @@ async function ingest(dependencies: RunDependencies): Promise<{ records: number;
     {
       ledger,
       settings,
-      logger,
-      limits: { sourceShrink: 0.1 },
+      limits: { sourceShrink: 0.1, newIds: { floor: 5, share: 0.05 }, massChange: { floor: 20, share: 0.2 } },
       absence: { reads: 3, ms: 0 },
       job: "bench",
-      acceptShrink: false,
-      acceptDrift: false,
+      accepts: [],
       progress: () => {},
       clock: dependencies.clock,
     },

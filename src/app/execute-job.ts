@@ -1,6 +1,8 @@
 import type { JsonObject } from "../base/canonical-json.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { exitCodeOf, exitCodes } from "../base/errors.ts";
+import { guards } from "../ingest/belief/guards.ts";
+import type { Acceptance } from "../ingest/belief/guards.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { RunState } from "../ledger/runs/tables.ts";
 import type { DifferencesOfCustomer } from "../run/differences.ts";
@@ -34,10 +36,8 @@ export interface JobRequest {
   signal: AbortSignal;
   /** The fire time that this run is for. */
   fireTime?: string;
-  /** Sources that a person says have really lost their records, and who says so. */
-  acceptShrink?: readonly string[];
-  /** Sources that a person says really look otherwise than before. */
-  acceptDrift?: readonly string[];
+  /** What a person believes of the reads of this run, and who it is. */
+  accepts?: readonly Acceptance[];
   by?: string;
   /** The most calls that reading back may make, in place of what the job says. */
   calls?: number;
@@ -69,20 +69,19 @@ const executions = { sync: executeSync, verify: executeVerify, report: executeRe
  * this.
  */
 export async function executeJob(application: Application, job: BoundJob, request: JobRequest): Promise<ExitCode> {
-  const { fireTime, acceptShrink, acceptDrift, by, signal } = request;
+  const { fireTime, accepts = [], by, signal } = request;
   const dependencies = await application.runDependencies();
   const { ledger } = dependencies;
   const header = {
     ...application.runHeader(),
-    ...(acceptShrink === undefined ? {} : { acceptShrink: [...acceptShrink] }),
-    ...(acceptDrift === undefined ? {} : { acceptDrift: [...acceptDrift] }),
+    ...(accepts.length === 0 ? {} : { accepts: accepts.map((one) => ({ ...one })) }),
     ...(by === undefined ? {} : { by }),
   };
   const work = async (): Promise<ExitCode> => {
-    const accepted = { "shrink-accepted": acceptShrink, "drift-accepted": acceptDrift };
-    for (const [kind, sources] of Object.entries(accepted))
-      for (const source of sources ?? [])
-        await ledger.audit.append({ kind, subject: `source:${source}`, body: { job: job.id, by: by ?? "" } });
+    for (const { guard, source, stream, most } of accepts) {
+      const body = { job: job.id, stream, most, by: by ?? "" };
+      await ledger.audit.append({ kind: guards[guard].audit, subject: `source:${source}`, body });
+    }
     const execution = { application, dependencies, job, request, header };
     const { ended, exitCode, state } = await executions[job.kind](execution);
     await request.show?.(ended);
@@ -116,8 +115,7 @@ async function executeSync({ application, dependencies, job, request, header }: 
       streams: job.streams,
       limits: job.limits,
       read: true,
-      acceptShrink: request.acceptShrink,
-      acceptDrift: request.acceptDrift,
+      accepts: request.accepts,
       canary: shares === undefined ? undefined : { shares, differences: (since) => differencesIn(application, since) },
       signal: request.signal,
       header: shares === undefined ? header : { ...header, canary: [...shares] },

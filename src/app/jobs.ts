@@ -1,4 +1,6 @@
 import { exitCodes, Problem, Problems, usage } from "../base/errors.ts";
+import { guardNames, guards } from "../ingest/belief/guards.ts";
+import type { Acceptance, GuardName } from "../ingest/belief/guards.ts";
 import type { ConfiguredStream } from "../ledger/records/source-reads.ts";
 import { bindJobs } from "../run/job.ts";
 import type { BoundJob, JobsConfig } from "../run/job.ts";
@@ -36,6 +38,24 @@ export function sharesOf(text: string, { id, kind }: Pick<BoundJob, "id" | "kind
   if (kind !== "sync")
     throw usage(`the job ${id} is of kind ${kind}, and only synchronising goes by shares`, "leave --canary out");
   return shares.data;
+}
+
+/** What a person believes of streams, as `SOURCE/STREAM=NUMBER`, for each guard. Throws a Problem (exit code 64). */
+export function acceptancesOf(
+  { id, sources, streams }: Pick<BoundJob, "id" | "sources" | "streams">,
+  said: Readonly<Record<GuardName, readonly string[]>>,
+): Acceptance[] {
+  return guardNames.flatMap((guard) =>
+    said[guard].map((text): Acceptance => {
+      const [, source = "", name, most] = /^(.+)\/([a-z]+)=([1-9]\d{0,8})$/u.exec(text) ?? [];
+      const stream = streams.find((one) => one === name);
+      if (stream !== undefined && sources.includes(source)) return { guard, source, stream, most: Number(most) };
+      throw usage(
+        `${guards[guard].option} ${text} names no stream that the job ${id} reads, or no number`,
+        `${guards[guard].option} ${sources[0] ?? "crm"}/${streams[0] ?? "orders"}=12, as the run printed it`,
+      );
+    }),
+  );
 }
 
 /** Every stream of every source, each with the first job that reads it. */

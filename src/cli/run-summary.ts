@@ -72,14 +72,9 @@ export function printRun(
 ): void {
   output.line(`run ${summary.run} of ${summary.job}: ${summary.state}`);
   for (const tally of summary.sources) {
-    if (tally.problem !== undefined)
-      output.line(
-        safeLines(`  source ${tally.source}/${tally.stream}: ${tally.problem.message}\n    → ${tally.problem.cure}`),
-      );
-    else if (tally.shrunk !== undefined)
-      output.line(
-        safeLines(`  source ${tally.source}/${tally.stream}: ${tally.shrunk}\n    → Until then nothing is taken away.`),
-      );
+    const why = tally.problem ?? tally.doubt;
+    if (why !== undefined)
+      output.line(safeLines(`  source ${tally.source}/${tally.stream}: ${why.message}\n    → ${why.cure}`));
   }
   if (summary.cutOff.length > 0) output.line(`  found interrupted, and ended: ${summary.cutOff.join(", ")}`);
   output.line(balanceText(summary.balance, viewOf(output, "UTC")));

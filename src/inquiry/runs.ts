@@ -44,7 +44,7 @@ export function readFacts(row: SourceReadTable): ReadFacts {
     bad: row.bad,
     cursor: row.cursor,
     problem: row.problem,
-    shrunk: row.shrunk === 1,
+    doubted: row.doubted === 1,
     absence: row.absence,
     continues: row.continues,
   };

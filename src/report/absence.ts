@@ -21,7 +21,7 @@ export interface AbsenceFacts {
 export interface AbsenceRead {
   finishedAt: string | null;
   complete: boolean;
-  shrunk: boolean;
+  doubted: boolean;
   absence: string | null;
 }
 
@@ -33,7 +33,7 @@ export function judgementOf(
   const not = (why: string): Pick<AbsenceFacts, "judged" | "why"> => ({ judged: false, why });
   if (last === undefined) return not("it was never read");
   if (last.finishedAt === null) return not("the last read was cut off");
-  if (last.shrunk) return not("the last read is not believed: it lost too many records");
+  if (last.doubted) return not("the last read is not believed: it lost too many records");
   if (!last.complete) return not("the last read was not complete");
   if (whole === undefined) return not("no run has read it whole yet");
   return whole.absence === null || whole.absence === "judged" ? { judged: true, why: null } : not(whole.absence);

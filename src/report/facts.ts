@@ -191,7 +191,7 @@ export interface ReadFacts {
   cursor: string | null;
   problem: string | null;
   /** It was complete and not believed, because it lost too much. */
-  shrunk: boolean;
+  doubted: boolean;
   /** What it said about what is gone: `judged`, or why not; null where it was not complete and whole. */
   absence: string | null;
   /** The read that it went on with, where that was cut. */

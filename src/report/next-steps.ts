@@ -180,6 +180,9 @@ export function nextForDeferral(code: string): string {
   return area ?? "solve what the reason names; the next run looks at it again";
 }
 
+/** A record that looks like another one: each read judges it anew. */
+const suspectCodes = new Set(["id-names-another", "looks-like-another", "lines-renumbered", "line-may-have-moved"]);
+
 export function nextForQuarantine(row?: Pick<QuarantineFacts, "id" | "state" | "code">): string {
   if (row === undefined) return "crm-sync quarantine list";
   if (row.state === "resolved") return "nothing: it is resolved";
@@ -187,6 +190,8 @@ export function nextForQuarantine(row?: Pick<QuarantineFacts, "id" | "state" | "
   if (row.code === "claimed-twice")
     return "let one source alone claim the record, or give each source a namespace of its own";
   if (row.code === "duplicate-id") return "let the source give each id once; the next complete read takes it up";
+  if (suspectCodes.has(row.code))
+    return `correct its id in the CRM or the mapping; where the record is right, crm-sync quarantine retry ${row.id} takes it as it is`;
   if (row.code === "no-sealing-key") return "set ledger.sealKey; the next run maps it anew";
   if (row.code === "unlisted-word")
     return "correct the record in the CRM, or list its word in the setting that the message names; the next run maps it anew";

@@ -143,7 +143,7 @@ export function attentionOf(facts: StatusFacts, now: string, view: View = plainV
   )) {
     items.push({
       what: `source ${read.source}, ${read.stream}: not read completely${also(" (", read.problem, ")")}`,
-      next: read.shrunk ? "export it again, or the command that is named" : "crm-sync check",
+      next: read.doubted ? "export it again, or the command that is named" : "crm-sync check",
     });
   }
   for (const circuit of facts.openCircuits) {

@@ -122,7 +122,7 @@ function incompleteSources({ reads }: StatusFacts): Waiting[] {
       ...(read.problem === null ? {} : { why: read.problem }),
       since: read.startedAt,
       owner: "CRM",
-      cure: read.shrunk ? "export it again, or the command that is named" : "crm-sync check",
+      cure: read.doubted ? "export it again, or the command that is named" : "crm-sync check",
       page: pagePath.source(read.source),
       tone: "bad",
     }));

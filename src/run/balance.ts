@@ -2,7 +2,7 @@ import type { Json, JsonObject } from "../base/canonical-json.ts";
 import type { Stream } from "../crm/model.ts";
 import { streams } from "../crm/model.ts";
 import type { RunCounts } from "../ledger/runs/run-tables.ts";
-import type { StreamTally } from "./ingest.ts";
+import type { StreamTally } from "../ingest/tally.ts";
 
 /**
  * The balance of one stream in canonical records: extracted + carried in = unchanged + planned + quarantined +

@@ -225,6 +225,8 @@ function limitsWith(limits: LimitsSettings, own: LimitsOfJob | undefined): Limit
       week: limitWith(week, windows?.week),
     },
     sourceShrink: own?.sourceShrink ?? limits.sourceShrink,
+    newIds: limits.newIds,
+    massChange: limits.massChange,
     absenceReads: own?.absenceReads ?? limits.absenceReads,
     absenceTime: own?.absenceTime ?? limits.absenceTime,
     resumeWithin: own?.resumeWithin ?? limits.resumeWithin,

@@ -20,9 +20,9 @@ import { waitingHolds } from "./judgement.ts";
 import type { WaitingHold, WaitsInPlan } from "./judgement.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 import { scopeOf } from "./run.ts";
-import { SourceReading } from "./source-reading.ts";
+import { SourceReading } from "../ingest/source-reading.ts";
 import { pendingCustomers } from "./work-queue.ts";
-import type { StreamTally } from "./ingest.ts";
+import type { StreamTally } from "../ingest/tally.ts";
 
 /** Why a customer has no plan now, as a run would have it: the code of its records and whose failure it is, if any. */
 export interface Unplanned {
@@ -141,7 +141,7 @@ async function note({ ledger }: RunDependencies, summary: PlanSummary, item: Pla
 /** The worst thing that is true when the plan ends; what it would change comes last. */
 function exitCodeOf(summary: PlanSummary, { stopped, inDoubt }: { stopped: boolean; inDoubt: boolean }): ExitCode {
   const down = summary.sources.some(
-    (tally) => tally.problem !== undefined || tally.shrunk !== undefined || !tally.complete,
+    (tally) => tally.problem !== undefined || tally.doubt !== undefined || !tally.complete,
   );
   if (stopped) return exitCodes.other;
   if (inDoubt) return exitCodes.unknown;

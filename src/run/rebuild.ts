@@ -17,10 +17,10 @@ import { counts } from "../plan/owner.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
 import { readingPlatform } from "../platform/reading-platform.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";
-import type { StreamTally } from "./ingest.ts";
+import type { StreamTally } from "../ingest/tally.ts";
 import { workInLanes } from "./lanes.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
-import { SourceReading } from "./source-reading.ts";
+import { SourceReading } from "../ingest/source-reading.ts";
 import { eachPendingCustomer } from "./work-queue.ts";
 
 /** Something of one record that could not be brought back, or that the next run would do. */

@@ -3,6 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Randomness } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
+import type { Acceptance } from "../ingest/belief/guards.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { ConfiguredStream } from "../ledger/records/source-reads.ts";
@@ -44,10 +45,8 @@ export interface RunRequest {
   asked?: RecordKey | undefined;
   /** Read the sources first (the usual case). */
   read: boolean;
-  /** Sources that a person says have really lost their records; believed for this run only. */
-  acceptShrink?: readonly string[] | undefined;
-  /** Sources that a person says really look otherwise than before; believed for this run only. */
-  acceptDrift?: readonly string[] | undefined;
+  /** What a person believes of the reads of this run, whatever the guards say. */
+  accepts?: readonly Acceptance[] | undefined;
   /** Shares of the enterprises, in per cent and rising, that go first; what was done of each is read back. */
   canary?:
     | {

@@ -7,7 +7,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { WaitingRow } from "../ledger/records/quarantine-retry.ts";
 import { blankedSecret } from "../source/mapping/secrets.ts";
 import type { Source, StreamMapping } from "../source/source.ts";
-import { mapRaw } from "./ingest.ts";
+import { mapRaw } from "../ingest/map-row.ts";
 
 /** What became of a row of the quarantine that a person asked to have mapped again. */
 export type Retried =

@@ -38,9 +38,23 @@ const sourceShrink = z
   .min(0)
   .max(1)
   .describe(
-    "A source that lost this share of its records since the last complete read takes nothing away; " +
-      "of fewer than 20 records, more than 2.",
+    "A read is not believed that lost this share of its records, or of the entries of a look-up table; " +
+      "of fewer than 20, more than 2.",
   );
+const readLimit = (floorOf: number, shareOf: number) =>
+  z
+    .strictObject({
+      floor: z.int().min(1).default(floorOf).describe("So many records at least."),
+      share: z.number().min(0).max(1).default(shareOf).describe("Share of the records of the stream."),
+    })
+    .prefault({});
+const newIds = readLimit(5, 0.05).describe(
+  "From so many records on that are missing from a stream while as many are new, or that look like others, nothing of " +
+    "the read is taken in: its ids may have changed.",
+);
+const massChange = readLimit(20, 0.2).describe(
+  "From so many records on in which one field changed at once, nothing of the read is taken in.",
+);
 const absenceReads = atLeastOne.describe(
   "Whole, complete reads of runs in a row that must lack a record before it counts as gone; a plan does not count.",
 );
@@ -91,6 +105,8 @@ export const limitsSettingsSchema = z
     taking: takingSchema.optional().describe(beforeApproval),
     revokes: revokesSchema.optional().describe(earlierName),
     sourceShrink: sourceShrink.default(0.2),
+    newIds,
+    massChange,
     absenceReads: absenceReads.default(3),
     absenceTime: absenceTime.default("24h"),
     resumeWithin: resumeWithin.default("24h"),

@@ -7,8 +7,8 @@ import { openCount } from "../report/open.ts";
 import type { OpenRecords } from "../report/open.ts";
 import type { Balance } from "./balance.ts";
 import type { CanaryTranche } from "./canary.ts";
-import { countsOf } from "./ingest.ts";
-import type { StreamTally } from "./ingest.ts";
+import { countsOf } from "../ingest/tally.ts";
+import type { StreamTally } from "../ingest/tally.ts";
 import type { WaitingHold } from "./judgement.ts";
 
 /** What a sync run came to. */
@@ -56,7 +56,7 @@ export function exitCodeOf(summary: RunSummary, failure: unknown): ExitCode {
   if (failure instanceof Problem && failure.exitCode !== exitCodes.other) return failure.exitCode;
   if (failure !== undefined || summary.state === "stopped") return exitCodes.other;
   const sourceDown = summary.sources.some(
-    (tally) => tally.problem !== undefined || tally.shrunk !== undefined || !tally.complete,
+    (tally) => tally.problem !== undefined || tally.doubt !== undefined || !tally.complete,
   );
   if (sourceDown || summary.customers.unreadable > 0) return exitCodes.sourceDown;
   if (summary.customers.defects > 0) return exitCodes.other;
@@ -73,7 +73,7 @@ export function summaryJson(summary: RunSummary): Json {
     sources: summary.sources.map((tally) => ({
       ...countsOf(tally),
       complete: tally.complete,
-      shrunk: tally.shrunk ?? null,
+      doubt: tally.doubt?.message ?? null,
       problem: tally.problem?.message ?? null,
     })),
     customers: { ...summary.customers },

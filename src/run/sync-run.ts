@@ -16,7 +16,7 @@ import { reconcile } from "./reconcile.ts";
 import { attemptRequested } from "./requested-attempt.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 import { SettleWait } from "./settle-wait.ts";
-import { SourceReading } from "./source-reading.ts";
+import { SourceReading } from "../ingest/source-reading.ts";
 import type { RunSummary } from "./summary.ts";
 import { eachPendingCustomer } from "./work-queue.ts";
 

@@ -154,20 +154,20 @@ async function* stage(
 }
 
 function* unjoinable(area: StagingArea, parts: readonly string[]): Generator<SourceItem, void, void> {
-  for (const { key, places } of area.duplicates(headerRows)) {
-    for (const place of places) {
+  for (const { key, places, texts } of area.duplicates(headerRows)) {
+    for (const [index, place] of places.entries()) {
       const others = places
         .filter((other) => other !== place)
         .slice(0, 10)
         .join(", ");
-      yield { bad: { place, key, code: "duplicate-key", message: `the key ${key} stands also in ${others}` } };
+      const message = `the key ${key} stands also in ${others}`;
+      yield { bad: { place, key, code: "duplicate-key", message, text: texts[index] ?? "" } };
     }
   }
   for (const part of parts) {
-    for (const { key, place } of area.orphans(part, headerRows)) {
-      yield {
-        bad: { place, key, code: "orphan-detail", message: `no header row has the key ${key} of this row of ${part}` },
-      };
+    for (const { key, place, text } of area.orphans(part, headerRows)) {
+      const message = `no header row has the key ${key} of this row of ${part}`;
+      yield { bad: { place, key, code: "orphan-detail", message, text } };
     }
   }
 }

@@ -25,6 +25,7 @@ export type SourceProblemCode =
   | "source.page-loop"
   | "source.count-differs"
   | "source.more-beyond"
+  | "source.not-believed"
   | "source.drifted";
 
 /** A source that was not read whole: it is named, other sources go on, the run ends with exit code 7. */

@@ -38,6 +38,8 @@ export interface StreamMapping {
   ways: () => readonly Way[];
   /** Texts that stand for nothing. */
   nullTexts: readonly string[];
+  /** How many entries each look-up table of its source has. */
+  tableEntries: Readonly<Record<string, number>>;
   /**
    * Changes when the mapping or one of its tables does: as long as it stays, a raw record that is the same maps to the
    * same.
@@ -134,6 +136,7 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
         secretPaths: secretsOf.get(stream) ?? [],
         ways: () => waysOf(stream, mapping, skip),
         nullTexts,
+        tableEntries: Object.fromEntries([...found].map(([table, { rows }]) => [table, rows.size])),
         fingerprint,
         question: questionOf(settings, stream, fingerprint, reader.queryFiles?.()),
       };

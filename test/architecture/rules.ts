@@ -57,6 +57,7 @@ const levels: Record<string, number> = {
   plan: 5,
   ledger: 6,
   inquiry: 7,
+  ingest: 7,
   apply: 7,
   run: 8,
   app: 9,
@@ -80,7 +81,7 @@ const permitted: Record<string, (target: string, path: string) => boolean> = {
 const mayReadConfig = new Set(["main", "app", "cli", "web"]);
 /** They parse, ask and print; the work is done by what app hands them. */
 const faces = new Set(["cli", "web"]);
-const roomsOfWork = new Set(["http", "source", "platform", "ledger", "inquiry", "apply", "run"]);
+const roomsOfWork = new Set(["http", "source", "platform", "ledger", "ingest", "inquiry", "apply", "run"]);
 const mayStartSandbox = new Set(["main", "app", "cli"]);
 
 const pureRooms = ["src/operation/", "src/plan/", "src/crm/", "src/contract/", "src/report/", "src/source/mapping/"];

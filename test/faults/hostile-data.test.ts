@@ -336,7 +336,7 @@ describe("an answer of the platform that is nested ten thousand deep", () => {
           const first = runResultOf(await runThrough(proxy.url));
           expect(first).toMatchObject({ state: "done", exit: 5, balance: { adds: true } });
           const status = await crmSync(options(world), "status");
-          expect(status.stdout + JSON.stringify(first)).not.toMatch(/RangeError|call stack|defect/u);
+          expect(status.stdout + JSON.stringify(first)).not.toMatch(/RangeError|call stack|"defects":[1-9]/u);
           const again = runResultOf(await runThrough(proxy.url));
           expect(again).toMatchObject({ state: "done", exit: 5, writingCalls: 0, balance: { adds: true } });
           const verified = await crmSync({ ...options(world), sandbox: proxy.url }, "--json", "run", "verify");
@@ -344,7 +344,7 @@ describe("an answer of the platform that is nested ten thousand deep", () => {
           expect(verified.stdout + verified.stderr).toContain(
             "M7 got an answer that does not fit the contract: HTTP 200 with a body nested deeper than 100 levels",
           );
-          expect(verified.stdout + verified.stderr).not.toMatch(/RangeError|call stack|defect/u);
+          expect(verified.stdout + verified.stderr).not.toMatch(/RangeError|call stack|"defects":[1-9]/u);
         } finally {
           await proxy.close();
         }

@@ -2,13 +2,14 @@
  * @module-tag long
  * @module-tag sized
  */
-import { pino } from "pino";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemRandomness } from "../../src/base/ids.ts";
 import { createStaging } from "../../src/ledger/records/staging.ts";
-import { ingestStream } from "../../src/run/ingest.ts";
-import type { Asked } from "../../src/run/read-question.ts";
+import { limitsSettingsSchema } from "../../src/run/run-settings.ts";
+import { believesAll } from "../support/world/acceptances.ts";
+import { ingestStream } from "../../src/ingest/ingest.ts";
+import type { Asked } from "../../src/ingest/read-question.ts";
 import { sourceSettingsSchema } from "../../src/source/source-settings.ts";
 import { createSource } from "../../src/source/source.ts";
 import type { Source } from "../../src/source/source.ts";
@@ -146,12 +147,10 @@ async function liveThrough(seed: number): Promise<{ incomplete: number; readings
     const deps = {
       ledger,
       settings: answersWith(),
-      logger: pino({ enabled: false }),
-      limits: { sourceShrink: 1 },
+      limits: limitsSettingsSchema.parse({}),
       absence: { reads: 3, ms: 0 },
       job: undefined,
-      acceptShrink: false,
-      acceptDrift: true,
+      accepts: believesAll("crm"),
       clock: systemClock,
       progress: () => undefined,
     };

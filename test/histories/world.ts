@@ -38,6 +38,7 @@ import { CrmNow } from "./model.ts";
 import { askingAlways, Away, growing, movesOf, otherSettings, shrinking } from "./moves.ts";
 import { wrongStatements } from "./statements.ts";
 import { nameByStanding } from "./seats.ts";
+import { believesAll } from "../support/world/acceptances.ts";
 
 const maps = {
   customers: compileMapping("customers", mappingOf("customers")),
@@ -511,7 +512,7 @@ class History {
       streams,
       limits,
       read: undo === undefined,
-      acceptShrink: ["crm"],
+      accepts: believesAll("crm"),
       header: {},
       ...undo,
     } as const;
@@ -680,6 +681,7 @@ class History {
           secretPaths: [],
           ways: () => [],
           nullTexts: [],
+          tableEntries: {},
           fingerprint: hashOf([stream]),
           question: stream,
         }),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { RunCounts } from "../../src/ledger/runs/run-tables.ts";
 import { balanceOf } from "../../src/run/balance.ts";
-import type { StreamTally } from "../../src/run/ingest.ts";
+import type { StreamTally } from "../../src/ingest/tally.ts";
 
 const tally: StreamTally = {
   source: "erp",
@@ -13,7 +13,7 @@ const tally: StreamTally = {
   skipped: 0,
   absent: 0,
   complete: true,
-  shrunk: undefined,
+  doubt: undefined,
   problem: undefined,
 };
 const records: RunCounts["records"][number] = {

@@ -24,20 +24,27 @@ describe("a reading that was cut", () => {
     expect(w.asked[0]).toMatchObject({ after: "", offset: 0 });
   });
 
-  it("knows what its first part has met, changed or not: that is not missed, and what is gone is", async () => {
-    const w = await ReadingWorld.open(10);
-    w.add(60);
-    await w.read();
-    w.rows.delete("C0005");
-    w.rows.delete("C0055");
-    w.rows.set("C0003", { branch: "changed", office: "", changed: 0 });
-    w.cut = { how: "killed", after: 3 };
-    await w.read();
-    const tally = await w.read();
-    expect(w.asked[0]).toMatchObject({ after: "C0031" });
-    expect(tally).toMatchObject({ complete: true, absent: 2 });
-    expect(w.desired()).toEqual(w.listed());
-  });
+  it.each<[Cut, string]>([
+    ["down", "C0031"],
+    // What was changed is not taken in before the reading has ended: the process that had it is gone.
+    ["killed", ""],
+  ])(
+    "knows what its first part has met, changed or not: that is not missed, and what is gone is (%s)",
+    async (how, after) => {
+      const w = await ReadingWorld.open(10);
+      w.add(60);
+      await w.read();
+      w.rows.delete("C0005");
+      w.rows.delete("C0055");
+      w.rows.set("C0003", { branch: "changed", office: "", changed: 0 });
+      w.cut = { how, after: 3 };
+      await w.read();
+      const tally = await w.read();
+      expect(w.asked[0]).toMatchObject({ after });
+      expect(tally).toMatchObject({ complete: true, absent: 2 });
+      expect(w.desired()).toEqual(w.listed());
+    },
+  );
 
   it("takes a record that was changed meanwhile and comes again as its newer form, not as a second one", async () => {
     const w = await ReadingWorld.open(10);
@@ -129,12 +136,12 @@ describe("a reading that was cut", () => {
     await w.read();
     w.cut = { how: "down", after: 4 };
     await w.read();
-    expect(await w.read()).toMatchObject({ complete: true, shrunk: undefined, absent: 0 });
+    expect(await w.read()).toMatchObject({ complete: true, doubt: undefined, absent: 0 });
     w.cut = { how: "down", after: 1 };
     await w.read();
     for (const id of w.rows.keys()) if (id > "C0004") w.rows.delete(id);
     const tally = await w.read();
-    expect(tally?.shrunk).toMatch(/lost 40 of 50 records/u);
+    expect(tally?.doubt?.message).toMatch(/lost 40 of 50 records/u);
     expect(w.desired().size).toBe(50);
     expect(w.checkpoint()).toBeUndefined();
   });

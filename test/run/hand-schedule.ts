@@ -34,6 +34,8 @@ export function job(id: string, schedule: string, more: { zone?: string; misfire
         week: { floor: 100, share: 0.05 },
       },
       sourceShrink: 0.2,
+      newIds: { floor: 5, share: 0.05 },
+      massChange: { floor: 20, share: 0.2 },
       absenceReads: 3,
       absenceTime: "24h",
       resumeWithin: "24h",

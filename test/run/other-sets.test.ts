@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { detailShrinkage } from "../../src/run/shrinkage.ts";
+import { detailShrinkage } from "../../src/ingest/belief/rows.ts";
 
 const limits = { sourceShrink: 0.2 };
 const joined = (records: number): Record<string, number> => ({ "#headers": records, lines: 3 * records });
@@ -12,10 +12,10 @@ describe.each([
   const earlier = { rows: 100, details: JSON.stringify(before(100)), name: "the last complete read" };
 
   it("are not believed where too many records are gone", () => {
-    expect(detailShrinkage(now(79), earlier, limits)).toMatch(
+    expect(detailShrinkage(now(79), earlier, limits)?.text).toMatch(
       /lost 21 of 100 records .* since the last complete read/u,
     );
-    expect(detailShrinkage(now(0), earlier, limits)).toMatch(/lost 100 of 100 records/u);
+    expect(detailShrinkage(now(0), earlier, limits)?.text).toMatch(/lost 100 of 100 records/u);
   });
 
   it("are believed where about as many records are there", () => {

@@ -3,7 +3,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { createIds, systemRandomness } from "../../src/base/ids.ts";
 import { Ledger } from "../../src/ledger/ledger.ts";
 import { limitsSettingsSchema } from "../../src/run/run-settings.ts";
-import { SourceReading } from "../../src/run/source-reading.ts";
+import { SourceReading } from "../../src/ingest/source-reading.ts";
 import type { Source } from "../../src/source/source.ts";
 import { standardPolicies } from "../support/world/rules.ts";
 import { answersWith } from "../support/world/records.ts";

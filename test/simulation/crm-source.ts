@@ -39,6 +39,7 @@ export function mappedSource({ name, streams: own }: Pick<Source, "name" | "stre
         secretPaths: [],
         ways: () => [],
         nullTexts: [],
+        tableEntries: {},
         fingerprint: hashOf([stream]),
         question: stream,
       }),

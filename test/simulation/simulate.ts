@@ -30,6 +30,7 @@ import { latestEffectMs, SimulatedServices } from "./services.ts";
 import { judgeTelling, Undonenesses } from "./telling.ts";
 import { beginning, Draws, Timeline } from "./timeline.ts";
 import { Truth } from "./truth.ts";
+import { believesAll } from "../support/world/acceptances.ts";
 
 /** What is wrong with a seed, in words; nothing wrong is an empty list. */
 export function faultsOf(result: SeedResult): string[] {
@@ -516,7 +517,7 @@ class Simulation {
       ...(scoped ? { scope: { customer: { namespace: "crm", id: customer.id } } } : {}),
       limits: this.#configuration.limits,
       read: true,
-      acceptShrink: quiet ? ["crm", "hr"] : [],
+      accepts: quiet ? believesAll("crm", "hr") : [],
       signal: stop.signal,
       header: {},
     };

@@ -65,6 +65,7 @@ export function pagedSource(settings: Settings): Source {
         secretPaths: [],
         ways: () => [],
         nullTexts: [],
+        tableEntries: {},
         fingerprint,
         question,
       });

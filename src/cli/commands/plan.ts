@@ -76,13 +76,9 @@ function showTotal(
 ): void {
   const { run, customers, operations, unplanned, held, open, exitCode: exit } = summary;
   for (const tally of summary.sources) {
-    if (tally.problem === undefined && tally.shrunk === undefined) continue;
-    output.note(
-      safeLines(
-        `source ${tally.source}/${tally.stream}: ${tally.problem?.message ?? tally.shrunk ?? ""}\n` +
-          `  → ${tally.problem?.cure ?? "Until then nothing is taken away."}`,
-      ),
-    );
+    const why = tally.problem ?? tally.doubt;
+    if (why !== undefined)
+      output.note(safeLines(`source ${tally.source}/${tally.stream}: ${why.message}\n  → ${why.cure}`));
   }
   if (options.json) {
     const counts = { customers, operations, unplanned, writingCalls: 0 };

@@ -12,28 +12,27 @@ import { deciderOf } from "../decider.ts";
 import { notFound } from "../not-found.ts";
 import { reportFailure, viewOf } from "../output.ts";
 
+const believe = "believe once that this stream";
+
 export const register: Register = (program, carryOut) => {
   const run = program
     .command("run")
     .description("run a job now, as the schedule would")
     .argument("[job]", "customers-and-orders, staff, verify, monthly-report, or one of your own")
+    .option("--accept-shrink <source/stream=number>", `${believe} lost so many rows`, repeated, [] as string[])
+    .option("--accept-new-ids <source/stream=number>", `${believe} has so many new ids`, repeated, [] as string[])
     .option(
-      "--accept-shrink <source>",
-      "believe once that this source has really lost its records (may be repeated)",
+      "--accept-changes <source/stream=number>",
+      `${believe} changed one field in so many records`,
       repeated,
       [] as string[],
     )
-    .option(
-      "--accept-drift <source>",
-      "believe once that this source really looks otherwise than before (may be repeated)",
-      repeated,
-      [] as string[],
-    )
+    .option("--accept-drift <source/stream=number>", `${believe} lacks so many fields`, repeated, [] as string[])
     .option("--calls <number>", "with a job of kind verify: make at most so many calls, the oldest readings first")
     .option("--canary <shares>", "with a job of kind sync: apply to these shares of the enterprises first, in per cent")
     .option(
       "--by <name>",
-      "with --accept-shrink and --accept-drift: who decides (default: the user of the operating system)",
+      "with an option that accepts something: who decides (default: the user of the operating system)",
     )
     .addHelpText("after", example("crm-sync run customers-and-orders", "crm-sync run show RUN"))
     .action((job, options) =>
@@ -53,6 +52,8 @@ export const register: Register = (program, carryOut) => {
 
 interface RunWords {
   acceptShrink: readonly string[];
+  acceptNewIds: readonly string[];
+  acceptChanges: readonly string[];
   acceptDrift: readonly string[];
   by?: string | undefined;
   calls?: string | undefined;
@@ -72,25 +73,27 @@ function callsOf(text: string, { id, kind }: Pick<BoundJob, "id" | "kind">): num
 export async function runCommand(
   invocation: Invocation,
   id: string,
-  { acceptShrink, acceptDrift, by, calls: most, canary }: RunWords,
+  { by, calls: most, canary, ...accepted }: RunWords,
 ): Promise<ExitCode> {
   return await withApplication(invocation, async (application) => {
-    const { jobNamed, sharesOf } = await import("../../app/jobs.ts");
+    const { acceptancesOf, jobNamed, sharesOf } = await import("../../app/jobs.ts");
     const { executeJob } = await import("../../app/execute-job.ts");
     const who = deciderOf(by);
     const job = jobNamed(application.jobs(), id);
     const calls = most === undefined ? undefined : callsOf(most, job);
-    const unknown = [...acceptShrink, ...acceptDrift].find((name) => !job.sources.includes(name));
-    if (unknown !== undefined)
-      throw usage(`the job ${id} reads no source ${unknown}`, `use one of: ${job.sources.join(", ")}`);
+    const accepts = acceptancesOf(job, {
+      rows: accepted.acceptShrink,
+      ids: accepted.acceptNewIds,
+      changes: accepted.acceptChanges,
+      shape: accepted.acceptDrift,
+    });
     return await executeJob(application, job, {
       trigger: "hand",
       signal: invocation.signal,
       show: (ended) => showEnded(invocation, application, ended),
       ...(calls === undefined ? {} : { calls }),
       ...(canary === undefined ? {} : { canary: sharesOf(canary, job) }),
-      ...(acceptShrink.length === 0 ? {} : { acceptShrink, by: who }),
-      ...(acceptDrift.length === 0 ? {} : { acceptDrift, by: who }),
+      ...(accepts.length === 0 ? {} : { accepts, by: who }),
     });
   });
 }

@@ -322,7 +322,7 @@ export const tablesAsOf: Readonly<Record<string, Known>> = {
   source_read: versions("started_at", undefined, {
     ...writtenWith("finished_at", "cursor", "problem", "details", "absence", "shape"),
     ...Object.fromEntries(
-      ["complete", "whole", "rows", "bad", "shrunk"].map((name) => [name, `iif(t.finished_at > :at, 0, t.${name})`]),
+      ["complete", "whole", "rows", "bad", "doubted"].map((name) => [name, `iif(t.finished_at > :at, 0, t.${name})`]),
     ),
   }),
   source_stream: "now",

@@ -68,7 +68,7 @@ function* reads(ledger: ReadOnlyLedger, { period, filters }: StatementRequest): 
         problem: readingProblem({
           finishedAt: row.finished_at,
           complete: row.complete === 1,
-          shrunk: row.shrunk === 1,
+          doubted: row.doubted === 1,
           problem: row.problem,
         }),
       },

@@ -1,5 +1,5 @@
 import { toInstant } from "../../base/clock.ts";
-import type { Stream } from "../../crm/model.ts";
+import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import type { SeenForms } from "./seen-forms.ts";
@@ -30,6 +30,9 @@ export interface AbsenceRule {
   reads: number;
   ms: number;
 }
+
+/** How many of these records a read has brought in another form. */
+export type AreStaged = (keys: readonly RecordKey[]) => number;
 
 /** What whole reads say about records that they lack. Runs inside the writer's transaction. */
 export class AbsenceTables {
@@ -64,6 +67,16 @@ export class AbsenceTables {
         missed += this.#statements.miss.run(now, now, source, stream, JSON.stringify(hashes), first).changes;
     const since = toInstant(at - rule.ms);
     return { missed, absent: this.#statements.makeAbsent.run(now, source, stream, first, rule.reads, since).changes };
+  }
+
+  /** How many records a whole read lacks that none before it lacked, but those that `isStaged` knows. */
+  newlyMissing(source: string, stream: Stream, first: number, met: Met, isStaged: AreStaged): number {
+    let missing = 0;
+    for (const hashes of this.#unseen(source, stream, met)) {
+      const rows = this.#statements.unmissed.all(source, stream, JSON.stringify(hashes), first);
+      missing += rows.length - isStaged(rows);
+    }
+    return missing;
   }
 
   /** Whether a read has met so many records as there are in the stream, of whichever source: then none is missing. */
@@ -129,6 +142,12 @@ function prepareStatements(database: Sqlite) {
          order by raw_hash limit ?`,
         )
         .pluck(),
+    unmissed: () =>
+      database.prepare<[string, string, string, number], RecordKey>(
+        `select namespace, id from record indexed by record_by_hash
+       where source = +? and stream = +? and raw_hash in (select value from json_each(?)) and last_read < ?
+         and missed = 0 and state <> 'absent'`,
+      ),
     miss: () =>
       database.prepare(
         `update record indexed by record_by_hash

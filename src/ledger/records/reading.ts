@@ -49,6 +49,11 @@ export class Reading {
     this.#skipped.addBytes(hashes);
   }
 
+  /** Whether it has met a record in the form in which the ledger has it, or left it out. */
+  hasMet({ rawHash, lastRead }: { rawHash: string; lastRead: number }): boolean {
+    return lastRead >= this.first || this.seen.hasMet(rawHash) || this.#skipped?.hasMet(rawHash) === true;
+  }
+
   get met(): Met {
     const records = this.expected.met + this.taken;
     return { seen: this.seen, records, skipped: this.#skipped, nameless: this.nameless };

@@ -38,16 +38,22 @@ export function recordStatements(database: Sqlite) {
         `update record indexed by record_by_hash set last_read = ?, missed = 0
        where source = +? and stream = +? and state = 'current' and raw_hash in (select value from json_each(?))`,
       ),
+    keepPresent: () =>
+      database.prepare<[number, string, string]>(
+        `update record set last_read = ?, missed = 0 where stream = ? and state <> 'absent'
+         and (namespace, id) in (select value ->> 'namespace', value ->> 'id' from json_each(?))`,
+      ),
     quarantineUnseen: () =>
       database.prepare<[string, string, number], Row<"quarantine", "id">>(
         `select id from quarantine where source = +? and stream = +? and last_read < +? and state <> 'resolved'
           limit 1`,
       ),
-    // An id that stood twice may stand once now, in whichever form: that is not known by its form.
+    // Whether an id stands twice, or looks like another, is not known by its form: each read judges that anew.
     quarantineWaits: () =>
       database.prepare<[string, string, string], Row<"quarantine", "raw_hash">>(
         `select raw_hash from quarantine where source = +? and stream = +? and state = 'open' and state <> 'resolved'
-       and code <> 'duplicate-id' and raw_hash in (select value from json_each(?))`,
+       and code not in ('duplicate-id', 'id-names-another', 'looks-like-another', 'lines-renumbered',
+         'line-may-have-moved') and raw_hash in (select value from json_each(?))`,
       ),
     markQuarantineSeen: () =>
       database.prepare<[number, string, string, string, string], Row<"quarantine", "raw_hash">>(

@@ -55,7 +55,7 @@ export class RecordTables {
   readonly #random: () => string;
   readonly #now: () => number;
   readonly #seal: SealingKey | undefined;
-  readonly #absence: AbsenceTables;
+  readonly absence: AbsenceTables;
   readonly unconfigured: UnconfiguredTables;
   readonly #statements;
 
@@ -63,7 +63,7 @@ export class RecordTables {
     this.#now = deps.now;
     this.#random = deps.randomHex;
     this.#seal = deps.seal;
-    this.#absence = new AbsenceTables(database);
+    this.absence = new AbsenceTables(database);
     this.unconfigured = new UnconfiguredTables(database);
     this.#statements = recordStatements(database);
   }
@@ -115,6 +115,11 @@ export class RecordTables {
     const quarantined = this.#statements.markQuarantineSeen.all(read, now, source, stream, list);
     if (quarantined.length > 0) this.#statements.markBlockedSeen.run(read, source, stream, source, list);
     return quarantined.map((row) => row.raw_hash);
+  }
+
+  /** These records are not missing: the read `read` has shown them, or something that may be one of them. */
+  keepPresent(stream: Stream, read: number, keys: readonly RecordKey[]): void {
+    this.#statements.keepPresent.run(read, stream, JSON.stringify(keys));
   }
 
   /** Whether a quarantine row is open that a reading has not seen. */
@@ -368,7 +373,7 @@ export class RecordTables {
     met?: Met,
   ): { absent: number; missed: number; released: number } {
     const now = toInstant(this.#now());
-    const { missed, absent } = this.#absence.judge(source, stream, parts, rule, this.#now(), met);
+    const { missed, absent } = this.absence.judge(source, stream, parts, rule, this.#now(), met);
     if (absent > 0) this.#statements.wakeClaims.run(stream, source, stream, source);
     this.#statements.releaseQuarantine.run({ now, source, stream, first: parts.first });
     const released = run === null ? 0 : this.#statements.release.run(run, source, stream, parts.last).changes;

@@ -14,11 +14,13 @@ import { Remapping } from "./remapping.ts";
 import { OpenReadings } from "./open-readings.ts";
 import type { Reading } from "./reading.ts";
 import { Checkpoints } from "./checkpoints.ts";
+import { Comparisons } from "./comparisons.ts";
 import { SkippedTables } from "./skipped.ts";
 import type { SkippedRecord } from "./skipped.ts";
 import { SourceReadTables } from "./source-reads.ts";
 import type { ConfiguredStream, EarlierRead, MadeWith, SourceReadRow } from "./source-reads.ts";
 import type { RecordOutcome } from "../../plan/records.ts";
+import type { MappedRow } from "./staged-records.ts";
 import { StoredForms } from "./stored-forms.ts";
 import type { StoredForm } from "./stored-forms.ts";
 import type { LookedAt, WorkTables } from "./work.ts";
@@ -43,6 +45,7 @@ export class Records {
   /** How far readings have come that are not at their end. */
   readonly checkpoints: Checkpoints;
   readonly remapping: Remapping;
+  readonly comparisons: Comparisons;
   readonly #skipped: SkippedTables;
 
   constructor(context: LedgerContext, tables: { work: WorkTables; holds: HoldRows }) {
@@ -62,6 +65,7 @@ export class Records {
     this.#readings = new OpenReadings((source, stream, read) => this.#records.expected(source, stream, read));
     this.checkpoints = new Checkpoints(context, this.#readings);
     this.remapping = new Remapping(context, this.#records);
+    this.comparisons = new Comparisons(context, this.#readings, this.#records);
   }
 
   async startRead(run: string | null, source: string, stream: Stream, made?: MadeWith): Promise<number> {
@@ -122,7 +126,7 @@ export class Records {
     stream: Stream,
     read: number,
     run: string,
-    items: readonly ({ record: IngestedRecord } | { rejection: IngestedRejection })[],
+    items: readonly MappedRow[],
   ): Promise<IngestResult> {
     const reading = this.#readings.get(read);
     const seen = reading?.seen;

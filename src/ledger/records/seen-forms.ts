@@ -57,6 +57,15 @@ export class SeenForms {
    * Asked only for records that have changed, so the order is made when it is first asked.
    */
   has(hash: string): boolean {
+    return this.#hasAfter(this.#earlier, hash);
+  }
+
+  /** Whether the reading has met a form, in this part or an earlier one. */
+  hasMet(hash: string): boolean {
+    return this.#hasAfter(0, hash);
+  }
+
+  #hasAfter(place: number, hash: string): boolean {
     return this.#kept(() => {
       if (this.#find === undefined) {
         this.#sort();
@@ -64,7 +73,7 @@ export class SeenForms {
           .prepare<[string, number], 1>("select 1 from seen where hash = unhex(?) and rowid > ?")
           .pluck();
       }
-      return this.#find.get(hash, this.#earlier) !== undefined;
+      return this.#find.get(hash, place) !== undefined;
     });
   }
 

@@ -22,7 +22,7 @@ export interface ConfiguredStream {
 }
 
 const readColumns =
-  "number, source, stream, started_at, finished_at, complete, whole, rows, bad, cursor, problem, details, shrunk, " +
+  "number, source, stream, started_at, finished_at, complete, whole, rows, bad, cursor, problem, details, doubted, " +
   "question, mapping, continues, shape";
 
 /**
@@ -85,7 +85,7 @@ export class SourceReadTables {
       cursor?: string | undefined;
       problem?: string | undefined;
       details?: Readonly<Record<string, number>> | undefined;
-      shrunk?: boolean | undefined;
+      doubted?: boolean | undefined;
       shape?: RowShape | undefined;
       at: string;
     },
@@ -99,7 +99,7 @@ export class SourceReadTables {
       fields.cursor ?? null,
       fields.problem ?? null,
       fields.details === undefined ? null : JSON.stringify(fields.details),
-      fields.shrunk === true ? 1 : 0,
+      fields.doubted === true ? 1 : 0,
       fields.shape === undefined ? null : JSON.stringify(fields.shape),
       number,
     );
@@ -192,7 +192,7 @@ function prepareStatements(database: Sqlite) {
     finishRead: () =>
       database.prepare(
         `update source_read set finished_at = ?, complete = ?, whole = ?, rows = ?, bad = ?, cursor = ?, problem = ?,
-         details = ?, shrunk = ?, shape = ?
+         details = ?, doubted = ?, shape = ?
        where number = +?`,
       ),
     lastComplete: () =>

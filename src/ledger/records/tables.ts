@@ -61,7 +61,7 @@ export interface SourceReadTable {
   /** JSON: rows of each set of files that are joined, by its name. */
   details: string | null;
   /** The read was complete and not believed, because it lost too much. */
-  shrunk: number;
+  doubted: number;
   /** What it said about what is gone: `judged`, or why not. */
   absence: string | null;
   /** Fingerprints of the settings it was made with; null if nothing may be concluded from them. */

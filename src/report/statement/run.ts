@@ -115,11 +115,11 @@ export const runStatement: StatementShape = {
 export function readingProblem(read: {
   finishedAt: string | null;
   complete: boolean;
-  shrunk: boolean;
+  doubted: boolean;
   problem: string | null;
 }): string | null {
   if (read.finishedAt === null) return "unfinished";
-  if (read.shrunk) return "lost-too-much";
+  if (read.doubted) return "lost-too-much";
   if (!read.complete) return read.problem === null ? "incomplete" : "broken-off";
   return read.problem === null ? null : "noted";
 }

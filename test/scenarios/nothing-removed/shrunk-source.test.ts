@@ -8,7 +8,7 @@ import { company, staffRow } from "../../support/world/crm.ts";
 
 /** What a run says of the streams that it does not believe. */
 const shrunk = ({ said }: { said: Parsed }): string[] =>
-  said.summary.sources.filter((source: Parsed) => source.shrunk !== null).map(({ stream }: Parsed) => stream);
+  said.summary.sources.filter((source: Parsed) => source.doubt !== null).map(({ stream }: Parsed) => stream);
 
 it("does not believe a source that shrank, and believes it once by the command that is printed", async () => {
   const w = await world({ records: company(5, 1) });
@@ -19,7 +19,7 @@ it("does not believe a source that shrank, and believes it once by the command t
   expect([ended.exitCode, ended.calls]).toEqual([7, {}]);
   const alerts = async (): Promise<string[]> => (await w.ask("alerts")).alerts.map(({ kind }: Parsed) => kind);
   expect(await alerts()).toEqual(["source-down"]);
-  const [, printed = ""] = /`crm-sync (run \S+ --accept-shrink hr)`/u.exec(ended.stdout) ?? [];
+  const [, printed = ""] = /`crm-sync (run \S+ --accept-shrink hr\/staff=\d+)`/u.exec(ended.stdout) ?? [];
   expect((await w.run("resync", "--source", "hr")).exitCode).toBe(7);
   expect((await w.run(...printed.split(" "))).exitCode).toBe(0);
   const next = await ran(w);

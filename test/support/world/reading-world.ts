@@ -4,8 +4,8 @@ import type { JsonObject } from "../../../src/base/canonical-json.ts";
 import { Problem } from "../../../src/base/errors.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
 import { limitsSettingsSchema } from "../../../src/run/run-settings.ts";
-import { SourceReading } from "../../../src/run/source-reading.ts";
-import type { StreamTally } from "../../../src/run/ingest.ts";
+import { SourceReading } from "../../../src/ingest/source-reading.ts";
+import type { StreamTally } from "../../../src/ingest/tally.ts";
 import type { Source } from "../../../src/source/source.ts";
 import { pagedSource } from "../paged-source.ts";
 import type { AnsweredPage, AskedPage } from "../paged-source.ts";
@@ -173,6 +173,7 @@ export class ReadingWorld {
     const { reads: absenceReads, ms } = this.absence;
     const limits = limitsSettingsSchema.parse({
       sourceShrink: this.sourceShrink,
+      massChange: { floor: 1_000_000 },
       absenceReads,
       absenceTime: `${ms}ms`,
       resumeWithin,

@@ -1,6 +1,6 @@
-import type { Records } from "../ledger/records/records.ts";
-import type { ConfiguredStream, SourceReadRow } from "../ledger/records/source-reads.ts";
-import type { Block } from "../plan/block.ts";
+import type { Records } from "../../ledger/records/records.ts";
+import type { ConfiguredStream, SourceReadRow } from "../../ledger/records/source-reads.ts";
+import type { Block } from "../../plan/block.ts";
 
 /**
  * Why nothing may be taken away now: the last read of a configured stream, whichever job made it, did not reach its
@@ -30,7 +30,7 @@ function doubtOf(name: string, read: SourceReadRow | undefined): string | undefi
   if (read === undefined) return `${name} was never read`;
   if (read.finished_at === null) return `the last read of ${name} was cut off`;
   if (read.complete === 1) return undefined;
-  if (read.shrunk === 1) return `the last read of ${name} is not believed: ${read.problem ?? "it lost too much"}`;
+  if (read.doubted === 1) return `the last read of ${name} is not believed: ${read.problem ?? "its rows may be wrong"}`;
   return `the last read of ${name} was not complete: ${withoutDot(read.problem ?? "it did not reach its end")}`;
 }
 

@@ -1,24 +1,44 @@
+import type { Clock } from "../base/clock.ts";
 import { durationMs } from "../base/duration.ts";
 import type { Stream } from "../crm/model.ts";
 import { streams as allStreams } from "../crm/model.ts";
+import type { AssumptionSettings } from "../contract/assumption-settings.ts";
+import type { Logger } from "../base/logger.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { ConfiguredStream } from "../ledger/records/source-reads.ts";
+import type { Policies } from "../operation/policy.ts";
 import type { Block } from "../plan/block.ts";
 import { rulesOf } from "../plan/rules.ts";
 import type { Source } from "../source/source.ts";
-import { ingestStream, logTally } from "./ingest.ts";
-import type { StreamTally } from "./ingest.ts";
-import { takingBlockedBy } from "./read-doubts.ts";
+import type { Acceptance } from "./belief/guards.ts";
+import { takingBlockedBy } from "./belief/read-doubts.ts";
+import { ingestStream } from "./ingest.ts";
+import type { BeliefLimits } from "./ingest.ts";
+import { logTally } from "./tally.ts";
+import type { StreamTally } from "./tally.ts";
 import { askedOf } from "./read-question.ts";
 import { remapMissing } from "./remap.ts";
-import type { RunDependencies, RunRequest } from "./request.ts";
 
-type ReadingDependencies = Pick<
-  RunDependencies,
-  "ledger" | "sources" | "streams" | "settings" | "policies" | "logger" | "clock" | "progress"
->;
-type ReadingRequest = Pick<
-  RunRequest,
-  "streams" | "read" | "scope" | "limits" | "acceptShrink" | "acceptDrift" | "signal"
->;
+interface ReadingDependencies {
+  ledger: Ledger;
+  sources: readonly Source[];
+  /** Every stream of every configured source, also those that this run does not read. */
+  streams: readonly ConfiguredStream[];
+  settings: AssumptionSettings;
+  policies: Policies;
+  logger: Logger;
+  clock: Clock;
+  progress: (phase: string, done: number, total: number | undefined) => void;
+}
+
+interface ReadingRequest {
+  streams: readonly Stream[];
+  read: boolean;
+  scope?: { source?: string; since?: string } | undefined;
+  limits: BeliefLimits & { absenceReads: number; absenceTime: string; resumeWithin: string };
+  accepts?: readonly Acceptance[] | undefined;
+  signal?: AbortSignal | undefined;
+}
 
 /** The first phase of a run and of a plan: everything that its sources say now comes into the ledger. */
 export class SourceReading {
@@ -72,14 +92,12 @@ export class SourceReading {
           {
             ledger,
             settings,
-            logger,
             limits: this.#request.limits,
             absence: this.#countsAbsence
               ? { reads: this.#request.limits.absenceReads, ms: durationMs(this.#request.limits.absenceTime) }
               : undefined,
             job: this.#jobReading(source.name, stream),
-            acceptShrink: this.#request.acceptShrink?.includes(source.name) === true,
-            acceptDrift: this.#request.acceptDrift?.includes(source.name) === true,
+            accepts: this.#request.accepts ?? [],
             progress: (done) => progress(`reading ${source.name}/${stream}`, done, undefined),
             clock: this.#deps.clock,
           },
@@ -94,7 +112,7 @@ export class SourceReading {
         );
         this.tallies.push(tally);
         logTally(logger, this.#run, tally);
-        if (this.#countsAbsence && tally.complete && tally.shrunk === undefined)
+        if (this.#countsAbsence && tally.complete && tally.doubt === undefined)
           await this.#remapMissing(source, stream);
       }
     }

@@ -8,7 +8,7 @@ import type { MappedForm } from "../ledger/records/remapping.ts";
 import type { StoredForm } from "../ledger/records/stored-forms.ts";
 import { blankedSecret } from "../source/mapping/secrets.ts";
 import type { Source, StreamMapping } from "../source/source.ts";
-import { hashOfRaw, mapRaw } from "./ingest.ts";
+import { hashOfRaw, mapRaw } from "./map-row.ts";
 
 /** Records that are mapped at a time. */
 const page = 500;

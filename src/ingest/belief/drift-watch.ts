@@ -1,10 +1,12 @@
-import type { Problem } from "../base/errors.ts";
-import type { Stream } from "../crm/model.ts";
-import { sourceProblem } from "../source/problems.ts";
-import type { ReadOutcome, SourceItem } from "../source/reader.ts";
-import { driftOf, driftText, judgedOf, placeOf, ShapeOfRows } from "../source/shape.ts";
-import type { RowShape } from "../source/shape.ts";
-import type { StreamMapping } from "../source/source.ts";
+import type { Problem } from "../../base/errors.ts";
+import type { Stream } from "../../crm/model.ts";
+import { sourceProblem } from "../../source/problems.ts";
+import type { ReadOutcome, SourceItem } from "../../source/reader.ts";
+import { believing } from "./guards.ts";
+import type { Accepted } from "./guards.ts";
+import { driftOf, driftText, judgedOf, placeOf, ShapeOfRows } from "../../source/shape.ts";
+import type { RowShape } from "../../source/shape.ts";
+import type { StreamMapping } from "../../source/source.ts";
 
 /** The rows of a reading whose shape is looked at. */
 const watchedRows = 1_000;
@@ -19,6 +21,7 @@ interface WatchedStream {
   changesOnly: boolean;
   /** A job that reads the stream: the command that believes the difference names it. */
   job: string | undefined;
+  accepted: Accepted;
 }
 
 /**
@@ -64,11 +67,12 @@ export class DriftWatch {
   }
 
   #problem(): Problem | undefined {
-    const { source, stream, before, changesOnly, job } = this.#watched;
+    const { source, stream, before, changesOnly, job, accepted } = this.#watched;
     if (before === undefined) return undefined;
     const now = this.shape;
     const drifts = driftOf(before, now, this.#places, judgedOf[changesOnly ? "changes" : "everything"]);
-    if (drifts.length === 0) return undefined;
+    const doubt = { guard: "shape", count: drifts.length } as const;
+    if (drifts.length <= accepted.shape) return undefined;
     const rows = { before: before.rows, now: now.rows };
     return sourceProblem(
       "source.drifted",
@@ -76,8 +80,7 @@ export class DriftWatch {
       `The source ${source} looks otherwise than in its last complete read (${stream}): ` +
         `${drifts.map((drift) => driftText(drift, rows)).join("; ")}. Nothing more was taken from it.`,
       "See what the CRM changed with `crm-sync schema " +
-        `${source} ${stream}\` and correct the mapping; where it is right, \`crm-sync run ${job ?? "JOB"} ` +
-        `--accept-drift ${source}\` believes it once.`,
+        `${source} ${stream}\` and correct the mapping; where it is right, ${believing(doubt, { source, stream, job })}.`,
     );
   }
 }

@@ -2,7 +2,7 @@ import { toInstant } from "../base/clock.ts";
 import type { Problem } from "../base/errors.ts";
 import type { Stream } from "../crm/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { Checkpoint } from "../ledger/records/checkpoints.ts";
+import type { Checkpoint, Checkpoints } from "../ledger/records/checkpoints.ts";
 import { sourceProblem } from "../source/problems.ts";
 import type { ReadOptions, ReadOutcome } from "../source/reader.ts";
 
@@ -43,12 +43,23 @@ export class ReadPart {
   readonly #now: string;
   #before: Checkpoint | undefined;
   #isFurther = false;
+  /** How far it has come, where that is not kept yet. */
+  #reached: Omit<Parameters<Checkpoints["keep"]>[3], "question"> | undefined;
   /** What is being written of it. */
   #writing: Promise<void> = Promise.resolve();
   #failure: { error: unknown } | undefined;
 
-  /** `taken` says what this part has read until now. */
-  constructor(ledger: Ledger, of: PartOf, now: number, taken: () => { rows: number; bad: number }) {
+  readonly #isTakenIn: () => boolean;
+
+  /** `taken` says what this part has read until now, `isTakenIn` whether all of it is in the ledger. */
+  constructor(
+    ledger: Ledger,
+    of: PartOf,
+    now: number,
+    taken: () => { rows: number; bad: number },
+    isTakenIn: () => boolean,
+  ) {
+    this.#isTakenIn = isTakenIn;
     this.#ledger = ledger;
     this.#of = of;
     this.#taken = taken;
@@ -68,7 +79,7 @@ export class ReadPart {
 
   /** What the reader is told, and what it tells. */
   get options(): Pick<ReadOptions, "resume" | "reached" | "beginsAnew"> {
-    const { read, source, stream, question, before, keeps } = this.#of;
+    const { read, source, stream, before, keeps } = this.#of;
     if (!keeps) return {};
     const { checkpoints } = this.#ledger.records;
     return {
@@ -82,9 +93,25 @@ export class ReadPart {
         const { rows, bad } = this.#taken();
         const all = { rows: rows + this.rowsBefore, bad: bad + this.badBefore };
         const beganAt = this.#before?.beganAt ?? this.#now;
-        this.#write(() => checkpoints.keep(read, source, stream, { question, position, ...all, beganAt }));
+        this.#reached = { position, ...all, beganAt };
+        this.#keepReached();
       },
     };
+  }
+
+  /** What was staged has been taken in: the next run need not read it again. */
+  async caughtUp(): Promise<void> {
+    this.#keepReached();
+    await this.kept();
+  }
+
+  /** What is not in the ledger is read again, should the reading be cut. */
+  #keepReached(): void {
+    if (this.#reached === undefined || !this.#isTakenIn()) return;
+    const { read, source, stream, question } = this.#of;
+    const reached = { question, ...this.#reached };
+    this.#reached = undefined;
+    this.#write(() => this.#ledger.records.checkpoints.keep(read, source, stream, reached));
   }
 
   /** Resolves when everything that was told is kept; rejects where the ledger could not. */

@@ -1,0 +1,73 @@
+import type { Stream } from "../../crm/model.ts";
+
+/**
+ * What may be wrong with a read. Nothing of such a read is taken in before a person says that it is right; one that
+ * only has fewer records is taken in, and nothing counts as gone. `option`: how a person says so, once, on the command line; `audit`: the audit entry of it.
+ *
+ * | guard | doubts a read that | limit |
+ * |---|---|---|
+ * | `rows` | lost too many records, header rows, detail rows, or entries of a look-up table | `limits.sourceShrink` |
+ * | `ids` | has new records in place of missing ones, or ids that name others than before | `limits.newIds` |
+ * | `changes` | changed one field in too many records | `limits.massChange` |
+ * | `shape` | lacks a field that the mapping reads, or has it in another type | in `driftOf` |
+ *
+ * A read that did not reach its end (a marker that is too old, a total that does not fit, bytes of another encoding) is
+ * refused by its reader, with a problem of its own.
+ */
+export const guards = {
+  rows: { option: "--accept-shrink", audit: "shrink-accepted" },
+  ids: { option: "--accept-new-ids", audit: "new-ids-accepted" },
+  changes: { option: "--accept-changes", audit: "changes-accepted" },
+  shape: { option: "--accept-drift", audit: "drift-accepted" },
+} as const;
+export type GuardName = keyof typeof guards;
+export const guardNames = ["rows", "ids", "changes", "shape"] as const satisfies readonly GuardName[];
+
+/** Why a read is not believed, without personal data. `count`: the number that a person who believes it names. */
+export interface Doubt {
+  guard: GuardName;
+  count: number;
+  text: string;
+  /** What came may be right: only what is gone is not believed. */
+  isOfAbsence?: boolean;
+}
+
+/** What a person believes of the next read of a stream, and how much of it. */
+export interface Acceptance {
+  guard: GuardName;
+  source: string;
+  stream: Stream;
+  most: number;
+}
+
+/** How much a person believes of one stream, for each guard. */
+export type Accepted = Readonly<Record<GuardName, number>>;
+
+export function acceptedOf(acceptances: readonly Acceptance[], source: string, stream: Stream): Accepted {
+  const most = (guard: GuardName): number =>
+    Math.max(
+      0,
+      ...acceptances
+        .filter((one) => one.guard === guard && one.source === source && one.stream === stream)
+        .map((one) => one.most),
+    );
+  return { rows: most("rows"), ids: most("ids"), changes: most("changes"), shape: most("shape") };
+}
+
+/** The doubt, where nobody believes so much. */
+export function unlessAccepted(doubt: Doubt | undefined, accepted: Accepted): Doubt | undefined {
+  return doubt === undefined || doubt.count <= accepted[doubt.guard] ? undefined : doubt;
+}
+
+/** The command by which a person believes it once. `job`: a job that reads the stream. */
+export function believing(
+  { guard, count }: Pick<Doubt, "guard" | "count">,
+  { source, stream, job }: { source: string; stream: Stream; job: string | undefined },
+): string {
+  return `\`crm-sync run ${job ?? "JOB"} ${guards[guard].option} ${source}/${stream}=${count}\` believes it once`;
+}
+
+/** The larger of a number and a share of all, and never more than all. */
+export function limitOf({ floor, share }: { floor: number; share: number }, total: number): number {
+  return Math.min(Math.max(floor, Math.ceil(share * total)), total);
+}

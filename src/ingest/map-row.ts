@@ -1,0 +1,105 @@
+import { canonicalJson, sha256 } from "../base/canonical-json.ts";
+import type { JsonObject } from "../base/canonical-json.ts";
+import type { AssumptionSettings } from "../contract/assumption-settings.ts";
+import { customerKeyOf } from "../crm/keys.ts";
+import type { RecordKey, Stream } from "../crm/model.ts";
+import type { MappedRow } from "../ledger/records/staged-records.ts";
+import type { SkippedRecord } from "../ledger/records/skipped.ts";
+import { validate } from "../plan/validate.ts";
+import type { Rejection } from "../source/mapping/compile.ts";
+import { blankSecrets } from "../source/mapping/secrets.ts";
+import type { RawRecord, SourceItem } from "../source/reader.ts";
+import type { StreamMapping } from "../source/source.ts";
+
+/**
+ * The hash by which a raw form is known again. Salted by the ledger, because raw forms hold private values and may hold
+ * secrets.
+ */
+export function hashOfItem(item: SourceItem, fingerprint: string): string {
+  if ("raw" in item) return sha256(`${fingerprint}\n${canonicalJson(item.raw.value)}`);
+  return sha256(
+    `${fingerprint}\nbad\n${item.bad.key ?? item.bad.place}\n${item.bad.code}\n${item.bad.text ?? item.bad.message}`,
+  );
+}
+
+/** The hash by which a raw record is known again that was mapped with the mapping of this fingerprint. */
+export function hashOfRaw(value: JsonObject, salt: string, fingerprint: string): string {
+  return hashOfItem({ raw: { place: "", value } }, salt + fingerprint);
+}
+
+/** The customer that a raw order or person names, although the record cannot be used. */
+function customerNamed(rejection: Rejection): RecordKey | undefined {
+  const { namespace, customerNamespace, customerId } = rejection;
+  return customerId === undefined ? undefined : { namespace: customerNamespace ?? namespace ?? "crm", id: customerId };
+}
+
+/** What a raw record comes to. */
+export type MappedItem = MappedRow | { skipped: SkippedRecord };
+
+/** A raw record of a source as the ledger takes it up, with the hash by which it is known again. */
+export function mapRaw(
+  stream: Stream,
+  raw: RawRecord,
+  mapping: StreamMapping,
+  salt: string,
+  settings: AssumptionSettings,
+): MappedItem {
+  return mapItem(stream, { raw }, hashOfItem({ raw }, salt + mapping.fingerprint), mapping, settings);
+}
+
+/** The same of what may be no record at all. */
+export function mapItem(
+  stream: Stream,
+  item: SourceItem,
+  rawHash: string,
+  mapping: StreamMapping,
+  settings: AssumptionSettings,
+): MappedItem {
+  if ("bad" in item) {
+    const { bad } = item;
+    return {
+      rejection: {
+        rawHash,
+        place: bad.place,
+        key: undefined,
+        customer: undefined,
+        field: "",
+        code: bad.code,
+        message: bad.message,
+        expected: undefined,
+        raw: bad.text ?? "",
+      },
+    };
+  }
+  const { raw } = item;
+  const kept = JSON.stringify(
+    mapping.secretPaths.length === 0 ? raw.value : blankSecrets(raw.value, mapping.secretPaths),
+  );
+  const left = mapping.skip?.(raw.value);
+  if (left?.ok === true && left.value !== undefined) return { skipped: left.value };
+  const mapped = left?.ok === false ? left : mapping.map(raw.value);
+  if (!mapped.ok) {
+    const { namespace, id, field, code, message, expected } = mapped.error;
+    const key: RecordKey | undefined = id === undefined ? undefined : { namespace: namespace ?? "crm", id };
+    return {
+      rejection: {
+        rawHash,
+        place: raw.place,
+        key,
+        customer: stream === "customers" ? key : customerNamed(mapped.error),
+        field,
+        code,
+        message,
+        expected,
+        raw: kept,
+      },
+    };
+  }
+  const { record } = mapped.value;
+  const key: RecordKey = { namespace: record.namespace, id: record.id };
+  const customer = customerKeyOf(stream, record);
+  const fault = validate(mapped.value, settings);
+  if (fault !== undefined) return { rejection: { rawHash, place: raw.place, key, customer, ...fault, raw: kept } };
+  const { zones } = mapped.value;
+  return { record: { rawHash, place: raw.place, key, customer, record: { ...record }, zones, raw: kept } };
+}

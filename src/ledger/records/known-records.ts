@@ -1,0 +1,129 @@
+import { isJsonObject, parseJsonObject } from "../../base/canonical-json.ts";
+import type { JsonObject } from "../../base/canonical-json.ts";
+import type { RecordKey, Stream } from "../../crm/model.ts";
+import { nameKey } from "../../crm/name-keys.ts";
+import type { Sqlite } from "../database/database.ts";
+import { statements } from "../database/statements.ts";
+import type { Row } from "../tables.ts";
+
+/**
+ * A record as the ledger has it, with its private values in place. Where one was erased, and for secrets, a marker
+ * stands: see `isWithheld`.
+ */
+export interface KnownRecord {
+  key: RecordKey;
+  source: string;
+  state: Row<"record", "state">["state"];
+  rawHash: string;
+  lastRead: number;
+  record: JsonObject;
+}
+
+interface KnownRow extends Row<"record", "namespace" | "id" | "source" | "state"> {
+  rawHash: string;
+  lastRead: number;
+  body: string;
+  values: string | null;
+}
+
+const columns =
+  'r.namespace, r.id, r.source, r.state, r.raw_hash as rawHash, r.last_read as lastRead, v.body, p.body as "values"';
+const joined = `join record_version v on v.stream = r.stream and v.namespace = r.namespace and v.id = r.id
+    and v.version = r.version
+  left join private_value p on p.ref = r.stream || '/' || r.namespace || '/' || r.id and p.version = r.version`;
+
+/** Whether a member of a known record is not there to be compared: a secret, or what was erased. */
+export function isWithheld(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "$private" in value;
+}
+
+/** What a read is compared with. Reads only. */
+export class KnownRecords {
+  readonly #statements;
+
+  constructor(database: Sqlite) {
+    this.#statements = statements.onUse({
+      ofKeys: () =>
+        database.prepare<[string, string], KnownRow>(
+          `select ${columns} from json_each(?) key
+           join record r on r.stream = ? and r.namespace = key.value ->> 'namespace' and r.id = key.value ->> 'id'
+           ${joined}`,
+        ),
+      any: () =>
+        database.prepare<[string, string, number], { id: string }>(
+          `select id from record indexed by record_by_hash
+           where source = +? and stream = +? and last_read < ? and state <> 'absent' limit 1`,
+        ),
+      missed: () =>
+        database.prepare<[string, string], RecordKey>(
+          `select r.namespace, r.id from json_each(?) key
+           join record r on r.stream = ? and r.namespace = key.value ->> 'namespace' and r.id = key.value ->> 'id'
+           where r.missed > 0 and r.state <> 'absent'`,
+        ),
+      ofCustomers: () =>
+        database.prepare<[string, string], KnownRow>(
+          `select ${columns} from json_each(?) key
+           join record r indexed by record_by_customer on r.customer_namespace = key.value ->> 'namespace'
+             and r.customer_id = key.value ->> 'id' and r.stream = ?
+           ${joined} where r.state <> 'absent'`,
+        ),
+      isUnusable: () =>
+        database.prepare<[{ source: string; stream: Stream; text: string; since: number }], { id: string }>(
+          `select q.id from quarantine q left join private_value p on p.ref = q.raw_ref
+           where q.source = +@source and q.stream = +@stream and q.state <> 'resolved' and q.last_read >= @since
+             and (coalesce(p.body, '') = '' or instr(p.body, @text) > 0) limit 1`,
+        ),
+      named: () =>
+        database.prepare<[string, string], KnownRow>(
+          `with found (stream, key, version) as (
+             select substr(n.ref, 1, instr(n.ref, '/') - 1), substr(n.ref, instr(n.ref, '/') + 1), n.version
+               from json_each(?) name
+               join private_value n indexed by private_value_by_name on n.name_key = name.value)
+           select ${columns} from found
+           join record r on r.stream = ? and r.stream = found.stream
+             and r.namespace = substr(found.key, 1, instr(found.key, '/') - 1)
+             and r.id = substr(found.key, instr(found.key, '/') + 1) and r.version = found.version
+           ${joined} where r.state <> 'absent'`,
+        ),
+    });
+  }
+
+  /** Those of these keys that the ledger knows, also where they are absent. */
+  of(stream: Stream, keys: readonly RecordKey[]): KnownRecord[] {
+    return this.#statements.ofKeys.all(JSON.stringify(keys), stream).map(known);
+  }
+
+  /** Whether a source has given a record before the read `first`. */
+  hasAny(source: string, stream: Stream, first: number): boolean {
+    return this.#statements.any.get(source, stream, first) !== undefined;
+  }
+
+  /** Those of these keys whose records are missing, and not absent yet. */
+  missedOf(stream: Stream, keys: readonly RecordKey[]): RecordKey[] {
+    return this.#statements.missed.all(JSON.stringify(keys), stream);
+  }
+
+  /** Orders of these customers that are not absent. */
+  ordersOf(customers: readonly RecordKey[]): KnownRecord[] {
+    return this.#statements.ofCustomers.all(JSON.stringify(customers), "orders").map(known);
+  }
+
+  /** Whether a row in quarantine that was met by the read `since` or a later one has this text, or none that is kept. */
+  isUnusable(source: string, stream: Stream, text: string, since: number): boolean {
+    return this.#statements.isUnusable.get({ source, stream, text, since }) !== undefined;
+  }
+
+  /** Customers or staff of these names, whatever their case and spaces, that are not absent. */
+  named(stream: Stream, names: readonly string[]): KnownRecord[] {
+    const keys = new Set(names.map((name) => nameKey(stream, name)).filter((key) => key !== null));
+    return this.#statements.named.all(JSON.stringify([...keys]), stream).map(known);
+  }
+}
+
+function known({ namespace, id, body, values, ...row }: KnownRow): KnownRecord {
+  const record = parseJsonObject(body);
+  const own = values === null ? {} : parseJsonObject(values);
+  for (const [field, value] of Object.entries(record))
+    if (isJsonObject(value) && isWithheld(value) && own[field] !== undefined) record[field] = own[field];
+  return { ...row, key: { namespace, id }, record };
+}

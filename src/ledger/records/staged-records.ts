@@ -1,0 +1,89 @@
+import Database from "better-sqlite3";
+import { formatKey } from "../../crm/keys.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import { stored } from "../database/stored.ts";
+import type { IngestedRecord, IngestedRejection } from "./record-tables.ts";
+
+/** A row of a source as it is to be taken in: a record, or what goes into quarantine. */
+export type MappedRow = { record: IngestedRecord } | { rejection: IngestedRejection };
+
+/** Rows that are handed out at a time. */
+const page = 500;
+
+/** The key of a row; undefined where it has none that can be read. */
+export function keyOfRow(row: MappedRow): RecordKey | undefined {
+  return "record" in row ? row.record.key : row.rejection.key;
+}
+
+/**
+ * What a read brought that is new or changed, until it is known whether the read is believed. A temporary SQLite
+ * database, which the system removes when it is closed or the process ends: it takes no memory, and the ledger holds
+ * nothing of a read that is not believed.
+ */
+export class StagedRecords {
+  readonly #database: Database.Database;
+  readonly #insert: Database.Statement<[string | null, string]>;
+  #size = 0;
+
+  constructor() {
+    // An empty name is a private temporary file, written only when it outgrows the page cache.
+    this.#database = new Database("");
+    this.#database.pragma("journal_mode = off");
+    this.#database.pragma("synchronous = off");
+    this.#database.pragma("temp_store = file");
+    this.#database.exec("create table staged (number integer primary key, key text, row text not null) strict");
+    this.#insert = this.#database.prepare("insert into staged (key, row) values (?, ?)");
+  }
+
+  /** How many rows it has. */
+  get size(): number {
+    return this.#size;
+  }
+
+  put(rows: readonly MappedRow[]): void {
+    for (const row of rows) {
+      const key = keyOfRow(row);
+      this.#insert.run(key === undefined ? null : formatKey(key), JSON.stringify(row));
+    }
+    this.#size += rows.length;
+  }
+
+  /** Every row in the order in which it came, some at a time. */
+  *pages(): Generator<MappedRow[], void, void> {
+    const next = this.#database.prepare<[number, number], { number: number; row: string }>(
+      "select number, row from staged where number > ? order by number limit ?",
+    );
+    for (let last = 0; ;) {
+      const found = next.all(last, page);
+      const end = found.at(-1);
+      if (end === undefined) return;
+      last = end.number;
+      yield found.map(({ row }) => stored<MappedRow>(row));
+    }
+  }
+
+  /** The last row of each of these keys that has one, by `formatKey`. */
+  find(keys: readonly RecordKey[]): Map<string, MappedRow> {
+    this.#database.exec("create index if not exists staged_by_key on staged (key)");
+    const rows = this.#database
+      .prepare<[string], { key: string; row: string }>(
+        "select key, row from staged where key in (select value from json_each(?)) order by number",
+      )
+      .all(JSON.stringify(keys.map(formatKey)));
+    return new Map(rows.map(({ key, row }) => [key, stored<MappedRow>(row)]));
+  }
+
+  /** Whether a row that cannot be used has this text, or none that is kept. */
+  isUnusable(text: string): boolean {
+    const found = this.#database
+      .prepare<[string], 1>(
+        `select 1 from staged where row ->> '$.rejection.raw' = '' or instr(row ->> '$.rejection.raw', ?) > 0 limit 1`,
+      )
+      .pluck();
+    return found.get(text) !== undefined;
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+}

@@ -1,0 +1,59 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { parse, stringify } from "yaml";
+import { quarantined, ran } from "../../support/asking.ts";
+import { world } from "../../support/cli.ts";
+import type { Parsed, World } from "../../support/cli.ts";
+import { fileSource, filesOf, writeFiles } from "../../support/world/crm-files.ts";
+import { company } from "../../support/world/crm.ts";
+import type { Crm } from "../../support/world/crm.ts";
+
+const streams = ["customers", "orders"] as const;
+
+/** A CRM whose orders have their lines in files of their own, and in which everything that is cancelled is removed. */
+async function withLines(): Promise<{ w: World; crm: Crm }> {
+  const crm: Crm = { ...company(1, 1), staff: [] };
+  crm.orders = [
+    {
+      id: "O1",
+      customer: "C1",
+      assets: ["O1-A1"],
+      products: [
+        { id: "CAD", parent: "O1-A1" },
+        { id: "PLOT", parent: "O1-A1" },
+      ],
+    },
+  ];
+  const w = await world({ records: crm });
+  Object.assign(w, { staff: [] });
+  w.write();
+  const file = w.path("crm-sync.yaml");
+  const configuration: Parsed = parse(readFileSync(file, "utf8"));
+  configuration.sources.crm = fileSource("tables", streams, "csv");
+  writeFileSync(file, stringify({ ...configuration, policies: { orders: { ended: "apply" } } }));
+  return { w, crm };
+}
+
+it("a line is not deleted while a row that no order has may be it", async () => {
+  const { w, crm } = await withLines();
+  const write = (change: (name: string, text: string) => string): void => {
+    const files = Object.entries(filesOf("csv", crm, streams));
+    writeFiles(w.path("tables"), Object.fromEntries(files.map(([name, text]) => [name, change(name, text)])));
+  };
+  write((_name, text) => text);
+  expect((await ran(w)).exitCode).toBe(0);
+  const moved = (name: string, text: string): string =>
+    name === "products.csv" ? text.replace("O1,PLOT,", "O1B,PLOT,") : text;
+  write(moved);
+  for (let run = 0; run < 3; run += 1) {
+    const ended = await w.does("run", "everything");
+    expect([ended.exitCode, ended.calls]).toEqual([3, {}]);
+  }
+  const codes = (await quarantined(w)).map(({ code }: Parsed): string => code);
+  expect(new Set(codes)).toEqual(new Set(["line-may-have-moved", "orphan-detail"]));
+  // Nobody has the line any more: now it is deleted.
+  write((name, text) => (name === "products.csv" ? text.replace(/^O1,PLOT,.*\n/mu, "") : text));
+  const ended = await w.does("run", "everything");
+  expect([ended.exitCode, ended.calls]).toEqual([0, { E5: 1 }]);
+  expect(await quarantined(w)).toEqual([]);
+});
