@@ -82,7 +82,9 @@ it("the audit record says who took each decision", { tags: "long" }, async () =>
   await w.run("approve", await openHold(w), "--reason", "the customer asked", "--by", by);
   await w.run("quarantine", "retry", "all", "--by", by);
   await w.run("staff", "password", "S1-1", "--by", by);
-  expect(await w.run("run", "staff", "--accept-shrink", "hr", "--accept-drift", "hr", "--by", by)).toMatchObject({
+  expect(
+    await w.run("run", "staff", "--accept-shrink", "hr/staff=1", "--accept-drift", "hr/staff=1", "--by", by),
+  ).toMatchObject({
     exitCode: 0,
   });
   const entries = await auditEntries(w);

@@ -42,13 +42,13 @@ export const lives: Life[] = [
       crm.staff = people.filter((_, index) => index % 2 === 0);
       crm.customers[0] = { id: "C1", name: "Firm New" };
       await life.run(...all);
-      await life.run(...all, "--accept-shrink", "hr", "--by", "anna");
+      await life.run(...all, "--accept-shrink", "hr/staff=1000", "--by", "anna");
       crm.staff = people;
       await life.run(...all);
       // All people hold nothing by the field that the mapping reads, and a person believes that, too.
       spoil(life, "staff.ndjson", (content) => rewritten(content, ({ holds, ...row }) => ({ ...row, seats: holds })));
       await life.command(...all);
-      await life.command(...all, "--accept-drift", "hr", "--by", "anna");
+      await life.command(...all, "--accept-drift", "hr/staff=1000", "--by", "anna");
       for (const hold of await openHolds(life))
         await life.command("reject", hold, "--reason", "the export was wrong", "--by", "anna");
       await life.run(...all);

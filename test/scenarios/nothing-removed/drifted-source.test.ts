@@ -37,7 +37,7 @@ it("a field that is empty everywhere removes nothing until a person believes it,
     const ended = await w.does("run", "everything");
     expect([ended.exitCode, ended.calls], ended.stdout).toEqual([7, calls]);
   }
-  expect((await w.run("run", "everything", "--accept-drift", "hr")).exitCode).toBe(0);
+  expect((await w.run("run", "everything", "--accept-drift", "hr/staff=1")).exitCode).toBe(0);
   expect((await w.run("run", "everything")).exitCode).toBe(0);
 });
 

@@ -96,7 +96,7 @@ it("a source that shrank stops the removals of every job until a person believes
   two.write();
   expect(await two.does("run", "everything")).toEqual([7, 0]);
   expect((await two.does("run", "hr-only"))[1]).toBe(0);
-  expect(await two.does("run", "staff", "--accept-shrink", "branch")).toEqual([0, 1]);
+  expect(await two.does("run", "staff", "--accept-shrink", "branch/staff=1000")).toEqual([0, 1]);
 });
 
 it("a source whose read was killed stops the removals of every job until it is read again", async () => {

@@ -21,7 +21,7 @@ async function people(count: number): Promise<World> {
 
 /** The list with everything but the ids moved. */
 function moved(staff: Crm["staff"], to: (at: number) => number): Crm["staff"] {
-  return staff.map(({ id }, at) => ({ ...(staff[to(at)] ?? staff[at]), id }));
+  return staff.map((one, at) => ({ ...one, ...staff[to(at)], id: one.id }));
 }
 
 const codes = async (w: World): Promise<Record<string, string>> =>

@@ -199,7 +199,7 @@ describe("what is held", () => {
     const asked = await openHold(w);
     w.customers = w.customers.filter(({ id }) => id !== "C1");
     w.write();
-    await w.run("run", "everything", "--accept-shrink", "crm");
+    await w.run("run", "everything", "--accept-shrink", "crm/customers=1000");
     await decide(w, "approve", asked);
     await w.sandbox.refuseConnections();
     expect((await w.does("run", "everything")).exitCode).toBe(7);
