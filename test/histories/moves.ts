@@ -5,7 +5,7 @@ import type { Draws } from "../simulation/timeline.ts";
 import { newOrder, newPerson } from "./edits.ts";
 import type { CrmNow, CustomerNow, OrderNow, PersonNow } from "./model.ts";
 
-const moves = ["away", "in part", "undo", "service down", "settings", "pause"] as const;
+const moves = ["away", "in part", "undo", "service down", "settings", "pause", "misread"] as const;
 /** What happens in a history beside edits of the CRM, runs and kills. */
 export type Move = (typeof moves)[number];
 

@@ -38,6 +38,9 @@ import { CrmNow } from "./model.ts";
 import { askingAlways, Away, growing, movesOf, otherSettings, shrinking } from "./moves.ts";
 import { wrongStatements } from "./statements.ts";
 import { nameByStanding } from "./seats.ts";
+import { misread } from "./misreads.ts";
+import type { Misread } from "./misreads.ts";
+import type { Stream } from "../../src/crm/model.ts";
 import { believesAll } from "../support/world/acceptances.ts";
 
 const maps = {
@@ -146,6 +149,8 @@ class History {
   #pausesAfter = 0;
   /** What the platform held when a run began, by run. */
   readonly #before = new Map<string, ReturnType<typeof shownProducts>>();
+  /** What its readings make of the CRM now. */
+  #wrongRead: Misread | undefined;
   /** A person answers whatever waits for one. */
   #isAllAnswered = false;
 
@@ -280,12 +285,31 @@ class History {
       this.#services.down = draws.pick([undefined, "order", "member"]);
       this.#note(`down: ${this.#services.down ?? "none"}`);
     }
+    if (moves.has("misread") && draws.chance(0.6)) await this.#misread();
     if (moves.has("pause")) {
       const what = draws.pick(["now", "in a run", "resume", "resume"]);
       if (what === "now") await this.#pause();
       else if (what === "in a run") this.#pausesAfter = draws.whole(1, draws.pick([5, 30]) ?? 5);
       else await this.#resume();
     }
+  }
+
+  /** An export of a company that was read whole goes wrong, once or twice; then it is right again. */
+  async #misread(): Promise<void> {
+    const draws = this.#draws;
+    this.#services.faultRate = 0;
+    if (this.#away.isAnythingAway || (await this.#oneRun()) === undefined) return;
+    this.#wrongRead = misread(draws);
+    const { stream, name, rows } = this.#wrongRead;
+    const right: JsonObject[] = JSON.parse(JSON.stringify(this.#crm.rows(stream)));
+    const isWrong = JSON.stringify(rows(right)) !== JSON.stringify(right);
+    this.#note(`misread: ${stream} ${name}`);
+    for (let left = draws.whole(1, 2); left > 0; left -= 1) {
+      const summary = await this.#oneRun(draws.chance(0.2) ? draws.whole(1, 80) : undefined);
+      if (isWrong && summary?.exitCode === 0) this.#wrong.push(`${stream} ${name}: the run says that all is well`);
+    }
+    this.#wrongRead = undefined;
+    await this.#oneRun();
   }
 
   /** Faults are over, what was away is back, and a person answers everything. */
@@ -512,7 +536,7 @@ class History {
       streams,
       limits,
       read: undo === undefined,
-      accepts: believesAll("crm"),
+      accepts: this.#wrongRead === undefined ? believesAll("crm") : [],
       header: {},
       ...undo,
     } as const;
@@ -666,7 +690,11 @@ class History {
   }
 
   #source(): Source {
-    const crm = this.#crm;
+    const given = (stream: Stream): JsonObject[] => {
+      const rows: JsonObject[] = JSON.parse(JSON.stringify(this.#crm.rows(stream)));
+      const wrong = this.#wrongRead;
+      return wrong?.stream === stream ? wrong.rows(rows) : rows;
+    };
     return {
       name: "crm",
       streams,
@@ -686,8 +714,7 @@ class History {
           question: stream,
         }),
       async *read(stream) {
-        const items = crm.rows(stream).map((given) => {
-          const value: JsonObject = JSON.parse(JSON.stringify(given));
+        const items = given(stream).map((value) => {
           const { id } = row.parse(value);
           return { raw: { place: `${stream}/${id}`, key: id, value } };
         });
