@@ -13,13 +13,16 @@ export interface Misread {
 /** What becomes of some rows, each with its place in the list. */
 type Change = (rows: readonly JsonObject[], touched: ReadonlySet<number>) => JsonObject[];
 
-const idOf = (row: JsonObject | undefined): string => String(row?.["id"]);
+const textOf = (row: JsonObject, field: "id" | "parent"): string => {
+  const value = row[field];
+  return typeof value === "string" ? value : "";
+};
 
 /** The rows that are touched with another id. */
 const renamed =
   (name: (id: string) => string): Change =>
   (rows, touched) =>
-    rows.map((row, at) => (touched.has(at) ? { ...row, id: name(idOf(row)) } : row));
+    rows.map((row, at) => (touched.has(at) ? { ...row, id: name(textOf(row, "id")) } : row));
 
 /** The rows that are touched, each with what the one after it says. */
 const shifted: Change = (rows, touched) => {
@@ -38,9 +41,9 @@ const linesRenamed: Change = (rows, touched) =>
       const lines = row[list];
       return Array.isArray(lines) ? lines.map((line) => (isJsonObject(line) ? change(line) : line)) : [];
     };
-    const again = (line: JsonObject): JsonObject => ({ ...line, id: `${idOf(line)}-again` });
+    const again = (line: JsonObject): JsonObject => ({ ...line, id: `${textOf(line, "id")}-again` });
     const assets = of("assets", again);
-    const products = of("products", (line) => ({ ...again(line), parent: `${String(line["parent"])}-again` }));
+    const products = of("products", (line) => ({ ...again(line), parent: `${textOf(line, "parent")}-again` }));
     return { ...row, assets, products };
   });
 
