@@ -1,10 +1,11 @@
 import type { Stream } from "../../crm/model.ts";
 import { streams as allStreams } from "../../crm/model.ts";
 import { counts, ownerOf, ownerOfQuarantine, waitsForNextRun } from "../../plan/owner.ts";
-import { requestOpen } from "../../report/open.ts";
+import { requestOpen, sourceRemoved } from "../../report/open.ts";
 import type { OpenRecords } from "../../report/open.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
+import { removedStreams } from "./removed-sources.ts";
 
 /** Whose records are asked for: those of all streams and sources, where nothing is said. */
 export interface OpenScope {
@@ -33,13 +34,15 @@ interface OpenRow {
 
 /**
  * Every record that is not done, once, whoever claims it, by how it stands and why; among them customers of whom
- * something is asked for and not done, where nothing else of them says that they wait. It looks at what is open through
- * partial indexes and never at what is finished. What a record with several quarantine rows waits for is the oldest of
- * them.
+ * something is asked for and not done, where nothing else of them says that they wait, and records whose source is
+ * configured no longer: its name is the cause, and if no job reads their stream any more, they are of every scope. It
+ * looks at what is open through partial indexes and never at what is finished. What a record with several quarantine
+ * rows waits for is the oldest of them.
  */
 const statement = `
-  with mine(source) as (select value from json_each(@sources)),
+  with recursive mine(source) as (select value from json_each(@sources)),
   streams(stream) as (select value from json_each(@streams)),
+  ${removedStreams},
   open as (
     select case when outcome = 'rejected' or deferred_code in ('operation.rejected', 'staff.refused') then 'rejected'
       else 'deferred' end
@@ -79,6 +82,15 @@ const statement = `
     select 'quarantined', stream, code, code, first_seen, message, place
     from quarantine
     where state <> 'resolved' and record_id is null and +stream in streams and (@sources is null or source in mine)
+    union all
+    select 'deferred', r.stream, '${sourceRemoved}', r.source, coalesce((select started_at from source_read s
+        where s.source = r.source and s.stream = r.stream order by number desc limit 1), r.changed_at),
+      'its source ' || r.source || ' is configured no longer: nobody reads it, and nobody would miss it',
+      r.namespace || '/' || r.id
+    from removed join record r indexed by record_by_hash on r.source = removed.source and r.stream = removed.stream
+    where (r.stream in streams
+        or not exists (select 1 from source_stream c where c.stream = r.stream and c.job is not null))
+      and r.state not in ('absent', 'quarantined') and r.deferred_code is null
   ),
   numbered as (
     select *, row_number() over (partition by standing, stream, code, cause order by since, record) as number from open
@@ -106,7 +118,7 @@ export function openRecords(
     const inQuarantine = row.standing === "quarantined";
     return {
       ...row,
-      owner: inQuarantine ? ownerOfQuarantine(row.code) : ownerOf(row.cause),
+      owner: inQuarantine ? ownerOfQuarantine(row.code) : ownerOf(row.code === sourceRemoved ? row.code : row.cause),
       counts: inQuarantine || counts(row.code),
       nextRun: !inQuarantine && waitsForNextRun(row.code),
       examples: examplesOf(examples),

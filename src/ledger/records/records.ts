@@ -11,6 +11,7 @@ import { QuarantineRetry } from "./quarantine-retry.ts";
 import type { WaitingRow } from "./quarantine-retry.ts";
 import { RecordTables } from "./record-tables.ts";
 import { Remapping } from "./remapping.ts";
+import { RemovedSources } from "./removed-sources.ts";
 import { OpenReadings } from "./open-readings.ts";
 import type { Reading } from "./reading.ts";
 import { Checkpoints } from "./checkpoints.ts";
@@ -43,6 +44,7 @@ export class Records {
   /** How far readings have come that are not at their end. */
   readonly checkpoints: Checkpoints;
   readonly remapping: Remapping;
+  readonly removedSources: RemovedSources;
   readonly #skipped: SkippedTables;
 
   constructor(context: LedgerContext, tables: { work: WorkTables; holds: HoldRows }) {
@@ -62,6 +64,7 @@ export class Records {
     this.#readings = new OpenReadings((source, stream, read) => this.#records.expected(source, stream, read));
     this.checkpoints = new Checkpoints(context, this.#readings);
     this.remapping = new Remapping(context, this.#records);
+    this.removedSources = new RemovedSources(context);
   }
 
   async startRead(run: string | null, source: string, stream: Stream, made?: MadeWith): Promise<number> {
