@@ -34,15 +34,13 @@ interface OpenRow {
 
 /**
  * Every record that is not done, once, whoever claims it, by how it stands and why; among them customers of whom
- * something is asked for and not done, where nothing else of them says that they wait, and records whose source is
- * configured no longer: its name is the cause, and if no job reads their stream any more, they are of every scope. It
- * looks at what is open through partial indexes and never at what is finished. What a record with several quarantine
- * rows waits for is the oldest of them.
+ * something is asked for and not done, where nothing else of them says that they wait. It looks at what is open through
+ * partial indexes and never at what is finished. What a record with several quarantine rows waits for is the oldest of
+ * them.
  */
 const statement = `
-  with recursive mine(source) as (select value from json_each(@sources)),
+  with mine(source) as (select value from json_each(@sources)),
   streams(stream) as (select value from json_each(@streams)),
-  ${removedStreams},
   open as (
     select case when outcome = 'rejected' or deferred_code in ('operation.rejected', 'staff.refused') then 'rejected'
       else 'deferred' end
@@ -82,15 +80,6 @@ const statement = `
     select 'quarantined', stream, code, code, first_seen, message, place
     from quarantine
     where state <> 'resolved' and record_id is null and +stream in streams and (@sources is null or source in mine)
-    union all
-    select 'deferred', r.stream, '${sourceRemoved}', r.source, coalesce((select started_at from source_read s
-        where s.source = r.source and s.stream = r.stream order by number desc limit 1), r.changed_at),
-      'its source ' || r.source || ' is configured no longer: nobody reads it, and nobody would miss it',
-      r.namespace || '/' || r.id
-    from removed join record r indexed by record_by_hash on r.source = removed.source and r.stream = removed.stream
-    where (r.stream in streams
-        or not exists (select 1 from source_stream c where c.stream = r.stream and c.job is not null))
-      and r.state not in ('absent', 'quarantined') and r.deferred_code is null
   ),
   numbered as (
     select *, row_number() over (partition by standing, stream, code, cause order by since, record) as number from open
@@ -101,19 +90,45 @@ const statement = `
   from numbered group by standing, stream, code, cause order by count desc, standing, stream, code, cause`;
 
 /**
- * The one question about what is not done. `all` runs the statement with its named parameters on a connection to the
+ * Of these, records whose source is configured no longer: its name is the cause. If no job reads their stream any more,
+ * they are of every scope.
+ */
+const removedStatement = `
+  with recursive ${removedStreams},
+  theirs as (
+    select source, stream, since, (${ofRemoved("count(*)")}) as count
+    from removed
+    where removed.stream in (select value from json_each(@streams))
+      or not exists (select 1 from source_stream c where c.stream = removed.stream and c.job is not null)
+  )
+  select 'deferred' as standing, stream, '${sourceRemoved}' as code, source as cause, count, since,
+    (select json_group_array(json_object('record', record, 'since', since, 'reason',
+        'its source ' || source || ' is configured no longer: nobody reads it, and nobody would miss it'))
+      from (${ofRemoved("namespace || '/' || id as record", "theirs")} limit 3)) as examples
+  from theirs where count > 0 order by count desc, source, stream`;
+
+function ofRemoved(what: string, of = "removed"): string {
+  return `select ${what} from record indexed by record_by_hash
+    where record.source = ${of}.source and record.stream = ${of}.stream
+      and state not in ('absent', 'quarantined') and deferred_code is null`;
+}
+
+/**
+ * The one question about what is not done. `all` runs a statement with its named parameters on a connection to the
  * ledger.
  */
 export function openRecords(
   all: (statement: string, parameters: OpenParameters) => readonly unknown[],
   scope: OpenScope = {},
 ): OpenRecords[] {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the statement above says what a row is
-  const rows = all(statement, {
-    sources: scope.sources === undefined ? null : JSON.stringify(scope.sources),
-    streams: JSON.stringify(scope.streams ?? allStreams),
-    run: scope.run ?? null,
-  }) as readonly OpenRow[];
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the statements above say what a row is
+  const rows = [statement, removedStatement].flatMap((text) =>
+    all(text, {
+      sources: scope.sources === undefined ? null : JSON.stringify(scope.sources),
+      streams: JSON.stringify(scope.streams ?? allStreams),
+      run: scope.run ?? null,
+    }),
+  ) as readonly OpenRow[];
   return rows.map(({ examples, ...row }) => {
     const inQuarantine = row.standing === "quarantined";
     return {
@@ -138,10 +153,12 @@ export class OpenTables {
   constructor(database: Sqlite) {
     this.#statements = statements.onUse({
       open: () => database.prepare<[OpenParameters], OpenRow>(statement),
+      removed: () => database.prepare<[OpenParameters], OpenRow>(removedStatement),
     });
   }
 
   records(scope: OpenScope): OpenRecords[] {
-    return openRecords((_text, parameters) => this.#statements.open.all(parameters), scope);
+    const { open, removed } = this.#statements;
+    return openRecords((text, parameters) => (text === statement ? open : removed).all(parameters), scope);
   }
 }

@@ -6,16 +6,21 @@ import { statements } from "../database/statements.ts";
 /** In the place of a source, which no configuration can have: a person let go of these records. */
 const nobody = "(nobody)";
 
-/** Streams of records that no configured source gives, as common table expressions; a step for each source. */
+/**
+ * Streams of records that no configured source gives, with when they were read last, as common table expressions; a
+ * step for each source.
+ */
 export const removedStreams = `
   each_source(source) as (
     select min(source) from record
     union all select (select min(source) from record where source > each_source.source) from each_source
       where each_source.source is not null),
-  removed(source, stream) as (
-    select e.source, s.value from each_source e, json_each('${JSON.stringify(streams)}') s
+  removed(source, stream, since) as (
+    select e.source, named.value, (select started_at from source_read
+      where source_read.source = e.source and source_read.stream = named.value order by number desc limit 1)
+    from each_source e, json_each('${JSON.stringify(streams)}') named
     where e.source is not null and e.source <> '${nobody}' and exists (select 1 from source_stream)
-      and not exists (select 1 from source_stream c where c.source = e.source and c.stream = s.value))`;
+      and not exists (select 1 from source_stream c where c.source = e.source and c.stream = named.value))`;
 
 /** Records that are not gone, of a stream that no configured source gives. */
 export interface Unread {
@@ -35,10 +40,11 @@ export class RemovedSources {
     this.#statements = statements.onUse({
       unread: () =>
         database.prepare<[], Unread>(
-          `with recursive ${removedStreams}
-           select r.source, r.stream, count(*) as count from removed
-           join record r indexed by record_by_hash on r.source = removed.source and r.stream = removed.stream
-           where r.state <> 'absent' group by r.source, r.stream`,
+          `with recursive ${removedStreams}, theirs as (
+             select source, stream, (select count(*) from record indexed by record_by_hash
+               where record.source = removed.source and record.stream = removed.stream and state <> 'absent') as count
+             from removed)
+           select * from theirs where count > 0`,
         ),
       reassign: () =>
         database.prepare(
