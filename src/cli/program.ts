@@ -22,6 +22,7 @@ import { register as acceptPlatform } from "./commands/accept-platform.ts";
 import { register as pause } from "./commands/pause.ts";
 import { register as plan } from "./commands/plan.ts";
 import { register as quarantine } from "./commands/quarantine.ts";
+import { register as reassign } from "./commands/reassign.ts";
 import { register as rebuild } from "./commands/rebuild.ts";
 import { register as report } from "./commands/report.ts";
 import { register as resolve } from "./commands/resolve.ts";
@@ -61,6 +62,7 @@ const commands: readonly Register[] = [
   runs,
   explain,
   quarantine,
+  reassign,
   settle,
   approve,
   resolve,

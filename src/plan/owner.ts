@@ -91,6 +91,7 @@ const owners: Record<string, Owner> = {
   "run.": "program",
   "service.": "platform",
   "settle-time": "program",
+  "source.removed": "configuration",
   "undo.": "program",
   "staff.": "crm",
   "staff.member-taken": "platform",

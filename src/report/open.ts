@@ -29,6 +29,9 @@ export interface OpenRecords {
 /** The code of customers of whom something is asked for and not done, and who wait for nothing else. */
 export const requestOpen = "request.open";
 
+/** The code of records whose source is configured no longer; their cause is its name. */
+export const sourceRemoved = "source.removed";
+
 const nouns: Record<Stream, [one: string, many: string]> = {
   customers: ["customer", "customers"],
   orders: ["order", "orders"],
@@ -80,6 +83,11 @@ function ownerName(owner: string): string {
 
 /** What a person does about a group. */
 export function nextForOpen(group: OpenRecords): string {
+  if (group.code === sourceRemoved)
+    return (
+      `where another source reads them now, crm-sync reassign ${group.cause} --to SOURCE --reason TEXT; ` +
+      "where none will, --let-go in place of --to: what they bought stays. Or configure the source again"
+    );
   return group.standing === "quarantined" ? nextForQuarantine() : nextForDeferral(group.cause);
 }
 

@@ -78,7 +78,7 @@ export function sameSetting(key: string): string | undefined {
     .replace(/\.streams\.\*\.(?:details\.\*|each\.of)\.(?!rowKey|required)/, ".streams.*.")
     // So have look-up tables that are lists.
     .replace(
-      /\.tables\.\*\.(?=(?:url|method|query|headers|body\w*|parametersIn|total\w*|countHeader|nothing|single|answer|xml|errors|paging|maxPages)\b)/,
+      /\.tables\.\*\.(?=(?:url|method|query|headers|body\w*|parametersIn|total\w*|countHeader|nothing|single|answer|encoding|xml|errors|paging|maxPages)\b)/,
       ".streams.*.",
     );
   if (

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -216,6 +217,34 @@ describe("an encoding", () => {
     expect(utf16.outcome.problem).toMatchObject({ code: "source.wrong-encoding", cure: "Set `encoding: utf-16le`." });
   });
 
+  it.each([
+    ["windows-1252", "id,name\n1,a\n2,Müller\n", "c.csv:3", 16],
+    ["iso-8859-15", "\uFEFFid,name\n1,a\n", "c.csv:1", 1],
+    ["koi8-r", "id,name\n1,Москва\n", "c.csv:2", 11],
+    ["gbk", `id,name\n${"1,日本日本\n".repeat(3)}`, "c.csv:2", 11],
+  ])(
+    "%s of a file that is UTF-8 is refused before any row, with the first such place",
+    async (encoding, text, place, byte) => {
+      for (const name of ["c.csv", "c.csv.gz"]) {
+        const bytes = name === "c.csv" ? Buffer.from(text) : gzipSync(text);
+        const { outcome } = await read({ [name]: bytes }, { files: name, encoding });
+        expect(outcome).toMatchObject({ complete: false, rows: 0, problem: { code: "source.wrong-encoding" } });
+        expect(outcome.problem?.place).toBe(place.replace("c.csv", name));
+        expect(outcome.problem?.message).toContain(
+          `is UTF-8, as line ${place.split(":")[1]} (byte ${byte}) shows first`,
+        );
+      }
+    },
+  );
+
+  it.each([
+    ["without a character beyond ASCII", Buffer.from("id,name\n1,a\n")],
+    ["with one byte that is no UTF-8", Buffer.from(`id,name\n${"1,Ã¼\n".repeat(100_000)}2,ü\n`, "latin1")],
+  ])("of single bytes is believed of a file %s", async (_how, bytes) => {
+    const { outcome } = await read({ "c.csv": bytes }, { files: "c.csv", encoding: "windows-1252" });
+    expect(outcome.complete).toBe(true);
+  });
+
   it("that nobody knows is refused by the settings", () => {
     expect(() => openSource(customersFile({ files: "c.csv", encoding: "utf-9" }), ".")).toThrow("utf-9");
   });
@@ -357,6 +386,25 @@ describe("files that are not as they should be", () => {
       complete: true,
       rows: 1,
     });
+  });
+
+  it.each([
+    ["c.csv", "id,name\n1,a\n\n2,b\n"],
+    ["c.ndjson", '{"id":1}\n{"id":2}\n'],
+    ["c.json", '[{"id":1},{"id":2}]'],
+    ["c.csv.gz", gzipSync("id,name\n1,a\n2,b\n")],
+  ])("are compared with what their marker says, as %s", async (name, bytes) => {
+    const hash = createHash("sha256").update(bytes).digest("hex");
+    for (const [contains, value, complete, rows] of [
+      ["rows", "2", true, 2],
+      ["rows", "3", false, 2],
+      ["sha256", hash.toUpperCase(), true, 2],
+      ["sha256", hash.replace(/^./u, (digit) => (digit === "0" ? "1" : "0")), false, 0],
+    ] as const) {
+      const files = { [name]: bytes, all: `${value}  ${name}\n1 other.csv\n` };
+      const { outcome } = await read(files, { files: name, completeWhen: { file: "all", contains } });
+      expect([contains, outcome.complete, outcome.rows]).toEqual([contains, complete, rows]);
+    }
   });
 
   it("are not read whole when they grow meanwhile", { tags: "long" }, async () => {

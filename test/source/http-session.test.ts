@@ -54,7 +54,7 @@ describe("a log-in whose answer gives a session", () => {
   ])(
     "is made again when the session ends in the middle with %s, and nothing is lost or read twice",
     async (_, over) => {
-      const service = await serviceWithSessions(2, () => over);
+      const service = await serviceWithSessions(3, () => over);
       const source = customersOver(service.origin, { ...paged, ...expired }, { auth: session }, { secrets });
       const reading = await readAll(source, "customers");
       expect(ids(reading)).toEqual(allIds);

@@ -159,6 +159,19 @@ describe("a date", () => {
     [{ date: "d", format: "yyyyMMdd'T'HHmmssXXX" }, "20260704T120000+05:30", "2026-07-04T06:30:00.000Z"],
     [{ date: "d", format: "epoch_ms" }, 1_700_000_000_000, "2023-11-14T22:13:20.000Z"],
     [{ date: "d", format: "epoch_s" }, "1700000000", "2023-11-14T22:13:20.000Z"],
+    // Clocks there skip midnight, or show it twice.
+    [{ date: "d", zone: "Africa/Cairo" }, "2026-04-24", "2026-04-23T22:00:00.000Z"],
+    [{ date: "d", zone: "Africa/Cairo" }, "2026-04-24T00:00:00", "2026-04-23T22:00:00.000Z"],
+    [{ date: "d", zone: "Africa/Cairo", clockChange: "earlier" }, "20260424", "2026-04-23T22:00:00.000Z"],
+    [{ date: "d", format: "dd.MM.yyyy", zone: "Asia/Beirut" }, "29.03.2026", "2026-03-28T22:00:00.000Z"],
+    [{ date: "d", format: "iso_week", zone: "America/Santiago" }, "2026-W36-7", "2026-09-06T04:00:00.000Z"],
+    [{ date: "d", format: "excel", zone: "America/Asuncion" }, 45200, "2023-10-01T04:00:00.000Z"],
+    [{ date: "d", zone: "America/Havana" }, "2026-11-01", "2026-11-01T04:00:00.000Z"],
+    [
+      { plusTerm: { date: "d", zone: "Africa/Cairo" }, term: "1-0-0", zone: "Africa/Cairo", as: "lastMoment" },
+      "2026-04-24",
+      "2027-04-23T21:59:59.999Z",
+    ],
     [{ ...berlin, clockChange: "earlier" }, "2026-10-25 02:30:00", "2026-10-25T00:30:00.000Z"],
     [{ ...berlin, clockChange: "later" }, "2026-10-25 02:30:00", "2026-10-25T01:30:00.000Z"],
     [{ ...berlin, clockChange: "later" }, "2026-03-29 02:30:00", "2026-03-29T01:30:00.000Z"],
@@ -169,6 +182,8 @@ describe("a date", () => {
   it.each([
     [berlin, "2026-10-25 02:30:00", "clock-change"],
     [berlin, "2026-03-29 02:30:00", "clock-change"],
+    [{ date: "d", zone: "Africa/Cairo" }, "2026-04-24T00:30", "clock-change"],
+    [{ date: "d", zone: "America/Havana" }, "2026-11-01T00:00", "clock-change"],
     [berlin, "2026-02-30 12:00:00", "not-a-date"],
     [berlin, "2026-02-20T12:00:00", "not-a-date"],
     [berlin, "2026-02-20 24:00:00", "not-a-date"],

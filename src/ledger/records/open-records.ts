@@ -1,10 +1,11 @@
 import type { Stream } from "../../crm/model.ts";
 import { streams as allStreams } from "../../crm/model.ts";
 import { counts, ownerOf, ownerOfQuarantine, waitsForNextRun } from "../../plan/owner.ts";
-import { requestOpen } from "../../report/open.ts";
+import { requestOpen, sourceRemoved } from "../../report/open.ts";
 import type { OpenRecords } from "../../report/open.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
+import { removedStreams } from "./removed-sources.ts";
 
 /** Whose records are asked for: those of all streams and sources, where nothing is said. */
 export interface OpenScope {
@@ -89,24 +90,50 @@ const statement = `
   from numbered group by standing, stream, code, cause order by count desc, standing, stream, code, cause`;
 
 /**
- * The one question about what is not done. `all` runs the statement with its named parameters on a connection to the
+ * Of these, records whose source is configured no longer: its name is the cause. If no job reads their stream any more,
+ * they are of every scope.
+ */
+const removedStatement = `
+  with recursive ${removedStreams},
+  theirs as (
+    select source, stream, since, (${ofRemoved("count(*)")}) as count
+    from removed
+    where removed.stream in (select value from json_each(@streams))
+      or not exists (select 1 from source_stream c where c.stream = removed.stream and c.job is not null)
+  )
+  select 'deferred' as standing, stream, '${sourceRemoved}' as code, source as cause, count, since,
+    (select json_group_array(json_object('record', record, 'since', since, 'reason',
+        'its source ' || source || ' is configured no longer: nobody reads it, and nobody would miss it'))
+      from (${ofRemoved("namespace || '/' || id as record", "theirs")} limit 3)) as examples
+  from theirs where count > 0 order by count desc, source, stream`;
+
+function ofRemoved(what: string, of = "removed"): string {
+  return `select ${what} from record indexed by record_by_hash
+    where record.source = ${of}.source and record.stream = ${of}.stream
+      and state not in ('absent', 'quarantined') and deferred_code is null`;
+}
+
+/**
+ * The one question about what is not done. `all` runs a statement with its named parameters on a connection to the
  * ledger.
  */
 export function openRecords(
   all: (statement: string, parameters: OpenParameters) => readonly unknown[],
   scope: OpenScope = {},
 ): OpenRecords[] {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the statement above says what a row is
-  const rows = all(statement, {
-    sources: scope.sources === undefined ? null : JSON.stringify(scope.sources),
-    streams: JSON.stringify(scope.streams ?? allStreams),
-    run: scope.run ?? null,
-  }) as readonly OpenRow[];
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the statements above say what a row is
+  const rows = [statement, removedStatement].flatMap((text) =>
+    all(text, {
+      sources: scope.sources === undefined ? null : JSON.stringify(scope.sources),
+      streams: JSON.stringify(scope.streams ?? allStreams),
+      run: scope.run ?? null,
+    }),
+  ) as readonly OpenRow[];
   return rows.map(({ examples, ...row }) => {
     const inQuarantine = row.standing === "quarantined";
     return {
       ...row,
-      owner: inQuarantine ? ownerOfQuarantine(row.code) : ownerOf(row.cause),
+      owner: inQuarantine ? ownerOfQuarantine(row.code) : ownerOf(row.code === sourceRemoved ? row.code : row.cause),
       counts: inQuarantine || counts(row.code),
       nextRun: !inQuarantine && waitsForNextRun(row.code),
       examples: examplesOf(examples),
@@ -126,10 +153,12 @@ export class OpenTables {
   constructor(database: Sqlite) {
     this.#statements = statements.onUse({
       open: () => database.prepare<[OpenParameters], OpenRow>(statement),
+      removed: () => database.prepare<[OpenParameters], OpenRow>(removedStatement),
     });
   }
 
   records(scope: OpenScope): OpenRecords[] {
-    return openRecords((_text, parameters) => this.#statements.open.all(parameters), scope);
+    const { open, removed } = this.#statements;
+    return openRecords((text, parameters) => (text === statement ? open : removed).all(parameters), scope);
   }
 }

@@ -11,6 +11,7 @@ import { QuarantineRetry } from "./quarantine-retry.ts";
 import type { WaitingRow } from "./quarantine-retry.ts";
 import { RecordTables } from "./record-tables.ts";
 import { Remapping } from "./remapping.ts";
+import { RemovedSources } from "./removed-sources.ts";
 import { OpenReadings } from "./open-readings.ts";
 import type { Reading } from "./reading.ts";
 import { Checkpoints } from "./checkpoints.ts";
@@ -46,6 +47,7 @@ export class Records {
   readonly checkpoints: Checkpoints;
   readonly remapping: Remapping;
   readonly comparisons: Comparisons;
+  readonly removedSources: RemovedSources;
   readonly #skipped: SkippedTables;
 
   constructor(context: LedgerContext, tables: { work: WorkTables; holds: HoldRows }) {
@@ -66,6 +68,7 @@ export class Records {
     this.checkpoints = new Checkpoints(context, this.#readings);
     this.remapping = new Remapping(context, this.#records);
     this.comparisons = new Comparisons(context, this.#readings, this.#records);
+    this.removedSources = new RemovedSources(context);
   }
 
   async startRead(run: string | null, source: string, stream: Stream, made?: MadeWith): Promise<number> {

@@ -1,8 +1,14 @@
+import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { pipeline } from "node:stream";
 import { createGunzip } from "node:zlib";
+import type { Problem } from "../../base/errors.ts";
 import { sourceProblem } from "../problems.ts";
+import { notAsExpected } from "./marker.ts";
+import type { Expected } from "./marker.ts";
+import { newlinesIn, undeclaredUtf8 } from "./undeclared-utf8.ts";
+import type { FirstCharacter } from "./undeclared-utf8.ts";
 
 /** A file that is there, as it was when the reading began. */
 export interface OpenedFile {
@@ -12,40 +18,66 @@ export interface OpenedFile {
   name: string;
   gzip: boolean;
   encoding: string;
+  state: FileState;
+  expected: Expected;
 }
 
 const chunkBytes = 262_144;
 
 /** What tells one state of a file from another. */
-interface FileState {
+export interface FileState {
   size: number;
   modified: number;
   inode: number;
 }
 
-async function stateOf(path: string): Promise<FileState> {
+export async function stateOf(path: string): Promise<FileState> {
   const { size, mtimeMs, ino } = await stat(path);
   return { size, modified: mtimeMs, inode: ino };
 }
 
 /**
- * The bytes of a file as UTF-8 without a byte order mark. Throws a Problem at the end when the file was changed
+ * The bytes of a file as UTF-8 without a byte order mark. Throws a Problem before the first byte where they are not
+ * those that the marker of the file expects or are UTF-8 under another name, at the end when the file was changed
  * meanwhile, and in the middle for a byte that the declared encoding does not have; bytes of a UTF-8 file are passed on
  * unchecked.
  */
 export async function* readUtf8(file: OpenedFile, signal: AbortSignal | undefined): AsyncGenerator<Buffer, void, void> {
-  const before = await stateOf(file.path);
+  await requireUnchanged(file);
+  const { sha256 } = file.expected;
+  if (sha256 !== undefined && sha256 !== (await hashOf(createReadStream(file.path, { signal }))))
+    throw notAsExpected(file.name, "it has another SHA-256");
+  const undeclared = await undeclaredUtf8(chunksOf(file, signal), file.encoding);
+  if (undeclared !== undefined) throw declaredWrong(file, undeclared);
   const isUtf8 = new TextDecoder(file.encoding).encoding === "utf-8";
   yield* isUtf8 ? withoutMark(chunksOf(file, signal), file.name) : decoded(chunksOf(file, signal), file);
-  const after = await stateOf(file.path);
-  if (before.size !== after.size || before.modified !== after.modified || before.inode !== after.inode) {
-    throw sourceProblem(
-      "source.changed-while-read",
-      file.name,
-      `The file ${file.name} was changed while it was read.`,
-      "Write to another name and rename the file when it is finished, or set `completeWhen`.",
-    );
-  }
+  await requireUnchanged(file);
+}
+
+function declaredWrong({ name, encoding }: OpenedFile, { line, byte }: FirstCharacter): Problem {
+  return sourceProblem(
+    "source.wrong-encoding",
+    `${name}:${line}`,
+    `The file ${name} is declared as ${encoding} and is UTF-8, as line ${line} (byte ${byte}) shows first.`,
+    `Set \`encoding: utf-8\`, or export it in ${encoding} again.`,
+  );
+}
+
+async function requireUnchanged({ path, name, state }: OpenedFile): Promise<void> {
+  const now = await stateOf(path);
+  if (now.size === state.size && now.modified === state.modified && now.inode === state.inode) return;
+  throw sourceProblem(
+    "source.changed-while-read",
+    name,
+    `The file ${name} was changed while it was read.`,
+    "Write to another name and rename the file when it is finished, or set `completeWhen`.",
+  );
+}
+
+async function hashOf(bytes: AsyncIterable<Buffer>): Promise<string> {
+  const hash = createHash("sha256");
+  for await (const chunk of bytes) hash.update(chunk);
+  return hash.digest("hex");
 }
 
 async function* chunksOf(file: OpenedFile, signal: AbortSignal | undefined): AsyncGenerator<Buffer, void, void> {
@@ -115,10 +147,4 @@ async function* decoded(chunks: AsyncIterable<Buffer>, file: OpenedFile): AsyncG
   }
   const rest = decode(undefined);
   if (rest.length > 0) yield rest;
-}
-
-function newlinesIn(bytes: Buffer): number {
-  let count = 0;
-  for (let position = bytes.indexOf(10); position !== -1; position = bytes.indexOf(10, position + 1)) count += 1;
-  return count;
 }

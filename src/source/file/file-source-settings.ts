@@ -18,7 +18,7 @@ function isEncoding(label: string): boolean {
   }
 }
 
-const encodingSchema = z.string().superRefine((label, context) => {
+export const encodingSchema = z.string().superRefine((label, context) => {
   if (!isEncoding(label)) {
     context.addIssue({
       code: "custom",
@@ -117,9 +117,22 @@ export const fileFields = {
     .union([
       z.strictObject({
         file: text.meta({
-          description: "Marker beside each data file, such as `{file}.done`; without it nothing is read",
+          description:
+            "Marker beside each data file, such as `{file}.done`. Without it, or while it is older than the file, " +
+            "nothing is read",
           examples: ["{file}.done"],
         }),
+        contains: z
+          .enum(["rows", "sha256"])
+          .optional()
+          .meta({
+            description:
+              "What the marker says of its file: the number of its rows, the header of a CSV file not counted, or " +
+              "the SHA-256 of its bytes, as `sha256sum` writes it. A file of which it is not true is an incomplete " +
+              "reading; with another SHA-256 no row of it is taken. A marker of several files has a line for each, " +
+              "with its name behind the value. By default the marker says nothing",
+            examples: ["rows"],
+          }),
       }),
       z.strictObject({
         count: pathSchema.meta({

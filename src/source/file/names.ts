@@ -1,8 +1,10 @@
-import { access, glob } from "node:fs/promises";
+import { glob } from "node:fs/promises";
 import { resolve } from "node:path";
 import { sourceProblem } from "../problems.ts";
+import { stateOf } from "./bytes.ts";
 import type { OpenedFile } from "./bytes.ts";
 import type { FileSet } from "./file-source-settings.ts";
+import { expectedOf } from "./marker.ts";
 
 type FileFormat = "csv" | "json" | "ndjson";
 
@@ -28,11 +30,14 @@ export async function findFiles(set: FileSet, directory: string): Promise<FoundF
     } else found.push(pattern);
     for (const name of found) names.add(name);
   }
-  const files = [...names].sort().map((name): FoundFile => {
+  const files: FoundFile[] = [];
+  for (const name of [...names].sort()) {
+    const path = resolve(directory, name);
+    const state = await stateOf(path);
+    const expected = await expectedOf({ path, name, modified: state.modified }, set);
     const gzip = set.gzip ?? name.endsWith(".gz");
-    return { path: resolve(directory, name), name, gzip, encoding: set.encoding, format: set.format ?? formatOf(name) };
-  });
-  for (const file of files) await requireFinished(file, set);
+    files.push({ path, name, gzip, encoding: set.encoding, state, expected, format: set.format ?? formatOf(name) });
+  }
   return files;
 }
 
@@ -40,21 +45,4 @@ function formatOf(name: string): FileFormat {
   const extension = /\.([a-z]+)(?:\.gz)?$/i.exec(name)?.[1]?.toLowerCase();
   if (extension === "json") return "json";
   return extension === "ndjson" || extension === "jsonl" ? "ndjson" : "csv";
-}
-
-async function requireFinished(file: FoundFile, set: FileSet): Promise<void> {
-  await access(file.path);
-  if (set.completeWhen === undefined || !("file" in set.completeWhen)) return;
-  const marker = set.completeWhen.file.replaceAll("{file}", file.path);
-  try {
-    await access(resolve(file.path, "..", marker));
-  } catch (thrown) {
-    throw sourceProblem(
-      "source.half-written",
-      file.name,
-      `The file ${file.name} is not finished: its marker ${set.completeWhen.file} is not there.`,
-      "Wait until the export has ended; the next run reads the file.",
-      thrown,
-    );
-  }
 }

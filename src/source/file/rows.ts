@@ -5,6 +5,7 @@ import { fileProblem } from "../problems.ts";
 import { readUtf8 } from "./bytes.ts";
 import { readCsv } from "./csv.ts";
 import { readJsonList } from "./json-list.ts";
+import { notAsExpected } from "./marker.ts";
 import { findFiles } from "./names.ts";
 import type { FoundFile } from "./names.ts";
 import { readNdjson } from "./ndjson.ts";
@@ -50,12 +51,28 @@ async function* wholeFile(
   set: FileSet,
   options: ReadFilesOptions,
 ): AsyncGenerator<FileItem[], Problem | undefined, void> {
+  const reader = formatReader(file, set, options);
+  let count = 0;
   try {
-    const { problem } = yield* formatReader(file, set, options);
-    return problem;
+    for (;;) {
+      const next = await reader.next();
+      if (next.done !== true) {
+        count += next.value.length;
+        yield next.value;
+        continue;
+      }
+      const { rows = count } = file.expected;
+      if (next.value.problem !== undefined || count === rows) return next.value.problem;
+      return notAsExpected(
+        file.name,
+        `it has ${count} rows, ${Math.abs(rows - count)} ${count < rows ? "fewer" : "more"}`,
+      );
+    }
   } catch (thrown) {
     options.signal?.throwIfAborted();
     return fileProblem(thrown, file.name);
+  } finally {
+    await reader.return({ problem: undefined });
   }
 }
 

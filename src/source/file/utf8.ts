@@ -10,7 +10,7 @@ export class Utf8Watch {
   /** Invalid places found so far. */
   count = 0;
 
-  async *watch(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, void> {
+  async *watch(chunks: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncGenerator<Buffer, void, void> {
     for await (const chunk of chunks) {
       this.#check(chunk, false);
       yield chunk;

@@ -1,6 +1,8 @@
 import type { Json } from "../../base/canonical-json.ts";
+import type { Problem } from "../../base/errors.ts";
 import type { SourceItem } from "../reader.ts";
 import type { HttpListSettings, SinceSettings } from "./http-source-settings.ts";
+import type { PagePosition } from "./paging.ts";
 import type { Placement } from "./placement.ts";
 import type { PageAnswer } from "./request.ts";
 import { valueIn } from "./path-of.ts";
@@ -19,6 +21,16 @@ export function totalOf(
 
 /** What a service says of a page that it does not know any more: then an earlier position leads nowhere. */
 export const forgotten: ReadonlySet<string> = new Set(["source.refused", "source.error-answer"]);
+
+/** HTTP statuses with which a service says that there is no such page, where none is expected. */
+export function beyondList(isTotalKnown: boolean): readonly number[] {
+  return isTotalKnown ? [400, 404, 410, 416] : [404, 410, 416];
+}
+
+/** The list has ended: the service has no page where none is expected. */
+export function isNoPage({ position }: { position: PagePosition }, problem: Problem): boolean {
+  return position.beyond !== undefined && problem.code === "source.not-found";
+}
 
 export function* batches(items: SourceItem[], size: number): Generator<SourceItem[], void, void> {
   for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size);

@@ -104,12 +104,17 @@ export class ListProblems {
     );
   }
 
-  seamAlone(url: URL): Problem {
+  /** A page held nothing new, and the next one did: nobody knows where such a list ends. */
+  moreBehind(url: URL): Problem {
+    const isOffset = this.#settings.paging.kind === "offset";
     return sourceProblem(
       "source.moved",
       shownUrl(url),
-      `The ${this.#who} gave a page that held only the last record of the page before, and then more.`,
-      "Where it cuts pages short, set `paging.moving: again`.",
+      `The ${this.#who} gave a page that held ${isOffset ? "only the last record of the page before" : "no record"}, ` +
+        "and then more.",
+      isOffset
+        ? "Where it cuts pages short, set `paging.moving: again`."
+        : "Where it leaves records out of its pages, set `total` or `paging.hasMore`, or page by `keyset`.",
     );
   }
 

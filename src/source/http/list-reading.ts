@@ -44,6 +44,8 @@ export interface Reading {
   memory: CsvMemory;
   /** Whether it goes on where an earlier one was cut. */
   resumed: boolean;
+  /** By what each page is known again, where the service says how many records there are. */
+  pages: Set<string>;
   /** By what the last record is known again, and whether the way to a page was a mere count. */
   last: string | undefined;
   counts: boolean;
@@ -75,6 +77,7 @@ export function beginReading(
     asked,
     memory: { header: csv?.header },
     resumed: false,
+    pages: new Set(),
     last: undefined,
     counts: false,
     beyond: undefined,

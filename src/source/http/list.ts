@@ -1,3 +1,4 @@
+import { sha256 } from "../../base/canonical-json.ts";
 import { Problem } from "../../base/errors.ts";
 import { toItem } from "../file/items.ts";
 import { keyReader } from "../keys.ts";
@@ -7,7 +8,7 @@ import type { Page } from "./answer/page.ts";
 import { ListProblems } from "./list-problems.ts";
 import { beginReading } from "./list-reading.ts";
 import type { ListReadOptions, ListSettings, Reading } from "./list-reading.ts";
-import { batches, forgotten, lowerCased, ownParameters, totalOf } from "./list-parts.ts";
+import { batches, beyondList, forgotten, isNoPage, lowerCased, ownParameters, totalOf } from "./list-parts.ts";
 import { identityOf, merelyCounts, movingOf, Passes } from "./moving.ts";
 import type { PagePosition } from "./paging.ts";
 import type { Moving } from "./paging-settings.ts";
@@ -132,7 +133,7 @@ class PagedList implements List {
       const result = await pending;
       options.signal?.throwIfAborted();
       if ("thrown" in result) throw result.thrown;
-      if ("problem" in result) return result.problem;
+      if ("problem" in result) return isNoPage(reading, result.problem) ? reading.beyond : result.problem;
       const { next, problem } = this.#take(reading, result.page);
       if (next !== undefined) pending = this.#ask(reading, signal);
       const reached = next === undefined ? undefined : this.#reached(reading, result.page.answer.secrets);
@@ -209,6 +210,7 @@ class PagedList implements List {
 
   /** Takes a page into account and goes on to the next one, if there is one and nothing is wrong. */
   #take(reading: Reading, page: Fetched): { next?: PagePosition | undefined; problem?: Problem } {
+    this.#dropRepeated(reading, page);
     const seam = this.#seamProblem(reading, page);
     const records = page.items.length;
     reading.sum += records;
@@ -230,7 +232,8 @@ class PagedList implements List {
         return {};
       }
       const { number, sum } = reading;
-      if (number >= this.#settings.maxPages) throw this.#problems.tooManyPages();
+      if (next.beyond !== undefined) reading.beyond = this.#problems.beyond(page, reading);
+      else if (number >= this.#settings.maxPages) throw this.#problems.tooManyPages();
       reading.counts ||= merelyCounts(this.#settings.paging, { from: page.url, next, number, records, sum });
       reading.position = next;
       reading.number += 1;
@@ -256,8 +259,8 @@ class PagedList implements List {
     return movingOf(this.#settings.paging, counts);
   }
 
-  #isReadAgain({ counts, number }: Reading): boolean {
-    return number > 1 && this.#moving(counts) === "again";
+  #isReadAgain({ counts, number, position }: Reading): boolean {
+    return number > (position.beyond === "likely" ? 2 : 1) && this.#moving(counts) === "again";
   }
 
   #passes(reading: Reading): Passes | undefined {
@@ -270,15 +273,23 @@ class PagedList implements List {
     return new Passes(staging.open(), this.#keyOf, limits, { ofRecords: areParts && mayBeAgain });
   }
 
+  /** Behind the end that its total tells, a service may give one of its pages again, which is none then. */
+  #dropRepeated({ position, pages }: Reading, page: Fetched): void {
+    if ((this.#settings.total ?? this.#settings.totalHeader) === undefined) return;
+    const mark = sha256(page.items.map((item) => identityOf(item, this.#keyOf)).join("\n"));
+    if (position.beyond === "likely" && pages.has(mark)) page.items = [];
+    pages.add(mark);
+  }
+
   /**
    * Where pages overlap, the record that the page before ended with stands here again, or the list moved; it is taken
    * out, since it was read.
    */
   #seamProblem({ position, last, resumed, sum }: Reading, page: Fetched): Problem | undefined {
-    if (position.isBeyond === true) {
+    if (position.beyond === "surely") {
       const more = page.items.length > 0;
       page.items = [];
-      return more ? this.#problems.seamAlone(page.url) : undefined;
+      return more ? this.#problems.moreBehind(page.url) : undefined;
     }
     if (position.overlaps !== true) return undefined;
     const [first, ...others] = page.items;
@@ -333,7 +344,7 @@ class PagedList implements List {
       const headers = lowerCased(this.#settings.headers);
       const page = await requestPage(
         { url, method, headers, body, bodyAs, placed, accept: acceptOf[kind], errors, nothing },
-        request,
+        position.beyond === undefined ? request : { ...request, lacking: beyondList(reading.total !== undefined) },
         async (answer): Promise<Fetched> => ({
           ...(await readAnswer(
             answer,

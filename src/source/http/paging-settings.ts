@@ -71,8 +71,9 @@ const lastPageSchema = z
   .enum(["empty", "short"])
   .default("empty")
   .describe(
-    "What ends the list where no total is given: an empty page, or one with fewer " +
-      "records than `size` (wrong where the service gives fewer than it is asked for)",
+    "What ends the list where no total is given: an empty page, or one with fewer records than a page before it. A " +
+      "first page with fewer than `size` ends it where the next one is empty or HTTP 404, since the service may give " +
+      "fewer than it is asked for",
   );
 
 export const pagingSchema = () =>

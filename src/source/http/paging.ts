@@ -5,6 +5,7 @@ import { sourceProblem } from "../problems.ts";
 import type { PageAnswer } from "./request.ts";
 import { shownUrl } from "./request.ts";
 import { KeyOrder } from "./key-order.ts";
+import { EndWatch, hasMore } from "./list-end.ts";
 import { movingOf } from "./moving.ts";
 import { valueIn } from "./path-of.ts";
 import type { PagingSettings } from "./paging-settings.ts";
@@ -15,12 +16,12 @@ export interface PagePosition {
   url?: URL;
   /** The page begins with the last record of the one before. */
   overlaps?: boolean;
-  /** Nothing is expected there any more: the page before brought nothing new. */
-  isBeyond?: boolean;
+  /** Nothing is expected there: see `EndWatch`. */
+  beyond?: "likely" | "surely";
 }
 
 /** What a page showed, as far as paging needs it. */
-interface PageSeen {
+export interface PageSeen {
   answer: PageAnswer;
   document: Json;
   items: readonly FileItem[];
@@ -50,15 +51,17 @@ export function createPaging(settings: PagingSettings, who: string, key?: string
     case "none":
       return { first: { parameters: {} }, next: () => undefined, resume: () => undefined };
     case "page": {
+      const end = new EndWatch(settings, who, { mayPassOver: true });
       let page = settings.first;
       const at = (): PagePosition => ({ parameters: { [settings.parameter]: page, ...sizeOf(settings) } });
       return {
         first: at(),
         next(seen) {
-          if (isLast(seen, settings, who)) return undefined;
-          loops.content(seen);
+          const follows = end.after(seen);
+          if (follows === "none") return undefined;
+          if (follows !== "surely") loops.content(seen);
           page += 1;
-          return at();
+          return asked(at(), follows);
         },
         resume({ parameters }) {
           const number = parameters[settings.parameter];
@@ -70,26 +73,27 @@ export function createPaging(settings: PagingSettings, who: string, key?: string
     }
     case "offset": {
       const overlaps = movingOf(settings, false) === "overlap";
-      let isBeyond = false;
+      const end = new EndWatch(settings, who, { mayPassOver: overlaps });
+      // Records of a page that are those of the one before.
+      let repeated = 0;
       const at = (offset: number): PagePosition => ({
         parameters: { [settings.parameter]: offset, ...sizeOf(settings) },
       });
       return {
         first: at(0),
         next(seen) {
-          const isFirst = seen.sum === seen.items.length;
-          const size = overlaps && !isFirst ? settings.size - 1 : settings.size;
-          if (isLast(seen, { ...settings, size }, who)) {
-            const isSure = !overlaps || isFirst || isBeyond || settings.lastPage === "short";
-            if (isSure || settings.hasMore !== undefined || seen.total !== undefined) return undefined;
-            // A page that holds nothing but the record before it may have been cut short by the service.
-            isBeyond = true;
-            return { ...at(seen.sum), isBeyond };
-          }
-          loops.content(seen);
+          const follows = end.after(seen, seen.items.length + repeated);
+          if (follows === "none") return undefined;
+          if (follows !== "surely") loops.content(seen);
+          repeated = overlaps && follows === "page" ? 1 : 0;
+          // Behind a page that holds nothing but the record before it there may be more, where the service cut it short.
+          if (follows !== "page") return asked(at(seen.sum), follows);
           return overlaps ? { ...at(seen.sum - 1), overlaps } : at(seen.sum);
         },
-        resume: (position) => (overlaps ? { ...position, overlaps } : position),
+        resume(position) {
+          repeated = overlaps ? 1 : 0;
+          return overlaps ? { ...position, overlaps } : position;
+        },
       };
     }
     case "cursor":
@@ -115,6 +119,7 @@ export function createPaging(settings: PagingSettings, who: string, key?: string
         resume: keep,
       };
     case "keyset": {
+      const end = new EndWatch(settings, who, { mayPassOver: false });
       const keys = new KeyOrder(settings, settings.key ?? key ?? ".", who);
       const at = (value: string | number | undefined): PagePosition => ({
         parameters: { ...sizeOf(settings), ...(value === undefined ? {} : { [settings.parameter]: value }) },
@@ -124,7 +129,8 @@ export function createPaging(settings: PagingSettings, who: string, key?: string
         next(seen) {
           const last = keys.follow(seen.items, seen.url);
           // What such a page says of a total may be of what is behind its key.
-          return last === undefined || isLast({ ...seen, total: undefined }, settings, who) ? undefined : at(last);
+          const follows = end.after({ ...seen, total: undefined });
+          return last === undefined || follows === "none" ? undefined : asked(at(last), follows);
         },
         resume({ parameters }) {
           const last = parameters[settings.parameter];
@@ -166,30 +172,8 @@ function isNoneOf(value: Json | undefined, texts: readonly string[]): boolean {
   return typeof value === "string" && texts.includes(value);
 }
 
-function isLast(
-  seen: PageSeen,
-  settings: { lastPage: "empty" | "short"; size: number; hasMore?: string | undefined },
-  who: string,
-): boolean {
-  const more = hasMore(seen, settings.hasMore, who);
-  if (more !== undefined) return !more;
-  if (seen.items.length === 0) return true;
-  if (seen.total !== undefined) return seen.sum >= seen.total;
-  return settings.lastPage === "short" && seen.items.length < settings.size;
-}
-
-/** What an answer says of pages after it; undefined where the settings do not ask. */
-function hasMore(seen: PageSeen, path: string | undefined, who: string): boolean | undefined {
-  if (path === undefined) return undefined;
-  const told = valueIn(seen.document, path);
-  if (told === true || told === 1 || told === "true") return true;
-  if (told === false || told === 0 || told === "false") return false;
-  throw sourceProblem(
-    "source.wrong-shape",
-    shownUrl(seen.url),
-    `The ${who} does not say at ${path} whether more pages follow.`,
-    "Correct `paging.hasMore`, or leave it out.",
-  );
+function asked(position: PagePosition, follows: "page" | "likely" | "surely"): PagePosition {
+  return follows === "page" ? position : { ...position, beyond: follows };
 }
 
 /** The next page's address. Another origin is refused: it would be shown our credentials. */

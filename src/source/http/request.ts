@@ -76,8 +76,8 @@ export interface RequestDeps {
   who: string;
   /** Spaces the requests of a source. */
   pace?: Pace | undefined;
-  /** HTTP 404 is an answer of its own: there is nothing of that name. */
-  mayLack?: boolean | undefined;
+  /** HTTP statuses that are an answer of their own: there is nothing of that name. */
+  lacking?: readonly number[] | undefined;
   /** Told of each request that ended. It never throws. */
   onRequest?: ((seen: SeenRequest) => void) | undefined;
 }
@@ -218,7 +218,7 @@ class Attempt {
       const error = this.#down(`answers HTTP ${statusCode}${asked}${said}`);
       return { error, again: afterMs !== undefined && afterMs > maxRetryAfterMs ? "never" : { kind: "wait", afterMs } };
     }
-    const isLacking = statusCode === 404 && this.#deps.mayLack === true;
+    const isLacking = this.#deps.lacking?.includes(statusCode) === true;
     throw statusCode === 403
       ? this.#refused("source.wrong-password", `knows us and does not let us read this (HTTP 403)${said}`)
       : this.#refused(isLacking ? "source.not-found" : "source.refused", `answers HTTP ${statusCode}${said}`);

@@ -58,7 +58,7 @@ export function createHttpSource(name: string, settings: HttpSourceSettings, dep
       ? createSession(auth, { ...shared, secrets, source: name, baseUrl: settings.baseUrl })
       : createCredentials(auth, { clock, secrets, source: name, connectTimeoutMs, timeoutMs });
   const listOf: ListMaker = (list, { who, url, columns, mayLack }) => {
-    const request = { ...shared, credentials, who, mayLack };
+    const request = { ...shared, credentials, who, lacking: mayLack === true ? [404] : [] };
     return createList(list, url ?? addressOf(list.url, baseUrl), { request, staging, columns });
   };
   const readingOf = (stream: Stream, declared: HttpStream): StreamReading =>

@@ -1,7 +1,7 @@
 import type { Json } from "../../base/canonical-json.ts";
 
-/** What a text or number in a format with a name is: an instant, or a local time that needs a zone. */
-export type ReadTime = { instant: number } | { local: Temporal.PlainDateTime } | undefined;
+/** What a text or number in a format with a name is: an instant, or a local time or day that needs a zone. */
+export type ReadTime = { instant: number } | { local: Temporal.PlainDateTime; isDay: boolean } | undefined;
 
 /** A format of dates that is no pattern. */
 export interface NamedFormat {
@@ -49,7 +49,8 @@ function serial(first: string, least: number, name: string): NamedFormat {
       if (typeof number !== "number" || !(number >= least && number < 110_000)) return undefined;
       // A fraction of a day is held to the second, and no better.
       const seconds = Math.round(number * 86_400);
-      return { local: start.add({ days: Math.floor(seconds / 86_400), seconds: seconds % 86_400 }) };
+      const local = start.add({ days: Math.floor(seconds / 86_400), seconds: seconds % 86_400 });
+      return { local, isDay: Number.isInteger(number) };
     },
   };
 }
@@ -96,7 +97,9 @@ function readIsoWeek(value: Json): ReadTime {
   // The fourth of January is always in the first week.
   const fourth = localTime({ year: Number(year), month: 1, day: 4 });
   const time = fourth?.add({ days: (Number(week) - 1) * 7 + Number(day) - fourth.dayOfWeek });
-  return time?.weekOfYear === Number(week) && time.yearOfWeek === Number(year) ? { local: time } : undefined;
+  return time?.weekOfYear === Number(week) && time.yearOfWeek === Number(year)
+    ? { local: time, isDay: true }
+    : undefined;
 }
 
 /** The formats with a name, beside `iso`. */

@@ -60,8 +60,13 @@ function tokenOf(piece: string): Token | undefined {
   return Object.hasOwn(tokens, piece) ? tokens[piece] : undefined;
 }
 
-/** Reads a local time and its offset, where the pattern has one; undefined for what is not of the pattern. */
-type ReadLocal = (text: string) => { time: Temporal.PlainDateTime; offset: string | undefined } | undefined;
+/**
+ * Reads a local time, or the midnight of a day, and its offset where the pattern has one; undefined for what is not of
+ * the pattern.
+ */
+type ReadLocal = (
+  text: string,
+) => { time: Temporal.PlainDateTime; isDay: boolean; offset: string | undefined } | undefined;
 
 /**
  * Reads a format such as `yyyy-MM-dd HH:mm:ss.SSS`; letters that are no token stand in single quotes. What the calendar
@@ -118,11 +123,12 @@ function readParts(found: readonly Token[], match: RegExpExecArray, isHalfDay: b
     else if (field === "fraction") fraction = text;
     else parts[field] = value;
   }
+  const isDay = !found.some(({ field }) => field === "hour" || field === "minute" || field === "second");
   if (isHalfDay) parts.hour = (parts.hour % 12) + half;
   try {
     const millisecond = Number(fraction.padEnd(3, "0").slice(0, 3));
     const time = Temporal.PlainDateTime.from({ ...parts, millisecond }, { overflow: "reject" });
-    return weekday !== 0 && weekday !== time.dayOfWeek ? undefined : { time, offset };
+    return weekday !== 0 && weekday !== time.dayOfWeek ? undefined : { time, isDay, offset };
   } catch {
     return undefined;
   }

@@ -46,6 +46,22 @@ export function isZone(zone: string): boolean {
   }
 }
 
+/**
+ * The moment of a local time in a zone. A day begins with its first moment, which is not midnight where the clock skips
+ * that; any other time that happens twice or not at all is decided by `clockChange`. Throws a RangeError for `reject`.
+ */
+export function momentIn(
+  zone: string,
+  time: Temporal.PlainDateTime,
+  { isDay, clockChange }: { isDay: boolean; clockChange: ClockChangePolicy },
+): Temporal.ZonedDateTime {
+  if (isDay || time.equals(time.withPlainTime())) {
+    const start = time.toPlainDate().toZonedDateTime(zone);
+    if (isDay || !start.toPlainDateTime().equals(time)) return start;
+  }
+  return time.toZonedDateTime(zone, { disambiguation: clockChange });
+}
+
 /** A reader of dates, or what is wrong with its declaration. */
 export function compileDate(
   declared: { format: string; zone: string | undefined; clockChange: ClockChangePolicy },
@@ -55,11 +71,11 @@ export function compileDate(
   if (zone !== undefined && !isZone(zone)) {
     return failed(`the zone ${JSON.stringify(zone)} is unknown; expected a name such as Europe/Berlin or UTC`);
   }
-  const local = (time: Temporal.PlainDateTime, value: Json): string | undefined => {
+  const local = (time: Temporal.PlainDateTime, isDay: boolean, value: Json): string | undefined => {
     if (zone === undefined)
       return refuse(context, "no-zone", value, "a time with an offset; a time without one needs a zone");
     try {
-      const instant = toInstant(time.toZonedDateTime(zone, { disambiguation: clockChange }).epochMilliseconds);
+      const instant = toInstant(momentIn(zone, time, { isDay, clockChange }).epochMilliseconds);
       context.localIn = zone;
       return instant;
     } catch {
@@ -71,7 +87,7 @@ export function compileDate(
       if (typeof value !== "string") return refuse(context, "not-a-date", value, "an ISO date or time");
       if (withOffset.test(value) && value.includes(":")) return instantOf(value, context);
       try {
-        return local(Temporal.PlainDateTime.from(value), value);
+        return local(Temporal.PlainDateTime.from(value), !/[Tt ]/u.test(value), value);
       } catch {
         return refuse(context, "not-a-date", value, "an ISO date or time");
       }
@@ -84,7 +100,7 @@ export function compileDate(
     return ok((value) => {
       const found = named.read(value);
       if (found === undefined) return refuse(context, "not-a-date", value, named.expected);
-      return "instant" in found ? toInstant(found.instant) : local(found.local, value);
+      return "instant" in found ? toInstant(found.instant) : local(found.local, found.isDay, value);
     });
   }
   const pattern = parseFormat(format);
@@ -95,7 +111,7 @@ export function compileDate(
     const found = typeof value === "string" || typeof value === "number" ? read(String(value)) : undefined;
     if (found === undefined)
       return refuse(context, "not-a-date", value, `a date of the form ${format} that the calendar has`);
-    const { time, offset } = found;
-    return offset === undefined ? local(time, value) : instantOf(`${time.toString()}${offset}`, context);
+    const { time, isDay, offset } = found;
+    return offset === undefined ? local(time, isDay, value) : instantOf(`${time.toString()}${offset}`, context);
   });
 }

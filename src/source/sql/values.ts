@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { measureJson, parseJson } from "../json.ts";
 import type { RecordLimits } from "../limits.ts";
+import { momentIn } from "../mapping/date.ts";
 import type { BadRecord } from "../reader.ts";
 import type { Cell, Column, ColumnKind } from "./dialect.ts";
 import { listText } from "./list-text.ts";
@@ -167,8 +168,8 @@ export function instantText(text: string): string {
 }
 
 /**
- * A time without zone: local, or the moment it is in the zone. One that clocks there show twice or not at all stays
- * local, so that the mapping decides or quarantines it, and nobody guesses.
+ * A time without zone: local, or the moment it is in the zone. One that clocks there show twice or not at all, but
+ * for a midnight that they skip, stays local, so that the mapping decides or quarantines it, and nobody guesses.
  */
 export function localText(text: string, zone: string | undefined): string {
   const time = isoTime(text);
@@ -177,7 +178,7 @@ export function localText(text: string, zone: string | undefined): string {
   if (zone === undefined) return time.local;
   try {
     const plain = Temporal.PlainDateTime.from(time.local, { overflow: "reject" });
-    return plain.toZonedDateTime(zone, { disambiguation: "reject" }).toInstant().toString();
+    return momentIn(zone, plain, { isDay: false, clockChange: "reject" }).toInstant().toString();
   } catch {
     return time.local;
   }

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { quarantined, ran } from "../../support/asking.ts";
+import { auditEntries, quarantined, ran } from "../../support/asking.ts";
 import type { Parsed, World } from "../../support/cli.ts";
 import { health, telling, told } from "../../support/telling.ts";
 import { lines } from "../../support/world/crm-files.ts";
@@ -73,4 +73,96 @@ it("keeps the age of a record in quarantine while its bad form changes", { tags:
     w.later(24);
   }
   expect(since).toEqual([since[0], since[0]]);
+});
+
+describe("records of a source that is configured no longer", () => {
+  /** A company of two people at `hr`, one of whom the source that `hr` was renamed to no longer has. */
+  async function renamed(): Promise<World> {
+    const w = await telling({ records: company(2, 2) });
+    expect((await ran(w)).exitCode).toBe(0);
+    const settings = readFileSync(w.path("crm-sync.yaml"), "utf8");
+    writeFileSync(w.path("crm-sync.yaml"), settings.replace(/^ {2}hr:/mu, "  people:"));
+    writeFileSync(w.path("data/staff.ndjson"), lines(w.staff.slice(1).map(staffRow)));
+    return w;
+  }
+
+  it("are named in the run, in status and in /healthz, and nothing is taken away, until somebody says who reads them", async () => {
+    const w = await renamed();
+    for (const _ of [1, 2]) {
+      const { exitCode, calls, said } = await ran(w);
+      expect([exitCode, calls]).toEqual([3, {}]);
+      expect(said.summary.open).toMatchObject([{ stream: "staff", code: "source.removed", cause: "hr", count: 1 }]);
+    }
+    expect(kinds(w)).toEqual(["started deferred"]);
+    const { open } = await w.ask("status");
+    expect(open).toMatchObject([
+      { stream: "staff", code: "source.removed", owner: "configuration", examples: [{ record: "crm/S1-1" }] },
+    ]);
+    expect((await w.run("status")).stdout).toContain("crm-sync reassign hr --to SOURCE --reason TEXT");
+    expect(await health(w)).toMatchObject({ healthy: false, wrong: ["records.deferred:staff:source.removed:1"] });
+  });
+
+  it("are missed by the source that they are given to, under the usual rules", async () => {
+    const w = await renamed();
+    expect((await ran(w)).exitCode).toBe(3);
+    const given = await w.ask("reassign", "hr", "--to", "people", "--reason", "renamed", "--by", "anna");
+    expect(given).toMatchObject({ from: "hr", to: "people", records: [{ source: "hr", stream: "staff", count: 1 }] });
+    const entries = (await auditEntries(w)).filter(({ kind }) => kind === "source-reassigned");
+    expect(entries.map(({ subject, body }) => [subject, JSON.parse(body)])).toEqual([
+      ["source:hr", { stream: "staff", records: 1, to: "people", by: "anna", reason: "renamed" }],
+    ]);
+    for (const exitCode of [0, 0]) {
+      expect(await ran(w)).toMatchObject({ exitCode, calls: {} });
+      w.later(13);
+    }
+    const { calls } = await ran(w);
+    expect(calls).not.toEqual({});
+  });
+
+  it("stay as they are where a person lets go of them, also after many reads, and a source may give them again", async () => {
+    const w = await renamed();
+    expect((await ran(w)).exitCode).toBe(3);
+    expect((await w.run("reassign", "hr", "--let-go", "--reason", "left alone", "--by", "anna")).exitCode).toBe(0);
+    for (let read = 0; read < 4; read += 1) {
+      expect(await ran(w)).toMatchObject({ exitCode: 0, calls: {} });
+      w.later(24);
+    }
+    await expectNothingWrong(w);
+    expect((await auditEntries(w)).map(({ kind }) => kind)).toContain("source-let-go");
+    writeFileSync(w.path("data/staff.ndjson"), lines(w.staff.map(staffRow)));
+    expect(await ran(w)).toMatchObject({ exitCode: 0, calls: {} });
+  });
+
+  it("are given to no source that does not give their stream, and none are of a source that is configured", async () => {
+    const w = await renamed();
+    expect((await ran(w)).exitCode).toBe(3);
+    for (const [words, message] of [
+      [["hr", "--to", "crm"], "no source crm is configured that gives staff"],
+      [["hr", "--to", "nobody"], "no source nobody is configured"],
+      [["people", "--let-go"], "no record is left of a source people"],
+      [["hr"], "either --to or --let-go"],
+      [["hr", "--to", "people", "--let-go"], "either --to or --let-go"],
+    ] as const) {
+      const ended = await w.run("reassign", ...words, "--reason", "tried");
+      expect([ended.exitCode, ended.stderr.includes(message)], ended.stderr).toEqual([64, true]);
+    }
+    expect((await w.run("reassign", "hr", "--to", "people")).exitCode).toBe(64);
+    expect((await ran(w)).exitCode).toBe(3);
+  });
+
+  it("of a stream that no job reads any more are named by every run, and are not any more once their source is there again", async () => {
+    const w = await telling({ records: company(3, 1) });
+    expect((await ran(w)).exitCode).toBe(0);
+    const settings = readFileSync(w.path("crm-sync.yaml"), "utf8");
+    writeFileSync(
+      w.path("crm-sync.yaml"),
+      settings.replace(/^ {2}hr:\n[^]*?^jobs:/mu, "jobs:").replace("[customers, orders, staff]", "[customers, orders]"),
+    );
+    // No job reads their stream any more: each says so.
+    expect((await ran(w)).exitCode).toBe(3);
+    expect((await w.ask("status")).open).toMatchObject([{ stream: "staff", cause: "hr", count: 3 }]);
+    writeFileSync(w.path("crm-sync.yaml"), settings);
+    expect((await ran(w)).exitCode).toBe(0);
+    await expectNothingWrong(w);
+  });
 });

@@ -73,3 +73,26 @@ it("takes nothing away when the cursor of a list is looked for in the wrong plac
   cursor("paging.cursor.next");
   await expectRun(w, 0, {});
 });
+
+it("takes a total that is too small for no end of the list: all rows are taken, and nothing is taken away", async () => {
+  let total = 2;
+  const { w, paging } = await served(({ page }) => {
+    const from = (Number(page) - 1) * 2;
+    return { body: { people: people.slice(from, from + 2), total } };
+  });
+  paging("paging: { kind: page, size: 2 }\n        total: total");
+  await expectRun(w, 7, everything);
+  expect((await w.run("run", "everything")).stderr).toContain("speaks of 2 records and gave 4");
+  total = 4;
+  await expectRun(w, 0, {});
+});
+
+it("takes no page for the last one because the service gives fewer records than it is asked for", async () => {
+  const { w, paging } = await served(({ page }) => {
+    const from = (Number(page) - 1) * 2;
+    return { body: { people: people.slice(from, from + 2) } };
+  });
+  paging("paging: { kind: page, sizeParameter: size, size: 3, lastPage: short }");
+  await expectRun(w, 0, everything);
+  await expectRun(w, 0, {});
+});

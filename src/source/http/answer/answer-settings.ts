@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { csvSettingsSchema, pathSchema } from "../../file/file-source-settings.ts";
+import { csvSettingsSchema, encodingSchema, pathSchema } from "../../file/file-source-settings.ts";
 import { headerName } from "../request-settings.ts";
 
 const codes = z.array(z.union([z.string(), z.number()])).default([]);
@@ -51,6 +51,10 @@ export const answerFields = () => ({
       "How answers are written. XML: an element is an object, its attributes begin with @, its text is #text where " +
         "there is more in it, and elements of one name are a list",
     ),
+  encoding: encodingSchema.optional().meta({
+    description: "How the text of an XML, CSV or NDJSON answer is encoded, whatever the answer declares; JSON is UTF-8",
+    examples: ["utf-8"],
+  }),
   csv: csvSettingsSchema.optional().describe("How a CSV answer is written; of no meaning for others"),
   xml: z
     .strictObject({

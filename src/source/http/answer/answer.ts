@@ -14,6 +14,7 @@ import type { CsvMemory } from "./rows.ts";
 export interface AnswerForm {
   answer: "json" | "xml" | "csv" | "ndjson";
   records?: string | undefined;
+  encoding?: string | undefined;
   csv?: CsvSettings | undefined;
   xml?: { lists: string[]; emptyBeside: boolean } | undefined;
   errors?: AnswerErrors | undefined;
@@ -70,15 +71,15 @@ async function pageOf(received: Received, { form, columns, memory }: AnswerReadi
     const [{ parseXml, xmlPage }, { textOf }] = await Promise.all([import("./xml.ts"), import("./text.ts")]);
     const { lists, emptyBeside } = form.xml ?? { lists: [], emptyBeside: false };
     const depth = limits.maxDepth + records.steps.length + 1;
-    const document = parseXml(textOf(received, named), lists, depth, named, received.secrets);
+    const document = parseXml(await textOf(received, form, named), lists, depth, named, received.secrets);
     refuse(document, errors);
     return xmlPage(document, records, { limits, emptyBeside }, named);
   }
   const { csvPage, jsonInstead, ndjsonPage } = await import("./rows.ts");
   const instead = answer === "csv" || errors !== undefined ? jsonInstead(received, named) : undefined;
   if (instead !== undefined) refuse(instead, errors);
-  if (answer === "ndjson") return ndjsonPage(received, limits, named);
-  return csvPage(received, form.csv ?? csvSettingsSchema.parse({}), { columns, limits, memory }, named);
+  if (answer === "ndjson") return ndjsonPage(received, form, named);
+  return csvPage(received, form.csv ?? csvSettingsSchema.parse({}), { form, columns, memory }, named);
 }
 
 function refuse(document: Json, errors: AnswerErrors | undefined): void {

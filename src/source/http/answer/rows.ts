@@ -17,14 +17,20 @@ export interface CsvMemory {
   header: readonly string[] | undefined;
 }
 
+/** How an answer of text is written, and what a record in it may cost. */
+interface TextForm {
+  encoding?: string | undefined;
+  limits: RecordLimits;
+}
+
 /** Reads an answer of CSV, as a file is read: what is cut off or has lost a column makes the page unusable. */
 export async function csvPage(
   received: Received,
   csv: CsvSettings,
-  { columns, limits, memory }: { columns: readonly string[]; limits: RecordLimits; memory: CsvMemory },
+  { form, columns, memory }: { form: TextForm; columns: readonly string[]; memory: CsvMemory },
   named: Named,
 ): Promise<Page> {
-  const text = textOf(received, named);
+  const text = await textOf(received, form, named);
   const web = htmlProblem(text, named, received.secrets);
   if (web !== undefined) throw web;
   const first = csv.header === undefined ? firstRow(text, csv) : undefined;
@@ -34,16 +40,17 @@ export async function csvPage(
   if (first !== undefined && !repeated) memory.header = first;
   const settings = repeated && memory.header !== undefined ? { ...csv, header: [...memory.header] } : csv;
   const file = { name: named.place, bytes: bytesOf(text) };
-  return { items: await rowsOf(readCsv(file, settings, columns, limits, mostRows), "CSV", named), document: null };
+  return { items: await rowsOf(readCsv(file, settings, columns, form.limits, mostRows), "CSV", named), document: null };
 }
 
 /** Reads an answer of lines of JSON. */
-export async function ndjsonPage(received: Received, limits: RecordLimits, named: Named): Promise<Page> {
-  const text = textOf(received, named);
+export async function ndjsonPage(received: Received, form: TextForm, named: Named): Promise<Page> {
+  const text = await textOf(received, form, named);
   const web = htmlProblem(text, named, received.secrets);
   if (web !== undefined) throw web;
   const file = { name: named.place, bytes: bytesOf(text) };
-  return { items: await rowsOf(readNdjson(file, undefined, limits, mostRows), "lines of JSON", named), document: null };
+  const rows = readNdjson(file, undefined, form.limits, mostRows);
+  return { items: await rowsOf(rows, "lines of JSON", named), document: null };
 }
 
 /** The JSON in which a service says that it failed, where rows were asked for; undefined where it sent rows. */

@@ -1,14 +1,33 @@
+import { sourceProblem } from "../../problems.ts";
+import { undeclaredUtf8 } from "../../file/undeclared-utf8.ts";
 import { unreadable } from "./page.ts";
 import type { Named, Received } from "./page.ts";
 
-/** The text of an answer that may have an encoding of its own. Throws a Problem for bytes which that does not have. */
-export function textOf({ bytes, headers }: Received, named: Named): string {
+/**
+ * The text of an answer that may have an encoding of its own: the one of the settings, or else the one that it
+ * declares. Throws a Problem for bytes which that does not have, and for UTF-8 that is declared as something else.
+ */
+export async function textOf(
+  { bytes, headers }: Received,
+  { encoding: known }: { encoding?: string | undefined },
+  named: Named,
+): Promise<string> {
   const told = /charset\s*=\s*"?([\w.:-]+)/iu.exec(headers["content-type"] ?? "")?.[1];
   const declared = /^<\?xml[^>]*\sencoding\s*=\s*["']([\w.:-]+)/u.exec(bytes.subarray(0, 200).toString("latin1"))?.[1];
-  const encoding = told ?? declared ?? "utf-8";
+  const encoding = known ?? told ?? declared ?? "utf-8";
+  let text: string;
   try {
-    return new TextDecoder(encoding, { fatal: true }).decode(bytes);
+    text = new TextDecoder(encoding, { fatal: true }).decode(bytes);
   } catch {
     throw unreadable(named, `bytes that are no ${encoding}`, "source.not-json");
   }
+  const undeclared = await undeclaredUtf8([bytes], encoding);
+  if (undeclared === undefined) return text;
+  const { line, byte } = undeclared;
+  throw sourceProblem(
+    "source.wrong-encoding",
+    named.place,
+    `The ${named.who} declares ${encoding} and answers in UTF-8, as line ${line} (byte ${byte}) shows first.`,
+    "Set `encoding: utf-8`, or correct what the service declares.",
+  );
 }

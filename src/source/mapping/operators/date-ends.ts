@@ -174,7 +174,9 @@ export const plusTerm: Operator = {
       if (constant === undefined && text === undefined) return undefined;
       const length = constant ?? termOf(text ?? "");
       if (length === undefined) return refuse(context, "not-a-term", found, termExpected);
-      return begin.add(length);
+      // A day begins later than at midnight where the clock skips that; its term ends with the beginning of a day too.
+      const isDay = begin.equals(begin.startOfDay());
+      return isDay ? begin.toPlainDate().add(length).toZonedDateTime(begin.timeZoneId) : begin.add(length);
     });
   },
 };

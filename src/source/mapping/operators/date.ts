@@ -25,7 +25,8 @@ export const date: Operator = {
         "Time zone of times without an offset, such as Europe/Berlin. Required where there may be such times. " +
         "Statements have the local date of such a time there, whatever their own zone.",
       clockChange:
-        "A local time that happens twice or never when clocks change: `reject` (by default), `earlier` or `later`.",
+        "A local time that happens twice or never when clocks change: `reject` (by default), `earlier` or `later`. " +
+        "A date without a time is the first moment of its day, and so is a midnight that clocks skip.",
     },
     refuses: {
       "not-a-date": "what it finds is not of the format, or the calendar does not have it",
@@ -78,6 +79,11 @@ export const date: Operator = {
         expression: { date: "at", zone: "Europe/Berlin" },
         record: { at: "2026-03-29T02:30" },
         refused: "clock-change",
+      },
+      {
+        expression: { date: "at", zone: "Africa/Cairo" },
+        record: { at: "2026-04-24" },
+        gives: "2026-04-23T22:00:00.000Z",
       },
       {
         expression: { date: "at", zone: "Europe/Berlin", clockChange: "later" },

@@ -1,0 +1,82 @@
+import type { Stream } from "../../crm/model.ts";
+import { streams } from "../../crm/model.ts";
+import type { LedgerContext } from "../context.ts";
+import { statements } from "../database/statements.ts";
+
+/** In the place of a source, which no configuration can have: a person let go of these records. */
+const nobody = "(nobody)";
+
+/**
+ * Streams of records that no configured source gives, with when they were read last, as common table expressions; a
+ * step for each source.
+ */
+export const removedStreams = `
+  each_source(source) as (
+    select min(source) from record
+    union all select (select min(source) from record where source > each_source.source) from each_source
+      where each_source.source is not null),
+  removed(source, stream, since) as (
+    select e.source, named.value, (select started_at from source_read
+      where source_read.source = e.source and source_read.stream = named.value order by number desc limit 1)
+    from each_source e, json_each('${JSON.stringify(streams)}') named
+    where e.source is not null and e.source <> '${nobody}' and exists (select 1 from source_stream)
+      and not exists (select 1 from source_stream c where c.source = e.source and c.stream = named.value))`;
+
+/** Records that are not gone, of a stream that no configured source gives. */
+export interface Unread {
+  source: string;
+  stream: Stream;
+  count: number;
+}
+
+/** What sources left behind that are configured no longer: nobody reads these records, and nobody misses them. */
+export class RemovedSources {
+  readonly #context: LedgerContext;
+  readonly #statements;
+
+  constructor(context: LedgerContext) {
+    this.#context = context;
+    const { database } = context;
+    this.#statements = statements.onUse({
+      unread: () =>
+        database.prepare<[], Unread>(
+          `with recursive ${removedStreams}, theirs as (
+             select source, stream, (select count(*) from record indexed by record_by_hash
+               where record.source = removed.source and record.stream = removed.stream and state <> 'absent') as count
+             from removed)
+           select * from theirs where count > 0`,
+        ),
+      reassign: () =>
+        database.prepare(
+          `update record indexed by record_by_hash set source = ?, missed = 0, missed_since = null
+           where source = +? and stream = +?`,
+        ),
+    });
+  }
+
+  async unread(): Promise<Unread[]> {
+    return this.#context.read(() => this.#statements.unread.all());
+  }
+
+  /**
+   * From now on these records are of another source: what its next whole reads lack of them is missing. Without `to`
+   * nobody reads them, and a person decided so: they stay as they are until a source gives them.
+   */
+  async reassign(
+    unread: readonly Unread[],
+    to: string | undefined,
+    { by, reason }: { by: string; reason: string },
+  ): Promise<void> {
+    await this.#context.write(() => {
+      for (const { source, stream, count } of unread) {
+        this.#statements.reassign.run(to ?? nobody, source, stream);
+        this.#context.audit.append({
+          at: this.#context.now,
+          kind: to === undefined ? "source-let-go" : "source-reassigned",
+          subject: `source:${source}`,
+          body: { stream, records: count, ...(to === undefined ? {} : { to }), by, reason },
+        });
+      }
+    });
+  }
+}

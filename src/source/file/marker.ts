@@ -1,0 +1,79 @@
+import { readFile, stat } from "node:fs/promises";
+import { basename, resolve } from "node:path";
+import { toInstant } from "../../base/clock.ts";
+import type { Problem } from "../../base/errors.ts";
+import { sourceProblem } from "../problems.ts";
+import type { FileSet } from "./file-source-settings.ts";
+
+/** What a marker says of its file. */
+export interface Expected {
+  /** Number of its rows. */
+  rows?: number;
+  /** SHA-256 of its bytes as they are on disk, in small hexadecimal letters. */
+  sha256?: string;
+}
+
+interface MarkedFile {
+  path: string;
+  name: string;
+  /** When it was written last, in epoch milliseconds. */
+  modified: number;
+}
+
+/**
+ * What the marker of a file expects of it. Throws a Problem when the marker is missing, older than the file, or does
+ * not say what it should.
+ */
+export async function expectedOf(file: MarkedFile, { completeWhen }: FileSet): Promise<Expected> {
+  if (completeWhen === undefined || !("file" in completeWhen)) return {};
+  const { file: marker, contains } = completeWhen;
+  const path = resolve(
+    file.path,
+    "..",
+    marker.replaceAll("{file}", () => file.path),
+  );
+  const wait = "Wait until the export has ended; the next run reads the file.";
+  let modified: number;
+  try {
+    modified = (await stat(path)).mtimeMs;
+  } catch (thrown) {
+    throw notFinished(file, `its marker ${marker} is not there`, wait, thrown);
+  }
+  if (lastMoment(modified) < file.modified)
+    throw notFinished(
+      file,
+      `its marker ${marker} is older (${toInstant(modified)}) than the file (${toInstant(file.modified)})`,
+      `${wait} Where both are copied, copy the marker last, or keep the times of both.`,
+    );
+  if (contains === undefined) return {};
+  const found = wordFor(file, await readFile(path, "utf8"));
+  if (contains === "rows" && /^\d{1,15}$/u.test(found)) return { rows: Number(found) };
+  if (contains === "sha256" && /^[0-9a-f]{64}$/iu.test(found)) return { sha256: found.toLowerCase() };
+  const what = contains === "rows" ? "number of rows" : "SHA-256";
+  throw notFinished(file, `its marker ${marker} holds no ${what} of it`, wait);
+}
+
+/** The file is there, and what its marker expects is not in it. */
+export function notAsExpected(name: string, what: string): Problem {
+  return notFinished({ name }, `${what} than its marker expects`, "Export the file and its marker again.");
+}
+
+function notFinished({ name }: { name: string }, why: string, cure: string, cause?: unknown): Problem {
+  return sourceProblem("source.half-written", name, `The file ${name} is not finished: ${why}.`, cure, cause);
+}
+
+/** A file system that knows times by the second gives its beginning; the file may have been written later in it. */
+function lastMoment(modified: number): number {
+  return modified % 1_000 === 0 ? modified + 999 : modified;
+}
+
+/** Of lines as `sha256sum` and `wc -l` write them, the first word of the one that names the file, or of the only one. */
+function wordFor({ path }: MarkedFile, text: string): string {
+  const lines = text.split("\n").flatMap((line) => {
+    const [, word = "", name = ""] = /^\s*(\S+)(?:\s+\*?(.*\S))?\s*$/u.exec(line) ?? [];
+    return word === "" ? [] : [{ word, name }];
+  });
+  const named = lines.find(({ name }) => name !== "" && basename(name) === basename(path));
+  const only = lines.length === 1 && lines[0]?.name === "" ? lines[0] : undefined;
+  return (named ?? only)?.word ?? "";
+}
