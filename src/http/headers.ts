@@ -99,6 +99,9 @@ export function createHeaderWriter(
   }
 }
 
+/** A little before the last time that a date can hold, epoch milliseconds: no token ends after it. */
+const latestTime = 8e15;
+
 /** A token as it stands in the headers of a call. */
 type Used = Signature & { token: string; endsAt: number | undefined };
 
@@ -112,7 +115,8 @@ function signedWith(endpoint: Endpoint, used: readonly Used[], clock: Clock): Si
     acceptedUntil() {
       let last = 0;
       for (const { endsAt = Number.POSITIVE_INFINITY } of used) last = Math.max(last, endsAt);
-      return Number.isFinite(last) ? clock.now() + last - clock.monotonic() : undefined;
+      const until = clock.now() + last - clock.monotonic();
+      return until < latestTime ? until : undefined;
     },
     accepted() {
       for (const { provider } of used) provider.accepted();
