@@ -400,7 +400,7 @@ create table operation_stood (operation_id text not null, from_at text not null,
 
 -- Each call that was made for an operation.
 create table attempt (operation_id text not null, number integer not null, nonce text not null, wire_hash text not
-  null, started_at text not null, finished_at text, outcome text, http_status integer, code text, detail text,
+  null, started_at text not null, holder text, accepted_until text, finished_at text, outcome text, http_status integer, code text, detail text,
   primary key (operation_id, number)) strict, without rowid;
 
 -- Operations that a service refused, until their record or a person changes something.

@@ -35,7 +35,7 @@ export function journalWork(database: Sqlite): JournalWork {
       const id = ids.next("op");
       const wireHash = sha256(id);
       journal.insert({ id, operation: operationOf(index), state: "sending", runId: null, wireHash, at });
-      journal.startAttempt(id, { nonce: systemRandomness.hex(16), wireHash, at });
+      journal.attempts.start(id, { nonce: systemRandomness.hex(16), wireHash, at });
       return id;
     },
     conclude: (id, index) => {

@@ -5,6 +5,8 @@ import type { JsonObject } from "../base/canonical-json.ts";
 import { systemClock, toInstant } from "../base/clock.ts";
 import type { Clock } from "../base/clock.ts";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
+import { systemHost } from "../base/host.ts";
+import type { Host } from "../base/host.ts";
 import { createIds, systemRandomness } from "../base/ids.ts";
 import type { Randomness } from "../base/ids.ts";
 import { createLogger } from "../base/logger.ts";
@@ -48,9 +50,10 @@ export interface Face {
   /** Where the whole log goes; by default, stderr. */
   readonly wholeLog?: DestinationStream | undefined;
   progress(phase: string, done: number, total: number | undefined): void;
-  /** Those of the system, unless somebody else owns time and chance. */
+  /** Those of the system, unless somebody else owns time, chance and the machine. */
   readonly clock?: Clock | undefined;
   readonly random?: Randomness | undefined;
+  readonly host?: Host | undefined;
 }
 
 /** How far the work came that goes on in this process, or went on last. */
@@ -71,6 +74,7 @@ export class Application {
   readonly directory: string;
   readonly clock: Clock;
   readonly random: Randomness;
+  readonly #host: Host;
   readonly environment: Environment;
   readonly sandbox: Sandbox | undefined;
   /** What goes on in it, for metrics and figures: whoever wants to know subscribes. */
@@ -100,6 +104,7 @@ export class Application {
     this.#face = face;
     this.clock = face.clock ?? systemClock;
     this.random = face.random ?? systemRandomness;
+    this.#host = face.host ?? systemHost;
     this.observed = createObserved((error) => this.#observerFailed(error));
   }
 
@@ -172,6 +177,7 @@ export class Application {
       clock: this.clock,
       ids: createIds(() => this.clock.now(), this.random),
       random: this.random,
+      host: this.#host,
       group: this.group,
       fillsGap,
       sealSecret: sealKey === undefined ? undefined : this.secrets.reveal(sealKey),

@@ -3,7 +3,7 @@ import { toInstant } from "../base/clock.ts";
 import { exitCodes, Problem } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import { journalEntry } from "../ledger/journal/journal-tables.ts";
+import { journalEntry, maybePaused } from "../ledger/journal/journal-tables.ts";
 import type { JournalRow } from "../ledger/journal/journal-tables.ts";
 import type { OperationState } from "../ledger/journal/tables.ts";
 import type { StateChange } from "../operation/state.ts";
@@ -61,7 +61,7 @@ export async function decide(
   if (reason.trim() === "")
     throw refusal("settle.no-reason", row, "a decision needs a reason", "say why with --reason TEXT");
   // Before the reading: one that began while the call could still land says nothing of what landed meanwhile.
-  const left = await settleTimeLeftOf(deps, row);
+  const left = await settleTimeLeftOf(deps, row, "person");
   const evidence = await readEvidence(deps, reader, row, new CustomerState(deps, row.operation.customer), signal);
   const conclusion = verdict === "applied" ? applied(row, evidence) : notApplied(deps, row, evidence, left);
   const at = toInstant(deps.clock.now());
@@ -165,7 +165,7 @@ function notApplied(deps: DecisionDependencies, row: JournalRow, evidence: Evide
   }
   if (evidence.kind === "ambiguous" && cureOfPart !== undefined && !saysNothing(evidence))
     throw refusal("settle.is-there-in-part", row, evidence.reason, cureOfPart);
-  if (whenUnknown !== "send-again") refuseTooEarly(deps, row, left);
+  if (whenUnknown !== "send-again" || row.verdict === maybePaused) refuseTooEarly(deps, row, left);
   if (evidence.kind === "not-found" && evidence.partEffect !== undefined) {
     return done(
       evidence.partEffect,

@@ -13,6 +13,7 @@ import { CustomerState } from "./customer-state.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import { park, recordOutcome } from "./outcome.ts";
 import type { Delivery, Existing, Unready } from "./outcome.ts";
+import { timeToLeave } from "./predecessor.ts";
 import { makeReady } from "./ready.ts";
 import type { Ready } from "./ready.ts";
 import { scrubbed, textsOf } from "./scrubbed.ts";
@@ -121,7 +122,12 @@ async function amendmentNumber(
   };
 }
 
-/** Permit, intent, first byte, outcome. */
+const late = "the program was held up before it could send; somebody else may have sent it meanwhile";
+
+/**
+ * Permit, intent, first byte, outcome. What is late for its first byte has an unknown outcome, as if it had left: that
+ * is written down only where the ledger is still this program's own.
+ */
 async function send(
   deps: ApplyDependencies,
   operation: Operation,
@@ -130,31 +136,36 @@ async function send(
   const { runId, existing, plannedId, plan, ofUndo, hold, signal, state, ready, ahead } = sending;
   const { prepared, wire, body, wireHash } = ready;
   const nonce = deps.random.hex(16);
+  let isLate = (): boolean => false;
   return await sendOnce(
-    () =>
-      deps.ledger.journal.intend({
+    async (acceptedUntil) => {
+      isLate = timeToLeave(deps.clock, deps.ledger.clockSkewMs);
+      return await deps.ledger.journal.intend({
         operation,
         id: existing?.id ?? plannedId,
         runId,
         wireHash,
         nonce,
+        acceptedUntil,
         context: existing?.context ?? prepared.context,
         sealed: ready.toSeal,
         plan,
         ofUndo,
         hold: plannedId === undefined ? hold : undefined,
         after: state.after,
-      }),
+      });
+    },
     async (permit) => {
       const customer = kindOf(operation).isOfCustomer ? formatKey(operation.customer) : undefined;
-      const call = { nonce, body, signal, customer, ...permit };
+      const call = { nonce, body, signal, customer, mayLeave: () => !isLate(), ...permit };
       const texts = (): string[] => deps.ledger.private.textsOf(state.customer);
       return scrubbed(texts, wire, await prepared.send(deps.platform, call));
     },
     async (id, { outcome, conclude }) => {
       if (id !== undefined) {
         const sent = { operation, id, state, existing, ahead, texts: () => textsOf(wire) };
-        return await recordOutcome(deps, sent, outcome, conclude);
+        const isOpen = outcome.kind === "not-sent" && isLate();
+        return await recordOutcome(deps, sent, isOpen ? { kind: "unknown", reason: late } : outcome, conclude);
       }
       if (outcome.kind !== "not-sent")
         throw new Error(`${operation.endpoint} on ${operation.subject} left without an intent`);

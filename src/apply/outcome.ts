@@ -191,11 +191,12 @@ async function doubt(
     deps.logger.warn({ operation: id, ...told.body, code }, message);
     return { kind: "unknown", id };
   }
-  settleTimeBegins(deps, id, operation);
+  const settleMs = landsWithin(operation, deps.settle);
+  settleTimeBegins(deps, { id, subject }, settleMs);
   await state.conclude(operation, id, {
     state: "unknown",
     attempt,
-    settleMs: landsWithin(operation, deps.settle),
+    settleMs,
     code: attempt.code,
     message: attempt.detail,
     answer,

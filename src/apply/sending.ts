@@ -10,14 +10,14 @@ export type Permit = Required<Pick<WriteCall, "beforeSending" | "recorded">>;
  * intent, so that what is `sending` on disk is never more than `callsAtOnce`.
  */
 export async function sendOnce<Sent, Recorded>(
-  intend: () => Promise<string>,
+  intend: (acceptedUntil: number | undefined) => Promise<string>,
   send: (permit: Permit) => Promise<Sent>,
   record: (id: string | undefined, sent: Sent) => Promise<Recorded>,
 ): Promise<Recorded> {
   const recorded = Promise.withResolvers<void>();
   const intent: { id: string | undefined } = { id: undefined };
-  const beforeSending = async (): Promise<void> => {
-    intent.id = await intend();
+  const beforeSending = async (acceptedUntil?: number): Promise<void> => {
+    intent.id = await intend(acceptedUntil);
   };
   try {
     const sent = await send({ beforeSending, recorded: recorded.promise });

@@ -1,13 +1,14 @@
 import type { JsonObject } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
 import type { Conclusion } from "../ledger/journal/journal.ts";
-import { journalEntry } from "../ledger/journal/journal-tables.ts";
+import { journalEntry, maybePaused } from "../ledger/journal/journal-tables.ts";
 import { pausedCode } from "../ledger/pause.ts";
 import { kindOf } from "../operation/registry.ts";
 import type { AttemptFacts } from "../report/facts.ts";
 import { deliver } from "./deliver.ts";
 import type { AssetNumbers } from "./deliver.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
+import { settleTimeLeftOf } from "./settle-time.ts";
 import { named, stillParked } from "./settled.ts";
 import type { Open, Settled } from "./settled.ts";
 
@@ -58,7 +59,9 @@ async function setAgain(
   open: Open,
   { park }: SettleSteps,
 ): Promise<Settled> {
-  const { id, operation } = open.row;
+  const { id, operation, verdict } = open.row;
+  const left = verdict === maybePaused ? await settleTimeLeftOf(deps, open.row) : 0;
+  if (left > 0) return { kind: "waiting", id, until: toInstant(deps.clock.now() + left) };
   const odd = (await deps.ledger.journal.attempts(id)).filter(isOddAnswer);
   if (odd.length < kindOf(operation).mostOddAnswers)
     return await sendAgain(deps, pool, open, "sets a state: the same value is sent again");

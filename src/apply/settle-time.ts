@@ -1,3 +1,4 @@
+import { maybePaused } from "../ledger/journal/journal-tables.ts";
 import type { JournalRow } from "../ledger/journal/journal-tables.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../operation/operation.ts";
@@ -33,9 +34,13 @@ export function isAsynchronous(operation: Operation): boolean {
   return kindOf(operation).isAsynchronous(operation);
 }
 
-/** A call of this process ended now without a known outcome: its settle time begins. */
-export function settleTimeBegins(deps: Dependencies, id: string, operation: Operation): void {
-  for (const key of [id, operation.subject]) setEnd(deps, key, landsWithin(operation, deps.settle));
+/** What became of a call is not known from now on: the time begins in which it may still land. */
+export function settleTimeBegins(
+  deps: Dependencies,
+  { id, subject }: { id: string; subject: string },
+  landsMs: number,
+): void {
+  for (const key of [id, subject]) setEnd(deps, key, landsMs);
 }
 
 /**
@@ -61,13 +66,17 @@ export async function settleTimeLeft(
 
 /**
  * How long an operation in doubt may still land: from the end of its last attempt that may have left, over the settle
- * time of now or over the one that stood in the settings then, whichever is longer.
+ * time of now or over the one that stood in the settings then, whichever is longer. Where whoever was sending it may
+ * only be paused, a person need not wait until its token has ended.
  */
-export async function settleTimeLeftOf(deps: Dependencies, row: JournalRow): Promise<number> {
+export async function settleTimeLeftOf(deps: Dependencies, row: JournalRow, who?: "person"): Promise<number> {
   const attempts = await deps.ledger.journal.attempts(row.id);
   const last = attempts.findLast((attempt) => attempt.outcome !== "not-sent");
   if (last === undefined) return 0;
   const since = Date.parse(last.finishedAt ?? last.startedAt);
   const promised = row.settleAfter === null ? 0 : Date.parse(row.settleAfter) - since;
-  return await settleTimeLeft(deps, row.id, since, Math.max(landsWithin(row.operation, deps.settle), promised));
+  const landsMs = landsWithin(row.operation, deps.settle);
+  if (who === "person" && row.verdict === maybePaused)
+    return await settleTimeLeft(deps, `${row.id} by a person`, since, landsMs + deps.ledger.clockSkewMs);
+  return await settleTimeLeft(deps, row.id, since, Math.max(landsMs, promised));
 }

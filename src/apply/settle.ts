@@ -5,7 +5,7 @@ import { toInstant } from "../base/clock.ts";
 import { failureOf } from "../base/errors.ts";
 import { refusedUnlessThere } from "../contract/refusals.ts";
 import type { Conclusion } from "../ledger/journal/journal.ts";
-import { journalEntry, refusedYetShown } from "../ledger/journal/journal-tables.ts";
+import { journalEntry, maybePaused, refusedYetShown } from "../ledger/journal/journal-tables.ts";
 import type { JournalRow } from "../ledger/journal/journal-tables.ts";
 import type { StateChange } from "../operation/state.ts";
 import type { Evidence } from "../operation/kind.ts";
@@ -16,6 +16,8 @@ import type { ApplyDependencies } from "./dependencies.ts";
 import type { AssetNumbers } from "./deliver.ts";
 import { readEvidence, settleFacts } from "./evidence.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
+import { againAfter } from "./predecessor.ts";
+import type { Again } from "./predecessor.ts";
 import { isContradiction } from "./attempt-end.ts";
 import { refusedWith } from "./refusal.ts";
 import { sendAgain, settleWithoutReading } from "./settle-by-kind.ts";
@@ -38,7 +40,12 @@ const evidenceSchema = z.object({
 const keptReadings = 20;
 /** So often at most an order, an enterprise or a person is sent without a known outcome; then a person decides. */
 const mostSendings = 3;
-const interrupted = "the program ended while the call was in progress";
+/** What is said of an operation that another process left. */
+const leftAs: Record<Again["by"], (until: string) => string> = {
+  ended: () => "the program ended while the call was in progress",
+  paused: (until) => `the program that was sending it may only be paused: it is not sent again before ${until}`,
+  asks: () => "the program that was sending it may only be paused: it is not sent again before a person has decided",
+};
 
 /**
  * The readings of a journal row with one more. Each says after how many attempts it was made: an operation that is sent
@@ -147,20 +154,29 @@ export class Settling {
   }
 
   /**
-   * An operation found `sending` had its process killed. Its call may have been under way until a
-   * moment before that, so its settle time begins now and not with the attempt.
+   * An operation found `sending` was left by another process. Its call may have been under way until a moment before,
+   * so its settle time begins now and not with the attempt. Asset numbers (E9) are never the same twice, so nothing
+   * waits for an end of theirs.
    */
   async foundSending({ id, operation, state, attempts }: JournalRow): Promise<void> {
-    const { ledger, settle } = this.#deps;
-    settleTimeBegins(this.#deps, id, operation);
+    const { ledger, settle, clock } = this.#deps;
+    const landsMs = landsWithin(operation, settle);
+    const now = clock.now();
+    const { whenUnknown } = kindOf(operation);
+    const again = againAfter(await ledger.journal.left(id), { now, landsMs, clockSkewMs: ledger.clockSkewMs });
+    const by = again.by === "paused" && whenUnknown === "ask" ? "asks" : again.by;
+    const settleAfter = toInstant(now + again.afterMs);
+    const message = leftAs[by](settleAfter);
+    settleTimeBegins(this.#deps, { id, subject: operation.subject }, again.afterMs);
     await ledger.journal.conclude(id, {
-      state: "unknown",
+      state: by === "asks" && whenUnknown !== "lost" ? "parked" : "unknown",
       expected: { state, attempts },
-      attempt: { outcome: "unknown", detail: interrupted },
-      settleMs: landsWithin(operation, settle),
-      message: interrupted,
+      attempt: { outcome: "unknown", detail: message },
+      settleAfter,
+      verdict: by === "ended" ? undefined : maybePaused,
+      message,
       changes: [],
-      audit: { kind: "unknown", body: { reason: interrupted } },
+      audit: { kind: "unknown", body: { reason: message } },
     });
   }
 

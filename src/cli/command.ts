@@ -1,6 +1,7 @@
 import type { Application, Face } from "../app/application.ts";
 import type { StartWeb } from "../app/health.ts";
 import type { Clock } from "../base/clock.ts";
+import type { Host } from "../base/host.ts";
 import type { Randomness } from "../base/ids.ts";
 import type { ConfigChoice, Needs } from "../app/open-config.ts";
 import type { Environment } from "../config/environment.ts";
@@ -24,21 +25,27 @@ export interface Invocation {
   /** Aborted by SIGINT, SIGTERM and SIGHUP. */
   signal: AbortSignal;
   startWeb: StartWeb;
-  /** Time and chance of the command; those of the system by default. */
+  /** Time, chance and machine of the command; those of the system by default. */
   clock?: Clock | undefined;
   random?: Randomness | undefined;
+  host?: Host | undefined;
 }
 
 /** Opens the application, does the work and closes it; whatever goes wrong is printed and becomes the exit code. */
 export async function withApplication(
-  { options, environment, output, clock, random }: Omit<Invocation, "signal" | "startWeb">,
+  { options, environment, output, clock, random, host }: Omit<Invocation, "signal" | "startWeb">,
   work: (application: Application) => Promise<ExitCode>,
   needs: Needs = { services: true },
 ): Promise<ExitCode> {
   let application: Application | undefined;
   try {
     const { Application } = await import("../app/application.ts");
-    application = await Application.open(options, environment, { ...(await faceOf(output)), clock, random }, needs);
+    application = await Application.open(
+      options,
+      environment,
+      { ...(await faceOf(output)), clock, random, host },
+      needs,
+    );
     const opened = application;
     output.heading(() => pausedHeading(output, opened));
     return await work(application);

@@ -1,6 +1,6 @@
 import { endpointPath, endpoints } from "../contract/endpoints.ts";
 import { applyAnswer } from "./answer-effects.ts";
-import type { Call, ServiceContext } from "./call.ts";
+import type { Call, ServiceContext, WriteCall } from "./call.ts";
 import type { Permit } from "./circuit.ts";
 import { classify } from "./classification.ts";
 import type { Classified } from "./classification.ts";
@@ -20,7 +20,7 @@ export async function attempt<T>(
   call: Call<T>,
   nonce: string,
   body: string | null,
-  beforeSending?: () => Promise<void>,
+  { beforeSending, mayLeave }: Pick<WriteCall<T>, "beforeSending" | "mayLeave"> = {},
 ): Promise<Attempt<T>> {
   const { circuit, clock, logger, transport } = context;
   const { endpoint: id, signal } = call;
@@ -34,7 +34,7 @@ export async function attempt<T>(
   if (permitted.kind === "unsent") return seen(permitted);
   const { permit, signed } = permitted;
   if (beforeSending !== undefined) {
-    const stopped = await commitIntent(circuit, permit, beforeSending, signal);
+    const stopped = await commitIntent(circuit, permit, () => beforeSending(signed.acceptedUntil()), signal);
     if (stopped !== undefined) return seen(stopped);
   }
   const since = clock.monotonic();
@@ -46,6 +46,7 @@ export async function attempt<T>(
       headers: signed.headers,
       body,
       signal: endpoint.writes ? undefined : signal,
+      mayLeave,
     });
   } catch (thrown) {
     const failure = asTransportFailure(thrown);

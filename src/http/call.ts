@@ -39,9 +39,11 @@ export interface WriteCall<T> extends Call<T> {
   /**
    * Awaited once the call has its permit (circuit, concurrency, rate, token) and before its first byte: the intent is
    * committed here. Not awaited where the permit is refused. What it throws stops the call, gives the permit back and
-   * is thrown by `write`.
+   * is thrown by `write`. `acceptedUntil`: see `SignedHeaders`.
    */
-  beforeSending?: (() => Promise<void>) | undefined;
+  beforeSending?: ((acceptedUntil?: number) => Promise<void>) | undefined;
+  /** Asked right before the first byte; false: it does not leave. */
+  mayLeave?: (() => boolean) | undefined;
   /**
    * The permit is kept until this resolves: until the outcome is on its way into the ledger, ahead of the next call's
    * intent.

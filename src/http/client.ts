@@ -146,7 +146,7 @@ async function write<T>(context: ServiceContext, limit: LimitFunction, call: Wri
   const ended = Promise.withResolvers<Attempt<T>>();
   void limit(async () => {
     try {
-      ended.resolve(await attempt(context, call, call.nonce, body, call.beforeSending));
+      ended.resolve(await attempt(context, call, call.nonce, body, call));
       await call.recorded;
     } catch (thrown) {
       ended.reject(thrown);

@@ -14,6 +14,11 @@ export interface SignedHeaders {
   headers: string[];
   /** Values that must not be seen. */
   tokens: string[];
+  /**
+   * Until when the service may accept a request with these tokens: the end of the one that lasts longest, epoch
+   * milliseconds; undefined where nobody told the end of one.
+   */
+  acceptedUntil(): number | undefined;
   /** The service refused the application's tokens, the user's, or does not say which. */
   reject(which: "application" | "user" | "all"): void;
   /** The service took all of them. */
@@ -74,9 +79,10 @@ export function createHeaderWriter(
       for (const signature of signatures(endpoint, enterprise)) {
         // One that two headers share is asked for once.
         const known = used.find((one) => one.provider === signature.provider);
-        used.push({ ...signature, token: known?.token ?? (await signature.provider.token(signal)) });
+        const token = known?.token ?? (await signature.provider.token(signal));
+        used.push({ ...signature, token, endsAt: signature.provider.endOf(token) });
       }
-      const signed = signedWith(endpoint, used);
+      const signed = signedWith(endpoint, used, dependencies.clock);
       last.set(endpoint.id, { signed, used, enterprise: ownTokenOf(enterprise) });
       return signed;
     },
@@ -93,16 +99,25 @@ export function createHeaderWriter(
   }
 }
 
-/** A token as it stands in the headers of a call. */
-type Used = Signature & { token: string };
+/** A little before the last time that a date can hold, epoch milliseconds: no token ends after it. */
+const latestTime = 8e15;
 
-function signedWith(endpoint: Endpoint, used: readonly Used[]): SignedHeaders {
+/** A token as it stands in the headers of a call. */
+type Used = Signature & { token: string; endsAt: number | undefined };
+
+function signedWith(endpoint: Endpoint, used: readonly Used[], clock: Clock): SignedHeaders {
   const headers = used.flatMap(({ name, token }) => [name, name === "Authorization" ? `Bearer ${token}` : token]);
   if (endpoint.headers.includes("Content-Type")) headers.push("Content-Type", "application/json");
   headers.push("Accept", "application/json", "User-Agent", "crm-sync");
   return {
     headers,
     tokens: [...new Set(used.map(({ token }) => token))],
+    acceptedUntil() {
+      let last = 0;
+      for (const { endsAt = Number.POSITIVE_INFINITY } of used) last = Math.max(last, endsAt);
+      const until = clock.now() + last - clock.monotonic();
+      return until < latestTime ? until : undefined;
+    },
     accepted() {
       for (const { provider } of used) provider.accepted();
     },

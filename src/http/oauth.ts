@@ -97,7 +97,7 @@ async function credential(reference: string, secret: SecretResolver): Promise<st
 function reading(answer: oauth.TokenEndpointResponse): TokenReading {
   return {
     token: answer.access_token,
-    lifeMs: answer.expires_in === undefined ? undefined : answer.expires_in * 1000,
+    expiresInMs: answer.expires_in === undefined ? undefined : answer.expires_in * 1000,
     scope: answer.scope,
   };
 }

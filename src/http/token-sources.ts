@@ -39,7 +39,7 @@ export function readTokenSource(source: TokenSource, dependencies: TokenSourceDe
     return {
       place: `the file ${source.file}`,
       renewable: true,
-      read: async () => ({ token: credential(`file:${source.file}`), lifeMs: rereadMs }),
+      read: async () => ({ token: credential(`file:${source.file}`), rereadMs }),
     };
   }
   if ("command" in source) return commandReader(source.command, source.timeoutMs);
@@ -69,7 +69,7 @@ function commandReader(command: readonly string[], timeoutMs: number): TokenRead
 
 function parseCommandOutput(output: string): TokenReading {
   const text = output.trim();
-  if (!text.startsWith("{")) return { token: text, lifeMs: rereadMs };
+  if (!text.startsWith("{")) return { token: text, rereadMs };
   const answer: unknown = JSON.parse(text);
   if (
     typeof answer !== "object" ||
@@ -79,7 +79,8 @@ function parseCommandOutput(output: string): TokenReading {
   ) {
     throw new Error("the output holds no access_token");
   }
-  const seconds = "expires_in" in answer && typeof answer.expires_in === "number" ? answer.expires_in : undefined;
+  const expiresInMs =
+    "expires_in" in answer && typeof answer.expires_in === "number" ? answer.expires_in * 1000 : undefined;
   const scope = "scope" in answer && typeof answer.scope === "string" ? answer.scope : undefined;
-  return { token: answer.access_token, lifeMs: seconds === undefined ? rereadMs : seconds * 1000, scope };
+  return { token: answer.access_token, expiresInMs, rereadMs, scope };
 }

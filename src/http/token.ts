@@ -1,8 +1,10 @@
 /** A token as its source gave it. */
 export interface TokenReading {
   token: string;
-  /** Milliseconds for which it may be used, counted from the asking; absent where the source does not say. */
-  lifeMs?: number | undefined;
+  /** In how many milliseconds the service stops to accept it, counted from the asking; absent where nobody says. */
+  expiresInMs?: number | undefined;
+  /** After how many milliseconds its source is asked again, where nobody says when it expires. */
+  rereadMs?: number | undefined;
   /** The scopes that the token endpoint says it has, separated by blanks; absent where it says nothing. */
   scope?: string | undefined;
 }

@@ -10,6 +10,8 @@ export interface TokenProvider {
   token(signal?: AbortSignal): Promise<string>;
   /** The token of now where it is not to be renewed yet. */
   held(): string | undefined;
+  /** When the service stops to accept this token at the latest, on the monotonic clock; undefined if nobody told. */
+  endOf(token: string): number | undefined;
   /**
    * The service refused this token: the next caller renews it, once for all that wait. When the renewed one is refused
    * too, nobody gets a token for a while (A5). A token that is no longer the current one is ignored.
@@ -35,7 +37,7 @@ const renewedAheadMs = 60_000;
  * the token held, the one refused and the renewal under way.
  */
 export function createTokenProvider(reader: TokenReader, clock: Clock, scope?: string): TokenProvider {
-  let held: { token: string; renewAt: number; expiresAt: number } | undefined;
+  let held: { token: string; renewAt: number; expiresAt: number; endsAt: number | undefined } | undefined;
   let refused: { token: string; at: number } | undefined;
   let failure: { error: TokenFailure; until: number } | undefined;
   let refusedInRow = 0;
@@ -55,10 +57,13 @@ export function createTokenProvider(reader: TokenReader, clock: Clock, scope?: s
     if (refused?.token === reading.token && clock.monotonic() - refused.at < restAfterRefusalMs) {
       throw new TokenFailure(`${reader.place} still gives the token that the service refused`);
     }
-    const life = reading.lifeMs ?? Number.POSITIVE_INFINITY;
+    const { expiresInMs, rereadMs } = reading;
+    const life = expiresInMs ?? rereadMs ?? Number.POSITIVE_INFINITY;
     // A token whose life nobody told is kept until it is refused.
     const ahead = Number.isFinite(life) ? Math.min(renewedAheadMs, life / 10) : 0;
-    held = { token: reading.token, renewAt: askedAt + life - ahead, expiresAt: askedAt + life };
+    // It was made at some moment between the asking and now.
+    const endsAt = expiresInMs === undefined ? undefined : clock.monotonic() + expiresInMs;
+    held = { token: reading.token, renewAt: askedAt + life - ahead, expiresAt: askedAt + life, endsAt };
     refused = undefined;
     failure = undefined;
     return reading.token;
@@ -91,6 +96,7 @@ export function createTokenProvider(reader: TokenReader, clock: Clock, scope?: s
 
   return {
     held: () => fresh(clock.monotonic()),
+    endOf: (token) => (held?.token === token ? held.endsAt : undefined),
     async token(signal) {
       signal?.throwIfAborted();
       const now = clock.monotonic();

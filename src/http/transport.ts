@@ -15,6 +15,8 @@ export interface TransportRequest {
   body: string | null;
   /** Given for reads; a write runs to its end once it is sent. */
   signal?: AbortSignal | undefined;
+  /** Asked right before the first byte; false: it does not leave. */
+  mayLeave?: (() => boolean) | undefined;
 }
 
 export interface TransportAnswer {
@@ -38,6 +40,9 @@ export class TransportFailure extends Error {
     this.status = init.status;
   }
 }
+
+/** The reason of what was not let go right before its first byte. */
+const heldUp = "the program was held up before it could send";
 
 /** Carries one request to one service and brings one answer back, in one attempt. */
 export interface Transport {
@@ -69,7 +74,7 @@ export function createTransport(options: TransportOptions): Transport {
   return {
     send: (request) =>
       new Promise((resolve, reject) => {
-        const exchange = new Exchange(options.answerLimitBytes, resolve, reject);
+        const exchange = new Exchange(options.answerLimitBytes, request.mayLeave, { resolve, reject });
         exchange.begin(underway, request.signal);
         const sent: Dispatcher.DispatchOptions = {
           method: request.method,
@@ -93,6 +98,7 @@ export function createTransport(options: TransportOptions): Transport {
  */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #limit: number;
+  readonly #mayLeave: TransportRequest["mayLeave"];
   readonly #resolve: (answer: TransportAnswer) => void;
   readonly #reject: (failure: TransportFailure) => void;
   readonly #chunks: Buffer[] = [];
@@ -105,10 +111,15 @@ class Exchange implements Dispatcher.DispatchHandler {
   #encoding: string | undefined;
   #underway: Underway | undefined;
 
-  constructor(limit: number, resolve: (answer: TransportAnswer) => void, reject: (failure: TransportFailure) => void) {
+  constructor(
+    limit: number,
+    mayLeave: TransportRequest["mayLeave"],
+    ended: { resolve: (answer: TransportAnswer) => void; reject: (failure: TransportFailure) => void },
+  ) {
     this.#limit = limit;
-    this.#resolve = resolve;
-    this.#reject = reject;
+    this.#mayLeave = mayLeave;
+    this.#resolve = ended.resolve;
+    this.#reject = ended.reject;
   }
 
   /** From now on it ends when it takes too long or is stopped. */
@@ -137,7 +148,8 @@ class Exchange implements Dispatcher.DispatchHandler {
       return;
     }
     this.#controller = controller;
-    this.#written = true;
+    if (this.#mayLeave?.() === false) this.fail(heldUp);
+    else this.#written = true;
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {

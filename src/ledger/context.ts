@@ -1,5 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { toInstant } from "../base/clock.ts";
+import { hostOf } from "../base/host.ts";
+import type { Host } from "../base/host.ts";
 import type { Ids, Randomness } from "../base/ids.ts";
 import { exitCodes, Problem } from "../base/errors.ts";
 import type { ReadingGroup } from "../base/private-files.ts";
@@ -37,6 +39,8 @@ export interface LedgerOptions {
   observer?: LedgerObserver | undefined;
   /** A rebuild opens it also where it lacks what was done since, and fills that gap. */
   fillsGap?: boolean | undefined;
+  /** Where it is opened; without it the end of no earlier process is proven. */
+  host?: Host | undefined;
   /** How a commit is waited for; at once where nothing is said. */
   awaited?: <T>(commit: () => Promise<T>) => Promise<T>;
 }
@@ -52,6 +56,7 @@ export class LedgerContext {
   readonly random: Randomness;
   readonly sealing: SealingKey | undefined;
   readonly audit: AuditLog;
+  readonly host: Host;
   readonly #awaited: NonNullable<LedgerOptions["awaited"]>;
   readonly #writer: Writer;
   readonly #heads: KeptHeads;
@@ -73,6 +78,7 @@ export class LedgerContext {
     this.#fillsGap = options.fillsGap === true;
     this.database = database;
     this.ids = options.ids;
+    this.host = options.host ?? hostOf(() => undefined);
     this.random = options.random;
     // Statements are prepared when they are first used; what is damaged is refused before anything is read or sent.
     database.prepare(everyTable);
@@ -215,7 +221,12 @@ export class LedgerContext {
    */
   takeRunLock(): void {
     if (!this.#fillsGap) requireNewest(this.database, this.path);
-    this.#lock = takeRunLock(this.path, this.database);
+    this.#lock = takeRunLock(this.path, this.database, this.host);
+  }
+
+  /** Who holds the run lock, if this program does, as `Host` has it. */
+  get holder(): string | undefined {
+    return this.#lock?.holder;
   }
 
   /** Which taking of the run lock this program holds, if it does. */

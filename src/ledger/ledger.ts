@@ -98,6 +98,11 @@ export class Ledger {
     }
   }
 
+  /** How far the clocks of two computers, and of a service, may be apart; milliseconds. */
+  get clockSkewMs(): number {
+    return this.#context.host.clockSkewMs;
+  }
+
   /** Set once the ledger failed; then nothing more may be sent. */
   get broken(): Problem | undefined {
     return this.#context.broken;

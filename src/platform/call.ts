@@ -13,9 +13,11 @@ export interface WriteCall extends Call {
   signal?: AbortSignal | undefined;
   /**
    * Awaited once the call has its permit and before its first byte: the intent is committed here. What it throws stops
-   * the call and is thrown.
+   * the call and is thrown. `acceptedUntil`: see `SignedHeaders`.
    */
-  beforeSending?: (() => Promise<void>) | undefined;
+  beforeSending?: ((acceptedUntil?: number) => Promise<void>) | undefined;
+  /** Asked right before the first byte; false: it does not leave. */
+  mayLeave?: (() => boolean) | undefined;
   /** The permit is kept until this resolves: until the outcome is handed to the ledger. */
   recorded?: Promise<void> | undefined;
   /** The body's text, where the caller has made it already: exactly these bytes are sent. */

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { systemHost } from "../../src/base/host.ts";
 import { createIds } from "../../src/base/ids.ts";
 import { createLogger } from "../../src/base/logger.ts";
 import type { EndpointId } from "../../src/contract/endpoints.ts";
@@ -45,6 +46,7 @@ async function openStill(path: string, timeline: Timeline, draws: Draws): Promis
   return await Ledger.open({
     path,
     clock,
+    host: systemHost,
     ids: createIds(() => clock.now(), draws),
     random: draws,
     sealSecret: "zqcanary-sealing-key-0123456789",

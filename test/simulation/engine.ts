@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import type { Clock } from "../../src/base/clock.ts";
+import { systemHost } from "../../src/base/host.ts";
 import { createIds } from "../../src/base/ids.ts";
 import { createLogger } from "../../src/base/logger.ts";
 import type { Logger } from "../../src/base/logger.ts";
@@ -254,6 +255,7 @@ export class Engine {
         path: options.path,
         fillsGap: options.fillsGap,
         clock,
+        host: systemHost,
         ids: createIds(() => clock.now(), draws),
         random: draws,
         // Apart from what decides how a story goes: so a seed tells the same one whatever stands in the record.

@@ -15,6 +15,8 @@ export interface OwnPlace extends Place {
   folder?: string;
   /** A module that is loaded before the program. */
   preload?: string;
+  /** What stands in for the program: a module and its first words. */
+  program?: readonly string[];
   /** A command line that the program's own is added to, such as `strace -f`. */
   under?: readonly string[];
 }
@@ -35,10 +37,10 @@ export interface Running {
   says(text: string | RegExp): Promise<boolean>;
 }
 
-function commandOf({ folder, preload, under }: OwnPlace): [string, ...string[]] {
+function commandOf({ folder, preload, program: instead, under }: OwnPlace): [string, ...string[]] {
   if (folder !== undefined) return [join(project, "bin/crm-sync")];
   const preloaded = preload === undefined ? [] : ["--import", preload];
-  const program: [string, ...string[]] = [process.execPath, ...roomy, ...preloaded, bundled()];
+  const program: [string, ...string[]] = [process.execPath, ...roomy, ...preloaded, ...(instead ?? [bundled()])];
   const [first, ...rest] = under ?? [];
   return first === undefined ? program : [first, ...rest, ...program];
 }

@@ -3,6 +3,7 @@ import { createOutput } from "../../src/cli/output.ts";
 import { carryOut } from "../../src/cli/program.ts";
 import type { StartWeb } from "../../src/app/health.ts";
 import type { Clock } from "../../src/base/clock.ts";
+import type { Host } from "../../src/base/host.ts";
 import type { Randomness } from "../../src/base/ids.ts";
 import { startWebServer } from "../../src/web/server.ts";
 
@@ -51,6 +52,7 @@ interface Instead {
   /** Time and chance; those of the machine by default. */
   clock?: Clock;
   random?: Randomness;
+  host?: Host;
 }
 
 export function wordsAt({ config, sandbox }: Place, words: readonly string[]): string[] {
@@ -96,6 +98,7 @@ export async function crmSync(place: Place & Instead, ...words: string[]): Promi
     startWeb: place.startWeb ?? startWebServer,
     clock: place.clock,
     random: place.random,
+    host: place.host,
   });
   return endOf({ exitCode, signal: null }, { stdout, stderr });
 }

@@ -1,5 +1,6 @@
 import Database from "better-sqlite3";
 import { exitCodes, messageOf, Problem } from "../../base/errors.ts";
+import type { Host } from "../../base/host.ts";
 import { createPrivateFile } from "../../base/private-files.ts";
 import { databaseProblem } from "./damage.ts";
 import type { Sqlite } from "./database.ts";
@@ -11,6 +12,8 @@ import type { Sqlite } from "./database.ts";
 export interface RunLock {
   /** Which taking of the lock this is; checked in every group the writer commits. */
   readonly epoch: number;
+  /** Who holds it, as `Host` has it. */
+  readonly holder: string | undefined;
   release(): void;
 }
 
@@ -18,14 +21,14 @@ export interface RunLock {
  * Takes the run lock or throws a Problem with exit code 75 at once. The epoch is raised inside the ledger, so that a
  * process that was paused while another took over can no longer write.
  */
-export function takeRunLock(ledgerPath: string, ledger: Sqlite): RunLock {
+export function takeRunLock(ledgerPath: string, ledger: Sqlite, host: Host): RunLock {
   const held = lockBeside(ledgerPath, ".lock", {
     code: "run.active",
     what: "another run is on for the ledger",
     cure: "wait for it to end, or stop it; `crm-sync status` shows it",
   });
   try {
-    return { epoch: raiseEpoch(ledger), release: held.release };
+    return { epoch: raiseEpoch(ledger), holder: host.holderOf(`${ledgerPath}.lock`), release: held.release };
   } catch (error) {
     held.release();
     throw databaseProblem(error, ledgerPath);

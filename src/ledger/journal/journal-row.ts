@@ -15,6 +15,9 @@ import type { AttemptTable, OperationState, OperationTable } from "./tables.ts";
 /** The verdict on a refused operation of which the platform shows something: only a person ends that. */
 export const refusedYetShown = "was refused and is shown; waits for a person";
 
+/** The verdict on one that another process left and may still send: that one may only be paused. */
+export const maybePaused = "whoever was sending it may only be paused";
+
 /** An operation as the journal holds it; the context is there once its intent was recorded. */
 export type JournalRow = JournalState & Stored;
 
@@ -82,7 +85,7 @@ export type StandingRow = Pick<
 >;
 
 /** An attempt as its table holds it. */
-export type AttemptRow = Omit<AttemptTable, "wire_hash">;
+export type AttemptRow = Omit<AttemptTable, "wire_hash" | "holder" | "accepted_until">;
 
 /**
  * The journal row of a table row. Throws a Problem (exit code 65) that names row and column where a column is not what

@@ -8,8 +8,9 @@ import type { Operation } from "../../operation/operation.ts";
 import type { RecordReference } from "../../operation/shape.ts";
 import type { OperationKind } from "../../operation/registry.ts";
 import type { Sqlite } from "../database/database.ts";
+import { AttemptTables } from "./attempt-tables.ts";
+import type { AttemptEnd } from "./conclusion.ts";
 import {
-  attempt,
   journalRow,
   newestOnSubject,
   operationColumns,
@@ -19,15 +20,14 @@ import {
   standingOperation,
   weightColumn,
 } from "./journal-row.ts";
-import type { AttemptFacts } from "../../report/facts.ts";
-import type { AttemptRow, JournalRow, OperationRow, PlannedRow, StandingRow } from "./journal-row.ts";
+import type { JournalRow, OperationRow, PlannedRow, StandingRow } from "./journal-row.ts";
 import { foundStates, stateCounts } from "./state-counts.ts";
 import type { StateCounts } from "./state-counts.ts";
 import type { OperationState } from "./tables.ts";
 import { refusedOrdersOf } from "./refused-orders.ts";
 import { statements } from "../database/statements.ts";
 
-export { journalEntry, refusedYetShown } from "./journal-row.ts";
+export { journalEntry, maybePaused, refusedYetShown } from "./journal-row.ts";
 export type { JournalRow, PlannedRow } from "./journal-row.ts";
 
 type Standing = Pick<JournalRow, "state" | "attempts" | "runId" | "wireHash" | "questionId"> & {
@@ -36,19 +36,17 @@ type Standing = Pick<JournalRow, "state" | "attempts" | "runId" | "wireHash" | "
   operation: ReturnType<typeof standingOperation>;
 };
 
-/** Attempts `a` of the operation `o` that left since the run `r` began. */
-const sentSince = `a.operation_id = o.id and a.started_at >= r.started_at
-  and (a.outcome is null or a.outcome <> 'not-sent')`;
-
 /** Whether an operation waits for a person itself, or for the run that carries out what a person approved. */
 const isHeld = `exists (select 1 from hold h where h.operation_id = operation.id and h.state in ('asked', 'approved'))`;
 
 /** The journal: operations and attempts. Every method runs inside the writer's transaction, or reads. */
 export class JournalTables {
+  readonly attempts: AttemptTables;
   readonly #statements;
 
   /** In one piece: a table of statements. */
   constructor(database: Sqlite) {
+    this.attempts = new AttemptTables(database);
     this.#statements = statements.onUse({
       insert: () =>
         database.prepare(
@@ -67,31 +65,15 @@ export class JournalTables {
         database.prepare(
           // What was planned before rests on what stood then: its end and what it removes are those of now.
           `update operation set state = 'sending', wire_hash = ?, context = ?, run_id = ?, updated_at = ?,
-             reason = ?, after = ?, takes_away = ?, weight = iif(state = 'unknown', weight, ?),
+             verdict = null, reason = ?, after = ?, takes_away = ?, weight = iif(state = 'unknown', weight, ?),
              approved = max(approved, ${isApproved("operation.id")})
             where id = +? and state in ('planned', 'held', 'unknown')`,
-        ),
-      attempt: () =>
-        database.prepare(
-          `insert into attempt (operation_id, number, nonce, wire_hash, started_at)
-         values (?, (select coalesce(max(number), 0) + 1 from attempt where operation_id = +?), ?, ?, ?)`,
-        ),
-      finishAttempt: () =>
-        database.prepare(
-          `update attempt set finished_at = ?, outcome = ?, http_status = ?, code = ?, detail = ?
-         where operation_id = +? and finished_at is null`,
         ),
       state: () =>
         database.prepare(
           `update operation set state = ?, updated_at = ?, settle_after = ?, verdict = coalesce(?, verdict),
            evidence = coalesce(?, evidence),
            outcome_code = ?, outcome_message = ?, answer_ref = coalesce(?, answer_ref) where id = +?`,
-        ),
-      lastUncertain: () =>
-        database.prepare<[string], { at: string | null }>(
-          `select max(coalesce(a.finished_at, a.started_at)) as at from operation o
-         join attempt a on a.operation_id = o.id
-         where o.subject = +? and (a.outcome = 'unknown' or a.outcome is null)`,
         ),
       refusedOrders: () => database.prepare<[string, string], OperationRow>(refusedOrdersOf(operationColumns)),
       sendings: () =>
@@ -153,20 +135,6 @@ export class JournalTables {
            from operation indexed by operation_taking where (takes_away > 0 or weight is not null) and approved = 0
              and state in ('sending', 'unknown', 'parked', 'done') and updated_at >= ? group by kind`,
         ),
-      attempts: () =>
-        database.prepare<[string], AttemptRow>(
-          `select operation_id, number, nonce, started_at, finished_at, outcome, http_status, code, detail from attempt
-            where operation_id = +? order by number`,
-        ),
-      writingCalls: () =>
-        database.prepare<[string], { count: number }>(
-          // Orders of asset numbers (E9) belong to the pool and to no run: those made since it began are its own, as it
-          // holds the lock.
-          `select (select count(*) from operation o, attempt a where o.run_id = r.id and ${sentSince})
-           + (select count(*) from operation o, attempt a where o.customer_id = '' and o.created_at >= r.started_at
-               and o.run_id is not r.id and ${sentSince}) as count
-         from run r where r.id = +?`,
-        ),
       operationStates: () =>
         database.prepare<[{ run: string; carriedIn: string }], StateCounts>(
           `select ${stateCounts} from (
@@ -226,11 +194,6 @@ export class JournalTables {
     }
   }
 
-  /** A new attempt: its row, nonce and payload hash, and the state `sending`. */
-  startAttempt(id: string, attempt: { nonce: string; wireHash: string; at: string }): void {
-    this.#statements.attempt.run(id, id, attempt.nonce, attempt.wireHash, attempt.at);
-  }
-
   markSending(
     id: string,
     fields: { operation: Operation; wireHash: string; context: JsonObject; runId: string | null; at: string },
@@ -260,12 +223,7 @@ export class JournalTables {
     fields: {
       state: OperationState;
       at: string;
-      attempt?: {
-        outcome: string;
-        httpStatus?: number | undefined;
-        code?: string | undefined;
-        detail?: string | undefined;
-      };
+      attempt?: AttemptEnd;
       settleAfter?: string | undefined;
       verdict?: string | undefined;
       evidence?: Json | undefined;
@@ -274,21 +232,11 @@ export class JournalTables {
       answer?: string | undefined;
     },
   ): void {
-    if (fields.attempt !== undefined) {
-      const { attempt } = fields;
-      this.#statements.finishAttempt.run(
-        fields.at,
-        attempt.outcome,
-        attempt.httpStatus ?? null,
-        attempt.code ?? null,
-        attempt.detail ?? null,
-        id,
-      );
-    }
+    if (fields.attempt !== undefined) this.attempts.finish(id, fields.attempt, fields.at);
     let answerRef: string | null = null;
     if (fields.answer !== undefined) {
       answerRef = `answer/${id}`;
-      this.#statements.answer.run(answerRef, this.attempts(id).length, fields.answer, fields.at);
+      this.#statements.answer.run(answerRef, this.attempts.of(id).length, fields.answer, fields.at);
     }
     this.#statements.state.run(
       fields.state,
@@ -306,12 +254,6 @@ export class JournalTables {
   newestOn(subject: string, states: readonly OperationState[]): JournalRow | undefined {
     const id = this.#statements.newestOn.get(subject, JSON.stringify(states))?.id;
     return id === undefined ? undefined : this.byId(id);
-  }
-
-  /** When the last attempt on a subject ended without a known outcome, epoch milliseconds; 0 where there was none. */
-  lastUncertain(subject: string): number {
-    const { at = null } = this.#statements.lastUncertain.get(subject) ?? {};
-    return at === null ? 0 : Date.parse(at);
   }
 
   /** Orders of which an E5 was refused, newest first. */
@@ -383,16 +325,7 @@ export class JournalTables {
     return this.#statements.takenSince.all(at);
   }
 
-  /** Writing calls that left during a run. */
-  writingCalls(run: string): number {
-    return this.#statements.writingCalls.get(run)?.count ?? 0;
-  }
-
   operationStates(run: string, carriedIn: readonly string[]): Record<string, number> {
     return foundStates(this.#statements.operationStates.get({ run, carriedIn: JSON.stringify(carriedIn) }));
-  }
-
-  attempts(id: string): AttemptFacts[] {
-    return this.#statements.attempts.all(id).map(attempt);
   }
 }

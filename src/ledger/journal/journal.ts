@@ -12,6 +12,7 @@ import type { ChangeTables } from "../state/changes.ts";
 import type { LedgerContext } from "../context.ts";
 import { contradictionIn } from "../database/damage.ts";
 import type { Sequence } from "../database/sequence.ts";
+import type { Intent } from "./attempt-tables.ts";
 import { AppliedPlans } from "./applied-plans.ts";
 import type { Conclusion } from "./conclusion.ts";
 import { ClockNoteTables } from "./clock-notes.ts";
@@ -78,6 +79,7 @@ export class Journal {
     runId: string | null;
     wireHash: string;
     nonce: string;
+    acceptedUntil?: Intent["acceptedUntil"];
     context: JsonObject;
     sealed?: readonly SealedValues[] | undefined;
     /** The saved plan that it is applied from: each operation of one is applied by one run. */
@@ -94,26 +96,19 @@ export class Journal {
       const at = this.#context.now;
       this.#claims.require(entry.operation, entry.id);
       if (entry.plan !== undefined) this.#plans.apply(entry.plan, entry.operation.hash, entry.runId ?? "", at);
-      const ofUndo = entry.ofUndo === true;
       this.#holds.attach(entry.hold, id);
       const state = entry.id === undefined ? "planned" : this.#journal.standing(entry.id)?.state;
       if (state === "planned" || state === "held" || state === "dropped") {
         this.#claims.requireAsked(entry.operation);
-        this.#claims.requireDecided(entry.operation, ofUndo);
+        this.#claims.requireDecided(entry.operation, entry.ofUndo === true);
         this.#claims.requireStanding(entry.operation, entry.context["channelOrderId"]);
       }
       if (entry.id === undefined) {
         this.#journal.insert({ ...entry, id, state: "sending", at });
       } else {
-        this.#journal.markSending(id, {
-          operation: entry.operation,
-          wireHash: entry.wireHash,
-          context: entry.context,
-          runId: entry.runId,
-          at,
-        });
+        this.#journal.markSending(id, { ...entry, at });
       }
-      this.#journal.startAttempt(id, { nonce: entry.nonce, wireHash: entry.wireHash, at });
+      this.#journal.attempts.start(id, { ...entry, at, holder: this.#context.holder });
       for (const item of entry.sealed ?? []) this.#private.seal(item, at);
     };
     await this.#context.write(entry.after?.follows(work) ?? work);
@@ -262,7 +257,12 @@ export class Journal {
   }
 
   async attempts(id: string): Promise<AttemptFacts[]> {
-    return this.#context.read(() => this.#journal.attempts(id));
+    return this.#context.read(() => this.#journal.attempts.of(id));
+  }
+
+  /** What the last intent of an operation tells whoever finds it, and who that is. */
+  async left(id: string): Promise<Intent & { taker: string | undefined }> {
+    return { ...this.#context.read(() => this.#journal.attempts.left(id)), taker: this.#context.holder };
   }
 
   /** All operations that are sending, unknown or parked, oldest first. */
@@ -356,12 +356,12 @@ export class Journal {
 
   /** When the last call on a subject ended with an unknown outcome, epoch milliseconds; 0 where there was none. */
   async lastUncertain(subject: string): Promise<number> {
-    return this.#context.read(() => this.#journal.lastUncertain(subject));
+    return this.#context.read(() => this.#journal.attempts.lastUncertain(subject));
   }
 
   /** Writing calls that left during a run, by the attempts of the journal. */
   async writingCallsOf(run: string): Promise<number> {
-    return this.#context.read(() => this.#journal.writingCalls(run));
+    return this.#context.read(() => this.#journal.attempts.writingCalls(run));
   }
 
   /** How many operations of a run, and of those it carried in, are in each state. */

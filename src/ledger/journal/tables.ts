@@ -62,6 +62,10 @@ export interface AttemptTable {
   nonce: string;
   wire_hash: string;
   started_at: string;
+  /** Who held the run lock, as `Host` has it. */
+  holder: string | null;
+  /** Until when the service may accept it. */
+  accepted_until: string | null;
   finished_at: string | null;
   outcome: string | null;
   http_status: number | null;

@@ -100,6 +100,7 @@ export function createMemberCenter(client: ServiceClient, options: MemberCenterO
         nonce: call.nonce,
         signal: call.signal,
         beforeSending: call.beforeSending,
+        mayLeave: call.mayLeave,
         recorded: call.recorded,
         customer: call.customer,
       }),

@@ -113,6 +113,7 @@ export class ApplyWorld {
     const platform = platformOf(sandbox, settings, logger, 60_000);
     onTestFinished(() => platform.close());
     const ledger = await openAt(join(folder(), "ledger.db"), clock);
+    ledger.runs.takeLock();
     const deps: ApplyDependencies = {
       ledger,
       platform,
@@ -137,6 +138,8 @@ export class ApplyWorld {
   async restarted(): Promise<ApplyWorld> {
     const ledger = await openAt(this.path, this.clock);
     const { sandbox, clock, log } = this;
+    this.ledger.runs.releaseLock();
+    ledger.runs.takeLock();
     return new ApplyWorld({ sandbox, clock, log, ledger, deps: { ...this.deps, ledger } });
   }
 

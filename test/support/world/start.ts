@@ -7,6 +7,7 @@ import { sha256 } from "../../../src/base/canonical-json.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import type { Clock } from "../../../src/base/clock.ts";
 import { Problem } from "../../../src/base/errors.ts";
+import { systemHost } from "../../../src/base/host.ts";
 import { createIds, systemRandomness } from "../../../src/base/ids.ts";
 import type { Randomness } from "../../../src/base/ids.ts";
 import { Ledger } from "../../../src/ledger/ledger.ts";
@@ -104,6 +105,7 @@ export async function openLedger(
     clock: time,
     ids: createIds(() => time.now(), time.random),
     random: time.random,
+    host: systemHost,
     sealSecret,
     ...others,
     path,

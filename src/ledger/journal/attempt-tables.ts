@@ -1,0 +1,96 @@
+import { toInstant } from "../../base/clock.ts";
+import type { AttemptFacts } from "../../report/facts.ts";
+import type { Sqlite } from "../database/database.ts";
+import { statements } from "../database/statements.ts";
+import type { AttemptEnd } from "./conclusion.ts";
+import { attempt } from "./journal-row.ts";
+import type { AttemptRow } from "./journal-row.ts";
+import type { AttemptTable } from "./tables.ts";
+
+/** What the intent of a call tells whoever finds it left in the middle. */
+export interface Intent {
+  /** Who held the run lock when it was sent, as `Host` has it. */
+  holder: string | undefined;
+  /** Until when the service may accept it, epoch milliseconds; undefined where nobody told. */
+  acceptedUntil: number | undefined;
+}
+
+/** Attempts `a` of the operation `o` that left since the run `r` began. */
+const sentSince = `a.operation_id = o.id and a.started_at >= r.started_at
+  and (a.outcome is null or a.outcome <> 'not-sent')`;
+
+/** The attempts of the journal. Every method runs inside the writer's transaction, or reads. */
+export class AttemptTables {
+  readonly #statements;
+
+  constructor(database: Sqlite) {
+    this.#statements = statements.onUse({
+      start: () =>
+        database.prepare(
+          `insert into attempt (operation_id, number, nonce, wire_hash, started_at, holder, accepted_until)
+         values (?, (select coalesce(max(number), 0) + 1 from attempt where operation_id = +?), ?, ?, ?, ?, ?)`,
+        ),
+      left: () =>
+        database.prepare<[string], Pick<AttemptTable, "holder" | "accepted_until">>(
+          "select holder, accepted_until from attempt where operation_id = +? order by number desc limit 1",
+        ),
+      finish: () =>
+        database.prepare(
+          `update attempt set finished_at = ?, outcome = ?, http_status = ?, code = ?, detail = ?
+         where operation_id = +? and finished_at is null`,
+        ),
+      lastUncertain: () =>
+        database.prepare<[string], { at: string | null }>(
+          `select max(coalesce(a.finished_at, a.started_at)) as at from operation o
+         join attempt a on a.operation_id = o.id
+         where o.subject = +? and (a.outcome = 'unknown' or a.outcome is null)`,
+        ),
+      of: () =>
+        database.prepare<[string], AttemptRow>(
+          `select operation_id, number, nonce, started_at, finished_at, outcome, http_status, code, detail from attempt
+            where operation_id = +? order by number`,
+        ),
+      writingCalls: () =>
+        database.prepare<[string], { count: number }>(
+          // Orders of asset numbers (E9) belong to the pool and to no run: those made since it began are its own, as it
+          // holds the lock.
+          `select (select count(*) from operation o, attempt a where o.run_id = r.id and ${sentSince})
+           + (select count(*) from operation o, attempt a where o.customer_id = '' and o.created_at >= r.started_at
+               and o.run_id is not r.id and ${sentSince}) as count
+         from run r where r.id = +?`,
+        ),
+    });
+  }
+
+  /** A new attempt: its row, nonce and payload hash, and the state `sending`. */
+  start(id: string, begun: Partial<Intent> & { nonce: string; wireHash: string; at: string }): void {
+    const { nonce, wireHash, at, holder = null, acceptedUntil: until } = begun;
+    const acceptedUntil = until === undefined ? null : toInstant(until);
+    this.#statements.start.run(id, id, nonce, wireHash, at, holder, acceptedUntil);
+  }
+
+  finish(id: string, { outcome, httpStatus, code, detail }: AttemptEnd, at: string): void {
+    this.#statements.finish.run(at, outcome, httpStatus ?? null, code ?? null, detail ?? null, id);
+  }
+
+  /** What the intent of the last attempt tells. */
+  left(id: string): Intent {
+    const { holder = null, accepted_until: until = null } = this.#statements.left.get(id) ?? {};
+    return { holder: holder ?? undefined, acceptedUntil: until === null ? undefined : Date.parse(until) };
+  }
+
+  /** When the last attempt on a subject ended without a known outcome, epoch milliseconds; 0 where there was none. */
+  lastUncertain(subject: string): number {
+    const { at = null } = this.#statements.lastUncertain.get(subject) ?? {};
+    return at === null ? 0 : Date.parse(at);
+  }
+
+  /** Writing calls that left during a run. */
+  writingCalls(run: string): number {
+    return this.#statements.writingCalls.get(run)?.count ?? 0;
+  }
+
+  of(id: string): AttemptFacts[] {
+    return this.#statements.of.all(id).map(attempt);
+  }
+}
