@@ -7,6 +7,8 @@ import { company } from "../../support/world/crm.ts";
 import type { Crm } from "../../support/world/crm.ts";
 import { fileSource } from "../../support/world/crm-files.ts";
 import { parse, stringify } from "yaml";
+import { amend, placedOrders } from "../../support/world/placed-orders.ts";
+import { adds, renewal, runs } from "../../support/world/renewals.ts";
 
 const doubted = ({ stdout }: { stdout: string }): string[] =>
   [...stdout.matchAll(/`crm-sync run \S+ (--accept-\S+ \S+)`/gu)].map(([, option = ""]) => option);
@@ -123,5 +125,30 @@ it("ids that go back to what they were are not taken in", async () => {
   w.orders = before;
   w.write();
   const ended = await w.does("run", "everything");
+  expect([ended.exitCode, ended.calls]).toEqual([7, {}]);
+});
+
+it("a renewal and what it renews are not bought again under other ids", async () => {
+  const w = await placedOrders();
+  adds(w, renewal("3"));
+  await runs(w, 0, { E5: 1 });
+  amend(w, "1", { id: "N1" });
+  amend(w, "3", { id: "N3", assets: [{ id: "B3", continues: { order: "N1", instance: "A1" } }] });
+  for (let run = 0; run < 3; run += 1) {
+    const ended = await w.does("run", "everything");
+    expect(ended.calls, ended.stdout).toEqual({});
+  }
+});
+
+it("believing that a source lost orders does not believe the new ids of others", { timeout: 60_000 }, async () => {
+  const w = await withCompany(company(40, 1));
+  w.orders = w.orders.slice(10);
+  w.write();
+  const lost = await w.does("run", "everything");
+  expect(doubted(lost)).toEqual(["--accept-shrink crm/orders=10"]);
+  // Until somebody has looked, eight more have other ids.
+  w.orders = w.orders.map((order, at) => (at < 8 ? renumbered(order) : order));
+  w.write();
+  const ended = await w.does("run", "everything", "--accept-shrink", "crm/orders=10");
   expect([ended.exitCode, ended.calls]).toEqual([7, {}]);
 });
