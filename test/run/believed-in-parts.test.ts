@@ -32,3 +32,18 @@ it("ids that changed in all records are not believed where the reading is cut af
   });
   expect(JSON.stringify([...w.desired()].toSorted())).toBe(before);
 });
+
+it.each(["killed", "stopped"] as const)(
+  "a list of which something changed is read to its end though each run is %s",
+  async (how) => {
+    const w = await ReadingWorld.open(10);
+    w.add(60);
+    await w.read();
+    for (const [id, row] of w.rows) if (id < "C0003") w.rows.set(id, { ...row, branch: "changed" });
+    for (let run = 0; run < 6; run += 1) {
+      w.cut = { how, after: 3 };
+      await w.read();
+    }
+    expect(w.desired()).toEqual(w.listed());
+  },
+);

@@ -57,3 +57,22 @@ it("a line is not deleted while a row that no order has may be it", async () => 
   expect([ended.exitCode, ended.calls]).toEqual([0, { E5: 1 }]);
   expect(await quarantined(w)).toEqual([]);
 });
+
+it("a line whose id is made of two columns is not deleted while a row that no order has may be it", async () => {
+  const { w, crm } = await withLines();
+  const file = w.path("crm-sync.yaml");
+  const configuration: Parsed = parse(readFileSync(file, "utf8"));
+  const lists: Parsed[] = configuration.sources.crm.streams.orders.mapping.instances;
+  for (const { kind, fields } of lists) if (kind === "product") fields.id = { template: "{order}/{id}" };
+  writeFileSync(file, stringify(configuration));
+  const write = (change: (name: string, text: string) => string): void => {
+    const files = Object.entries(filesOf("csv", crm, streams));
+    writeFiles(w.path("tables"), Object.fromEntries(files.map(([name, text]) => [name, change(name, text)])));
+  };
+  write((_name, text) => text);
+  const first = await w.does("run", "everything");
+  expect(first.exitCode, first.stdout).toBe(0);
+  write((name, text) => (name === "products.csv" ? text.replace("O1,PLOT,", "O1B,PLOT,") : text));
+  const ended = await w.does("run", "everything");
+  expect([ended.exitCode, ended.calls]).toEqual([3, {}]);
+});
