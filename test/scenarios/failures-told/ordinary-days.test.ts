@@ -181,3 +181,46 @@ it("those who left one by one are no doubt on the day on which five are new", { 
   const ended = await w.does("run", "everything");
   expect([ended.exitCode, ended.calls], ended.stdout).toEqual([3, { E2: 5 }]);
 });
+
+it("a company that is renamed and moves is a change where only its name and address are mapped", async () => {
+  const w = await world({ records: company(3, 0) });
+  w.orders = [];
+  w.write();
+  expect((await ran(w)).exitCode).toBe(0);
+  // From now on the CRM gives no administrators; the mapping leaves them out.
+  configure(w, ({ sources }) => {
+    const { mapping } = sources.crm.streams.customers;
+    for (const field of ["adminName", "adminAccount", "adminEmail", "adminMobile", "purchaserMobile"])
+      delete mapping[field];
+  });
+  await w.does("run", "everything");
+  const before = await codes(w);
+  w.customers = w.customers.map((row, at) =>
+    at === 0 ? { ...row, name: "Zqcanary Renamed", address: "Zqcanary Street 9" } : row,
+  );
+  const text = readFileSync(w.path("crm-sync.yaml"), "utf8");
+  w.write();
+  writeFileSync(w.path("crm-sync.yaml"), text);
+  await w.does("run", "everything");
+  expect([before, await codes(w)]).toEqual([[], []]);
+});
+
+it("two people who wait since yesterday and three of today do not stop everybody else", async () => {
+  const records = company(1, 40);
+  records.staff = records.staff.map((one, at) => ({ ...one, mobile: `+49177007007${100 + at}` }));
+  const w = await world({ records });
+  expect((await ran(w)).exitCode).toBe(0);
+  const other = (from: number, to: number): void => {
+    w.staff = w.staff.map((one, at) =>
+      at >= from && at < to ? { ...one, name: `Zqcanary Other ${at}`, mobile: `+49177007008${100 + at}` } : one,
+    );
+    w.write();
+  };
+  other(0, 2);
+  expect((await w.does("run", "everything")).exitCode).toBe(3);
+  other(2, 5);
+  w.staff = [...w.staff, { id: "S77", customer: "C1", login: "zqcanarynew", name: "Zqcanary New", holds: [] }];
+  w.write();
+  const ended = await w.does("run", "everything");
+  expect([ended.exitCode, ended.calls], ended.stdout).toEqual([3, { M1: 1 }]);
+});

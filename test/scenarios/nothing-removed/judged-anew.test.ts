@@ -72,8 +72,12 @@ it("the ids of orders, of their customers and of their people change at once", {
   const other = (id: string): string => `N${id}`;
   const isOf = (customer: string): boolean => few.has(customer);
   w.customers = w.customers.map((row) => (isOf(row.id) ? { ...row, id: other(row.id) } : row));
-  w.orders = w.orders.map((row) => (isOf(row.customer) ? { ...row, id: other(row.id), customer: other(row.customer) } : row));
-  w.staff = w.staff.map((row) => (isOf(row.customer) ? { ...row, id: other(row.id), customer: other(row.customer) } : row));
+  w.orders = w.orders.map((row) =>
+    isOf(row.customer) ? { ...row, id: other(row.id), customer: other(row.customer) } : row,
+  );
+  w.staff = w.staff.map((row) =>
+    isOf(row.customer) ? { ...row, id: other(row.id), customer: other(row.customer) } : row,
+  );
   w.write();
   for (let run = 0; run < 5; run += 1) {
     const ended = await w.does("run", "everything");

@@ -70,3 +70,24 @@ it("a seat is not taken away where the id of its customer changed", { timeout: 6
   expect(first.calls, first.stdout).toEqual({});
   for (let run = 0; run < 4; run += 1) expect((await w.does("run", "everything")).calls).toEqual({});
 });
+
+it("a list of few orders whose ids are shifted by one row, with another date, is not taken in", async () => {
+  const records: Crm = { ...company(1, 1), staff: [] };
+  const names = ["CAD", "PLOT", "STEEL", "PIPE", "WOOD", "ROOF", "ROAD", "RAIL", "SHIP"];
+  const shifted = (by: number): Crm["orders"] =>
+    names.slice(1).map((_name, at) => ({
+      id: `O${at + 1}`,
+      customer: "C1",
+      assets: [`O${at + 1}-A1`],
+      placedAt: `2026-10-0${5 + by}T08:00:00Z`,
+      products: [{ id: names[at + by] ?? "", parent: `O${at + 1}-A1` }],
+    }));
+  records.orders = shifted(0);
+  const w = await world({ records });
+  w.environment["CRM_SYNC__policies__orders__ended"] = "apply";
+  expect((await ran(w)).exitCode).toBe(0);
+  w.orders = shifted(1);
+  w.write();
+  const ended = await w.does("run", "everything");
+  expect([ended.exitCode, ended.calls], ended.stdout).toEqual([7, {}]);
+});
