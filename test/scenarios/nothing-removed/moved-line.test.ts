@@ -57,3 +57,50 @@ it("a line is not deleted while a row that no order has may be it", async () => 
   expect([ended.exitCode, ended.calls]).toEqual([0, { E5: 1 }]);
   expect(await quarantined(w)).toEqual([]);
 });
+
+it("a line whose id is made of two columns is not deleted while a row that no order has may be it", async () => {
+  const { w, crm } = await withLines();
+  const file = w.path("crm-sync.yaml");
+  const configuration: Parsed = parse(readFileSync(file, "utf8"));
+  const lists: Parsed[] = configuration.sources.crm.streams.orders.mapping.instances;
+  for (const { kind, fields } of lists) if (kind === "product") fields.id = { template: "{order}/{id}" };
+  writeFileSync(file, stringify(configuration));
+  const write = (change: (name: string, text: string) => string): void => {
+    const files = Object.entries(filesOf("csv", crm, streams));
+    writeFiles(w.path("tables"), Object.fromEntries(files.map(([name, text]) => [name, change(name, text)])));
+  };
+  write((_name, text) => text);
+  const first = await w.does("run", "everything");
+  expect(first.exitCode, first.stdout).toBe(0);
+  write((name, text) => (name === "products.csv" ? text.replace("O1,PLOT,", "O1B,PLOT,") : text));
+  const ended = await w.does("run", "everything");
+  expect([ended.exitCode, ended.calls]).toEqual([3, {}]);
+});
+
+it("believing new ids of orders does not delete a line that may have moved", async () => {
+  const { w, crm } = await withLines();
+  const write = (change: (name: string, text: string) => string): void => {
+    const files = Object.entries(filesOf("csv", crm, streams));
+    writeFiles(w.path("tables"), Object.fromEntries(files.map(([name, text]) => [name, change(name, text)])));
+  };
+  const other = (n: number, id: string, placedAt: string): Crm["orders"][number] => ({
+    id,
+    customer: "C1",
+    assets: [`L${n}-A1`],
+    placedAt,
+  });
+  const numbers = [1, 2, 3, 4, 5, 6];
+  const [first = other(0, "O1", "")] = crm.orders;
+  crm.orders = [first, ...numbers.map((n) => other(n, `L${n}`, "2026-10-05T08:00:00Z"))];
+  write((_name, text) => text);
+  expect((await ran(w)).exitCode).toBe(0);
+  crm.orders = [first, ...numbers.map((n) => other(n, `N${n}`, "2026-10-06T08:00:00Z"))];
+  write((name, text) => (name === "products.csv" ? text.replace("O1,PLOT,", "O1B,PLOT,") : text));
+  const doubt = await w.does("run", "everything");
+  expect([doubt.exitCode, doubt.calls]).toEqual([7, {}]);
+  const [text = "", option = "", what = ""] =
+    /[^\n]*\n[^\n]*`crm-sync run \S+ (--accept-\S+) (\S+)`/u.exec(doubt.stdout) ?? [];
+  const believed = await w.does("run", "everything", option, what);
+  const waiting = (await quarantined(w)).map(({ code }: Parsed): string => code);
+  expect([believed.calls["E5"], waiting], text).toEqual([6, expect.arrayContaining(["line-may-have-moved"])]);
+});

@@ -44,6 +44,7 @@ export class ReadingWorld {
   wholeEveryMs: number | undefined = undefined;
   absence = { reads: 1, ms: 0 };
   sourceShrink = 0.9;
+  massChange = { floor: 1_000_000 };
   /** Every page that was asked for, since it was emptied. */
   asked: AskedPage[] = [];
   /** Cuts the next reading when so many pages were asked for. */
@@ -173,7 +174,7 @@ export class ReadingWorld {
     const { reads: absenceReads, ms } = this.absence;
     const limits = limitsSettingsSchema.parse({
       sourceShrink: this.sourceShrink,
-      massChange: { floor: 1_000_000 },
+      massChange: this.massChange,
       absenceReads,
       absenceTime: `${ms}ms`,
       resumeWithin,

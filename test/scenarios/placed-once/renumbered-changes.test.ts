@@ -1,0 +1,95 @@
+import { writeFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { stringify } from "yaml";
+import { quarantined, ran } from "../../support/asking.ts";
+import { world } from "../../support/cli.ts";
+import type { Parsed } from "../../support/cli.ts";
+import { fileSource, mappingOf } from "../../support/world/crm-files.ts";
+import { canary, company, customerRow } from "../../support/world/crm.ts";
+import { changeFile } from "../../support/world/start.ts";
+
+const columns = ["id", "name", "branch", "address", "contact", "account", "email", "mobile"] as const;
+
+it("no second enterprise is made where ids come anew in a reading of changes", async () => {
+  const w = await world({ records: company(8, 1) });
+  const change = (sql: string): void => changeFile(w.path("erp.db"), sql);
+  change(`pragma journal_mode = wal; create table customer (${columns.join(", ")}, changed_at timestamptz)`);
+  for (const row of w.customers.map(customerRow))
+    change(
+      `insert into customer values (${columns.map((name) => `'${row[name]}'`).join(", ")}, '2026-11-20T08:00:00Z')`,
+    );
+  const since = { column: "changed_at", overlap: "0s" };
+  const customers = { query: "select * from customer", key: "id", since, mapping: mappingOf("customers", "csv") };
+  const sources = {
+    crm: { kind: "sql", connection: { kind: "sqlite", file: "erp.db" }, streams: { customers } },
+    orders: fileSource("data", ["orders"]),
+  };
+  const jobs = { everything: { kind: "sync", streams: ["customers", "orders"] } };
+  const ledger = { path: "ledger.db", sealKey: "env:SEAL_KEY" };
+  writeFileSync(w.path("crm-sync.yaml"), stringify({ ledger, zone: "UTC", sources, jobs }));
+  expect((await ran(w)).exitCode).toBe(0);
+  change("update customer set id = lower(id), changed_at = '2026-11-21 08:00:00'");
+  const ended = await w.does("run", "everything");
+  const { reads } = await w.ask("run", "show", "last");
+  expect(reads.find(({ stream }: Parsed) => stream === "customers")).toMatchObject({ whole: false, rows: 8 });
+  expect(ended.calls).toEqual({});
+});
+
+it("an order with a licence password that looks like another is placed when somebody says so", async () => {
+  const records = company(1, 1);
+  records.staff = [];
+  records.orders = [1, 2].map((n) => ({
+    id: `O${n}`,
+    customer: "C1",
+    assets: [`O${n}-A1`],
+    products: [{ id: `P${n}`, parent: `O${n}-A1`, passwords: [canary.licence] }],
+  }));
+  const w = await world({ records });
+  expect((await ran(w)).exitCode).toBe(0);
+  w.orders = w.orders.map((order) => (order.id === "O2" ? { ...order, id: "O3" } : order));
+  w.write();
+  await w.does("run", "everything");
+  const [row] = await quarantined(w);
+  expect(row).toMatchObject({ code: "looks-like-another", key: { id: "O3" } });
+  expect((await w.run("quarantine", "retry", row.id)).exitCode).toBe(0);
+  const ended = await w.does("run", "everything");
+  expect([ended.calls, await quarantined(w)]).toEqual([{ E5: 1 }, []]);
+});
+
+it("believing one new customer does not make those who wait bought", { timeout: 60_000 }, async () => {
+  const w = await world({ records: company(30, 0) });
+  w.orders = [];
+  w.write();
+  expect((await ran(w)).exitCode).toBe(0);
+  w.customers = w.customers.map((row, at) => (at < 4 ? { ...row, id: row.id.toLowerCase() } : row));
+  w.write();
+  expect((await w.does("run", "everything")).exitCode).toBe(3);
+  w.customers = [...w.customers.slice(0, -1), { id: "C99", name: "Zqcanary Works 99" }];
+  w.write();
+  const [, what = ""] = /--accept-new-ids (\S+)`/u.exec((await w.does("run", "everything")).stdout) ?? [];
+  const believed = what === "" ? { calls: {} } : await w.does("run", "everything", "--accept-new-ids", what);
+  // One is new: the four are not said to be others.
+  expect(believed.calls).toEqual({ E2: 1 });
+});
+
+it.each([
+  ["the same", {}],
+  ["another", { branch: "South" }],
+])("a run adds up where a customer who looks like another stands twice (%s content)", async (_what, other) => {
+  const w = await world({ records: company(3, 0) });
+  w.orders = [];
+  w.write();
+  expect((await ran(w)).exitCode).toBe(0);
+  const [first = { id: "" }, ...rest] = w.customers;
+  w.customers = [{ ...first, id: "c1" }, { ...first, id: "c1", ...other }, ...rest];
+  w.write();
+  for (let run = 0; run < 3; run += 1) {
+    const ended = await w.does("run", "everything");
+    expect([ended.exitCode, ended.calls], ended.stdout).toEqual([3, {}]);
+    expect((await w.run("plan")).exitCode).not.toBe(6);
+  }
+  w.customers = [first, ...rest];
+  w.write();
+  expect((await ran(w)).exitCode).toBe(0);
+  expect(await quarantined(w)).toEqual([]);
+});
