@@ -115,7 +115,10 @@ create table quarantine (id text primary key, source text not null, stream text 
   text, customer_namespace text, customer_id text, place text not null, field text not null, code text not null,
   message text not null, expected text, raw_ref text not null, raw_hash text not null, first_seen text not null,
   last_seen text not null, last_read integer not null, state text not null check (state in ('open', 'retry',
-  'resolved')), resolved_at text, resolution text, of_stored_form integer not null default 0) strict, without rowid;
+  'resolved')), resolved_at text, resolution text, of_stored_form integer not null default 0, twin_namespace text,
+  twin_id text) strict, without rowid;
+create index quarantine_of_twin on quarantine (stream, twin_namespace, twin_id) where twin_id is not null and state <>
+  'resolved';
 create index quarantine_by_customer on quarantine (customer_namespace, customer_id) where state <> 'resolved';
 create index quarantine_by_record on quarantine (stream, namespace, record_id) where state <> 'resolved';
 create index quarantine_of_nobody on quarantine (source, stream) where state <> 'resolved' and customer_id is null;

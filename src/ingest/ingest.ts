@@ -12,7 +12,7 @@ import { DriftWatch } from "./belief/drift-watch.ts";
 import { acceptedOf, believing, unlessAccepted } from "./belief/guards.ts";
 import type { Acceptance, Accepted, Doubt } from "./belief/guards.ts";
 import type { ReadLimit } from "./belief/judge.ts";
-import { detailShrinkage, firstOf, hasSets, shrinkage, tableCounts } from "./belief/rows.ts";
+import { detailShrinkage, hasSets, shrinkage, tableCounts } from "./belief/rows.ts";
 import { Intake } from "./intake.ts";
 import { ReadPart } from "./read-parts.ts";
 import type { Asked } from "./read-question.ts";
@@ -66,19 +66,22 @@ export async function ingestStream(
   const made = { question: mapping?.question, mapping: mapping?.fingerprint, continues: asked.resume?.first };
   const read = await ledger.records.startRead(run, source.name, stream, made);
   const tally = emptyTally(source.name, stream);
-  const stopped = (): StreamTally => ({ ...tally, problem: stoppedReading(source.name, stream) });
   let reading: StreamReading | undefined;
+  const stopped = async (): Promise<StreamTally> => {
+    await reading?.takeIn();
+    return { ...tally, problem: stoppedReading(source.name, stream) };
+  };
   try {
     if (mapping === undefined) throw begun.failure;
     reading = await StreamReading.begin(deps, { source, stream, run, read, mapping, asked, options }, tally);
     const outcome = await reading.toItsEnd();
-    if (!outcome.complete && options.signal?.aborted === true) return stopped();
+    if (!outcome.complete && options.signal?.aborted === true) return await stopped();
     await reading.conclude(outcome);
     return tally;
   } catch (error) {
     if (ledger.broken !== undefined) throw error;
     // A reading that was stopped on purpose has not ended: it says nothing of the source.
-    if (options.signal?.aborted === true) return stopped();
+    if (options.signal?.aborted === true) return await stopped();
     tally.problem = error instanceof Problem ? error : unreadSource(source.name, stream, error);
     const rows = reading?.rows ?? { rows: 0, bad: 0 };
     const { message: problem } = tally.problem;
@@ -184,8 +187,8 @@ class StreamReading {
   }
 
   #distrust(details: Readonly<Record<string, number>>): string | undefined {
-    const doubt = firstOf(this.#earlier, (row) => detailShrinkage(details, row, this.#deps.limits));
-    this.#distrusted = unlessAccepted(doubt, this.#accepted);
+    const doubts = this.#earlier.flatMap((row) => detailShrinkage(details, row, this.#deps.limits));
+    this.#distrusted = unlessAccepted(doubts, this.#accepted);
     return this.#distrusted?.text;
   }
 
@@ -196,7 +199,7 @@ class StreamReading {
     const tally = this.#tally;
     const details = { ...outcome.details, ...tableCounts(mapping.tableEntries) };
     const lost = this.#rowsDoubt(outcome, details);
-    const read = { isWhole: this.#isWholeAsked, isComplete: outcome.complete, isShrunk: lost !== undefined };
+    const read = { isWhole: this.#isWholeAsked, isComplete: outcome.complete };
     const isRefused = lost !== undefined && lost.isOfAbsence !== true;
     const judged = isRefused ? await this.#intake.refuse() : await this.#intake.end(read, limits, this.#accepted);
     const doubt = judged ?? lost;
@@ -224,6 +227,13 @@ class StreamReading {
     await this.ended(outcome);
   }
 
+  /** What a reading has brought that was stopped is taken in, where it is believed: the next one goes on behind it. */
+  async takeIn(): Promise<void> {
+    const read = { isWhole: this.#isWholeAsked, isComplete: false };
+    await this.#intake.end(read, this.#deps.limits, this.#accepted);
+    await this.#part.caughtUp();
+  }
+
   #notBelieved(doubt: Doubt): Problem {
     const { source, stream } = this.#of;
     const command = believing(doubt, { source: source.name, stream, job: this.#deps.job });
@@ -237,18 +247,20 @@ class StreamReading {
 
   #rowsDoubt(outcome: ReadOutcome, details: Readonly<Record<string, number>>): Doubt | undefined {
     if (outcome.shrunk !== undefined) return this.#distrusted;
-    if (!outcome.complete || !outcome.full) return undefined;
     const { limits } = this.#deps;
+    const isEnded = outcome.complete && outcome.full;
+    // Look-up tables are whole, whatever the read itself is.
+    const counted = isEnded ? details : tableCounts(this.#of.mapping.tableEntries);
+    const ofSets = this.#earlier.flatMap((row) => detailShrinkage(counted, row, limits));
+    const lost = unlessAccepted(ofSets, this.#accepted);
+    if (lost !== undefined || !isEnded) return lost;
     const { rows } = this.rows;
     const isJoined = outcome.details !== undefined;
-    const ofSets = firstOf(this.#earlier, (row) => detailShrinkage(details, row, limits));
-    const ofRecords = firstOf(this.#earlier, (row) =>
+    const ofRecords = this.#earlier.map((row) =>
       isJoined && hasSets(row) ? undefined : shrinkage(rows, row.rows, limits.sourceShrink, "records", row),
     );
-    return (
-      unlessAccepted(ofSets, this.#accepted) ??
-      unlessAccepted(ofRecords === undefined ? undefined : { ...ofRecords, isOfAbsence: true }, this.#accepted)
-    );
+    const doubt = unlessAccepted(ofRecords, this.#accepted);
+    return doubt === undefined ? undefined : { ...doubt, isOfAbsence: true };
   }
 
   /** A reading that has ended is gone on with no more; one that was cut is, where that makes sense. */

@@ -43,7 +43,7 @@ export class Intake {
     this.#ledger = ledger;
     this.#of = of;
     this.#tally = tally;
-    this.#staged = comparisons.hasAny(of.source, of.stream, of.first) ? comparisons.stage() : undefined;
+    this.#staged = comparisons.hasAny(of.stream, of.first) ? comparisons.stage() : undefined;
   }
 
   /** Whether everything that came until now is in the ledger. */
@@ -85,7 +85,7 @@ export class Intake {
    * in quarantine, unless a person believes so many.
    */
   async end(
-    read: Pick<JudgedRead, "isWhole" | "isComplete" | "isShrunk">,
+    read: Pick<JudgedRead, "isWhole" | "isComplete">,
     limits: { newIds: ReadLimit; massChange: ReadLimit },
     accepted: Accepted,
   ): Promise<Doubt | undefined> {
@@ -97,18 +97,15 @@ export class Intake {
     const total = comparisons.total(source, stream);
     const ledger = comparisons.of(compared);
     const { doubts, suspects } = new ReadJudge({ stream, staged, total, ...read, limits, ledger }).judge();
-    const doubt = doubts.find((one) => unlessAccepted(one, accepted) !== undefined);
+    const doubt = unlessAccepted(doubts, accepted);
     if (doubt !== undefined) {
       await this.refuse();
       return doubt;
     }
     this.#isTaken = true;
-    const waiting = suspects.size > accepted.ids ? suspects : new Map<string, Suspect>();
+    const unclear = new Map([...suspects].filter(([, { code }]) => code === "line-may-have-moved"));
+    const waiting = suspects.size - unclear.size <= accepted.ids ? unclear : suspects;
     for (const rows of staged.pages()) await this.#take(rows.map((row) => asJudged(row, waiting)));
-    await comparisons.keepPresent(
-      compared,
-      [...waiting.values()].flatMap(({ twin }) => twin ?? []),
-    );
     return undefined;
   }
 
@@ -116,7 +113,7 @@ export class Intake {
   async refuse(): Promise<undefined> {
     const { source, stream, read } = this.#of;
     if (this.#staged !== undefined)
-      await this.#ledger.records.comparisons.keepPresent({ read, source, stream, staged: this.#staged }, []);
+      await this.#ledger.records.comparisons.keepPresent({ read, source, stream, staged: this.#staged });
     return undefined;
   }
 
@@ -138,11 +135,10 @@ export class Intake {
 /** A row as it is taken in: a record that looks like another one goes into quarantine. */
 function asJudged(row: MappedRow, waiting: ReadonlyMap<string, Suspect>): MappedRow {
   if (!("record" in row)) return row;
-  const { rawHash, place, key, customer, raw } = row.record;
+  const { rawHash, place, key, raw } = row.record;
   const suspect = waiting.get(formatKey(key));
   if (suspect === undefined) return row;
-  const { code, message } = suspect;
-  return {
-    rejection: { rawHash, place, key, customer, raw, field: "id", code, message, expected: "an id of its own" },
-  };
+  const { code, message, customer, twin } = suspect;
+  const said = { field: "id", code, message, expected: "an id of its own" };
+  return { rejection: { rawHash, place, key, customer, raw, twin, ...said } };
 }

@@ -17,13 +17,6 @@ async function inParts(change: (w: ReadingWorld) => void): Promise<{ w: ReadingW
   return { w, before };
 }
 
-it("a field that changed in all records is not believed where the reading is cut after each page", async () => {
-  const { w, before } = await inParts(({ rows }) => {
-    for (const [id, row] of rows) rows.set(id, { ...row, branch: "Lost" });
-  });
-  expect(w.desired()).toEqual(before);
-});
-
 it("ids that changed in all records are not believed where the reading is cut after each page", async () => {
   const { w, before } = await inParts(({ rows }) => {
     const all = [...rows];
@@ -33,17 +26,14 @@ it("ids that changed in all records are not believed where the reading is cut af
   expect(w.desired()).toEqual(before);
 });
 
-it.each(["killed", "stopped"] as const)(
-  "a list of which something changed is read to its end though each run is %s",
-  async (how) => {
-    const w = await ReadingWorld.open(10);
-    w.add(60);
+it("a list of which something changed is read to its end though each run is stopped", async () => {
+  const w = await ReadingWorld.open(10);
+  w.add(60);
+  await w.read();
+  for (const [id, row] of w.rows) if (id < "C0003") w.rows.set(id, { ...row, branch: "changed" });
+  for (let run = 0; run < 6; run += 1) {
+    w.cut = { how: "stopped", after: 3 };
     await w.read();
-    for (const [id, row] of w.rows) if (id < "C0003") w.rows.set(id, { ...row, branch: "changed" });
-    for (let run = 0; run < 6; run += 1) {
-      w.cut = { how, after: 3 };
-      await w.read();
-    }
-    expect(w.desired()).toEqual(w.listed());
-  },
-);
+  }
+  expect(w.desired()).toEqual(w.listed());
+});

@@ -54,9 +54,9 @@ export function acceptedOf(acceptances: readonly Acceptance[], source: string, s
   return { rows: most("rows"), ids: most("ids"), changes: most("changes"), shape: most("shape") };
 }
 
-/** The doubt, where nobody believes so much. */
-export function unlessAccepted(doubt: Doubt | undefined, accepted: Accepted): Doubt | undefined {
-  return doubt === undefined || doubt.count <= accepted[doubt.guard] ? undefined : doubt;
+/** The first of these doubts that goes beyond what a person believes. */
+export function unlessAccepted(doubts: readonly (Doubt | undefined)[], accepted: Accepted): Doubt | undefined {
+  return doubts.find((doubt) => doubt !== undefined && doubt.count > accepted[doubt.guard]);
 }
 
 /** The command by which a person believes it once. `job`: a job that reads the stream. */

@@ -1,6 +1,7 @@
 import { canonicalJson, isJsonObject } from "../../base/canonical-json.ts";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import type { Stream } from "../../crm/model.ts";
+import { nameKey } from "../../crm/name-keys.ts";
 import { isWithheld } from "../../ledger/records/known-records.ts";
 
 /** What tells one company or person from another, besides the name. Accounts are left out: many are made from the id. */
@@ -15,13 +16,15 @@ function textOf(record: JsonObject, field: string): string | undefined {
 }
 
 /**
- * What stands for a record whatever its id is: the name of a customer, name and mobile of a person (with the customer,
- * where there is no mobile), everything that an order says but ids. Undefined where it cannot be told.
+ * What stands for a record whatever its id is: the name of a customer however it is written, name and mobile of a
+ * person (with the customer, where there is no mobile), everything that an order says but ids. Undefined where it cannot be told.
  */
 export function identityOf(stream: Stream, record: JsonObject): string | undefined {
   if (stream === "orders") return contentOf(record);
-  const name = textOf(record, "name");
-  if (name === undefined || stream === "customers") return name;
+  const written = textOf(record, "name");
+  const name = written === undefined ? null : nameKey(stream, written);
+  if (name === null) return undefined;
+  if (stream === "customers") return name;
   const mobile = textOf(record, "mobile");
   return canonicalJson(mobile === undefined ? [name, record["customerId"] ?? null] : [name, mobile]);
 }
@@ -54,7 +57,7 @@ export function instancesOf(value: Json | undefined): JsonObject[] {
 }
 
 /** The lines of an order by their ids; features and extensions have none. */
-function linesOf(record: JsonObject): Map<string, JsonObject> {
+export function linesOf(record: JsonObject): Map<string, JsonObject> {
   return new Map(
     instancesOf(record["instances"]).flatMap((line) => (typeof line["id"] === "string" ? [[line["id"], line]] : [])),
   );
@@ -62,8 +65,9 @@ function linesOf(record: JsonObject): Map<string, JsonObject> {
 
 /** What became of the lines of an order that changed. */
 export interface LineChanges {
-  /** Ids of lines that it lacks now. */
+  /** Ids of lines that it lacks now, and of those that it has now alone. */
   lost: string[];
+  gained: string[];
   /** How many lines have a new id and the content of one that it lacks now. */
   renumbered: number;
 }
@@ -71,16 +75,16 @@ export interface LineChanges {
 export function lineChanges(before: JsonObject, now: JsonObject): LineChanges {
   const [was, is] = [linesOf(before), linesOf(now)];
   const lost = [...was.keys()].filter((id) => !is.has(id));
+  const gained = [...is.keys()].filter((id) => !was.has(id));
   const contents = lost.map((id) => contentOfLine(was.get(id) ?? {}));
   let renumbered = 0;
-  for (const [id, line] of is) {
-    if (was.has(id)) continue;
-    const at = contents.indexOf(contentOfLine(line));
+  for (const id of gained) {
+    const at = contents.indexOf(contentOfLine(is.get(id) ?? {}));
     if (at === -1) continue;
     contents.splice(at, 1);
     renumbered += 1;
   }
-  return { lost, renumbered };
+  return { lost, gained, renumbered };
 }
 
 /** The fields in which a record differs from what it was; those of lines as `instances.quantity`. */

@@ -6,7 +6,7 @@ import { keyOfRow } from "../../ledger/records/staged-records.ts";
 import type { MappedRow, StagedRecords } from "../../ledger/records/staged-records.ts";
 import { limitOf } from "./guards.ts";
 import type { Doubt } from "./guards.ts";
-import { changedFields, identityOf, lineChanges, namesAnother } from "./identities.ts";
+import { changedFields, identityOf, lineChanges, linesOf, namesAnother } from "./identities.ts";
 
 /** The larger of a number and a share of the records of a stream. */
 export interface ReadLimit {
@@ -14,21 +14,15 @@ export interface ReadLimit {
   share: number;
 }
 
-/** A record that waits in quarantine until a person says that it is what it seems, or its source shows otherwise. */
+/** A record that waits in quarantine until a person says that it is what it seems, or it changes. */
 export interface Suspect {
-  code: (typeof suspectCodes)[number];
+  code: "id-names-another" | "looks-like-another" | "lines-renumbered" | "line-may-have-moved";
   message: string;
+  /** Whose it is, as the ledger knows it: nothing of this customer is taken away meanwhile. */
+  customer: RecordKey;
   /** The record that it looks like, which the read lacks: that one is not missed meanwhile. */
   twin?: RecordKey | undefined;
 }
-
-/** Codes of records in quarantine that each read judges anew. */
-export const suspectCodes = [
-  "id-names-another",
-  "looks-like-another",
-  "lines-renumbered",
-  "line-may-have-moved",
-] as const;
 
 /** What a read is judged by. */
 export interface JudgedRead {
@@ -40,15 +34,17 @@ export interface JudgedRead {
   /** It asked for everything; and it reached its end. */
   isWhole: boolean;
   isComplete: boolean;
-  /** It has too few records: as many of the missing ones have no new one in their place. */
-  isShrunk: boolean;
   limits: { newIds: ReadLimit; massChange: ReadLimit };
   ledger: {
     of(stream: Stream, keys: readonly RecordKey[]): KnownRecord[];
     ordersOf(customers: readonly RecordKey[]): KnownRecord[];
     named(stream: Stream, names: readonly string[]): KnownRecord[];
+    /** Those of these raw forms that a person takes as they are. */
+    decided(hashes: readonly string[]): ReadonlySet<string>;
     /** Whether the read met the record in the form in which it stands. */
     hasMet(known: KnownRecord): boolean;
+    /** Whether another configured source gives the record. */
+    isOfAnother(known: KnownRecord): boolean;
     /** How many records it is the first to lack. */
     missing(): number;
     /** Whether a row that cannot be used may be this line. */
@@ -63,6 +59,24 @@ export interface Judgement {
   suspects: ReadonlyMap<string, Suspect>;
 }
 
+/** A record that another one may be, under another id. */
+interface Candidate {
+  known: KnownRecord;
+  /** What the read brings in its place. */
+  now: MappedRow | undefined;
+}
+
+/** An order that has the lines that it had is the same one, whatever it says of them. */
+function keepsLines({ record: now }: IngestedRecord, { record: before }: KnownRecord): boolean {
+  const was = linesOf(before);
+  return was.size > 0 && was.size === linesOf(now).size && lineChanges(before, now).lost.length === 0;
+}
+
+/** Whether a record is still what it was: it is called as before, or it is an order that keeps its lines. */
+function staysItself(stream: Stream, before: KnownRecord, now: IngestedRecord): boolean {
+  return identityOf(stream, now.record) === identityOf(stream, before.record) || keepsLines(now, before);
+}
+
 /**
  * Whether the rows that a read brought may be taken in: not where ids seem to have changed, or one field of very many
  * records. Few records that look like others wait by themselves. Runs through what is staged once.
@@ -71,15 +85,23 @@ export class ReadJudge {
   readonly #read: JudgedRead;
   readonly #suspects = new Map<string, Suspect>();
   readonly #changed = new Map<string, number>();
+  /** Lines that orders lack now, and those that each has now alone. */
+  readonly #lost = new Set<string>();
+  readonly #gained: string[][] = [];
+  readonly #limit: number;
   #new = 0;
+  /** New ones that are called as another is of which a reading of changes says nothing. */
+  #namesakes = 0;
 
   constructor(read: JudgedRead) {
     this.#read = read;
+    const { floor, share } = read.limits.newIds;
+    this.#limit = Math.max(floor, Math.ceil(share * read.total));
   }
 
   judge(): Judgement {
     for (const rows of this.#read.staged.pages()) this.#look(rows);
-    const doubts = [this.#idsDoubt(), this.#changesDoubt()].filter((doubt) => doubt !== undefined);
+    const doubts = [this.#turnover(), this.#likeOthers(), this.#changesDoubt()].filter((doubt) => doubt !== undefined);
     return { doubts, suspects: this.#suspects };
   }
 
@@ -87,104 +109,131 @@ export class ReadJudge {
     const { stream, ledger } = this.#read;
     const keys = rows.flatMap((row) => keyOfRow(row) ?? []);
     const known = new Map(ledger.of(stream, keys).map((one) => [formatKey(one.key), one]));
+    const decided = ledger.decided(rows.flatMap((row) => ("record" in row ? row.record.rawHash : [])));
     const moved: IngestedRecord[] = [];
     for (const row of rows) {
       const key = keyOfRow(row);
       const before = key === undefined ? undefined : known.get(formatKey(key));
-      if (key !== undefined && before === undefined) this.#new += 1;
+      if ("record" in row && decided.has(row.record.rawHash)) continue;
+      if (key !== undefined && (before === undefined || before.state === "absent")) this.#new += 1;
       if (!("record" in row) || before?.state === "absent") continue;
       if (before !== undefined) this.#compare(row.record, before);
       const identity = identityOf(stream, row.record.record);
-      if (before === undefined || identity !== identityOf(stream, before.record)) moved.push(row.record);
+      if (before === undefined || (identity !== identityOf(stream, before.record) && !keepsLines(row.record, before)))
+        moved.push(row.record);
     }
-    this.#findTwins(moved);
+    this.#findTwins(moved, known);
   }
 
-  #compare({ key, record: now }: IngestedRecord, { record: before }: KnownRecord): void {
+  #compare({ key, record: now }: IngestedRecord, { record: before, customer }: KnownRecord): void {
     const { stream, ledger } = this.#read;
     const name = formatKey(key);
     for (const field of changedFields(before, now)) this.#changed.set(field, (this.#changed.get(field) ?? 0) + 1);
-    if (namesAnother(stream, before, now))
-      this.#suspect(name, "id-names-another", `${name} changed everything at once that says who it is`);
+    if (namesAnother(stream, before, now)) {
+      const message = `${name} changed everything at once that says who it is`;
+      this.#suspect(name, { code: "id-names-another", message, customer });
+    }
     if (stream !== "orders") return;
-    const { lost, renumbered } = lineChanges(before, now);
-    if (renumbered > 0)
-      this.#suspect(name, "lines-renumbered", `${renumbered} lines of ${name} are as they were, under new ids`);
+    const { lost, gained, renumbered } = lineChanges(before, now);
+    for (const line of lost) this.#lost.add(line);
+    if (gained.length > 0) this.#gained.push(gained);
+    if (renumbered > 0) {
+      const message = `${renumbered} lines of ${name} are as they were, under new ids`;
+      this.#suspect(name, { code: "lines-renumbered", message, customer });
+    }
     const moved = lost.filter((line) => ledger.mayBeUnusable(line));
-    if (moved.length > 0)
-      this.#suspect(
-        name,
-        "line-may-have-moved",
-        `${name} lacks the line ${moved.slice(0, 3).join(", ")}, which a row of the source names that cannot be used`,
-      );
+    if (moved.length === 0) return;
+    const lines = moved.slice(0, 3).join(", ");
+    const message = `${name} lacks the line ${lines}, which a row of the source may be that cannot be used`;
+    this.#suspect(name, { code: "line-may-have-moved", message, customer });
   }
 
-  #suspect(name: string, code: Suspect["code"], message: string, twin?: RecordKey): void {
-    if (!this.#suspects.has(name)) this.#suspects.set(name, { code, message, twin });
+  #suspect(name: string, suspect: Suspect): void {
+    if (!this.#suspects.has(name)) this.#suspects.set(name, suspect);
   }
 
   /** Records that say now what another one said, which the read lacks or has otherwise. */
-  #findTwins(moved: readonly IngestedRecord[]): void {
+  #findTwins(moved: readonly IngestedRecord[], known: ReadonlyMap<string, KnownRecord>): void {
     if (moved.length === 0) return;
-    const { stream, ledger, staged, isWhole } = this.#read;
-    const byIdentity = new Map<string, KnownRecord[]>();
-    const candidates =
+    const { stream } = this.#read;
+    const candidates = this.#candidatesFor(moved);
+    for (const { key, record } of moved) {
+      const name = formatKey(key);
+      const identity = identityOf(stream, record);
+      const twin = candidates.get(identity ?? "")?.find((one) => formatKey(one.known.key) !== name);
+      if (identity === undefined || twin === undefined) continue;
+      const other = formatKey(twin.known.key);
+      if (twin.now === undefined && !this.#read.isWhole) {
+        if (!known.has(name)) this.#namesakes += 1;
+        continue;
+      }
+      const isLacking = twin.now === undefined;
+      const how = isLacking ? "which the read lacks" : "which says something else now";
+      const message = `${name} says what ${other} said, ${how}`;
+      const { customer } = twin.known;
+      const lacking = isLacking ? twin.known.key : undefined;
+      this.#suspect(name, { code: "looks-like-another", message, customer, twin: lacking });
+    }
+  }
+
+  /** Records that do not stay as they were, by what they said. */
+  #candidatesFor(moved: readonly IngestedRecord[]): Map<string, Candidate[]> {
+    const { stream, ledger, staged } = this.#read;
+    const found =
       stream === "orders"
         ? ledger.ordersOf(moved.map(({ customer }) => customer))
         : ledger.named(
             stream,
             moved.flatMap(({ record }) => (typeof record["name"] === "string" ? record["name"] : [])),
           );
-    for (const one of candidates) {
-      const identity = identityOf(stream, one.record) ?? "";
-      byIdentity.set(identity, [...(byIdentity.get(identity) ?? []), one]);
+    const open = found.filter((one) => !ledger.hasMet(one) && !ledger.isOfAnother(one));
+    const shown = staged.find(open.map(({ key }) => key));
+    const byIdentity = new Map<string, Candidate[]>();
+    for (const known of open) {
+      const identity = identityOf(stream, known.record);
+      const now = shown.get(formatKey(known.key));
+      if (identity === undefined) continue;
+      if (now !== undefined && "record" in now && staysItself(stream, known, now.record)) continue;
+      const others = byIdentity.get(identity);
+      if (others === undefined) byIdentity.set(identity, [{ known, now }]);
+      else if (others.length < 2) others.push({ known, now });
     }
-    const shown = staged.find(candidates.map(({ key }) => key));
-    for (const { key, record } of moved) {
-      const identity = identityOf(stream, record);
-      const name = formatKey(key);
-      const twin = byIdentity.get(identity ?? "")?.find((one) => {
-        const other = formatKey(one.key);
-        if (identity === undefined || other === name || ledger.hasMet(one)) return false;
-        const row = shown.get(other);
-        if (row === undefined) return isWhole;
-        return "record" in row && identityOf(stream, row.record.record) !== identity;
-      });
-      if (twin === undefined) continue;
-      const other = formatKey(twin.key);
-      const how = shown.has(other) ? "which says something else now" : "which the read lacks";
-      const lacking = shown.has(other) ? undefined : twin.key;
-      this.#suspect(name, "looks-like-another", `${name} says what ${other} said, ${how}`, lacking);
-    }
+    return byIdentity;
   }
 
-  #idsDoubt(): Doubt | undefined {
-    const { total, limits, isWhole, isComplete, isShrunk, ledger } = this.#read;
+  /** New records in place of missing ones. Of a read that did not reach its end nobody knows which are missing. */
+  #turnover(): Doubt | undefined {
+    const { total, limits, isWhole, isComplete, ledger } = this.#read;
     const limit = limitOf(limits.newIds, total);
-    if (isWhole && isComplete && this.#new >= limit) {
-      const missing = ledger.missing();
-      if (missing >= limit && (isShrunk || this.#new >= missing)) {
-        const text = `${missing} of ${total} records are missing, and ${this.#new} are new, as if ids had changed`;
-        return { guard: "ids", count: this.#new + this.#known(), text };
-      }
-    }
-    const count = this.#suspects.size;
-    if (count < Math.max(limits.newIds.floor, limit)) return undefined;
-    const examples = [...this.#suspects.values()].slice(0, 3).map(({ message }) => message);
-    return { guard: "ids", count, text: `${count} records look like others: ${examples.join("; ")}` };
+    if (!isWhole || total === 0 || this.#new < limit) return undefined;
+    const missing = ledger.missing();
+    if (missing < limit) return undefined;
+    const what = isComplete ? "are missing" : "have not come before the read ended too early";
+    const text = `${missing} of ${total} records ${what}, and ${this.#new} are new, as if ids had changed`;
+    return { guard: "ids", count: this.#new, text };
   }
 
-  /** Suspects that are no new records. */
-  #known(): number {
-    return [...this.#suspects.values()].filter(({ code }) => code !== "looks-like-another").length;
+  #likeOthers(): Doubt | undefined {
+    const alike = [...this.#suspects.values()].filter(({ code }) => code !== "line-may-have-moved");
+    const exchanged = this.#gained.filter((lines) => lines.some((line) => this.#lost.has(line))).length;
+    const count = Math.max(alike.length + this.#namesakes, exchanged);
+    if (count < this.#limit) return undefined;
+    const examples = alike.slice(0, 3).map(({ message }) => message);
+    const how = examples.length === 0 ? "they have lines of each other" : examples.join("; ");
+    return { guard: "ids", count, text: `${count} records look like others: ${how}` };
   }
 
   #changesDoubt(): Doubt | undefined {
     const { total, limits } = this.#read;
     const limit = Math.max(limits.massChange.floor, Math.ceil(limits.massChange.share * total));
-    const [most] = [...this.#changed].toSorted(([, one], [, other]) => other - one);
-    if (most === undefined || most[1] < limit) return undefined;
-    const [field, count] = most;
-    return { guard: "changes", count, text: `the field ${field} changed in ${count} of ${total} records at once` };
+    const fields = [...this.#changed]
+      .filter(([, count]) => count >= limit)
+      .toSorted(([, one], [, other]) => other - one);
+    const [most] = fields;
+    if (most === undefined) return undefined;
+    const named = fields
+      .slice(0, 5)
+      .map(([field, count]) => `the field ${field} changed in ${count} of ${total} records`);
+    return { guard: "changes", count: most[1], text: `${named.join(", ")} at once` };
   }
 }

@@ -10,15 +10,6 @@ import type { Doubt } from "./guards.ts";
 const few = 20;
 const believedOfFew = 2;
 
-/** The first doubt that one of these earlier reads raises. */
-export function firstOf<Row>(rows: readonly Row[], doubt: (row: Row) => Doubt | undefined): Doubt | undefined {
-  for (const row of rows) {
-    const found = doubt(row);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
 /** Why a complete read is not believed: it lost `share` of its rows since an earlier one, or more. */
 export function shrinkage(
   rows: number,
@@ -76,17 +67,15 @@ export function detailShrinkage(
   details: Readonly<Record<string, number>>,
   earlier: EarlierRead,
   { sourceShrink }: { sourceShrink: number },
-): Doubt | undefined {
+): Doubt[] {
   const known = earlier.details === null ? {} : stored<Record<string, number>>(earlier.details);
   const sets = setsOf(known);
   const now = setsOf(details);
   if (sets.length > 0 && now.length > 0 && !sets.some((name) => Object.hasOwn(details, name))) {
     const records = details[headerRows] ?? details[groupedRecords] ?? 0;
-    return shrinkage(records, earlier.rows, sourceShrink, "records", earlier);
+    return [shrinkage(records, earlier.rows, sourceShrink, "records", earlier)].filter((doubt) => doubt !== undefined);
   }
-  for (const [name, rows] of Object.entries(known)) {
-    const lost = shrinkage(details[name] ?? rows, rows, sourceShrink, called(name), earlier);
-    if (lost !== undefined) return lost;
-  }
-  return undefined;
+  return Object.entries(known)
+    .map(([name, rows]) => shrinkage(details[name] ?? rows, rows, sourceShrink, called(name), earlier))
+    .filter((doubt) => doubt !== undefined);
 }

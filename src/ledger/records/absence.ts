@@ -146,7 +146,10 @@ function prepareStatements(database: Sqlite) {
       database.prepare<[string, string, string, number], RecordKey>(
         `select namespace, id from record indexed by record_by_hash
        where source = +? and stream = +? and raw_hash in (select value from json_each(?)) and last_read < ?
-         and missed = 0 and state <> 'absent'`,
+         and missed = 0 and state <> 'absent'
+         and not exists (select 1 from quarantine q where q.stream = record.stream
+           and q.twin_namespace = record.namespace and q.twin_id = record.id and q.twin_id is not null
+           and q.state <> 'resolved')`,
       ),
     miss: () =>
       database.prepare(

@@ -33,9 +33,9 @@ export class Comparisons {
     return new StagedRecords();
   }
 
-  /** Whether a source has given a record of the stream before the read `first` that is not absent. */
-  hasAny(source: string, stream: Stream, first: number): boolean {
-    return this.#context.read(() => this.#known.hasAny(source, stream, first));
+  /** Whether any source has given a record of the stream before the read `first` that is not absent. */
+  hasAny(stream: Stream, first: number): boolean {
+    return this.#context.read(() => this.#known.hasAny(stream, first));
   }
 
   /** How many records of the stream a source has given that are not absent. It counts them all. */
@@ -52,6 +52,9 @@ export class Comparisons {
       ordersOf: (customers: readonly RecordKey[]) => ask(() => this.#known.ordersOf(customers)),
       named: (of: Stream, names: readonly string[]) => ask(() => this.#known.named(of, names)),
       hasMet: (known: KnownRecord) => reading.hasMet(known),
+      isOfAnother: (known: KnownRecord) =>
+        known.source !== source && ask(() => this.#records.unconfigured.isConfigured(known.source, stream)),
+      decided: (hashes: readonly string[]) => ask(() => this.#known.decided(source, stream, hashes)),
       missing: () =>
         ask(() =>
           this.#records.absence.newlyMissing(
@@ -67,16 +70,12 @@ export class Comparisons {
     };
   }
 
-  /**
-   * What a read has shown is not missing, also where the read is not believed; nor is a record that another one looks
-   * like which waits.
-   */
-  async keepPresent({ read, stream, staged }: ComparedRead, twins: readonly RecordKey[]): Promise<void> {
+  /** What a read has shown is not missing, also where the read is not believed. */
+  async keepPresent({ read, source, stream, staged }: ComparedRead): Promise<void> {
     for (const rows of staged.pages()) {
       const keys = rows.flatMap((row) => keyOfRow(row) ?? []);
-      const missed = this.#context.read(() => this.#known.missedOf(stream, keys));
-      if (missed.length > 0) await this.#context.write(() => this.#records.keepPresent(stream, read, missed));
+      const missed = this.#context.read(() => this.#known.missedOf(source, stream, keys));
+      if (missed.length > 0) await this.#context.write(() => this.#records.keepPresent(source, stream, read, missed));
     }
-    if (twins.length > 0) await this.#context.write(() => this.#records.keepPresent(stream, read, twins));
   }
 }

@@ -12,6 +12,7 @@ import type { Row } from "../tables.ts";
  */
 export interface KnownRecord {
   key: RecordKey;
+  customer: RecordKey;
   source: string;
   state: Row<"record", "state">["state"];
   rawHash: string;
@@ -19,7 +20,10 @@ export interface KnownRecord {
   record: JsonObject;
 }
 
-interface KnownRow extends Row<"record", "namespace" | "id" | "source" | "state"> {
+interface KnownRow extends Row<
+  "record",
+  "namespace" | "id" | "source" | "state" | "customer_namespace" | "customer_id"
+> {
   rawHash: string;
   lastRead: number;
   body: string;
@@ -27,10 +31,19 @@ interface KnownRow extends Row<"record", "namespace" | "id" | "source" | "state"
 }
 
 const columns =
-  'r.namespace, r.id, r.source, r.state, r.raw_hash as rawHash, r.last_read as lastRead, v.body, p.body as "values"';
+  'r.namespace, r.id, r.customer_namespace, r.customer_id, r.source, r.state, r.raw_hash as rawHash, r.last_read as lastRead, v.body, p.body as "values"';
 const joined = `join record_version v on v.stream = r.stream and v.namespace = r.namespace and v.id = r.id
     and v.version = r.version
   left join private_value p on p.ref = r.stream || '/' || r.namespace || '/' || r.id and p.version = r.version`;
+
+/**
+ * Whether a row, as JSON, may name a line: one of its values is the id of the line, or a part of it, since a mapping
+ * may have made the id of several.
+ */
+export function mayName(row: string, line: string): string {
+  return `iif(json_valid(${row}), exists (select 1 from json_tree(${row}) e where e.type in ('text', 'integer')
+    and (e.value = ${line} or length(e.value) > 1 and instr(${line}, e.value) > 0)), instr(${row}, ${line}) > 0)`;
+}
 
 /** Whether a member of a known record is not there to be compared: a secret, or what was erased. */
 export function isWithheld(value: unknown): boolean {
@@ -50,15 +63,21 @@ export class KnownRecords {
            ${joined}`,
         ),
       any: () =>
-        database.prepare<[string, string, number], { id: string }>(
-          `select id from record indexed by record_by_hash
-           where source = +? and stream = +? and last_read < ? and state <> 'absent' limit 1`,
+        database.prepare<[string, number], { id: string }>(
+          "select id from record where stream = ? and last_read < ? and state <> 'absent' limit 1",
         ),
+      decided: () =>
+        database
+          .prepare<[string, string, string], string>(
+            `select raw_hash from quarantine where source = +? and stream = +? and state = 'retry' and state <> 'resolved'
+             and raw_hash in (select value from json_each(?))`,
+          )
+          .pluck(),
       missed: () =>
-        database.prepare<[string, string], RecordKey>(
+        database.prepare<[string, string, string], RecordKey>(
           `select r.namespace, r.id from json_each(?) key
            join record r on r.stream = ? and r.namespace = key.value ->> 'namespace' and r.id = key.value ->> 'id'
-           where r.missed > 0 and r.state <> 'absent'`,
+           where r.source = ? and r.missed > 0 and r.state <> 'absent'`,
         ),
       ofCustomers: () =>
         database.prepare<[string, string], KnownRow>(
@@ -71,7 +90,7 @@ export class KnownRecords {
         database.prepare<[{ source: string; stream: Stream; text: string; since: number }], { id: string }>(
           `select q.id from quarantine q left join private_value p on p.ref = q.raw_ref
            where q.source = +@source and q.stream = +@stream and q.state <> 'resolved' and q.last_read >= @since
-             and (coalesce(p.body, '') = '' or instr(p.body, @text) > 0) limit 1`,
+             and (coalesce(p.body, '') = '' or ${mayName("p.body", "@text")}) limit 1`,
         ),
       named: () =>
         database.prepare<[string, string], KnownRow>(
@@ -93,14 +112,19 @@ export class KnownRecords {
     return this.#statements.ofKeys.all(JSON.stringify(keys), stream).map(known);
   }
 
-  /** Whether a source has given a record before the read `first`. */
-  hasAny(source: string, stream: Stream, first: number): boolean {
-    return this.#statements.any.get(source, stream, first) !== undefined;
+  /** Whether any source has given a record of the stream before the read `first`. */
+  hasAny(stream: Stream, first: number): boolean {
+    return this.#statements.any.get(stream, first) !== undefined;
+  }
+
+  /** Those of these raw forms that a person has decided to take as they are. */
+  decided(source: string, stream: Stream, hashes: readonly string[]): Set<string> {
+    return new Set(this.#statements.decided.all(source, stream, JSON.stringify(hashes)));
   }
 
   /** Those of these keys whose records are missing, and not absent yet. */
-  missedOf(stream: Stream, keys: readonly RecordKey[]): RecordKey[] {
-    return this.#statements.missed.all(JSON.stringify(keys), stream);
+  missedOf(source: string, stream: Stream, keys: readonly RecordKey[]): RecordKey[] {
+    return this.#statements.missed.all(JSON.stringify(keys), stream, source);
   }
 
   /** Orders of these customers that are not absent. */
@@ -120,10 +144,11 @@ export class KnownRecords {
   }
 }
 
-function known({ namespace, id, body, values, ...row }: KnownRow): KnownRecord {
+function known({ namespace, id, customer_namespace, customer_id, body, values, ...row }: KnownRow): KnownRecord {
   const record = parseJsonObject(body);
   const own = values === null ? {} : parseJsonObject(values);
   for (const [field, value] of Object.entries(record))
     if (isJsonObject(value) && isWithheld(value) && own[field] !== undefined) record[field] = own[field];
-  return { ...row, key: { namespace, id }, record };
+  const customer = { namespace: customer_namespace, id: customer_id };
+  return { ...row, key: { namespace, id }, customer, record };
 }

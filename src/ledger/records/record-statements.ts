@@ -1,3 +1,4 @@
+import type { Stream } from "../../crm/model.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import type { StandingRecord } from "./expected-forms.ts";
@@ -39,21 +40,28 @@ export function recordStatements(database: Sqlite) {
        where source = +? and stream = +? and state = 'current' and raw_hash in (select value from json_each(?))`,
       ),
     keepPresent: () =>
-      database.prepare<[number, string, string]>(
-        `update record set last_read = ?, missed = 0 where stream = ? and state <> 'absent'
+      database.prepare<[number, string, string, string]>(
+        `update record set last_read = ?, missed = 0 where source = +? and stream = ? and state <> 'absent'
          and (namespace, id) in (select value ->> 'namespace', value ->> 'id' from json_each(?))`,
+      ),
+    // What waits because it looks like a record that the read lacks may be that record.
+    keepTwins: () =>
+      database.prepare<[{ source: string; stream: Stream; first: number; last: number }]>(
+        `update record set last_read = @last, missed = 0 where stream = +@stream and state <> 'absent'
+         and (namespace, id) in (select twin_namespace, twin_id from quarantine
+           where source = @source and stream = @stream and twin_id is not null and state <> 'resolved'
+             and last_read >= @first)`,
       ),
     quarantineUnseen: () =>
       database.prepare<[string, string, number], Row<"quarantine", "id">>(
         `select id from quarantine where source = +? and stream = +? and last_read < +? and state <> 'resolved'
           limit 1`,
       ),
-    // Whether an id stands twice, or looks like another, is not known by its form: each read judges that anew.
+    // Whether an id stands twice, or a line is anywhere else, is not known by its form: each read judges that anew.
     quarantineWaits: () =>
       database.prepare<[string, string, string], Row<"quarantine", "raw_hash">>(
         `select raw_hash from quarantine where source = +? and stream = +? and state = 'open' and state <> 'resolved'
-       and code not in ('duplicate-id', 'id-names-another', 'looks-like-another', 'lines-renumbered',
-         'line-may-have-moved') and raw_hash in (select value from json_each(?))`,
+       and code not in ('duplicate-id', 'line-may-have-moved') and raw_hash in (select value from json_each(?))`,
       ),
     markQuarantineSeen: () =>
       database.prepare<[number, string, string, string, string], Row<"quarantine", "raw_hash">>(
@@ -157,10 +165,12 @@ export function recordStatements(database: Sqlite) {
     insertQuarantine: () =>
       database.prepare(
         `insert into quarantine (id, source, stream, namespace, record_id, customer_namespace, customer_id, place,
-         field, code, message, expected, raw_ref, raw_hash, first_seen, last_seen, last_read, of_stored_form, state)
-       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open')
+         field, code, message, expected, raw_ref, raw_hash, first_seen, last_seen, last_read, of_stored_form, twin_namespace,
+         twin_id, state)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open')
        on conflict (source, stream, raw_hash) where state <> 'resolved' do update
-         set place = excluded.place, field = excluded.field,
+         set place = excluded.place, field = excluded.field, twin_namespace = excluded.twin_namespace,
+         twin_id = excluded.twin_id,
          customer_namespace = excluded.customer_namespace, customer_id = excluded.customer_id,
          code = excluded.code, message = excluded.message, expected = excluded.expected, last_seen = excluded.last_seen,
          last_read = excluded.last_read, of_stored_form = min(of_stored_form, excluded.of_stored_form), state = 'open'`,

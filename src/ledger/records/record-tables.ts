@@ -40,6 +40,8 @@ export interface IngestedRejection {
   message: string;
   expected: string | undefined;
   raw: string;
+  /** The record that it looks like, which is not missing meanwhile. */
+  twin?: RecordKey | undefined;
 }
 
 /** An order as the CRM has it now. */
@@ -117,9 +119,9 @@ export class RecordTables {
     return quarantined.map((row) => row.raw_hash);
   }
 
-  /** These records are not missing: the read `read` has shown them, or something that may be one of them. */
-  keepPresent(stream: Stream, read: number, keys: readonly RecordKey[]): void {
-    this.#statements.keepPresent.run(read, stream, JSON.stringify(keys));
+  /** These records are not missing: the read `read` has shown them. */
+  keepPresent(source: string, stream: Stream, read: number, keys: readonly RecordKey[]): void {
+    this.#statements.keepPresent.run(read, source, stream, JSON.stringify(keys));
   }
 
   /** Whether a quarantine row is open that a reading has not seen. */
@@ -347,6 +349,8 @@ export class RecordTables {
       now,
       read,
       ofStoredForm ? 1 : 0,
+      item.twin?.namespace ?? null,
+      item.twin?.id ?? null,
     );
     if (inserted.changes === 1) {
       const known = this.#statements.quarantineByHash.get(source, stream, item.rawHash);
@@ -373,6 +377,7 @@ export class RecordTables {
     met?: Met,
   ): { absent: number; missed: number; released: number } {
     const now = toInstant(this.#now());
+    this.#statements.keepTwins.run({ source, stream, ...parts });
     const { missed, absent } = this.absence.judge(source, stream, parts, rule, this.#now(), met);
     if (absent > 0) this.#statements.wakeClaims.run(stream, source, stream, source);
     this.#statements.releaseQuarantine.run({ now, source, stream, first: parts.first });

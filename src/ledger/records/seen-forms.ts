@@ -4,6 +4,16 @@ import { Problem } from "../../base/errors.ts";
 /** Hashes that are taken from the disk at once. */
 const page = 2_000;
 
+/** What a reading keeps in the temporary folder does not fit there. */
+export function noTemporarySpace(error: Error): Problem {
+  return new Problem({
+    code: "source.no-temporary-space",
+    message: `what the reading has met cannot be remembered in the temporary folder: ${error.message}`,
+    cure: "free about 150 bytes a record there, or set SQLITE_TMPDIR to a folder that has them; then start again",
+    cause: error,
+  });
+}
+
 /**
  * The raw forms that one reading has met as they were, by their hashes. They are kept in a temporary SQLite database
  * that the system removes when it is closed or the process ends, so that remembering a million rows takes no memory,
@@ -138,12 +148,7 @@ export class SeenForms {
       return work();
     } catch (error) {
       if (!(error instanceof Database.SqliteError)) throw error;
-      this.#failure = new Problem({
-        code: "source.no-temporary-space",
-        message: `what the reading has met cannot be remembered in the temporary folder: ${error.message}`,
-        cure: "free about 150 bytes a record there, or set SQLITE_TMPDIR to a folder that has them; then start again",
-        cause: error,
-      });
+      this.#failure = noTemporarySpace(error);
       throw this.#failure;
     }
   }

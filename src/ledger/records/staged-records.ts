@@ -2,6 +2,8 @@ import Database from "better-sqlite3";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { stored } from "../database/stored.ts";
+import { mayName } from "./known-records.ts";
+import { noTemporarySpace } from "./seen-forms.ts";
 import type { IngestedRecord, IngestedRejection } from "./record-tables.ts";
 
 /** A row of a source as it is to be taken in: a record, or what goes into quarantine. */
@@ -41,9 +43,13 @@ export class StagedRecords {
   }
 
   put(rows: readonly MappedRow[]): void {
-    for (const row of rows) {
-      const key = keyOfRow(row);
-      this.#insert.run(key === undefined ? null : formatKey(key), JSON.stringify(row));
+    try {
+      for (const row of rows) {
+        const key = keyOfRow(row);
+        this.#insert.run(key === undefined ? null : formatKey(key), JSON.stringify(row));
+      }
+    } catch (error) {
+      throw error instanceof Database.SqliteError ? noTemporarySpace(error) : error;
     }
     this.#size += rows.length;
   }
@@ -76,11 +82,12 @@ export class StagedRecords {
   /** Whether a row that cannot be used has this text, or none that is kept. */
   isUnusable(text: string): boolean {
     const found = this.#database
-      .prepare<[string], 1>(
-        `select 1 from staged where row ->> '$.rejection.raw' = '' or instr(row ->> '$.rejection.raw', ?) > 0 limit 1`,
+      .prepare<[{ text: string }], 1>(
+        `select 1 from staged where row ->> '$.rejection.raw' = ''
+          or row ->> '$.rejection.raw' is not null and ${mayName("(row ->> '$.rejection.raw')", "@text")} limit 1`,
       )
       .pluck();
-    return found.get(text) !== undefined;
+    return found.get({ text }) !== undefined;
   }
 
   close(): void {

@@ -107,6 +107,9 @@ export interface QuarantineTable {
   record_id: string | null;
   customer_namespace: string | null;
   customer_id: string | null;
+  /** The record that it looks like, which is not missing meanwhile. */
+  twin_namespace: string | null;
+  twin_id: string | null;
   place: string;
   field: string;
   code: string;

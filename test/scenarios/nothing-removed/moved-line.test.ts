@@ -47,7 +47,7 @@ it("a line is not deleted while a row that no order has may be it", async () => 
   write(moved);
   for (let run = 0; run < 3; run += 1) {
     const ended = await w.does("run", "everything");
-    expect([ended.exitCode, ended.calls]).toEqual([3, {}]);
+    expect([ended.exitCode, ended.calls], ended.stdout).toEqual([3, {}]);
   }
   const codes = (await quarantined(w)).map(({ code }: Parsed): string => code);
   expect(new Set(codes)).toEqual(new Set(["line-may-have-moved", "orphan-detail"]));

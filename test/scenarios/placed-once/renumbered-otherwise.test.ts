@@ -35,31 +35,6 @@ it("one order that goes at the same time does not make new ids believed", { time
   expect([ended.exitCode, ended.calls]).toEqual([7, {}]);
 });
 
-it("ids that change in two steps are not bought again", { timeout: 60_000 }, async () => {
-  const w = await withCompany(company(40, 1));
-  const before = w.orders;
-  w.orders = before.slice(7);
-  w.write();
-  expect((await w.does("run", "everything")).calls).toEqual({});
-  w.orders = [...before.slice(7), ...before.slice(0, 7).map(renumbered)];
-  w.write();
-  const ended = await w.does("run", "everything");
-  expect([ended.exitCode, ended.calls]).toEqual([7, {}]);
-});
-
-it("what was missing until it counts as gone is not bought again under another id", async () => {
-  const w = await withCompany(company(20, 1));
-  w.environment["CRM_SYNC__limits__absenceTime"] = "0s";
-  const before = w.orders;
-  w.orders = before.slice(2);
-  w.write();
-  for (let run = 0; run < 4; run += 1) expect((await w.does("run", "everything")).calls).toEqual({});
-  w.orders = [...before.slice(2), ...before.slice(0, 2).map((order) => ({ ...order, id: `N${order.id}` }))];
-  w.write();
-  const ended = await w.does("run", "everything");
-  expect(ended.calls).toEqual({});
-});
-
 it("a read that is cut brings no orders under new ids", async () => {
   const w = await withCompany(company(8, 1));
   w.orders = w.orders.map(renumbered);
