@@ -3,6 +3,7 @@ import { toInstant } from "../base/clock.ts";
 import { exitCodes, Problem, usage } from "../base/errors.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { heldOfPlans } from "../run/judgement.ts";
+import { TrustedClock } from "../run/trusted-clock.ts";
 import { planUndoRun } from "../run/undo-run.ts";
 import type { UndoSummary } from "../run/undo-run.ts";
 import type { Application } from "./application.ts";
@@ -35,7 +36,10 @@ export async function undoByHand(
     const save = async ({ run, plans }: UndoSummary): Promise<void> => {
       if (out === undefined) return;
       const { limits } = application.config;
-      const held = await heldOfPlans({ ...dependencies, limits: limits.taking }, plans);
+      const held = await heldOfPlans(
+        { ...dependencies, time: new TrustedClock(dependencies), limits: limits.taking },
+        plans,
+      );
       heldOfFile = held.size;
       const kept = plans.map(({ plan }) => ({ plan, shown: undefined }));
       await writePlanFile(

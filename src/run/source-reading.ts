@@ -1,6 +1,7 @@
 import { durationMs } from "../base/duration.ts";
 import type { Stream } from "../crm/model.ts";
 import { streams as allStreams } from "../crm/model.ts";
+import type { AbsenceRule } from "../ledger/records/absence.ts";
 import type { Block } from "../plan/block.ts";
 import { rulesOf } from "../plan/rules.ts";
 import type { Source } from "../source/source.ts";
@@ -10,6 +11,7 @@ import { takingBlockedBy } from "./read-doubts.ts";
 import { askedOf } from "./read-question.ts";
 import { remapMissing } from "./remap.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
+import type { TrustedClock } from "./trusted-clock.ts";
 
 type ReadingDependencies = Pick<
   RunDependencies,
@@ -28,14 +30,17 @@ export class SourceReading {
   readonly #deps: ReadingDependencies;
   readonly #request: ReadingRequest;
   readonly #run: string;
+  /** Whether what its reads lack is missed. */
   readonly #countsAbsence: boolean;
+  readonly #time: Pick<TrustedClock, "now"> | undefined;
 
-  /** A plan passes `countsAbsence: false`: what its reads lack is not missed. */
-  constructor(deps: ReadingDependencies, request: ReadingRequest, run: string, options: { countsAbsence: boolean }) {
+  /** A plan passes no `time`: what its reads lack is not missed. */
+  constructor(deps: ReadingDependencies, request: ReadingRequest, run: string, time?: Pick<TrustedClock, "now">) {
     this.#deps = deps;
     this.#request = request;
     this.#run = run;
-    this.#countsAbsence = options.countsAbsence;
+    this.#countsAbsence = time !== undefined;
+    this.#time = time;
   }
 
   /**
@@ -74,9 +79,7 @@ export class SourceReading {
             settings,
             logger,
             limits: this.#request.limits,
-            absence: this.#countsAbsence
-              ? { reads: this.#request.limits.absenceReads, ms: durationMs(this.#request.limits.absenceTime) }
-              : undefined,
+            absence: this.#absenceRule,
             job: this.#jobReading(source.name, stream),
             acceptShrink: this.#request.acceptShrink?.includes(source.name) === true,
             acceptDrift: this.#request.acceptDrift?.includes(source.name) === true,
@@ -107,6 +110,13 @@ export class SourceReading {
     const left = Object.values(remapped.left).reduce((sum, count) => sum + count, 0);
     if (remapped.changed + remapped.quarantined + left === 0) return;
     logger.warn({ run: this.#run, ...remapped }, "records that are missing were mapped anew, or left as they were");
+  }
+
+  get #absenceRule(): AbsenceRule | undefined {
+    const time = this.#time;
+    if (time === undefined) return undefined;
+    const { absenceReads: reads, absenceTime } = this.#request.limits;
+    return { reads, ms: durationMs(absenceTime), time: async () => await time.now({ isFresh: true }) };
   }
 
   #jobReading(source: string, stream: Stream): string | undefined {

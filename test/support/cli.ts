@@ -5,6 +5,7 @@ import { expect, onTestFinished } from "vitest";
 import type { EndpointId } from "../../src/sandbox/endpoints.ts";
 import type { Sandbox, SandboxOptions } from "../../src/sandbox/sandbox.ts";
 import { systemClock } from "../../src/base/clock.ts";
+import type { Clock } from "../../src/base/clock.ts";
 import { stringify } from "yaml";
 import { fileSource, filesOf, writeFiles } from "./world/crm-files.ts";
 import { company, privateText, sealEnvironment } from "./world/crm.ts";
@@ -55,6 +56,8 @@ export interface World extends Crm {
   readonly place: Place;
   /** The time of the program and of the sandbox, which goes on where either of them waits. */
   readonly clock: HandTime;
+  /** By how much the clock of the program is ahead of that of the services. Milliseconds. */
+  ahead: number;
   /** Carries a command line out against the sandbox, in this process. */
   run(...words: string[]): Promise<Ended>;
   /** As `run`, without `--sandbox`. */
@@ -197,6 +200,8 @@ export async function world(
   });
   onTestFinished(() => stops.end());
   const path = (name: string): string => join(folder, name);
+  const { monotonic, sleep: passes } = clock;
+  const ofProgram: Clock = { monotonic, sleep: passes, now: () => clock.now() + made.ahead };
   const made: World = {
     folder,
     sandbox,
@@ -221,16 +226,17 @@ export async function world(
       return { config: path("crm-sync.yaml"), sandbox: sandbox.url, environment };
     },
     clock,
+    ahead: 0,
     async run(...words) {
       clock.at += betweenCommands;
-      const ended = await crmSync({ ...made.place, clock }, ...words);
+      const ended = await crmSync({ ...made.place, clock: ofProgram }, ...words);
       expectDecent(words, ended);
       return ended;
     },
     async plain(...words) {
       const { sandbox: _, ...place } = made.place;
       clock.at += betweenCommands;
-      const ended = await crmSync({ ...place, clock }, ...words);
+      const ended = await crmSync({ ...place, clock: ofProgram }, ...words);
       expectDecent(words, ended);
       return ended;
     },
