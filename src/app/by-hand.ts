@@ -57,6 +57,7 @@ export async function planByHand(
   let heldOfFile = 0;
   return await underRunLock(application, async () => {
     const request = { ...requestOf(application, "plan", signal), scope, read: true };
+    const time = new TrustedClock(dependencies);
     if (privateFor !== undefined)
       await dependencies.ledger.audit.append({
         kind: "private-shown",
@@ -76,10 +77,7 @@ export async function planByHand(
       if (out === undefined) return;
       const ledger = await dependencies.ledger.identity.name();
       const at = toInstant(application.clock.now());
-      const held = await heldOfPlans(
-        { ...dependencies, time: new TrustedClock(dependencies), limits: request.limits.taking },
-        plans,
-      );
+      const held = await heldOfPlans({ ...dependencies, time, limits: request.limits.taking }, plans);
       heldOfFile = held.size;
       const shown = privateFor === undefined ? ("withheld" as const) : ("shown" as const);
       const made = { version: programVersion(), ledger, run, at, config: application.header.hash, private: shown };

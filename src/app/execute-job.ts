@@ -103,7 +103,7 @@ export async function executeJob(application: Application, job: BoundJob, reques
   );
 }
 
-async function executeSync({ application, dependencies, job, request, header }: Execution): Promise<Outcome> {
+async function executeSync({ application, dependencies, job, request, header, time }: Execution): Promise<Outcome> {
   const shares = request.canary ?? job.canary;
   const summary = await runSync(
     { ...dependencies, sources: dependencies.sources.filter((source) => job.sources.includes(source.name)) },
@@ -117,6 +117,7 @@ async function executeSync({ application, dependencies, job, request, header }: 
       acceptDrift: request.acceptDrift,
       canary: shares === undefined ? undefined : { shares, differences: (since) => differencesIn(application, since) },
       signal: request.signal,
+      time,
       header: shares === undefined ? header : { ...header, canary: [...shares] },
     },
   );
@@ -126,7 +127,7 @@ async function executeSync({ application, dependencies, job, request, header }: 
 }
 
 async function executeVerify(execution: Execution): Promise<Outcome> {
-  const { application, dependencies, job, request, header } = execution;
+  const { application, dependencies, job, request, header, time } = execution;
   const summary = await telling(
     execution,
     runVerify(dependencies, {
@@ -134,6 +135,7 @@ async function executeVerify(execution: Execution): Promise<Outcome> {
       trigger: request.trigger,
       streams: job.streams,
       signal: request.signal,
+      time,
       header,
       budget: request.calls === undefined ? job.budget : { spread: usualSpread, ...job.budget, calls: request.calls },
       differences: (since) => differencesIn(application, since),

@@ -32,14 +32,12 @@ export async function undoByHand(
   const dependencies = await application.runDependencies();
   return await underRunLock(application, async () => {
     const header = application.runHeader();
+    const time = new TrustedClock(dependencies);
     let heldOfFile = 0;
     const save = async ({ run, plans }: UndoSummary): Promise<void> => {
       if (out === undefined) return;
       const { limits } = application.config;
-      const held = await heldOfPlans(
-        { ...dependencies, time: new TrustedClock(dependencies), limits: limits.taking },
-        plans,
-      );
+      const held = await heldOfPlans({ ...dependencies, time, limits: limits.taking }, plans);
       heldOfFile = held.size;
       const kept = plans.map(({ plan }) => ({ plan, shown: undefined }));
       await writePlanFile(

@@ -42,7 +42,7 @@ export interface WaitsInPlan {
 /** What would be held of plans that are saved, by hash: what a person is asked about already, and what is new. */
 export async function heldOfPlans(deps: Dependencies, plans: readonly WaitsInPlan[]): Promise<WaitsInPlan["asked"]> {
   const takings = plans.flatMap((plan) => plan.takings);
-  const held = await heldOf(deps, takings, await takenBefore(deps));
+  const held = takings.length === 0 ? [] : await heldOf(deps, takings, await takenBefore(deps));
   return new Map([...held, ...plans.flatMap(({ asked }) => [...asked])]);
 }
 

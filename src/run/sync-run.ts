@@ -88,7 +88,7 @@ export class SyncRun {
       ahead: request.canary === undefined ? ahead : undefined,
       signal: request.signal,
     };
-    this.time = new TrustedClock(deps);
+    this.time = request.time ?? new TrustedClock(deps);
     this.reading = new SourceReading(deps, request, run, this.time);
     this.gate = new LimitsGate({
       ledger: deps.ledger,

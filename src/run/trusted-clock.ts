@@ -12,6 +12,7 @@ export class TrustedClock {
   readonly #deps: Dependencies;
   readonly #since: number;
   readonly #asked = new Set<string>();
+  #kept = 0;
   #doubt: ClockDoubt | undefined;
 
   constructor(deps: Dependencies) {
@@ -47,9 +48,18 @@ export class TrustedClock {
     if (!(judged() instanceof TrustedTime) && this.#heard().length > 0) await this.#ask(2);
     const found = judged();
     const agreed = found instanceof TrustedTime ? found : undefined;
-    await this.#deps.ledger.time.keep(this.#heard(), agreed);
+    await this.#keep(agreed);
     if (!(found instanceof TrustedTime)) this.#doubt ??= found;
     return agreed;
+  }
+
+  /** Keeps what services said, as soon as one more has, or agrees. */
+  async #keep(agreed: TrustedTime | undefined): Promise<void> {
+    const heard = this.#heard();
+    const known = heard.length + (agreed === undefined ? 0 : 1);
+    if (heard.length === 0 || known <= this.#kept) return;
+    await this.#deps.ledger.time.keep(heard, agreed);
+    this.#kept = known;
   }
 
   /** What services said since this command began, and what has passed since they did. */

@@ -50,7 +50,7 @@ export interface VerifySummary extends ReadBack {
   clock: ClockDoubt | undefined;
 }
 
-type VerifyRequest = Pick<RunRequest, "job" | "trigger" | "streams" | "signal" | "header"> & {
+type VerifyRequest = Pick<RunRequest, "job" | "trigger" | "streams" | "signal" | "header" | "time"> & {
   budget?: VerifyBudget | undefined;
   /** What readings of that time and later show otherwise than it was sent. */
   differences: (since: string) => AsyncIterable<DifferencesOfCustomer>;
@@ -75,7 +75,7 @@ export async function runVerify(deps: RunDependencies, request: VerifyRequest): 
     header: request.header,
   });
   const reader = new SnapshotReader(deps.platform, deps.settings);
-  const time = new TrustedClock(deps);
+  const time = request.time ?? new TrustedClock(deps);
   const stopped = (): boolean => request.signal?.aborted === true;
   const summary: VerifySummary = {
     run,

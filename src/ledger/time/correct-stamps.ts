@@ -22,7 +22,7 @@ const proof = ["audit", "audit_tile", "audit_tree", "closed_period", "closed_fil
 const isStamp = /(?:^|_)(?:at|since|seen)$|^settle_after$/u;
 /** Columns that may name a time to come. */
 const ofTheFuture = ["settle_after", "probe_at"];
-/** Rows that would be one with another are moved by a millisecond more, so often at most. */
+/** Rows that would be one with another are moved back by a millisecond more, so often at most. */
 const mostMoves = 1_000;
 
 /**
@@ -40,7 +40,7 @@ export function correctStamps(database: Sqlite, time: TrustedTime, newest: numbe
   let moved = 0;
   let latest = time.epochMs;
   database.function("crm_sync_corrected", (stamp): string =>
-    toInstant(Math.min(latest, correctedOf(spans, Date.parse(String(stamp))) + moved)),
+    toInstant(Math.min(latest, correctedOf(spans, Date.parse(String(stamp)))) - moved),
   );
   let rows = 0;
   for (const { table, column } of stampColumns(database)) {
@@ -52,7 +52,9 @@ export function correctStamps(database: Sqlite, time: TrustedTime, newest: numbe
       `update or ignore "${table}" set "${column}" = crm_sync_corrected("${column}") ${wrong}`,
     );
     const left = database.prepare<[string], number>(`select count(*) from "${table}" ${wrong}`).pluck();
-    for (moved = 0; moved < mostMoves && (left.get(after) ?? 0) > 0; moved += 1) rows += update.run(after).changes;
+    // What names a time to come may do so afterwards too: it is moved once.
+    const most = isOfTheFuture ? 1 : mostMoves;
+    for (moved = 0; moved < most && (left.get(after) ?? 0) > 0; moved += 1) rows += update.run(after).changes;
   }
   return {
     rows,

@@ -56,7 +56,6 @@ export class LedgerTime {
    * service that lies in the future is wrong, and goes.
    */
   async keep(read: readonly ServiceTime[], agreed: TrustedTime | undefined): Promise<void> {
-    if (read.length === 0) return;
     await this.#context.write(() => {
       const readAt = this.#context.now;
       const before = Object.entries(keptIn(this.#context.meta(serviceTimesKey)));
