@@ -14,7 +14,7 @@ import { putNewLedger } from "./new-ledger.ts";
 import { startCrmSync } from "./process.ts";
 import type { Running } from "./process.ts";
 import { crmSync } from "./program.ts";
-import type { Ended, Place } from "./program.ts";
+import type { Ended, Instead, Place } from "./program.ts";
 import { changeFile, folder as newFolder, HandTime, openSandbox, rowsOf } from "./world/start.ts";
 
 /** What JSON.parse gives: each test says what it expects of it. */
@@ -53,7 +53,7 @@ export interface World extends Crm {
   /** Writes the configuration and the files of the CRM as they are now. */
   write(): void;
   /** Its configuration, its sandbox and its environment, for `run` and `start`. */
-  readonly place: Place;
+  readonly place: Place & Pick<Instead, "clock">;
   /** The time of the program and of the sandbox, which goes on where either of them waits. */
   readonly clock: HandTime;
   /** By how much the clock of the program is ahead of that of the services. Milliseconds. */
@@ -223,20 +223,20 @@ export async function world(
     },
     get place() {
       const { environment } = made;
-      return { config: path("crm-sync.yaml"), sandbox: sandbox.url, environment };
+      return { config: path("crm-sync.yaml"), sandbox: sandbox.url, environment, clock: ofProgram };
     },
     clock,
     ahead: 0,
     async run(...words) {
       clock.at += betweenCommands;
-      const ended = await crmSync({ ...made.place, clock: ofProgram }, ...words);
+      const ended = await crmSync(made.place, ...words);
       expectDecent(words, ended);
       return ended;
     },
     async plain(...words) {
       const { sandbox: _, ...place } = made.place;
       clock.at += betweenCommands;
-      const ended = await crmSync({ ...place, clock: ofProgram }, ...words);
+      const ended = await crmSync(place, ...words);
       expectDecent(words, ended);
       return ended;
     },
