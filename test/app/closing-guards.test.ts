@@ -95,7 +95,13 @@ describe("a period is not closed", () => {
       await expect(closeBooks(place, "2026-11", anna)).rejects.toMatchObject({ code: "books.not-over" });
       const { now } = world;
       world.now = Date.parse("2026-11-24T10:00:00.000Z");
-      await expect(closeBooks(place, "2026-10", anna)).rejects.toMatchObject({ code: "books.clock-behind" });
+      const { newest } = await (await world.inquiry()).knownTimes();
+      const { kept } = await saidNow(world).knownTimes();
+      const behind = {
+        ...place,
+        inquiry: async () => ({ ...(await world.inquiry()), knownTimes: async () => ({ newest, kept }) }),
+      };
+      await expect(closeBooks(behind, "2026-10", anna)).rejects.toMatchObject({ code: "clock.not-trusted" });
       expect(existsSync(books(world))).toBe(false);
       world.now = now;
       expect(await closeBooks(place, "2026-10", anna)).toMatchObject({ closed: { closing: 1 } });
