@@ -5,6 +5,7 @@ import type { RunDependencies } from "../../src/run/request.ts";
 import { ingestStream } from "../../src/ingest/ingest.ts";
 import type { Worked } from "./worked.ts";
 import { stopwatch } from "./worked.ts";
+import { trustedAt } from "../../test/support/trusted.ts";
 
 /** One round: the same rows by a bare loop, and by the program, which finds all of them as they were. */
 export interface UnchangedRound {
@@ -43,7 +44,7 @@ async function ingest(dependencies: RunDependencies): Promise<{ records: number;
       ledger,
       settings,
       limits: { sourceShrink: 0.1, newIds: { floor: 5, share: 0.05 }, massChange: { floor: 20, share: 0.2 } },
-      absence: { reads: 3, ms: 0 },
+      absence: { reads: 3, ms: 0, time: async () => trustedAt(dependencies.clock.now()) },
       job: "bench",
       accepts: [],
       progress: () => {},

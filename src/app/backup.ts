@@ -3,11 +3,14 @@ import { basename, dirname, join } from "node:path";
 import { toInstant } from "../base/clock.ts";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import { flushFile, keepPrivate, keepReadOnly, makePrivateFolder } from "../base/private-files.ts";
+import { TrustedTime } from "../base/trusted-time.ts";
+import type { ClockDoubt } from "../base/trusted-time.ts";
 import { programVersion } from "../base/program-version.ts";
 import { openInquiry } from "../inquiry/inquiry.ts";
 import { headsPath, readKeptHeads } from "../ledger/audit/audit-heads.ts";
 import { copyWhileWritten, requireIntact } from "../ledger/database/backup.ts";
 import type { Application } from "./application.ts";
+import { trustedNow } from "./trusted-now.ts";
 import { backupsIn, digestOf, manifestForm, manifestPathOf } from "./backup-manifest.ts";
 import type { BackupManifest } from "./backup-manifest.ts";
 import { booksFolder, pathFrom } from "./ledger-folder.ts";
@@ -20,6 +23,8 @@ export interface MadeBackup {
   manifest: BackupManifest;
   /** Older backups of the same ledger that were taken away for it. */
   removed: string[];
+  /** Why none was taken away, where the clock is not trusted. */
+  clock?: ClockDoubt | undefined;
 }
 
 export interface BackupRequest {
@@ -33,7 +38,7 @@ export interface BackupRequest {
 /**
  * Copies the ledger beside a run that is on, and the files of closed books with it. The copy is looked through page by
  * page and its audit record is verified before its manifest is written: a copy without a manifest counts for nothing.
- * Only then older backups of the same ledger are taken away. Throws a Problem that says what could not be done; what
+ * Only then older backups of the same ledger are taken away, while the clock is trusted. Throws a Problem that says what could not be done; what
  * was written by then is taken away.
  */
 export async function makeBackup(application: Application, request: BackupRequest): Promise<MadeBackup> {
@@ -77,7 +82,7 @@ export async function makeBackup(application: Application, request: BackupReques
     keepPrivate(unfinished, group);
     renameSync(unfinished, path);
     await writeWhole(manifestPathOf(path), [`${JSON.stringify(manifest, undefined, 2)}\n`], { what: "backup", group });
-    return { path, manifest, removed: removeOlder(folder, manifest.ledger, path, request.keep) };
+    return { path, manifest, ...(await removeOlder(application, folder, { ...manifest, path }, request.keep)) };
   } catch (error) {
     takeAway([unfinished, path, manifestPathOf(path), ...written]);
     throw notMade(folder, error);
@@ -144,10 +149,30 @@ async function copyBooks(ledgerFolder: string, folder: string, written: string[]
   return names.toSorted();
 }
 
-/** Takes the oldest backups of this ledger away, so that `keep` stay; never the one that was made now. */
-function removeOlder(folder: string, ledger: string | null, made: string, keep: number | undefined): string[] {
-  if (keep === undefined) return [];
-  const older = backupsIn(folder, ledger).filter(({ path }) => path !== made);
+async function removeOlder(
+  application: Application,
+  folder: string,
+  made: { ledger: string | null; path: string },
+  keep: number | undefined,
+): Promise<Pick<MadeBackup, "removed" | "clock">> {
+  if (keep === undefined) return { removed: [] };
+  const time = await trustedNow(application);
+  if (!(time instanceof TrustedTime)) return { removed: [], clock: time };
+  return { removed: takeOldest(folder, made, keep, time) };
+}
+
+/**
+ * Takes the oldest backups of this ledger away, so that `keep` stay; never the one that was made now. Those that bear a
+ * time to come were made by a wrong clock: nobody knows how old they are, so they stay and do not count.
+ */
+function takeOldest(
+  folder: string,
+  made: { ledger: string | null; path: string },
+  keep: number,
+  time: TrustedTime,
+): string[] {
+  const now = toInstant(time.epochMs);
+  const older = backupsIn(folder, made.ledger).filter(({ path, manifest }) => path !== made.path && manifest.at <= now);
   const gone = older.slice(0, Math.max(0, older.length - (keep - 1)));
   // The manifest first: what has none counts for nothing, wherever this ends.
   for (const { path } of gone) for (const file of [manifestPathOf(path), path]) rmSync(file, { force: true });

@@ -17,6 +17,7 @@ import type { StatementFormat } from "../report/statement/render.ts";
 import type { Period } from "../report/statement/shape.ts";
 import { fileNameOf } from "../report/statement/writer.ts";
 import type { Application } from "./application.ts";
+import { requireTrusted } from "./trusted-now.ts";
 import { cutOffOf } from "./cut-off.ts";
 import { FrozenFiles } from "./frozen-files.ts";
 import { firstDifference, toleratedIn } from "./same-figures.ts";
@@ -72,8 +73,9 @@ export async function signOff(
   whose: { by: string; reason: string },
 ): Promise<SignedAs[]> {
   const ledger = await application.existingLedger();
+  const time = await requireTrusted(application, `nothing of ${label} can be signed off now`);
   const period = await periodOf(application, label);
-  requireBegun(period, toInstant(application.clock.now()));
+  requireBegun(period, toInstant(time.epochMs));
   const standing: Signable[] = await blockersOf(application, label);
   const inquiry = await application.inquiry();
   const accepted = await inquiry.acceptable(period, ids);
@@ -89,7 +91,7 @@ export async function signOff(
       exitCode: exitCodes.usage,
     });
   });
-  return await ledger.books.signOff(label, chosen, whose);
+  return await ledger.books.signOff(label, chosen, whose, time);
 }
 
 /** What closing came to: the closing, or what stands in its way. */
@@ -106,6 +108,7 @@ export async function closeBooks(application: BooksPlace, label: string, whose: 
   const ledger = await application.existingLedger();
   ledger.runs.takeLock();
   try {
+    const time = await requireTrusted(application, `${label} cannot be closed now`);
     const period = await periodOf(application, label);
     const inquiry = await application.inquiry();
     const { asOf, blockers } = await cutOffOf(application, { ledger, inquiry }, period);
@@ -125,6 +128,7 @@ export async function closeBooks(application: BooksPlace, label: string, whose: 
         signedOff: blockers,
       },
       whose,
+      time,
     );
     frozen.settle(new Set(files.map(({ sha256 }) => sha256)));
     return { closed, files, signedOff: blockers };
@@ -267,20 +271,17 @@ async function computedAnew(
   closing: ClosingFacts,
   files: readonly ClosedFileFacts[],
 ): Promise<Pick<Printed, "different" | "notCompared">> {
-  const { period: label, from, to, zone, asOf, entry } = closing;
+  const { period: label, from, to, zone, asOf } = closing;
   const asked = { period: closedPeriod({ label, zone, from, to }), by: "happened", filters: {}, asOf } as const;
   const frozen = frozenFiles(application);
   try {
     return await standing(application, asOf, async (then) => {
       const different: Printed["different"][number][] = [];
       const notCompared: Printed["notCompared"][number][] = [];
-      const head = await then.auditHead();
-      const late = head?.sequence === entry ? undefined : await lateWords(application, closing);
       for (const { named, ...file } of comparedOf(files, label)) {
         const kind = closedKinds.find((one) => one === named);
-        const why = whyNot(kind, late);
-        if (kind === undefined || why !== undefined) {
-          notCompared.push({ kind: named, why: why ?? "" });
+        if (kind === undefined) {
+          notCompared.push({ kind: named, why: "this program has no such statement" });
           continue;
         }
         // What counted as equal then: the configuration may say otherwise by now.
@@ -310,20 +311,6 @@ function comparedOf(files: readonly ClosedFileFacts[], label: string): (ClosedFi
   const compared = files.filter(({ name }) => name.endsWith(end));
   if (compared.length === 0) throw changed(`no file of the closing of ${label} has its figures to compare`);
   return compared.map((file) => ({ ...file, named: file.name.slice(0, -end.length) }));
-}
-
-/** Why the figures of a statement cannot be computed anew. */
-function whyNot(kind: StatementKind | undefined, late: string | undefined): string | undefined {
-  return kind === undefined ? "this program has no such statement" : late;
-}
-
-/** Why figures of a closing cannot be told from what came after it: by its place in the record, and not by its time. */
-async function lateWords(application: BooksPlace, { entry, asOf }: ClosingFacts): Promise<string> {
-  const late = await (await application.inquiry()).enteredLate(entry, asOf);
-  if (late === null) return `the audit record does not end with entry ${entry} at ${asOf} any more`;
-  const { first, count } = late;
-  const which = count === 1 ? `entry ${first} of the audit record was` : `${count} entries from ${first} on were`;
-  return `${which} written after the closing (entry ${entry}) and bear an earlier time: the clock was set back`;
 }
 
 function nothingWritten(label: string): Problem {

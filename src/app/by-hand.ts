@@ -4,6 +4,7 @@ import { toInstant } from "../base/clock.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { streams } from "../crm/model.ts";
 import { heldOfPlans } from "../run/judgement.ts";
+import { TrustedClock } from "../run/trusted-clock.ts";
 import type { WaitsInPlan } from "../run/judgement.ts";
 import { planRun } from "../run/plan-run.ts";
 import type { Planned, PlanSummary } from "../run/plan-run.ts";
@@ -56,6 +57,7 @@ export async function planByHand(
   let heldOfFile = 0;
   return await underRunLock(application, async () => {
     const request = { ...requestOf(application, "plan", signal), scope, read: true };
+    const time = new TrustedClock(dependencies);
     if (privateFor !== undefined)
       await dependencies.ledger.audit.append({
         kind: "private-shown",
@@ -75,7 +77,7 @@ export async function planByHand(
       if (out === undefined) return;
       const ledger = await dependencies.ledger.identity.name();
       const at = toInstant(application.clock.now());
-      const held = await heldOfPlans({ ...dependencies, limits: request.limits.taking }, plans);
+      const held = await heldOfPlans({ ...dependencies, time, limits: request.limits.taking }, plans);
       heldOfFile = held.size;
       const shown = privateFor === undefined ? ("withheld" as const) : ("shown" as const);
       const made = { version: programVersion(), ledger, run, at, config: application.header.hash, private: shown };

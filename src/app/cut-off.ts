@@ -13,7 +13,7 @@ const mostTries = 5;
 /**
  * The moment that the figures of a closing stand on, and what stands in its way then: nothing was written between that
  * moment and the answer, so that what counts as signed off stands in the figures too. Throws a Problem where the period
- * cannot be closed, where the clock is behind what was written, and where somebody writes again and again.
+ * cannot be closed, and where somebody writes again and again.
  */
 export async function cutOffOf(
   { clock, config }: Pick<Application, "clock"> & { config: Pick<Application["config"], "reports"> },
@@ -26,10 +26,9 @@ export async function cutOffOf(
     await clock.sleep(2);
     const asOf = toInstant(clock.now() - 1);
     ledger.books.requireClosable(period, asOf);
-    const ahead = await newestAfter(inquiry, asOf);
-    if (ahead !== undefined) throw clockBehind(period.label, ahead);
     const blockers = await inquiry.blockers(period, tolerances);
-    if ((await newestAfter(inquiry, asOf)) === undefined) return { asOf, blockers };
+    const newest = await inquiry.auditHead();
+    if (newest === undefined || newest.at <= asOf) return { asOf, blockers };
   }
   throw new Problem({
     code: "books.written-meanwhile",
@@ -38,23 +37,5 @@ export async function cutOffOf(
       "and the figures would not say what was signed off meanwhile",
     cure: `wait until nobody signs off or decides any more, then \`crm-sync report close ${period.label}\` again`,
     exitCode: exitCodes.runActive,
-  });
-}
-
-/** When the newest entry was written, where that is after a moment. */
-async function newestAfter(inquiry: Inquiry, asOf: string): Promise<string | undefined> {
-  const newest = await inquiry.auditHead();
-  return newest === undefined || newest.at <= asOf ? undefined : newest.at;
-}
-
-/** Nothing in the ledger may be of a later moment than its figures are to stand on. */
-function clockBehind(label: string, newest: string): Problem {
-  return new Problem({
-    code: "books.clock-behind",
-    message: `${label} cannot be closed now: the ledger has an entry of ${newest}, which the clock has not reached`,
-    cure:
-      "correct the clock of this machine; where it was ahead when that entry was written, nothing can be closed " +
-      "before that time",
-    exitCode: exitCodes.usage,
   });
 }

@@ -20,6 +20,13 @@ export function runJson(summary: RunSummary, writingCalls: number): Json {
 
 /** What reading everything back came to, for machines. */
 export function verifyJson(summary: VerifySummary): Json {
-  const { exitCode, open, coverage, ...rest } = summary;
-  return { ...rest, coverage: coverage === undefined ? null : toJson(coverage), open: toJson(open), exit: exitCode };
+  const { exitCode, open, coverage, clock, ...rest } = summary;
+  const doubt = clock === undefined ? {} : { clock: { ...clock } };
+  return {
+    ...rest,
+    ...doubt,
+    coverage: coverage === undefined ? null : toJson(coverage),
+    open: toJson(open),
+    exit: exitCode,
+  };
 }

@@ -11,6 +11,7 @@ import { usualSpread } from "../run/run-settings.ts";
 import type { RunDependencies, RunRequest } from "../run/request.ts";
 import { thinHistory } from "../run/retention.ts";
 import { runSync } from "../run/run.ts";
+import { TrustedClock } from "../run/trusted-clock.ts";
 import type { RunSummary } from "../run/summary.ts";
 import { tellPeople } from "../run/alerts.ts";
 import { callSwitches } from "../run/notify/dead-mans-switch.ts";
@@ -60,6 +61,7 @@ interface Execution {
   job: BoundJob;
   request: JobRequest;
   header: RunRequest["header"];
+  time: TrustedClock;
 }
 
 const executions = { sync: executeSync, verify: executeVerify, report: executeReport, backup: executeBackup } as const;
@@ -82,30 +84,25 @@ export async function executeJob(application: Application, job: BoundJob, reques
       const body = { job: job.id, stream, most, by: by ?? "" };
       await ledger.audit.append({ kind: guards[guard].audit, subject: `source:${source}`, body });
     }
-    const execution = { application, dependencies, job, request, header };
+    const time = new TrustedClock(dependencies);
+    const execution = { application, dependencies, job, request, header, time };
     const { ended, exitCode, state } = await executions[job.kind](execution);
     await request.show?.(ended);
-    await thinHistory({ ...dependencies, settings: application.config.retention }, () => signal.aborted);
+    const thinning = { ...dependencies, settings: application.config.retention };
+    if (!signal.aborted) await thinHistory(thinning, await time.now({ isFresh: false }), () => signal.aborted);
     // A whole synchronisation does what an earlier one was for; each report is about a month of its own.
     if (fireTime !== undefined && state === "done")
       await ledger.schedule.finish(job.id, fireTime, job.kind !== "report");
     await callDeadMansSwitches(application, ledger, { job: job.id, exitCode, state });
     return exitCode;
   };
-  const behind = ledger.books.clockBehind;
-  if (behind > 0)
-    application.logger.warn(
-      { behindMs: behind },
-      "the clock is behind the moment that closed books stand on: what is written now bears a time within them, and " +
-        "`crm-sync report blockers` names it; correct the clock",
-    );
   // Another program may have run an interrupted fire time while this one waited for the lock.
   return await underRunLock(application, work, async () =>
     fireTime === undefined || (await ledger.schedule.unfinished(job.id)).includes(fireTime) ? undefined : exitCodes.ok,
   );
 }
 
-async function executeSync({ application, dependencies, job, request, header }: Execution): Promise<Outcome> {
+async function executeSync({ application, dependencies, job, request, header, time }: Execution): Promise<Outcome> {
   const shares = request.canary ?? job.canary;
   const summary = await runSync(
     { ...dependencies, sources: dependencies.sources.filter((source) => job.sources.includes(source.name)) },
@@ -118,6 +115,7 @@ async function executeSync({ application, dependencies, job, request, header }: 
       accepts: request.accepts,
       canary: shares === undefined ? undefined : { shares, differences: (since) => differencesIn(application, since) },
       signal: request.signal,
+      time,
       header: shares === undefined ? header : { ...header, canary: [...shares] },
     },
   );
@@ -127,7 +125,7 @@ async function executeSync({ application, dependencies, job, request, header }: 
 }
 
 async function executeVerify(execution: Execution): Promise<Outcome> {
-  const { application, dependencies, job, request, header } = execution;
+  const { application, dependencies, job, request, header, time } = execution;
   const summary = await telling(
     execution,
     runVerify(dependencies, {
@@ -135,6 +133,7 @@ async function executeVerify(execution: Execution): Promise<Outcome> {
       trigger: request.trigger,
       streams: job.streams,
       signal: request.signal,
+      time,
       header,
       budget: request.calls === undefined ? job.budget : { spread: usualSpread, ...job.budget, calls: request.calls },
       differences: (since) => differencesIn(application, since),
@@ -153,42 +152,40 @@ export async function* differencesIn(
 }
 
 async function executeReport(execution: Execution): Promise<Outcome> {
-  const { run, files } = await telling(execution, runReport(execution));
+  const { application, job, request } = execution;
+  const { run, made, exitCode } = await telling(
+    execution,
+    asRun(execution, async () => {
+      const { files, month } = await writeReports(application, job, request.fireTime);
+      await mailReports(application, job, month, files);
+      return { made: files, summary: { files } };
+    }),
+  );
   const recipients = execution.job.mailTo.length;
-  return { ended: { kind: "report", run, files, recipients }, exitCode: exitCodes.ok, state: "done" };
-}
-
-async function runReport({ application, job, request, ...execution }: Execution): Promise<{
-  run: string;
-  files: string[];
-}> {
-  const { run, made } = await asRun({ application, job, request, ...execution }, async () => {
-    const { files, month } = await writeReports(application, job, request.fireTime);
-    await mailReports(application, job, month, files);
-    return { made: files, summary: { files } };
-  });
-  return { run, files: made };
+  return { ended: { kind: "report", run, files: made, recipients }, exitCode, state: "done" };
 }
 
 async function executeBackup(execution: Execution): Promise<Outcome> {
   const { application, job } = execution;
   const to = job.backup;
   if (to === undefined) throw new TypeError(`the job ${job.id} does not say where backups go`);
-  const { run, made } = await telling(
+  const { run, made, exitCode } = await telling(
     execution,
     asRun(execution, async () => {
+      // What a service says now is what the copies are thinned by.
+      await execution.time.now({ isFresh: false });
       const backup = await makeBackup(application, to);
       return { made: backup, summary: { backup: backup.path, sha256: backup.manifest.sha256 } };
     }),
   );
-  return { ended: { kind: "backup", run, backup: made }, exitCode: exitCodes.ok, state: "done" };
+  return { ended: { kind: "backup", run, backup: made }, exitCode, state: "done" };
 }
 
 /** Carries out what is no synchronisation as a run of its own, with what it came to. */
 async function asRun<Made>(
-  { application, dependencies, job, request }: Execution,
+  { application, dependencies, job, request, time }: Execution,
   work: () => Promise<{ made: Made; summary: JsonObject }>,
-): Promise<{ run: string; made: Made }> {
+): Promise<{ run: string; made: Made; exitCode: ExitCode }> {
   const { ledger } = dependencies;
   const { trigger } = request;
   const header = application.runHeader();
@@ -198,8 +195,11 @@ async function asRun<Made>(
   };
   try {
     const { made, summary } = await work();
-    await end("done", exitCodes.ok, summary);
-    return { run, made };
+    await time.now({ isFresh: false });
+    const { doubt } = time;
+    const exitCode = doubt === undefined ? exitCodes.ok : exitCodes.recordsRejected;
+    await end("done", exitCode, doubt === undefined ? summary : { ...summary, clock: { ...doubt } });
+    return { run, made, exitCode };
   } catch (error) {
     await end("failed", exitCodeOf(error), {});
     throw error;

@@ -3,6 +3,7 @@ import { toInstant } from "../base/clock.ts";
 import { exitCodes, Problem, usage } from "../base/errors.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { heldOfPlans } from "../run/judgement.ts";
+import { TrustedClock } from "../run/trusted-clock.ts";
 import { planUndoRun } from "../run/undo-run.ts";
 import type { UndoSummary } from "../run/undo-run.ts";
 import type { Application } from "./application.ts";
@@ -31,11 +32,12 @@ export async function undoByHand(
   const dependencies = await application.runDependencies();
   return await underRunLock(application, async () => {
     const header = application.runHeader();
+    const time = new TrustedClock(dependencies);
     let heldOfFile = 0;
     const save = async ({ run, plans }: UndoSummary): Promise<void> => {
       if (out === undefined) return;
       const { limits } = application.config;
-      const held = await heldOfPlans({ ...dependencies, limits: limits.taking }, plans);
+      const held = await heldOfPlans({ ...dependencies, time, limits: limits.taking }, plans);
       heldOfFile = held.size;
       const kept = plans.map(({ plan }) => ({ plan, shown: undefined }));
       await writePlanFile(

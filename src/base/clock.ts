@@ -1,6 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** The two clocks of the program. Passed in everywhere, so that a test can own time. */
+/**
+ * The two clocks of the program. Passed in everywhere, so that a test can own time. There are three kinds of time: a
+ * stamp says when something was written down (`LedgerContext.now`); what has elapsed is by `monotonic`; whatever is
+ * removed or ended by time takes a `TrustedTime`.
+ */
 export interface Clock {
   /** Wall clock, epoch milliseconds UTC: for what is stored and shown. */
   now(): number;

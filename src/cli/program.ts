@@ -12,6 +12,7 @@ import { register as audit } from "./commands/audit.ts";
 import { register as backup } from "./commands/backup.ts";
 import { register as borrow } from "./commands/borrow.ts";
 import { register as check } from "./commands/check.ts";
+import { register as clock } from "./commands/clock.ts";
 import { register as explain } from "./commands/explain.ts";
 import { register as init } from "./commands/init.ts";
 import { register as login } from "./commands/login.ts";
@@ -74,6 +75,7 @@ const commands: readonly Register[] = [
   audit,
   assumptions,
   backup,
+  clock,
   acceptPlatform,
   rebuild,
   sandbox,

@@ -95,11 +95,25 @@ export function printRun(
       `differs: ${differing} thing(s) that the platform did not show as placed when it was last read back: ` +
         "`crm-sync report reconciliation` has each of them",
     );
+  showClock(output, summary.clock);
   output.line(`writing calls: ${calls}`);
   const kept = summary.paused ? pausedMeaning(summary) : undefined;
   const stands = summary.exitCode === exitCodes.ok && differing > 0;
-  const instead = stands ? "nothing is left to do, and what was read back last is not all as it was placed" : kept;
+  const instead = stands
+    ? "nothing is left to do, and what was read back last is not all as it was placed"
+    : (kept ?? clockMeaning(summary));
   output.line(lastLine(summary.exitCode, summary.open, instead));
+}
+
+/** What exit code 3 says where nothing but the clock is behind it. */
+function clockMeaning({ exitCode, clock, open }: Pick<RunSummary, "exitCode" | "clock" | "open">): string | undefined {
+  const isClock = exitCode === exitCodes.recordsRejected && clock !== undefined && notDone(open) === undefined;
+  return isClock ? "the clock is not trusted" : undefined;
+}
+
+function showClock(output: Output, clock: RunSummary["clock"]): void {
+  if (clock !== undefined)
+    output.line(`clock: nothing was ended or removed by time, as ${clock.message}\n  → ${clock.cure}`);
 }
 
 /** What exit code 4 says of a run that was kept from sending, and of what waits for a person beside that. */
@@ -138,6 +152,7 @@ export function printVerify(output: Output, summary: VerifySummary, found: numbe
   if (others + moving + unseen > 0)
     output.line(`beside that: ${others} extra and not ours, ${moving} in transit, ${unseen} not observable`);
   if (summary.coverage !== undefined) output.line(coverageText(summary.coverage));
+  showClock(output, summary.clock);
   output.line("writing calls: 0");
   const placed =
     found > 0
@@ -146,6 +161,6 @@ export function printVerify(output: Output, summary: VerifySummary, found: numbe
       : undefined;
   const { coverage } = summary;
   const behind = coverage === undefined || coverage.behind === 0 ? undefined : behindText(coverage);
-  const own = summary.exitCode === exitCodes.recordsRejected ? (placed ?? behind) : undefined;
+  const own = summary.exitCode === exitCodes.recordsRejected ? (placed ?? behind ?? clockMeaning(summary)) : undefined;
   output.line(lastLine(summary.exitCode, summary.open, own));
 }

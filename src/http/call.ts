@@ -51,6 +51,12 @@ export interface WriteCall<T> extends Call<T> {
   recorded?: Promise<void> | undefined;
 }
 
+/** A Date header, and when it was read by the monotonic clock. Milliseconds. */
+export interface HeardTime {
+  date: number;
+  readAt: number;
+}
+
 /** What all calls to one service share, reads and writes alike. */
 export interface ServiceContext {
   /** Path in front of every endpoint's. */
@@ -64,6 +70,8 @@ export interface ServiceContext {
   budget: RetryBudget;
   headers: HeaderWriter;
   unknownFieldLog: UnknownFieldLog;
+  /** What the service's last Date header said. */
+  heard: { last?: HeardTime };
   /** Told when the circuit opens, when a probe failed, when it closes, and of each answer while it is closed. */
   onCircuit: (state: CircuitState) => void;
   /** Told of each call that ended, and of each that was not sent. It never throws. */

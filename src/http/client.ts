@@ -8,7 +8,7 @@ import type { Logger } from "../base/logger.ts";
 import type { ServiceName } from "../contract/endpoints.ts";
 import { basePaths } from "../contract/endpoints.ts";
 import { attempt } from "./attempt.ts";
-import type { Call, ServiceContext, WriteCall } from "./call.ts";
+import type { Call, HeardTime, ServiceContext, WriteCall } from "./call.ts";
 import { ReadFailure } from "./call-outcome.ts";
 import type { WriteOutcome } from "./call-outcome.ts";
 import type { CircuitState } from "./circuit.ts";
@@ -31,6 +31,8 @@ export interface ServiceState {
   callsInFlight: number;
   callsWaiting: number;
   retriesLeft: number;
+  /** What the service's last Date header said. */
+  heard?: HeardTime | undefined;
 }
 
 /** Talks to one of the two services. */
@@ -78,6 +80,7 @@ export function createServiceClient(
       callsInFlight: limit.activeCount,
       callsWaiting: limit.pendingCount,
       retriesLeft: budget.left(),
+      heard: context.heard.last,
     }),
     close: () => transport.close(),
   };
@@ -110,6 +113,7 @@ function createContext(
     budget: createRetryBudget(settings.retryBudget),
     headers: createHeaderWriter(service, settings.tokens, { clock, environment }),
     unknownFieldLog: createUnknownFieldLog(logger),
+    heard: {},
     onCircuit,
     onCall: dependencies.onCall,
   };

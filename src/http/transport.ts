@@ -23,6 +23,8 @@ export interface TransportAnswer {
   status: number;
   /** Retry-After header, where there is one. */
   retryAfter: string | undefined;
+  /** Date header in epoch milliseconds, where there is one that can be read. */
+  date?: number | undefined;
   text: string;
 }
 
@@ -108,6 +110,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #size = 0;
   #status = 0;
   #retryAfter: string | undefined;
+  #date: number | undefined;
   #encoding: string | undefined;
   #underway: Underway | undefined;
 
@@ -156,6 +159,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (status < 200) return;
     this.#status = status;
     this.#retryAfter = headers["retry-after"];
+    const date = Date.parse(headers.date ?? "");
+    this.#date = Number.isNaN(date) ? undefined : date;
     const encoding = headers["content-encoding"];
     this.#encoding = encoding === undefined || encoding === "identity" ? undefined : encoding;
     if (Number(headers["content-length"] ?? 0) > this.#limit) this.fail("the answer is too large");
@@ -181,7 +186,8 @@ class Exchange implements Dispatcher.DispatchHandler {
       return;
     }
     this.#settle();
-    this.#resolve({ status: this.#status, retryAfter: this.#retryAfter, text: bytes.toString("utf8") });
+    const text = bytes.toString("utf8");
+    this.#resolve({ status: this.#status, retryAfter: this.#retryAfter, date: this.#date, text });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {

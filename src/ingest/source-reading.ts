@@ -2,11 +2,13 @@ import type { Clock } from "../base/clock.ts";
 import { durationMs } from "../base/duration.ts";
 import type { Stream } from "../crm/model.ts";
 import { streams as allStreams } from "../crm/model.ts";
+import type { TrustedTime } from "../base/trusted-time.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { ConfiguredStream } from "../ledger/records/source-reads.ts";
 import type { Policies } from "../operation/policy.ts";
+import type { AbsenceRule } from "../ledger/records/absence.ts";
 import type { Block } from "../plan/block.ts";
 import { rulesOf } from "../plan/rules.ts";
 import type { Source } from "../source/source.ts";
@@ -18,6 +20,11 @@ import { logTally } from "./tally.ts";
 import type { StreamTally } from "./tally.ts";
 import { askedOf } from "./read-question.ts";
 import { remapMissing } from "./remap.ts";
+
+/** Gives the time that the services and the ledger agree with, where they do. */
+interface ClockOfRun {
+  now(asked: { isFresh: boolean }): Promise<TrustedTime | undefined>;
+}
 
 interface ReadingDependencies {
   ledger: Ledger;
@@ -48,14 +55,17 @@ export class SourceReading {
   readonly #deps: ReadingDependencies;
   readonly #request: ReadingRequest;
   readonly #run: string;
+  /** Whether what its reads lack is missed. */
   readonly #countsAbsence: boolean;
+  readonly #time: ClockOfRun | undefined;
 
-  /** A plan passes `countsAbsence: false`: what its reads lack is not missed. */
-  constructor(deps: ReadingDependencies, request: ReadingRequest, run: string, options: { countsAbsence: boolean }) {
+  /** A plan passes no `time`: what its reads lack is not missed. */
+  constructor(deps: ReadingDependencies, request: ReadingRequest, run: string, time?: ClockOfRun) {
     this.#deps = deps;
     this.#request = request;
     this.#run = run;
-    this.#countsAbsence = options.countsAbsence;
+    this.#countsAbsence = time !== undefined;
+    this.#time = time;
   }
 
   /**
@@ -93,9 +103,7 @@ export class SourceReading {
             ledger,
             settings,
             limits: this.#request.limits,
-            absence: this.#countsAbsence
-              ? { reads: this.#request.limits.absenceReads, ms: durationMs(this.#request.limits.absenceTime) }
-              : undefined,
+            absence: this.#absenceRule,
             job: this.#jobReading(source.name, stream),
             accepts: this.#request.accepts ?? [],
             progress: (done) => progress(`reading ${source.name}/${stream}`, done, undefined),
@@ -125,6 +133,13 @@ export class SourceReading {
     const left = Object.values(remapped.left).reduce((sum, count) => sum + count, 0);
     if (remapped.changed + remapped.quarantined + left === 0) return;
     logger.warn({ run: this.#run, ...remapped }, "records that are missing were mapped anew, or left as they were");
+  }
+
+  get #absenceRule(): AbsenceRule | undefined {
+    const time = this.#time;
+    if (time === undefined) return undefined;
+    const { absenceReads: reads, absenceTime } = this.#request.limits;
+    return { reads, ms: durationMs(absenceTime), time: async () => await time.now({ isFresh: true }) };
   }
 
   #jobReading(source: string, stream: Stream): string | undefined {

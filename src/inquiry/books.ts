@@ -89,24 +89,6 @@ export async function frozenDigests(ledger: ReadOnlyLedger): Promise<Set<string>
   return new Set(rows.map(({ sha256 }) => sha256));
 }
 
-/**
- * Entries that came after one by their place in the record, and not after a moment by their time: a clock was set back
- * between. Null where there are none.
- */
-export async function enteredLate(
-  ledger: ReadOnlyLedger,
-  entry: number,
-  asOf: string,
-): Promise<{ first: number; count: number } | null> {
-  const found = await ledger.db
-    .selectFrom("audit")
-    .select(({ fn }) => [fn.min("sequence").as("first"), fn.countAll<number>().as("count")])
-    .where("sequence", ">", entry)
-    .where("at", "<=", asOf)
-    .executeTakeFirst();
-  return found === undefined || found.count === 0 ? null : { first: found.first, count: found.count };
-}
-
 /** The frozen files of a closing, by their names. */
 export async function closedFiles(ledger: ReadOnlyLedger, period: string, closing: number): Promise<ClosedFileFacts[]> {
   return await ledger.db
@@ -134,7 +116,6 @@ export async function blockers(
     ...openHolds(ledger, period.to),
     ...unreadStreams(ledger, period.to),
     ...unfinishedRuns(ledger, period.to),
-    ...clockBlockers(ledger, period.from),
     ...(await figureBlockers(ledger, period, tolerances)),
   ];
   const signed = await ledger.db
@@ -189,35 +170,6 @@ function* unreadStreams(ledger: ReadOnlyLedger, to: string): Generator<Blocker, 
       { last: at },
     );
   }
-}
-
-/**
- * What came after the last closing before and bears a time before its end stands in no open period. What came between
- * two closings was told when the later one was made.
- */
-function* clockBlockers(ledger: ReadOnlyLedger, from: string): Generator<Blocker, void, void> {
-  const query = ledger.db
-    .selectFrom(
-      ledger.db
-        .selectFrom("closed_period")
-        .select(["period", "closing", "entry", "to_at"])
-        .where("reopened_at", "is", null)
-        .where("to_at", "<=", from)
-        .orderBy("to_at", "desc")
-        .limit(1)
-        .as("c"),
-    )
-    .innerJoin("audit as a", (join) => join.onRef("a.sequence", ">", "c.entry").onRef("a.at", "<", "c.to_at"))
-    .select(({ fn }) => ["c.period", "c.closing", fn.min("a.sequence").as("first"), fn.countAll<number>().as("count")])
-    .groupBy(["c.period", "c.closing"]);
-  for (const { period, closing, first, count } of ledger.rows(query))
-    yield blockerOf(
-      "clock",
-      `clock:${period}`,
-      `${count === 1 ? "an entry" : `${count} entries`} of the audit record, from ${first} on, came after ${period} ` +
-        "was closed and bear a time within it: no open period shows what they say",
-      { closing, first, count },
-    );
 }
 
 function* unfinishedRuns(ledger: ReadOnlyLedger, to: string): Generator<Blocker, void, void> {

@@ -12,7 +12,7 @@ import {
   ledgerName,
 } from "./audit.ts";
 import { standAsOf } from "./as-of/as-of.ts";
-import { blockers, closedFiles, closingEntry, closings, enteredLate, frozenDigests, joinedPeriod } from "./books.ts";
+import { blockers, closedFiles, closingEntry, closings, frozenDigests, joinedPeriod } from "./books.ts";
 import { explain } from "./explain.ts";
 import { heldByRuns, heldMark, heldOperations, heldSums, standingHolds, waitingOperations } from "./held.ts";
 import { find, findEverywhere } from "./find.ts";
@@ -22,6 +22,7 @@ import { keptAnswer, operationById, operations, unsettled } from "./operations.t
 import { orderSides } from "./order-sides.ts";
 import { privateValues } from "./private-values.ts";
 import { quarantine, quarantineById, quarantineGroups, quarantineOfGroup, rawForm } from "./quarantine.ts";
+import { knownTimes } from "./known-times.ts";
 import { paused } from "./paused.ts";
 import { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { agreement, differences } from "./reconciliation.ts";
@@ -117,7 +118,7 @@ function questionsTo(ledger: ReadOnlyLedger) {
     closings: answered(() => closings),
     closedFiles: answered(() => closedFiles),
     closingEntry: answered(() => closingEntry),
-    enteredLate: answered(() => enteredLate),
+    knownTimes: answered(() => knownTimes),
     frozenDigests: answered(() => frozenDigests),
     joinedPeriod: answered(() => joinedPeriod),
     blockers: answeredFromAll(() => blockers),

@@ -63,6 +63,12 @@ export class LedgerContext {
   readonly #files: OpenFiles;
   readonly #clock: Clock;
   readonly #opened: { now: number; monotonic: number };
+  /** The newest moment that closed periods stand on, in epoch milliseconds. */
+  #closedUntil = 0;
+  /** What the wall clock said last. */
+  #last = 0;
+  /** Where stamps go on while the wall clock is behind that moment. */
+  #resumed: { at: number; monotonic: number } | undefined;
   readonly #meta;
   readonly #beginReading;
   readonly #endReading;
@@ -87,15 +93,17 @@ export class LedgerContext {
     this.#awaited = options.awaited ?? ((commit) => commit());
     this.#clock = options.clock;
     this.#observer = options.observer;
-    this.#opened = { now: options.clock.now(), monotonic: options.clock.monotonic() };
     this.#meta = database.prepare<[string], Row<"meta", "value">>("select value from meta where key = +?");
     this.#beginReading = database.prepare("begin");
     this.#endReading = database.prepare("commit");
-    // When what is written in a transaction was so: what a row said before is kept with it, by triggers.
+    // When what is written in a transaction was so: what a row said before is kept with it, by triggers. The newest
+    // of these moments is what a clock is compared with.
     this.#keepMoment = database.prepare(
-      `insert into meta (key, value) values ('moment', ?)
-        on conflict (key) do update set value = excluded.value where value <> excluded.value`,
+      `insert into meta (key, value) values ('moment', @now), ('newest', @now) on conflict (key) do update
+         set value = excluded.value where iif(key = 'moment', value <> excluded.value, value < excluded.value)`,
     );
+    this.closedUntil();
+    this.#opened = { now: this.stampMs, monotonic: options.clock.monotonic() };
     this.sealing = options.sealSecret === undefined ? undefined : sealingKey(options.sealSecret, this.#sealingSalt());
     this.#files = new OpenFiles(options.path);
     this.#heads = new KeptHeads(options.path);
@@ -107,7 +115,7 @@ export class LedgerContext {
         this.#concluded = [];
         this.#files.requireSame();
         this.#requireOwnEpoch();
-        this.#keepMoment.run(this.now);
+        this.#keepMoment.run({ now: this.now });
       },
       counted: () => {
         const commit = Number(count.get()?.value);
@@ -135,26 +143,40 @@ export class LedgerContext {
     return this.#writer.failed;
   }
 
-  /**
-   * The time of what is written, by the wall clock. Waits, windows and order stand on it, so it follows no closing:
-   * what bears a time before one that it came after is told by its place in the record.
-   */
+  /** The stamp of what is written. */
   get now(): string {
-    return toInstant(this.#clock.now());
-  }
-
-  /** Epoch milliseconds by the wall clock. */
-  get wallClock(): number {
-    return this.#clock.now();
+    return toInstant(this.stampMs);
   }
 
   /**
-   * Epoch milliseconds by the wall clock, but no later than what has really passed since the ledger was opened accounts
-   * for: a wall clock that is set forward meanwhile ends no wait.
+   * The stamp in epoch milliseconds: the wall clock. What closed periods stand on is no time to write in any more:
+   * while the wall clock is set back behind it, stamps go on from the newest one.
+   */
+  get stampMs(): number {
+    const [wall, monotonic] = [this.#clock.now(), this.#clock.monotonic()];
+    // Another process may have closed a period since.
+    if (wall < this.#last) this.closedUntil();
+    this.#last = wall;
+    if (wall > this.#closedUntil) return wall;
+    const newest = Date.parse(this.meta("newest") ?? "");
+    this.#resumed ??= { at: Math.max(this.#closedUntil, Number.isNaN(newest) ? 0 : newest) + 1, monotonic };
+    return this.#resumed.at + Math.max(0, monotonic - this.#resumed.monotonic);
+  }
+
+  /** Takes note of what closed periods stand on: when the ledger is opened, and when a run begins or a period is closed. */
+  closedUntil(): void {
+    const asOf = "select max(as_of) from closed_period where reopened_at is null";
+    const until = this.database.prepare<[], string | null>(asOf).pluck().get();
+    this.#closedUntil = typeof until === "string" ? Date.parse(until) : 0;
+  }
+
+  /**
+   * The stamp in epoch milliseconds, but no later than what has really passed since the ledger was opened accounts for:
+   * a wall clock that is set forward meanwhile ends no wait.
    */
   get surelyNow(): number {
     const { now, monotonic } = this.#opened;
-    return Math.min(this.#clock.now(), now + this.#clock.monotonic() - monotonic);
+    return Math.min(this.stampMs, now + this.#clock.monotonic() - monotonic);
   }
 
   /** Runs `work` in the next group of the one writer; resolves after the commit. */
@@ -222,6 +244,7 @@ export class LedgerContext {
   takeRunLock(): void {
     if (!this.#fillsGap) requireNewest(this.database, this.path);
     this.#lock = takeRunLock(this.path, this.database, this.host);
+    this.closedUntil();
   }
 
   /** Who holds the run lock, if this program does, as `Host` has it. */

@@ -22,6 +22,7 @@ import { PrivateValues } from "./private/private-values.ts";
 import { Records } from "./records/records.ts";
 import { RejectionTables } from "./journal/rejections.ts";
 import { Runs } from "./runs/runs.ts";
+import { LedgerTime } from "./time/time.ts";
 import { Schedule } from "./schedule/schedule.ts";
 import { EnterpriseState } from "./state/enterprise-state.ts";
 import { LinksDesk } from "./state/links-desk.ts";
@@ -50,6 +51,7 @@ export class Ledger {
   readonly schedule: Schedule;
   readonly audit: Audit;
   readonly books: Books;
+  readonly time: LedgerTime;
   readonly private: PrivateValues;
   readonly #context: LedgerContext;
 
@@ -83,6 +85,7 @@ export class Ledger {
     this.schedule = new Schedule(context);
     this.audit = new Audit(context);
     this.books = new Books(context);
+    this.time = new LedgerTime(context);
   }
 
   /** Throws a Problem with exit code 65 (not a ledger, of another version, damaged, gone, not durable). */

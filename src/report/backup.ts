@@ -1,3 +1,4 @@
+import type { ClockDoubt } from "../base/trusted-time.ts";
 import { counted } from "./text.ts";
 
 /** What is told of a backup. */
@@ -10,16 +11,19 @@ export interface BackupFacts {
     books: readonly string[];
   };
   removed: readonly string[];
+  /** Why no older one was taken away, and the next step. */
+  clock?: ClockDoubt | undefined;
 }
 
 /** A backup in a few lines: where it is, how far it goes, and what was taken away for it. */
-export function backupLines({ path, manifest, removed }: BackupFacts): string[] {
+export function backupLines({ path, manifest, removed, clock }: BackupFacts): string[] {
   const { audit, books } = manifest;
   const record = audit === null ? "no audit entry yet" : `audit entry ${audit.sequence}, ${audit.hash}`;
   return [
     `${path} written and verified: ${megabytes(manifest.bytes)}, ${record}`,
     ...(books.length === 0 ? [] : [`${counted(books.length, "file", "files")} of closed books beside it`]),
     ...removed.map((gone) => `${gone} taken away`),
+    ...(clock === undefined ? [] : [`no older backup was taken away, as ${clock.message}`, `  → ${clock.cure}`]),
   ];
 }
 

@@ -20,7 +20,7 @@ export interface Signable {
 
 /** What stands in the way of closing a period: it is solved, or a person signs it off. */
 export interface Blocker extends Signable {
-  kind: "outcome-unknown" | "held" | "source-unread" | "run" | "sum" | "money" | "clock";
+  kind: "outcome-unknown" | "held" | "source-unread" | "run" | "sum" | "money";
   signedOff: { by: string; at: string; reason: string } | null;
 }
 
@@ -58,7 +58,6 @@ const next: Record<Blocker["kind"], string> = {
   "source-unread": "run the job that reads it",
   run: "wait for it, or look at it: `crm-sync run show`",
   sum: "the statement of that name shows both figures; verify the record: `crm-sync audit verify`",
-  clock: "look at what these entries say: `crm-sync audit export`",
   money: "correct the amount in the CRM, and run the job that reads it",
 };
 

@@ -5,7 +5,7 @@ import type { RunFacts } from "./facts.ts";
 
 /** What the last run of a job says that nothing has made good since. */
 export interface RunTrouble {
-  kind: "does-not-balance" | "run-failed" | "not-as-placed" | "service-down";
+  kind: "does-not-balance" | "run-failed" | "not-as-placed" | "service-down" | "clock";
   what: string;
   next: string;
   count: number;
@@ -35,6 +35,11 @@ export function troubleOf(run: LastRun): RunTrouble[] {
   else if (run.state === "failed") add("run-failed", `the last run of ${run.job} (${run.id}) failed`);
   else if (run.state === "interrupted" && !byHand(run))
     add("run-failed", `the last run of ${run.job} (${run.id}) was interrupted`);
+  const clock = clockDoubt.safeParse(run.summary);
+  if (clock.success) {
+    const { message, cure } = clock.data.clock;
+    add("clock", `nothing was ended or removed by time in the last run of ${run.job}, as ${message}`, 1, cure);
+  }
   if (byHand(run)) return troubles;
   const different = differencesIn(run.summary);
   if (different > 0)
@@ -55,6 +60,8 @@ export function troubleOf(run: LastRun): RunTrouble[] {
     );
   return troubles;
 }
+
+const clockDoubt = z.object({ clock: z.object({ message: z.string(), cure: z.string() }) });
 
 /** What a verify found not shown, different, or shown twice or still, from its summary. */
 function differencesIn(summary: Json): number {

@@ -155,7 +155,7 @@ async function recordAlerts(ledger: Ledger, told: ReadonlySet<Alert["kind"]>): P
 }
 
 /** What only a whole run of its job can end: a run that was stopped, failed or was interrupted did not look. */
-const endedByWholeRun: readonly RunTrouble["kind"][] = ["run-failed", "not-as-placed", "service-down"];
+const endedByWholeRun: readonly RunTrouble["kind"][] = ["run-failed", "not-as-placed", "service-down", "clock"];
 
 /**
  * What the last run of each job came to. What a person did by hand told its outcome already. Of what a run did not look

@@ -6,8 +6,10 @@ import { countRemoved, takenThings } from "../operation/taking.ts";
 import { judgeTakings } from "../plan/limits.ts";
 import type { HeldFor, Sums, Taking, TakingRule, Windows } from "../plan/limits.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
+import type { TrustedClock } from "./trusted-clock.ts";
 
-type Dependencies = Pick<RunDependencies, "ledger" | "clock" | "policies"> & {
+type Dependencies = Pick<RunDependencies, "ledger" | "policies"> & {
+  time: Pick<TrustedClock, "now">;
   limits: RunRequest["limits"]["taking"];
 };
 
@@ -40,7 +42,7 @@ export interface WaitsInPlan {
 /** What would be held of plans that are saved, by hash: what a person is asked about already, and what is new. */
 export async function heldOfPlans(deps: Dependencies, plans: readonly WaitsInPlan[]): Promise<WaitsInPlan["asked"]> {
   const takings = plans.flatMap((plan) => plan.takings);
-  const held = await heldOf(deps, takings, await takenBefore(deps));
+  const held = takings.length === 0 ? [] : await heldOf(deps, takings, await takenBefore(deps));
   return new Map([...held, ...plans.flatMap(({ asked }) => [...asked])]);
 }
 
@@ -73,12 +75,16 @@ export async function waitingHolds({ ledger }: Pick<Dependencies, "ledger">): Pr
   }));
 }
 
-/** What was taken away before now, within the windows of the limits. */
-export async function takenBefore({ clock, ledger }: Pick<Dependencies, "clock" | "ledger">): Promise<Windows> {
-  // A clock that was set forward empties no window.
-  const now = Math.min(clock.now(), ledger.journal.surelyNow);
-  const day = await ledger.journal.takenSince(toInstant(now - dayMs));
-  const week = await ledger.journal.takenSince(toInstant(now - 7 * dayMs));
+/**
+ * What was taken away before now, within the windows of the limits. While the clock is not trusted, no window ends after
+ * the last time that was trusted.
+ */
+export async function takenBefore({ time, ledger }: Pick<Dependencies, "time" | "ledger">): Promise<Windows> {
+  const trusted = await time.now({ isFresh: false });
+  const now = trusted?.epochMs ?? ledger.time.lastTrusted;
+  const since = (ms: number): string => (now === undefined ? "" : toInstant(now - ms));
+  const day = await ledger.journal.takenSince(since(dayMs));
+  const week = await ledger.journal.takenSince(since(7 * dayMs));
   return { day, week };
 }
 

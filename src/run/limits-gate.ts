@@ -5,8 +5,10 @@ import type { HeldTogether, Taking, Windows } from "../plan/limits.ts";
 import type { CustomerAttemptResult, CustomerAttempt } from "./customer-attempt.ts";
 import { heldOf, takenBefore } from "./judgement.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
+import type { TrustedClock } from "./trusted-clock.ts";
 
-interface GateDependencies extends Pick<RunDependencies, "ledger" | "logger" | "clock" | "policies"> {
+interface GateDependencies extends Pick<RunDependencies, "ledger" | "logger" | "policies"> {
+  time: Pick<TrustedClock, "now">;
   run: string;
   limits: RunRequest["limits"]["taking"];
   /** One more attempt at a customer, with what was judged. */

@@ -72,7 +72,7 @@ export async function planRun(
     scope: request.scope === undefined ? null : JSON.stringify(request.scope),
     header: request.header,
   });
-  const reading = new SourceReading(deps, request, run, { countsAbsence: false });
+  const reading = new SourceReading(deps, request, run);
   const summary: PlanSummary = {
     run,
     customers: 0,

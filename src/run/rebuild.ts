@@ -90,7 +90,7 @@ export async function runRebuild(deps: RunDependencies, request: RebuildRequest)
   const asked: RunRequest = { ...request, job: "rebuild", trigger: "hand", streams, read: true };
   const header = { job: "rebuild", kind: "rebuild", trigger: "hand", scope: null, header: request.header };
   const run = await ledger.runs.start(header);
-  const reading = new SourceReading(deps, asked, run, { countsAbsence: false });
+  const reading = new SourceReading(deps, asked, run);
   const summary = emptySummary({ run, sources: reading.tallies });
   if (begun !== undefined) {
     const { from, until } = begun.gap;

@@ -13,6 +13,7 @@ import type { Source } from "../source/source.ts";
 import type { LimitsSettings, SettleSettings } from "./run-settings.ts";
 import type { Expected } from "./saved-plan.ts";
 import type { DifferencesOfCustomer } from "./differences.ts";
+import type { TrustedClock } from "./trusted-clock.ts";
 
 /** What a run works with. */
 export interface RunDependencies {
@@ -59,4 +60,6 @@ export interface RunRequest {
   expected?: ReadonlyMap<string, { customer: RecordKey } & Omit<Expected, "begun">> | undefined;
   signal?: AbortSignal | undefined;
   header: JsonObject;
+  /** The clock of the command, where more of it than this run is judged by it. */
+  time?: TrustedClock | undefined;
 }

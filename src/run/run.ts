@@ -116,6 +116,8 @@ async function finish(deps: RunDependencies, request: RunRequest, ended: Ended):
     states: await ledger.journal.statesOf(run, carriedIn),
   });
   const open = await ledger.journal.open();
+  // What follows a run ends and removes by time too.
+  if (state === "done") await work.time.now({ isFresh: false });
   const summary: RunSummary = {
     run,
     job: request.job,
@@ -131,6 +133,7 @@ async function finish(deps: RunDependencies, request: RunRequest, ended: Ended):
     openOperations: open.length,
     open: await ledger.records.open({ ...scopeOf(deps, request), run }),
     unknownRecord,
+    clock: work.time.doubt,
     cutOff: ended.interrupted,
   };
   summary.exitCode = exitCodeOf(summary, ended.failure ?? unknownRecord);

@@ -2,6 +2,7 @@ import { toJson } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { exitCodes, Problem } from "../base/errors.ts";
+import type { ClockDoubt } from "../base/trusted-time.ts";
 import type { RunState } from "../ledger/runs/tables.ts";
 import { openCount } from "../report/open.ts";
 import type { OpenRecords } from "../report/open.ts";
@@ -44,6 +45,8 @@ export interface RunSummary {
   open: OpenRecords[];
   /** The run was asked for a record that no source has given. */
   unknownRecord: Problem | undefined;
+  /** Why the clock was not trusted: nothing was ended or removed by time. */
+  clock: ClockDoubt | undefined;
   cutOff: string[];
 }
 
@@ -62,7 +65,13 @@ export function exitCodeOf(summary: RunSummary, failure: unknown): ExitCode {
   if (summary.customers.defects > 0) return exitCodes.other;
   if (summary.canary.some(({ wrong }) => wrong.length > 0)) return exitCodes.recordsRejected;
   const { stale, waiting } = summary.customers;
-  if (openCount(summary.open) > 0 || summary.customers.rejected > 0 || stale > 0 || waiting > 0)
+  if (
+    summary.clock !== undefined ||
+    openCount(summary.open) > 0 ||
+    summary.customers.rejected > 0 ||
+    stale > 0 ||
+    waiting > 0
+  )
     return exitCodes.recordsRejected;
   return exitCodes.ok;
 }
@@ -83,6 +92,7 @@ export function summaryJson(summary: RunSummary): Json {
     held: summary.held.map((hold) => ({ ...hold })),
     ...(summary.canary.length > 0 && { canary: toJson(summary.canary) }),
     openOperations: summary.openOperations,
+    ...(summary.clock !== undefined && { clock: { ...summary.clock } }),
     open: summary.open.map((group) => ({ ...group, examples: group.examples.map((example) => ({ ...example })) })),
   };
 }

@@ -18,12 +18,14 @@ import type { RunDependencies, RunRequest } from "./request.ts";
 import { SettleWait } from "./settle-wait.ts";
 import { SourceReading } from "../ingest/source-reading.ts";
 import type { RunSummary } from "./summary.ts";
+import { TrustedClock } from "./trusted-clock.ts";
 import { eachPendingCustomer } from "./work-queue.ts";
 
 const tooLittle = "the platform gave too little to do all of it";
 
 /** The phases of one sync run, in the order in which `runSync` calls them. */
 export class SyncRun {
+  readonly time: TrustedClock;
   readonly reading: SourceReading;
   readonly gate: LimitsGate;
   /** Of whom a saved plan no longer fits. */
@@ -86,11 +88,12 @@ export class SyncRun {
       ahead: request.canary === undefined ? ahead : undefined,
       signal: request.signal,
     };
-    this.reading = new SourceReading(deps, request, run, { countsAbsence: true });
+    this.time = request.time ?? new TrustedClock(deps);
+    this.reading = new SourceReading(deps, request, run, this.time);
     this.gate = new LimitsGate({
       ledger: deps.ledger,
       logger: deps.logger,
-      clock: deps.clock,
+      time: this.time,
       policies: deps.policies,
       run,
       limits: request.limits.taking,

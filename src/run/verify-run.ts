@@ -1,5 +1,6 @@
 import type { ExitCode } from "../base/errors.ts";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
+import type { ClockDoubt } from "../base/trusted-time.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";
 import type { RunState } from "../ledger/runs/tables.ts";
 import { shownStill, shownTwice } from "../report/reconciliation/case.ts";
@@ -18,6 +19,7 @@ import { scopeOf } from "./run.ts";
 import { endInterruptedRuns } from "./interrupted.ts";
 import { toldOf } from "./differences.ts";
 import type { DifferencesOfCustomer } from "./differences.ts";
+import { TrustedClock } from "./trusted-clock.ts";
 import { readBack } from "./read-back.ts";
 import type { ReadBack } from "./read-back.ts";
 
@@ -44,9 +46,11 @@ export interface VerifySummary extends ReadBack {
   open: OpenRecords[];
   /** Operations whose outcome is open, and holds that wait for a person's word, whichever run made them. */
   waiting: { operations: number; holds: number };
+  /** Why the clock was not trusted: nothing was ended or removed by time. */
+  clock: ClockDoubt | undefined;
 }
 
-type VerifyRequest = Pick<RunRequest, "job" | "trigger" | "streams" | "signal" | "header"> & {
+type VerifyRequest = Pick<RunRequest, "job" | "trigger" | "streams" | "signal" | "header" | "time"> & {
   budget?: VerifyBudget | undefined;
   /** What readings of that time and later show otherwise than it was sent. */
   differences: (since: string) => AsyncIterable<DifferencesOfCustomer>;
@@ -71,6 +75,7 @@ export async function runVerify(deps: RunDependencies, request: VerifyRequest): 
     header: request.header,
   });
   const reader = new SnapshotReader(deps.platform, deps.settings);
+  const time = request.time ?? new TrustedClock(deps);
   const stopped = (): boolean => request.signal?.aborted === true;
   const summary: VerifySummary = {
     run,
@@ -88,6 +93,7 @@ export async function runVerify(deps: RunDependencies, request: VerifyRequest): 
     coverage: undefined,
     open: [],
     waiting: { operations: 0, holds: 0 },
+    clock: undefined,
   };
   try {
     await readBack(deps, { signal: request.signal, calls: request.budget?.calls }, reader, summary);
@@ -100,6 +106,8 @@ export async function runVerify(deps: RunDependencies, request: VerifyRequest): 
     const operations = await ledger.journal.open();
     const holds = (await ledger.decisions.questions()).filter((hold) => hold.state === "open");
     summary.waiting = { operations: operations.length, holds: holds.length };
+    if (!stopped()) await time.now({ isFresh: false });
+    summary.clock = time.doubt;
   } catch (error) {
     if (ledger.broken !== undefined) throw ledger.broken;
     const exitCode = error instanceof Problem ? error.exitCode : exitCodes.other;
@@ -120,6 +128,7 @@ export async function runVerify(deps: RunDependencies, request: VerifyRequest): 
       members: summary.members,
       findings: { counts: { ...summary.findings.counts }, first: summary.findings.first },
       differences: { ...summary.differences },
+      ...(summary.clock !== undefined && { clock: { ...summary.clock } }),
       ...(summary.coverage === undefined ? {} : { coverage: { ...summary.coverage } }),
     },
   });
@@ -219,7 +228,7 @@ function exitOf(summary: VerifySummary): ExitCode {
   if (summary.waiting.holds > 0) return exitCodes.held;
   if (summary.failed > 0) return exitCodes.sourceDown;
   if (summary.defects > 0) return exitCodes.other;
-  if (summary.unclear > 0) return exitCodes.recordsRejected;
+  if (summary.unclear > 0 || summary.clock !== undefined) return exitCodes.recordsRejected;
   if (findingCount(summary.findings) > 0) return exitCodes.recordsRejected;
   if ((summary.coverage?.behind ?? 0) > 0) return exitCodes.recordsRejected;
   if (summary.state === "stopped") return exitCodes.other;

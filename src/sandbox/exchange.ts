@@ -7,7 +7,7 @@ import type { Door } from "./door.ts";
 import { appliesCall } from "./faults.ts";
 import type { Fault } from "./faults.ts";
 import { routes } from "./endpoints.ts";
-import type { Call, EndpointId } from "./endpoints.ts";
+import type { Call, EndpointId, ServiceName } from "./endpoints.ts";
 import { faultyAnswer, faultyReply, jsonType, replyOf, send } from "./replies.ts";
 import type { Reply } from "./replies.ts";
 import { parseBody } from "./services.ts";
@@ -36,7 +36,11 @@ interface Parts {
   gate: Gate;
   /** Aborted when the sandbox closes. */
   closing: AbortSignal;
+  dates: Dates;
 }
+
+/** How far the clock of a service is ahead of the sandbox's, in milliseconds; `none`: it sends no Date header. */
+export type Dates = Map<ServiceName, number | "none">;
 
 const bodyLimit = 64 * 1024 * 1024;
 
@@ -66,6 +70,12 @@ export function reset(request: IncomingMessage): void {
 export function createExchanges(parts: Parts): (exchange: Exchange) => Promise<void> {
   const { services, door, clock, errorStatus, closing } = parts;
 
+  function date({ response, operation }: Exchange): void {
+    const ahead = parts.dates.get(routes[operation].service) ?? 0;
+    response.sendDate = false;
+    if (ahead !== "none") response.setHeader("date", new Date(clock.now() + ahead).toUTCString());
+  }
+
   function answerOf(exchange: Exchange, text: string, call: Call): Answer {
     const { service } = routes[exchange.operation];
     try {
@@ -82,6 +92,7 @@ export function createExchanges(parts: Parts): (exchange: Exchange) => Promise<v
     if (fault.fault === "slow") await clock.sleep(fault.delayMs, closing);
     const truth = appliesCall(fault) ? answerOf(exchange, text, call) : undefined;
     if (parts.latencyMs > 0) await clock.sleep(parts.latencyMs / 2, closing);
+    date(exchange);
     switch (fault.fault) {
       case "resetBefore":
       case "appliedNoReply":
@@ -115,6 +126,7 @@ export function createExchanges(parts: Parts): (exchange: Exchange) => Promise<v
     const reply = replyOf(answerOf(exchange, text, call), errorStatus);
     await parts.gate(exchange.operation, "after");
     if (parts.latencyMs > 0) await clock.sleep(parts.latencyMs / 2, closing);
+    date(exchange);
     send(response, reply);
   };
 }

@@ -8,7 +8,7 @@ import { createDeferred } from "./deferred.ts";
 import type { Deferred } from "./deferred.ts";
 import { createDoor } from "./door.ts";
 import { createExchanges } from "./exchange.ts";
-import type { Gate } from "./exchange.ts";
+import type { Dates, Gate } from "./exchange.ts";
 import { createFaults, seededFraction } from "./faults.ts";
 import type { FaultRule, Faults } from "./faults.ts";
 import type { HandEditInput, HandResult } from "./hand-edits.ts";
@@ -88,6 +88,8 @@ export interface Sandbox {
   readonly dropOrders: (channelOrderId: string) => number;
   /** Does something as a person on the platform's own pages: no call, no effect. Throws NotThere. */
   readonly hand: (edit: HandEditInput) => HandResult;
+  /** Clocks of the two services that are not the sandbox's. */
+  readonly dates: Dates;
   /** Which rows of A1–A43 the services contradict from now on; none when the list is empty. */
   readonly contradict: (rows: readonly ContradictedRow[]) => void;
   /** Stops listening and cuts all connections: callers get ECONNREFUSED. */
@@ -118,7 +120,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const latencyMs = options.latencyMs ?? 0;
   const gate = options.gate ?? (() => undefined);
   const door = createDoor(tokens);
-  const exchange = createExchanges({ services, door, clock, errorStatus, latencyMs, gate, closing: signal });
+  const dates: Dates = new Map();
+  const exchange = createExchanges({ services, door, clock, errorStatus, latencyMs, gate, closing: signal, dates });
   const listener = createListener(host, clock, signal, (request, response) =>
     serve({ exchange, calls, controls, tokens, clock, closing: signal }, request, response),
   );
@@ -167,6 +170,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     expireTokens,
     dropOrders,
     hand,
+    dates,
     contradict,
     refuseConnections: listener.refuse,
     acceptConnections: listener.accept,

@@ -1,5 +1,6 @@
 import { blockersOf, signOff } from "../../src/app/books.ts";
 import type { BooksPlace } from "../../src/app/books.ts";
+import type { Inquiry } from "../../src/inquiry/inquiry.ts";
 import { reportSettingsSchema } from "../../src/run/report-settings.ts";
 import type { LedgerWorld } from "../support/world/ledger-world.ts";
 import { threeMonths, zone } from "../inquiry/statement/statement-world.ts";
@@ -17,8 +18,15 @@ export function placeOf(world: LedgerWorld, fields: Partial<BooksPlace> = {}): B
     group: undefined,
     clock: { now: () => world.now, monotonic: () => world.now, sleep: async () => undefined },
     existingLedger: async () => world.ledger,
-    inquiry: async () => await world.inquiry(),
+    inquiry: async () => ({ ...(await world.inquiry()), ...saidNow(world) }),
     ...fields,
+  };
+}
+
+/** A service has said what time it is, and the ledger holds nothing of the future. */
+export function saidNow(world: Pick<LedgerWorld, "now">): Pick<Inquiry, "knownTimes"> {
+  return {
+    knownTimes: async () => ({ newest: 0, kept: [{ service: "order-service", time: world.now }] }),
   };
 }
 

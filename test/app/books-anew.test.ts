@@ -9,6 +9,7 @@ import { reportSettingsSchema } from "../../src/run/report-settings.ts";
 import type { LedgerWorld } from "../support/world/ledger-world.ts";
 import { key, orderRecord } from "../support/world/records.ts";
 import { folder } from "../support/world/start.ts";
+import { trustedAt } from "../support/trusted.ts";
 
 const day = 86_400_000;
 
@@ -112,9 +113,8 @@ describe("every statement of closed books", () => {
       for (let read = 0; read < 12; read += 1) await world.read("orders", [{ orders: orderRecord("O8", "C1") }]);
       world.now += 900 * day;
       await world.startRun();
-      const until = new Date(world.now - 400 * day).toISOString();
-      const asked = { rawRecordDays: until, observationDays: until, runDays: until };
-      const thinned = await world.ledger.runs.thinHistory(asked, () => false);
+      const kept = { rawRecordDays: 400, observationDays: 400, runDays: 400 };
+      const thinned = await world.ledger.runs.thinHistory(trustedAt(world.now), kept, () => false);
       for (const kind of ["readings", "reads", "runs"]) expect(thinned, kind).toHaveProperty(kind);
       expect(await anew(place, "2026-11")).toEqual(same);
       expect(() => openInquiry(world.path, "2026-12-04T10:00:00.000Z")).toThrow("is not known any more");

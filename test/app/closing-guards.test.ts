@@ -9,7 +9,8 @@ import { ask } from "../support/world/asked.ts";
 import type { LedgerWorld } from "../support/world/ledger-world.ts";
 import { changeFile, folder, openLedger } from "../support/world/start.ts";
 import { month, threeMonths } from "../inquiry/statement/statement-world.ts";
-import { anna, placeOf } from "./book-world.ts";
+import { anna, placeOf, saidNow } from "./book-world.ts";
+import { trusted } from "../support/trusted.ts";
 
 const known = { by: "anna", reason: "known" };
 
@@ -42,7 +43,7 @@ function ticking(world: LedgerWorld, inquiry: Inquiry): BooksPlace {
   };
   return placeOf(world, {
     clock: { now: () => world.now, monotonic: () => world.now, sleep },
-    inquiry: async () => inquiry,
+    inquiry: async () => ({ ...inquiry, ...saidNow(world) }),
   });
 }
 
@@ -94,7 +95,13 @@ describe("a period is not closed", () => {
       await expect(closeBooks(place, "2026-11", anna)).rejects.toMatchObject({ code: "books.not-over" });
       const { now } = world;
       world.now = Date.parse("2026-11-24T10:00:00.000Z");
-      await expect(closeBooks(place, "2026-10", anna)).rejects.toMatchObject({ code: "books.clock-behind" });
+      const { newest } = await (await world.inquiry()).knownTimes();
+      const { kept } = await saidNow(world).knownTimes();
+      const behind = {
+        ...place,
+        inquiry: async () => ({ ...(await world.inquiry()), knownTimes: async () => ({ newest, kept }) }),
+      };
+      await expect(closeBooks(behind, "2026-10", anna)).rejects.toMatchObject({ code: "clock.not-trusted" });
       expect(existsSync(books(world))).toBe(false);
       world.now = now;
       expect(await closeBooks(place, "2026-10", anna)).toMatchObject({ closed: { closing: 1 } });
@@ -125,7 +132,7 @@ describe("closed books", () => {
         this: FrozenFiles,
         chunks,
       ) {
-        await world.ledger.books.signOff("2026-11", [{ id: "hold:h1", facts: "f" }], known);
+        await world.ledger.books.signOff("2026-11", [{ id: "hold:h1", facts: "f" }], known, trusted);
         return await keep.call(this, chunks);
       });
       await closeBooks(place, "2026-10", anna);
@@ -164,7 +171,7 @@ describe("closed books", () => {
     let count = 0;
     writeWhileAsked(inquiry, async () => {
       count += 1;
-      await world.ledger.books.signOff("2026-11", [{ id: `hold:h${count}`, facts: "f" }], known);
+      await world.ledger.books.signOff("2026-11", [{ id: `hold:h${count}`, facts: "f" }], known, trusted);
     });
     await expect(closeBooks(ticking(world, inquiry), "2026-10", anna)).rejects.toMatchObject({
       code: "books.written-meanwhile",

@@ -20,6 +20,7 @@ import { folder } from "../support/world/start.ts";
 import { threeMonths } from "../inquiry/statement/statement-world.ts";
 import { customerRecord } from "../support/world/records.ts";
 import { anna, placeOf, readyWorld, signAll } from "./book-world.ts";
+import { trusted } from "../support/trusted.ts";
 
 const books = (world: LedgerWorld): string => join(dirname(world.path), "books");
 
@@ -257,7 +258,7 @@ describe("printing", () => {
     const period = { label: "2026-10", zone: "UTC", from: "2026-10-01T00:00:00.000Z", to: "2026-11-01T00:00:00.000Z" };
     const file = { name: "../out.csv", kind: "orders", format: "csv", ...kept };
     const of = { period, asOf: new Date(world.now).toISOString(), head, program: "0", configuration: "c" };
-    await world.ledger.books.close({ ...of, files: [file], signedOff: [] }, anna);
+    await world.ledger.books.close({ ...of, files: [file], signedOff: [] }, anna, trusted);
     const out = join(folder(), "inside");
     mkdirSync(out);
     await expect(printBooks(place, "2026-10", { folder: out })).rejects.toMatchObject({ code: "books.changed" });

@@ -225,7 +225,8 @@ export const removing: Breaks = {
         replace(
           records,
           "closeWholeRead",
-          (real) => (source, stream, read, rule, run) => real(source, stream, read, rule && { reads: 1, ms: 0 }, run),
+          (real) => (source, stream, read, rule, run) =>
+            real(source, stream, read, rule && { ...rule, reads: 1, ms: 0 }, run),
         ),
     },
     check: missingOnceIsNotGone,

@@ -19,6 +19,7 @@ import type { Listed, PageKind } from "../support/moving-list.ts";
 import { sizes } from "../support/sizes.ts";
 import { answersWith } from "../support/world/records.ts";
 import { openLedger, sqlite } from "../support/world/start.ts";
+import { trustedAt } from "../support/trusted.ts";
 
 /**
  * Sources that move while they are read: lists in pages whose records are inserted, deleted and edited between any two
@@ -148,7 +149,7 @@ async function liveThrough(seed: number): Promise<{ incomplete: number; readings
       ledger,
       settings: answersWith(),
       limits: limitsSettingsSchema.parse({}),
-      absence: { reads: 3, ms: 0 },
+      absence: { reads: 3, ms: 0, time: async () => trustedAt(systemClock.now()) },
       job: undefined,
       accepts: believesAll("crm"),
       clock: systemClock,

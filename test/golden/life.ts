@@ -97,6 +97,7 @@ export class Living {
     this.folder = folder;
     this.#sandbox = sandbox;
     this.#recorder = recorder;
+    recorder.now = () => this.#at;
   }
 
   /** Begins a life on a sandbox that forgets what it held. */

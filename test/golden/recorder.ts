@@ -38,6 +38,8 @@ export interface Recorder {
   readonly url: string;
   readonly calls: Call[];
   step: number;
+  /** The time of both services, epoch milliseconds. */
+  now: () => number;
   cut(cut: Cut): void;
   close(): Promise<void>;
 }
@@ -45,7 +47,7 @@ export interface Recorder {
 export async function startRecorder(sandbox: string): Promise<Recorder> {
   const calls: Call[] = [];
   const cuts: (Cut & { left: number })[] = [];
-  const recorder = { calls, step: 0 };
+  const recorder = { calls, step: 0, now: Date.now };
 
   async function pass(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const url = new URL(incoming.url ?? "/", sandbox);
@@ -84,7 +86,7 @@ export async function startRecorder(sandbox: string): Promise<Recorder> {
         incoming.socket.destroy();
         return;
       }
-      outgoing.writeHead(reply.statusCode ?? 502, reply.headers);
+      outgoing.writeHead(reply.statusCode ?? 502, { ...reply.headers, date: new Date(recorder.now()).toUTCString() });
       for (const chunk of chunks) outgoing.write(chunk);
       if (reply.complete) outgoing.end();
       else incoming.socket.destroy();

@@ -10,6 +10,7 @@ import { customerRecord, key, orderRecord, staffRecord } from "../support/world/
 import { changeFile } from "../support/world/start.ts";
 import { rowsOf, statementKinds } from "./statement/stated.ts";
 import { drawing, eur, month, placeLate, threeMonths } from "./statement/statement-world.ts";
+import { trusted } from "../support/trusted.ts";
 
 /** Every statement of October and of November as of a moment, with what it says that it was made from. */
 async function knownAt(world: LedgerWorld, asOf: string): Promise<Record<string, unknown>> {
@@ -63,14 +64,14 @@ async function dayAfter(world: LedgerWorld, held: string): Promise<void> {
   const november = month("2026-11");
   const signed = (await (await world.inquiry()).blockers(november)).filter(({ id }) => id === `hold:${held}`);
   expect(signed).toHaveLength(1);
-  await ledger.books.signOff(november.label, signed, { by: "anna", reason: "known" });
+  await ledger.books.signOff(november.label, signed, { by: "anna", reason: "known" }, trusted);
   world.now += 1_000;
   await ledger.decisions.decide(held, "reject", "a mistake", "ben");
   const head = await (await world.inquiry()).auditHead();
   if (head === undefined) throw new Error("nothing was written");
   const closing = { head, program: "0", configuration: "c", files: [], signedOff: [] };
   const asOf = new Date(world.now).toISOString();
-  await ledger.books.close({ period: month("2026-10"), asOf, ...closing }, { by: "anna", reason: undefined });
+  await ledger.books.close({ period: month("2026-10"), asOf, ...closing }, { by: "anna", reason: undefined }, trusted);
 }
 
 it(

@@ -15,6 +15,7 @@ import { key, orderRecord } from "../support/world/records.ts";
 import { folder as newFolder } from "../support/world/start.ts";
 import { agreedWorld } from "./agreed-world.ts";
 import { october, stated, statementKinds } from "./statement/stated.ts";
+import { trusted } from "../support/trusted.ts";
 
 /** A statement on one line. */
 export function flat(sql: string): string {
@@ -100,9 +101,9 @@ async function closing(world: LedgerWorld): Promise<void> {
   const file = { name: "f", kind: "orders", format: "csv", sha256: "a".repeat(64), bytes: 1 };
   world.now = Date.parse(october.to) + 1;
   for (const id of ["b", "money:crm/O1", "hold:h", "quarantined:q"])
-    await ledger.books.signOff(october.label, [{ id, facts: "f" }], whose);
+    await ledger.books.signOff(october.label, [{ id, facts: "f" }], whose, trusted);
   const of = { program: "0", configuration: "c", files: [file], signedOff: [{ id: "b", facts: "f" }] };
-  await ledger.books.close({ period: october, asOf: new Date(world.now).toISOString(), head, ...of }, whose);
+  await ledger.books.close({ period: october, asOf: new Date(world.now).toISOString(), head, ...of }, whose, trusted);
   const inquiry = await world.inquiry();
   await inquiry.closings();
   await inquiry.closedFiles(october.label, 1);

@@ -12,6 +12,7 @@ import { customerRecord, key, orderRecord, staffRecord } from "../support/world/
 import { folder, sqlite } from "../support/world/start.ts";
 import { month } from "./statement/statement-world.ts";
 import { rowsOf, statementKinds } from "./statement/stated.ts";
+import { trustedAt } from "../support/trusted.ts";
 
 const hour = 3_600_000;
 
@@ -155,7 +156,12 @@ class Company {
     const fails = this.#roll(2) === 0;
     const problem = fails ? { problem: "the file ended in the middle of a row" } : {};
     await records.finishRead(read, { complete: !fails, whole: !fails, rows: this.#roll(9), bad: 0, ...problem });
-    if (!fails) await records.closeWholeRead("hr", "staff", read, { reads: 2, ms: 0 });
+    if (!fails)
+      await records.closeWholeRead("hr", "staff", read, {
+        reads: 2,
+        ms: 0,
+        time: async () => trustedAt(this.world.now),
+      });
   }
 
   /** A new order of a customer, with the operation that places it, sent. */

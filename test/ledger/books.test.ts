@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Closing } from "../../src/ledger/books/books.ts";
 import { customerRecord, key, orderRecord } from "../support/world/records.ts";
 import { LedgerWorld } from "../support/world/ledger-world.ts";
+import { trusted } from "../support/trusted.ts";
 
 const months = {
   "2026-09": ["2026-09-01T00:00:00.000Z", "2026-10-01T00:00:00.000Z"],
@@ -34,7 +35,7 @@ async function bookWorld(now: string) {
     };
   };
   const close = async (label: keyof typeof months, fields: Partial<Closing> = {}) =>
-    await world.ledger.books.close(await closing(label, fields), { by: "anna", reason: undefined });
+    await world.ledger.books.close(await closing(label, fields), { by: "anna", reason: undefined }, trusted);
   return { world, closing, close };
 }
 
@@ -156,7 +157,12 @@ describe("closed books", () => {
 
   it("are changed by nobody, whoever writes to the file", async () => {
     const { world, close } = await bookWorld("2026-12-03T09:00:00.000Z");
-    await world.ledger.books.signOff("2026-10", [{ id: "hold:h1", facts: "f" }], { by: "anna", reason: "known" });
+    await world.ledger.books.signOff(
+      "2026-10",
+      [{ id: "hold:h1", facts: "f" }],
+      { by: "anna", reason: "known" },
+      trusted,
+    );
     await close("2026-10");
     const database = new Database(world.path);
     const refused = (statement: string): void => expect(() => database.exec(statement)).toThrow(/never|only opened/u);
@@ -191,8 +197,8 @@ describe("what stands in the way of a closing", () => {
     world.now = Date.parse("2026-11-02T09:00:00.000Z");
     const whose = { by: "anna", reason: "known to sales" };
     if (open === undefined) throw new Error("nothing stands in the way");
-    await world.ledger.books.signOff("2026-10", [open], whose);
-    await world.ledger.books.signOff("2026-10", [open], whose);
+    await world.ledger.books.signOff("2026-10", [open], whose, trusted);
+    await world.ledger.books.signOff("2026-10", [open], whose, trusted);
     await world.read("customers", [{ customers: customerRecord("C1") }], { complete: false });
     expect(await (await world.inquiry()).blockers(october)).toHaveLength(3);
     await world.read("customers", [{ customers: customerRecord("C1") }]);

@@ -3,6 +3,7 @@ import { ask } from "../support/world/asked.ts";
 import { customerRecord, key, orderRecord, staffRecord } from "../support/world/records.ts";
 import { LedgerWorld } from "../support/world/ledger-world.ts";
 import { rowsOf } from "../support/world/start.ts";
+import { trusted } from "../support/trusted.ts";
 
 const acme = { name: "Zelda Works", adminMobile: "+4917655501234", adminEmail: "zelda@example.org" };
 
@@ -31,12 +32,12 @@ it(
       "Quentin Quill is gone",
     ]) {
       const blocker = { id: "money:crm/O1", facts: "f" };
-      await expect(ledger.books.signOff("2026-09", [blocker], { by: "anna", reason })).rejects.toMatchObject({
+      await expect(ledger.books.signOff("2026-09", [blocker], { by: "anna", reason }, trusted)).rejects.toMatchObject({
         code: "reason.names",
         exitCode: 64,
       });
       await expect(
-        ledger.books.signOff("2026-09", [{ id: `hold:${hold}`, facts: "f" }], { by: "anna", reason }),
+        ledger.books.signOff("2026-09", [{ id: `hold:${hold}`, facts: "f" }], { by: "anna", reason }, trusted),
       ).rejects.toMatchObject({ code: "reason.names" });
       await expect(ledger.decisions.decide(hold, "approve", reason, "anna")).rejects.toMatchObject({
         code: "reason.names",
@@ -45,7 +46,7 @@ it(
       await expect(ledger.state.record(key("C1"), [], byHand)).rejects.toMatchObject({ code: "reason.names" });
       // Of the whole ledger.
       await expect(
-        ledger.books.signOff("2026-09", [{ id: "sum:entitlements", facts: "f" }], { by: "anna", reason }),
+        ledger.books.signOff("2026-09", [{ id: "sum:entitlements", facts: "f" }], { by: "anna", reason }, trusted),
       ).rejects.toMatchObject({ code: "reason.names", message: expect.not.stringContaining("crm/C1") });
     }
     expect(
@@ -58,17 +59,17 @@ it(
 it("a reason with words of another customer, or with a name that is a word of every day, is taken", async () => {
   const { ledger } = await world();
   const known = { by: "anna", reason: "known, C2 was asked" };
-  await ledger.books.signOff("2026-09", [{ id: "sum:entitlements", facts: "f" }], known);
-  await ledger.books.signOff("2026-09", [{ id: "money:crm/O1", facts: "f" }], known);
+  await ledger.books.signOff("2026-09", [{ id: "sum:entitlements", facts: "f" }], known, trusted);
+  await ledger.books.signOff("2026-09", [{ id: "money:crm/O1", facts: "f" }], known, trusted);
   expect([...ledger.audit.rows()].filter(({ kind }) => kind === "signed-off")).toHaveLength(2);
 });
 
 it("who decides may be a person whom the CRM knows where it is about nobody, and not where it is about that person", async () => {
   const { ledger } = await world();
   const decided = { by: "anna.lee", reason: "known" };
-  await ledger.books.signOff("2026-09", [{ id: "sum:entitlements", facts: "f" }], decided);
-  await ledger.books.signOff("2026-09", [{ id: "source:hr", facts: "f" }], decided);
-  const own = ledger.books.signOff("2026-09", [{ id: "money:crm/O1", facts: "f" }], decided);
+  await ledger.books.signOff("2026-09", [{ id: "sum:entitlements", facts: "f" }], decided, trusted);
+  await ledger.books.signOff("2026-09", [{ id: "source:hr", facts: "f" }], decided, trusted);
+  const own = ledger.books.signOff("2026-09", [{ id: "money:crm/O1", facts: "f" }], decided, trusted);
   await expect(own).rejects.toMatchObject({ code: "reason.names" });
   const signed = [...ledger.audit.rows()].filter(({ kind }) => kind === "signed-off");
   expect(signed.map(({ body }) => JSON.parse(body))).toMatchObject([
@@ -100,7 +101,7 @@ describe("a reason about a row in quarantine that was never usable", () => {
     const made = await world();
     const { ofCustomer, ofNobody } = await neverUsable(made);
     const signed = async (blocker: object & { id: string }, reason: string, by = "anna"): Promise<unknown> =>
-      await made.ledger.books.signOff("2026-09", [{ facts: "f", ...blocker }], { by, reason });
+      await made.ledger.books.signOff("2026-09", [{ facts: "f", ...blocker }], { by, reason }, trusted);
     const row = { id: `quarantined:${ofCustomer}`, customer: "crm/CUSTOMER-9" };
     for (const [blocker, reason] of [
       [row, "HEIKE BÖHM will call back"],
@@ -126,8 +127,8 @@ describe("a reason about a row in quarantine that was never usable", () => {
     const { ofCustomer } = await neverUsable(made);
     const known = { by: "anna", reason: "S-1704 of CUSTOMER-9: 5.94 EUR, left out until 2026-11-01" };
     const row = { id: `quarantined:${ofCustomer}`, customer: "crm/CUSTOMER-9", facts: "f" };
-    await made.ledger.books.signOff("2026-09", [row], known);
-    await made.ledger.books.signOff("2026-09", [{ id: "sum:entitlements", facts: "f" }], known);
+    await made.ledger.books.signOff("2026-09", [row], known, trusted);
+    await made.ledger.books.signOff("2026-09", [{ id: "sum:entitlements", facts: "f" }], known, trusted);
     expect([...made.ledger.audit.rows()].filter(({ kind }) => kind === "signed-off")).toHaveLength(2);
   });
 });

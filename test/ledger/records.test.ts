@@ -5,6 +5,7 @@ import type { Stream } from "../../src/crm/model.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { key } from "../support/world/records.ts";
 import { openLedger, rowsOf, sqlite } from "../support/world/start.ts";
+import { trusted } from "../support/trusted.ts";
 
 interface Row {
   id: string;
@@ -56,7 +57,13 @@ async function read(
   );
   await ledger.records.finishRead(number, { complete: true, whole, rows: rows.length, bad: 0 });
   const absent = whole
-    ? (await ledger.records.closeWholeRead(source, stream, number, { reads: confirmations, ms: 0 })).absent
+    ? (
+        await ledger.records.closeWholeRead(source, stream, number, {
+          reads: confirmations,
+          ms: 0,
+          time: async () => trusted,
+        })
+      ).absent
     : 0;
   return {
     unchanged: taken.unchanged + rows.filter((row) => seen.unchanged.has(hashOf(row))).length,

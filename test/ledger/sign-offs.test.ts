@@ -3,6 +3,7 @@ import type { Period } from "../../src/report/statement/shape.ts";
 import { ask } from "../support/world/asked.ts";
 import { LedgerWorld } from "../support/world/ledger-world.ts";
 import { customerRecord, key, orderRecord } from "../support/world/records.ts";
+import { trusted } from "../support/trusted.ts";
 
 const month = (label: string, from: string, to: string): Period => ({ label, zone: "UTC", from, to });
 const firstDay = month("2026-10-01", "2026-10-01T00:00:00.000Z", "2026-10-02T00:00:00.000Z");
@@ -40,7 +41,7 @@ it("what is held stands in the way until it is carried out, also where it is app
   const found = await blockers(world, october);
   expect(found.map(({ id }) => id).toSorted()).toEqual([`hold:${first}`, `hold:${second}`].toSorted());
   const signed = found.filter(({ id }) => id === `hold:${first}`);
-  await world.ledger.books.signOff("2026-10", signed, anna);
+  await world.ledger.books.signOff("2026-10", signed, anna, trusted);
   expect([await signerOf(world, october, first), await signerOf(world, october, second)]).toEqual(["anna", null]);
   await world.ledger.decisions.decide(first, "approve", "asked for", "ben");
   await world.ledger.decisions.decide(second, "reject", "a mistake", "ben");
@@ -52,7 +53,7 @@ it("a signature is of one period, says by whom and why in the audit record, and 
   const { world, first } = await heldWorld();
   world.now = Date.parse("2026-11-02T10:00:00Z");
   const signed = (await blockers(world, october)).filter(({ id }) => id === `hold:${first}`);
-  await world.ledger.books.signOff("2026-11", signed, anna);
+  await world.ledger.books.signOff("2026-11", signed, anna, trusted);
   expect(lastEntry(world)).toEqual({
     kind: "signed-off",
     subject: "period:2026-11",
@@ -65,16 +66,18 @@ it("a signature is of one period, says by whom and why in the audit record, and 
   const asOf = new Date(world.now).toISOString();
   const of = { asOf, head, program: "0.1.0", configuration: "c", files: [] };
   const close = async (period: Period): Promise<unknown> =>
-    await world.ledger.books.close({ ...of, period, signedOff: signed }, { by: "anna", reason: undefined });
+    await world.ledger.books.close({ ...of, period, signedOff: signed }, { by: "anna", reason: undefined }, trusted);
   await expect(close(october), "nobody signed it off for October").rejects.toThrow("signed off");
   expect(await (await world.inquiry()).closings()).toEqual([]);
-  await world.ledger.books.signOff("2026-10", signed, anna);
+  await world.ledger.books.signOff("2026-10", signed, anna, trusted);
   await close(october);
   expect(lastEntry(world)).toMatchObject({
     kind: "period-closed",
     body: { by: "anna", signedOff: [{ blocker: `hold:${first}`, facts: signed[0]?.facts }] },
   });
-  await expect(world.ledger.books.signOff("2026-10", [{ id: "hold:h2", facts: "f" }], anna)).rejects.toMatchObject({
+  await expect(
+    world.ledger.books.signOff("2026-10", [{ id: "hold:h2", facts: "f" }], anna, trusted),
+  ).rejects.toMatchObject({
     code: "books.closed",
   });
   await world.ledger.books.reopen("2026-10", { by: "ben", reason: "an amount was wrong" });
@@ -93,17 +96,17 @@ it("who signs off what stands signed off already is told by whom and when, and n
   if (one === undefined || other === undefined) throw new Error("nothing is held");
   const { books, audit } = world.ledger;
   const by = { by: "anna", at: "2026-11-02T10:00:00.000Z" };
-  expect(await books.signOff("2026-10", [one], anna)).toEqual([{ id: one.id, ...by, already: false }]);
+  expect(await books.signOff("2026-10", [one], anna, trusted)).toEqual([{ id: one.id, ...by, already: false }]);
   world.now += 60_000;
   const before = [...audit.rows()].length;
-  expect(await books.signOff("2026-10", [one, other], { by: "ben", reason: "me too" })).toEqual([
+  expect(await books.signOff("2026-10", [one, other], { by: "ben", reason: "me too" }, trusted)).toEqual([
     { id: one.id, ...by, already: true },
     { id: other.id, by: "ben", at: "2026-11-02T10:01:00.000Z", already: false },
   ]);
   expect([...audit.rows()]).toHaveLength(before + 1);
-  expect(await books.signOff("2026-10", [{ ...one, facts: "g" }], { by: "ben", reason: "as it is now" })).toMatchObject(
-    [{ by: "ben", already: false }],
-  );
+  expect(
+    await books.signOff("2026-10", [{ ...one, facts: "g" }], { by: "ben", reason: "as it is now" }, trusted),
+  ).toMatchObject([{ by: "ben", already: false }]);
 });
 
 it(

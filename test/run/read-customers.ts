@@ -7,6 +7,7 @@ import { SourceReading } from "../../src/ingest/source-reading.ts";
 import type { Source } from "../../src/source/source.ts";
 import { standardPolicies } from "../support/world/rules.ts";
 import { answersWith } from "../support/world/records.ts";
+import { trustedAt } from "../support/trusted.ts";
 
 /** Reads the customers of a source into the ledger at the path, as one run. */
 export async function readCustomers(path: string, source: Source): Promise<void> {
@@ -31,7 +32,7 @@ export async function readCustomers(path: string, source: Source): Promise<void>
     },
     { streams: ["customers"], read: true, limits: limitsSettingsSchema.parse({ absenceReads: 1, absenceTime: "0s" }) },
     run,
-    { countsAbsence: true },
+    { now: async () => trustedAt(systemClock.now()) },
   );
   await reading.read();
   await source.close();

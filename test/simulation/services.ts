@@ -88,6 +88,8 @@ export class SimulatedServices {
   onRefused: (operation: EndpointId, call: Call, code: string) => void = () => {};
   /** Told of every other answer that the program hears as it was given. */
   onAnswered: (operation: EndpointId, answer: Answer) => void = () => {};
+  /** What the services' own clock says. */
+  wall: () => number;
   readonly #timeline: Timeline;
   readonly #draws: Draws;
   readonly #services: ReturnType<typeof createServices>;
@@ -110,6 +112,7 @@ export class SimulatedServices {
     this.#draws = draws;
     this.#errorStatus = draws.chance(0.5) ? 299 : 200;
     const clock = timeline.clock();
+    this.wall = () => clock.now();
     const settings = sandboxSettingsSchema.parse({ errorStatus: this.#errorStatus });
     this.store = openStore(":memory:");
     const platform: Platform = {
@@ -240,7 +243,7 @@ export class SimulatedServices {
         if (typeof said.code === "string") this.onRefused(operation, call, said.code);
         else this.onAnswered(operation, said);
       }
-      return onWire(replyOf(said, this.#errorStatus));
+      return this.#onWire(replyOf(said, this.#errorStatus));
     }
     if (fault.fault === "refused") {
       fail("ECONNRESET");
@@ -265,7 +268,11 @@ export class SimulatedServices {
       default:
     }
     const reply = faultyReply(fault, operation, truth, this.#errorStatus);
-    return onWire(reply ?? replyOf(faultyAnswer(fault, truth ?? failure("500", "fault")), this.#errorStatus));
+    return this.#onWire(reply ?? replyOf(faultyAnswer(fault, truth ?? failure("500", "fault")), this.#errorStatus));
+  }
+
+  #onWire(reply: { status: number; headers?: Record<string, string>; body: string }): TransportAnswer {
+    return { status: reply.status, retryAfter: reply.headers?.["retry-after"], date: this.wall(), text: reply.body };
   }
 
   /** The next call of the rule's operation meets its fault, and as many after it as `times` says. */
@@ -298,10 +305,6 @@ export class SimulatedServices {
     if (operation === "M5" && this.#shortM6) return { ...fault, shrinkTotal: false };
     return fault;
   }
-}
-
-function onWire(reply: { status: number; headers?: Record<string, string>; body: string }): TransportAnswer {
-  return { status: reply.status, retryAfter: reply.headers?.["retry-after"], text: reply.body };
 }
 
 /**

@@ -166,6 +166,8 @@ class Simulation {
     this.#company = new Company(draws, hasLocks);
     const readings = draws.whole(2, 3);
     this.#services = new SimulatedServices(this.#timeline, draws, { shortM6: readings >= 3 });
+    // The clocks of the services are set with that of the machine: while they differ, nobody counts as gone.
+    this.#services.wall = () => this.#now;
     this.#configuration = {
       ordersUnseen: draws.chance(0.5) ? "resend" : "ask",
       settle: {

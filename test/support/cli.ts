@@ -5,6 +5,7 @@ import { expect, onTestFinished } from "vitest";
 import type { EndpointId } from "../../src/sandbox/endpoints.ts";
 import type { Sandbox, SandboxOptions } from "../../src/sandbox/sandbox.ts";
 import { systemClock } from "../../src/base/clock.ts";
+import type { Clock } from "../../src/base/clock.ts";
 import { stringify } from "yaml";
 import { fileSource, filesOf, writeFiles } from "./world/crm-files.ts";
 import { company, privateText, sealEnvironment } from "./world/crm.ts";
@@ -13,7 +14,7 @@ import { putNewLedger } from "./new-ledger.ts";
 import { startCrmSync } from "./process.ts";
 import type { Running } from "./process.ts";
 import { crmSync } from "./program.ts";
-import type { Ended, Place } from "./program.ts";
+import type { Ended, Instead, Place } from "./program.ts";
 import { changeFile, folder as newFolder, HandTime, openSandbox, rowsOf } from "./world/start.ts";
 
 /** What JSON.parse gives: each test says what it expects of it. */
@@ -52,9 +53,11 @@ export interface World extends Crm {
   /** Writes the configuration and the files of the CRM as they are now. */
   write(): void;
   /** Its configuration, its sandbox and its environment, for `run` and `start`. */
-  readonly place: Place;
+  readonly place: Place & Pick<Instead, "clock">;
   /** The time of the program and of the sandbox, which goes on where either of them waits. */
   readonly clock: HandTime;
+  /** By how much the clock of the program is ahead of that of the services. Milliseconds. */
+  ahead: number;
   /** Carries a command line out against the sandbox, in this process. */
   run(...words: string[]): Promise<Ended>;
   /** As `run`, without `--sandbox`. */
@@ -197,6 +200,8 @@ export async function world(
   });
   onTestFinished(() => stops.end());
   const path = (name: string): string => join(folder, name);
+  const { monotonic, sleep: passes } = clock;
+  const ofProgram: Clock = { monotonic, sleep: passes, now: () => clock.now() + made.ahead };
   const made: World = {
     folder,
     sandbox,
@@ -218,19 +223,20 @@ export async function world(
     },
     get place() {
       const { environment } = made;
-      return { config: path("crm-sync.yaml"), sandbox: sandbox.url, environment };
+      return { config: path("crm-sync.yaml"), sandbox: sandbox.url, environment, clock: ofProgram };
     },
     clock,
+    ahead: 0,
     async run(...words) {
       clock.at += betweenCommands;
-      const ended = await crmSync({ ...made.place, clock }, ...words);
+      const ended = await crmSync(made.place, ...words);
       expectDecent(words, ended);
       return ended;
     },
     async plain(...words) {
       const { sandbox: _, ...place } = made.place;
       clock.at += betweenCommands;
-      const ended = await crmSync({ ...place, clock }, ...words);
+      const ended = await crmSync(place, ...words);
       expectDecent(words, ended);
       return ended;
     },

@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
 import type { IncomingMessage } from "node:http";
 import { request as send } from "undici";
+import { dated } from "./http-server.ts";
 
 /** One call of a service as it comes to the gate. */
 export interface GateCall {
@@ -32,12 +33,14 @@ export async function startGate(
   const came = { reading: 0, writing: 0 };
   const server = createServer((incoming, outgoing) => {
     passOn(incoming).then(
-      ({ status, body }) => outgoing.writeHead(status, { "content-type": "application/json" }).end(body),
+      ({ status, headers, body }) => outgoing.writeHead(status, headers).end(body),
       () => outgoing.destroy(),
     );
   });
 
-  async function passOn(incoming: IncomingMessage): Promise<{ status: number; body: string }> {
+  async function passOn(
+    incoming: IncomingMessage,
+  ): Promise<{ status: number; headers: Record<string, string>; body: string }> {
     const writes = incoming.method !== "GET";
     const kind = writes ? "writing" : "reading";
     const call = { writes, before: came[kind] };
@@ -46,14 +49,14 @@ export async function startGate(
     for await (const chunk of incoming) chunks.push(Buffer.from(chunk));
     await watch.before?.(call);
     const { authorization, clienttoken, usertoken } = incoming.headers;
-    const { statusCode, body } = await send(`${platform}${incoming.url ?? "/"}`, {
+    const { statusCode, headers, body } = await send(`${platform}${incoming.url ?? "/"}`, {
       method: incoming.method as Method,
       headers: { "content-type": "application/json", authorization, clienttoken, usertoken },
       ...(chunks.length === 0 ? {} : { body: Buffer.concat(chunks) }),
     });
     const text = await body.text();
     await watch.after?.(call);
-    return { status: statusCode, body: text };
+    return { status: statusCode, headers: dated(headers), body: text };
   }
 
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -45,3 +45,8 @@ export async function startServer(
   const { port } = server.address() as AddressInfo;
   return `http://127.0.0.1:${port}`;
 }
+
+/** The headers of an answer that is passed on: its time is that of the service. */
+export function dated({ date }: IncomingHttpHeaders): Record<string, string> {
+  return { "content-type": "application/json", ...(date === undefined ? {} : { date }) };
+}

@@ -41,7 +41,7 @@ export interface Place {
 }
 
 /** What stands in for the process. */
-interface Instead {
+export interface Instead {
   /** Takes what is printed, in place of `Ended`. */
   stdout?: { write(text: string | Buffer, done?: () => void): boolean };
   /** Hears what comes to stderr, as it comes. */

@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import type { IncomingMessage } from "node:http";
 import { request as send } from "undici";
 import { z } from "zod";
+import { dated } from "./http-server.ts";
 
 const listAnswer = z.looseObject({ code: z.literal(0), data: z.array(z.unknown()) });
 
@@ -20,23 +21,25 @@ export async function startChangingProxy(
 ): Promise<Proxy> {
   const server = createServer((incoming, outgoing) => {
     passOn(incoming).then(
-      ({ status, body }) => outgoing.writeHead(status, { "content-type": "application/json" }).end(body),
+      ({ status, headers, body }) => outgoing.writeHead(status, headers).end(body),
       () => outgoing.destroy(),
     );
   });
 
-  async function passOn(incoming: IncomingMessage): Promise<{ status: number; body: string }> {
+  async function passOn(
+    incoming: IncomingMessage,
+  ): Promise<{ status: number; headers: Record<string, string>; body: string }> {
     const chunks: Buffer[] = [];
     for await (const chunk of incoming) chunks.push(Buffer.from(chunk));
     const { authorization, clienttoken, usertoken } = incoming.headers;
     const url = incoming.url ?? "/";
-    const { statusCode, body } = await send(`${platform}${url}`, {
+    const { statusCode, headers, body } = await send(`${platform}${url}`, {
       method: incoming.method === "POST" ? "POST" : "GET",
       headers: { "content-type": "application/json", authorization, clienttoken, usertoken },
       ...(chunks.length === 0 ? {} : { body: Buffer.concat(chunks) }),
     });
     const text = await body.text();
-    return { status: statusCode, body: change(url, text) ?? text };
+    return { status: statusCode, headers: dated(headers), body: change(url, text) ?? text };
   }
 
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

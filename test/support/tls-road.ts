@@ -5,6 +5,7 @@ import { createServer as createPlainServer } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { request as send } from "undici";
 import { Authority } from "./authority.ts";
+import { dated } from "./http-server.ts";
 
 /** How the way to the platform fails for one connection, before a byte of a request is written. */
 export type RoadFault =
@@ -122,10 +123,10 @@ async function passOn(platform: string, incoming: IncomingMessage, outgoing: Ser
   const chunks: Buffer[] = [];
   for await (const chunk of incoming) chunks.push(Buffer.from(chunk));
   const { authorization, clienttoken, usertoken } = incoming.headers;
-  const { statusCode, body } = await send(`${platform}${incoming.url ?? "/"}`, {
+  const { statusCode, headers, body } = await send(`${platform}${incoming.url ?? "/"}`, {
     method: methods.find((method) => method === incoming.method) ?? "GET",
     headers: { "content-type": "application/json", authorization, clienttoken, usertoken },
     ...(chunks.length === 0 ? {} : { body: Buffer.concat(chunks) }),
   });
-  outgoing.writeHead(statusCode, { "content-type": "application/json", connection: "close" }).end(await body.text());
+  outgoing.writeHead(statusCode, { ...dated(headers), connection: "close" }).end(await body.text());
 }

@@ -55,8 +55,8 @@ async function backupCommand(
       progress: (done, total) => output.progress("copying pages", done, total),
     });
     if (options.json) output.json(toJson({ ...made }));
-    else for (const line of backupLines(made)) output.line(line);
-    return ok;
+    else for (const line of backupLines(made)) output.line(withLocalInstants(line, application.config));
+    return made.clock === undefined ? ok : exitCodes.recordsRejected;
   });
 }
 

@@ -1,3 +1,4 @@
+import type { TrustedTime } from "../../base/trusted-time.ts";
 import { exitCodes, Problem } from "../../base/errors.ts";
 import { requireObserved } from "../../report/statement/period.ts";
 import type { LedgerContext } from "../context.ts";
@@ -58,11 +59,15 @@ export class Books {
   /**
    * Closes a period, with an audit entry that names each frozen file. Throws a Problem where it is closed already, is
    * not over, was over before the ledger began, shares time with a closed one, is out of their order, or where the
-   * record does not hold the head that its figures name.
+   * record does not hold the head that its figures name. It is done while the clock is trusted.
    */
-  async close(closing: Closing, whose: { by: string; reason: string | undefined }): Promise<ClosedAs> {
+  async close(
+    closing: Closing,
+    whose: { by: string; reason: string | undefined },
+    _trusted: TrustedTime,
+  ): Promise<ClosedAs> {
     const { period, head, files } = closing;
-    return await this.#context.write(() => {
+    const made = await this.#context.write(() => {
       const now = this.#context.now;
       this.#requireSameRecord(closing);
       this.#requireInOrder(period, closing.asOf);
@@ -103,15 +108,8 @@ export class Books {
       });
       return { period: row.period, closing: row.closing };
     });
-  }
-
-  /**
-   * By how many milliseconds the clock is behind the moment that closed books stand on: it was set back since, and what
-   * is written falls into them by its time. 0 where it is not.
-   */
-  get clockBehind(): number {
-    const asOf = this.#statements().cutOff.get()?.at;
-    return typeof asOf === "string" ? Math.max(0, Date.parse(asOf) + 1 - this.#context.wallClock) : 0;
+    this.#context.closedUntil();
+    return made;
   }
 
   /**
@@ -156,6 +154,7 @@ export class Books {
     period: string,
     signed: readonly (Signed & { what?: string; customer?: string })[],
     whose: Whose,
+    _trusted: TrustedTime,
   ): Promise<SignedAs[]> {
     const { by, reason } = whose;
     return await this.#context.write(() => {
@@ -262,9 +261,6 @@ export class Books {
       ),
       following: database.prepare<[{ from: string }], ClosedPeriodTable>(
         `${live} and from_at >= @from order by from_at limit 1`,
-      ),
-      cutOff: database.prepare<[], { at: string | null }>(
-        "select max(as_of) as at from closed_period where reopened_at is null",
       ),
       entry: database.prepare<[number], { hash: string }>("select hash from audit where sequence = ?"),
       signed: database.prepare<[Omit<SignOffTable, "at" | "by" | "reason">], Pick<SignOffTable, "at" | "by">>(

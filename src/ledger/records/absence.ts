@@ -1,4 +1,5 @@
 import { toInstant } from "../../base/clock.ts";
+import type { TrustedTime } from "../../base/trusted-time.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
@@ -29,7 +30,12 @@ export interface ReadParts {
 export interface AbsenceRule {
   reads: number;
   ms: number;
+  /** Asked where something is missing; undefined where the clock is not trusted: then the read does not count. */
+  time: () => Promise<TrustedTime | undefined>;
 }
+
+/** The same at the end of a read; `isLacking`: something is missing from it. */
+export type AbsenceNow = Omit<AbsenceRule, "time"> & { time: TrustedTime | undefined; isLacking: boolean };
 
 /** How many of these records a read has brought in another form. */
 export type AreStaged = (keys: readonly RecordKey[]) => number;
@@ -44,27 +50,26 @@ export class AbsenceTables {
 
   /**
    * What a whole, complete read lacks was missed once more, and is absent once it was missed so often and so long as
-   * `rule` says. Without a rule (a plan) nothing counts, nor while a row of the read has no readable id: it may be any
-   * record that is missing. The read says which it was. `met` says what the read met; what its parts took up themselves
-   * carries the number of the first one or a later one.
+   * `rule` says. Without a rule (a plan) nothing counts, nor while the clock is not trusted, nor while a row of the read
+   * has no readable id: it may be any record that is missing. The read says which it was. `met` says what the read met;
+   * what its parts took up themselves carries the number of the first one or a later one.
    */
   judge(
     source: string,
     stream: Stream,
     { first, last }: ReadParts,
-    rule: AbsenceRule | undefined,
-    at: number,
+    rule: AbsenceNow | undefined,
     met?: Met,
   ): { missed: number; absent: number } {
-    const now = toInstant(at);
     const nameless = this.#statements.nameless.get(source, stream, first);
     const why = whyNot(nameless?.count ?? 0, nameless?.codes ?? "", met?.nameless ?? 0, rule);
     this.#statements.say.run(why ?? "judged", last);
-    if (rule === undefined || why !== undefined) return { missed: 0, absent: 0 };
+    if (rule?.time === undefined || why !== undefined) return { missed: 0, absent: 0 };
+    const at = rule.time.epochMs;
+    const now = toInstant(at);
     let missed = 0;
-    if (!this.#isEveryRecordMet(stream, met?.records ?? 0))
-      for (const hashes of this.#unseen(source, stream, met))
-        missed += this.#statements.miss.run(now, now, source, stream, JSON.stringify(hashes), first).changes;
+    for (const hashes of this.#unseen(source, stream, met))
+      missed += this.#statements.miss.run(now, now, source, stream, JSON.stringify(hashes), first).changes;
     const since = toInstant(at - rule.ms);
     return { missed, absent: this.#statements.makeAbsent.run(now, source, stream, first, rule.reads, since).changes };
   }
@@ -77,6 +82,14 @@ export class AbsenceTables {
       missing += rows.length - isStaged(rows);
     }
     return missing;
+  }
+
+  /** Whether a whole, complete read lacks a record that is not absent yet. */
+  isLacking(source: string, stream: Stream, { first }: ReadParts, met?: Met): boolean {
+    if (this.#isEveryRecordMet(stream, met?.records ?? 0)) return false;
+    for (const hashes of this.#unseen(source, stream, met))
+      if (this.#statements.lacking.get(source, stream, JSON.stringify(hashes), first) !== undefined) return true;
+    return false;
   }
 
   /** Whether a read has met so many records as there are in the stream, of whichever source: then none is missing. */
@@ -111,7 +124,7 @@ export class AbsenceTables {
   }
 }
 
-function whyNot(nameless: number, codes: string, skipped: number, rule: AbsenceRule | undefined): string | undefined {
+function whyNot(nameless: number, codes: string, skipped: number, rule: AbsenceNow | undefined): string | undefined {
   if (nameless > 0) {
     const rows = nameless === 1 ? "1 row" : `${nameless} rows`;
     return `${rows} (${codes}) may be any record that is missing: \`crm-sync quarantine list\``;
@@ -120,7 +133,8 @@ function whyNot(nameless: number, codes: string, skipped: number, rule: AbsenceR
     const rows = skipped === 1 ? "1 skipped row has an id" : `${skipped} skipped rows have ids`;
     return `${rows} that cannot be read, and may be any record that is missing`;
   }
-  return rule === undefined ? "a plan does not judge what is gone" : undefined;
+  if (rule === undefined) return "a plan does not judge what is gone";
+  return rule.isLacking && rule.time === undefined ? "the clock was not trusted" : undefined;
 }
 
 function prepareStatements(database: Sqlite) {
@@ -150,6 +164,12 @@ function prepareStatements(database: Sqlite) {
          and not exists (select 1 from quarantine q where q.stream = record.stream
            and q.twin_namespace = record.namespace and q.twin_id = record.id and q.twin_id is not null
            and q.state <> 'resolved')`,
+      ),
+    lacking: () =>
+      database.prepare<[string, string, string, number]>(
+        `select 1 from record indexed by record_by_hash
+          where source = +? and stream = +? and raw_hash in (select value from json_each(?)) and last_read < ?
+            and state <> 'absent' limit 1`,
       ),
     miss: () =>
       database.prepare(

@@ -4,7 +4,7 @@ import type { DateZones } from "../../crm/date-zones.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import { nameKeysOf } from "../../crm/name-keys.ts";
 import { AbsenceTables } from "./absence.ts";
-import type { AbsenceRule, Met, ReadParts } from "./absence.ts";
+import type { AbsenceNow, Met, ReadParts } from "./absence.ts";
 import type { Sqlite } from "../database/database.ts";
 import type { SealingKey } from "../private/private.ts";
 import { privatise } from "../private/private.ts";
@@ -362,6 +362,11 @@ export class RecordTables {
     }
   }
 
+  /** Whether a whole, complete read that met what `met` says lacks a record that is not absent yet. */
+  isLacking(source: string, stream: Stream, parts: ReadParts, met?: Met): boolean {
+    return this.absence.isLacking(source, stream, parts, met);
+  }
+
   /**
    * After a whole, complete read that met what `met` says, all its parts together: what was not in it is missed, and
    * absent where `rule` says so; a claim of another source to it is then looked at again. Quarantine rows that were not
@@ -372,13 +377,13 @@ export class RecordTables {
     source: string,
     stream: Stream,
     parts: ReadParts,
-    rule: AbsenceRule | undefined,
+    rule: AbsenceNow | undefined,
     run: string | null = null,
     met?: Met,
   ): { absent: number; missed: number; released: number } {
     const now = toInstant(this.#now());
     this.#statements.keepTwins.run({ source, stream, ...parts });
-    const { missed, absent } = this.absence.judge(source, stream, parts, rule, this.#now(), met);
+    const { missed, absent } = this.absence.judge(source, stream, parts, rule, met);
     if (absent > 0) this.#statements.wakeClaims.run(stream, source, stream, source);
     this.#statements.releaseQuarantine.run({ now, source, stream, first: parts.first });
     const released = run === null ? 0 : this.#statements.release.run(run, source, stream, parts.last).changes;

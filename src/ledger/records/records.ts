@@ -1,6 +1,6 @@
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { OpenRecords } from "../../report/open.ts";
-import type { AbsenceRule } from "./absence.ts";
+import type { AbsenceNow, AbsenceRule } from "./absence.ts";
 import type { LedgerContext } from "../context.ts";
 import type { Sequence } from "../database/sequence.ts";
 import type { HoldRows } from "../decisions/hold-rows.ts";
@@ -53,11 +53,11 @@ export class Records {
   constructor(context: LedgerContext, tables: { work: WorkTables; holds: HoldRows }) {
     this.#context = context;
     this.#records = new RecordTables(context.database, {
-      now: () => context.wallClock,
+      now: () => context.stampMs,
       randomHex: () => context.random.hex(16),
       seal: context.sealing,
     });
-    this.#skipped = new SkippedTables(context.database, () => context.wallClock);
+    this.#skipped = new SkippedTables(context.database, () => context.stampMs);
     this.#retry = new QuarantineRetry(context.database, this.#records, this.#skipped);
     this.#open = new OpenTables(context.database);
     this.#stored = new StoredForms(context.database);
@@ -176,10 +176,18 @@ export class Records {
     const met = reading?.met;
     const parts = { first: reading?.first ?? read, last: read };
     try {
-      return await this.#context.write(() => this.#records.closeWholeRead(source, stream, parts, rule, run, met));
+      const now = await this.#absenceNow(rule, () => this.#records.isLacking(source, stream, parts, met));
+      return await this.#context.write(() => this.#records.closeWholeRead(source, stream, parts, now, run, met));
     } finally {
       this.endReading(read);
     }
+  }
+
+  /** Only what is missing needs a time that is trusted. */
+  async #absenceNow(rule: AbsenceRule | undefined, lacks: () => boolean): Promise<AbsenceNow | undefined> {
+    if (rule === undefined) return undefined;
+    const isLacking = this.#context.read(lacks);
+    return { ...rule, isLacking, time: isLacking ? await rule.time() : undefined };
   }
 
   async lastCompleteRead(source: string, stream: Stream): Promise<SourceReadRow | undefined> {

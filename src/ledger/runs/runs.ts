@@ -1,4 +1,6 @@
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
+import { toInstant } from "../../base/clock.ts";
+import type { TrustedTime } from "../../base/trusted-time.ts";
 import type { AuditHead } from "../audit/audit-log.ts";
 import type { LedgerContext } from "../context.ts";
 import { AppliedPlans } from "../journal/applied-plans.ts";
@@ -13,6 +15,7 @@ import type { RunCounts } from "./run-tables.ts";
 /** Rows that are looked at in one piece of work when history is thinned, and how many pieces follow one run. */
 const batchRows = 500;
 const mostBatches = 200;
+const dayMs = 86_400_000;
 
 /** Runs, their lock, what they came to, and how long their history is kept. */
 export class Runs {
@@ -105,13 +108,13 @@ export class Runs {
   }
 
   /**
-   * Thins the history that ended before these instants, in short pieces of work, at most so much in one go that a run
-   * is not held up. Gives what was thinned, as the audit entry says it; nothing is recorded where it was nothing.
+   * Thins the history that is older than so many days, in short pieces of work, at most so much in one go that a run is
+   * not held up. Gives what was thinned, as the audit entry says it; nothing is recorded where it was nothing.
    */
-  async thinHistory(
-    until: Readonly<Partial<Record<keyof RetentionSettings, string>>>,
-    stop: () => boolean,
-  ): Promise<JsonObject> {
+  async thinHistory(time: TrustedTime, kept: RetentionSettings, stop: () => boolean): Promise<JsonObject> {
+    const until: Record<string, string> = {};
+    for (const [name, days] of Object.entries(kept))
+      if (days !== null) until[name] = toInstant(time.epochMs - days * dayMs);
     const thinned = {
       rawForms: 0,
       quarantineForms: 0,

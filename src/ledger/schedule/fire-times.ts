@@ -13,13 +13,16 @@ export class FireTimeTables {
     this.#statements = prepareStatements(database);
   }
 
-  /** Records that a job fires. False when it fired at this time before, or at a later one since the last rewinding. */
-  claim(job: string, fireTime: string, at: string): boolean {
+  /**
+   * Records that a job fires. False when it fired at this time before, or at a later one since the last rewinding. What
+   * it forgets is old by the last time that was trusted, in epoch milliseconds.
+   */
+  claim(job: string, fireTime: string, at: string, lastTrusted: number): boolean {
     const run = this.#statements;
     if (run.fired.get(job, fireTime) !== undefined) return false;
     if (run.claim.run(job, fireTime, at).changes !== 1) return false;
     run.fire.run(job, fireTime, at);
-    run.forget.run(job, new Date(Date.parse(fireTime) - firedKeptMs).toISOString());
+    run.forget.run(job, new Date(Math.min(Date.parse(fireTime), lastTrusted) - firedKeptMs).toISOString());
     return true;
   }
 

@@ -1,5 +1,6 @@
 import type { Json } from "../../base/canonical-json.ts";
 import type { LedgerContext } from "../context.ts";
+import { lastTrusted } from "../time/time.ts";
 import { AlertTables } from "./alerts.ts";
 import type { ToldAlert } from "./alerts.ts";
 import { DeliveryTables } from "./deliveries.ts";
@@ -26,7 +27,9 @@ export class Schedule {
 
   /** Records that a job fires. False when it did so at this time, or at a later one since the last rewinding. */
   async claim(job: string, fireTime: string): Promise<boolean> {
-    return await this.#context.write(() => this.#fireTimes.claim(job, fireTime, this.#context.now));
+    return await this.#context.write(() =>
+      this.#fireTimes.claim(job, fireTime, this.#context.now, lastTrusted((key) => this.#context.meta(key)) ?? 0),
+    );
   }
 
   /** Sets the last fire time of a job back after the clock was set back; those that fired stay refused. */

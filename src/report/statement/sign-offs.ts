@@ -7,7 +7,7 @@ export const signOffsPart: Part = {
   title: "Signed off",
   about:
     "One row for each thing that stood in the way of closing the period and that somebody signed off: an outcome, a " +
-    "hold, a source, a run, an amount, a sum or a clock; and for each row in quarantine, record that waits or " +
+    "hold, a source, a run, an amount or a sum; and for each row in quarantine, record that waits or " +
     "refusal that somebody accepted. It was signed as it was then: what changed since was signed anew. A statement " +
     "that is limited to a source, customer, branch or product has none.",
   groupBy: "kind",
@@ -16,7 +16,7 @@ export const signOffsPart: Part = {
       "text",
       "kind",
       "Kind",
-      "`operation`, `hold`, `source`, `run`, `money`, `sum` or `clock`; of what was accepted `quarantined`, " +
+      "`operation`, `hold`, `source`, `run`, `money` or `sum`; of what was accepted `quarantined`, " +
         "`deferred` or `rejected`.",
     ),
     column(

@@ -16,6 +16,7 @@ const kinds = {
   breaker: { severity: "critical", many: "circuits are open" },
   unknown: { severity: "critical", many: "operations have no known outcome" },
   assumption: { severity: "critical", many: "assumptions were contradicted" },
+  clock: { severity: "critical", many: "jobs ended and removed nothing by time, as the clock was not trusted" },
   "head-not-kept": {
     severity: "critical",
     many: "places outside the database did not get the head of the audit record",

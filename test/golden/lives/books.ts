@@ -29,6 +29,8 @@ export const lives: Life[] = [
       crm.orders.push(order("O3", "C1", [{ id: "O3-A1", type: "none such" }], { total: "300.00" }));
       await life.run("run", "everything");
       life.later(31 * 24);
+      // A service says what time it is.
+      await life.run("run", "verify");
       const { json } = await life.run("report", "blockers", "2026-03");
       await life.run("report", "close", "2026-03", ...by);
       await life.run("report", "sign-off", "2026-03", ...blockersOf(json), "--reason", "known", ...by);

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { asset, product } from "../../support/world/instances.ts";
 import type { LedgerWorld } from "../../support/world/ledger-world.ts";
 import { cells, eur, month, placeLate, placeOrder, statementOf, threeMonths } from "./statement-world.ts";
+import { trusted } from "../../support/trusted.ts";
 
 /** The three months, October closed at their end, and an order of 31 October (dollars) that comes after that. */
 async function lateWorld(): Promise<LedgerWorld> {
@@ -29,6 +30,7 @@ async function close(world: LedgerWorld, label: string): Promise<void> {
       signedOff: [],
     },
     { by: "anna", reason: undefined },
+    trusted,
   );
 }
 

@@ -5,6 +5,7 @@ import { asset, product } from "../../support/world/instances.ts";
 import { LedgerWorld } from "../../support/world/ledger-world.ts";
 import { customerRecord, key, orderRecord, staffRecord } from "../../support/world/records.ts";
 import { cells, eur, month, placeOrder, statementOf, usd } from "./statement-world.ts";
+import { trusted } from "../../support/trusted.ts";
 
 /** The first moment of November in Berlin, and the last one of October. */
 const november = Date.parse(month("2026-11").from);
@@ -51,7 +52,12 @@ async function atMonthEnd(): Promise<LedgerWorld> {
   await grant(world, "C1", "S1", "8000000001");
 
   world.now = november;
-  await world.ledger.books.signOff("2026-09", [{ id: "hold:h1", facts: "f" }], { by: "anna", reason: "known" });
+  await world.ledger.books.signOff(
+    "2026-09",
+    [{ id: "hold:h1", facts: "f" }],
+    { by: "anna", reason: "known" },
+    trusted,
+  );
   await world.startRun();
   await world.read("orders", [{ orders: order("O1", "C1", eur(150_00), "2026-10-31T22:59:59.999Z") }]);
   await world.ledger.state.record(key("C1"), [
@@ -171,7 +177,11 @@ it("an order adjusts the closed month that it was placed in, whatever the CRM's 
     if (head === undefined) throw new Error("nothing was written");
     const of = { program: "0", configuration: "c", files: [], signedOff: [] };
     const asOf = new Date(world.now).toISOString();
-    await world.ledger.books.close({ period: month(label), asOf, head, ...of }, { by: "anna", reason: undefined });
+    await world.ledger.books.close(
+      { period: month(label), asOf, head, ...of },
+      { by: "anna", reason: undefined },
+      trusted,
+    );
   };
   const price = async (id: string, version: number, from: Money, to: Money, placedAt: string): Promise<void> => {
     const customer = id === "O1" ? "C1" : "C2";

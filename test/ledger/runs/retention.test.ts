@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { openLedger, sqlite } from "../../support/world/start.ts";
+import { trustedAt } from "../../support/trusted.ts";
 
 const old = "2024-01-01T00:00:00.000Z";
 const now = "2026-10-01T08:00:00.000Z";
@@ -28,9 +29,8 @@ it("thins history that ended long ago, and leaves what a promise or a report nee
     insert into source_read (run_id, source, stream, started_at, finished_at, complete, whole, problem)
       with recursive n(i) as (select 1 union all select i + 1 from n where i < 700)
       select null, 'crm', 'orders', '${old}', '${old}', i % 7 <> 0, 1, null from n;`);
-  const until = "2026-01-01T00:00:00.000Z";
-  const thin = async () =>
-    await ledger.runs.thinHistory({ rawRecordDays: until, observationDays: until, runDays: until }, () => false);
+  const kept = { rawRecordDays: 100, observationDays: 100, runDays: 100 };
+  const thin = async () => await ledger.runs.thinHistory(trustedAt(Date.parse(now)), kept, () => false);
   const thinned = await thin();
   const rows = (sql: string): unknown[] => database.prepare(sql).raw().all();
   expect(rows("select to_at from observation")).toEqual([[null]]);

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { unsettled } from "../../support/asking.ts";
 import { world } from "../../support/cli.ts";
 import type { World } from "../../support/cli.ts";
-import { startServer } from "../../support/http-server.ts";
+import { dated, startServer } from "../../support/http-server.ts";
 import { canary } from "../../support/world/crm.ts";
 import { membersOf, outcome, personOf } from "../../support/world/members.ts";
 
@@ -17,8 +17,7 @@ async function synchronised(): Promise<{ w: World; sent: string[] }> {
     const { "content-type": type, "content-length": _, "transfer-encoding": __, connection: ___, ...others } = headers;
     const passed = { ...others, ...(type === undefined ? {} : { "content-type": type }) };
     send(url + path, { method: method as "GET", headers: passed, body: body === "" ? null : body }).then(
-      async (reply) =>
-        response.writeHead(reply.statusCode, { "content-type": "application/json" }).end(await reply.body.text()),
+      async (reply) => response.writeHead(reply.statusCode, dated(reply.headers)).end(await reply.body.text()),
       () => response.destroy(),
     );
   });

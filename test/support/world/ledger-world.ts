@@ -13,6 +13,7 @@ import { answersWith, canary, readRecord, shownMember } from "./records.ts";
 import { openLedger } from "./start.ts";
 import { standardRules } from "./rules.ts";
 import type { HandTime } from "./start.ts";
+import { trustedAt } from "../trusted.ts";
 
 export const settings = answersWith({ channelOrderIdTemplate: "CO-{id}" });
 
@@ -87,7 +88,10 @@ export class LedgerWorld {
       rows: records.length,
       bad: 0,
     });
-    if (options.close === true) await this.ledger.records.closeWholeRead("erp", stream, read, { reads: 2, ms: 0 });
+    if (options.close === true) {
+      const rule = { reads: 2, ms: 0, time: async () => trustedAt(this.now) };
+      await this.ledger.records.closeWholeRead("erp", stream, read, rule);
+    }
   }
 
   /** A row that cannot be used. `raw`: what it was told as first, where the same row is told otherwise now. */

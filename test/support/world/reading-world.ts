@@ -14,6 +14,7 @@ import { settings } from "./ledger-world.ts";
 import { standardPolicies } from "./rules.ts";
 import { changeFile, openLedger, rowsOf } from "./start.ts";
 import type { HandTime } from "./start.ts";
+import { trustedAt } from "../trusted.ts";
 
 export interface ListRow {
   branch: string;
@@ -192,7 +193,7 @@ export class ReadingWorld {
       },
       { streams: ["customers"], read: true, limits, scope, signal: this.#stop.signal },
       run,
-      { countsAbsence: !isPlan },
+      isPlan ? undefined : { now: async () => trustedAt(this.time.now()) },
     );
     try {
       await reading.read();

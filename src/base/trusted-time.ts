@@ -1,0 +1,95 @@
+/** What a service says the time is, by its Date header. Epoch milliseconds. */
+export interface ServiceTime {
+  service: string;
+  /** The header, and what has passed since where this process read it. */
+  time: number;
+}
+
+/** What speaks for and against this computer's clock. */
+export interface ClockEvidence {
+  /** By this computer's clock. */
+  now: number;
+  /** The newest stamp of the ledger; 0 where it has none. */
+  newest: number;
+  /** From services that this command asked. */
+  read: readonly ServiceTime[];
+  /** The last ones that the ledger keeps; they count where this command asked no service. */
+  kept: readonly ServiceTime[];
+}
+
+/** Why the clock is not trusted, with all the times that were compared, and the next step. */
+export interface ClockDoubt {
+  message: string;
+  cure: string;
+}
+
+/** So far a clock may be from that of a service. */
+const toleranceMs = 5 * 60_000;
+/** So old may a kept time of a service be. */
+export const keptForMs = 24 * 60 * 60_000;
+
+/**
+ * A moment that services and the ledger agree with. Whatever is destroyed or ended by time takes one, and only
+ * `judgeClock` makes it.
+ */
+export class TrustedTime {
+  readonly #epochMs: number;
+
+  private constructor(epochMs: number) {
+    this.#epochMs = epochMs;
+  }
+
+  get epochMs(): number {
+    return this.#epochMs;
+  }
+
+  /** The moment of this computer's clock, or why it is not trusted. */
+  static judge(evidence: ClockEvidence): TrustedTime | ClockDoubt {
+    return doubtOf(evidence) ?? new TrustedTime(evidence.now);
+  }
+}
+
+function doubtOf(evidence: ClockEvidence): ClockDoubt | undefined {
+  const { now, newest, read, kept } = evidence;
+  const heard = read.length > 0 ? read : kept;
+  const doubt = (why: string, cure: string): ClockDoubt => ({ message: `${why}: ${timesText(evidence)}`, cure });
+  if (heard.length === 0)
+    return doubt(
+      "no service has said what time it is",
+      "run a job; where its services send no Date header, ask their operators for it",
+    );
+  const others = heard.filter(({ time }) => isOther(now, time, read.length > 0));
+  if (others.length > 0 && heard.some(({ time }) => Math.abs(time - (heard[0]?.time ?? 0)) > toleranceMs))
+    return doubt(
+      "the services do not agree about the time",
+      "find out whose clock is wrong: correct that of this computer, or tell the operator of the service",
+    );
+  if (others.length > 0) return doubt("the clock of this computer is not that of the services", "correct the clock");
+  if (read.length === 0 && now - Math.max(...kept.map(({ time }) => time)) > keptForMs)
+    return doubt("no service has said for more than a day what time it is", "run a job, then try again");
+  if (newest > now)
+    return doubt(
+      "the ledger holds entries of the future, which a wrong clock wrote",
+      "check that the clock is right now, then `crm-sync clock correct --reason TEXT`",
+    );
+  return undefined;
+}
+
+/** A time that was read now is the present one; one that was kept is past. */
+function isOther(now: number, time: number, isRead: boolean): boolean {
+  return time - now > toleranceMs || (isRead && now - time > toleranceMs);
+}
+
+function timesText({ now, newest, read, kept }: ClockEvidence): string {
+  const said =
+    (verb: string) =>
+    ({ service, time }: ServiceTime) =>
+      `${service} ${verb} ${instant(time)}`;
+  const heard = read.length > 0 ? read.map(said("says")) : kept.map(said("last said"));
+  const entry = newest === 0 ? [] : [`the newest entry of the ledger is of ${instant(newest)}`];
+  return [`this computer says ${instant(now)}`, ...heard, ...entry].join(", ");
+}
+
+function instant(epochMs: number): string {
+  return new Date(epochMs).toISOString();
+}

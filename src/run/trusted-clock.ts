@@ -1,0 +1,98 @@
+import { keptForMs, TrustedTime } from "../base/trusted-time.ts";
+import type { ClockDoubt, ClockEvidence, ServiceTime } from "../base/trusted-time.ts";
+import type { RunDependencies } from "./request.ts";
+
+type Dependencies = Pick<RunDependencies, "ledger" | "clock" | "platform" | "settings">;
+
+/** An id that belongs to nobody: a service answers for it without showing anybody's data. */
+const nobody = "crm-sync-time";
+
+/** Compares this computer's clock with the services and the ledger, for one command. */
+export class TrustedClock {
+  readonly #deps: Dependencies;
+  readonly #since: number;
+  readonly #asked = new Set<string>();
+  #kept = 0;
+  #doubt: ClockDoubt | undefined;
+
+  constructor(deps: Dependencies) {
+    this.#deps = deps;
+    this.#since = deps.clock.monotonic();
+  }
+
+  /** Why the clock was not trusted when somebody asked; undefined where it always was. */
+  get doubt(): ClockDoubt | undefined {
+    return this.#doubt;
+  }
+
+  /**
+   * Now, or undefined where the clock is not trusted. Where this command has heard no service yet and no word that the
+   * ledger keeps is young enough, it asks one. `isFresh`: a word that is kept does not do.
+   */
+  async now({ isFresh }: { isFresh: boolean }): Promise<TrustedTime | undefined> {
+    const { newest, kept } = this.#deps.ledger.time.known;
+    if (isFresh || !this.#isYoung(kept)) await this.#ask(1);
+    return await this.#judge({ newest, kept: isFresh ? [] : kept });
+  }
+
+  /** Now by this computer and the services that it asks, whatever the ledger says. */
+  async agreed(): Promise<TrustedTime | undefined> {
+    await this.#ask(2);
+    return await this.#judge({ newest: 0, kept: [] });
+  }
+
+  async #judge(known: Pick<ClockEvidence, "newest" | "kept">): Promise<TrustedTime | undefined> {
+    const judged = (): TrustedTime | ClockDoubt =>
+      TrustedTime.judge({ now: this.#deps.clock.now(), read: this.#heard(), ...known });
+    // Where one service is heard and its time is another, either may be wrong.
+    if (!(judged() instanceof TrustedTime) && this.#heard().length > 0) await this.#ask(2);
+    const found = judged();
+    const agreed = found instanceof TrustedTime ? found : undefined;
+    await this.#keep(agreed);
+    if (!(found instanceof TrustedTime)) this.#doubt ??= found;
+    return agreed;
+  }
+
+  /** Keeps what services said, as soon as one more has, or agrees. */
+  async #keep(agreed: TrustedTime | undefined): Promise<void> {
+    const heard = this.#heard();
+    const known = heard.length + (agreed === undefined ? 0 : 1);
+    if (heard.length === 0 || known <= this.#kept) return;
+    await this.#deps.ledger.time.keep(heard, agreed);
+    this.#kept = known;
+  }
+
+  /** What services said since this command began, and what has passed since they did. */
+  #heard(): ServiceTime[] {
+    const { clock, platform } = this.#deps;
+    const { orderService, memberCenter } = platform.state();
+    return Object.entries({ "order-service": orderService, "member-center": memberCenter }).flatMap(
+      ([service, { heard }]) =>
+        heard === undefined || heard.readAt < this.#since
+          ? []
+          : [{ service, time: heard.date + clock.monotonic() - heard.readAt }],
+    );
+  }
+
+  #isYoung(kept: readonly ServiceTime[]): boolean {
+    const now = this.#deps.clock.now();
+    return kept.some(({ time }) => Math.abs(now - time) <= keptForMs);
+  }
+
+  /** Asks services until so many have said what time it is, each once. What else they answer is of no account. */
+  async #ask(enough: number): Promise<void> {
+    const { orderService, memberCenter } = this.#deps.platform;
+    const channelCode = this.#deps.settings.channelCode ?? nobody;
+    const calls: Record<string, () => Promise<unknown>> = {
+      "order-service": async () => await orderService.findCustomers(channelCode, nobody, "N", {}),
+      "member-center": async () => await memberCenter.listAssetNumbers(nobody, {}),
+    };
+    for (const [service, call] of Object.entries(calls)) {
+      const heard = this.#heard();
+      if (heard.length >= enough) return;
+      if (this.#asked.has(service) || heard.some((one) => one.service === service)) continue;
+      this.#asked.add(service);
+      await call().catch(() => undefined);
+    }
+  }
+}
