@@ -26,12 +26,6 @@ import { StoredForms } from "./stored-forms.ts";
 import type { StoredForm } from "./stored-forms.ts";
 import type { LookedAt, WorkTables } from "./work.ts";
 
-interface IngestResult {
-  changed: number;
-  unchanged: number;
-  quarantined: number;
-}
-
 /** What the CRM said: readings of its sources, records and the quarantine, and which customers are pending. */
 export class Records {
   readonly #context: LedgerContext;
@@ -130,7 +124,7 @@ export class Records {
     read: number,
     run: string,
     items: readonly MappedRow[],
-  ): Promise<IngestResult> {
+  ): Promise<Record<"changed" | "unchanged" | "quarantined", number>> {
     const reading = this.#readings.get(read);
     const seen = reading?.seen;
     const { taken, ...result } = await this.#context.write(() => {
@@ -387,13 +381,8 @@ export class Records {
   }
 
   /** The raw forms of records that the last whole reads lacked, in key order, `limit` of them after `after`. */
-  async storedForms(
-    source: string,
-    stream: Stream,
-    after: RecordKey | undefined,
-    limit: number,
-  ): Promise<StoredForm[]> {
-    return this.#context.read(() => this.#stored.of(source, stream, after, limit));
+  async storedForms(...of: Parameters<StoredForms["of"]>): Promise<StoredForm[]> {
+    return this.#context.read(() => this.#stored.of(...of));
   }
 
   /** Every record that is not done, once, by how it stands and why. */

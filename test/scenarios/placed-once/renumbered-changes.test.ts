@@ -33,41 +33,41 @@ it("no second enterprise is made where ids come anew in a reading of changes", a
   const { reads } = await w.ask("run", "show", "last");
   expect(reads.find(({ stream }: Parsed) => stream === "customers")).toMatchObject({ whole: false, rows: 8 });
   expect(ended.calls).toEqual({});
+});
 
-  it("an order with a licence password that looks like another is placed when somebody says so", async () => {
-    const records = company(1, 1);
-    records.staff = [];
-    records.orders = [1, 2].map((n) => ({
-      id: `O${n}`,
-      customer: "C1",
-      assets: [`O${n}-A1`],
-      products: [{ id: `P${n}`, parent: `O${n}-A1`, passwords: [canary.licence] }],
-    }));
-    const w = await world({ records });
-    expect((await ran(w)).exitCode).toBe(0);
-    w.orders = w.orders.map((order) => (order.id === "O2" ? { ...order, id: "O3" } : order));
-    w.write();
-    await w.does("run", "everything");
-    const [row] = await quarantined(w);
-    expect(row).toMatchObject({ code: "looks-like-another", key: { id: "O3" } });
-    expect((await w.run("quarantine", "retry", row.id)).exitCode).toBe(0);
-    const ended = await w.does("run", "everything");
-    expect([ended.calls, await quarantined(w)]).toEqual([{ E5: 1 }, []]);
-  });
+it("an order with a licence password that looks like another is placed when somebody says so", async () => {
+  const records = company(1, 1);
+  records.staff = [];
+  records.orders = [1, 2].map((n) => ({
+    id: `O${n}`,
+    customer: "C1",
+    assets: [`O${n}-A1`],
+    products: [{ id: `P${n}`, parent: `O${n}-A1`, passwords: [canary.licence] }],
+  }));
+  const w = await world({ records });
+  expect((await ran(w)).exitCode).toBe(0);
+  w.orders = w.orders.map((order) => (order.id === "O2" ? { ...order, id: "O3" } : order));
+  w.write();
+  await w.does("run", "everything");
+  const [row] = await quarantined(w);
+  expect(row).toMatchObject({ code: "looks-like-another", key: { id: "O3" } });
+  expect((await w.run("quarantine", "retry", row.id)).exitCode).toBe(0);
+  const ended = await w.does("run", "everything");
+  expect([ended.calls, await quarantined(w)]).toEqual([{ E5: 1 }, []]);
+});
 
-  it("a new customer is taken in while others wait, and these are not", { timeout: 60_000 }, async () => {
-    const w = await world({ records: company(30, 0) });
-    w.orders = [];
-    w.write();
-    expect((await ran(w)).exitCode).toBe(0);
-    w.customers = w.customers.map((row, at) => (at < 4 ? { ...row, id: row.id.toLowerCase() } : row));
-    w.write();
-    expect((await w.does("run", "everything")).exitCode).toBe(3);
-    w.customers = [...w.customers.slice(0, -1), { id: "C99", name: "Zqcanary Works 99" }];
-    w.write();
-    // One is new: the four are not said to be others.
-    expect((await w.does("run", "everything")).calls).toEqual({ E2: 1 });
-  });
+it("a new customer is taken in while others wait, and these are not", { timeout: 60_000 }, async () => {
+  const w = await world({ records: company(30, 0) });
+  w.orders = [];
+  w.write();
+  expect((await ran(w)).exitCode).toBe(0);
+  w.customers = w.customers.map((row, at) => (at < 4 ? { ...row, id: row.id.toLowerCase() } : row));
+  w.write();
+  expect((await w.does("run", "everything")).exitCode).toBe(3);
+  w.customers = [...w.customers.slice(0, -1), { id: "C99", name: "Zqcanary Works 99" }];
+  w.write();
+  // One is new: the four are not said to be others.
+  expect((await w.does("run", "everything")).calls).toEqual({ E2: 1 });
 });
 
 it.each([
