@@ -171,7 +171,7 @@ const failure = z.object({
 function wrongEnd(row: Row, ended: Ended): string[] {
   const said = `${ended.stdout}\n${ended.stderr}`;
   if (/^\s+at .+:\d+:\d+\)?$/mu.test(said) || /"stack"/u.test(said)) return [`it shows a stack trace: ${said}`];
-  if (said.includes("defect")) return [`it calls itself defective: ${said}`];
+  if (/"defects":[1-9]|defect(?!s":0)/u.test(said)) return [`it calls itself defective: ${said}`];
   if (row.error === undefined) return ended.signal === "SIGKILL" ? [] : [`it was not killed: ${said}`];
   if (ended.exitCode === null || !row.ends.includes(ended.exitCode))
     return [`it ended with ${ended.exitCode ?? ended.signal}: ${said}`];

@@ -90,6 +90,8 @@ export class ReadJudge {
   readonly #gained: string[][] = [];
   readonly #limit: number;
   #new = 0;
+  /** Records that look like others. */
+  #alike = 0;
   /** New ones that are called as another is of which a reading of changes says nothing. */
   #namesakes = 0;
 
@@ -137,19 +139,23 @@ export class ReadJudge {
     const { lost, gained, renumbered } = lineChanges(before, now);
     for (const line of lost) this.#lost.add(line);
     if (gained.length > 0) this.#gained.push(gained);
-    if (renumbered > 0) {
-      const message = `${renumbered} lines of ${name} are as they were, under new ids`;
-      this.#suspect(name, { code: "lines-renumbered", message, customer });
-    }
     const moved = lost.filter((line) => ledger.mayBeUnusable(line));
-    if (moved.length === 0) return;
-    const lines = moved.slice(0, 3).join(", ");
-    const message = `${name} lacks the line ${lines}, which a row of the source may be that cannot be used`;
-    this.#suspect(name, { code: "line-may-have-moved", message, customer });
+    if (moved.length > 0) {
+      const lines = moved.slice(0, 3).join(", ");
+      const message = `${name} lacks the line ${lines}, which a row of the source may be that cannot be used`;
+      this.#suspect(name, { code: "line-may-have-moved", message, customer });
+    }
+    if (renumbered === 0) return;
+    const message = `${renumbered} lines of ${name} are as they were, under new ids`;
+    this.#suspect(name, { code: "lines-renumbered", message, customer });
   }
 
   #suspect(name: string, suspect: Suspect): void {
-    if (!this.#suspects.has(name)) this.#suspects.set(name, suspect);
+    if (this.#suspects.has(name)) return;
+    const isCounted = suspect.code !== "line-may-have-moved";
+    if (isCounted) this.#alike += 1;
+    // From the limit on all of them are doubted or all are believed: nobody asks which they are.
+    if (!isCounted || this.#alike <= this.#limit) this.#suspects.set(name, suspect);
   }
 
   /** Records that say now what another one said, which the read lacks or has otherwise. */
@@ -216,7 +222,7 @@ export class ReadJudge {
   #likeOthers(): Doubt | undefined {
     const alike = [...this.#suspects.values()].filter(({ code }) => code !== "line-may-have-moved");
     const exchanged = this.#gained.filter((lines) => lines.some((line) => this.#lost.has(line))).length;
-    const count = Math.max(alike.length + this.#namesakes, exchanged);
+    const count = Math.max(this.#alike + this.#namesakes, exchanged);
     if (count < this.#limit) return undefined;
     const examples = alike.slice(0, 3).map(({ message }) => message);
     const how = examples.length === 0 ? "they have lines of each other" : examples.join("; ");

@@ -32,7 +32,7 @@ interface KnownRow extends Row<
 
 const columns =
   'r.namespace, r.id, r.customer_namespace, r.customer_id, r.source, r.state, r.raw_hash as rawHash, r.last_read as lastRead, v.body, p.body as "values"';
-const joined = `join record_version v on v.stream = r.stream and v.namespace = r.namespace and v.id = r.id
+const joined = `cross join record_version v on v.stream = r.stream and v.namespace = r.namespace and v.id = r.id
     and v.version = r.version
   left join private_value p on p.ref = r.stream || '/' || r.namespace || '/' || r.id and p.version = r.version`;
 
@@ -59,7 +59,8 @@ export class KnownRecords {
       ofKeys: () =>
         database.prepare<[string, string], KnownRow>(
           `select ${columns} from json_each(?) key
-           join record r on r.stream = ? and r.namespace = key.value ->> 'namespace' and r.id = key.value ->> 'id'
+           cross join record r on r.stream = ? and r.namespace = key.value ->> 'namespace'
+             and r.id = key.value ->> 'id'
            ${joined}`,
         ),
       any: () =>
@@ -76,13 +77,13 @@ export class KnownRecords {
       missed: () =>
         database.prepare<[string, string, string], RecordKey>(
           `select r.namespace, r.id from json_each(?) key
-           join record r on r.stream = ? and r.namespace = key.value ->> 'namespace' and r.id = key.value ->> 'id'
+           cross join record r on r.stream = ? and r.namespace = key.value ->> 'namespace' and r.id = key.value ->> 'id'
            where r.source = ? and r.missed > 0 and r.state <> 'absent'`,
         ),
       ofCustomers: () =>
         database.prepare<[string, string], KnownRow>(
           `select ${columns} from json_each(?) key
-           join record r indexed by record_by_customer on r.customer_namespace = key.value ->> 'namespace'
+           cross join record r indexed by record_by_customer on r.customer_namespace = key.value ->> 'namespace'
              and r.customer_id = key.value ->> 'id' and r.stream = ?
            ${joined} where r.state <> 'absent'`,
         ),
@@ -97,9 +98,9 @@ export class KnownRecords {
           `with found (stream, key, version) as (
              select substr(n.ref, 1, instr(n.ref, '/') - 1), substr(n.ref, instr(n.ref, '/') + 1), n.version
                from json_each(?) name
-               join private_value n indexed by private_value_by_name on n.name_key = name.value)
+               cross join private_value n indexed by private_value_by_name on n.name_key = name.value)
            select ${columns} from found
-           join record r on r.stream = ? and r.stream = found.stream
+           cross join record r on r.stream = ? and r.stream = found.stream
              and r.namespace = substr(found.key, 1, instr(found.key, '/') - 1)
              and r.id = substr(found.key, instr(found.key, '/') + 1) and r.version = found.version
            ${joined} where r.state <> 'absent'`,
