@@ -269,7 +269,7 @@ const httpTroubles: Record<string, HttpTrouble> = {
     shape: "pages",
     answer: (whole) => (asked) => (page(asked) === 3 ? { body: { people: [] } } : whole(asked)),
     exit: 7,
-    says: /source hr\/staff: the source lost 10 of 20 records/u,
+    says: /source hr, stream staff gave a page that held no record, and then more/u,
     newcomer: true,
   },
   "gives a page twice": {
@@ -298,14 +298,14 @@ const httpTroubles: Record<string, HttpTrouble> = {
     shape: "total",
     answer: (whole) => (asked) => ({ body: { people: listed(asked, whole), total: 15 } }),
     exit: 7,
-    says: /source hr\/staff: the source lost 5 of 20 records/u,
+    says: /speaks of 15 records and gave 21/u,
     newcomer: true,
   },
   "speaks of less than it gives, inside a page": {
     shape: "total",
     answer: (whole) => (asked) => ({ body: { people: listed(asked, whole), total: 18 } }),
     exit: 7,
-    says: /speaks of 18 records and gave 20/u,
+    says: /speaks of 18 records and gave 21/u,
     newcomer: true,
   },
   "answers 500 in the middle": {
