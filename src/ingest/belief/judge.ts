@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../base/canonical-json.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { KnownRecord } from "../../ledger/records/known-records.ts";
@@ -66,6 +67,12 @@ interface Candidate {
   now: MappedRow | undefined;
 }
 
+/** A person under a new id with the account of the earlier one: what that one holds passes on, and nothing is removed. */
+function hasSameAccount(now: JsonObject, before: JsonObject): boolean {
+  const of = ({ userName, customerId, customerNamespace }: JsonObject) => [userName, customerId, customerNamespace];
+  return typeof now["userName"] === "string" && of(now).every((part, at) => part === of(before)[at]);
+}
+
 /** An order that has the lines that it had is the same one, whatever it says of them. */
 function keepsLines({ record: now }: IngestedRecord, { record: before }: KnownRecord): boolean {
   const was = linesOf(before);
@@ -90,8 +97,9 @@ export class ReadJudge {
   readonly #gained: string[][] = [];
   readonly #limit: number;
   #new = 0;
-  /** Records that look like others. */
+  /** Records that look like others, and those of the rows that are looked at. */
   #alike = 0;
+  readonly #ofPage = new Set<string>();
   /** New ones that are called as another is of which a reading of changes says nothing. */
   #namesakes = 0;
 
@@ -109,6 +117,7 @@ export class ReadJudge {
 
   #look(rows: readonly MappedRow[]): void {
     const { stream, ledger } = this.#read;
+    this.#ofPage.clear();
     const keys = rows.flatMap((row) => keyOfRow(row) ?? []);
     const known = new Map(ledger.of(stream, keys).map((one) => [formatKey(one.key), one]));
     const decided = ledger.decided(rows.flatMap((row) => ("record" in row ? row.record.rawHash : [])));
@@ -151,7 +160,8 @@ export class ReadJudge {
   }
 
   #suspect(name: string, suspect: Suspect): void {
-    if (this.#suspects.has(name)) return;
+    if (this.#ofPage.has(name)) return;
+    this.#ofPage.add(name);
     const isCounted = suspect.code !== "line-may-have-moved";
     if (isCounted) this.#alike += 1;
     // From the limit on all of them are doubted or all are believed: nobody asks which they are.
@@ -166,11 +176,14 @@ export class ReadJudge {
     for (const { key, record } of moved) {
       const name = formatKey(key);
       const identity = identityOf(stream, record);
-      const twin = candidates.get(identity ?? "")?.find((one) => formatKey(one.known.key) !== name);
+      const isNew = !known.has(name);
+      const twin = candidates
+        .get(identity ?? "")
+        ?.find((one) => formatKey(one.known.key) !== name && !(isNew && hasSameAccount(record, one.known.record)));
       if (identity === undefined || twin === undefined) continue;
       const other = formatKey(twin.known.key);
       if (twin.now === undefined && !this.#read.isWhole) {
-        if (!known.has(name)) this.#namesakes += 1;
+        if (isNew) this.#namesakes += 1;
         continue;
       }
       const isLacking = twin.now === undefined;

@@ -10,6 +10,7 @@ import { company, staffRow } from "../../support/world/crm.ts";
 
 async function synchronised(customers: number, people: number): Promise<World> {
   const w = await world({ records: company(customers, people) });
+  w.environment["CRM_SYNC__limits__massChange__floor"] = "1000";
   expect((await w.run("run", "everything")).exitCode).toBe(0);
   return w;
 }
