@@ -178,7 +178,7 @@ const commands: Readonly<Record<string, Command>> = {
     settings: { CRM_SYNC__books__formats: "[json]" },
     async prepare(cell) {
       await synchronise(cell);
-      cell.followsTheMachine();
+      cell.followsTheMachine(-3_600_000);
       goodRunOf(await cell.run());
       const { blockers }: Parsed = await cell.ask("report", "blockers", month);
       const ids = blockers.map(({ id }: Parsed) => id);

@@ -81,9 +81,11 @@ export class Cell {
 
   /**
    * For a process of its own: the settings stand in the configuration, since a process that finds some in its
-   * environment takes a third longer to start.
+   * environment takes a third longer to start. It has the time of the machine, and so have the services that it asks.
    */
   get ownPlace(): Place {
+    for (const service of ["order", "member"] as const)
+      this.sandbox.dates.set(service, systemClock.now() - this.clock.at);
     const settings = parse(readFileSync(configOf(this.folder), "utf8"));
     for (const [name, value] of Object.entries(this.environment)) {
       const path = name.replace("CRM_SYNC__", "").split("__");
@@ -124,9 +126,13 @@ export class Cell {
     return await runJob({ ...place, sandbox, environment }, options.job, this.#later());
   }
 
-  /** The machine's time and an hour: processes of their own, which own no time, have been at work here. */
-  followsTheMachine(): void {
-    this.clock.pass(systemClock.now() + hour - this.clock.at);
+  /**
+   * The machine's time and an hour, since processes of their own, which own no time, have been at work here; or another
+   * time, before such a process begins.
+   */
+  followsTheMachine(ahead = hour): void {
+    this.sandbox.dates.clear();
+    this.clock.pass(systemClock.now() + ahead - this.clock.at);
   }
 
   /** Carries a command line out. */

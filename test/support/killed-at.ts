@@ -1,4 +1,3 @@
-import { systemClock } from "../../src/base/clock.ts";
 import { join } from "node:path";
 import { expect, vi } from "vitest";
 import type { EndpointId } from "../../src/contract/endpoints.ts";
@@ -51,8 +50,6 @@ export async function killAt(
   const { faulted } = sandbox.counts();
   if (isSilent) sandbox.faults.add({ operation: endpoint, fault: "silence", nth });
   let ended: Ended | undefined;
-  // The process has the time of the machine, and so have the services that it asks.
-  for (const service of ["order", "member"] as const) sandbox.dates.set(service, systemClock.now() - cell.clock.at);
   for (let left = processes; left > 0 && ended?.signal !== "SIGKILL"; left -= 1) {
     ended = await startCrmSync({ ...ownPlace, environment: { ...ownPlace.environment, ...killing }, preload }, ...words)
       .ended;
@@ -62,7 +59,6 @@ export async function killAt(
   // What a killed program wrote may arrive after it is gone, and meets the fault first.
   if (isSilent) await vi.waitFor(() => expect(sandbox.counts().faulted).toBeGreaterThan(faulted), 60_000);
   sandbox.faults.clear();
-  sandbox.dates.clear();
   cell.followsTheMachine();
 }
 
