@@ -3,6 +3,7 @@ import { MovingCrm } from "../support/world/moving-crm.ts";
 import type { CrmCustomer, Road } from "../support/world/moving-crm.ts";
 import { ReadingWorld } from "../support/world/reading-world.ts";
 import type { Cut } from "../support/world/reading-world.ts";
+import { believesAll } from "../support/world/acceptances.ts";
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -59,6 +60,7 @@ export class RealHistory {
 
   async #goThrough(steps: number): Promise<void> {
     const w = this.#w;
+    w.accepts = believesAll("crm").filter(({ guard }) => guard === "ids" || guard === "changes");
     w.wholeEveryMs = this.#draws.chance(0.7) ? 6 * hour : undefined;
     w.givesDate = this.#draws.chance(0.6);
     this.#crm.saysTotal = this.#draws.chance(0.3);

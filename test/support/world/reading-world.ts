@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { pino } from "pino";
+import type { Acceptance } from "../../../src/ingest/belief/guards.ts";
 import type { JsonObject } from "../../../src/base/canonical-json.ts";
 import { Problem } from "../../../src/base/errors.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
@@ -46,6 +47,7 @@ export class ReadingWorld {
   absence = { reads: 1, ms: 0 };
   sourceShrink = 0.9;
   massChange = { floor: 1_000_000 };
+  accepts: readonly Acceptance[] = [];
   /** Every page that was asked for, since it was emptied. */
   asked: AskedPage[] = [];
   /** Cuts the next reading when so many pages were asked for. */
@@ -191,7 +193,7 @@ export class ReadingWorld {
         clock: this.time,
         progress: () => {},
       },
-      { streams: ["customers"], read: true, limits, scope, signal: this.#stop.signal },
+      { streams: ["customers"], read: true, limits, scope, accepts: this.accepts, signal: this.#stop.signal },
       run,
       isPlan ? undefined : { now: async () => trustedAt(this.time.now()) },
     );
