@@ -45,8 +45,8 @@ interface Sizes {
 }
 
 const faults: Sizes = {
-  seeds: 100,
-  histories: 40,
+  seeds: 60,
+  histories: 24,
   months: 1,
   kills: 50,
   stops: 4,
