@@ -21,6 +21,8 @@ export interface ClockEvidence {
 export interface ClockDoubt {
   message: string;
   cure: string;
+  /** No service could be reached that would have said the time. */
+  isServiceDown?: true;
 }
 
 /** So far a clock may be from that of a service. */

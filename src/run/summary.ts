@@ -61,7 +61,8 @@ export function exitCodeOf(summary: RunSummary, failure: unknown): ExitCode {
   const sourceDown = summary.sources.some(
     (tally) => tally.problem !== undefined || tally.doubt !== undefined || !tally.complete,
   );
-  if (sourceDown || summary.customers.unreadable > 0) return exitCodes.sourceDown;
+  const serviceDown = summary.customers.unreadable > 0 || summary.clock?.isServiceDown === true;
+  if (sourceDown || serviceDown) return exitCodes.sourceDown;
   if (summary.customers.defects > 0) return exitCodes.other;
   if (summary.canary.some(({ wrong }) => wrong.length > 0)) return exitCodes.recordsRejected;
   const { stale, waiting } = summary.customers;

@@ -1,3 +1,4 @@
+import { ReadFailure } from "../http/call-outcome.ts";
 import { keptForMs, TrustedTime } from "../base/trusted-time.ts";
 import type { ClockDoubt, ClockEvidence, ServiceTime } from "../base/trusted-time.ts";
 import type { RunDependencies } from "./request.ts";
@@ -14,6 +15,8 @@ export class TrustedClock {
   readonly #asked = new Set<string>();
   #kept = 0;
   #doubt: ClockDoubt | undefined;
+  /** A service that was asked the time could not be reached. */
+  #isServiceDown = false;
 
   constructor(deps: Dependencies) {
     this.#deps = deps;
@@ -49,7 +52,10 @@ export class TrustedClock {
     const found = judged();
     const agreed = found instanceof TrustedTime ? found : undefined;
     await this.#keep(agreed);
-    if (!(found instanceof TrustedTime)) this.#doubt ??= found;
+    if (!(found instanceof TrustedTime)) {
+      const isDown = this.#isServiceDown && this.#heard().length === 0;
+      this.#doubt ??= isDown ? { ...found, isServiceDown: true } : found;
+    }
     return agreed;
   }
 
@@ -92,7 +98,10 @@ export class TrustedClock {
       if (heard.length >= enough) return;
       if (this.#asked.has(service) || heard.some((one) => one.service === service)) continue;
       this.#asked.add(service);
-      await call().catch(() => undefined);
+      await call().catch((thrown: unknown) => {
+        // One that refuses the question has answered.
+        if (thrown instanceof ReadFailure && thrown.kind !== "code") this.#isServiceDown = true;
+      });
     }
   }
 }

@@ -242,10 +242,11 @@ describe("a service whose circuit was open and that is well again", () => {
       world.weather = () => "silent";
       await world.timeline.pass(900_000);
       // The other service is asked for the time.
-      const each = (await world.runs(3)).map(
-        (sent) => sent.filter(({ operation }) => operation.startsWith("E")).length,
-      );
-      expect(each).toEqual([1, 1, 1]);
+      const runs = await world.runs(3);
+      expect(counts(runs)).toEqual([1, 1, 1]);
+      // The other one is silent too, and is asked the time: once, and by its probe from then on.
+      const others = runs.map((sent) => sent.filter(({ operation }) => operation.startsWith("M")).length);
+      expect(others).toEqual([3, 1, 1]);
     });
   });
 });
