@@ -174,7 +174,7 @@ describe("a key that nothing reads", () => {
   it("is no key of the schema", { tags: "long" }, () => {
     const names = [...new Set(settingsOf(jsonSchemaOf(configSchema)).map(({ key }) => key.replace(/^.*[.>\]]/u, "")))];
     const isRead = (name: string): boolean =>
-      new RegExp(`\\.${name}\\b|"${name}"|[{,]\\s*${name}\\b\\s*[,}=:]`, "u").test(program) ||
+      new RegExp(`\\.${name}\\b|\\["${name}"\\]|[{,]\\s*${name}\\b\\s*[,}=:]`, "u").test(program) ||
       new RegExp(`\\.${name}\\b(?!\\()`, "u").test(schemas);
     expect(names.length).toBeGreaterThan(100);
     expect(names.filter((name) => !isRead(name))).toEqual([]);

@@ -45,8 +45,8 @@ interface Sizes {
 }
 
 const faults: Sizes = {
-  seeds: 60,
-  histories: 24,
+  seeds: 100,
+  histories: 40,
   months: 1,
   kills: 50,
   stops: 4,

@@ -113,7 +113,8 @@ export class Runs {
    */
   async thinHistory(time: TrustedTime, kept: RetentionSettings, stop: () => boolean): Promise<JsonObject> {
     const until: Record<string, string> = {};
-    for (const [name, days] of Object.entries(kept))
+    const { rawRecordDays, observationDays, runDays } = kept;
+    for (const [name, days] of Object.entries({ rawRecordDays, observationDays, runDays }))
       if (days !== null) until[name] = toInstant(time.epochMs - days * dayMs);
     const thinned = {
       rawForms: 0,
