@@ -2,6 +2,7 @@ import { formatKey } from "../crm/keys.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import type { Stream } from "../crm/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { keyOfRow } from "../ledger/records/staged-records.ts";
 import type { MappedRow, StagedRecords } from "../ledger/records/staged-records.ts";
 import type { SkippedRecord } from "../ledger/records/skipped.ts";
 import type { SourceItem } from "../source/reader.ts";
@@ -105,7 +106,12 @@ export class Intake {
     this.#isTaken = true;
     const unclear = new Map([...suspects].filter(([, { code }]) => code === "line-may-have-moved"));
     const waiting = suspects.size - unclear.size <= accepted.ids ? unclear : suspects;
-    for (const rows of staged.pages()) await this.#take(rows.map((row) => asJudged(row, waiting)));
+    // Who waits goes first: after a kill the others are read again, and nobody who looked like one of them is let go.
+    for (const isFirst of [true, false])
+      for (const rows of staged.pages())
+        await this.#take(
+          rows.map((row) => asJudged(row, waiting)).filter((row) => isSuspect(row, waiting) === isFirst),
+        );
     return undefined;
   }
 
@@ -130,6 +136,11 @@ export class Intake {
   close(): void {
     this.#staged?.close();
   }
+}
+
+function isSuspect(row: MappedRow, waiting: ReadonlyMap<string, Suspect>): boolean {
+  const key = keyOfRow(row);
+  return key !== undefined && waiting.has(formatKey(key));
 }
 
 /** A row as it is taken in: a record that looks like another one goes into quarantine. */
