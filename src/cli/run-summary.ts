@@ -100,7 +100,7 @@ export function printRun(
   const kept = summary.paused ? pausedMeaning(summary) : undefined;
   const stands = summary.exitCode === exitCodes.ok && differing > 0;
   const instead = stands
-    ? "nothing is left to do, and what was read back last is not all as it was placed"
+    ? "nothing is left to do, but the platform does not show everything as it was placed"
     : (kept ?? clockMeaning(summary));
   output.line(lastLine(summary.exitCode, summary.open, instead));
 }

@@ -50,8 +50,8 @@ export interface ReadingAsked {
 }
 
 /**
- * Reads one stream of a source into the ledger: what is as it was is only marked as seen; the rest is mapped, checked
- * and staged, and taken in where the read is believed. What is gone is believed only from a whole, complete read.
+ * Reads one stream of a source into the ledger. Unchanged rows are marked as seen; the others are mapped, validated and
+ * staged, and taken in if the read is believed. Only a full, complete read can show that a record is missing.
  */
 export async function ingestStream(
   deps: IngestDependencies,

@@ -15,15 +15,15 @@ export interface BackupFacts {
   clock?: ClockDoubt | undefined;
 }
 
-/** A backup in a few lines: where it is, how far it goes, and what was taken away for it. */
+/** A backup in a few lines: where it is, how far it goes, and which older ones were removed for it. */
 export function backupLines({ path, manifest, removed, clock }: BackupFacts): string[] {
   const { audit, books } = manifest;
   const record = audit === null ? "no audit entry yet" : `audit entry ${audit.sequence}, ${audit.hash}`;
   return [
     `${path} written and verified: ${megabytes(manifest.bytes)}, ${record}`,
     ...(books.length === 0 ? [] : [`${counted(books.length, "file", "files")} of closed books beside it`]),
-    ...removed.map((gone) => `${gone} taken away`),
-    ...(clock === undefined ? [] : [`no older backup was taken away, as ${clock.message}`, `  → ${clock.cure}`]),
+    ...removed.map((gone) => `${gone} removed`),
+    ...(clock === undefined ? [] : [`no older backup was removed: ${clock.message}`, `  → ${clock.cure}`]),
   ];
 }
 

@@ -8,7 +8,7 @@ const page = 2_000;
 export function noTemporarySpace(error: Error): Problem {
   return new Problem({
     code: "source.no-temporary-space",
-    message: `what the reading has met cannot be remembered in the temporary folder: ${error.message}`,
+    message: `the temporary folder has no room for the records of this read: ${error.message}`,
     cure: "free about 150 bytes a record there, or set SQLITE_TMPDIR to a folder that has them; then start again",
     cause: error,
   });
