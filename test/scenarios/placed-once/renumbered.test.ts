@@ -93,3 +93,12 @@ it("products are not bought again where lines get other ids, and a person may ta
   expect(row).toMatchObject({ code: "lines-renumbered", key: { id: "O2" } });
   expect(row.message).toContain("crm/O2");
 });
+
+it("an order does not count as gone while one that looks like it waits", async () => {
+  const w = await withCompany(company(8, 1));
+  Object.assign(w.environment, { CRM_SYNC__limits__absenceReads: "1", CRM_SYNC__limits__absenceTime: "0s" });
+  w.orders = w.orders.map((order) => (order.id === "O2" ? { ...order, id: "N2" } : order));
+  w.write();
+  for (let run = 0; run < 3; run += 1) expect((await w.does("run", "everything")).calls).toEqual({});
+  expect((await w.ask("explain", "order", "O2")).record.state).toBe("current");
+});
