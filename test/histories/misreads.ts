@@ -1,13 +1,27 @@
 import type { JsonObject } from "../../src/base/canonical-json.ts";
 import { isJsonObject } from "../../src/base/canonical-json.ts";
+import { streams } from "../../src/crm/model.ts";
 import type { Stream } from "../../src/crm/model.ts";
 import type { Draws } from "../simulation/timeline.ts";
 
-/** Rows of one stream as an export that went wrong has them. */
+/** What a list of a service says of itself and gives: its total, its records in all, and those of a page. */
+export interface ListGiven {
+  total: number;
+  most: number;
+  size: number;
+}
+
+/** What a source gives of one stream while something is wrong with it. */
 export interface Misread {
   stream: Stream;
   name: string;
   rows(rows: readonly JsonObject[]): JsonObject[];
+  /** What the completion marker of a file is, of which the last row may be half written. */
+  marker?: "missing" | "older" | "of more rows";
+  isHalfWritten?: boolean;
+  /** How many of its entries a look-up table has. */
+  entries?: (count: number) => number;
+  list?: (count: number) => ListGiven;
 }
 
 /** What becomes of some rows, each with its place in the list. */
@@ -54,11 +68,12 @@ const changes: Record<string, Change> = {
   "lines renumbered": linesRenamed,
 };
 
+const anyStream = (draws: Draws): Stream => draws.pick(streams) ?? "orders";
+
 /** An export that goes wrong: some of its rows, two at least, or all of them. */
 export function misread(draws: Draws): Misread {
-  const name = draws.pick(Object.keys(changes)) ?? "shifted";
-  const stream: Stream =
-    name === "lines renumbered" ? "orders" : (draws.pick(["customers", "orders", "staff"] as const) ?? "orders");
+  const [name, change] = draws.pick(Object.entries(changes)) ?? ["shifted", shifted];
+  const stream: Stream = name === "lines renumbered" ? "orders" : anyStream(draws);
   const share = draws.pick([0, 0.5, 1]) ?? 1;
   const begin = draws.whole(0, 100);
   return {
@@ -67,7 +82,80 @@ export function misread(draws: Draws): Misread {
     rows(rows) {
       const count = Math.min(rows.length, Math.max(2, Math.ceil(share * rows.length)));
       const touched = Array.from({ length: count }, (_, index) => (begin + index) % rows.length);
-      return changes[name]?.(rows, new Set(touched)) ?? [...rows];
+      return change(rows, new Set(touched));
     },
   };
+}
+
+/** One row or two are missing, so few that a read is believed which lacks them; one is always there. */
+export function lacking(draws: Draws): Misread {
+  const [begin, count] = [draws.whole(0, 100), draws.whole(1, 2)];
+  return {
+    stream: anyStream(draws),
+    name: "lacking",
+    rows: (rows) => rows.filter((_, at) => (at + begin) % rows.length >= Math.min(count, rows.length - 1)),
+  };
+}
+
+/** The export of an earlier night, or a part of this one, as if it were complete. */
+export function stale(draws: Draws, earlier: (stream: Stream) => JsonObject[]): Misread {
+  const stream = anyStream(draws);
+  const marker = draws.pick(["missing", "older", "of more rows"] as const) ?? "missing";
+  const state = draws.pick(["earlier", "shorter", "half written"]) ?? "shorter";
+  const share = draws.fraction();
+  return {
+    stream,
+    name: `${state}, marker ${marker}`,
+    rows: (rows) => (state === "earlier" ? earlier(stream) : rows.slice(0, Math.floor(share * rows.length))),
+    marker,
+    isHalfWritten: state === "half written",
+  };
+}
+
+/** A look-up table without so many of its first entries that nobody believes it, or without all of them. */
+export function lostTable(draws: Draws): Misread {
+  const share = draws.pick([0, 0.4, 0.8]) ?? 0;
+  return {
+    stream: "orders",
+    name: `a table with ${share} of its entries`,
+    rows: (rows) => [...rows],
+    entries: (count) => Math.floor(share * count),
+  };
+}
+
+/** A list that says less than there is, ends too early, or both; or one with smaller pages, which lacks nothing. */
+export function cappedList(draws: Draws): Misread {
+  const name = draws.pick(["small total", "capped", "capped with its total", "small pages"]) ?? "capped";
+  const share = draws.fraction();
+  return {
+    stream: anyStream(draws),
+    name,
+    rows: (rows) => [...rows],
+    list(count) {
+      const less = Math.floor(share * count);
+      // A source with few records may lose two of them.
+      const far = Math.max(0, Math.min(less, count - 3));
+      return (
+        {
+          "small total": { total: less, most: count, size: 3 },
+          capped: { total: count, most: less, size: 3 },
+          "capped with its total": { total: far, most: far, size: 3 },
+          "small pages": { total: count, most: count, size: 1 },
+        }[name] ?? whole(count)
+      );
+    },
+  };
+}
+
+/** A list as it should be. */
+export function whole(count: number): ListGiven {
+  return { total: count, most: count, size: 3 };
+}
+
+/** Whether what is given is not all that there is, so that no run may say that all is well. */
+export function isWrong(one: Misread, rows: readonly JsonObject[]): boolean {
+  const given = one.list?.(rows.length);
+  const isListWrong = given !== undefined && (given.total !== rows.length || given.most !== rows.length);
+  const isOther = JSON.stringify(one.rows(rows)) !== JSON.stringify(rows);
+  return isOther || isListWrong || one.marker !== undefined || one.entries !== undefined;
 }
