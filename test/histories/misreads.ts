@@ -68,7 +68,8 @@ const changes: Record<string, Change> = {
   "lines renumbered": linesRenamed,
 };
 
-const anyStream = (draws: Draws): Stream => draws.pick(streams) ?? "orders";
+/** A company has few customers: of them little can be wrong. */
+const anyStream = (draws: Draws): Stream => draws.pick([...streams, "orders", "staff"] as const) ?? "orders";
 
 /** An export that goes wrong: some of its rows, two at least, or all of them. */
 export function misread(draws: Draws): Misread {
@@ -87,13 +88,17 @@ export function misread(draws: Draws): Misread {
   };
 }
 
-/** One row or two are missing, so few that a read is believed which lacks them; one is always there. */
+/** A source with few rows may lose so many of them: what it gives does not look wrong by itself. */
+const fewLost = 2;
+const lessThan = (count: number, lost: number): number => Math.max(Math.min(1, count), count - lost);
+
+/** Few rows are missing, and never all. */
 export function lacking(draws: Draws): Misread {
-  const [begin, count] = [draws.whole(0, 100), draws.whole(1, 2)];
+  const [begin, most] = [draws.whole(0, 100), draws.whole(1, fewLost)];
   return {
     stream: anyStream(draws),
     name: "lacking",
-    rows: (rows) => rows.filter((_, at) => (at + begin) % rows.length >= Math.min(count, rows.length - 1)),
+    rows: (rows) => rows.filter((_, at) => (at + begin) % rows.length < lessThan(rows.length, most)),
   };
 }
 
@@ -102,11 +107,11 @@ export function stale(draws: Draws, earlier: (stream: Stream) => JsonObject[]): 
   const stream = anyStream(draws);
   const marker = draws.pick(["missing", "older", "of more rows"] as const) ?? "missing";
   const state = draws.pick(["earlier", "shorter", "half written"]) ?? "shorter";
-  const share = draws.fraction();
+  const most = draws.whole(1, fewLost);
   return {
     stream,
     name: `${state}, marker ${marker}`,
-    rows: (rows) => (state === "earlier" ? earlier(stream) : rows.slice(0, Math.floor(share * rows.length))),
+    rows: (rows) => (state === "earlier" ? earlier(stream) : rows.slice(0, lessThan(rows.length, most))),
     marker,
     isHalfWritten: state === "half written",
   };
@@ -126,15 +131,15 @@ export function lostTable(draws: Draws): Misread {
 /** A list that says less than there is, ends too early, or both; or one with smaller pages, which lacks nothing. */
 export function cappedList(draws: Draws): Misread {
   const name = draws.pick(["small total", "capped", "capped with its total", "small pages"]) ?? "capped";
-  const share = draws.fraction();
+  const lost = draws.whole(1, fewLost);
   return {
     stream: anyStream(draws),
     name,
     rows: (rows) => [...rows],
     list(count) {
-      const less = Math.floor(share * count);
-      // A source with few records may lose two of them.
-      const far = Math.max(0, Math.min(less, count - 3));
+      const less = lessThan(count, lost);
+      // Nothing but the number of its rows shows it.
+      const far = Math.max(0, count - fewLost - 1);
       return (
         {
           "small total": { total: less, most: count, size: 3 },
@@ -152,10 +157,13 @@ export function whole(count: number): ListGiven {
   return { total: count, most: count, size: 3 };
 }
 
-/** Whether what is given is not all that there is, so that no run may say that all is well. */
-export function isWrong(one: Misread, rows: readonly JsonObject[]): boolean {
-  const given = one.list?.(rows.length);
-  const isListWrong = given !== undefined && (given.total !== rows.length || given.most !== rows.length);
-  const isOther = JSON.stringify(one.rows(rows)) !== JSON.stringify(rows);
-  return isOther || isListWrong || one.marker !== undefined || one.entries !== undefined;
+/** Whether its rows are not all that there is, so that no run may say that all is well. */
+export function isOther(one: Misread, rows: readonly JsonObject[]): boolean {
+  return JSON.stringify(one.rows(rows)) !== JSON.stringify(rows);
+}
+
+/** Whether the source shows that it is not whole, so that no reading of the stream counts as complete. */
+export function isShown({ marker, entries, list }: Misread, count: number): boolean {
+  const { total, most } = list?.(count) ?? whole(count);
+  return marker !== undefined || entries !== undefined || total !== count || most !== count;
 }

@@ -47,7 +47,7 @@ import {
 } from "./moves.ts";
 import { wrongStatements } from "./statements.ts";
 import { nameByStanding } from "./seats.ts";
-import { cappedList, isWrong, lacking, lostTable, misread, stale } from "./misreads.ts";
+import { cappedList, isOther, isShown, lacking, lostTable, misread, stale } from "./misreads.ts";
 import type { Misread } from "./misreads.ts";
 import type { Stream } from "../../src/crm/model.ts";
 import { believesAll } from "../support/world/acceptances.ts";
@@ -354,8 +354,16 @@ class History {
     this.#note(`misread: ${stream} ${name}`);
     for (let left = draws.whole(1, 2); left > 0; left -= 1) {
       const summary = await this.#oneRun(draws.chance(0.2) ? draws.whole(1, 80) : undefined);
-      if (isWrong(wrong, this.#rows(stream)) && summary?.exitCode === 0)
+      if (summary === undefined) continue;
+      const rows = this.#rows(stream);
+      const shown = isShown(wrong, rows.length);
+      if (summary.exitCode === 0 && (shown || isOther(wrong, rows)))
         this.#wrong.push(`${stream} ${name}: the run says that all is well`);
+      const [read] = rowsOf<{ complete: number }>(
+        this.#path,
+        `select complete from source_read where stream = '${stream}' order by number desc limit 1`,
+      );
+      if (shown && read?.complete !== 0) this.#wrong.push(`${stream} ${name}: the read counts as complete`);
     }
     this.#wrongRead = undefined;
   }
