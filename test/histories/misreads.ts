@@ -7,6 +7,8 @@ import type { Draws } from "../simulation/timeline.ts";
 export interface Misread {
   stream: Stream;
   name: string;
+  /** Whether a run has to tell of it. A person under another id is known by the account, and loses nothing. */
+  isTold: boolean;
   rows(rows: readonly JsonObject[]): JsonObject[];
 }
 
@@ -64,6 +66,7 @@ export function misread(draws: Draws): Misread {
   return {
     stream,
     name,
+    isTold: stream !== "staff" || name === "shifted",
     rows(rows) {
       const count = Math.min(rows.length, Math.max(2, Math.ceil(share * rows.length)));
       const touched = Array.from({ length: count }, (_, index) => (begin + index) % rows.length);
