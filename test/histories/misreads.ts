@@ -15,6 +15,8 @@ export interface ListGiven {
 export interface Misread {
   stream: Stream;
   name: string;
+  /** Whether a run has to tell of it. A person under another id is known by the account, and loses nothing. */
+  isTold: boolean;
   rows(rows: readonly JsonObject[]): JsonObject[];
   /** What the completion marker of a file is, of which the last row may be half written. */
   marker?: "missing" | "older" | "of more rows";
@@ -80,6 +82,7 @@ export function misread(draws: Draws): Misread {
   return {
     stream,
     name,
+    isTold: stream !== "staff" || name === "shifted",
     rows(rows) {
       const count = Math.min(rows.length, Math.max(2, Math.ceil(share * rows.length)));
       const touched = Array.from({ length: count }, (_, index) => (begin + index) % rows.length);
@@ -98,6 +101,7 @@ export function lacking(draws: Draws): Misread {
   return {
     stream: anyStream(draws),
     name: "lacking",
+    isTold: true,
     rows: (rows) => rows.filter((_, at) => (at + begin) % rows.length < lessThan(rows.length, most)),
   };
 }
@@ -111,6 +115,7 @@ export function stale(draws: Draws, earlier: (stream: Stream) => JsonObject[]): 
   return {
     stream,
     name: `${state}, marker ${marker}`,
+    isTold: true,
     rows: (rows) => (state === "earlier" ? earlier(stream) : rows.slice(0, lessThan(rows.length, most))),
     marker,
     isHalfWritten: state === "half written",
@@ -123,6 +128,7 @@ export function lostTable(draws: Draws): Misread {
   return {
     stream: "orders",
     name: `a table with ${share} of its entries`,
+    isTold: true,
     rows: (rows) => [...rows],
     entries: (count) => Math.floor(share * count),
   };
@@ -135,6 +141,7 @@ export function cappedList(draws: Draws): Misread {
   return {
     stream: anyStream(draws),
     name,
+    isTold: true,
     rows: (rows) => [...rows],
     list(count) {
       const less = lessThan(count, lost);

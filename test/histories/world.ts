@@ -166,6 +166,8 @@ class History {
   #latest: Partial<Record<Stream, JsonObject[]>> = {};
   /** How far the clock of this machine is ahead, in milliseconds. */
   #ahead = 0;
+  /** After so many calls it jumps. */
+  #jumpsAfter = 0;
 
   constructor(seed: number, folder: string, edits: typeof enabled, restoring: Restores | undefined) {
     this.#seed = seed;
@@ -357,7 +359,7 @@ class History {
       if (summary === undefined) continue;
       const rows = this.#rows(stream);
       const shown = isShown(wrong, rows.length);
-      if (summary.exitCode === 0 && (shown || isOther(wrong, rows)))
+      if (summary.exitCode === 0 && (shown || (wrong.isTold && isOther(wrong, rows))))
         this.#wrong.push(`${stream} ${name}: the run says that all is well`);
       const [read] = rowsOf<{ complete: number }>(
         this.#path,
@@ -408,16 +410,19 @@ class History {
     this.#services.faultRate = 0;
     this.#services.down = undefined;
     if (this.#away.isAnythingAway || (await this.#oneRun()) === undefined) return;
-    this.#services.faultRate = draws.pick([0, 0, 0.1]) ?? 0;
+    this.#services.faultRate = draws.pick([0, 0.1, 0.3]) ?? 0;
     this.#wrongRead = lacking(draws);
     for (let left = draws.whole(1, 4); left > 0; left -= 1) {
-      this.#ahead = (draws.pick(clockJumps) ?? 1) * hour;
-      this.#note(`the clock is ${this.#ahead / hour} hours ahead; ${this.#wrongRead.stream} lack rows`);
+      if (draws.chance(0.5)) this.#edit();
+      this.#jumpsAfter = draws.chance(0.5) ? draws.whole(1, 12) : 0;
+      if (this.#jumpsAfter === 0) this.#jump();
       await this.#job();
+      this.#jumpsAfter = 0;
       if (draws.chance(0.5)) await this.#timeline.pass(draws.whole(0, 3 * hour));
     }
     this.#ahead = 0;
     this.#services.faultRate = 0;
+    this.#note("the clock is right");
     if (draws.chance(0.5)) await this.#job();
     this.#wrongRead = undefined;
     const engine = await this.#program(undefined);
@@ -428,8 +433,13 @@ class History {
       runDependencies: () => Promise.resolve(engine.deps),
     };
     const { rows } = await engine.wait(correctClock(place, whose));
-    this.#note(`the clock is right: ${rows} rows corrected`);
+    this.#note(`a person corrected ${rows} rows`);
     await this.#oneRun();
+  }
+
+  #jump(): void {
+    this.#ahead = (this.#draws.pick(clockJumps) ?? 1) * hour;
+    this.#note(`the clock is ${this.#ahead / hour} hours ahead`);
   }
 
   /** A run, a verification or a thinning of history, which finds nothing that is old enough. */
@@ -496,6 +506,8 @@ class History {
       if (this.#paused === 0) this.#wrong.push(`${operation} was sent while paused`);
       this.#paused = Math.max(0, this.#paused - 1);
     }
+    this.#jumpsAfter -= 1;
+    if (this.#jumpsAfter === 0) this.#jump();
     this.#pausesAfter -= 1;
     const ledger = this.#engine?.ledger;
     if (this.#pausesAfter !== 0 || ledger === undefined) return;
