@@ -361,7 +361,6 @@ create table run (id text primary key, job text not null, kind text not null, tr
   rowid;
 create index run_by_job on run (job, id);
 create index run_by_start on run (started_at);
-create index run_of_job on run (job, started_at, id);
 create index run_running on run (started_at) where state = 'running';
 
 -- Every change that was planned, with its payload, state and outcome.

@@ -695,7 +695,7 @@ class History {
     this.#agree();
     const isAlwaysAsked = this.#configuration.policies === askingAlways;
     this.#wrong.push(...this.#questions.end(this.#settings, isAlwaysAsked ? began : undefined));
-    const [newest] = rowsOf<{ id: string }>(this.#path, "select id from run order by started_at desc, id desc limit 1");
+    const [newest] = rowsOf<{ id: string }>(this.#path, "select id from run order by id desc limit 1");
     if (newest !== undefined) this.#before.set(newest.id, before);
     if (summary === undefined) {
       this.#kills += 1;
