@@ -106,11 +106,14 @@ function lastBefore(database: Sqlite, sequence: number): number | undefined {
   return at === undefined ? undefined : Date.parse(at);
 }
 
+/**
+ * By the span that a stamp lies in, or by the nearest: a read stamps records before a run makes its first entry. No
+ * stamp comes to lie before the entry that its span follows.
+ */
 function correctedOf(spans: readonly Ahead[], stamp: number): number {
-  const own = spans.find(({ from, to }) => stamp >= from && stamp <= to);
-  const [first] = spans;
-  const near = own ?? spans.findLast(({ from }) => stamp >= from) ?? first;
-  return stamp - (near?.aheadMs ?? 0);
+  const distance = ({ from, to }: Ahead): number => Math.max(from - stamp, stamp - to, 0);
+  const { from, aheadMs } = spans.reduce((best, span) => (distance(span) < distance(best) ? span : best));
+  return Math.max(stamp, from) - aheadMs;
 }
 
 function stampColumns(database: Sqlite): { table: string; column: string }[] {
