@@ -2,6 +2,7 @@ import type { Json } from "../base/canonical-json.ts";
 import { failed, ok } from "../base/errors.ts";
 import type { Result } from "../base/errors.ts";
 import type { RecordLimits } from "./limits.ts";
+import { isDoubtful } from "./mapping/marks.ts";
 
 /** Why a JSON text is no usable record. */
 export interface JsonFault {
@@ -9,12 +10,12 @@ export interface JsonFault {
   message: string;
 }
 
-/** Numbers that a JavaScript number might not hold: 16 digits in a row, many decimals, an exponent. */
-const delicateNumber = /\d[\d.]{15}|\d[eE][+-]?\d+\s*(?:[,}\]]|$)/;
+/** Numbers that a JavaScript number might not hold: 16 digits in a row, many decimals, an exponent, a 0 at the end. */
+const delicateNumber = /\d[\d.]{15}|\d[eE][+-]?\d+\s*(?:[,}\]]|$)|\.\d*[1-9]\d*0\s*(?:[,}\]]|$)/;
 
 /**
- * Parses JSON from outside. Numbers that a JavaScript number would change (beyond 2^53, more than 15 digits, 1e400)
- * stay text, exactly as they were written. Refuses what is nested deeper or is wider than the limits, and objects with
+ * Parses JSON from outside. Numbers that a JavaScript number would change (beyond 2^53, more than 15 digits, 1e400,
+ * 1.10) stay text, exactly as they were written. Refuses what is nested deeper or is wider than the limits, and objects with
  * a member that stands twice, which readers understand differently.
  */
 export function parseJson(text: string, limits: RecordLimits): Result<Json, JsonFault> {
@@ -54,13 +55,18 @@ export function parseExact(text: string): Json {
   if (!delicateNumber.test(text)) return plain;
   return parse(text, (_key, value, ...[context]) => {
     if (typeof value !== "number" || context?.source === undefined) return value;
-    return keepsItsValue(value, context.source) ? value : context.source;
+    return keepsItsDigits(value, context.source) ? value : context.source;
   });
 }
 
-function keepsItsValue(value: number, source: string): boolean {
+/**
+ * Whether a number is as it was written. Whole numbers are, also as 2.0. One such as 1.230 stays a number too: as text
+ * nobody could tell its point from a mark of thousands.
+ */
+function keepsItsDigits(value: number, source: string): boolean {
   if (!Number.isFinite(value)) return false;
   if (Number.isInteger(value)) return Number.isSafeInteger(value);
+  if (/\.\d*0$/.test(source) && !isDoubtful(source)) return false;
   return source.replace(/[eE].*$/, "").replaceAll(/^[-0.]+|\./g, "").length <= 15;
 }
 
