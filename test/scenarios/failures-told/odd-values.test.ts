@@ -61,7 +61,8 @@ const rows = (...all: object[]): string => all.map((one) => `${JSON.stringify({ 
 async function waitsAfter(w: World, placed: number): Promise<Parsed[]> {
   const { exitCode, calls, stderr } = await w.does("run", "everything");
   expect([exitCode, calls["E5"] ?? 0], stderr).toEqual([3, placed]);
-  return await quarantined(w);
+  const waiting = await quarantined(w);
+  return waiting.toSorted((one: Parsed, other: Parsed) => (one.key.id < other.key.id ? -1 : 1));
 }
 
 /** What was sent to buy an order. */
