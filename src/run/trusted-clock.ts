@@ -1,6 +1,7 @@
 import { ReadFailure } from "../http/call-outcome.ts";
-import { keptForMs, TrustedTime } from "../base/trusted-time.ts";
+import { keptForMs, toleranceMs, TrustedTime } from "../base/trusted-time.ts";
 import type { ClockDoubt, ClockEvidence, ServiceTime } from "../base/trusted-time.ts";
+import type { HeardTime } from "../http/call.ts";
 import type { RunDependencies } from "./request.ts";
 
 type Dependencies = Pick<RunDependencies, "ledger" | "clock" | "platform" | "settings">;
@@ -47,7 +48,7 @@ export class TrustedClock {
   async #judge(known: Pick<ClockEvidence, "newest" | "kept">): Promise<TrustedTime | undefined> {
     const judged = (): TrustedTime | ClockDoubt =>
       TrustedTime.judge({ now: this.#deps.clock.now(), read: this.#heard(), ...known });
-    // Where one service is heard and its time is another, either may be wrong.
+    // Where one service is heard and its time is another, either may be wrong, or it was heard too long ago.
     if (!(judged() instanceof TrustedTime) && this.#heard().length > 0) await this.#ask(2);
     const found = judged();
     const agreed = found instanceof TrustedTime ? found : undefined;
@@ -69,15 +70,21 @@ export class TrustedClock {
   }
 
   /** What services said since this command began, and what has passed since they did. */
-  #heard(): ServiceTime[] {
+  #heard(): (ServiceTime & { isSure: boolean })[] {
     const { clock, platform } = this.#deps;
     const { orderService, memberCenter } = platform.state();
     return Object.entries({ "order-service": orderService, "member-center": memberCenter }).flatMap(
-      ([service, { heard }]) =>
-        heard === undefined || heard.readAt < this.#since
-          ? []
-          : [{ service, time: heard.date + clock.monotonic() - heard.readAt }],
+      ([service, { heard }]) => {
+        if (heard === undefined || heard.readAt < this.#since) return [];
+        return [{ service, time: heard.date + clock.monotonic() - heard.readAt, isSure: this.#isSure(heard) }];
+      },
     );
+  }
+
+  /** Whether both clocks of this computer have counted the same since: it was not suspended, and nobody set them. */
+  #isSure({ readAt, now }: HeardTime): boolean {
+    const { clock } = this.#deps;
+    return Math.abs(clock.now() - now - (clock.monotonic() - readAt)) <= toleranceMs;
   }
 
   #isYoung(kept: readonly ServiceTime[]): boolean {
@@ -85,7 +92,10 @@ export class TrustedClock {
     return kept.some(({ time }) => Math.abs(now - time) <= keptForMs);
   }
 
-  /** Asks services until so many have said what time it is, each once. What else they answer is of no account. */
+  /**
+   * Asks services until so many have said what time it is, each once, and anew where nobody knows what has passed since.
+   * What else they answer is of no account.
+   */
   async #ask(enough: number): Promise<void> {
     const { orderService, memberCenter } = this.#deps.platform;
     const channelCode = this.#deps.settings.channelCode ?? nobody;
@@ -95,8 +105,9 @@ export class TrustedClock {
     };
     for (const [service, call] of Object.entries(calls)) {
       const heard = this.#heard();
-      if (heard.length >= enough) return;
-      if (this.#asked.has(service) || heard.some((one) => one.service === service)) continue;
+      if (heard.filter(({ isSure }) => isSure).length >= enough) return;
+      const said = heard.find((one) => one.service === service);
+      if (said?.isSure ?? this.#asked.has(service)) continue;
       this.#asked.add(service);
       await call().catch((thrown: unknown) => {
         // One that refuses the question has answered.

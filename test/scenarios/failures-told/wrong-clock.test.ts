@@ -224,6 +224,33 @@ describe("the clock is compared with the Date headers of the services", () => {
   });
 });
 
+describe("a computer whose clock is right", () => {
+  it("is trusted after it was set back by some minutes", async () => {
+    const w = await lived();
+    w.ahead = 4 * minute;
+    await runs(w, 0);
+    w.ahead = 0;
+    await runs(w, 0);
+    expect(await said(w)).toBe("trusted");
+  });
+
+  it("is trusted after it was suspended in the middle of a run", async () => {
+    const w = await lived();
+    orders(w, "N1");
+    w.staff.push({ id: "S1-9", customer: "C1" });
+    w.write();
+    const stop = w.stopsAt("M1", { when: "after" });
+    const running = w.does("run", "everything");
+    await stop.reached;
+    // What counts for time that passes stood still, and the clock did not.
+    w.ahead = 60 * hour;
+    for (const service of ["order", "member"] as const) w.sandbox.dates.set(service, 60 * hour);
+    stop.goOn();
+    const { exitCode, stdout } = await running;
+    expect(exitCode, stdout).toBe(0);
+  });
+});
+
 it("what a service said last is enough for a day", async () => {
   const w = await lived();
   await backup(w, 1);
