@@ -51,6 +51,12 @@ export class TrustedTime {
   }
 }
 
+/** Who gives the time that the services and the ledger agree with. */
+export interface AskedTime {
+  /** Undefined where the clock is not trusted. `isFresh`: a word of a service that is kept does not do. */
+  now(asked: { isFresh: boolean }): Promise<TrustedTime | undefined>;
+}
+
 function doubtOf(evidence: ClockEvidence): ClockDoubt | undefined {
   const { now, newest, read, kept } = evidence;
   const heard = read.length > 0 ? read : kept;

@@ -13,7 +13,8 @@ const nobody = "crm-sync-time";
 export class TrustedClock {
   readonly #deps: Dependencies;
   readonly #since: number;
-  readonly #asked = new Set<string>();
+  /** By the service: that it answers, or cannot be reached. */
+  readonly #asked = new Map<string, Promise<void>>();
   #kept = 0;
   #doubt: ClockDoubt | undefined;
   /** A service that was asked the time could not be reached. */
@@ -107,12 +108,20 @@ export class TrustedClock {
       const heard = this.#heard();
       if (heard.filter(({ isSure }) => isSure).length >= enough) return;
       const said = heard.find((one) => one.service === service);
-      if (said?.isSure ?? this.#asked.has(service)) continue;
-      this.#asked.add(service);
-      await call().catch((thrown: unknown) => {
-        // One that refuses the question has answered.
-        if (thrown instanceof ReadFailure && thrown.kind !== "code") this.#isServiceDown = true;
-      });
+      if (said?.isSure === true) continue;
+      if (said !== undefined) this.#asked.delete(service);
+      const asked = this.#asked.get(service) ?? this.#told(call());
+      this.#asked.set(service, asked);
+      await asked;
+    }
+  }
+
+  async #told(answer: Promise<unknown>): Promise<void> {
+    try {
+      await answer;
+    } catch (thrown) {
+      // One that refuses the question has answered.
+      if (thrown instanceof ReadFailure && thrown.kind !== "code") this.#isServiceDown = true;
     }
   }
 }

@@ -19,9 +19,9 @@ export interface Correction {
 
 /** Proof is never changed. */
 const proof = ["audit", "audit_tile", "audit_tree", "closed_period", "closed_file", "sign_off", "meta"];
-const isStamp = /(?:^|_)(?:at|since|seen)$|^settle_after$/u;
+const isStamp = /(?:^|_)(?:at|since|seen)$|^settle_after$|^accepted_until$/u;
 /** Columns that may name a time to come. */
-const ofTheFuture = ["settle_after", "probe_at"];
+const ofTheFuture = ["settle_after", "accepted_until", "probe_at"];
 /** Rows that would be one with another are moved back by a millisecond more, so often at most. */
 const mostMoves = 1_000;
 
