@@ -285,6 +285,20 @@ it("a clock that is set forward empties no window of the limits", async () => {
   expect([ended.exitCode, ended.calls]).toEqual([4, {}]);
 });
 
+it("a clock that is ahead ends no settle time of an earlier run, and one that is right again does", async () => {
+  const w = await lived();
+  w.environment["CRM_SYNC__settle__timeMs"] = "1800000";
+  orders(w, "N1");
+  w.sandbox.faults.add({ operation: "E5", fault: "resetBefore" });
+  expect(await runs(w, 5)).toEqual({ E5: 1 });
+  w.sandbox.faults.clear();
+  w.ahead = hour;
+  for (let run = 0; run < 4; run += 1) expect(await runs(w, 5)).toEqual({});
+  w.ahead = 0;
+  w.later(2);
+  expect(await runs(w, 0)).toEqual({ E5: 1 });
+});
+
 it("the command that corrects needs a service that agrees, and changes nothing where nothing is wrong", async () => {
   const w = await lived();
   expect(await correct(w)).toMatchObject({ rows: 0, spans: [] });
