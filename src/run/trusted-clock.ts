@@ -49,8 +49,8 @@ export class TrustedClock {
   async #judge(known: Pick<ClockEvidence, "newest" | "kept">): Promise<TrustedTime | undefined> {
     const judged = (): TrustedTime | ClockDoubt =>
       TrustedTime.judge({ now: this.#deps.clock.now(), read: this.#heard(), ...known });
-    // Where one service is heard and its time is another, either may be wrong, or it was heard too long ago.
-    if (!(judged() instanceof TrustedTime) && this.#heard().length > 0) await this.#ask(2);
+    // Where the time of one service is another, either may be wrong, or it was heard too long ago.
+    if (!(judged() instanceof TrustedTime)) await this.#ask(2);
     const found = judged();
     const agreed = found instanceof TrustedTime ? found : undefined;
     await this.#keep(agreed);

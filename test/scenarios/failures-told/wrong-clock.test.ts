@@ -265,6 +265,19 @@ it("what a service said last is enough for a day", async () => {
   expect((await backup(w, 1)).removed).toHaveLength(2);
 });
 
+it("a service that said a wrong time and is right again is asked anew by a job that needs no service", async () => {
+  const w = await world();
+  w.extra = `jobs:
+  everything: { kind: sync, streams: [customers, orders, staff] }
+  copies: { kind: backup, to: copies, keep: 1 }
+`;
+  w.write();
+  w.sandbox.dates.set("member", 20 * year);
+  await runs(w, 3);
+  w.sandbox.dates.clear();
+  for (let copy = 0; copy < 2; copy += 1) expect((await w.run("run", "copies")).exitCode).toBe(0);
+});
+
 it("a clock that is set forward empties no window of the limits", async () => {
   const w = await world();
   w.extra = "limits: { absenceReads: 1, absenceTime: 0s, taking: { day: { floor: 1, share: 0 } } }\n";
