@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { auditEntries } from "../../support/asking.ts";
+import { auditEntries, unsettled } from "../../support/asking.ts";
 import { world } from "../../support/cli.ts";
 import type { Parsed, World } from "../../support/cli.ts";
 import { rule } from "../../support/world/placed-orders.ts";
@@ -307,6 +307,9 @@ it("a clock that is ahead ends no settle time of an earlier run, and one that is
   w.sandbox.faults.clear();
   w.ahead = hour;
   for (let run = 0; run < 4; run += 1) expect(await runs(w, 5)).toEqual({});
+  const [{ id }] = await unsettled(w);
+  const early = await w.run("settle", id, "--not-applied", "--reason", "not there");
+  expect([early.exitCode, early.stderr]).toEqual([64, expect.stringContaining("it may still land until")]);
   w.ahead = 0;
   w.later(2);
   expect(await runs(w, 0)).toEqual({ E5: 1 });
