@@ -315,6 +315,22 @@ it("a clock that is ahead ends no settle time of an earlier run, and one that is
   expect(await runs(w, 0)).toEqual({ E5: 1 });
 });
 
+it("a correction ends no settle time", async () => {
+  const w = await lived();
+  w.environment["CRM_SYNC__settle__timeMs"] = "1800000";
+  w.later(day);
+  orders(w, "N1");
+  w.sandbox.faults.add({ operation: "E5", fault: "resetBefore" });
+  w.ahead = 10 * year;
+  expect(await runs(w, 5)).toEqual({ E5: 1 });
+  w.ahead = 0;
+  w.sandbox.faults.clear();
+  await correct(w);
+  for (let run = 0; run < 3; run += 1) expect(await runs(w, 5)).toEqual({});
+  w.later(1);
+  expect(await runs(w, 0)).toEqual({ E5: 1 });
+});
+
 it("the command that corrects needs a service that agrees, and changes nothing where nothing is wrong", async () => {
   const w = await lived();
   expect(await correct(w)).toMatchObject({ rows: 0, spans: [] });
