@@ -1,25 +1,24 @@
 import { createHash } from "node:crypto";
 import { copyFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { z } from "zod";
-import { Problem } from "../../src/base/errors.ts";
+import { exitCodes, Problem } from "../../src/base/errors.ts";
 import { chosenFrom } from "../../src/app/chosen-operations.ts";
+import { correctClock } from "../../src/app/clock.ts";
+import { reassign } from "../../src/app/reassign.ts";
 import { toInstant } from "../../src/base/clock.ts";
-import { hashOf } from "../../src/base/canonical-json.ts";
+import { durationMs } from "../../src/base/duration.ts";
 import type { JsonObject } from "../../src/base/canonical-json.ts";
 import { formatKey } from "../../src/crm/keys.ts";
 import { streams } from "../../src/crm/model.ts";
 import { policySettingsSchema } from "../../src/plan/policy-settings.ts";
 import { needsOf } from "../../src/plan/needs-of-operations.ts";
 import { copyWhileWritten } from "../../src/ledger/database/backup.ts";
-import { limitsSettingsSchema } from "../../src/run/run-settings.ts";
 import type { RunRequest } from "../../src/run/request.ts";
 import type { UndoSummary } from "../../src/run/undo-run.ts";
 import type { RunSummary } from "../../src/run/summary.ts";
+import { TrustedClock } from "../../src/run/trusted-clock.ts";
 import { routes } from "../../src/sandbox/endpoints.ts";
 import type { EndpointId } from "../../src/sandbox/endpoints.ts";
-import { compileMapping } from "../../src/source/mapping/compile.ts";
-import type { Source } from "../../src/source/source.ts";
 import { Engine, ProgramDied } from "../simulation/engine.ts";
 import type { Configuration } from "../simulation/engine.ts";
 import { decideAll, decideInPart, withdrawAll } from "../simulation/person.ts";
@@ -27,34 +26,41 @@ import { Questions } from "../simulation/questions.ts";
 import { emptyLedger } from "../simulation/simulate.ts";
 import { SimulatedServices } from "../simulation/services.ts";
 import { beginning, Draws, Timeline } from "../simulation/timeline.ts";
-import { mappingOf } from "../support/world/crm-files.ts";
 import { rowsOf } from "../support/world/start.ts";
 import { differences, Forms, isRemovalWanted, shownProducts } from "./checker.ts";
+import { CrmSource } from "./crm-source.ts";
 import type { edits } from "./edits.ts";
 import { enabled, newCustomer, newOrder, newPerson, settle, turns } from "./edits.ts";
 import { Holdings } from "./holdings.ts";
 import { handWorks, madeByHand } from "./hands.ts";
 import { CrmNow } from "./model.ts";
-import { askingAlways, Away, growing, movesOf, otherSettings, shrinking } from "./moves.ts";
+import {
+  askingAlways,
+  Away,
+  clockJumps,
+  growing,
+  limitsOf,
+  movesOf,
+  otherSettings,
+  roadOf,
+  shrinking,
+} from "./moves.ts";
 import { wrongStatements } from "./statements.ts";
 import { nameByStanding } from "./seats.ts";
-import { misread } from "./misreads.ts";
+import { cappedList, isOther, isShown, lacking, lostTable, misread, stale } from "./misreads.ts";
 import type { Misread } from "./misreads.ts";
 import type { Stream } from "../../src/crm/model.ts";
 import { believesAll } from "../support/world/acceptances.ts";
 
-const maps = {
-  customers: compileMapping("customers", mappingOf("customers")),
-  orders: compileMapping("orders", mappingOf("orders")),
-  staff: compileMapping("staff", mappingOf("staff")),
-};
-const row = z.looseObject({ id: z.string() });
 const mostLastRuns = 12;
 /** So many runs in a row that write nothing and leave nothing open end a history. */
 const quietRuns = 2;
 /** So often the CRM turns a value to and fro, where it does: a person is asked after five times back. */
 const mostTurns = 8;
-const week = 7 * 24 * 3_600_000;
+const hour = 3_600_000;
+const week = 7 * 24 * hour;
+/** So long history is kept: longer than any lasts. */
+const kept = { rawRecordDays: 1_000, observationDays: 1_000, runDays: 1_000 };
 const whose = { by: "tester", reason: "to see what happens" };
 /** What is taken from the platform by hand is made good. */
 const repairing = policySettingsSchema.parse({ drift: { missing: "apply" } });
@@ -153,6 +159,15 @@ class History {
   #wrongRead: Misread | undefined;
   /** A person answers whatever waits for one. */
   #isAllAnswered = false;
+  readonly #source: CrmSource;
+  #sourceName = "crm";
+  /** What the CRM gave before its last change, and what it gives since. */
+  #earlier: Partial<Record<Stream, JsonObject[]>> = {};
+  #latest: Partial<Record<Stream, JsonObject[]>> = {};
+  /** How far the clock of this machine is ahead, in milliseconds. */
+  #ahead = 0;
+  /** After so many calls it jumps. */
+  #jumpsAfter = 0;
 
   constructor(seed: number, folder: string, edits: typeof enabled, restoring: Restores | undefined) {
     this.#seed = seed;
@@ -177,13 +192,21 @@ class History {
       callsAtOnce: draws.whole(1, 2),
       jobs: 1,
       policies: isAlwaysAsked ? askingAlways : repairing,
-      limits: limitsSettingsSchema.parse({ sourceShrink: 1, absenceReads: 1, absenceTime: "0s" }),
+      limits: limitsOf(this.#moves),
     };
+    this.#source = new CrmSource({
+      road: roadOf(this.#moves, seed),
+      folder: `${this.#path}.crm`,
+      timeline: this.#timeline,
+      draws,
+      given: () => ({ rows: (stream) => this.#rows(stream), wrong: this.#wrongRead }),
+    });
     this.#services.onLeave = (operation) => this.#leaves(operation);
   }
 
   async run(empty: string): Promise<HistoryResult> {
     copyFileSync(empty, this.#path);
+    await this.#source.begin();
     const draws = this.#draws;
     for (let customers = draws.whole(1, 2); customers > 0; customers -= 1) newCustomer(this.#crm, draws);
     this.#changed();
@@ -234,6 +257,7 @@ class History {
   close(): void {
     this.#engine?.close();
     this.#services.close();
+    this.#source.close();
     for (const ending of ["", "-wal", "-shm", ".heads", ".lock", ".lock-journal", ".backup"])
       rmSync(this.#path + ending, { force: true });
   }
@@ -260,6 +284,8 @@ class History {
     settle(this.#crm);
     this.#forms.add(this.#crm.wanted());
     this.#holdings.changed();
+    this.#earlier = this.#latest;
+    this.#latest = Object.fromEntries(streams.map((stream) => [stream, this.#rows(stream)]));
     for (const { id, lines } of this.#crm.orders) for (const line of lines) this.#ordersOfLines.set(line.id, id);
   }
 
@@ -276,7 +302,7 @@ class History {
     if (moves.has("away")) this.#comeAndGo();
     if (moves.has("settings") && draws.chance(0.5)) {
       this.#stop();
-      this.#configuration = { ...this.#configuration, ...otherSettings(draws) };
+      this.#configuration = { ...this.#configuration, ...otherSettings(draws, moves) };
       this.#settings += 1;
       this.#note(`settings: ${JSON.stringify(this.#configuration)}`);
     }
@@ -285,7 +311,10 @@ class History {
       this.#services.down = draws.pick([undefined, "order", "member"]);
       this.#note(`down: ${this.#services.down ?? "none"}`);
     }
-    if (moves.has("misread") && draws.chance(0.6)) await this.#misread();
+    for (const [name, wrong] of Object.entries(this.#wrongs))
+      if ([...moves].some((move) => move === name) && draws.chance(0.6)) await this.#misread(wrong());
+    if (moves.has("renamed source") && draws.chance(0.5)) await this.#rename();
+    if (moves.has("wrong clock") && draws.chance(0.6)) await this.#wrongClock();
     if (moves.has("pause")) {
       const what = draws.pick(["now", "in a run", "resume", "resume"]);
       if (what === "now") await this.#pause();
@@ -294,22 +323,138 @@ class History {
     }
   }
 
-  /** An export of a company that was read whole goes wrong, once or twice; then it is right again. */
-  async #misread(): Promise<void> {
+  /** What may be wrong with a source for a while, by its move. */
+  get #wrongs(): Record<string, () => Misread> {
     const draws = this.#draws;
+    const { road } = this.#source;
+    return {
+      misread: () => misread(draws),
+      ...(road === "files" && {
+        "stale marker": () => stale(draws, (stream) => this.#earlier[stream] ?? []),
+        "lost table": () => lostTable(draws),
+      }),
+      ...(road === "lists" && { "capped list": () => cappedList(draws) }),
+    };
+  }
+
+  #rows(stream: Stream): JsonObject[] {
+    return JSON.parse(JSON.stringify(this.#crm.rows(stream)));
+  }
+
+  /** What a source that was read whole gives goes wrong, once or twice; then it is right again. */
+  async #misread(wrong: Misread): Promise<void> {
     this.#services.faultRate = 0;
     if (this.#away.isAnythingAway || (await this.#oneRun()) === undefined) return;
-    this.#wrongRead = misread(draws);
-    const { stream, name } = this.#wrongRead;
-    const right: JsonObject[] = JSON.parse(JSON.stringify(this.#crm.rows(stream)));
-    const isWrong = JSON.stringify(this.#wrongRead.rows(right)) !== JSON.stringify(right);
+    await this.#wrongRuns(wrong);
+    await this.#oneRun();
+  }
+
+  async #wrongRuns(wrong: Misread): Promise<void> {
+    const draws = this.#draws;
+    this.#wrongRead = wrong;
+    const { stream, name } = wrong;
     this.#note(`misread: ${stream} ${name}`);
     for (let left = draws.whole(1, 2); left > 0; left -= 1) {
       const summary = await this.#oneRun(draws.chance(0.2) ? draws.whole(1, 80) : undefined);
-      if (isWrong && summary?.exitCode === 0) this.#wrong.push(`${stream} ${name}: the run says that all is well`);
+      if (summary === undefined) continue;
+      const rows = this.#rows(stream);
+      const shown = isShown(wrong, rows.length);
+      if (summary.exitCode === 0 && (shown || (wrong.isTold && isOther(wrong, rows))))
+        this.#wrong.push(`${stream} ${name}: the run says that all is well`);
+      const [read] = rowsOf<{ complete: number }>(
+        this.#path,
+        `select complete from source_read where stream = '${stream}' order by number desc limit 1`,
+      );
+      if (shown && read?.complete !== 0) this.#wrong.push(`${stream} ${name}: the read counts as complete`);
     }
     this.#wrongRead = undefined;
+  }
+
+  /** The source is called otherwise and lacks rows at first; then it is whole, and may be given what the other left. */
+  async #rename(): Promise<void> {
+    const draws = this.#draws;
+    this.#services.faultRate = 0;
+    if (this.#away.isAnythingAway || (draws.chance(0.5) && (await this.#oneRun()) === undefined)) return;
+    this.#stop();
+    this.#sourceName = this.#sourceName === "crm" ? "people" : "crm";
+    this.#note(`the source is called ${this.#sourceName}`);
+    if (draws.chance(0.7)) await this.#wrongRuns(lacking(draws));
     await this.#oneRun();
+    if (draws.chance(0.5)) await this.#reassign();
+  }
+
+  /** A person gives the source what is left of the one that it was. */
+  async #reassign(): Promise<void> {
+    const engine = await this.#program(undefined);
+    const to = this.#sourceName;
+    const place = {
+      existingLedger: () => Promise.resolve(engine.ledger),
+      sources: () => [this.#source.named(to)],
+      jobs: () => [],
+    };
+    try {
+      await engine.wait(reassign(place, { from: to === "crm" ? "people" : "crm", to }, whose));
+      this.#note(`reassigned to ${to}`);
+    } catch (error) {
+      // Nothing was left.
+      if (!(error instanceof Problem) || error.exitCode !== exitCodes.usage) throw error;
+    }
+  }
+
+  /**
+   * The clock of this machine is wrong at several jobs, while some rows are missing for less than the time after which
+   * they are gone; then it is right again, and a person corrects what it wrote.
+   */
+  async #wrongClock(): Promise<void> {
+    const draws = this.#draws;
+    this.#services.faultRate = 0;
+    this.#services.down = undefined;
+    if (this.#away.isAnythingAway || (await this.#oneRun()) === undefined) return;
+    this.#services.faultRate = draws.pick([0, 0.1, 0.3]) ?? 0;
+    this.#wrongRead = lacking(draws);
+    for (let left = draws.whole(1, 4); left > 0; left -= 1) {
+      if (draws.chance(0.5)) this.#edit();
+      this.#jumpsAfter = draws.chance(0.5) ? draws.whole(1, 12) : 0;
+      if (this.#jumpsAfter === 0) this.#jump();
+      await this.#job();
+      this.#jumpsAfter = 0;
+      if (draws.chance(0.5)) await this.#timeline.pass(draws.whole(0, 3 * hour));
+    }
+    this.#ahead = 0;
+    this.#services.faultRate = 0;
+    this.#note("the clock is right");
+    if (draws.chance(0.5)) await this.#job();
+    this.#wrongRead = undefined;
+    const engine = await this.#program(undefined);
+    const place = {
+      requireLedger: () => {},
+      requirePlatform: () => Promise.resolve(),
+      ledger: () => Promise.resolve(engine.ledger),
+      runDependencies: () => Promise.resolve(engine.deps),
+    };
+    const { rows } = await engine.wait(correctClock(place, whose));
+    this.#note(`a person corrected ${rows} rows`);
+    await this.#oneRun();
+  }
+
+  #jump(): void {
+    this.#ahead = (this.#draws.pick(clockJumps) ?? 1) * hour;
+    this.#note(`the clock is ${this.#ahead / hour} hours ahead`);
+  }
+
+  /** A run, a verification or a thinning of history, which finds nothing that is old enough. */
+  async #job(): Promise<void> {
+    const draws = this.#draws;
+    const job = draws.pick(["run", "run", "verify", "thin"]);
+    if (job === "run") await this.#oneRun(draws.chance(0.2) ? draws.whole(1, 80) : undefined);
+    else if (job === "verify") await this.#readBack();
+    else {
+      const engine = await this.#program(undefined);
+      const time = await engine.wait(new TrustedClock(engine.deps).now({ isFresh: false }));
+      if (time === undefined) return;
+      const thinned = await engine.wait(engine.ledger.runs.thinHistory(time, kept, () => false));
+      if (Object.keys(thinned).length > 0) this.#wrong.push(`thinned: ${JSON.stringify(thinned)}`);
+    }
   }
 
   /** Faults are over, what was away is back, and a person answers everything. */
@@ -320,6 +465,7 @@ class History {
     await this.#resume();
     if (this.#away.isAnythingAway) this.#isBack();
     this.#isAllAnswered = true;
+    if (this.#moves.has("renamed source")) await this.#reassign();
     await this.#timeline.pass(week);
   }
 
@@ -360,6 +506,8 @@ class History {
       if (this.#paused === 0) this.#wrong.push(`${operation} was sent while paused`);
       this.#paused = Math.max(0, this.#paused - 1);
     }
+    this.#jumpsAfter -= 1;
+    if (this.#jumpsAfter === 0) this.#jump();
     this.#pausesAfter -= 1;
     const ledger = this.#engine?.ledger;
     if (this.#pausesAfter !== 0 || ledger === undefined) return;
@@ -536,7 +684,7 @@ class History {
       streams,
       limits,
       read: undo === undefined,
-      accepts: this.#wrongRead === undefined ? believesAll("crm") : [],
+      accepts: this.#wrongRead === undefined ? believesAll(this.#sourceName) : [],
       header: {},
       ...undo,
     } as const;
@@ -547,7 +695,7 @@ class History {
     this.#agree();
     const isAlwaysAsked = this.#configuration.policies === askingAlways;
     this.#wrong.push(...this.#questions.end(this.#settings, isAlwaysAsked ? began : undefined));
-    const [newest] = rowsOf<{ id: string }>(this.#path, "select id from run order by started_at desc, id desc limit 1");
+    const [newest] = rowsOf<{ id: string }>(this.#path, "select id from run order by id desc limit 1");
     if (newest !== undefined) this.#before.set(newest.id, before);
     if (summary === undefined) {
       this.#kills += 1;
@@ -571,9 +719,9 @@ class History {
       timeline: this.#timeline,
       draws: this.#draws,
       services: this.#services,
-      sources: [this.#source()],
+      sources: [this.#source.named(this.#sourceName)],
       configuration: this.#configuration,
-      offset: () => 0,
+      offset: () => this.#ahead,
       diesAt: diesAt ?? Number.POSITIVE_INFINITY,
       fillsGap,
       log: (line) => this.#story.push(line.trim()),
@@ -678,7 +826,8 @@ class History {
     for (let run = 1, quiet = 0; quiet < quietRuns; run += 1) {
       const writes = this.#services.writingCalls;
       const summary = await this.#oneRun();
-      await this.#timeline.pass(this.#configuration.settle.timeMs);
+      const { settle: time, limits } = this.#configuration;
+      await this.#timeline.pass(Math.max(time.timeMs, durationMs(limits.absenceTime)));
       const decided = await this.#decide();
       const isQuiet = this.#services.writingCalls === writes && decided === 0 && summary?.openOperations === 0;
       quiet = isQuiet ? quiet + 1 : 0;
@@ -687,40 +836,5 @@ class History {
       this.#wrong.push(`run ${run} without faults still does something, or leaves something open`);
       return;
     }
-  }
-
-  #source(): Source {
-    const given = (stream: Stream): JsonObject[] => {
-      const rows: JsonObject[] = JSON.parse(JSON.stringify(this.#crm.rows(stream)));
-      const wrong = this.#wrongRead;
-      return wrong?.stream === stream ? wrong.rows(rows) : rows;
-    };
-    return {
-      name: "crm",
-      streams,
-      check: () => Promise.resolve(undefined),
-      wholeEveryMs: () => undefined,
-      endReading: () => Promise.resolve(),
-      close: () => Promise.resolve(),
-      mapping: (stream) =>
-        Promise.resolve({
-          map: maps[stream],
-          gives: () => ({}),
-          secretPaths: [],
-          ways: () => [],
-          nullTexts: [],
-          tableEntries: {},
-          fingerprint: hashOf([stream]),
-          question: stream,
-        }),
-      async *read(stream) {
-        const items = given(stream).map((value) => {
-          const { id } = row.parse(value);
-          return { raw: { place: `${stream}/${id}`, key: id, value } };
-        });
-        if (items.length > 0) yield items;
-        return { complete: true, full: true, rows: items.length };
-      },
-    };
   }
 }

@@ -166,6 +166,17 @@ it("a clock that is set back into a closed month books an order in the open one"
   expect((await w.run("report", "close", "2026-12")).exitCode).toBe(0);
 });
 
+it("the last run is the one that was made last, also where the clock was set back before it", async () => {
+  const w = await lived();
+  orders(w, "N1");
+  await runs(w, 0);
+  orders(w, "N2");
+  await runsAhead(w, -20 * day * hour);
+  const { steps } = await w.ask("undo", "last");
+  expect(JSON.stringify(steps)).toContain("N2");
+  expect(JSON.stringify(steps)).not.toContain("N1");
+});
+
 describe("the clock is compared with the Date headers of the services", () => {
   it.each([
     [299 * second, 0],
