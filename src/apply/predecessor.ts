@@ -37,7 +37,11 @@ type PassedSince = (instant: number) => Promise<number>;
  * What has passed counts where the services agree with the clock of this computer, and where the instant is none of
  * before the clock was trusted last: then that of the other process was wrong too. Else its time begins now.
  */
-export function passedSince({ ledger, clock, time }: Pick<ApplyDependencies, "ledger" | "clock" | "time">): PassedSince {
+export function passedSince({
+  ledger,
+  clock,
+  time,
+}: Pick<ApplyDependencies, "ledger" | "clock" | "time">): PassedSince {
   return async (instant) => {
     const { lastTrusted = 0 } = ledger.time;
     const now = time === undefined ? clock.now() : (await time.now({ isFresh: true }))?.epochMs;

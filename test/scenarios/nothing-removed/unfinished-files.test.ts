@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
-import type { JsonObject } from "../../../src/base/canonical-json.ts";
 import { isJsonObject } from "../../../src/base/canonical-json.ts";
 import { ran } from "../../support/asking.ts";
 import { world } from "../../support/cli.ts";
@@ -23,7 +22,7 @@ interface Exported {
 }
 
 /** A company whose people hold what `holds.csv` says, which the marker `holds.csv.done` ends. */
-async function exported(completeWhen: JsonObject): Promise<Exported> {
+async function exported(completeWhen: { file: string; contains?: string }): Promise<Exported> {
   const records = company(2, 6);
   const w = await world({ records: { ...records, staff: [] } });
   const source = fileSource("export", ["staff"], "joined");
@@ -34,8 +33,7 @@ async function exported(completeWhen: JsonObject): Promise<Exported> {
   w.extra = `  people: ${JSON.stringify(source)}\njobs:\n  everything: { kind: sync, streams: [customers, orders, staff] }\n`;
   w.write();
   const holdsFile = w.path("export/holds.csv");
-  const { file = "" } = completeWhen;
-  const marker = join(w.path("export"), String(file).replaceAll("{file}", "holds.csv"));
+  const marker = join(w.path("export"), completeWhen.file.replaceAll("{file}", "holds.csv"));
   mkdirSync(dirname(marker), { recursive: true });
   return {
     w,
