@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { failure, success } from "./answers.ts";
+import { acknowledged, failure, success } from "./answers.ts";
 import type { Answer } from "./answers.ts";
 import type { Fault } from "./faults.ts";
 import { routes } from "./endpoints.ts";
@@ -75,6 +75,8 @@ export function faultyReply(
         body: `${body.slice(0, -1)},"code":${truth === undefined ? "0" : '"13004"'}}`,
       };
     }
+    case "emptyPromise":
+      return { status: 200, type: jsonType, body: JSON.stringify(acknowledged()) };
     case "wrongShape":
       return { status: 200, type: jsonType, body: JSON.stringify(success({ unexpected: "shape" })) };
     default:
