@@ -1,6 +1,5 @@
 import { toInstant } from "../base/clock.ts";
 import { formatKey } from "../crm/keys.ts";
-import type { RecordKey } from "../crm/model.ts";
 import { policyOf } from "../operation/policy.ts";
 import { countRemoved, takenThings } from "../operation/taking.ts";
 import { judgeTakings } from "../plan/limits.ts";

@@ -80,12 +80,12 @@ export class LimitsGate {
 
   /** Attempts these customers with what was released of them. Gives those of whom more has to be judged. */
   async #attemptAll(items: readonly Destructive[]): Promise<Destructive[]> {
-    const { concurrency: lanes, stopped, attempt, count } = this.#deps;
+    const lanes = { lanes: this.#deps.concurrency, stopped: () => this.#deps.stopped() };
     const more: Destructive[] = [];
-    await workInLanes(each(items), { lanes, stopped }, async ({ customer }) => {
-      const result = await attempt(customer, this.#releasedOf(customer));
+    await workInLanes(each(items), lanes, async ({ customer }) => {
+      const result = await this.#deps.attempt(customer, this.#releasedOf(customer));
       if (result.kind === "destructive") more.push({ ...result, customer });
-      else count(customer, result);
+      else this.#deps.count(customer, result);
     });
     return more;
   }

@@ -180,10 +180,8 @@ export class HoldRows {
 
   /** What limits hold and nobody answered. */
   askedByLimits(): { customer: RecordKey; removes: Removes }[] {
-    return this.#statements.askedByLimits.all().map(({ namespace, id, removes }) => ({
-      customer: { namespace, id },
-      removes: stored<Removes>(removes),
-    }));
+    const rows = this.#statements.askedByLimits.all();
+    return rows.map(({ removes, ...customer }) => ({ customer, removes: stored<Removes>(removes) }));
   }
 
   hasApproved({ namespace, id }: RecordKey): boolean {

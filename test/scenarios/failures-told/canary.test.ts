@@ -257,7 +257,7 @@ it("a run stops when a seat that it gave is free again", async () => {
 });
 
 it("reads the customers of a share back at once", async () => {
-  const { gate, peaks } = peaksAt(3);
+  const { gate, peaks } = peaksAt(3, "M8");
   const w = await world({ records: company(customers, 1), sandbox: { gate } });
   w.extra = atOnce(3);
   w.write();

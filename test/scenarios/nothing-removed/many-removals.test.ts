@@ -27,7 +27,7 @@ function takeAll(w: World): void {
 }
 
 it("removes from as many customers at once as it buys for", async () => {
-  const { gate, peaks } = peaksAt(lanes);
+  const { gate, peaks } = peaksAt(lanes, "E5", "M9");
   const w = await seated(12, gate);
   expect(peaks).toMatchObject({ E5: lanes, M9: lanes });
   peaks["M9"] = 0;
