@@ -8,9 +8,9 @@ import { company } from "../../support/world/crm.ts";
 const lanes = 6;
 const wide = "{ floor: 1000, share: 1 }";
 
-/** Customers of whom each has one person with a seat, of which a run may remove all. */
-async function seated(customers: number, gate?: ReturnType<typeof peaksAt>["gate"]): Promise<World> {
-  const w = await world({ records: company(customers, 1), ...(gate !== undefined && { sandbox: { gate } }) });
+/** Customers with so many people each who have a seat, of which a run may remove all. */
+async function seated(customers: number, gate?: ReturnType<typeof peaksAt>["gate"], people = 1): Promise<World> {
+  const w = await world({ records: company(customers, people), ...(gate !== undefined && { sandbox: { gate } }) });
   w.extra = `${atOnce(lanes)}limits:
   massChange: ${wide}
   taking: { enterprise: ${wide}, run: ${wide}, day: ${wide}, week: ${wide} }
@@ -54,4 +54,16 @@ async function replacing(customers: number): Promise<number> {
 it("costs as much for each customer where removals come up once others were judged", async () => {
   const [few, more, many] = [await replacing(2), await replacing(12), await replacing(22)];
   expect((many - more) / (more - few)).toBeLessThan(1.1);
+});
+
+it("reads as many assets of one enterprise at once as the member-center takes calls", async () => {
+  const { gate, peaks } = peaksAt(lanes, "M7");
+  const w = await seated(1, gate, 12);
+  w.orders = w.orders.map((order) => ({ ...order, cancelled: true }));
+  w.write();
+  expect((await w.run("run", "everything")).exitCode).toBe(4);
+  expect(peaks["M7"]).toBe(lanes);
+  peaks["M7"] = 0;
+  await w.run("run", "verify");
+  expect(peaks["M7"]).toBe(lanes);
 });
