@@ -16,7 +16,7 @@ import { safeLines } from "../src/cli/output.ts";
 import { monthReport } from "../src/app/report-files.ts";
 import { differencesIn } from "../src/app/execute-job.ts";
 import { runJson, verifyJson } from "../src/app/ended-json.ts";
-import { differingIn, printRun } from "../src/cli/run-summary.ts";
+import { printRun } from "../src/cli/run-summary.ts";
 import type { Environment } from "../src/config/environment.ts";
 import { formatKey } from "../src/crm/keys.ts";
 import { edits, sourcesIn, writeSecondAct } from "./second-act.ts";
@@ -36,7 +36,6 @@ interface Demonstrated {
   summary: RunSummary;
   verified: VerifySummary;
   writingCalls: number;
-  differing: number;
   agreement: readonly AgreementCount[];
   waiting: readonly QuarantineFacts[];
   ledger: string;
@@ -71,12 +70,10 @@ export async function demonstrate(
         ...(await monthReport(application, { kind, format: "csv", by: "happened", month, folder: places.reports })),
       );
     }
-    const differing = await differingIn(await application.ledger());
     const shown = {
       summary,
       verified,
       writingCalls,
-      differing,
       agreement,
       waiting,
       ledger: application.ledgerPath,
@@ -194,7 +191,7 @@ function demonstratedJson(shown: Demonstrated): Json {
 
 function print(output: Output, { here }: DemoPlaces, shown: Demonstrated, now: string): void {
   const { waiting, ledger, reports } = shown;
-  printRun(output, shown.summary, { calls: shown.writingCalls, differing: shown.differing, now });
+  printRun(output, shown.summary, { calls: shown.writingCalls, now });
   output.line("");
   if (waiting.length > 0) {
     output.line(`waiting in quarantine (${waiting.length}), on purpose in this sample:`);

@@ -205,6 +205,7 @@ create table placed_order (namespace text not null, order_id text not null, from
 create unique index placed_order_by_channel on placed_order (channel_order_id) where to_at is null;
 create index placed_order_by_customer on placed_order (customer_namespace, customer_id) where to_at is null;
 create unique index placed_order_current on placed_order (namespace, order_id) where to_at is null;
+create index placed_order_empty on placed_order (namespace, order_id) where to_at is null and products = 0;
 create index placed_order_ended on placed_order (customer_namespace, customer_id) where to_at is not null;
 create trigger tally_placed_order_begin after update of to_at on placed_order when (new.to_at is null) and not
   (old.to_at is null) begin insert into tally (name, count) values ('placed_order', 1) on conflict (name) do update
@@ -293,8 +294,8 @@ create table shown_licence_type (license_type text not null, shown_by text not n
 -- Which account of the member-center a person is.
 create table staff_link (namespace text not null, staff_id text not null, from_at text not null, to_at text,
   customer_namespace text not null, customer_id text not null, enterprise_global_id text not null, member_global_id
-  text not null, origin text not null check (origin in ('created', 'adopted')), profile text not null, primary key
-  (namespace, staff_id, from_at)) strict, without rowid;
+  text not null, origin text not null check (origin in ('created', 'adopted')), profile text not null, ended_by text,
+  primary key (namespace, staff_id, from_at)) strict, without rowid;
 create index staff_link_by_customer on staff_link (customer_namespace, customer_id) where to_at is null;
 create unique index staff_link_by_member on staff_link (member_global_id) where to_at is null;
 create unique index staff_link_current on staff_link (namespace, staff_id, customer_namespace, customer_id) where
@@ -361,7 +362,6 @@ create table run (id text primary key, job text not null, kind text not null, tr
   rowid;
 create index run_by_job on run (job, id);
 create index run_by_start on run (started_at);
-create index run_of_job on run (job, started_at, id);
 create index run_running on run (started_at) where state = 'running';
 
 -- Every change that was planned, with its payload, state and outcome.

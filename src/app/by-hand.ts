@@ -3,8 +3,6 @@ import { programVersion } from "../base/program-version.ts";
 import { toInstant } from "../base/clock.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { streams } from "../crm/model.ts";
-import { heldOfPlans } from "../run/judgement.ts";
-import { TrustedClock } from "../run/trusted-clock.ts";
 import type { WaitsInPlan } from "../run/judgement.ts";
 import { planRun } from "../run/plan-run.ts";
 import type { Planned, PlanSummary } from "../run/plan-run.ts";
@@ -33,7 +31,7 @@ interface ByHand<Summary> {
 
 /**
  * Plans what would change now, shows each customer's plan, and saves it to a file where one is named. Sends nothing
- * but reads. `heldOfFile`: operations of the saved plan that limits and policies hold.
+ * but reads.
  */
 export async function planByHand(
   application: Application,
@@ -44,7 +42,7 @@ export async function planByHand(
     show,
     showPlan,
     privateFor,
-  }: ByHand<PlanSummary & { heldOfFile: number }> & {
+  }: ByHand<PlanSummary> & {
     showPlan: (planned: Planned, shown: Record<string, string> | undefined) => void;
     /** Who sees the personal data behind the markers; undefined: nobody does. */
     privateFor: string | undefined;
@@ -53,11 +51,8 @@ export async function planByHand(
   requirePlanPlace(out);
   const dependencies = await application.runDependencies();
   const kept: KeptPlan[] = [];
-  const plans: WaitsInPlan[] = [];
-  let heldOfFile = 0;
   return await underRunLock(application, async () => {
     const request = { ...requestOf(application, "plan", signal), scope, read: true };
-    const time = new TrustedClock(dependencies);
     if (privateFor !== undefined)
       await dependencies.ledger.audit.append({
         kind: "private-shown",
@@ -67,24 +62,20 @@ export async function planByHand(
     const valueOf = dependencies.ledger.private.reader();
     const keep = (planned: Planned): void => {
       const shown = privateFor === undefined || !("plan" in planned) ? undefined : privateIn(planned.plan, valueOf);
-      if (out !== undefined && "plan" in planned && planned.plan.operations.length > 0) {
+      if (out !== undefined && "plan" in planned && planned.plan.operations.length > 0)
         kept.push({ plan: planned.plan, shown });
-        plans.push(planned);
-      }
       showPlan(planned, shown);
     };
-    const save = async (run: string): Promise<void> => {
+    const save = async (run: string, held: WaitsInPlan["asked"]): Promise<void> => {
       if (out === undefined) return;
       const ledger = await dependencies.ledger.identity.name();
       const at = toInstant(application.clock.now());
-      const held = await heldOfPlans({ ...dependencies, time, limits: request.limits.taking }, plans);
-      heldOfFile = held.size;
       const shown = privateFor === undefined ? ("withheld" as const) : ("shown" as const);
       const made = { version: programVersion(), ledger, run, at, config: application.header.hash, private: shown };
       await writePlanFile(out, { type: "plan", format: planFormat, ...made }, kept, held);
     };
     const summary = await planRun(dependencies, request, keep, save);
-    await show({ ...summary, heldOfFile });
+    await show(summary);
     return summary.exitCode;
   });
 }

@@ -114,6 +114,7 @@ function certificateProblem(read: () => Problem | undefined): Problem | undefine
 
 async function sourceFindings(application: Application, signal: AbortSignal): Promise<Finding[]> {
   const findings: Finding[] = [];
+  const orders = Object.values(application.config.sources).some(({ streams }) => streams.orders !== undefined);
   for (const source of application.sources()) {
     const what = `source ${source.name}`;
     const problem = await source.check(signal);
@@ -129,6 +130,7 @@ async function sourceFindings(application: Application, signal: AbortSignal): Pr
         if (sample.message !== problem?.message) findings.push(unreadable(`${what}, ${stream}`, sample));
       } else if (problem === undefined || sample.problem?.message !== problem.message)
         findings.push(...streamFindings(source.name, sample));
+      if (!(sample instanceof Problem) && orders) findings.push(...orderingFindings(source.name, sample));
     }
     await source.endReading();
   }
@@ -209,6 +211,26 @@ function streamFindings(source: string, sample: StreamSample): Finding[] {
     cure: "correct the path, or leave it where the CRM may fill it later",
   }));
   return [records, ...empty, ...changedAtFindings(what, sample)];
+}
+
+/** Customers that can be used and for whom nothing can be ordered. */
+function orderingFindings(source: string, { stream, mapped, notOrderable }: StreamSample): Finding[] {
+  const { records, fields } = notOrderable;
+  if (records === 0) return [];
+  const isNone = records >= mapped;
+  const whom = isNone
+    ? `nothing can be ordered yet for any of ${counted(mapped, "customer")}`
+    : `nothing can be ordered for ${records} of ${counted(mapped, "customer")}`;
+  return [
+    {
+      what: `source ${source}, ordering`,
+      good: !isNone,
+      ...(isNone ? {} : { warning: true as const }),
+      kind: "records",
+      detail: `${whom}: the mapping gives no ${fields.join(", ")}`,
+      cure: `map them, or give constants; \`crm-sync map ${source} ${stream}\` shows records, raw and mapped`,
+    },
+  ];
 }
 
 function changedAtFindings(what: string, { changedAt, rows }: StreamSample): Finding[] {

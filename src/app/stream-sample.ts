@@ -2,13 +2,14 @@ import type { Json } from "../base/canonical-json.ts";
 import type { Problem } from "../base/errors.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import type { Stream } from "../crm/model.ts";
+import { orderableFields } from "../plan/order-records.ts";
 import { parsePath } from "../source/mapping/path.ts";
 import { formatRawPath } from "../source/mapping/raw-path.ts";
 import { valuesAt } from "../source/mapping/ways.ts";
 import type { Way } from "../source/mapping/ways.ts";
 import type { SourceItem } from "../source/reader.ts";
 import { readSample } from "../source/sample.ts";
-import type { Source } from "../source/source.ts";
+import type { Source, StreamMapping } from "../source/source.ts";
 import { repeatedIds } from "./repeated-ids.ts";
 import { faultOf } from "./sample-fault.ts";
 import type { SampleFault } from "./sample-fault.ts";
@@ -39,6 +40,8 @@ export interface StreamSample {
    * undefined: the stream has no such place.
    */
   changedAt: (ChangedAt & { filled: number; unclear: number }) | undefined;
+  /** Customers for whom nothing can be ordered as they are, and what they lack: the field that most lack first. */
+  notOrderable: { records: number; fields: string[] };
   problem: Problem | undefined;
 }
 
@@ -64,6 +67,7 @@ export async function lookAtStream(
     faults: [],
     emptyPlaces: [],
     changedAt: changedAt === undefined ? undefined : { ...changedAt, ...filledIn(items, changedAt) },
+    notOrderable: { records: 0, fields: [] },
     problem: outcome?.problem,
   };
   const usable: SourceItem[] = [];
@@ -79,6 +83,7 @@ export async function lookAtStream(
     if (known === undefined) faults.set(`${fault.field}\n${fault.code}`, fault);
     else known.records += 1;
   }
+  if (stream === "customers") finding.notOrderable = notOrderable(usable, mapping);
   const repeated = repeatedIds(usable, mapping);
   if (repeated !== undefined) {
     finding.mapped -= repeated.records;
@@ -87,6 +92,20 @@ export async function lookAtStream(
   finding.faults = [...faults.values()].sort((one, other) => other.records - one.records);
   finding.emptyPlaces = items.length === 0 ? [] : emptyPlaces(items, ways);
   return finding;
+}
+
+function notOrderable(items: readonly SourceItem[], mapping: StreamMapping): StreamSample["notOrderable"] {
+  const fields = new Map<string, number>();
+  let records = 0;
+  for (const item of items) {
+    const mapped = "raw" in item ? mapping.map(item.raw.value) : undefined;
+    if (mapped?.ok !== true || mapped.value.stream !== "customers") continue;
+    const { record } = mapped.value;
+    const lacking = orderableFields.filter((field) => record[field] === undefined);
+    if (lacking.length > 0) records += 1;
+    for (const field of lacking) fields.set(field, (fields.get(field) ?? 0) + 1);
+  }
+  return { records, fields: [...fields].sort(([, one], [, other]) => other - one).map(([field]) => field) };
 }
 
 function filledIn(items: readonly SourceItem[], { place, tells }: ChangedAt): { filled: number; unclear: number } {

@@ -1,7 +1,6 @@
 import { toInstant } from "../base/clock.ts";
 import { exitCodes } from "../base/errors.ts";
 import type { ExitCode } from "../base/errors.ts";
-import type { Ledger } from "../ledger/ledger.ts";
 import type { RunSummary } from "../run/summary.ts";
 import type { VerifySummary } from "../run/verify-run.ts";
 import type { Invocation } from "./command.ts";
@@ -9,6 +8,7 @@ import type { Output } from "./output.ts";
 import { heldText, safeLines, viewOf } from "./output.ts";
 import { notDone, openSentence } from "../report/open.ts";
 import type { OpenRecords } from "../report/open.ts";
+import { counted } from "../report/text.ts";
 import { behindText, coverageText } from "../report/coverage.ts";
 import { balanceText } from "../report/runs.ts";
 import type { Application } from "../app/application.ts";
@@ -28,14 +28,7 @@ export async function showRun(
     output.result(runJson(summary, calls));
     return;
   }
-  printRun(output, summary, { calls, differing: await differingIn(ledger), now: toInstant(application.clock.now()) });
-}
-
-/** How much the platform did not show as it was placed when it was last read back. */
-export async function differingIn({ state }: Pick<Ledger, "state">): Promise<number> {
-  const { counts } = await state.differences(0);
-  const apart = counts.filter((item) => item.class === "missing" || item.class === "different");
-  return apart.reduce((sum, { count }) => sum + count, 0);
+  printRun(output, summary, { calls, now: toInstant(application.clock.now()) });
 }
 
 const meanings: Record<number, string> = {
@@ -64,12 +57,8 @@ export function lastLine(code: ExitCode, open: readonly OpenRecords[], instead?:
   return safeLines(`exit ${code}: ${parts.filter((part) => part !== undefined).join("; and ")}`);
 }
 
-/** `differing`: what the platform did not show as it was placed when it was last read back. */
-export function printRun(
-  output: Output,
-  summary: RunSummary,
-  { calls, differing, now }: { calls: number; differing: number; now: string },
-): void {
+export function printRun(output: Output, summary: RunSummary, { calls, now }: { calls: number; now: string }): void {
+  const { differing, undone } = summary.notAsLeft;
   output.line(`run ${summary.run} of ${summary.job}: ${summary.state}`);
   for (const tally of summary.sources) {
     const why = tally.problem ?? tally.doubt;
@@ -92,17 +81,24 @@ export function printRun(
     output.line(`open: ${summary.open.length - mostShown} more reason(s): \`crm-sync status\``);
   if (differing > 0)
     output.line(
-      `differs: ${differing} thing(s) that the platform did not show as placed when it was last read back: ` +
-        "`crm-sync report reconciliation` has each of them",
+      `differs: ${counted(differing, "thing")} that the platform did not show as it was left when it was last read ` +
+        "back: `crm-sync report reconciliation` has each of them",
     );
   showClock(output, summary.clock);
   output.line(`writing calls: ${calls}`);
   const kept = summary.paused ? pausedMeaning(summary) : undefined;
   const stands = summary.exitCode === exitCodes.ok && differing > 0;
   const instead = stands
-    ? "nothing is left to do, but the platform does not show everything as it was placed"
-    : (kept ?? clockMeaning(summary));
+    ? "nothing is left to do, but the platform does not show everything as it was left"
+    : (kept ?? undoneMeaning(summary) ?? clockMeaning(summary));
   output.line(lastLine(summary.exitCode, summary.open, instead));
+}
+
+/** What exit code 3 says of what is on the platform twice, or though a call took it away. */
+function undoneMeaning({ exitCode, notAsLeft: { undone } }: RunSummary): string | undefined {
+  if (exitCode !== exitCodes.recordsRejected || undone === 0) return undefined;
+  const what = `${counted(undone, "thing")} ${undone === 1 ? "stands" : "stand"} on the platform twice, or though taken`;
+  return `${what} away: compare it with the services; nothing is sent again by itself`;
 }
 
 /** What exit code 3 says where nothing but the clock is behind it. */

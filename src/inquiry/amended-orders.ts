@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { Package, RecordKey } from "../crm/model.ts";
@@ -15,7 +16,10 @@ import type { OrderCase, PlacedItem, Purchase, SentItem } from "../report/reconc
 import { ofEachCustomer } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
-/** Steps of orders, each with its payload and the form that it was made from. */
+/**
+ * Steps of orders, each with its payload and the form of the order that it follows: of what was taken away, the one that
+ * the CRM gave then.
+ */
 function steps(db: ReadOnlyLedger["db"]) {
   return db
     .selectFrom("order_step as s")
@@ -25,7 +29,12 @@ function steps(db: ReadOnlyLedger["db"]) {
         .on("v.stream", "=", "orders")
         .onRef("v.namespace", "=", "s.namespace")
         .onRef("v.id", "=", "s.order_id")
-        .onRef("v.version", "=", "s.version"),
+        .on(
+          "v.version",
+          "=",
+          sql<number>`coalesce(s.version, (select max(w.version) from record_version w where s.kind = 'removed'
+            and w.stream = 'orders' and w.namespace = s.namespace and w.id = s.order_id and w.from_at <= s.at))`,
+        ),
     )
     .selectAll("s")
     .where("s.forgotten_at", "is", null)

@@ -55,7 +55,8 @@ export function customerCase(ledger: ReadOnlyLedger, key: RecordKey): CustomerCa
     orders: orderCases(ledger, key, of("orders"), numbers),
     staff: staffCases(ledger, key, of("staff"), numbers),
     assignments: assignmentCases(ledger, key),
-    freed: new Set(freedRows(ledger, key).map((row) => row.asset_number)),
+    freed: new Map(freedRows(ledger, key).map(({ assetNumber, ...ended }) => [assetNumber, ended])),
+    deleted: deletedRows(ledger, key).map(({ namespace, id, ...ended }) => ({ ...ended, staff: { namespace, id } })),
     shown: shownOf(isOfAnother ? [] : shownRows(ledger, key), read?.shown_at ?? ""),
     unusable: unusableOf(ledger, key),
   };
@@ -190,8 +191,8 @@ const freedRows = ofEachCustomer(({ db }, customer) =>
   db
     .selectFrom("asset_number as n")
     .innerJoin("assignment as a", "a.asset_number", "n.wire_number")
-    .select("a.asset_number")
-    .distinct()
+    .select(["a.asset_number as assetNumber", "a.member_global_id as memberGlobalId"])
+    .select(sql<string>`coalesce(a.to_at, '')`.as("at"))
     .where("n.customer_namespace", "=", customer.namespace)
     .where("n.customer_id", "=", customer.id)
     .where("n.fixed_at", "is not", null)
@@ -199,6 +200,22 @@ const freedRows = ofEachCustomer(({ db }, customer) =>
     .where("a.ended_by", "is not", null)
     .where(
       sql<boolean>`not exists (select 1 from assignment l where l.asset_number = a.asset_number and l.to_at is null)`,
+    )
+    .orderBy("a.to_at"),
+);
+
+const deletedRows = ofEachCustomer(({ db }, { namespace, id }) =>
+  db
+    .selectFrom("staff_link as s")
+    .select(["s.namespace", "s.staff_id as id", "s.member_global_id as memberGlobalId"])
+    .select(sql<string>`coalesce(s.to_at, '')`.as("at"))
+    .where("s.customer_namespace", "=", namespace)
+    .where("s.customer_id", "=", id)
+    .where("s.to_at", "is not", null)
+    .where("s.ended_by", "is not", null)
+    .where(
+      sql<boolean>`not exists (select 1 from staff_link l where l.member_global_id = s.member_global_id
+        and l.to_at is null)`,
     ),
 );
 

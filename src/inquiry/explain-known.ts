@@ -355,7 +355,8 @@ async function observationsOf(
     .limit(mostObservations);
   if (stream === "customers") query = query.where("kind", "in", ["enterprise", "loan"]);
   else {
-    const channelOrders = JSON.stringify(about.placed.map((item) => item.channelOrderId));
+    const bought = about.placed.flatMap(({ steps }) => steps.flatMap(({ channelOrderId }) => channelOrderId ?? []));
+    const channelOrders = JSON.stringify([...about.placed.map((item) => item.channelOrderId), ...bought]);
     const assets = JSON.stringify([
       ...about.numbers.map((item) => item.number),
       ...about.assignments.map((item) => item.assetNumber),

@@ -1,5 +1,6 @@
-import { sql } from "kysely";
 import type { RecordKey } from "../crm/model.ts";
+import { stepOf } from "../ledger/state/order-steps.ts";
+import type { OrderStep } from "../operation/state/order-steps.ts";
 import type { ExplainFacts } from "../report/explain.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
@@ -50,19 +51,35 @@ async function movedFromOf(
 async function stepsOf(db: ReadOnlyLedger["db"], order: RecordKey): Promise<ExplainFacts["placed"][number]["steps"]> {
   const rows = await db
     .selectFrom("order_step")
-    .select(["at", "kind", "channel_order_id as channelOrderId", "operation_id as operationId", "origin"])
-    .select(["customer_namespace as namespace", "customer_id as id"])
-    .select(
-      sql<number>`(select sum(iif(order_step.kind = 'bought',
-        json_array_length(i.value, '$.products') + json_array_length(i.value, '$.packages'), 1))
-        from json_each(order_step.items) i)`.as("things"),
-    )
+    .selectAll()
     .where("namespace", "=", order.namespace)
     .where("order_id", "=", order.id)
     .where("forgotten_at", "is", null)
-    .where(sql<boolean>`(order_step.kind <> 'bought' or exists (select 1 from json_each(order_step.items) i
-      where json_array_length(i.value, '$.products') + json_array_length(i.value, '$.packages') > 0))`)
     .orderBy("number")
     .execute();
-  return rows.map(({ namespace, id, ...row }) => ({ ...row, customer: { namespace, id } }));
+  return rows.flatMap((row) => {
+    const step = stepOf(row);
+    const things = thingsOf(step);
+    // A step that only says under which numbers units go on is of the purchase before it.
+    if (step.kind === "bought" && things.length === 0) return [];
+    const { at, kind, origin, channel_order_id: channelOrderId, operation_id: operationId } = row;
+    return [{ at, kind, origin, channelOrderId, operationId, customer: step.customer, things }];
+  });
+}
+
+/** What a step was about, each product and package with the asset number under which it is. */
+function thingsOf(step: OrderStep): string[] {
+  const under = (number: string | null): string => (number === null ? "" : ` (asset number ${number})`);
+  switch (step.kind) {
+    case "bought":
+      return step.items.flatMap(({ number, products, packages }) =>
+        [...packages.map((id) => `package ${id}`), ...products].map((name) => `${name}${under(number)}`),
+      );
+    case "removed":
+      return step.items.map(({ product, number }) =>
+        product === null ? `asset number ${number ?? "unknown"}, whole` : `${product}${under(number)}`,
+      );
+    case "priced":
+      return step.items.map(({ product }) => product ?? "the order");
+  }
 }

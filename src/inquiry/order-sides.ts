@@ -136,7 +136,8 @@ async function caseOf(
     read: read === undefined ? null : { seenAt: read.seen_at, complete: read.complete === 1 },
     staff: [],
     assignments: [],
-    freed: new Set(),
+    freed: new Map(),
+    deleted: [],
     shown: {
       enterprises: new Map(),
       assets: of("asset"),

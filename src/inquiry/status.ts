@@ -153,11 +153,27 @@ async function differences({ db }: ReadOnlyLedger): Promise<StatusFacts["differe
     .execute();
 }
 
+/** Orders that were placed and of which nothing stands any more. */
+async function ordersTakenAway(db: ReadOnlyLedger["db"]): Promise<number> {
+  const row = await db
+    .selectFrom("placed_order as p")
+    .select(count)
+    .where("p.to_at", "is", null)
+    .where("p.products", "=", sql.lit(0))
+    .where(
+      sql<boolean>`exists (select 1 from order_step s where s.namespace = p.namespace and s.order_id = p.order_id
+        and s.kind = 'removed' and s.forgotten_at is null)`,
+    )
+    .executeTakeFirst();
+  return row?.count ?? 0;
+}
+
 async function totals({ db }: ReadOnlyLedger): Promise<Pick<StatusFacts, "pool" | "known" | "verified">> {
   const tallies = new Map(
     (await db.selectFrom("tally").select(["name", "count"]).execute()).map((row) => [row.name, row.count]),
   );
   const tally = (name: string): number => tallies.get(name) ?? 0;
+  const takenAway = await ordersTakenAway(db);
   const free = await db.selectFrom("asset_number").select(count).where("fixed_at", "is", null).executeTakeFirst();
   const oldest = await db
     .selectFrom("observation_read")
@@ -171,7 +187,8 @@ async function totals({ db }: ReadOnlyLedger): Promise<Pick<StatusFacts, "pool" 
     pool: { free: free?.count ?? 0, fixed: tally("asset_number fixed") },
     known: {
       enterprises: tally("link"),
-      orders: tally("placed_order"),
+      orders: tally("placed_order") - takenAway,
+      takenAway,
       staff: tally("staff_link"),
       assignments: tally("assignment"),
     },

@@ -158,7 +158,7 @@ function identify(
 
 /**
  * Whether the member with a person's account name may be that person. It is where the record that it was linked with is
- * gone from the CRM and holds nothing any more: the CRM has the person under another id now.
+ * gone from the CRM: the CRM has the person under another id now, who goes on with what that one holds.
  */
 function adoptable({ known, staff }: Pick<Given, "known" | "staff">, hit: ObservedMember): Membership {
   if (known.protectedMembers.has(hit.globalId)) {
@@ -173,10 +173,8 @@ function adoptable({ known, staff }: Pick<Given, "known" | "staff">, hit: Observ
   if (owner === undefined) return member;
   const key = formatKey(owner.key);
   const isGone = staff.some((person) => formatKey(person.key) === key && person.state === "absent");
-  const holds = known.assignments.some(({ memberGlobalId }) => memberGlobalId === hit.globalId);
-  if (isGone && !holds) return { ...member, insteadOf: owner.key };
-  const until = isGone ? ", which is gone from the CRM and still holds something" : "";
-  return blocked("staff.member-taken", `the staff member with this account name is linked to ${key}${until}`);
+  if (isGone) return { ...member, insteadOf: owner.key };
+  return blocked("staff.member-taken", `the staff member with this account name is linked to ${key}`);
 }
 
 /**

@@ -4,6 +4,7 @@ import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Known, StateChange } from "../operation/state.ts";
+import { isSameKey } from "../operation/state/same-key.ts";
 import type { Block, BlockedRecord } from "./block.ts";
 import { isGone } from "./enterprise.ts";
 import type { Observed } from "./input.ts";
@@ -100,9 +101,17 @@ function adoption(
   const { enterpriseGlobalId } = known.link;
   const profile = shownProfile(given, staff.body, member);
   const linked = { staff: staff.key, customer, enterpriseGlobalId, memberGlobalId, origin, profile };
-  const ended: StateChange[] =
-    insteadOf === undefined ? [] : [{ type: "staff-unlinked", staff: insteadOf, customer, operationId: null }];
-  return [...ended, { type: "staff-linked", ...linked }];
+  const changes: StateChange[] = [{ type: "staff-linked", ...linked }];
+  if (insteadOf === undefined) return changes;
+  // The same person under another id: what they hold is theirs, and nothing is taken away or given for it.
+  const held = known.assignments.filter(
+    (item) => item.memberGlobalId === memberGlobalId && isSameKey(item.staff, insteadOf),
+  );
+  const passed = held.map(({ assetNumber, origin: from }): StateChange => {
+    const of = { assetNumber, staff: staff.key, customer, memberGlobalId };
+    return { type: "asset-granted", ...of, origin: from, operationId: null };
+  });
+  return [{ type: "staff-unlinked", staff: insteadOf, customer, operationId: null }, ...changes, ...passed];
 }
 
 function passwordBlock(

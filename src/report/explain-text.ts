@@ -1,7 +1,7 @@
 import { formatKey } from "../crm/keys.ts";
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";
-import { mostObservations } from "./explain.ts";
+import { mostObservations, stepText } from "./explain.ts";
 import type { ExplainFacts, FieldFacts, RequestFacts, VersionFacts } from "./explain.ts";
 import { verdictOf } from "./explain-verdict.ts";
 import type { OperationFacts } from "./facts.ts";
@@ -154,14 +154,9 @@ function movedLines({ customer, products, movedFrom }: PlacedFacts, view: View):
 
 /** What happened to a placed order since. */
 function stepLine(step: PlacedFacts["steps"][number], moved: boolean, view: View): string {
-  const what = { bought: "bought", removed: "gone", priced: "amounts changed" }[step.kind];
-  const how = { sent: "", "by-hand": ", by hand", found: ", as the platform shows", rebuilt: ", as found" }[
-    step.origin
-  ];
-  const number = also(" as ", step.channelOrderId);
   const operation = also(", operation ", step.operationId);
   const whose = also(" for ", moved ? formatKey(step.customer) : null);
-  return `  ${instantText(step.at, view)}: ${what}${number}${whose}, ${step.things} item(s)${how}${operation}`;
+  return `  ${instantText(step.at, view)}: ${stepText(step)}${whose}${operation}`;
 }
 
 function knownLines(facts: ExplainFacts, view: View): string[] {

@@ -1,3 +1,4 @@
+import { goneSince } from "./explain.ts";
 import type { ExplainFacts, RecordFacts } from "./explain.ts";
 import { nextForDeferral, nextForHold, nextForOperation, nextForQuarantine } from "./next-steps.ts";
 import type { View } from "./text.ts";
@@ -85,7 +86,7 @@ function explainDeferral(
   const { code, reason, since } = record.deferred;
   because.push(`it is deferred since ${instantText(since, view)}: ${reason} (${code})`);
   if (code === "operation.open" && (facts.customer?.openOperations.length ?? 0) > 0) return;
-  next.push(nextForDeferral(code));
+  next.push(nextForDeferral(code, record.customer));
 }
 
 /** A record that a stream leaves out now stays as it was last, and is neither absent nor in quarantine. */
@@ -179,9 +180,12 @@ function standingOf(facts: ExplainFacts, view: View): string {
   }
   if (facts.stream === "orders") {
     const placed = facts.placed.find((item) => item.to === null);
-    return placed === undefined
-      ? "is not placed"
-      : `is ${placed.origin} as ${placed.channelOrderId} since ${instantText(placed.from, view)}`;
+    if (placed === undefined) return "is not placed";
+    const how = `${placed.origin} as ${placed.channelOrderId}`;
+    const gone = goneSince(placed);
+    return gone === undefined
+      ? `is ${how} since ${instantText(placed.from, view)}`
+      : `was ${how} ${instantText(placed.from, view)}, and nothing of it stands since ${instantText(gone, view)}`;
   }
   const link = facts.staffLinks.find((item) => item.to === null);
   if (link === undefined) return "is not on the platform";

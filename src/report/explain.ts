@@ -1,5 +1,6 @@
 import type { Json } from "../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
+import { also } from "./text.ts";
 import type { AuditFacts, HoldFacts, OperationFacts, QuarantineFacts, ReadFacts } from "./facts.ts";
 
 /** So many observations are told of at most, and so many assignments that ended. */
@@ -66,8 +67,8 @@ interface PlacedFacts {
   licenceOrders: { sequence: number; licenseType: string; licenseOrderId: string; platformCustomerId: string }[];
   /** For whom it stands. */
   customer: RecordKey;
-  /** Products that stand of it, wherever, each once for every number of its asset; null where that is not known. */
-  products: number | null;
+  /** Products that stand of it, wherever, each once for every number of its asset. */
+  products: number;
   /** Customers that it moved away from in the CRM; `endedAt`: since when nothing of it stands there. */
   movedFrom: { customer: RecordKey; since: string; endedAt: string | null }[];
   /** What happened to it since, oldest first. */
@@ -83,8 +84,8 @@ interface StepFacts {
   channelOrderId: string | null;
   operationId: string | null;
   origin: "sent" | "by-hand" | "found" | "rebuilt";
-  /** What it was about: products, packages, or assets that went whole. */
-  things: number;
+  /** What it was about, such as `P9 (asset number 8000000002)`: products, packages, or assets that went whole. */
+  things: string[];
 }
 
 interface NumberFacts {
@@ -215,6 +216,21 @@ export interface ExplainFacts {
    * which they are is not kept.
    */
   leftOut: { source: string; count: number }[];
+}
+
+/** Since when nothing stands any more of an order that was placed. */
+export function goneSince({ products, steps }: Pick<PlacedFacts, "products" | "steps">): string | undefined {
+  return products === 0 ? steps.findLast(({ kind }) => kind === "removed")?.at : undefined;
+}
+
+const mostThings = 10;
+
+/** What happened to a placed order since: `bought as 1-1: P9 (asset number 8000000002)`. */
+export function stepText({ kind, origin, channelOrderId, things }: Omit<StepFacts, "at" | "customer">): string {
+  const what = { bought: "bought", removed: "taken away", priced: "amounts changed" }[kind];
+  const how = { sent: "", "by-hand": ", by hand", found: ", as the platform shows", rebuilt: ", as found" }[origin];
+  const more = things.length > mostThings ? ` and ${things.length - mostThings} more` : "";
+  return `${what}${also(" as ", channelOrderId)}: ${things.slice(0, mostThings).join(", ")}${more}${how}`;
 }
 
 /** Whether there is anything to tell: the record itself, or what names it. */

@@ -1,9 +1,14 @@
+import type { RecordKey } from "../crm/model.ts";
 import type { HoldFacts, OperationFacts, QuarantineFacts } from "./facts.ts";
+import { resyncCommand } from "./text.ts";
 
 const itself = "nothing: the next run looks at it again by itself";
 const correctCrm = "correct the record in the CRM; the next run takes it up";
 
-/** What a person does about a deferral, by its code. A code ending in a dot stands for all that begin with it. */
+/**
+ * What a person does about a deferral, by its code. A code ending in a dot stands for all that begin with it, and RESYNC
+ * for the command that synchronises the customer.
+ */
 const byCode: Record<string, string> = {
   "amendment.not-enabled":
     "nothing can be done here yet: amendments are not enabled; change it on the platform by hand where it is urgent",
@@ -80,7 +85,7 @@ const byCode: Record<string, string> = {
     "change it by hand in the enterprise in which it stands, or link the customer with that one again: " +
     "crm-sync unlink, then crm-sync link",
   "order.maybe-moved":
-    "see to the customer that the reason names, then crm-sync resync --customer CUSTOMER reads it; or crm-sync " +
+    "see to the customer that the reason names, then RESYNC reads it; or crm-sync " +
     "rebuild again, where nothing was run since, else with ledger.path at a file that is not there yet",
   "order.moved-changed":
     "set policies.orders.moved to hold or apply, or give the order in the CRM the form that stayed; the next run looks " +
@@ -114,7 +119,7 @@ const byCode: Record<string, string> = {
   "order.amended-elsewhere": "crm-sync rebuild, with ledger.path at a file that is not there yet",
   "order.same-channel-number": "give one of the two orders another channel order number",
   paused: "crm-sync resume --reason TEXT; the next run sends it then",
-  "payload.": "check the mapping and the settings of this field, then crm-sync resync",
+  "payload.": "check the mapping and the settings of this field, then RESYNC",
   "policy.reported":
     "do it by hand where it is meant, or set the policy that the reason names; the next run does it then",
   "order.transfer-unknown":
@@ -122,7 +127,7 @@ const byCode: Record<string, string> = {
   "pool.": "nothing, unless it persists: then ask the operator of the order service why E9 hands out no numbers",
   "rejected.":
     "do what the reason names; it is tried once more when the record or a setting changes, " +
-    "or with crm-sync resync --customer (orders: --order)",
+    "or with RESYNC",
   "request.": itself,
   "request.refused": "ask for the right one, and take back this one: the command that asked for it, with --withdraw",
   "revokes.blocked": "solve what is named; the next run looks at it again by itself",
@@ -134,7 +139,7 @@ const byCode: Record<string, string> = {
   "service.": "nothing, unless it persists: crm-sync check tries the services",
   "service.refused":
     "ask the operator of the service why it refuses this application; " +
-    "once it does not any more, crm-sync resync --customer (or --source for all)",
+    "once it does not any more, RESYNC (or crm-sync resync --source SOURCE for all)",
   "service.unclear":
     "nothing, unless it persists: then ask the operator of the service why its answers do not say what became of calls",
   "settle-time": itself,
@@ -167,17 +172,16 @@ const byCode: Record<string, string> = {
     "kept, once the operator of the service has said that M2 keeps what is left out (A41)",
   "staff.refused":
     "correct what the service names in the CRM; the person is sent in three runs by itself, " +
-    "then again when the record changes, or with crm-sync resync --customer",
+    "then again when the record changes, or with RESYNC",
   "staff.same-account": "give each person an account name of their own in the CRM",
   "staff.": correctCrm,
 };
 
-/** What a person does about a deferred record. Never empty. */
-export function nextForDeferral(code: string): string {
-  const exact = byCode[code];
-  if (exact !== undefined) return exact;
-  const area = byCode[`${code.split(".")[0] ?? ""}.`];
-  return area ?? "solve what the reason names; the next run looks at it again";
+/** What a person does about a deferred record, of this customer where it is one record. Never empty. */
+export function nextForDeferral(code: string, customer?: RecordKey): string {
+  const text = byCode[code] ?? byCode[`${code.split(".")[0] ?? ""}.`];
+  const next = text ?? "solve what the reason names; the next run looks at it again";
+  return next.replaceAll("RESYNC", () => resyncCommand(customer));
 }
 
 /** A record that looks like another one: each read judges it anew. */
@@ -207,7 +211,7 @@ const whenUnknown: Record<OperationFacts["whenUnknown"], string> = {
 };
 
 export function nextForOperation(
-  row: Pick<OperationFacts, "id" | "state" | "settleAfter" | "questionId" | "whenUnknown">,
+  row: Pick<OperationFacts, "id" | "state" | "settleAfter" | "questionId" | "whenUnknown" | "customer">,
 ): string {
   switch (row.state) {
     case "parked":
@@ -224,7 +228,7 @@ export function nextForOperation(
     case "planned":
       return "nothing: the next run carries it out or plans anew";
     case "rejected":
-      return "correct what the service names; it is tried again when the record changes, or with crm-sync resync";
+      return `correct what the service names; it is tried again when the record changes, or with ${resyncCommand(row.customer)}`;
     case "done":
     case "dropped":
       return "nothing";

@@ -47,9 +47,18 @@ export function recordName(stream: Stream, key: RecordKey): string {
 
 /** The command that tells the story of a record. */
 export function explainCommand(stream: Stream, key: RecordKey): string {
-  const id = `${key.namespace}/${key.id}`;
-  const quoted = /^[\w./-]+$/.test(id) ? id : `'${printable(id).replaceAll("'", "'\\''")}'`;
-  return `crm-sync explain ${nouns[stream]} ${quoted}`;
+  return `crm-sync explain ${nouns[stream]} ${typedKey(key)}`;
+}
+
+/** The command that synchronises a customer by hand; without one the word to put it for. */
+export function resyncCommand(customer?: RecordKey): string {
+  return `crm-sync resync --customer ${customer === undefined ? "CUSTOMER" : typedKey(customer)}`;
+}
+
+/** A key as it is typed in a terminal. */
+function typedKey({ namespace, id }: RecordKey): string {
+  const key = `${namespace}/${id}`;
+  return /^[\w./-]+$/.test(key) ? key : `'${printable(key).replaceAll("'", "'\\''")}'`;
 }
 
 /** `1 order`, `3 orders`. */

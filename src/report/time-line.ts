@@ -1,5 +1,6 @@
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
+import { stepText } from "./explain.ts";
 import type { ExplainFacts, FieldFacts, VersionFacts } from "./explain.ts";
 import type { AttemptFacts, AuditFacts, OperationFacts } from "./facts.ts";
 import { pagePath } from "./page-links.ts";
@@ -170,12 +171,7 @@ function standingEntries(facts: ExplainFacts): TimeLineEntry[] {
         links: [{ path: pagePath.customer(move.customer.namespace, move.customer.id), text: "that customer" }],
       }),
     ),
-    ...order.steps.map((step) => {
-      const what = { bought: "bought", removed: "gone", priced: "amounts changed" }[step.kind];
-      const how = { sent: "", "by-hand": ", by hand", found: ", as the platform shows", rebuilt: ", as found" };
-      const text = `${what}${also(" as ", step.channelOrderId)}: ${counted(step.things, "item")}${how[step.origin]}`;
-      return entry(step.at, "known", text);
-    }),
+    ...order.steps.map((step) => entry(step.at, "known", stepText(step))),
   ]);
   const held = facts.assignments.flatMap(({ assetNumber, staff, origin, from, to }) =>
     span(

@@ -1,14 +1,14 @@
 import { toInstant } from "../base/clock.ts";
+import type { AskedTime } from "../base/trusted-time.ts";
 import { formatKey } from "../crm/keys.ts";
 import { policyOf } from "../operation/policy.ts";
 import { countRemoved, takenThings } from "../operation/taking.ts";
 import { judgeTakings } from "../plan/limits.ts";
 import type { HeldFor, Sums, Taking, TakingRule, Windows } from "../plan/limits.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
-import type { TrustedClock } from "./trusted-clock.ts";
 
 type Dependencies = Pick<RunDependencies, "ledger" | "policies"> & {
-  time: Pick<TrustedClock, "now">;
+  time: AskedTime;
   limits: RunRequest["limits"]["taking"];
 };
 

@@ -1,3 +1,4 @@
+import type { AskedTime } from "../base/trusted-time.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { questionsOf } from "../plan/limits.ts";
@@ -6,10 +7,9 @@ import type { CustomerAttemptResult, CustomerAttempt } from "./customer-attempt.
 import { heldOf, takenBefore } from "./judgement.ts";
 import { each, workInLanes } from "./lanes.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
-import type { TrustedClock } from "./trusted-clock.ts";
 
 interface GateDependencies extends Pick<RunDependencies, "ledger" | "logger" | "policies" | "concurrency"> {
-  time: Pick<TrustedClock, "now">;
+  time: AskedTime;
   run: string;
   limits: RunRequest["limits"]["taking"];
   /** One more attempt at a customer, with what was judged. */

@@ -16,11 +16,12 @@ import type { OpenRecords } from "../report/open.ts";
 import { decidedOn } from "../plan/decided.ts";
 import { Gated } from "../plan/gated.ts";
 import { customersNotShown, maxRounds, operationOpen, restless } from "./customer-attempt.ts";
-import { waitingHolds } from "./judgement.ts";
+import { heldOfPlans, waitingHolds } from "./judgement.ts";
 import type { WaitingHold, WaitsInPlan } from "./judgement.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 import { scopeOf } from "./run.ts";
 import { SourceReading } from "../ingest/source-reading.ts";
+import { TrustedClock } from "./trusted-clock.ts";
 import { pendingCustomers } from "./work-queue.ts";
 import type { StreamTally } from "../ingest/tally.ts";
 
@@ -49,20 +50,22 @@ export interface PlanSummary {
   exitCode: ExitCode;
   /** What waits for approval when the plan ends, held by runs before. */
   held: WaitingHold[];
+  /** How many operations of this plan limits and policies hold, those among them that a person is asked about. */
+  heldOperations: number;
   /** Every record that is not done, those that this plan would defer among them. */
   open: OpenRecords[];
 }
 
 /**
  * Reads the sources and plans every customer with something to do, in key order, without a writing call and without an
- * intent. What the platform shows is read where the plan depends on it. `save` keeps the plan before the run ends, so
- * that what fails there is its outcome too. In one piece: one run on one screen.
+ * intent. What the platform shows is read where the plan depends on it. `save` keeps the plan before the run ends, with
+ * what would be held of it, so that what fails there is its outcome too. In one piece: one run on one screen.
  */
 export async function planRun(
   deps: RunDependencies,
   request: RunRequest,
   emit: (planned: Planned) => void,
-  save: (run: string) => Promise<void> = () => Promise.resolve(),
+  save: (run: string, held: WaitsInPlan["asked"]) => Promise<void> = () => Promise.resolve(),
 ): Promise<PlanSummary> {
   const { ledger } = deps;
   const run = await ledger.runs.start({
@@ -83,8 +86,10 @@ export async function planRun(
     sources: reading.tallies,
     exitCode: exitCodes.ok,
     held: [],
+    heldOperations: 0,
     open: [],
   };
+  const gated: WaitsInPlan[] = [];
   let failure: { error: unknown } | undefined;
   try {
     await reading.read();
@@ -99,11 +104,16 @@ export async function planRun(
       for (const item of planned) {
         await note(deps, summary, item);
         emit(item);
+        if ("plan" in item && item.takings.length + item.asked.size > 0)
+          gated.push({ takings: item.takings, asked: item.asked });
         deps.progress("planning", summary.customers, undefined);
       }
       if (request.signal?.aborted === true) break;
     }
-    await save(run);
+    const time = request.time ?? new TrustedClock(deps);
+    const held = await heldOfPlans({ ...deps, time, limits: request.limits.taking }, gated);
+    summary.heldOperations = held.size;
+    await save(run, held);
     summary.held = await waitingHolds(deps);
     summary.open = await ledger.records.open(scopeOf(deps, request));
     const open = await ledger.journal.open();
@@ -128,7 +138,7 @@ export async function planRun(
 async function note({ ledger }: RunDependencies, summary: PlanSummary, item: Planned): Promise<void> {
   summary.customers += 1;
   if ("plan" in item) {
-    await ledger.records.noteDeferrals(item.plan.records);
+    await ledger.records.noteDeferrals(item.plan.customer, item.plan.records);
     summary.operations += item.plan.operations.length;
     if (item.unread) summary.unreadable += 1;
     return;
@@ -145,7 +155,7 @@ function exitCodeOf(summary: PlanSummary, { stopped, inDoubt }: { stopped: boole
   );
   if (stopped) return exitCodes.other;
   if (inDoubt) return exitCodes.unknown;
-  if (summary.held.length > 0) return exitCodes.held;
+  if (summary.held.length + summary.heldOperations > 0) return exitCodes.held;
   if (down || summary.unreadable > 0) return exitCodes.sourceDown;
   if (summary.defects > 0) return exitCodes.other;
   // Where something is planned, what people asked for is among it.

@@ -106,6 +106,17 @@ interface Ended extends End {
   paused: boolean;
 }
 
+/** How much stands otherwise than it was left, by the last readings. */
+async function notAsLeft({ state }: Pick<Ledger, "state">): Promise<RunSummary["notAsLeft"]> {
+  const { counts } = await state.differences(0);
+  let [differing, undone] = [0, 0];
+  for (const { class: named, twice, still, count } of counts) {
+    if (twice || still) undone += count;
+    if (twice || still || named === "missing" || named === "different") differing += count;
+  }
+  return { differing, undone };
+}
+
 /** Balances a run, says what it came to, and writes that down. */
 async function finish(deps: RunDependencies, request: RunRequest, ended: Ended): Promise<RunSummary> {
   const { ledger, logger } = deps;
@@ -132,6 +143,7 @@ async function finish(deps: RunDependencies, request: RunRequest, ended: Ended):
     paused: ended.paused,
     openOperations: open.length,
     open: await ledger.records.open({ ...scopeOf(deps, request), run }),
+    notAsLeft: await notAsLeft(ledger),
     unknownRecord,
     clock: work.time.doubt,
     cutOff: ended.interrupted,

@@ -43,6 +43,11 @@ export interface RunSummary {
   openOperations: number;
   /** Every record of the job's streams that is not done when the run ends, whichever run met it first. */
   open: OpenRecords[];
+  /**
+   * What the last readings showed otherwise than it was left, whichever run read it; `undone`: of that what is there
+   * twice, or though a call took it away.
+   */
+  notAsLeft: { differing: number; undone: number };
   /** The run was asked for a record that no source has given. */
   unknownRecord: Problem | undefined;
   /** Why the clock was not trusted: nothing was ended or removed by time. */
@@ -71,7 +76,8 @@ export function exitCodeOf(summary: RunSummary, failure: unknown): ExitCode {
     openCount(summary.open) > 0 ||
     summary.customers.rejected > 0 ||
     stale > 0 ||
-    waiting > 0
+    waiting > 0 ||
+    summary.notAsLeft.undone > 0
   )
     return exitCodes.recordsRejected;
   return exitCodes.ok;
@@ -93,6 +99,7 @@ export function summaryJson(summary: RunSummary): Json {
     held: summary.held.map((hold) => ({ ...hold })),
     ...(summary.canary.length > 0 && { canary: toJson(summary.canary) }),
     openOperations: summary.openOperations,
+    notAsLeft: { ...summary.notAsLeft },
     ...(summary.clock !== undefined && { clock: { ...summary.clock } }),
     open: summary.open.map((group) => ({ ...group, examples: group.examples.map((example) => ({ ...example })) })),
   };

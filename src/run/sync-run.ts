@@ -63,7 +63,8 @@ export class SyncRun {
     this.#deps = deps;
     this.#request = request;
     this.#run = run;
-    const apply = { ...deps, settle: deps.settle };
+    this.time = request.time ?? new TrustedClock(deps);
+    const apply = { ...deps, time: this.time };
     const reader = new SnapshotReader(deps.platform, deps.settings);
     const ahead = new SnapshotsAhead(reader);
     const pool = new NumberPool(apply);
@@ -88,7 +89,6 @@ export class SyncRun {
       ahead: request.canary === undefined ? ahead : undefined,
       signal: request.signal,
     };
-    this.time = request.time ?? new TrustedClock(deps);
     this.reading = new SourceReading(deps, request, run, this.time);
     this.gate = new LimitsGate({
       ledger: deps.ledger,

@@ -44,6 +44,8 @@ const faultKinds = {
   oddField: { applied: true },
   /** Code 0, and `value` as the data; no data at all where it is left out. */
   oddData: { applied: true },
+  /** Code 0, and nothing was done; a call without data in its answer. */
+  emptyPromise: { applied: false },
   /** M1: the last `drop` entries fail. */
   partialM1: { applied: true },
   /** E5: the answer lacks its last sequence. */

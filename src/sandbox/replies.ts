@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { failure, success } from "./answers.ts";
+import { acknowledged, failure, success } from "./answers.ts";
 import type { Answer } from "./answers.ts";
 import type { Fault } from "./faults.ts";
 import { routes } from "./endpoints.ts";
@@ -67,6 +67,8 @@ export function faultyReply(
       const body = JSON.stringify(truth ?? success(null));
       return { status: 200, type: jsonType, body: body.slice(0, Math.floor(body.length / 2)) };
     }
+    case "emptyPromise":
+      return { status: 200, type: jsonType, body: JSON.stringify(acknowledged()) };
     case "wrongShape":
       return { status: 200, type: jsonType, body: JSON.stringify(success({ unexpected: "shape" })) };
     default:

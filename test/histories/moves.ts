@@ -1,11 +1,26 @@
 import { policySettingsSchema } from "../../src/plan/policy-settings.ts";
 import { limitsSettingsSchema } from "../../src/run/run-settings.ts";
+import type { LimitsSettings } from "../../src/run/run-settings.ts";
 import type { Configuration } from "../simulation/engine.ts";
 import type { Draws } from "../simulation/timeline.ts";
+import type { Road } from "./crm-source.ts";
 import { newOrder, newPerson } from "./edits.ts";
 import type { CrmNow, CustomerNow, OrderNow, PersonNow } from "./model.ts";
 
-const moves = ["away", "in part", "undo", "service down", "settings", "pause", "misread"] as const;
+const moves = [
+  "away",
+  "in part",
+  "undo",
+  "service down",
+  "settings",
+  "pause",
+  "misread",
+  "stale marker",
+  "lost table",
+  "capped list",
+  "renamed source",
+  "wrong clock",
+] as const;
 /** What happens in a history beside edits of the CRM, runs and kills. */
 export type Move = (typeof moves)[number];
 
@@ -15,6 +30,24 @@ export function movesOf(seed: number): ReadonlySet<Move> {
   const one = moves[((seed - 1) / 2) % (moves.length + 1)];
   return new Set(one === undefined ? moves : [one]);
 }
+
+/** How the CRM of a history is read. */
+export function roadOf(chosen: ReadonlySet<Move>, seed: number): Road {
+  const roads: Road[] = [];
+  if (chosen.has("stale marker") || chosen.has("lost table")) roads.push("files");
+  if (chosen.has("capped list")) roads.push("lists");
+  return roads[Math.floor(seed / 2 / (moves.length + 1)) % roads.length] ?? "memory";
+}
+
+/** When records count as gone: where the clock may be wrong, no read alone says so. */
+export function limitsOf(chosen: ReadonlySet<Move>, more: object = {}): LimitsSettings {
+  const absenceTime = chosen.has("wrong clock") ? "24h" : "0s";
+  return limitsSettingsSchema.parse({ absenceReads: 1, absenceTime, ...more });
+}
+
+export const hour = 3_600_000;
+/** How far a wrong clock is ahead, in hours. */
+export const clockJumps = [1, 26, 40 * 24, 4 * 8_766, 10 * 8_766, -1, -26, -40 * 24, -8_766] as const;
 
 /** Edits that make a company large enough to lose something, and those after which it does. */
 export const growing = [
@@ -47,7 +80,10 @@ export const askingAlways = policySettingsSchema.parse({
 });
 
 /** Other policies and limits. */
-export function otherSettings(draws: Draws): Required<Pick<Configuration, "policies" | "limits">> {
+export function otherSettings(
+  draws: Draws,
+  chosen: ReadonlySet<Move>,
+): Required<Pick<Configuration, "policies" | "limits">> {
   const word = (): string => draws.pick(["hold", "apply", "earn"]) ?? "hold";
   const limit = (...floors: number[]) => ({ floor: draws.pick(floors) ?? 0, share: 0 });
   return {
@@ -57,11 +93,9 @@ export function otherSettings(draws: Draws): Required<Pick<Configuration, "polic
       drift: { missing: "apply" },
       approvalsToEarn: draws.whole(1, 3),
     }),
-    limits: limitsSettingsSchema.parse({
+    limits: limitsOf(chosen, {
       taking: { enterprise: limit(0, 1, 5), run: limit(0, 1, 20), day: limit(1, 40), week: limit(2, 100) },
-      sourceShrink: 1,
       absenceReads: draws.whole(1, 2),
-      absenceTime: "0s",
     }),
   };
 }

@@ -8,7 +8,8 @@ it("what is asked for by hand is left to the next run, or taken back where it wa
 });
 
 it("an unknown outcome ends by a reading, by being sent again, or not at all", () => {
-  const row = { id: "op_1", state: "unknown" as const, questionId: null, settleAfter: null };
+  const customer = { namespace: "crm", id: "C1" };
+  const row = { id: "op_1", state: "unknown" as const, questionId: null, settleAfter: null, customer };
   const next = (["read", "send-again", "lost"] as const).map((whenUnknown) =>
     nextForOperation({ ...row, whenUnknown }),
   );

@@ -70,18 +70,18 @@ function showPlanned(
 
 function showTotal(
   { output, options }: Invocation,
-  summary: PlanSummary & { heldOfFile?: number },
+  summary: PlanSummary,
   out: string | undefined,
   lastLine: string,
 ): void {
-  const { run, customers, operations, unplanned, held, open, exitCode: exit } = summary;
+  const { run, customers, operations, unplanned, held, heldOperations, open, exitCode: exit } = summary;
   for (const tally of summary.sources) {
     const why = tally.problem ?? tally.doubt;
     if (why !== undefined)
       output.note(safeLines(`source ${tally.source}/${tally.stream}: ${why.message}\n  → ${why.cure}`));
   }
   if (options.json) {
-    const counts = { customers, operations, unplanned, writingCalls: 0 };
+    const counts = { customers, operations, heldOperations, unplanned, writingCalls: 0 };
     output.json({ type: "total", run, ...counts, held: toJson(held), open: toJson(open), exit });
     return;
   }
@@ -89,8 +89,9 @@ function showTotal(
     `${operations} operation(s) planned for ${customers} ` +
       `customer(s); ${unplanned} could not be planned. Nothing was sent.`,
   );
+  if (heldOperations > 0) output.line(`${heldOperations} of them would wait for approval first`);
   for (const hold of held) output.line(heldText(hold));
-  if (out !== undefined) output.line(savedText(out, operations, summary.heldOfFile ?? 0));
+  if (out !== undefined) output.line(savedText(out, operations, heldOperations));
   output.line(lastLine);
 }
 

@@ -21,11 +21,11 @@ export async function statusCommand(invocation: Invocation): Promise<ExitCode> {
     const inquiry = await application.inquiry();
     const now = application.clock.now();
     const facts = { ...(await inquiry.status()), taken: await inquiry.taken(application.config.limits.taking, now) };
+    const { attentionOf, statusText } = await import("../../report/status.ts");
     if (options.json) {
-      output.json(toJson(facts));
+      output.json(toJson({ ...facts, attention: attentionOf(facts, toInstant(now)) }));
       return ok;
     }
-    const { statusText } = await import("../../report/status.ts");
     output.line(statusText(facts, toInstant(now), viewOf(output, application.config.zone)));
     return ok;
   });

@@ -326,7 +326,7 @@ export const tablesAsOf: Readonly<Record<string, Known>> = {
     ),
   }),
   source_stream: "now",
-  staff_link: versions("from_at", "to_at"),
+  staff_link: versions("from_at", undefined, writtenWith("to_at", "ended_by")),
   tally: "now",
   unlinked: versions("at", "ended_at"),
   unread_customer: versions("since", "ended_at"),

@@ -91,16 +91,11 @@ function formsOf(row: RecordFactRow, steps: readonly StepRow[]): OrderForms {
   const placed = row.elsewhere === 1 ? undefined : own;
   if (row.channel_order_id !== null && placed !== undefined) sent.set(row.channel_order_id, placed);
   let lastSent = placed;
-  for (const step of steps) {
-    const form = boughtFrom(step);
-    if (form === undefined || step.channel_order_id === null) continue;
-    sent.set(step.channel_order_id, form);
-    if (step.origin === "sent") lastSent = form;
+  for (const { kind, origin, body, date_zones: zones, channel_order_id: number } of steps) {
+    if (body === null || kind === "priced" || origin === "found") continue;
+    const form = formIn(body, zones);
+    if (kind === "bought" && number !== null) sent.set(number, form);
+    if (origin === "sent") lastSent = form;
   }
   return { now, sent, lastSent };
-}
-
-function boughtFrom(step: StepRow): OrderForm | undefined {
-  if (step.kind !== "bought" || step.body === null || step.origin === "found") return undefined;
-  return formIn(step.body, step.date_zones);
 }

@@ -263,7 +263,7 @@ export class GapStatements {
     const of = { namespace, id, at };
     this.#database
       .prepare(
-        `update staff_link set to_at = null
+        `update staff_link set to_at = null, ended_by = null
           where customer_namespace = +@namespace and customer_id = +@id and to_at = @at
           and to_at is not null and enterprise_global_id = @enterprise
           and member_global_id in (select value from json_each(@members))

@@ -20,7 +20,7 @@ export class RunOperations {
         database.prepare<[], { id: string }>(
           `select r.id from run r where exists (select 1 from operation o indexed by operation_by_run
              where o.run_id = r.id and o.state = 'done' and o.customer_id <> '')
-           order by r.started_at desc, r.id desc limit 1`,
+           order by r.id desc limit 1`,
         ),
     });
   }

@@ -352,9 +352,10 @@ export class Records {
     return this.#context.ride(sequence.leads(() => this.#work.recordOutcomes(run, outcomes, at)));
   }
 
-  /** Keeps what a plan found about these records that cannot be carried out now: `status` and `explain` say it too. */
-  async noteDeferrals(records: readonly Omit<RecordOutcome, "again">[]): Promise<void> {
-    const waiting = records.filter((record) => record.outcome !== "planned");
+  /** Keeps what a plan found about a customer's records that cannot be carried out now, and of those that can again. */
+  async noteDeferrals(customer: RecordKey, records: readonly Omit<RecordOutcome, "again">[]): Promise<void> {
+    const goes = this.#context.read(() => this.#work.waitsAnything(customer));
+    const waiting = goes ? records : records.filter((record) => record.outcome !== "planned");
     if (waiting.length > 0) await this.#context.write(() => this.#work.noteDeferrals(waiting, this.#context.now));
   }
 

@@ -110,10 +110,20 @@ export class WorkTables {
     }
   }
 
-  /** Keeps why these records would not be carried out, without a decision: they are looked at again as before. */
+  /**
+   * Keeps why these records would not be carried out, or that nothing keeps them any more, without a decision: they are
+   * looked at again as before.
+   */
   noteDeferrals(outcomes: readonly Omit<RecordOutcome, "again">[], at: string): void {
-    for (const { key, stream, code = "deferred", reason = "" } of outcomes)
-      this.#statements.noteDeferral.run({ at, code, reason, stream, namespace: key.namespace, id: key.id });
+    const run = this.#statements;
+    for (const { key, stream, outcome, code = "deferred", reason = "" } of outcomes)
+      if (outcome === "planned") run.noteGoing.run(stream, key.namespace, key.id);
+      else run.noteDeferral.run({ at, code, reason, stream, namespace: key.namespace, id: key.id });
+  }
+
+  /** Whether something of a customer that is to be looked at waits for a reason. */
+  waitsAnything(customer: RecordKey): boolean {
+    return this.#statements.waitsAnything.get(customer.namespace, customer.id) !== undefined;
   }
 
   deferPending(run: string, customer: RecordKey | undefined, code: string, reason: string, at: string): number {
@@ -287,6 +297,16 @@ function prepareStatements(database: Sqlite) {
            else @at end,
          deferred_code = @code, deferred_reason = @reason
        where stream = +@stream and namespace = +@namespace and id = +@id and state <> 'quarantined'`,
+      ),
+    noteGoing: () =>
+      database.prepare(
+        `update record set deferred_code = null, deferred_reason = null, deferred_since = null
+       where stream = +? and namespace = +? and id = +? and pending = 1 and deferred_code is not null`,
+      ),
+    waitsAnything: () =>
+      database.prepare(
+        `select 1 from record where customer_namespace = +? and customer_id = +? and pending = 1
+         and deferred_code is not null limit 1`,
       ),
     deferChanged: () =>
       database.prepare(

@@ -325,7 +325,7 @@ function runs(database: Sqlite): Sweep {
   const left = "iif(header ->> '$.by' is null, '{}', json_object('by', header ->> '$.by'))";
   const drop = database.prepare(
     `update run set header = ${left}, summary = null where id = +? and state <> 'running' and header <> ${left}
-       and exists (select 1 from run later where later.started_at > run.started_at and later.job = run.job)`,
+       and exists (select 1 from run later where later.job = run.job and later.id > run.id)`,
   );
   return {
     start: ["", ""],

@@ -71,7 +71,7 @@ export function runStatements(database: Sqlite) {
     byId: () => database.prepare<[string], RunTable>(`select ${runColumns} from run where id = +?`),
     lastOf: () =>
       database.prepare<[string, number], RunTable>(
-        `select ${runColumns} from run where job = +? order by started_at desc, id desc limit ?`,
+        `select ${runColumns} from run where job = +? order by id desc limit ?`,
       ),
     lastByJob: () =>
       database.prepare<[], RunTable>(`select ${runColumns} from run where id in (${lastRunIds}) order by job`),

@@ -19,6 +19,8 @@ export interface StaffLinkTable {
   member_global_id: string;
   origin: StaffLink["origin"];
   profile: string;
+  /** The operation that deleted the account. */
+  ended_by: string | null;
 }
 
 export const staffLinkTables = { staff_link: table<StaffLinkTable>() };
@@ -73,7 +75,7 @@ export class StaffLinkRows {
   readonly writes: Writes<StaffChange> = {
     "staff-linked": (change, at) => {
       const { staff, customer, enterpriseGlobalId, memberGlobalId, origin, profile } = change;
-      this.#statements.end.run(at, staff.namespace, staff.id, customer.namespace, customer.id);
+      this.#statements.end.run(at, null, staff.namespace, staff.id, customer.namespace, customer.id);
       this.#statements.begin.run(
         staff.namespace,
         staff.id,
@@ -86,8 +88,8 @@ export class StaffLinkRows {
         JSON.stringify(profile),
       );
     },
-    "staff-unlinked": ({ staff, customer }, at) => {
-      this.#statements.end.run(at, staff.namespace, staff.id, customer.namespace, customer.id);
+    "staff-unlinked": ({ staff, customer, operationId }, at) => {
+      this.#statements.end.run(at, operationId, staff.namespace, staff.id, customer.namespace, customer.id);
     },
     "staff-edited": ({ staff, customer, profile }, at) => {
       // M2 was accepted: what was shown otherwise has to be shown so anew before it is set again.
@@ -127,7 +129,7 @@ function prepareStatements(database: Sqlite) {
       ),
     end: () =>
       database.prepare(
-        `update staff_link set to_at = ? where namespace = +? and staff_id = +? and to_at is null
+        `update staff_link set to_at = ?, ended_by = ? where namespace = +? and staff_id = +? and to_at is null
          and customer_namespace = +? and customer_id = +?`,
       ),
     edit: () =>

@@ -19,9 +19,9 @@ export interface Correction {
 
 /** Proof is never changed. */
 const proof = ["audit", "audit_tile", "audit_tree", "closed_period", "closed_file", "sign_off", "meta"];
-const isStamp = /(?:^|_)(?:at|since|seen)$|^settle_after$/u;
-/** Columns that may name a time to come. */
-const ofTheFuture = ["settle_after", "probe_at"];
+const isStamp = /(?:^|_)(?:at|since|seen)$|^settle_after$|^accepted_until$/u;
+/** Columns that may name a time to come, until which something waits. */
+const ofTheFuture = ["settle_after", "accepted_until", "probe_at"];
 /** Rows that would be one with another are moved back by a millisecond more, so often at most. */
 const mostMoves = 1_000;
 
@@ -38,15 +38,17 @@ export function correctStamps(database: Sqlite, time: TrustedTime, newest: numbe
     spans.push({ from: newest, to: newest, aheadMs: newest - base });
   }
   let moved = 0;
-  let latest = time.epochMs;
-  database.function("crm_sync_corrected", (stamp): string =>
-    toInstant(Math.min(latest, correctedOf(spans, Date.parse(String(stamp)))) - moved),
-  );
+  let isOfTheFuture = false;
+  database.function("crm_sync_corrected", (stamp): string => {
+    const ms = Date.parse(String(stamp));
+    const { to, aheadMs } = spanOf(spans, ms);
+    // A wait ends no earlier than if the last of them had been written just now.
+    return toInstant(isOfTheFuture ? ms - (to - time.epochMs) : Math.min(time.epochMs, ms - aheadMs) - moved);
+  });
   let rows = 0;
   for (const { table, column } of stampColumns(database)) {
-    const isOfTheFuture = ofTheFuture.includes(column);
+    isOfTheFuture = ofTheFuture.includes(column);
     const after = isOfTheFuture ? toInstant(Math.min(...spans.map(({ from }) => from)) - 1) : now;
-    latest = isOfTheFuture ? Number.MAX_SAFE_INTEGER : time.epochMs;
     const wrong = `where "${column}" > ? and "${column}" glob '????-??-??T*Z'`;
     const update = database.prepare(
       `update or ignore "${table}" set "${column}" = crm_sync_corrected("${column}") ${wrong}`,
@@ -106,11 +108,11 @@ function lastBefore(database: Sqlite, sequence: number): number | undefined {
   return at === undefined ? undefined : Date.parse(at);
 }
 
-function correctedOf(spans: readonly Ahead[], stamp: number): number {
+/** The span that a stamp is of, or the last one before it. */
+function spanOf(spans: readonly Ahead[], stamp: number): Ahead {
   const own = spans.find(({ from, to }) => stamp >= from && stamp <= to);
-  const [first] = spans;
-  const near = own ?? spans.findLast(({ from }) => stamp >= from) ?? first;
-  return stamp - (near?.aheadMs ?? 0);
+  const [first = { from: stamp, to: stamp, aheadMs: 0 }] = spans;
+  return own ?? spans.findLast(({ from }) => stamp >= from) ?? first;
 }
 
 function stampColumns(database: Sqlite): { table: string; column: string }[] {

@@ -84,6 +84,12 @@ export interface AssignmentCase {
   licenseType: string | null;
 }
 
+/** A member who lost something by an operation of ours, and when. */
+export interface Ended {
+  memberGlobalId: string;
+  at: string;
+}
+
 /** What a reading showed last, with the instant at which it was seen. */
 export interface ShownItem {
   seenAt: string;
@@ -100,8 +106,10 @@ export interface CustomerCase {
   orders: readonly OrderCase[];
   staff: readonly StaffCase[];
   assignments: readonly AssignmentCase[];
-  /** Asset numbers that an operation of ours took from somebody and that nobody holds by our doing since. */
-  freed: ReadonlySet<string>;
+  /** Asset numbers that nobody holds by our doing since an operation of ours took them, and from whom it did. */
+  freed: ReadonlyMap<string, Ended>;
+  /** Accounts that an operation of ours deleted. */
+  deleted: readonly (Ended & { staff: RecordKey })[];
   /** By subject; products and packages under `number/id`. */
   shown: {
     enterprises: ReadonlyMap<string, ShownItem>;

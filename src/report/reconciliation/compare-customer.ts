@@ -17,6 +17,7 @@ export function compareCustomer(item: CustomerCase, view: ReconciliationView): C
     ...enterpriseRows(item),
     ...orderRows(item, view),
     ...assignmentRows(item, view),
+    ...deletedRows(item),
     ...disagreements(item),
     ...twiceRows(item),
     ...item.unusable.map((record): Comparison => ({
@@ -210,6 +211,11 @@ function assignmentRows(item: CustomerCase, view: ReconciliationView): Compariso
   for (const [number, shown] of item.shown.assets) {
     const holder = holderOf(shown);
     if (holder === null || live.has(number)) continue;
+    const freed = item.freed.get(number);
+    if (freed?.memberGlobalId === holder && freed.at < shown.seenAt) {
+      rows.push({ ...stillShown(shown, "with whom it was taken from"), level: "assignment", assetNumber: number });
+      continue;
+    }
     rows.push({
       level: "assignment",
       verdict: "extra",
@@ -223,6 +229,21 @@ function assignmentRows(item: CustomerCase, view: ReconciliationView): Compariso
     });
   }
   return rows;
+}
+
+/** Accounts that a call of ours deleted, with success as its answer, and that M5 shows all the same. */
+function deletedRows(item: CustomerCase): Comparison[] {
+  return item.deleted.flatMap(({ staff, memberGlobalId, at }): Comparison[] => {
+    const shown = item.shown.members.get(memberGlobalId);
+    if (shown === undefined || shown.body["deleted"] === true || at >= shown.seenAt) return [];
+    return [{ ...stillShown(shown, "as an account that can be used"), level: "staff", staff, memberGlobalId }];
+  });
+}
+
+/** What was taken away by a call of ours, and is shown all the same. */
+function stillShown({ seenAt }: ShownItem, how: string): Omit<Comparison, "level"> {
+  const details = [`a call took it away, and the platform shows it ${how}`];
+  return { verdict: "extra", inCrm: false, sent: false, shown: true, details, seenAt, finding: "shown-still" };
 }
 
 function isWanted(staff: StaffCase): boolean {

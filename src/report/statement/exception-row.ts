@@ -86,7 +86,7 @@ function deferredRow(facts: Extract<ExceptionFacts, { kind: "deferred" }>): Row 
     record: recordName(facts.stream, facts.key),
     code: closedDeferral(facts.code),
     reason: "the record waits for what its code names",
-    next: nextForDeferral(facts.code),
+    next: nextForDeferral(facts.code, facts.customer),
   };
 }
 

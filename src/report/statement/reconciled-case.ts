@@ -22,8 +22,8 @@ export interface ReconciledItem {
   sent: Figures;
   /** The platform shows no money: that of what is observed is that of what was sent. */
   observed: Figures;
-  /** The amounts differ, by no more than the tolerance. */
-  isTolerated: boolean;
+  /** The amounts of the whole line, or of the order, differ by no more than the tolerance; null without amounts. */
+  isWithin: boolean | null;
   /** The amounts of the whole line, or of the order, differ by more than that: for that it is `different`. */
   isOtherMoney: boolean;
   /** Since when it is not as meant; null of what is. */
@@ -43,7 +43,7 @@ export interface OrderForms {
   now: OrderForm | undefined;
   /** Those that something was bought from for this customer, by the channel order number of the purchase. */
   sent: ReadonlyMap<string, OrderForm>;
-  /** The one that something was bought from last. */
+  /** The one that something was bought from or taken away by last. */
   lastSent: OrderForm | undefined;
 }
 

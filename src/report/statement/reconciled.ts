@@ -118,7 +118,7 @@ function orderItems(
       crm: { ...none, amount: wanted },
       sent: { ...none, amount: sent },
       observed: { ...none, amount: observedOf(row, sent, items) },
-      isTolerated: amounts === "tolerated",
+      isWithin: isWithinTolerance(wanted, sent, amounts),
       isOtherMoney: amounts === "different",
     },
     ...items,
@@ -219,9 +219,20 @@ function productItem(
     crm: row.inCrm && crm === none ? { ...none, units } : crm,
     sent: row.sent && sent === none ? { ...none, units: 1 } : sent,
     observed: row.shown === true ? { ...shownFigures(item, row), amount: sent.amount } : none,
-    isTolerated: amounts === "tolerated",
+    isWithin: isWithinTolerance(crm.amount, sent.amount, amounts),
     isOtherMoney: amounts === "different",
   };
+}
+
+/** Whether two amounts are as good as equal; null where there is none. A side without one counts as none. */
+function isWithinTolerance(
+  crm: Money | undefined,
+  sent: Money | undefined,
+  amounts: ReturnType<typeof amountsOf>,
+): boolean | null {
+  if (crm === undefined && sent === undefined) return null;
+  const isCompared = crm !== undefined && sent !== undefined;
+  return isCompared ? amounts !== "different" : (crm ?? sent)?.minor === 0;
 }
 
 /** What the CRM has otherwise now of a product than in the form that it was bought from. */
@@ -325,7 +336,7 @@ function bare(comparison: Comparison, facts: CustomerFacts): ReconciledItem {
     comparison,
     source: recordOf(comparison, facts)?.source ?? null,
     ...of,
-    isTolerated: false,
+    isWithin: null,
     isOtherMoney: false,
     openSince: null,
   };

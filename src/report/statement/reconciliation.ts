@@ -87,7 +87,8 @@ const judged: readonly Column[] = [
     "boolean",
     "within_tolerance",
     "Tolerated",
-    "The amounts of the whole line, or of the order, differ by no more than the tolerance of their currency.",
+    "The amounts of the whole line, or of the order, differ by no more than the tolerance of their currency; empty " +
+      "where there is no amount.",
   ),
   column(
     "list",
@@ -202,7 +203,7 @@ export function itemRow(item: CustomerCase, one: ReconciledItem, { branch, known
       observed_amount: observed.amount?.minor ?? null,
       amount_difference: difference?.minor ?? null,
       amount_difference_currency: difference?.currency ?? null,
-      within_tolerance: one.isTolerated,
+      within_tolerance: one.isWithin,
       details: row.details.map(closedDetail),
       operation: row.operationId ?? null,
       sent_at: row.at ?? null,

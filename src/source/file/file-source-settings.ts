@@ -118,8 +118,8 @@ export const fileFields = {
       z.strictObject({
         file: text.meta({
           description:
-            "Marker beside each data file, such as `{file}.done`. Without it, or while it is older than the file, " +
-            "nothing is read",
+            "Marker of each data file, relative to its folder; `{file}` is its name without the folder. Without it, " +
+            "or while it is older than the file and holds no SHA-256, nothing is read",
           examples: ["{file}.done"],
         }),
         contains: z

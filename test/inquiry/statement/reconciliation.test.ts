@@ -104,6 +104,28 @@ describe("the statement of reconciliation", () => {
     });
   });
 
+  it("agrees with a smaller order once its line is taken away", async () => {
+    const { world, shown } = await agreedWorld();
+    const smaller = order((one) => one, eur(8_000));
+    const instances = smaller.instances.filter((one) => !("id" in one) || one.id !== "P2-O1");
+    await world.read("orders", [{ orders: { ...smaller, instances } }]);
+    const ofOrder = async (): Promise<unknown> => {
+      const { items } = await stated(world.path, "reconciliation");
+      return cells(only(items, { level: "order" })[0] ?? {}, "verdict", "sent_amount", "amount_difference");
+    };
+    expect(await ofOrder()).toEqual(["different", 12_300, -4_300]);
+    const item = { instanceId: "A-O1", unit: 0, number: "8000000001", product: "P2-O1" };
+    const going = [{ ...item, channelOrderId: "CO-O1", licenseOrderId: "L-O1" }];
+    const of = { order: key("O1"), customer: key("C1"), origin: "sent" as const, operationId: null };
+    const audit = { kind: "learned", subject: "customer:crm/C1", body: {} };
+    await world.ledger.state.record(key("C1"), [{ ...of, type: "order-removed", products: 1, items: going }], audit);
+    await world.observe(
+      key("C1"),
+      shown.filter(({ subject }) => subject !== "8000000001/P2-O1"),
+    );
+    expect(await ofOrder()).toEqual(["matched", 8_000, 0]);
+  });
+
   it("tolerates what the tolerance of a currency allows, and shows it", async () => {
     const { world } = await agreedWorld();
     await world.read("orders", [{ orders: order((one) => one, eur(12_305)) }]);
@@ -118,6 +140,8 @@ describe("the statement of reconciliation", () => {
     expect(await verdict(4)).toEqual(["different", false, 5]);
     expect(await verdict(5)).toEqual(["matched", true, 5]);
     expect(await verdict(5, "USD")).toEqual(["different", false, 5]);
+    await world.read("orders", [{ orders: order((one) => one, eur(12_300)) }]);
+    expect(await verdict(undefined)).toEqual(["matched", true, 0]);
     await world.read("orders", [{ orders: order((one) => one, usd(12_300)) }]);
     const [row = {}] = only((await stated(world.path, "reconciliation"))["items"], { level: "order" });
     expect(cells(row, "verdict", "amount_difference", ...money)).toEqual([

@@ -38,6 +38,19 @@ it("a person who comes back under another id gets the mobile number of now", asy
   expect(outcome(await w.does("run", "everything"))).toEqual([0, {}]);
 });
 
+it("a person under another id, with the same account, keeps what they hold without a call", async () => {
+  const w = await world({ records: company21() });
+  Object.assign(w.environment, { CRM_SYNC__limits__absenceReads: "1", CRM_SYNC__limits__absenceTime: "0s" });
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  Object.assign(personOf(w, "S1-1"), { id: "s1-1", name: `${canary.person} S1-1` });
+  w.write();
+  expect(outcome(await w.does("run", "everything"))).toEqual([0, {}]);
+  expect(outcome(await w.does("run", "everything"))).toEqual([0, {}]);
+  personOf(w, "s1-1").holds = [];
+  w.write();
+  expect(outcome(await w.does("run", "everything")), "it is known whose it is").toEqual([0, { M9: 1 }]);
+});
+
 it("what M5 masks of an adopted account is not known, and is sent once", async () => {
   const w = await left();
   w.staff.push({ id: "R1", customer: "C1", login, name: `${canary.person} S1-1`, mobile: newMobile });

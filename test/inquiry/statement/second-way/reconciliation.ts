@@ -166,6 +166,7 @@ function productItem(stand: Stand, row: BookOrder, { one, index }: { one: SentPr
     sent_term_end: one.end,
     ...(shown === undefined ? {} : shownCells(shown)),
     ...moneyCells(amounts, row.currency),
+    within_tolerance: !isOtherMoney,
     observed_amount: shown === undefined ? null : amounts.sent,
     details: [
       ...(isOther ? [`limitConcurrent: sent ${one.nodes}, shown ${shown.limitConcurrent}`] : []),
@@ -223,6 +224,7 @@ function wholeOrder(
     sent: true,
     shown: isThere,
     ...moneyCells(amounts, row.currency),
+    within_tolerance: !isOtherMoney,
     observed_amount: isThere === true ? amounts.sent - lost : null,
     details: [
       ...counts.filter(([, count]) => count > 0).map(([word, count]) => `${count} ${word}`),

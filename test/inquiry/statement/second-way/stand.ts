@@ -57,7 +57,7 @@ export function blank({ last, look }: Stand, customer: string): Computed {
     observed_amount: null,
     amount_difference: null,
     amount_difference_currency: null,
-    within_tolerance: false,
+    within_tolerance: null,
     details: [],
     sent_at: null,
     seen_at: look.at,

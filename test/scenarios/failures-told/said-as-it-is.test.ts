@@ -1,0 +1,119 @@
+import { expect, it } from "vitest";
+import { document, documents } from "../../support/cli.ts";
+import type { Parsed, World } from "../../support/cli.ts";
+import { outcome, personOf } from "../../support/world/members.ts";
+import { amend, line, placedOrders, rule } from "../../support/world/placed-orders.ts";
+
+/** Products of the first order, and one more. */
+const more = [line("P1", "A1"), line("Q1", "A1"), line("R1", "A1")];
+
+async function said(w: World, ...words: string[]): Promise<string> {
+  const { stdout, stderr } = await w.run(...words);
+  return stdout + stderr;
+}
+
+async function last(w: World, ...words: string[]): Promise<Parsed> {
+  return documents(await w.run("--json", ...words)).at(-1);
+}
+
+it("an order of which nothing stands any more is not called placed", async () => {
+  const w = await placedOrders();
+  rule(w, "orders.cancelled", "apply");
+  personOf(w, "S1").holds = [];
+  amend(w, "1", { cancelled: true });
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  expect(await said(w, "explain", "order", "1")).toMatch(
+    /^order crm\/1: was placed as 1 .*, and nothing of it stands since 2026-/u,
+  );
+  expect(await said(w, "explain", "order", "2")).toMatch(/^order crm\/2: is placed as 2 since /u);
+  expect((await w.ask("status")).known).toMatchObject({ orders: 1, takenAway: 1 });
+  expect(await said(w, "status")).toContain("1 order placed (1 more taken away again)");
+  amend(w, "1", { cancelled: false });
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  expect((await w.ask("status")).known).toMatchObject({ orders: 2, takenAway: 0 });
+});
+
+it("explain names what an amendment bought and took away, and shows it", async () => {
+  const w = await placedOrders();
+  amend(w, "1", { products: more });
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  expect((await w.run("run", "verify")).exitCode).toBe(0);
+  const bought = await said(w, "explain", "order", "1");
+  expect(bought).toMatch(/bought as 1-1: R1 \(asset number \d+\), operation op_/u);
+  expect(bought).toMatch(/product \d+\/R1: /u);
+  rule(w, "orders.ended", "apply");
+  amend(w, "1", { products: more.slice(0, 2) });
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  expect(await said(w, "explain", "order", "1")).toMatch(/taken away: R1 \(asset number \d+\), operation op_/u);
+});
+
+it("a plan ends with 4 where the run will hold, and counts what would be held", async () => {
+  const w = await placedOrders();
+  amend(w, "1", { cancelled: true });
+  expect(await last(w, "plan")).toMatchObject({ operations: 1, heldOperations: 1, exit: 4 });
+  expect((await w.run("run", "everything")).exitCode).toBe(4);
+  expect(await last(w, "plan")).toMatchObject({ heldOperations: 1, exit: 4 });
+});
+
+it("a plan counts nothing that waited for an earlier plan and goes now", async () => {
+  const w = await placedOrders();
+  const placed = w.orders;
+  w.orders = [...placed, { id: "3", customer: "C1", assets: ["A3"] }];
+  w.write();
+  w.environment["CRM_SYNC__assumptions__productType"] = "";
+  const before = await w.run("--json", "plan");
+  expect(before.exitCode, before.stdout).not.toBe(2);
+  delete w.environment["CRM_SYNC__assumptions__productType"];
+  expect(await last(w, "plan")).toMatchObject({ operations: 1, open: [], exit: 2 });
+});
+
+it("what stands twice keeps every run from saying that all is well", async () => {
+  const w = await placedOrders();
+  const [{ number = "" } = {}] = w.rows<{ number: string }>(
+    "select wire_number as number from asset_number where order_id = '1' and fixed_at is not null",
+  );
+  w.sandbox.hand({ action: "add-product", assetNum: number, like: "P1", fields: {} });
+  expect((await w.run("run", "verify")).exitCode).toBe(3);
+  const run = await w.run("run", "everything");
+  expect([run.exitCode, run.stdout]).toEqual([3, expect.stringContaining("twice")]);
+});
+
+it("an account that M4 said to have deleted and M5 shows all the same is told of until it is gone", async () => {
+  const w = await placedOrders();
+  Object.assign(w.environment, { CRM_SYNC__limits__absenceReads: "1", CRM_SYNC__limits__absenceTime: "0s" });
+  rule(w, "staff.left", "apply");
+  w.staff = w.staff.filter(({ id }) => id !== "S1");
+  w.write();
+  w.sandbox.faults.add({ operation: "M4", fault: "emptyPromise" });
+  expect(outcome(await w.does("run", "everything"))).toEqual([0, { M9: 1, M4: 1 }]);
+  const verify = await w.run("run", "verify");
+  expect([verify.exitCode, verify.stdout]).toEqual([3, expect.stringContaining("1 shown although taken away")]);
+  const run = await w.run("run", "everything");
+  expect([run.exitCode, run.stdout]).toEqual([3, expect.stringContaining("though taken away")]);
+});
+
+it("a seat that M9 said to have taken and M6 shows all the same is told of", async () => {
+  const w = await placedOrders();
+  personOf(w, "S1").holds = [];
+  w.write();
+  w.sandbox.faults.add({ operation: "M9", fault: "emptyPromise" });
+  expect(outcome(await w.does("run", "everything"))).toEqual([0, { M9: 1 }]);
+  expect((await w.run("run", "verify")).exitCode).toBe(3);
+  expect((await w.run("run", "everything")).exitCode).toBe(3);
+  w.sandbox.faults.clear();
+});
+
+it("status --json has the next step of each thing that needs a person, with ids", async () => {
+  const w = await placedOrders();
+  amend(w, "1", { cancelled: true });
+  w.sandbox.faults.add({ operation: "M2", fault: "status299", code: "40000" });
+  personOf(w, "S2").name = "Zqcanary Other";
+  w.write();
+  await w.run("run", "everything");
+  const { attention } = document(await w.run("--json", "status"));
+  expect(attention.map(({ next }: Parsed) => next)).toEqual([
+    expect.stringMatching(/^crm-sync approve h-/u),
+    expect.any(String),
+  ]);
+  expect(await said(w, "explain", "staff", "S2")).toContain("crm-sync resync --customer crm/C2");
+});
