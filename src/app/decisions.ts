@@ -3,6 +3,7 @@ import type { Decision, PersonsVerdict } from "../apply/decide.ts";
 import { Problem, usage } from "../base/errors.ts";
 import { kindOf } from "../operation/registry.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";
+import { TrustedClock } from "../run/trusted-clock.ts";
 import type { Application } from "./application.ts";
 
 /** What a person decides about one operation whose outcome is open. */
@@ -23,10 +24,11 @@ export async function openDecisions(
 ): Promise<(given: GivenDecision) => Promise<Decision>> {
   const dependencies = await application.runDependencies();
   await application.requirePlatform();
+  const time = new TrustedClock(dependencies);
   const reader = new SnapshotReader(dependencies.platform, dependencies.settings);
   return async ({ id, verdict, reason }) => {
     if (signal.aborted) throw stoppedBefore(id);
-    return await decide(dependencies, reader, id, verdict, { reason, by }, signal);
+    return await decide({ ...dependencies, time }, reader, id, verdict, { reason, by }, signal);
   };
 }
 

@@ -10,7 +10,7 @@ import type { CustomerState } from "./customer-state.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import { settleTimeLeft } from "./settle-time.ts";
 
-type Dependencies = Pick<ApplyDependencies, "ledger" | "settings" | "policies" | "clock" | "settle">;
+type Dependencies = Pick<ApplyDependencies, "ledger" | "settings" | "policies" | "clock" | "time" | "settle">;
 
 /** What counts as gone, and when M7 is to be read again where it left out something that does not count as gone yet. */
 interface Counted {

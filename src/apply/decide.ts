@@ -26,7 +26,7 @@ export interface Word {
 
 export type DecisionDependencies = Pick<
   ApplyDependencies,
-  "ledger" | "settings" | "ordersUnseen" | "clock" | "settle" | "logger"
+  "ledger" | "settings" | "ordersUnseen" | "clock" | "time" | "settle" | "logger"
 >;
 
 /** What a decision did. */

@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Randomness } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
+import type { AskedTime } from "../base/trusted-time.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Policies } from "../operation/policy.ts";
@@ -15,6 +16,8 @@ export interface ApplyDependencies {
   ordersUnseen: "ask" | "resend";
   policies: Policies;
   clock: Clock;
+  /** Without it, the clock of this computer counts. */
+  time?: AskedTime | undefined;
   random: Randomness;
   logger: Logger;
 }

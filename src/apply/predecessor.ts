@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import type { ApplyDependencies } from "./dependencies.ts";
 import type { Intent } from "../ledger/journal/attempt-tables.ts";
 
 /** What may be done about a call that was left in the middle. */
@@ -19,13 +20,33 @@ export interface Again {
  * another computer: there the one that sent it may be paused and go on at any time, as long as its token is good. That
  * the platform shows the call settles it at once, all the same.
  */
-export function againAfter(
-  { holder, taker, acceptedUntil }: Intent & { taker: string | undefined },
-  { now, landsMs, clockSkewMs }: { now: number; landsMs: number; clockSkewMs: number },
-): Again {
+export async function againAfter(
+  { holder, taker, startedAt, acceptedUntil }: Intent & { taker: string | undefined },
+  { landsMs, clockSkewMs, passedSince }: { landsMs: number; clockSkewMs: number; passedSince: PassedSince },
+): Promise<Again> {
   if (holder !== undefined && holder === taker) return { by: "ended", afterMs: landsMs };
   if (acceptedUntil === undefined) return { by: "asks", afterMs: landsMs + clockSkewMs };
-  return { by: "paused", afterMs: Math.max(landsMs, acceptedUntil - now) + clockSkewMs };
+  const isAccepted = acceptedUntil - startedAt - (await passedSince(startedAt));
+  return { by: "paused", afterMs: Math.max(landsMs, isAccepted) + clockSkewMs };
+}
+
+/** How many milliseconds have surely passed since an instant of another process's clock. */
+type PassedSince = (instant: number) => Promise<number>;
+
+/**
+ * What has passed counts where the services agree with the clock of this computer, and where the instant is none of
+ * before the clock was trusted last: then that of the other process was wrong too. Else its time begins now.
+ */
+export function passedSince({
+  ledger,
+  clock,
+  time,
+}: Pick<ApplyDependencies, "ledger" | "clock" | "time">): PassedSince {
+  return async (instant) => {
+    const { lastTrusted = 0 } = ledger.time;
+    const now = time === undefined ? clock.now() : (await time.now({ isFresh: true }))?.epochMs;
+    return now === undefined || instant < lastTrusted ? 0 : Math.max(0, now - instant);
+  };
 }
 
 /**

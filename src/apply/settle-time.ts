@@ -5,7 +5,7 @@ import type { Operation } from "../operation/operation.ts";
 import { kindOf } from "../operation/registry.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 
-type Dependencies = Pick<ApplyDependencies, "ledger" | "clock" | "settle">;
+type Dependencies = Pick<ApplyDependencies, "ledger" | "clock" | "time" | "settle">;
 
 /**
  * When each settle time is over on the monotonic clock of this process, by the operation or the subject that it is of.
@@ -47,8 +47,8 @@ export function settleTimeBegins(
  * How many milliseconds what was sent may still land; 0 once its settle time is over. `since` is when the call ended by
  * the wall clock (epoch milliseconds), which counts for calls of an earlier process only: this one counts on its
  * monotonic clock, from when it opened the ledger, so that a wall clock that is set forward ends no settle time early.
- * One that was set back makes `since` lie in the future: then the time counts from when that was first seen, and not
- * from a moment that may be years away.
+ * Where it is not trusted, or was set back so that `since` lies in the future, the time counts from when that was first
+ * seen, and not from a moment that may be years away.
  */
 export async function settleTimeLeft(
   deps: Dependencies,
@@ -58,10 +58,15 @@ export async function settleTimeLeft(
 ): Promise<number> {
   const { ledger, clock } = deps;
   if (endsOf.get(ledger)?.has(key) !== true) {
-    const counted = since > clock.now() ? await ledger.journal.countedFrom(key, since) : since;
+    const counted = (await isTold(deps, since)) ? since : await ledger.journal.countedFrom(key, since);
     setEnd(deps, key, Math.min(timeMs, Math.max(0, counted + timeMs - ledger.journal.surelyNow)));
   }
   return Math.max(0, (endsOf.get(ledger)?.get(key) ?? 0) - clock.monotonic());
+}
+
+/** Whether the wall clock may say what has passed since an instant. */
+async function isTold({ clock, time }: Dependencies, since: number): Promise<boolean> {
+  return since <= clock.now() && (time === undefined || (await time.now({ isFresh: true })) !== undefined);
 }
 
 /**

@@ -16,7 +16,7 @@ import type { ApplyDependencies } from "./dependencies.ts";
 import type { AssetNumbers } from "./deliver.ts";
 import { readEvidence, settleFacts } from "./evidence.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
-import { againAfter } from "./predecessor.ts";
+import { againAfter, passedSince } from "./predecessor.ts";
 import type { Again } from "./predecessor.ts";
 import { isContradiction } from "./attempt-end.ts";
 import { refusedWith } from "./refusal.ts";
@@ -161,11 +161,15 @@ export class Settling {
   async foundSending({ id, operation, state, attempts }: JournalRow): Promise<void> {
     const { ledger, settle, clock } = this.#deps;
     const landsMs = landsWithin(operation, settle);
-    const now = clock.now();
     const { whenUnknown } = kindOf(operation);
-    const again = againAfter(await ledger.journal.left(id), { now, landsMs, clockSkewMs: ledger.clockSkewMs });
+    const { clockSkewMs } = ledger;
+    const again = await againAfter(await ledger.journal.left(id), {
+      landsMs,
+      clockSkewMs,
+      passedSince: passedSince(this.#deps),
+    });
     const by = again.by === "paused" && whenUnknown === "ask" ? "asks" : again.by;
-    const settleAfter = toInstant(now + again.afterMs);
+    const settleAfter = toInstant(clock.now() + again.afterMs);
     const message = leftAs[by](settleAfter);
     settleTimeBegins(this.#deps, { id, subject: operation.subject }, again.afterMs);
     await ledger.journal.conclude(id, {

@@ -25,8 +25,8 @@ export interface ClockDoubt {
   isServiceDown?: true;
 }
 
-/** So far a clock may be from that of a service. */
-const toleranceMs = 5 * 60_000;
+/** So far a clock may be from that of a service, and set back behind the newest stamp: it is set right by small steps. */
+export const toleranceMs = 5 * 60_000;
 /** So old may a kept time of a service be. */
 export const keptForMs = 24 * 60 * 60_000;
 
@@ -51,6 +51,12 @@ export class TrustedTime {
   }
 }
 
+/** Who gives the time that the services and the ledger agree with. */
+export interface AskedTime {
+  /** Undefined where the clock is not trusted. `isFresh`: a word of a service that is kept does not do. */
+  now(asked: { isFresh: boolean }): Promise<TrustedTime | undefined>;
+}
+
 function doubtOf(evidence: ClockEvidence): ClockDoubt | undefined {
   const { now, newest, read, kept } = evidence;
   const heard = read.length > 0 ? read : kept;
@@ -69,7 +75,7 @@ function doubtOf(evidence: ClockEvidence): ClockDoubt | undefined {
   if (others.length > 0) return doubt("the clock of this computer is not that of the services", "correct the clock");
   if (read.length === 0 && now - Math.max(...kept.map(({ time }) => time)) > keptForMs)
     return doubt("no service has said for more than a day what time it is", "run a job, then try again");
-  if (newest > now)
+  if (newest - now > toleranceMs)
     return doubt(
       "the ledger holds entries of the future, which a wrong clock wrote",
       "check that the clock is right now, then `crm-sync clock correct --reason TEXT`",

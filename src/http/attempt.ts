@@ -57,7 +57,8 @@ export async function attempt<T>(
     logger.debug({ endpoint: id, reason, written, ms }, "no answer");
     return seen({ kind: "failed", failure }, ms);
   }
-  if (answer.date !== undefined) context.heard.last = { date: answer.date, readAt: clock.monotonic() };
+  if (answer.date !== undefined)
+    context.heard.last = { date: answer.date, readAt: clock.monotonic(), now: clock.now() };
   const result = classified(context, call, permit, answer);
   applyAnswer(context, call, permit, { answer, result, signed });
   const ms = clock.monotonic() - since;

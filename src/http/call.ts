@@ -51,10 +51,11 @@ export interface WriteCall<T> extends Call<T> {
   recorded?: Promise<void> | undefined;
 }
 
-/** A Date header, and when it was read by the monotonic clock. Milliseconds. */
+/** A Date header, and when it was read by the monotonic clock and by the wall clock. Milliseconds. */
 export interface HeardTime {
   date: number;
   readAt: number;
+  now: number;
 }
 
 /** What all calls to one service share, reads and writes alike. */

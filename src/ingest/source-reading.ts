@@ -2,7 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import { durationMs } from "../base/duration.ts";
 import type { Stream } from "../crm/model.ts";
 import { streams as allStreams } from "../crm/model.ts";
-import type { TrustedTime } from "../base/trusted-time.ts";
+import type { AskedTime } from "../base/trusted-time.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -20,11 +20,6 @@ import { logTally } from "./tally.ts";
 import type { StreamTally } from "./tally.ts";
 import { askedOf } from "./read-question.ts";
 import { remapMissing } from "./remap.ts";
-
-/** Gives the time that the services and the ledger agree with, where they do. */
-interface ClockOfRun {
-  now(asked: { isFresh: boolean }): Promise<TrustedTime | undefined>;
-}
 
 interface ReadingDependencies {
   ledger: Ledger;
@@ -57,10 +52,10 @@ export class SourceReading {
   readonly #run: string;
   /** Whether what its reads lack is missed. */
   readonly #countsAbsence: boolean;
-  readonly #time: ClockOfRun | undefined;
+  readonly #time: AskedTime | undefined;
 
   /** A plan passes no `time`: what its reads lack is not missed. */
-  constructor(deps: ReadingDependencies, request: ReadingRequest, run: string, time?: ClockOfRun) {
+  constructor(deps: ReadingDependencies, request: ReadingRequest, run: string, time?: AskedTime) {
     this.#deps = deps;
     this.#request = request;
     this.#run = run;

@@ -63,7 +63,8 @@ export class SyncRun {
     this.#deps = deps;
     this.#request = request;
     this.#run = run;
-    const apply = { ...deps, settle: deps.settle };
+    this.time = request.time ?? new TrustedClock(deps);
+    const apply = { ...deps, time: this.time };
     const reader = new SnapshotReader(deps.platform, deps.settings);
     const ahead = new SnapshotsAhead(reader);
     const pool = new NumberPool(apply);
@@ -88,13 +89,13 @@ export class SyncRun {
       ahead: request.canary === undefined ? ahead : undefined,
       signal: request.signal,
     };
-    this.time = request.time ?? new TrustedClock(deps);
     this.reading = new SourceReading(deps, request, run, this.time);
     this.gate = new LimitsGate({
       ledger: deps.ledger,
       logger: deps.logger,
       time: this.time,
       policies: deps.policies,
+      concurrency: deps.concurrency,
       run,
       limits: request.limits.taking,
       attempt: (customer, verdict) => this.#attempt(customer, verdict),

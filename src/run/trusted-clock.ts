@@ -1,6 +1,7 @@
 import { ReadFailure } from "../http/call-outcome.ts";
-import { keptForMs, TrustedTime } from "../base/trusted-time.ts";
+import { keptForMs, toleranceMs, TrustedTime } from "../base/trusted-time.ts";
 import type { ClockDoubt, ClockEvidence, ServiceTime } from "../base/trusted-time.ts";
+import type { HeardTime } from "../http/call.ts";
 import type { RunDependencies } from "./request.ts";
 
 type Dependencies = Pick<RunDependencies, "ledger" | "clock" | "platform" | "settings">;
@@ -12,7 +13,8 @@ const nobody = "crm-sync-time";
 export class TrustedClock {
   readonly #deps: Dependencies;
   readonly #since: number;
-  readonly #asked = new Set<string>();
+  /** By the service: that it answers, or cannot be reached. */
+  readonly #asked = new Map<string, Promise<void>>();
   #kept = 0;
   #doubt: ClockDoubt | undefined;
   /** A service that was asked the time could not be reached. */
@@ -47,8 +49,8 @@ export class TrustedClock {
   async #judge(known: Pick<ClockEvidence, "newest" | "kept">): Promise<TrustedTime | undefined> {
     const judged = (): TrustedTime | ClockDoubt =>
       TrustedTime.judge({ now: this.#deps.clock.now(), read: this.#heard(), ...known });
-    // Where one service is heard and its time is another, either may be wrong.
-    if (!(judged() instanceof TrustedTime) && this.#heard().length > 0) await this.#ask(2);
+    // Where the time of one service is another, either may be wrong, or it was heard too long ago.
+    if (!(judged() instanceof TrustedTime)) await this.#ask(2);
     const found = judged();
     const agreed = found instanceof TrustedTime ? found : undefined;
     await this.#keep(agreed);
@@ -69,15 +71,21 @@ export class TrustedClock {
   }
 
   /** What services said since this command began, and what has passed since they did. */
-  #heard(): ServiceTime[] {
+  #heard(): (ServiceTime & { isSure: boolean })[] {
     const { clock, platform } = this.#deps;
     const { orderService, memberCenter } = platform.state();
     return Object.entries({ "order-service": orderService, "member-center": memberCenter }).flatMap(
-      ([service, { heard }]) =>
-        heard === undefined || heard.readAt < this.#since
-          ? []
-          : [{ service, time: heard.date + clock.monotonic() - heard.readAt }],
+      ([service, { heard }]) => {
+        if (heard === undefined || heard.readAt < this.#since) return [];
+        return [{ service, time: heard.date + clock.monotonic() - heard.readAt, isSure: this.#isSure(heard) }];
+      },
     );
+  }
+
+  /** Whether both clocks of this computer have counted the same since: it was not suspended, and nobody set them. */
+  #isSure({ readAt, now }: HeardTime): boolean {
+    const { clock } = this.#deps;
+    return Math.abs(clock.now() - now - (clock.monotonic() - readAt)) <= toleranceMs;
   }
 
   #isYoung(kept: readonly ServiceTime[]): boolean {
@@ -85,7 +93,10 @@ export class TrustedClock {
     return kept.some(({ time }) => Math.abs(now - time) <= keptForMs);
   }
 
-  /** Asks services until so many have said what time it is, each once. What else they answer is of no account. */
+  /**
+   * Asks services until so many have said what time it is, each once, and anew where nobody knows what has passed since.
+   * What else they answer is of no account.
+   */
   async #ask(enough: number): Promise<void> {
     const { orderService, memberCenter } = this.#deps.platform;
     const channelCode = this.#deps.settings.channelCode ?? nobody;
@@ -95,13 +106,22 @@ export class TrustedClock {
     };
     for (const [service, call] of Object.entries(calls)) {
       const heard = this.#heard();
-      if (heard.length >= enough) return;
-      if (this.#asked.has(service) || heard.some((one) => one.service === service)) continue;
-      this.#asked.add(service);
-      await call().catch((thrown: unknown) => {
-        // One that refuses the question has answered.
-        if (thrown instanceof ReadFailure && thrown.kind !== "code") this.#isServiceDown = true;
-      });
+      if (heard.filter(({ isSure }) => isSure).length >= enough) return;
+      const said = heard.find((one) => one.service === service);
+      if (said?.isSure === true) continue;
+      if (said !== undefined) this.#asked.delete(service);
+      const asked = this.#asked.get(service) ?? this.#told(call());
+      this.#asked.set(service, asked);
+      await asked;
+    }
+  }
+
+  async #told(answer: Promise<unknown>): Promise<void> {
+    try {
+      await answer;
+    } catch (thrown) {
+      // One that refuses the question has answered.
+      if (thrown instanceof ReadFailure && thrown.kind !== "code") this.#isServiceDown = true;
     }
   }
 }

@@ -33,8 +33,10 @@ describe("a call that was left in the middle is sent again", () => {
     ),
   )(
     "after the time that $whose and a token whose end is $end allow",
-    ({ whose, holder, taker, end, acceptedUntil }) => {
-      expect(againAfter({ holder, taker, acceptedUntil }, { now, landsMs, clockSkewMs })).toEqual(
+    async ({ whose, holder, taker, end, acceptedUntil }) => {
+      const left = { holder, taker, startedAt: now - minute, acceptedUntil };
+      const passedSince = async (instant: number): Promise<number> => now - instant;
+      expect(await againAfter(left, { landsMs, clockSkewMs, passedSince })).toEqual(
         whose === "the same lock of the same boot"
           ? { by: "ended", afterMs: landsMs }
           : Object.entries(paused).find(([name]) => name === end)?.[1],

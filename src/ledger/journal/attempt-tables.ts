@@ -11,6 +11,8 @@ import type { AttemptTable } from "./tables.ts";
 export interface Intent {
   /** Who held the run lock when it was sent, as `Host` has it. */
   holder: string | undefined;
+  /** When it was about to be sent, by the clock of who sent it; epoch milliseconds. */
+  startedAt: number;
   /** Until when the service may accept it, epoch milliseconds; undefined where nobody told. */
   acceptedUntil: number | undefined;
 }
@@ -31,8 +33,8 @@ export class AttemptTables {
          values (?, (select coalesce(max(number), 0) + 1 from attempt where operation_id = +?), ?, ?, ?, ?, ?)`,
         ),
       left: () =>
-        database.prepare<[string], Pick<AttemptTable, "holder" | "accepted_until">>(
-          "select holder, accepted_until from attempt where operation_id = +? order by number desc limit 1",
+        database.prepare<[string], Pick<AttemptTable, "holder" | "started_at" | "accepted_until">>(
+          "select holder, started_at, accepted_until from attempt where operation_id = +? order by number desc limit 1",
         ),
       finish: () =>
         database.prepare(
@@ -63,7 +65,7 @@ export class AttemptTables {
   }
 
   /** A new attempt: its row, nonce and payload hash, and the state `sending`. */
-  start(id: string, begun: Partial<Intent> & { nonce: string; wireHash: string; at: string }): void {
+  start(id: string, begun: Partial<Omit<Intent, "startedAt">> & { nonce: string; wireHash: string; at: string }): void {
     const { nonce, wireHash, at, holder = null, acceptedUntil: until } = begun;
     const acceptedUntil = until === undefined ? null : toInstant(until);
     this.#statements.start.run(id, id, nonce, wireHash, at, holder, acceptedUntil);
@@ -75,8 +77,12 @@ export class AttemptTables {
 
   /** What the intent of the last attempt tells. */
   left(id: string): Intent {
-    const { holder = null, accepted_until: until = null } = this.#statements.left.get(id) ?? {};
-    return { holder: holder ?? undefined, acceptedUntil: until === null ? undefined : Date.parse(until) };
+    const { holder = null, started_at: at = "", accepted_until: until = null } = this.#statements.left.get(id) ?? {};
+    return {
+      holder: holder ?? undefined,
+      startedAt: Date.parse(at),
+      acceptedUntil: until === null ? undefined : Date.parse(until),
+    };
   }
 
   /** When the last attempt on a subject ended without a known outcome, epoch milliseconds; 0 where there was none. */

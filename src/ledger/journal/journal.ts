@@ -382,14 +382,14 @@ export class Journal {
   }
 
   /**
-   * When a time of ours that lies in the future was first met: the clock was set back since, and what was to be counted
-   * from that time is counted from here. Epoch milliseconds. Kept, so that the next process goes on counting.
+   * When an instant of ours was first met from which a wrong clock cannot count: what was to be counted from there is
+   * counted from here. Epoch milliseconds. Kept, so that the next process goes on counting.
    */
-  async countedFrom(key: string, future: number): Promise<number> {
+  async countedFrom(key: string, instant: number): Promise<number> {
     const now = Date.parse(this.#context.now);
     const kept = this.#context.read(() => this.#clockNotes.of(key));
-    if (kept?.future === future && kept.metAt <= now) return kept.metAt;
-    await this.#context.write(() => this.#clockNotes.keep(key, future, now));
+    if (kept?.future === instant && kept.metAt <= now) return kept.metAt;
+    await this.#context.write(() => this.#clockNotes.keep(key, instant, now));
     return now;
   }
 

@@ -19,9 +19,9 @@ export interface Correction {
 
 /** Proof is never changed. */
 const proof = ["audit", "audit_tile", "audit_tree", "closed_period", "closed_file", "sign_off", "meta"];
-const isStamp = /(?:^|_)(?:at|since|seen)$|^settle_after$/u;
-/** Columns that may name a time to come. */
-const ofTheFuture = ["settle_after", "probe_at"];
+const isStamp = /(?:^|_)(?:at|since|seen)$|^settle_after$|^accepted_until$/u;
+/** Columns that may name a time to come, until which something waits. */
+const ofTheFuture = ["settle_after", "accepted_until", "probe_at"];
 /** Rows that would be one with another are moved back by a millisecond more, so often at most. */
 const mostMoves = 1_000;
 
@@ -38,15 +38,17 @@ export function correctStamps(database: Sqlite, time: TrustedTime, newest: numbe
     spans.push({ from: newest, to: newest, aheadMs: newest - base });
   }
   let moved = 0;
-  let latest = time.epochMs;
-  database.function("crm_sync_corrected", (stamp): string =>
-    toInstant(Math.min(latest, correctedOf(spans, Date.parse(String(stamp)))) - moved),
-  );
+  let isOfTheFuture = false;
+  database.function("crm_sync_corrected", (stamp): string => {
+    const ms = Date.parse(String(stamp));
+    // A wait ends no earlier than if the last of them had been written just now.
+    if (isOfTheFuture) return toInstant(ms - (waitOf(spans, ms).to - time.epochMs));
+    return toInstant(Math.min(time.epochMs, correctedOf(spans, ms)) - moved);
+  });
   let rows = 0;
   for (const { table, column } of stampColumns(database)) {
-    const isOfTheFuture = ofTheFuture.includes(column);
+    isOfTheFuture = ofTheFuture.includes(column);
     const after = isOfTheFuture ? toInstant(Math.min(...spans.map(({ from }) => from)) - 1) : now;
-    latest = isOfTheFuture ? Number.MAX_SAFE_INTEGER : time.epochMs;
     const wrong = `where "${column}" > ? and "${column}" glob '????-??-??T*Z'`;
     const update = database.prepare(
       `update or ignore "${table}" set "${column}" = crm_sync_corrected("${column}") ${wrong}`,
@@ -104,6 +106,12 @@ function lastBefore(database: Sqlite, sequence: number): number | undefined {
     .pluck()
     .get(sequence);
   return at === undefined ? undefined : Date.parse(at);
+}
+
+/** The span in which a wait began that ends then: the last one that began before it ends. */
+function waitOf(spans: readonly Ahead[], end: number): Ahead {
+  const [first = { from: end, to: end, aheadMs: 0 }] = spans;
+  return spans.findLast(({ from }) => end >= from) ?? first;
 }
 
 /**

@@ -7,12 +7,20 @@ export interface FirstCharacter {
   byte: number;
 }
 
-/** Two bytes of a Chinese, Japanese or Korean encoding may look like UTF-8 by chance; so many pairs never do. */
-const fewestOfDoubleBytes = 10;
+/**
+ * Bytes may look like UTF-8 by chance: pairs of a Chinese, Japanese or Korean encoding, or "É®" of one of single bytes,
+ * which is a phonetic letter in UTF-8. So many never do.
+ */
+const fewest = 10;
+
+/** A byte that begins an accented, Greek or Cyrillic letter, or what takes three bytes: one of these is no chance. */
+function beginsUsual(byte: number): boolean {
+  return (byte >= 0xc2 && byte <= 0xc5) || (byte >= 0xce && byte <= 0xd1) || byte >= 0xe0;
+}
 
 /**
  * Where UTF-8 begins in bytes that are declared in another encoding, if they are UTF-8: something is beyond ASCII, and
- * all of it is valid UTF-8. Text in an encoding of single bytes is never so, and the wrong encoding would make other
+ * all of it is valid UTF-8. Text in an encoding of single bytes is hardly ever so, and the wrong encoding would make other
  * characters of it without any error. Reads no further than the first byte that shows the declaration to be right.
  */
 export async function undeclaredUtf8(
@@ -25,6 +33,7 @@ export async function undeclaredUtf8(
   const isSingleByte = /^(?:ibm866|iso-8859-|koi8-|macintosh|windows-|x-mac-)/u.test(declared);
   let first: FirstCharacter | undefined;
   let characters = 0;
+  let isSure = false;
   let line = 1;
   let offset = 0;
   for await (const chunk of watch.watch(chunks)) {
@@ -34,11 +43,12 @@ export async function undeclaredUtf8(
         if (value < 0xc0) continue;
         first ??= { line: line + newlinesIn(chunk.subarray(0, at)), byte: offset + at + 1 };
         characters += 1;
+        isSure ||= isSingleByte && beginsUsual(value);
       }
     if (first === undefined) line += newlinesIn(chunk);
     offset += chunk.length;
   }
-  return watch.count > 0 || (!isSingleByte && characters < fewestOfDoubleBytes) ? undefined : first;
+  return watch.count > 0 || (!isSure && characters < fewest) ? undefined : first;
 }
 
 export function newlinesIn(bytes: Buffer): number {

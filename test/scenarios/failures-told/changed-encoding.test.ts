@@ -34,6 +34,18 @@ it("sends no name that was read in the wrong encoding, when a CRM begins to expo
   expect(await ran(w)).toMatchObject({ exitCode: 0, calls: {} });
 });
 
+it("reads a file of single bytes whose only accents look like UTF-8 by chance", async () => {
+  const w = await world({ records: { customers, orders, staff: [] } });
+  const source = JSON.stringify(fileSource("data", ["staff"], "csv"));
+  const declared = source.replace('"files":', '"encoding":"windows-1252","files":').replace("staff.csv", "people.csv");
+  w.extra = `  people: ${declared}\n${jobs}`;
+  w.write();
+  writeFileSync(w.path("data/people.csv"), csv.replaceAll("Müller", "CAFÉ®"), "latin1");
+  expect(await ran(w)).toMatchObject({ exitCode: 0, calls: everything });
+  writeFileSync(w.path("data/people.csv"), csv.replaceAll("Müller", "CAFÉ®"), "utf8");
+  expect((await ran(w)).exitCode).toBe(7);
+});
+
 it("sends no name of a service that declares one encoding and answers in another, until a person says which", async () => {
   const w = await world({ records: { customers, orders, staff: [] } });
   let body = Buffer.from(csv, "latin1");

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { auditEntries } from "../../support/asking.ts";
+import { auditEntries, unsettled } from "../../support/asking.ts";
 import { world } from "../../support/cli.ts";
 import type { Parsed, World } from "../../support/cli.ts";
 import { rule } from "../../support/world/placed-orders.ts";
@@ -254,6 +254,33 @@ describe("the clock is compared with the Date headers of the services", () => {
   });
 });
 
+describe("a computer whose clock is right", () => {
+  it("is trusted after it was set back by some minutes", async () => {
+    const w = await lived();
+    w.ahead = 4 * minute;
+    await runs(w, 0);
+    w.ahead = 0;
+    await runs(w, 0);
+    expect(await said(w)).toBe("trusted");
+  });
+
+  it("is trusted after it was suspended in the middle of a run", async () => {
+    const w = await lived();
+    orders(w, "N1");
+    w.staff.push({ id: "S1-9", customer: "C1" });
+    w.write();
+    const stop = w.stopsAt("M1", { when: "after" });
+    const running = w.does("run", "everything");
+    await stop.reached;
+    // What counts for time that passes stood still, and the clock did not.
+    w.ahead = 60 * hour;
+    for (const service of ["order", "member"] as const) w.sandbox.dates.set(service, 60 * hour);
+    stop.goOn();
+    const { exitCode, stdout } = await running;
+    expect(exitCode, stdout).toBe(0);
+  });
+});
+
 it("what a service said last is enough for a day", async () => {
   const w = await lived();
   await backup(w, 1);
@@ -266,6 +293,19 @@ it("what a service said last is enough for a day", async () => {
   expect((await w.run("report", "sign-off", "2026-11", "x:1", "--reason", "known")).exitCode).toBe(3);
   await runs(w, 0);
   expect((await backup(w, 1)).removed).toHaveLength(2);
+});
+
+it("a service that said a wrong time and is right again is asked anew by a job that needs no service", async () => {
+  const w = await world();
+  w.extra = `jobs:
+  everything: { kind: sync, streams: [customers, orders, staff] }
+  copies: { kind: backup, to: copies, keep: 1 }
+`;
+  w.write();
+  w.sandbox.dates.set("member", 20 * year);
+  await runs(w, 3);
+  w.sandbox.dates.clear();
+  for (let copy = 0; copy < 2; copy += 1) expect((await w.run("run", "copies")).exitCode).toBe(0);
 });
 
 it("a clock that is set forward empties no window of the limits", async () => {
@@ -302,6 +342,39 @@ it("nor does one that is set back", async () => {
   expect(await runsAhead(w, -2 * day * hour)).toMatchObject({ M9: 1 });
   loses("S2-1");
   expect(await runs(w, 4)).toEqual({});
+});
+
+it("a clock that is ahead ends no settle time of an earlier run, and one that is right again does", async () => {
+  const w = await lived();
+  w.environment["CRM_SYNC__settle__timeMs"] = "1800000";
+  orders(w, "N1");
+  w.sandbox.faults.add({ operation: "E5", fault: "resetBefore" });
+  expect(await runs(w, 5)).toEqual({ E5: 1 });
+  w.sandbox.faults.clear();
+  w.ahead = hour;
+  for (let run = 0; run < 4; run += 1) expect(await runs(w, 5)).toEqual({});
+  const [{ id }] = await unsettled(w);
+  const early = await w.run("settle", id, "--not-applied", "--reason", "not there");
+  expect([early.exitCode, early.stderr]).toEqual([64, expect.stringContaining("it may still land until")]);
+  w.ahead = 0;
+  w.later(2);
+  expect(await runs(w, 0)).toEqual({ E5: 1 });
+});
+
+it("a correction ends no settle time", async () => {
+  const w = await lived();
+  w.environment["CRM_SYNC__settle__timeMs"] = "1800000";
+  w.later(day);
+  orders(w, "N1");
+  w.sandbox.faults.add({ operation: "E5", fault: "resetBefore" });
+  w.ahead = 10 * year;
+  expect(await runs(w, 5)).toEqual({ E5: 1 });
+  w.ahead = 0;
+  w.sandbox.faults.clear();
+  await correct(w);
+  for (let run = 0; run < 3; run += 1) expect(await runs(w, 5)).toEqual({});
+  w.later(1);
+  expect(await runs(w, 0)).toEqual({ E5: 1 });
 });
 
 it("the command that corrects needs a service that agrees, and changes nothing where nothing is wrong", async () => {

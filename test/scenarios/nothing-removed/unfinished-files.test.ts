@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
-import type { JsonObject } from "../../../src/base/canonical-json.ts";
 import { isJsonObject } from "../../../src/base/canonical-json.ts";
 import { ran } from "../../support/asking.ts";
 import { world } from "../../support/cli.ts";
@@ -12,6 +12,8 @@ import { company } from "../../support/world/crm.ts";
 const everything = { E2: 2, E5: 2, E9: 1, M1: 2, M9: 12 };
 const night = Date.UTC(2026, 10, 1, 2) / 1_000;
 
+const sha256Of = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
+
 interface Exported {
   w: World;
   /** Writes both files of people, with so many of the last rows of `holds.csv` missing, at this time. */
@@ -20,7 +22,7 @@ interface Exported {
 }
 
 /** A company whose people hold what `holds.csv` says, which the marker `holds.csv.done` ends. */
-async function exported(completeWhen: JsonObject): Promise<Exported> {
+async function exported(completeWhen: { file: string; contains?: string }): Promise<Exported> {
   const records = company(2, 6);
   const w = await world({ records: { ...records, staff: [] } });
   const source = fileSource("export", ["staff"], "joined");
@@ -31,6 +33,8 @@ async function exported(completeWhen: JsonObject): Promise<Exported> {
   w.extra = `  people: ${JSON.stringify(source)}\njobs:\n  everything: { kind: sync, streams: [customers, orders, staff] }\n`;
   w.write();
   const holdsFile = w.path("export/holds.csv");
+  const marker = join(w.path("export"), completeWhen.file.replaceAll("{file}", "holds.csv"));
+  mkdirSync(dirname(marker), { recursive: true });
   return {
     w,
     write(missing, at) {
@@ -40,8 +44,8 @@ async function exported(completeWhen: JsonObject): Promise<Exported> {
       utimesSync(holdsFile, at, at);
     },
     mark(content, at) {
-      writeFileSync(`${holdsFile}.done`, content);
-      utimesSync(`${holdsFile}.done`, at, at);
+      writeFileSync(marker, content);
+      utimesSync(marker, at, at);
     },
   };
 }
@@ -76,12 +80,35 @@ it("believes a marker of the same second, where its time has no parts of a secon
   }
 });
 
+it.each(["done/{file}", "../done/{file}.ok"])("believes a marker in another folder (%s)", async (file) => {
+  const { w, write, mark } = await exported({ file });
+  write(0, night);
+  expect((await ran(w)).exitCode).toBe(7);
+  mark("", night);
+  expect(await ran(w)).toMatchObject({ exitCode: 0, calls: { M1: 2, M9: 12 } });
+});
+
+it("believes the SHA-256 of a file whose marker has the time of another file system, and asks others for the time", async () => {
+  for (const [contains, exitCode] of [
+    ["sha256", 0],
+    ["rows", 7],
+  ] as const) {
+    const { w, write, mark } = await exported({ file: "{file}.done", contains });
+    write(0, night);
+    const value = contains === "rows" ? "12" : sha256Of(readFileSync(w.path("export/holds.csv")));
+    mark(value, night - 600);
+    const ended = await w.does("run", "everything");
+    expect(ended.exitCode, ended.stderr).toBe(exitCode);
+    expect(ended.stderr.includes("needs no times")).toBe(exitCode === 7);
+  }
+});
+
 it("takes no seat when the file does not have as many rows as its marker says, or other bytes", async () => {
   for (const contains of ["rows", "sha256"]) {
     const { w, write, mark } = await exported({ file: "{file}.done", contains });
     write(0, night);
     const bytes = readFileSync(w.path("export/holds.csv"));
-    const value = contains === "rows" ? "12" : createHash("sha256").update(bytes).digest("hex");
+    const value = contains === "rows" ? "12" : sha256Of(bytes);
     for (const content of [value, `${value} holds.csv\n`, `1 staff.csv\n${value} *export/holds.csv\n`]) {
       mark(content, night);
       expect((await ran(w)).exitCode).toBe(0);

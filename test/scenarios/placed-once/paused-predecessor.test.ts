@@ -24,10 +24,11 @@ const minute = 60_000;
 const tokenMs = 60 * minute;
 const elsewhere = hostOf(() => "another boot");
 
-/** Where a command line is carried out: the ledger and the host. */
+/** Where a command line is carried out: the ledger, the host, and how far its clock is ahead, in milliseconds. */
 interface Where {
   ledger: string;
   host: Host;
+  ahead?: number;
 }
 
 /** A company with an order. Its programs and services share a time that the test moves. */
@@ -94,9 +95,11 @@ class TwoHosts {
     return { ...(this.w.extra.includes("oauth2") ? place : this.w.place), environment };
   }
 
-  async run({ ledger, host }: Where, ...words: string[]): Promise<Ended> {
+  async run({ ledger, host, ahead = 0 }: Where, ...words: string[]): Promise<Ended> {
     this.pass(minute);
-    return await crmSync({ ...this.#place, ledger, host, clock: this.w.clock }, ...words);
+    const { monotonic, sleep, now } = this.w.clock;
+    const clock = { monotonic, sleep, now: () => now() + ahead };
+    return await crmSync({ ...this.#place, ledger, host, clock }, ...words);
   }
 
   /** Runs everything, and says what came of it. */
@@ -307,11 +310,11 @@ const calls = {
 
 describe("a call that was left in the middle by a program on another computer", () => {
   /** The program stands still at the call; what was started elsewhere. */
-  async function left(tokens: "ending" | "endless", call: keyof typeof calls) {
+  async function left(tokens: "ending" | "endless", call: keyof typeof calls, ahead = 0) {
     const company = await TwoHosts.start(tokens);
     company.changes(calls[call]);
     const stop = company.w.stopsAt(call);
-    const paused = company.run(company.here(), "run", "everything");
+    const paused = company.run({ ...company.here(), ahead }, "run", "everything");
     await stop.reached;
     const goesOn = async (): Promise<void> => {
       stop.goOn();
@@ -379,4 +382,38 @@ describe("a call that was left in the middle by a program on another computer", 
     expect(await company.runs(copy)).toMatchObject({ exit: 0, sent: { E5: 1 } });
     await goesOn();
   });
+
+  it.each(["E4", "E5"] as const)("is not sent again by a clock that is ahead of the services (%s)", async (call) => {
+    const { company, goesOn, copy } = await left("ending", call);
+    const ahead = { ...copy, ahead: 3 * tokenMs };
+    for (let run = 0; run < 8; run += 1) expect(await company.runs(ahead)).toMatchObject({ exit: 5, sent: {} });
+    await goesOn();
+    const seen = await company.runs(copy);
+    expect(Object.values(company.w.sandbox.duplicates()).flat(), seen.text).toEqual([]);
+  });
+
+  it.each([
+    [10, "before the next run"],
+    [10, "after the next run"],
+    [-10, "never"],
+  ])(
+    "is sent again after the end of its token where the clock of that computer was %i years ahead, which is corrected %s",
+    async (years, corrected) => {
+      const { company, goesOn, copy } = await left("ending", "E5", years * 366 * 24 * 60 * minute);
+      const correct = async (when: string): Promise<void> => {
+        if (corrected !== when) return;
+        expect((await company.run(copy, "clock", "correct", "--reason", "a new battery")).exitCode).toBe(0);
+      };
+      await correct("before the next run");
+      expect(await company.runs(copy)).toMatchObject({ exit: 5, sent: {} });
+      await correct("after the next run");
+      company.pass(tokenMs - 10 * minute);
+      expect(await company.runs(copy)).toMatchObject({ exit: 5, sent: {} });
+      company.pass(20 * minute);
+      const late = await company.runs(copy);
+      expect(late.sent, late.text).toMatchObject({ E5: 1 });
+      await goesOn();
+      expect(company.ordersPlaced).toBe(2);
+    },
+  );
 });
