@@ -9,8 +9,7 @@ import type { Correction } from "./correct-stamps.ts";
 export const newestKey = "newest";
 /** The key of `meta` that holds what each service last said the time is. */
 export const serviceTimesKey = "service-times";
-/** The key of `meta` that holds when the clock was trusted last. */
-export const lastTrustedKey = "last-trusted";
+const lastTrustedKey = "last-trusted";
 
 /** The newest stamp in epoch milliseconds, and what the services said: what a clock is compared with. */
 export interface KnownTimes {
@@ -80,7 +79,7 @@ export class LedgerTime {
     const corrected = await this.#context.write(() => {
       const at = toInstant(time.epochMs);
       const correction = correctStamps(this.#context.database, time, this.known.newest);
-      for (const key of [newestKey, lastTrustedKey]) this.#put(key, at);
+      this.#put(newestKey, at);
       const { rows, first, last, spans } = correction;
       if (rows > 0 || spans.length > 0) {
         const body = { ...whose, rows, first, last, spans: spans.map((span) => ({ ...span })) };
@@ -88,7 +87,6 @@ export class LedgerTime {
       }
       return correction;
     });
-    this.#context.notePast();
     this.#context.flushHeads();
     return corrected;
   }
