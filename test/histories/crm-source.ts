@@ -21,7 +21,7 @@ import type { Misread } from "./misreads.ts";
 export type Road = "memory" | "files" | "lists";
 
 /** What the CRM gives now. */
-export interface Given {
+interface Given {
   rows: (stream: Stream) => JsonObject[];
   /** What is wrong with it. */
   wrong: Misread | undefined;

@@ -5,7 +5,7 @@ import type { Stream } from "../../src/crm/model.ts";
 import type { Draws } from "../simulation/timeline.ts";
 
 /** What a list of a service says of itself and gives: its total, its records in all, and those of a page. */
-export interface ListGiven {
+interface ListGiven {
   total: number;
   most: number;
   size: number;

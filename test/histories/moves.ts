@@ -45,6 +45,7 @@ export function limitsOf(chosen: ReadonlySet<Move>, more: object = {}): LimitsSe
   return limitsSettingsSchema.parse({ absenceReads: 1, absenceTime, ...more });
 }
 
+export const hour = 3_600_000;
 /** How far a wrong clock is ahead, in hours. */
 export const clockJumps = [1, 26, 40 * 24, 4 * 8_766, 10 * 8_766, -1, -26, -40 * 24, -8_766] as const;
 
