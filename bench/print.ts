@@ -1,4 +1,4 @@
-import Table from "cli-table3";
+import { renderTable } from "../src/report/table.ts";
 import type { Figure } from "./figure.ts";
 import { count, rate, spreadText, times } from "./figure.ts";
 import { boundOf } from "./latency.ts";
@@ -10,10 +10,13 @@ import type { Profile } from "./profile.ts";
 import type { Result } from "./result.ts";
 import type { Round } from "./road.ts";
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const made = new Table({ head: [...head], style: { head: [], border: [] } });
-  made.push(...rows.map((row) => [...row]));
-  return made.toString();
+/** Rows in a box. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return renderTable(
+    head.map((title) => ({ title })),
+    rows,
+    { terminal: true, zone: "UTC" },
+  );
 }
 
 const verdicts = { met: "met", below: "BELOW", "not measured": "not measured" };

@@ -1,6 +1,6 @@
-import Table from "cli-table3";
 import type { Figure } from "../figure.ts";
 import { count } from "../figure.ts";
+import { table } from "../print.ts";
 import type { Phase } from "./phases.ts";
 import { phases } from "./phases.ts";
 import type { PhaseTaken, Scaled } from "./scaled.ts";
@@ -10,16 +10,12 @@ const mostExponent = 1.05;
 
 /** What each phase cost at each size, and how its time grows from the smallest to the largest one. */
 export function scaleTable(all: readonly Scaled[]): string {
-  const table = new Table({
-    head: ["phase", ...all.map(({ customers }) => `${count(customers)} customers`), "exponent of growth"],
-    style: { head: [], border: [] },
-  });
-  for (const phase of phases) {
+  const rows = phases.flatMap((phase) => {
     const taken = all.map((size) => takenOf(size, phase));
-    if (taken.every((one) => one === undefined)) continue;
-    table.push([phase, ...taken.map((one) => (one === undefined ? "" : costText(one))), exponentText(all, phase)]);
-  }
-  return table.toString();
+    if (taken.every((one) => one === undefined)) return [];
+    return [[phase, ...taken.map((one) => (one === undefined ? "" : costText(one))), exponentText(all, phase)]];
+  });
+  return table(["phase", ...all.map(({ customers }) => `${count(customers)} customers`), "exponent of growth"], rows);
 }
 
 function takenOf({ phases: taken }: Scaled, phase: Phase): PhaseTaken | undefined {

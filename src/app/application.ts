@@ -16,6 +16,7 @@ import type { ReadingGroup } from "../base/private-files.ts";
 import type { Config } from "../config/config.ts";
 import type { ConfigHeader } from "../config/load.ts";
 import type { Secrets } from "../config/secrets.ts";
+import { removeAbandoned } from "../ledger/database/held-folder.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import type { Inquiry } from "../inquiry/inquiry.ts";
 import { createStaging } from "../ledger/records/staging.ts";
@@ -24,6 +25,7 @@ import type { Platform } from "../platform/platform.ts";
 import type { Paused } from "../report/paused.ts";
 import type { BoundJob } from "../run/job.ts";
 import type { NotifyDependencies } from "../run/notify/tell.ts";
+import { removeUnfinished } from "./backup-manifest.ts";
 import { requireAlertSettings, tellingSettings } from "./alert-settings.ts";
 import type { RunDependencies } from "../run/request.ts";
 import { keepOpenCircuits } from "../run/open-circuits.ts";
@@ -123,14 +125,19 @@ export class Application {
     return this.#logger;
   }
 
-  /** Loads the configuration, and starts the sandbox it asks for; throws all problems of the configuration at once. */
+  /**
+   * Loads the configuration, starts the sandbox it asks for, and removes what killed processes left unfinished. Throws
+   * all problems of the configuration at once.
+   */
   static async open(
     choice: ConfigChoice,
     environment: Environment,
     face: Face,
     needs: Needs = { services: true },
   ): Promise<Application> {
-    return new Application(await openConfig(choice, environment, needs), choice, environment, face);
+    const application = new Application(await openConfig(choice, environment, needs), choice, environment, face);
+    application.#removeUnfinished();
+    return application;
   }
 
   /** The options by which another process of this program finds the same configuration, and the same services. */
@@ -154,6 +161,13 @@ export class Application {
       this.#letReadBooks(new FrozenFiles(this.ledgerPath, this.group));
     }
     return this.#ledger;
+  }
+
+  /** What processes that were killed left in the temporary folder, and where jobs make backups. */
+  #removeUnfinished(): void {
+    removeAbandoned();
+    for (const { kind, to } of Object.values(this.config.jobs))
+      if (kind === "backup" && to !== undefined) removeUnfinished(pathFrom(this.directory, to));
   }
 
   /** Who may read closed books is no reason to stop a run: they are read and closed by nobody but people. */

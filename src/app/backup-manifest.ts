@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { createReadStream, readdirSync, readFileSync } from "node:fs";
+import { createReadStream, readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { z } from "zod";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
+import { removeAbandoned } from "../ledger/database/held-folder.ts";
 
 const hex = z.string().regex(/^[0-9a-f]{64}$/u);
 
@@ -87,6 +88,17 @@ export function backupsIn(folder: string, ledger: string | null): KeptBackup[] {
       }
     })
     .toSorted((one, other) => (one.manifest.at < other.manifest.at ? -1 : 1));
+}
+
+/**
+ * Removes what backups left in a folder whose process died. What was moved out already has no manifest beside it yet:
+ * the last thing that is moved is that.
+ */
+export function removeUnfinished(folder: string): void {
+  removeAbandoned(folder, (names) => {
+    const manifest = names.find((name) => name.endsWith(".json"));
+    if (manifest !== undefined) rmSync(join(folder, manifest.replace(/\.json$/u, ".db")), { force: true });
+  });
 }
 
 /** The SHA-256 of a file, and its length. */

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { existsSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { toInstant } from "../base/clock.ts";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
@@ -9,10 +9,14 @@ import { programVersion } from "../base/program-version.ts";
 import { openInquiry } from "../inquiry/inquiry.ts";
 import { headsPath, readKeptHeads } from "../ledger/audit/audit-heads.ts";
 import { copyWhileWritten, requireIntact } from "../ledger/database/backup.ts";
+import { holdFolder } from "../ledger/database/held-folder.ts";
+import type { HeldFolder } from "../ledger/database/held-folder.ts";
 import type { Application } from "./application.ts";
 import { trustedNow } from "./trusted-now.ts";
-import { backupsIn, digestOf, manifestForm, manifestPathOf } from "./backup-manifest.ts";
+import { backupsIn, digestOf, manifestForm, manifestPathOf, removeUnfinished } from "./backup-manifest.ts";
 import type { BackupManifest } from "./backup-manifest.ts";
+import { requireAsClosed } from "./books.ts";
+import { FrozenFiles } from "./frozen-files.ts";
 import { booksFolder, pathFrom } from "./ledger-folder.ts";
 import { headSigner } from "./sign-head.ts";
 import { writeWhole } from "./written-files.ts";
@@ -37,9 +41,10 @@ export interface BackupRequest {
 
 /**
  * Copies the ledger beside a run that is on, and the files of closed books with it. The copy is looked through page by
- * page and its audit record is verified before its manifest is written: a copy without a manifest counts for nothing.
- * Only then older backups of the same ledger are taken away, while the clock is trusted. Throws a Problem that says what could not be done; what
- * was written by then is taken away.
+ * page, its audit record is verified, and each file that it names is there with the bytes that it names, before its
+ * manifest is written: a copy without a manifest counts for nothing. Only then older backups of the same ledger are
+ * removed, while the clock is trusted. Throws a Problem that says what could not be done; of it nothing stays but files
+ * of closed books that are whole.
  */
 export async function makeBackup(application: Application, request: BackupRequest): Promise<MadeBackup> {
   application.requireLedger();
@@ -48,8 +53,7 @@ export async function makeBackup(application: Application, request: BackupReques
   const at = toInstant(clock.now());
   const stem = basename(ledgerPath).replace(/\.db$/u, "");
   const path = join(folder, `${stem}-${at.replaceAll(/[-:]/gu, "")}.db`);
-  const unfinished = `${path}.part`;
-  if (existsSync(path) || existsSync(unfinished))
+  if (existsSync(path))
     throw new Problem({
       code: "backup.in-the-way",
       message: `the backup ${path} is there already`,
@@ -57,13 +61,16 @@ export async function makeBackup(application: Application, request: BackupReques
       exitCode: exitCodes.other,
       place: path,
     });
-  const written: string[] = [];
+  let work: HeldFolder | undefined;
   try {
     makePrivateFolder(folder, group);
+    removeUnfinished(folder);
+    work = holdFolder(folder);
+    const unfinished = join(work.path, basename(path));
     const copied = await copyWhileWritten(ledgerPath, unfinished, request.progress ?? (() => {}));
     const audit = await verifiedHead(application, unfinished);
     flushFile(unfinished);
-    const books = await copyBooks(dirname(ledgerPath), folder, written);
+    const books = await copyBooks(application, unfinished, folder);
     const { sha256, bytes } = await digestOf(unfinished);
     const manifest: BackupManifest = {
       form: manifestForm,
@@ -80,12 +87,17 @@ export async function makeBackup(application: Application, request: BackupReques
       books,
     };
     keepPrivate(unfinished, group);
+    const lines = [`${JSON.stringify(manifest, undefined, 2)}\n`];
+    await writeWhole(manifestPathOf(unfinished), lines, { what: "backup", group });
     renameSync(unfinished, path);
-    await writeWhole(manifestPathOf(path), [`${JSON.stringify(manifest, undefined, 2)}\n`], { what: "backup", group });
+    renameSync(manifestPathOf(unfinished), manifestPathOf(path));
+    flushFile(folder);
     return { path, manifest, ...(await removeOlder(application, folder, { ...manifest, path }, request.keep)) };
   } catch (error) {
-    takeAway([unfinished, path, manifestPathOf(path), ...written]);
+    takeAway([path, manifestPathOf(path)]);
     throw notMade(folder, error);
+  } finally {
+    work?.release();
   }
 }
 
@@ -119,34 +131,50 @@ async function verifiedHead(
   }
 }
 
-const isDigest = /^[0-9a-f]{64}$/u;
-
-/** Copies the files of closed books that the folder does not have yet, and names all that there are. */
-async function copyBooks(ledgerFolder: string, folder: string, written: string[]): Promise<string[]> {
-  const from = join(ledgerFolder, booksFolder);
-  if (!existsSync(from)) return [];
-  const names = readdirSync(from).filter((name) => isDigest.test(name));
+/**
+ * Copies the files of closed books that a copy of the ledger names, as far as the folder lacks them, and gives their
+ * names. Throws a Problem where one is missing or changed beside the ledger, or the copy and its audit record differ.
+ */
+async function copyBooks({ ledgerPath, group }: Application, copy: string, folder: string): Promise<string[]> {
+  const frozen = new FrozenFiles(ledgerPath, group);
   const to = join(folder, booksFolder);
-  if (names.length > 0) makePrivateFolder(to, undefined);
-  for (const name of names) {
-    if (existsSync(join(to, name)) && (await digestOf(join(to, name))).sha256 === name) continue;
-    const copy = join(to, `${name}.part`);
-    written.push(copy);
-    copyFileSync(join(from, name), copy);
-    const { sha256 } = await digestOf(copy);
-    if (sha256 !== name)
+  const named = await namedIn(copy);
+  if (named.size > 0) makePrivateFolder(to, undefined);
+  for (const [sha256, name] of named) {
+    const bytes = await frozen.read({ name, sha256 });
+    const kept = join(to, sha256);
+    if (existsSync(kept) && (await digestOf(kept)).sha256 === sha256) continue;
+    const made = join(dirname(copy), sha256);
+    await writeWhole(made, bytes, { what: "backup", group: undefined });
+    if ((await digestOf(made)).sha256 !== sha256)
       throw new Problem({
         code: "backup.books-changed",
-        message: `${join(from, name)} is not what was frozen: its bytes have another SHA-256 than its name`,
-        cure: "put the file back from an earlier backup, and find out who changed it",
+        message: `${name} of closed books was changed while it was copied`,
+        cure: "find out who changed it; `crm-sync report print` says whether it is what was frozen",
         exitCode: exitCodes.ledgerRefused,
-        place: join(from, name),
+        place: made,
       });
-    flushFile(copy);
-    keepReadOnly(copy, undefined);
-    renameSync(copy, join(to, name));
+    keepReadOnly(made, undefined);
+    renameSync(made, kept);
   }
-  return names.toSorted();
+  if (named.size > 0) flushFile(to);
+  return [...named.keys()].toSorted();
+}
+
+/** The names of the files of closed books that a ledger has, by their SHA-256. */
+async function namedIn(copy: string): Promise<ReadonlyMap<string, string>> {
+  const named = new Map<string, string>();
+  const inquiry = openInquiry(copy);
+  try {
+    for (const closing of await inquiry.closings()) {
+      const files = await inquiry.closedFiles(closing.period, closing.closing);
+      await requireAsClosed(inquiry, closing, files);
+      for (const { name, sha256 } of files) named.set(sha256, name);
+    }
+  } finally {
+    inquiry.close();
+  }
+  return named;
 }
 
 async function removeOlder(

@@ -1,9 +1,9 @@
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import type { ExitCode } from "../base/errors.ts";
 import { headsPath } from "../ledger/audit/audit-heads.ts";
 import { copyWhileWritten } from "../ledger/database/backup.ts";
+import { holdFolder } from "../ledger/database/held-folder.ts";
 import { requireUnused, runRebuild } from "../run/rebuild.ts";
 import type { RebuildSummary } from "../run/rebuild.ts";
 import type { Application } from "./application.ts";
@@ -32,14 +32,22 @@ export async function rebuild(application: Application, { by, dryRun, signal, sh
       return summary.exitCode;
     }
     await requireUnused(dependencies.ledger);
-    const folder = mkdtempSync(join(tmpdir(), "crm-sync-rebuild-"));
-    const path = join(folder, "ledger.db");
-    // Of a restored ledger a copy is rebuilt, with the heads that say what it lacks.
-    if (dependencies.ledger.gap.isOpen()) {
-      await copyWhileWritten(application.ledgerPath, path, () => {});
-      if (existsSync(headsPath(application.ledgerPath)))
-        copyFileSync(headsPath(application.ledgerPath), headsPath(path));
+    const folder = holdFolder();
+    try {
+      const path = join(folder.path, "ledger.db");
+      // Of a restored ledger a copy is rebuilt, with the heads that say what it lacks.
+      if (dependencies.ledger.gap.isOpen()) {
+        await copyWhileWritten(application.ledgerPath, path, () => {});
+        if (existsSync(headsPath(application.ledgerPath)))
+          copyFileSync(headsPath(application.ledgerPath), headsPath(path));
+      }
+      return await rebuildAt(path);
+    } finally {
+      folder.release();
     }
+  });
+
+  async function rebuildAt(path: string): Promise<ExitCode> {
     const ledger = await application.ledgerAt(path, { fillsGap: true });
     try {
       ledger.runs.takeLock();
@@ -48,7 +56,6 @@ export async function rebuild(application: Application, { by, dryRun, signal, sh
       return summary.exitCode;
     } finally {
       ledger.close();
-      rmSync(folder, { recursive: true, force: true });
     }
-  });
+  }
 }

@@ -1,10 +1,20 @@
-import { closeSync, createWriteStream, openSync, readSync, renameSync, rmSync, statSync } from "node:fs";
+import {
+  closeSync,
+  createReadStream,
+  createWriteStream,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { once } from "node:events";
-import { dirname } from "node:path";
-import { finished } from "node:stream/promises";
+import { dirname, join } from "node:path";
+import { finished as ended } from "node:stream/promises";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import { keepPrivate } from "../base/private-files.ts";
 import type { ReadingGroup } from "../base/private-files.ts";
+import { holdFolder } from "../ledger/database/held-folder.ts";
 import type { StatementFile } from "./statement-files.ts";
 
 export type Chunks = Iterable<string | Buffer> | AsyncIterable<string | Buffer>;
@@ -20,6 +30,20 @@ export async function writeWhole(
 ): Promise<void> {
   await writeUnfinished(path, chunks, options);
   appear(path, options.what);
+}
+
+/** What was written to a private file, which has no name any more: it begins once the last of it was written. */
+export async function finished(chunks: Chunks): Promise<Chunks> {
+  const folder = holdFolder();
+  try {
+    const path = join(folder.path, "whole");
+    await writeWhole(path, chunks, { what: "result", group: undefined });
+    const file = createReadStream(path);
+    await once(file, "open");
+    return file;
+  } finally {
+    folder.release();
+  }
 }
 
 /** Where a file stands until it is whole. */
@@ -42,7 +66,7 @@ async function writeUnfinished(
     await once(file, "open");
     for await (const chunk of chunks) if (!file.write(chunk)) await once(file, "drain");
     file.end();
-    await finished(file);
+    await ended(file);
     keepPrivate(unfinished, group);
   } catch (error) {
     throw unwritten(path, what, error);

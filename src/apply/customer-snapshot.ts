@@ -246,12 +246,16 @@ export class CustomerSnapshot {
     { drift }: LoadedCustomer,
   ): Promise<void> {
     if (drift === undefined || numbers === "all" || this.#observed.goneAssets !== undefined) return;
-    const gone = new Set<string>();
-    for (const number of numbers) {
+    const { contents } = this.#observed;
+    const hidden = [...numbers].flatMap((number) => {
       const assetId = drift.assets.get(number);
-      if (assetId === undefined || this.#observed.contents?.has(number) === true) continue;
+      return assetId === undefined || contents?.has(number) === true ? [] : [{ number, assetId }];
+    });
+    const gone = new Set<string>();
+    const looked = this.#snapshot.severalAtOnce(hidden, async ({ number, assetId }) => {
       if ((await this.#snapshot.contentsById(enterpriseGlobalId, assetId)) === "gone") gone.add(number);
-    }
+    });
+    for await (const _ of looked) continue;
     this.#observed.goneAssets = gone;
   }
 

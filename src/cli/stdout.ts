@@ -1,8 +1,4 @@
-import { createReadStream, mkdtempSync, rmSync } from "node:fs";
-import { once } from "node:events";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { writeWhole } from "../app/written-files.ts";
+import { finished } from "../app/written-files.ts";
 import type { Chunks } from "../app/written-files.ts";
 import type { Output } from "./output.ts";
 
@@ -26,15 +22,5 @@ export async function toStdout({ stdout }: Pick<Output, "stdout">, chunks: Chunk
  * stdout slowly, or not at all, keeps no state of the ledger open, so that its log can be emptied.
  */
 export async function toStdoutFromOneState(output: Pick<Output, "stdout">, chunks: Chunks): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), "crm-sync-out-"));
-  let file;
-  try {
-    const path = join(folder, "out");
-    await writeWhole(path, chunks, { what: "result", group: undefined });
-    file = createReadStream(path);
-    await once(file, "open");
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-  await toStdout(output, file);
+  await toStdout(output, await finished(chunks));
 }

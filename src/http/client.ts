@@ -29,6 +29,8 @@ export interface ServiceState {
   circuit: CircuitState;
   pace: PaceState;
   callsInFlight: number;
+  /** So many calls are in flight at most. */
+  callsAtOnce: number;
   callsWaiting: number;
   retriesLeft: number;
   /** What the service's last Date header said. */
@@ -78,6 +80,7 @@ export function createServiceClient(
       circuit: circuit.state(),
       pace: pace.state(),
       callsInFlight: limit.activeCount,
+      callsAtOnce: settings.callsAtOnce,
       callsWaiting: limit.pendingCount,
       retriesLeft: budget.left(),
       heard: context.heard.last,

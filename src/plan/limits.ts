@@ -90,6 +90,8 @@ export interface Sums {
   live: Live;
   windows: Windows;
   asked: Asked;
+  /** What was released in this run before: it counts along and is judged no more. */
+  released: readonly Taking[];
 }
 
 /** Why an operation is held. */
@@ -118,7 +120,8 @@ export function allowedBy(limit: DeletionLimit, live: number): number {
  * Judges what is new of a run that a limit or a policy may hold, before the first of it is carried out; by hash, what
  * is not among them is released. What a policy holds is not counted, nor what a person decided on. Over the limit of an
  * enterprise all that takes away there is held; over one of the run, of 24 hours or of 7 days all that takes away in
- * the run is, what enterprises are held for counted too. `sums.asked` counts along: nobody answered that yet.
+ * the run is, what enterprises are held for counted too. `sums.asked` counts along, since nobody answered that yet, and
+ * so does `sums.released`.
  */
 export function judgeTakings(
   items: readonly Taking[],
@@ -126,7 +129,7 @@ export function judgeTakings(
   sums: Sums,
   rule: TakingRule,
 ): ReadonlyMap<string, HeldFor> {
-  const { live, windows, asked } = sums;
+  const { live, windows, asked, released } = sums;
   const held = new Map<string, HeldFor>();
   const counted: Taking[] = [];
   for (const item of items) {
@@ -134,11 +137,13 @@ export function judgeTakings(
     if (why !== undefined) held.set(item.hash, { ...why, ...policyOf(item), ...countOf(item, live) });
     else if (isCounted(item)) counted.push(item);
   }
-  for (const own of Map.groupBy(counted, ({ customer }) => formatKey(customer)).values()) {
+  const before = Map.groupBy(released, ({ customer }) => formatKey(customer));
+  for (const [key, own] of Map.groupBy(counted, ({ customer }) => formatKey(customer))) {
     const [first] = own;
     if (first === undefined) continue;
     const { customer } = first;
-    const over = overLimit(own, asked.of(customer), limits.enterprise, live.of(customer));
+    const together = [...(before.get(key) ?? []), ...own];
+    const over = overLimit(together, asked.of(customer), limits.enterprise, live.of(customer));
     if (over === undefined) continue;
     const why = {
       ...over,
@@ -147,7 +152,8 @@ export function judgeTakings(
     } as const;
     for (const { hash } of own) held.set(hash, why);
   }
-  const wider = overRun(counted, limits, sums) ?? overWindows(counted, limits, live.all, asked.all, windows);
+  const all = [...released, ...counted];
+  const wider = overRun(all, limits, sums) ?? overWindows(all, limits, live.all, asked.all, windows);
   if (wider !== undefined) for (const { hash } of counted) if (!held.has(hash)) held.set(hash, wider);
   return held;
 }

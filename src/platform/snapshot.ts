@@ -6,6 +6,7 @@ import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { ReadFailure } from "../http/call-outcome.ts";
 import { AmbiguousReading, notAskedFor, saysNothing } from "./ambiguous-reading.ts";
+import { inOrder } from "./in-order.ts";
 import type { Platform } from "./platform.ts";
 
 /** A customer of an enterprise, as E3 shows it. */
@@ -82,9 +83,6 @@ export type SnapshotList = "enterprises" | "members" | "assets";
 
 /** M7's own answer that there is no such asset; every other refusal says nothing of it. */
 const noSuchAsset = "60024";
-
-/** Assets of one enterprise whose contents are asked for at once; no more of them are held in memory. */
-const mostAtOnce = 8;
 
 /** Where what the platform shows to a customer is read. */
 export interface Snapshots {
@@ -273,13 +271,13 @@ export class Snapshot {
     });
   }
 
-  /** M7 of each of these assets that the platform shows (M6 ∪ E8), one after the other; without numbers of all. */
-  async *contents(enterpriseGlobalId: string, numbers?: Iterable<string>): AsyncGenerator<AssetReading, void, void> {
+  /** M7 of each of these assets that the platform shows (M6 ∪ E8), in their order; without numbers of all. */
+  async *contents(enterpriseGlobalId: string, numbers?: Iterable<string>): AsyncIterable<AssetReading> {
     const assets = await this.allAssets(enterpriseGlobalId);
-    for (const number of numbers ?? assets.keys()) {
-      const asset = assets.get(number);
-      if (asset !== undefined) yield await this.#contentsOf(enterpriseGlobalId, asset);
-    }
+    yield* this.severalAtOnce(found(assets, numbers), async (asset) => ({
+      asset,
+      ...(await this.#contents(enterpriseGlobalId, asset.assetId)),
+    }));
   }
 
   /**
@@ -291,16 +289,15 @@ export class Snapshot {
     numbers?: Iterable<string>,
   ): AsyncGenerator<AssetReading | "gone", void, void> {
     const assets = await this.allAssets(enterpriseGlobalId);
-    for (const number of numbers ?? assets.keys()) {
-      const asset = assets.get(number);
-      if (asset === undefined) continue;
+    yield* this.severalAtOnce(found(assets, numbers), async (asset) => {
       const contents = await this.contentsById(enterpriseGlobalId, asset.assetId);
-      yield contents === "gone" ? contents : { asset, ...contents };
-    }
+      return contents === "gone" ? contents : { asset, ...contents };
+    });
   }
 
-  async #contentsOf(enterpriseGlobalId: string, asset: ObservedAsset): Promise<AssetReading> {
-    return { asset, ...(await this.#contents(enterpriseGlobalId, asset.assetId)) };
+  /** What `read` gives of each of these, in their order, as many at once as the member-center takes calls. */
+  severalAtOnce<Item, Value>(items: Iterable<Item>, read: (item: Item) => Promise<Value>): AsyncIterable<Value> {
+    return inOrder(items, this.#platform.state().memberCenter.callsAtOnce, read);
   }
 
   async #contents(enterpriseGlobalId: string, assetId: string): Promise<ObservedContents> {
@@ -323,20 +320,6 @@ export class Snapshot {
     }
   }
 
-  /** M7 of every asset in the order of `contents`, several at a time: each call waits for its permit. */
-  async *#allContents(enterpriseGlobalId: string): AsyncGenerator<AssetReading, void, void> {
-    const asked: Promise<AssetReading>[] = [];
-    for (const asset of (await this.allAssets(enterpriseGlobalId)).values()) {
-      const reading = this.#contentsOf(enterpriseGlobalId, asset);
-      // One that fails is told of when it is its turn, or not at all where an earlier one has failed.
-      reading.catch(() => {});
-      asked.push(reading);
-      const first = asked.length < mostAtOnce ? undefined : asked.shift();
-      if (first !== undefined) yield await first;
-    }
-    for (const reading of asked) yield await reading;
-  }
-
   /** Everything of an enterprise: E3, M5, M6 ∪ E8 and M8 side by side, and M7 of each asset. */
   async everything({
     enterpriseGlobalId,
@@ -351,7 +334,7 @@ export class Snapshot {
       this.assetRows(enterpriseGlobalId),
       this.loans(enterpriseGlobalId),
     ]);
-    return { enterprises, members, rows, loans, contents: this.#allContents(enterpriseGlobalId) };
+    return { enterprises, members, rows, loans, contents: this.contents(enterpriseGlobalId) };
   }
 
   async #once<Value>(kept: Map<string, Value>, key: string, read: () => Promise<Value>): Promise<Value> {
@@ -377,6 +360,17 @@ export class Snapshot {
     if (lists.has("assets")) this.#assets.clear();
     if (lists.has("assets")) this.#assetRows.clear();
     if (lists.has("assets")) this.#loans.clear();
+  }
+}
+
+/** Those of these assets that have one of the numbers, in the order of the numbers. */
+function* found(
+  assets: ReadonlyMap<string, ObservedAsset>,
+  numbers: Iterable<string> = assets.keys(),
+): Generator<ObservedAsset, void, void> {
+  for (const number of numbers) {
+    const asset = assets.get(number);
+    if (asset !== undefined) yield asset;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { DeliveryFacts } from "./facts.ts";
-import type { View } from "./text.ts";
+import type { Lines, View } from "./text.ts";
 import { ageOf, counted, instantText, plainView, printable, section, textOf } from "./text.ts";
 
 /** What stands, and who was told of it by which way. */
@@ -30,11 +30,11 @@ export type AlertWayFacts = Pick<DeliveryFacts, "name" | "doneAt" | "problem" | 
 /** What stands now, the oldest first, and how the ways are doing. `now` gives the ages. */
 export function alertsText(facts: AlertFacts, now: string, view: View = plainView): string {
   const { alerts, ending, ways, switches } = facts;
-  const lines = [alerts.length === 0 ? "nothing stands that needs a person" : counted(alerts.length, "alert")];
+  const lines: Lines = [alerts.length === 0 ? "nothing stands that needs a person" : counted(alerts.length, "alert")];
   for (const alert of alerts) {
     const since = `since ${instantText(alert.since, view)} (${ageOf(alert.since, now)})`;
     lines.push(
-      ...section(printable(`${alert.severity}  ${alert.key}, ${since}`), [
+      section(printable(`${alert.severity}  ${alert.key}, ${since}`), [
         printable(alert.summary),
         `→ ${printable(alert.cure)}`,
         ...(alert.link === null ? [] : [printable(alert.link)]),
@@ -43,12 +43,12 @@ export function alertsText(facts: AlertFacts, now: string, view: View = plainVie
     );
   }
   lines.push(
-    ...section(
+    section(
       "ended, and not told yet",
       ending.map(({ key, way }) => printable(`${key}, by ${way}`)),
     ),
-    ...section("ways", ways.length === 0 ? ["none: nobody is told"] : ways.map((way) => wayLine(way, now, view))),
-    ...section(
+    section("ways", ways.length === 0 ? ["none: nobody is told"] : ways.map((way) => wayLine(way, now, view))),
+    section(
       "dead man's switches",
       switches.map((one) => wayLine(one, now, view)),
     ),

@@ -6,7 +6,7 @@ import type { ExplainFacts, FieldFacts, RequestFacts, VersionFacts } from "./exp
 import { verdictOf } from "./explain-verdict.ts";
 import type { OperationFacts } from "./facts.ts";
 import { valueText } from "./runs.ts";
-import type { View } from "./text.ts";
+import type { Lines, View } from "./text.ts";
 import {
   ageOf,
   also,
@@ -31,14 +31,14 @@ const mostChanges = 20;
  */
 export function explainText(facts: ExplainFacts, now: string, view: View = plainView): string {
   const verdict = verdictOf(facts, view);
-  const lines = [printable(verdict.headline)];
-  lines.push(...section("because", verdict.because.map(printable)));
-  lines.push(...section("next", verdict.next.map(printable)));
-  lines.push(...section("in the CRM", recordLines(facts, now, view)));
+  const lines: Lines = [printable(verdict.headline)];
+  lines.push(section("because", verdict.because.map(printable)));
+  lines.push(section("next", verdict.next.map(printable)));
+  lines.push(section("in the CRM", recordLines(facts, now, view)));
   for (const [index, version] of facts.versions.entries())
-    lines.push(...section(versionHeading(version, view), versionLines(version, index === 0)));
+    lines.push(section(versionHeading(version, view), versionLines(version, index === 0)));
   lines.push(
-    ...section(
+    section(
       "in quarantine",
       facts.quarantine.map((row) =>
         printable(
@@ -47,19 +47,19 @@ export function explainText(facts: ExplainFacts, now: string, view: View = plain
       ),
     ),
   );
-  lines.push(...section("known on the platform", knownLines(facts, view)));
-  lines.push(...section("candidates", candidateLines(facts, now)));
-  lines.push(...section(shownHeading(facts, now), shownLines(facts, now)));
-  lines.push(...section("orders and staff of this customer", dependentLines(facts)));
-  lines.push(...section("of this customer in quarantine", unusableLines(facts, view)));
+  lines.push(section("known on the platform", knownLines(facts, view)));
+  lines.push(section("candidates", candidateLines(facts, now)));
+  lines.push(section(shownHeading(facts, now), shownLines(facts, now)));
+  lines.push(section("orders and staff of this customer", dependentLines(facts)));
+  lines.push(section("of this customer in quarantine", unusableLines(facts, view)));
   lines.push(
-    ...section(
+    section(
       `operations (${facts.operations.total})`,
       facts.operations.newest.flatMap((row) => operationLines(row, view)),
     ),
   );
   lines.push(
-    ...section(
+    section(
       `audit entries (${facts.audit.total})`,
       facts.audit.newest.map((row) =>
         printable(
@@ -68,7 +68,7 @@ export function explainText(facts: ExplainFacts, now: string, view: View = plain
       ),
     ),
   );
-  return textOf(wrapped(lines, view));
+  return textOf(wrapped(lines.flat(), view));
 }
 
 function recordLines(facts: ExplainFacts, now: string, view: View): string[] {

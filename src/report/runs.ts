@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Json } from "../base/canonical-json.ts";
 import type { ReadFacts, RunFacts, RunStory } from "./facts.ts";
 import { renderTable } from "./table.ts";
-import type { View } from "./text.ts";
+import type { Lines, View } from "./text.ts";
 import { ageOf, also, instantText, plainView, printable, section, textOf } from "./text.ts";
 
 /** Runs as a list for people, newest first as they come. */
@@ -186,7 +186,7 @@ export function balanceText(balance: BalanceFigures, view: View = plainView): st
 export function runText(story: RunStory, view: View = plainView): string {
   const { run } = story;
   const took = run.finishedAt === null ? "" : `, took ${ageOf(run.startedAt, run.finishedAt)}`;
-  const lines = [
+  const lines: Lines = [
     `run       ${run.id}`,
     `job       ${printable(`${run.job} (${run.kind}, by ${run.trigger})${also(", only ", run.scope)}`)}`,
     `started   ${instantText(run.startedAt, view)}${took}`,
@@ -196,9 +196,9 @@ export function runText(story: RunStory, view: View = plainView): string {
       .map((key) => `${key.padEnd(9)} ${valueText(run.header[key] ?? null)}`),
   ];
   const reads = readsTable(story.reads, undefined, view);
-  lines.push(...section("read", reads === undefined ? [] : reads.split("\n")));
+  lines.push(section("read", reads === undefined ? [] : reads.split("\n")));
   const figures = balanceFigures(run.balance);
-  if (figures !== undefined) lines.push(...section("balance", balanceText(figures, view).split("\n")));
+  if (figures !== undefined) lines.push(section("balance", balanceText(figures, view).split("\n")));
   const operations = story.operations.map((row) => [row.kind, row.state, row.count]);
   if (operations.length > 0) {
     const table = renderTable(
@@ -206,7 +206,7 @@ export function runText(story: RunStory, view: View = plainView): string {
       operations,
       view,
     );
-    lines.push(...section("operations it sent or planned", table.split("\n")));
+    lines.push(section("operations it sent or planned", table.split("\n")));
   }
   const records = story.records.map((row) => [row.stream, row.outcome, row.count]);
   if (records.length > 0) {
@@ -215,9 +215,9 @@ export function runText(story: RunStory, view: View = plainView): string {
       records,
       view,
     );
-    lines.push(...section("records it decided on last", table.split("\n")));
+    lines.push(section("records it decided on last", table.split("\n")));
   }
-  lines.push(...section("summary", summaryLines(run.summary)));
+  lines.push(section("summary", summaryLines(run.summary)));
   return textOf(lines);
 }
 

@@ -19,7 +19,7 @@ import type { OpenRecords } from "./open.ts";
 import { nextForOpen, openCode, openSentence, requestOpen } from "./open.ts";
 import { readsTable } from "./runs.ts";
 import { renderTable } from "./table.ts";
-import type { View } from "./text.ts";
+import type { Lines, View } from "./text.ts";
 import { ageOf, also, counted, instantText, plainView, printable, section, textOf } from "./text.ts";
 import { holdsText } from "./waiting.ts";
 
@@ -179,7 +179,7 @@ function cutReadLines({ cutReads = [] }: StatusFacts, now: string): string[] {
 
 /** The status for people. `now` gives the ages. */
 export function statusText(facts: StatusFacts, now: string, view: View = plainView): string {
-  const lines: string[] = [];
+  const lines: Lines = [];
   lines.push(`ledger    ${printable(facts.path)}${facts.identity === null ? "" : ` (${facts.identity})`}`);
   lines.push(
     facts.audit === null
@@ -203,24 +203,24 @@ export function statusText(facts: StatusFacts, now: string, view: View = plainVi
     const since = instantText(run.startedAt, view);
     lines.push(`running   ${run.job} (${run.id}) since ${since}; where its process died, the next run ends it`);
   }
-  lines.push(...section("last runs", tableLines(lastRunsTable(facts, now, view))));
-  lines.push(...section("sources", tableLines(readsTable(facts.reads, now, view))));
-  lines.push(...section("read in part", cutReadLines(facts, now)));
-  lines.push(...section("what the sources no longer have", tableLines(absenceTable(facts.absence, now, view))));
-  lines.push(...section("records", tableLines(recordsTable(facts, view))));
+  lines.push(section("last runs", tableLines(lastRunsTable(facts, now, view))));
+  lines.push(section("sources", tableLines(readsTable(facts.reads, now, view))));
+  lines.push(section("read in part", cutReadLines(facts, now)));
+  lines.push(section("what the sources no longer have", tableLines(absenceTable(facts.absence, now, view))));
+  lines.push(section("records", tableLines(recordsTable(facts, view))));
   for (const standing of ["quarantined", "rejected", "deferred"] as const)
     lines.push(
-      ...section(standing === "quarantined" ? "waits in quarantine" : standing, openLines(facts, standing, now, view)),
+      section(standing === "quarantined" ? "waits in quarantine" : standing, openLines(facts, standing, now, view)),
     );
-  lines.push(...section("operations", operationLines(facts, now, view)));
-  if (facts.holds.length > 0) lines.push(...section("held by a limit", holdsText(facts.holds, view).split("\n")));
+  lines.push(section("operations", operationLines(facts, now, view)));
+  if (facts.holds.length > 0) lines.push(section("held by a limit", holdsText(facts.holds, view).split("\n")));
   const attention = attentionOf(facts, now, view);
   const { nextRun } = facts;
   if (nextRun > 0) lines.push("", `${counted(nextRun, "record")} ${nextRun === 1 ? "waits" : "wait"} for the next run`);
   if (attention.length === 0) lines.push("", "nothing waits for a person");
   else
     lines.push(
-      ...section(
+      section(
         "waits for a person",
         attention.flatMap((item) => [printable(item.what), `  → ${printable(item.next)}`]),
       ),

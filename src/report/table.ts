@@ -1,4 +1,3 @@
-import Table from "cli-table3";
 import stringWidth from "string-width";
 import type { View } from "./text.ts";
 import { plainView, printable } from "./text.ts";
@@ -10,26 +9,11 @@ export interface Column {
 
 export type Cell = string | number | null | undefined;
 
-const noBox = {
-  top: "",
-  "top-mid": "",
-  "top-left": "",
-  "top-right": "",
-  bottom: "",
-  "bottom-mid": "",
-  "bottom-left": "",
-  "bottom-right": "",
-  left: "",
-  "left-mid": "",
-  mid: "",
-  "mid-mid": "",
-  right: "",
-  "right-mid": "",
-  middle: "  ",
-};
-
 /** The narrowest column that text is still wrapped into. */
-const narrowest = 16;
+const narrowest = 14;
+
+/** What a box takes beside the text of each column. */
+const beside = 3;
 
 /**
  * Rows as a table for people. On a terminal it is boxed and wrapped to fit the width, the last column first, then
@@ -41,27 +25,42 @@ export function renderTable(
   rows: readonly (readonly Cell[])[],
   view: View = plainView,
 ): string {
-  const cells = rows.map((row) => columns.map((_, index) => printable(String(row[index] ?? ""))));
-  const head = columns.map((column) => column.title);
-  const aligns = columns.map((column) => column.align ?? "left");
-  const plain = {
-    head,
-    colAligns: aligns,
-    style: { head: [], border: [], "padding-left": 0, "padding-right": 0, compact: true },
-  };
-  if (!view.terminal) return draw(new Table({ ...plain, chars: noBox }), cells);
-  const boxed = { head, colAligns: aligns, style: { head: [], border: [], compact: true } };
-  const natural = draw(new Table(boxed), cells);
-  const widest = Math.max(0, ...natural.split("\n").map(stringWidth));
-  if (view.width === undefined || widest <= view.width) return natural;
-  const wanted = columns.map(
-    (_, index) => Math.max(...[head, ...cells].map((row) => stringWidth(row[index] ?? ""))) + 2,
+  const cells = [
+    columns.map(({ title }) => title),
+    ...rows.map((row) => columns.map((_, index) => printable(String(row[index] ?? "")))),
+  ];
+  const natural = columns.map((_, index) =>
+    cells.reduce((widest, row) => Math.max(widest, widthOf(row[index] ?? "")), 0),
   );
-  const widths = narrowed(wanted, widest - view.width);
-  const wrapped = cells.map((row) =>
-    row.map((cell, index) => ((widths[index] ?? 0) < (wanted[index] ?? 0) ? brokenUp(cell, widths[index] ?? 0) : cell)),
+  const drawn = (row: readonly string[], widths: readonly number[], between: string): string =>
+    row.map((cell, index) => padded(cell, widths[index] ?? 0, columns[index]?.align)).join(between);
+  if (!view.terminal) return cells.map((row) => drawn(row, natural, "  ").trimEnd()).join("\n");
+  const excess = natural.reduce((sum, width) => sum + width + beside, 1) - (view.width ?? Number.POSITIVE_INFINITY);
+  const widths = excess > 0 ? narrowed(natural, excess) : natural;
+  const border = (left: string, between: string, right: string): string =>
+    `${left}${widths.map((width) => "─".repeat(width + 2)).join(between)}${right}`;
+  const [head = [], ...body] = cells.map((row) =>
+    linesOf(row, widths).map((line) => `│ ${drawn(line, widths, " │ ")} │`),
   );
-  return draw(new Table({ ...boxed, colWidths: widths, wordWrap: true }), wrapped);
+  const inside = body.length === 0 ? [] : [border("├", "┼", "┤"), ...body.flat()];
+  return [border("┌", "┬", "┐"), ...head, ...inside, border("└", "┴", "┘")].join("\n");
+}
+
+/** Columns of a terminal that a text takes; what is not ASCII is looked at closely. */
+function widthOf(text: string): number {
+  return /^[ -~]*$/u.test(text) ? text.length : stringWidth(text);
+}
+
+function padded(text: string, width: number, align: Column["align"] = "left"): string {
+  const space = " ".repeat(Math.max(0, width - widthOf(text)));
+  return align === "left" ? text + space : space + text;
+}
+
+/** The lines that a row takes in columns of these widths. */
+function linesOf(row: readonly string[], widths: readonly number[]): string[][] {
+  const parts = row.map((cell, index) => brokenUp(cell, widths[index] ?? 0));
+  const height = parts.reduce((most, { length }) => Math.max(most, length), 1);
+  return Array.from({ length: height }, (_, line) => parts.map((part) => part[line] ?? ""));
 }
 
 /** Widths of columns that are narrower by `excess` in all: the last one first, then whichever is widest. */
@@ -80,9 +79,10 @@ function narrowed(wanted: readonly number[], excess: number): number[] {
 }
 
 /** Text in lines that fit a column of this width, indented as it is: a longer word is broken, and nothing is lost. */
-function brokenUp(text: string, width: number): string {
+function brokenUp(text: string, width: number): string[] {
+  const fits = (line: string): boolean => widthOf(line) <= width;
+  if (fits(text)) return [text];
   const [indent = ""] = /^ */u.exec(text) ?? [];
-  const fits = (line: string): boolean => stringWidth(line) <= width - 2;
   const lines: string[] = [];
   let line = indent;
   for (const word of text.slice(indent.length).split(" ")) {
@@ -100,15 +100,5 @@ function brokenUp(text: string, width: number): string {
       }
     }
   }
-  return [...lines, line].join("\n");
-}
-
-function draw(table: Table.Table, rows: readonly string[][]): string {
-  table.push(...rows);
-  return table
-    .toString()
-    .split("\n")
-    .map((line) => line.trimEnd())
-    .filter((line, index) => index > 0 || line !== "")
-    .join("\n");
+  return [...lines, line];
 }

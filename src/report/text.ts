@@ -130,6 +130,9 @@ function isInstant(text: string): boolean {
   }
 }
 
+/** Lines of a text, and sections of them. */
+export type Lines = (string | readonly string[])[];
+
 /** Lines under a heading, indented; nothing at all where there are no lines. */
 export function section(heading: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : ["", heading, ...lines.map((line) => (line === "" ? "" : `  ${line}`))];
@@ -164,6 +167,9 @@ export function wrapped(lines: readonly string[], view: View): string[] {
 }
 
 /** Lines as one text, without a line end at its end. */
-export function textOf(lines: readonly string[]): string {
-  return lines.map((line) => line.trimEnd()).join("\n");
+export function textOf(lines: Readonly<Lines>): string {
+  return lines
+    .flat()
+    .map((line) => line.trimEnd())
+    .join("\n");
 }

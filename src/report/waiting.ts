@@ -3,7 +3,7 @@ import type { HoldFacts, OperationFacts, QuarantineFacts } from "./facts.ts";
 import { nextForHold, nextForOperation, nextForQuarantine } from "./next-steps.ts";
 import { valueText } from "./runs.ts";
 import { renderTable } from "./table.ts";
-import type { View } from "./text.ts";
+import type { Lines, View } from "./text.ts";
 import { also, instantText, plainView, printable, section, textOf } from "./text.ts";
 
 /** Quarantined records as a list. */
@@ -39,7 +39,7 @@ export function quarantineText(row: QuarantineFacts, rawForm?: string, view: Vie
   const { key, resolvedAt, resolution } = row;
   const resolved = resolvedAt === null ? "" : ` ${instantText(resolvedAt, view)}: ${printable(resolution ?? "")}`;
   const name = key === null ? "its id could not be read" : printable(`${row.stream} ${key.namespace}/${key.id}`);
-  const lines = [
+  const lines: Lines = [
     `quarantine  ${row.id} (${row.state}${resolved})`,
     `record      ${name}`,
     `source      ${printable(row.source)}, ${row.stream}`,
@@ -52,7 +52,7 @@ export function quarantineText(row: QuarantineFacts, rawForm?: string, view: Vie
     `next        ${nextForQuarantine(row)}`,
   ];
   if (rawForm !== undefined)
-    lines.push(...section("raw form (secrets blanked, personal data not)", rawForm.split("\n").map(printable)));
+    lines.push(section("raw form (secrets blanked, personal data not)", rawForm.split("\n").map(printable)));
   return textOf(lines);
 }
 
@@ -91,7 +91,7 @@ export function unsettledText(rows: readonly OperationFacts[], view: View = plai
  * unbound form.
  */
 export function operationText(row: OperationFacts, view: View = plainView): string {
-  const lines = [
+  const lines: Lines = [
     `operation  ${row.id}`,
     `what       ${row.kind} (${row.endpoint}), ${printable(row.subject)}`,
     `customer   ${printable(`${row.customer.namespace}/${row.customer.id}`)}`,
@@ -105,13 +105,13 @@ export function operationText(row: OperationFacts, view: View = plainView): stri
     `intent     ${row.hash}${row.wireHash === null ? "" : `, wire ${row.wireHash}`}`,
   ];
   lines.push(
-    ...section(
+    section(
       "attempts",
       row.attempts.map((attempt) => printable(attemptText(attempt, view))),
     ),
   );
   lines.push(
-    ...section(
+    section(
       "readings",
       row.evidence.map(
         (item) => `${instantText(item.at, view)}  ${item.seen ? "seen" : "not seen"}: ${valueText(item.detail)}`,
@@ -119,8 +119,8 @@ export function operationText(row: OperationFacts, view: View = plainView): stri
     ),
   );
   if (row.answerKept) lines.push("", "the service's last answer is kept");
-  lines.push(...section("target", [printable(canonicalJson(row.target))]));
-  lines.push(...section("payload, unbound", JSON.stringify(row.payload, null, 2).split("\n").map(printableLine)));
+  lines.push(section("target", [printable(canonicalJson(row.target))]));
+  lines.push(section("payload, unbound", JSON.stringify(row.payload, null, 2).split("\n").map(printableLine)));
   return textOf(lines);
 }
 

@@ -78,29 +78,29 @@ export function advance(state: AttemptState, event: AttemptEvent): AttemptState 
     }
     case "put-off":
       return {
-        ...delivered(event.short === undefined ? state : shortOf(state, event.short), event.operation),
+        ...delivered(event.short === undefined ? state : shortOf(state, event.short), [event.operation]),
         outcomes: deferred(outcomes, event.operation, event.why),
       };
     case "done":
       return doneWith(state, event);
     case "refused":
-      if (event.shared) return { ...delivered(state, event.operation), inParts: [...state.inParts, event.operation] };
+      if (event.shared) return { ...delivered(state, [event.operation]), inParts: [...state.inParts, event.operation] };
       return {
-        ...delivered(shortOf(state, "refused"), event.operation),
+        ...delivered(shortOf(state, "refused"), [event.operation]),
         outcomes: rejected(outcomes, event.operation, event.why),
       };
     case "unsent": {
       const after = { ...state, outcomes: deferredUnsent(outcomes, event.operations, event.why) };
       if (event.unreached === undefined) return after;
       const unreached = new Set([...state.unreached, event.unreached]);
-      return { ...delivered(shortOf(after, "unreached"), ...event.operations), unreached };
+      return { ...delivered(shortOf(after, "unreached"), event.operations), unreached };
     }
     case "sent":
-      return delivered(state, event.operation);
+      return delivered(state, [event.operation]);
     case "records-wait":
       return { ...state, outcomes: deferredRecords(outcomes, event.records, event.why) };
     case "given-up":
-      return delivered(state, ...event.operations);
+      return delivered(state, event.operations);
   }
 }
 
@@ -124,7 +124,7 @@ export function leftIn(state: AttemptState): Operation[] {
   return state.announced.values().filter((operation) => !state.delivered.has(operation.hash));
 }
 
-function delivered(state: AttemptState, ...operations: readonly Operation[]): AttemptState {
+function delivered(state: AttemptState, operations: readonly Operation[]): AttemptState {
   return { ...state, delivered: state.delivered.with(operations.map(({ hash }) => [hash, true] as const)) };
 }
 
@@ -134,5 +134,5 @@ function doneWith(state: AttemptState, event: Extract<AttemptEvent, { type: "don
     return rejectedRecords(outcomes, [{ stream: "staff", ...key }], why);
   }, state.outcomes);
   const told = event.refused.length > 0 ? shortOf(state, "refused") : state;
-  return { ...delivered(told, event.operation), done: state.done + 1, outcomes: after };
+  return { ...delivered(told, [event.operation]), done: state.done + 1, outcomes: after };
 }

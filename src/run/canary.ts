@@ -4,13 +4,11 @@ import { toInstant } from "../base/clock.ts";
 import { failureOf, messageOf } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import { SnapshotReader } from "../platform/snapshot.ts";
 import { shownStill, shownTwice } from "../report/reconciliation/case.ts";
 import type { Difference } from "../report/reconciliation/case.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
-import { StoodBefore } from "./stood-before.ts";
+import { readShare, StoodBefore } from "./stood-before.ts";
 import type { Unread } from "./stood-before.ts";
-import { verifyCustomer } from "./verify.ts";
 
 /** A share of the enterprises that went first, and what was read back of it. */
 export interface CanaryTranche {
@@ -76,6 +74,7 @@ export async function applyByShares(
   const { unread, runs } = await leftUnread(deps, run, job);
   const stood = new StoodBefore(deps, canary, unread);
   const tranches: CanaryTranche[] = [];
+  const isStopped = (): boolean => signal?.aborted === true;
   let from = 0;
   for (const share of [...canary.shares.filter((item) => item < 100), 100]) {
     const begin = from;
@@ -88,12 +87,13 @@ export async function applyByShares(
     if (share < 100) await stood.read(own, signal);
     const since = toInstant(deps.clock.now());
     await work.apply(own);
-    if (signal?.aborted === true) return tranches;
+    if (isStopped()) return tranches;
     const touched = [...new Map([...again, ...work.touched()].map((one) => [formatKey(one), one])).values()];
     const { wrong, before } =
       share === 100
         ? { wrong: [], before: 0 }
         : await wrongIn(deps, { own, touched, runs, stood, since, canary, signal }, work);
+    if (isStopped()) return tranches;
     tranches.push({ share, customers: touched.length, wrong, before });
     deps.logger.info({ run, share, customers: touched.length, wrong: wrong.length }, "share applied");
     if (wrong.length === 0) continue;
@@ -150,7 +150,7 @@ async function wrongIn(
 ): Promise<{ wrong: string[]; before: number }> {
   const { ledger } = deps;
   const wrong = new Map<string, string>();
-  let [before, readBack] = [0, 0];
+  let before = 0;
   for (const customer of of.own) {
     const open = await ledger.journal.openOf(customer);
     // What waits for a person since another run stops its customer and no other.
@@ -158,22 +158,12 @@ async function wrongIn(
     const why = open.length === 0 ? work.trouble(customer) : own && `the outcome of ${own.id} is not known`;
     if (why !== undefined) wrong.set(formatKey(customer), why);
   }
-  const reader = new SnapshotReader(deps.platform, deps.settings);
-  for (const customer of of.touched) {
-    const key = formatKey(customer);
-    if (wrong.has(key)) continue;
-    try {
-      const { link } = await ledger.state.known(customer);
-      const left = await ledger.state.leftProfiles(customer);
-      await ledger.state.keepShown([await verifyCustomer(reader, { customer, link, left }, of.signal)]);
-      if (link !== undefined) readBack += 1;
-    } catch (error) {
-      if (ledger.broken !== undefined) throw error;
-      // What could not be read before it was begun with says nothing of what was done.
-      if (work.unread(customer) !== undefined && failureOf(error).of === "service") continue;
-      wrong.set(key, `it could not be read back: ${messageOf(error)}`);
-    }
-  }
+  const toRead = of.touched.filter((customer) => !wrong.has(formatKey(customer)));
+  const readBack = await readShare(deps, toRead, of.signal, (customer, error) => {
+    // What could not be read before it was begun with says nothing of what was done.
+    if (work.unread(customer) !== undefined && failureOf(error).of === "service") return;
+    wrong.set(formatKey(customer), `it could not be read back: ${messageOf(error)}`);
+  });
   const own = new Set(of.touched.map(formatKey));
   for await (const { customer, differences } of of.canary.differences(of.since)) {
     const key = formatKey(customer);
@@ -186,7 +176,7 @@ async function wrongIn(
     if (first === undefined) continue;
     wrong.set(key, `${found.length} not as meant, such as ${first.level} ${first.subject}: ${first.class}`);
   }
-  if (wrong.size + readBack === 0) for (const [key, why] of neverLookedAt(of.own, work)) wrong.set(key, why);
+  if (wrong.size + readBack.size === 0) for (const [key, why] of neverLookedAt(of.own, work)) wrong.set(key, why);
   return { wrong: [...wrong].map(([key, why]) => `${key}: ${why}`), before };
 }
 

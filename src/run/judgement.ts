@@ -1,7 +1,6 @@
 import { toInstant } from "../base/clock.ts";
 import type { AskedTime } from "../base/trusted-time.ts";
 import { formatKey } from "../crm/keys.ts";
-import type { RecordKey } from "../crm/model.ts";
 import { policyOf } from "../operation/policy.ts";
 import { countRemoved, takenThings } from "../operation/taking.ts";
 import { judgeTakings } from "../plan/limits.ts";
@@ -23,14 +22,15 @@ export interface WaitingHold {
 
 const dayMs = 24 * 60 * 60 * 1_000;
 
-/** What limits and policies hold of what is new of a run, by hash. */
+/** What limits and policies hold of what is new of a run, by hash. `released`: of this run before. */
 export async function heldOf(
   deps: Dependencies,
   takings: readonly Taking[],
   windows: Windows,
+  released: readonly Taking[] = [],
 ): Promise<ReadonlyMap<string, HeldFor>> {
   if (takings.length === 0) return new Map();
-  return judgeTakings(takings, deps.limits, await sumsOf(deps, takings, windows), await ruleOf(deps));
+  return judgeTakings(takings, deps.limits, await sumsOf(deps, takings, { windows, released }), await ruleOf(deps));
 }
 
 /** What limits and policies may hold of a plan, and what a person is asked about of it already, by hash. */
@@ -46,21 +46,27 @@ export async function heldOfPlans(deps: Dependencies, plans: readonly WaitsInPla
   return new Map([...held, ...plans.flatMap(({ asked }) => [...asked])]);
 }
 
-async function sumsOf({ ledger }: Dependencies, takings: readonly Taking[], windows: Windows): Promise<Sums> {
-  const counts = countRemoved(takings.map(({ removes }) => removes));
+/** The sums of a run, with those of the customers of whom something is new. */
+async function sumsOf(
+  { ledger }: Dependencies,
+  takings: readonly Taking[],
+  before: Pick<Sums, "windows" | "released">,
+): Promise<Sums> {
+  const counts = countRemoved([...before.released, ...takings].map(({ removes }) => removes));
   const things = takenThings.filter((thing) => counts[thing] > 0);
-  const customers = new Map(takings.map(({ customer }) => [formatKey(customer), customer]));
   const all = await ledger.state.live(undefined, things);
   const asked = await ledger.decisions.askedByLimits();
-  const of = new Map<string, { live: typeof all; asked: typeof asked }>();
-  for (const [key, customer] of customers) {
-    const own = asked.length === 0 ? [] : await ledger.decisions.askedByLimits(customer);
-    of.set(key, { live: await ledger.state.live(customer, things), asked: own });
-  }
+  const askedOf = Map.groupBy(asked, ({ customer }) => formatKey(customer));
+  const live = new Map<string, typeof all>();
+  for (const [key, { customer }] of new Map(takings.map((taking) => [formatKey(taking.customer), taking])))
+    live.set(key, await ledger.state.live(customer, things));
   return {
-    live: { all, of: (customer: RecordKey) => of.get(formatKey(customer))?.live ?? all },
-    windows,
-    asked: { all: asked, of: (customer: RecordKey) => of.get(formatKey(customer))?.asked ?? [] },
+    ...before,
+    live: { all, of: (customer) => live.get(formatKey(customer)) ?? all },
+    asked: {
+      all: asked.map(({ removes }) => removes),
+      of: (customer) => (askedOf.get(formatKey(customer)) ?? []).map(({ removes }) => removes),
+    },
   };
 }
 

@@ -5,9 +5,10 @@ import { questionsOf } from "../plan/limits.ts";
 import type { HeldTogether, Taking, Windows } from "../plan/limits.ts";
 import type { CustomerAttemptResult, CustomerAttempt } from "./customer-attempt.ts";
 import { heldOf, takenBefore } from "./judgement.ts";
+import { each, workInLanes } from "./lanes.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 
-interface GateDependencies extends Pick<RunDependencies, "ledger" | "logger" | "policies"> {
+interface GateDependencies extends Pick<RunDependencies, "ledger" | "logger" | "policies" | "concurrency"> {
   time: AskedTime;
   run: string;
   limits: RunRequest["limits"]["taking"];
@@ -61,25 +62,42 @@ export class LimitsGate {
 
   /**
    * Judges everything that was not judged yet, over the sum of the whole run, what was released before in it included;
-   * then each customer is attempted once more, without what is held of it.
+   * then these customers are attempted once more, without what is held of them. What comes up only then, as the old
+   * form of what was just bought anew, is judged too, over the same sum; what goes on comes up so often and no oftener.
    */
   async judge(): Promise<void> {
-    if (this.#destructive.size === 0 || this.#deps.stopped()) return;
-    const items = [...this.#destructive.values()].filter(({ customer }) => !this.#released.has(formatKey(customer)));
-    await this.#judge(items);
-    for (const item of items) {
-      if (!this.#destructive.has(formatKey(item.customer)) || this.#deps.stopped()) continue;
-      this.#deps.count(item.customer, await this.#second(item.customer));
+    let items = [...this.#destructive.values()].filter(({ customer }) => !this.#released.has(formatKey(customer)));
+    for (let more = 0; more <= mostMore && items.length > 0 && !this.#deps.stopped(); more += 1) {
+      await this.#judge(items);
+      items = await this.#attemptAll(items);
     }
+    if (this.#deps.stopped()) return;
+    for (const { customer } of items) {
+      await this.#leave(customer, changedMeanwhile);
+      this.#deps.count(customer, { kind: "stopped", reason: "stale" });
+    }
+  }
+
+  /** Attempts these customers with what was released of them. Gives those of whom more has to be judged. */
+  async #attemptAll(items: readonly Destructive[]): Promise<Destructive[]> {
+    const lanes = { lanes: this.#deps.concurrency, stopped: () => this.#deps.stopped() };
+    const more: Destructive[] = [];
+    await workInLanes(each(items), lanes, async ({ customer }) => {
+      const result = await this.#deps.attempt(customer, this.#releasedOf(customer));
+      if (result.kind === "destructive") more.push({ ...result, customer });
+      else this.#deps.count(customer, result);
+    });
+    return more;
   }
 
   /** Judges what is new of these customers, and asks a person about what is held of each. */
   async #judge(items: readonly Destructive[]): Promise<void> {
     this.#windows ??= takenBefore(this.#deps);
-    const before = [...this.#released.values()].flatMap((released) => [...released.values()]);
-    const isNew = new Set(items.flatMap(({ takings }) => takings.map(({ hash }) => hash)));
-    const judged = [...before.filter(({ hash }) => !isNew.has(hash)), ...items.flatMap(({ takings }) => takings)];
-    const held = await heldOf(this.#deps, judged, await this.#windows);
+    const all = items.flatMap(({ takings }) => takings);
+    const isNew = new Set(all.map(({ hash }) => hash));
+    const before = [...this.#released.values()].flatMap((own) => [...own.values()]);
+    const kept = before.filter(({ hash }) => !isNew.has(hash));
+    const held = await heldOf(this.#deps, all, await this.#windows, kept);
     for (const { customer, takings, ofUndo } of items) {
       const key = formatKey(customer);
       const goOn = takings.filter(({ hash }) => !held.has(hash));
@@ -108,30 +126,13 @@ export class LimitsGate {
       logger.warn({ hold, customer: formatKey(whose.customer), scope, count, allowed }, "held");
   }
 
-  /**
-   * Attempts a customer again with what was released of it. What comes up only then, as the old form of what it has
-   * just bought anew, is judged too, over the same sum; what goes on comes up so often and no oftener.
-   */
-  async #second(customer: RecordKey): Promise<CustomerAttemptResult> {
-    for (let more = 0; ; more += 1) {
-      const result = await this.#deps.attempt(customer, this.#releasedOf(customer));
-      if (result.kind !== "destructive") return result;
-      if (more === mostMore) break;
-      await this.#judge([{ ...result, customer }]);
-    }
-    await this.#deps.ledger.journal.drop(customer, changedMeanwhile);
-    await this.#deferStale(customer);
-    return { kind: "stopped", reason: "stale" };
-  }
-
-  async #deferStale(customer: RecordKey): Promise<void> {
-    this.#deps.logger.info({ customer: formatKey(customer) }, `${changedMeanwhile}; left to the next run`);
-    await this.#deps.ledger.records.deferPending(
-      this.#deps.run,
-      customer,
-      "customer.stale",
-      `${changedMeanwhile}; the next run plans anew`,
-    );
+  /** What is left of a customer to be taken away waits for the next run. */
+  async #leave(customer: RecordKey, why: string): Promise<void> {
+    const { ledger, logger, run } = this.#deps;
+    await ledger.journal.drop(customer, why);
+    logger.info({ customer: formatKey(customer) }, `${changedMeanwhile}; left to the next run`);
+    const reason = `${changedMeanwhile}; the next run plans anew`;
+    await ledger.records.deferPending(run, customer, "customer.stale", reason);
   }
 
   /**
@@ -145,8 +146,7 @@ export class LimitsGate {
       const key = formatKey(customer);
       if (!this.#again.delete(key)) continue;
       this.#destructive.delete(key);
-      await this.#deps.ledger.journal.drop(customer, "left to the next run");
-      await this.#deferStale(customer);
+      await this.#leave(customer, "left to the next run");
     }
   }
 }

@@ -18,7 +18,8 @@ interface WaitDependencies extends Pick<RunDependencies, "clock" | "settle" | "c
 /** Customers whose settle time is not over, and until when. */
 export class SettleWait {
   readonly #deps: WaitDependencies;
-  readonly #waiting = new Map<string, { customer: RecordKey; until: string }>();
+  /** Until when, in milliseconds. */
+  readonly #waiting = new Map<string, { customer: RecordKey; until: number }>();
 
   constructor(deps: WaitDependencies) {
     this.#deps = deps;
@@ -35,7 +36,7 @@ export class SettleWait {
 
   /** A customer waits until an instant, or is looked at again as soon as the run waits. */
   add(customer: RecordKey, until: string = toInstant(this.#deps.clock.now())): void {
-    this.#waiting.set(formatKey(customer), { customer, until });
+    this.#waiting.set(formatKey(customer), { customer, until: Date.parse(until) });
   }
 
   /**
@@ -46,7 +47,8 @@ export class SettleWait {
     const { clock, settle, signal } = this.#deps;
     const deadline = clock.monotonic() + settle.maxWaitMs;
     while (this.#waiting.size > 0 && !this.#stopped) {
-      const next = Math.min(...[...this.#waiting.values()].map((item) => Date.parse(item.until)));
+      let next = Number.POSITIVE_INFINITY;
+      for (const { until } of this.#waiting.values()) next = Math.min(next, until);
       const pause = Math.max(shortestPause, next - clock.now());
       if (clock.monotonic() + pause > deadline) return;
       await clock.sleep(pause, signal);
@@ -57,7 +59,7 @@ export class SettleWait {
   async #attemptDue(): Promise<void> {
     const { clock, concurrency } = this.#deps;
     const limit = pLimit(concurrency);
-    const due = [...this.#waiting.values()].filter((item) => Date.parse(item.until) <= clock.now());
+    const due = [...this.#waiting.values()].filter(({ until }) => until <= clock.now());
     const customers = due.map((item) => item.customer);
     await Promise.all(
       customers.map((customer) =>

@@ -17,6 +17,34 @@ export interface Unread {
 }
 
 /**
+ * Reads customers and keeps what the platform shows of those who have an enterprise, and gives these. `failed` is told
+ * of who could not be read.
+ */
+export async function readShare(
+  { ledger, platform, settings, concurrency }: RunDependencies,
+  customers: readonly RecordKey[],
+  signal: AbortSignal | undefined,
+  failed: (customer: RecordKey, error: unknown) => void,
+): Promise<Set<string>> {
+  const reader = new SnapshotReader(platform, settings);
+  const read = new Set<string>();
+  const lanes = { lanes: concurrency, stopped: () => signal?.aborted === true };
+  await workInLanes(each(customers), lanes, async (customer) => {
+    const { link } = await ledger.state.known(customer);
+    if (link === undefined) return;
+    try {
+      const left = await ledger.state.leftProfiles(customer);
+      await ledger.state.keepShown([await verifyCustomer(reader, { customer, link, left }, signal)]);
+      read.add(formatKey(customer));
+    } catch (error) {
+      if (ledger.broken !== undefined) throw error;
+      failed(customer, error);
+    }
+  });
+  return read;
+}
+
+/**
  * What stood otherwise than it was left before a run by shares did anything of a customer: somebody changed it by hand,
  * and it says nothing of what the run does. A share is read before it is applied for that, and what is found is kept as
  * what `verify` finds, so that a run which goes on after a kill knows it too.
@@ -36,23 +64,11 @@ export class StoodBefore {
 
   /** Reads customers before anything of them is done. One that cannot be read is judged by all that is shown later. */
   async read(customers: readonly RecordKey[], signal: AbortSignal | undefined): Promise<void> {
-    const { ledger, logger, clock } = this.#deps;
+    const { logger, clock } = this.#deps;
     const since = toInstant(clock.now());
-    const reader = new SnapshotReader(this.#deps.platform, this.#deps.settings);
-    const read = new Set<string>();
-    const lanes = { lanes: this.#deps.concurrency, stopped: () => signal?.aborted === true };
-    await workInLanes(each(customers), lanes, async (customer) => {
-      const { link } = await ledger.state.known(customer);
-      if (link === undefined) return;
-      try {
-        const left = await ledger.state.leftProfiles(customer);
-        await ledger.state.keepShown([await verifyCustomer(reader, { customer, link, left }, signal)]);
-        read.add(formatKey(customer));
-      } catch (error) {
-        if (ledger.broken !== undefined) throw error;
-        logger.warn({ customer: formatKey(customer), reason: messageOf(error) }, "customer not read before its share");
-      }
-    });
+    const read = await readShare(this.#deps, customers, signal, (customer, error) =>
+      logger.warn({ customer: formatKey(customer), reason: messageOf(error) }, "customer not read before its share"),
+    );
     await this.#keep(since, read);
     const began = toInstant(clock.now());
     for (const key of customers.map(formatKey)) if (!this.#began.has(key)) this.#began.set(key, began);

@@ -95,6 +95,7 @@ export class SyncRun {
       logger: deps.logger,
       time: this.time,
       policies: deps.policies,
+      concurrency: deps.concurrency,
       run,
       limits: request.limits.taking,
       attempt: (customer, verdict) => this.#attempt(customer, verdict),

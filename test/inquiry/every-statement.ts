@@ -4,7 +4,6 @@ import { expect, onTestFinished, vi } from "vitest";
 import { openInquiry } from "../../src/inquiry/inquiry.ts";
 import type { Inquiry } from "../../src/inquiry/inquiry.ts";
 import { copyWhileWritten, ledgerFacts, requireIntact } from "../../src/ledger/database/backup.ts";
-import { copyLedger } from "../../src/ledger/database/copy.ts";
 import { statements } from "../../src/ledger/database/statements.ts";
 import type { OrderPriced } from "../../src/operation/state/order-steps.ts";
 import { update } from "../ledger/opened.ts";
@@ -169,7 +168,6 @@ export async function everyStatement(): Promise<string[]> {
   await ledger.gap.bringOrderBack(nobody, nobody, () => false);
   await ledger.gap.bringPeopleBack(nobody, place);
   await ledger.gap.close("b", {});
-  copyLedger(ledger.path, join(newFolder(), "copy.db"));
   const copy = join(newFolder(), "backup.db");
   await copyWhileWritten(ledger.path, copy, () => {});
   requireIntact(copy);

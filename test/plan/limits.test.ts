@@ -75,16 +75,18 @@ interface Around {
   limits?: TakingLimits;
   windows?: Windows;
   rule?: TakingRule;
+  /** What was released in the run before. */
+  released?: readonly Taking[];
 }
 
 /** Why each operation is held, by its hash; of all things a million live where nothing else is said. */
 function heldOf(items: readonly Destruction[], around: Around = {}): ReadonlyMap<string, HeldFor> {
-  const { all = {}, asked = {}, limits = defaults, windows = never, rule = applies } = around;
+  const { all = {}, asked = {}, limits = defaults, windows = never, rule = applies, released = [] } = around;
   const many: Counts = { seats: 1_000_000, products: 1_000_000, accounts: 1_000_000, locks: 1_000_000 };
   const own = new Map(items.flatMap(({ takings, live }) => takings.map((item) => [item.customer.id, live] as const)));
   const live = { of: ({ id }: { id: string }) => ({ ...nothing, ...own.get(id) }), all: { ...many, ...all } };
   const askedOf = ({ id }: { id: string }): Removes[] => (asked[id] === undefined ? [] : [asked[id]]);
-  const sums = { live, windows, asked: { all: Object.values(asked), of: askedOf } };
+  const sums = { live, windows, asked: { all: Object.values(asked), of: askedOf }, released };
   return judgeTakings(
     items.flatMap(({ takings }) => takings),
     limits,
@@ -203,6 +205,20 @@ describe("the limit of one enterprise: 5, or 5 % of what is live there", () => {
     expect(of({ thing: "products", removes: removed("z", "products", 1) }).size).toBe(0);
     expect(judged([destruction("c", 1, 10)], 1_000_000, { asked: { a: removed("x", "seats", 100) } })).toEqual([
       "c released",
+    ]);
+  });
+
+  it("counts what the run released before along, and judges it no more", () => {
+    const released = [taking("a", { hash: "before", removes: removed("x", "seats", 4) })];
+    const verdicts = (customer: string, ...seats: string[]): [string, string | undefined][] => {
+      const again = taking(customer, { hash: "again", removes: { ...none, seats } });
+      const around = { released, limits: { ...defaults, run: { floor: 5, share: 0 } } };
+      return [...heldOf([{ takings: [again], live: { seats: 10 } }], around)].map(([hash, { scope }]) => [hash, scope]);
+    };
+    expect([verdicts("a", "N1", "x 0"), verdicts("a", "N1", "N2"), verdicts("b", "N1", "N2")]).toEqual([
+      [],
+      [["again", "enterprise"]],
+      [["again", "run"]],
     ]);
   });
 

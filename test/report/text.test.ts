@@ -8,6 +8,8 @@ import {
   explainCommand,
   instantText,
   printable,
+  section,
+  textOf,
   withInstantsToWrite,
   withLocalInstants,
   wrapped,
@@ -23,6 +25,20 @@ describe("tables for people", () => {
       ["abcd", 12, "y"],
     ]).split("\n");
     expect(lines).toEqual(["id     n  why", "中文   3  x", "abcd  12  y"]);
+  });
+
+  it("takes any number of rows, and of lines of a section", () => {
+    const many = Array.from({ length: 200_000 }, () => ["id", 1, "x"]);
+    expect(renderTable(columns, many, { zone: "UTC", terminal: true, width: 20 })).toContain("id");
+    expect(
+      textOf([
+        "a",
+        section(
+          "b",
+          many.map(() => "c"),
+        ),
+      ]),
+    ).toMatch(/^a\n\nb\n {2}c\n/u);
   });
 
   it("boxes and wraps to the width of a terminal", () => {

@@ -1,7 +1,7 @@
 /**
  * Loaded before the program (`node --import`), it ends the process with SIGKILL right before the step number KILL_STEP
  * of what it makes durable, from 1: a transaction that is committed, and a file that is moved, copied, removed or
- * flushed. The program knows nothing of it. At its end it writes to stderr how many steps there were.
+ * flushed. The program knows nothing of it. KILL_SIGNAL is another signal, such as SIGSTOP. At its end it writes to stderr how many steps there were.
  */
 /* oxlint-disable typescript/unbound-method, typescript/no-unnecessary-type-assertion -- methods of prototypes are replaced here on purpose, and called with the `this` they were called with */
 import fs from "node:fs";
@@ -13,7 +13,7 @@ let steps = 0;
 
 function step(): void {
   steps += 1;
-  if (steps === last) process.kill(process.pid, "SIGKILL");
+  if (steps === last) process.kill(process.pid, process.env["KILL_SIGNAL"] ?? "SIGKILL");
 }
 
 for (const name of ["renameSync", "copyFileSync", "rmSync", "fsyncSync"] as const) {

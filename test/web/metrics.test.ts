@@ -14,6 +14,7 @@ const service: ServiceState = {
   circuit: { state: "closed" },
   pace: { callsPerSecond: null, pausedMs: 0 },
   callsInFlight: 2,
+  callsAtOnce: 4,
   callsWaiting: 3,
   retriesLeft: 1,
 };

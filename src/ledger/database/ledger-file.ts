@@ -1,6 +1,5 @@
-import { accessSync, constants, copyFileSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { accessSync, constants, copyFileSync, rmSync, statSync } from "node:fs";
 import type { BigIntStats } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import { exitCodes, messageOf, Problem } from "../../base/errors.ts";
@@ -8,6 +7,7 @@ import { createPrivateFile, keepPrivate } from "../../base/private-files.ts";
 import type { ReadingGroup } from "../../base/private-files.ts";
 import { headsPath, refuseLostLedger } from "../audit/audit-heads.ts";
 import { databaseProblem, refused } from "./damage.ts";
+import { holdFolder } from "./held-folder.ts";
 
 type Sqlite = Database.Database;
 
@@ -167,9 +167,9 @@ const mostCopies = 5;
  * nothing of it is left.
  */
 function openCopy(path: string): Sqlite {
-  const folder = mkdtempSync(join(tmpdir(), "crm-sync-reading-"));
+  const folder = holdFolder();
   try {
-    const copy = join(folder, "ledger.db");
+    const copy = join(folder.path, "ledger.db");
     for (let tries = 1; !copyWhole(path, copy); tries += 1) {
       if (tries < mostCopies) continue;
       throw refused(
@@ -186,7 +186,7 @@ function openCopy(path: string): Sqlite {
     if (error instanceof Problem) throw error;
     throw error instanceof Database.SqliteError ? databaseProblem(error, path) : notReadable(path, error);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    folder.release();
   }
 }
 

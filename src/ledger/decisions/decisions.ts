@@ -223,9 +223,9 @@ export class Decisions {
     return this.#context.read(() => this.#holds.earned());
   }
 
-  /** What limits hold and nobody answered, of a customer or of all: it counts along with what comes after it. */
-  async askedByLimits(customer?: RecordKey): Promise<readonly Removes[]> {
-    return this.#context.read(() => this.#holds.askedByLimits(customer));
+  /** What limits hold and nobody answered: it counts along with what comes after it. */
+  async askedByLimits(): Promise<readonly { customer: RecordKey; removes: Removes }[]> {
+    return this.#context.read(() => this.#holds.askedByLimits());
   }
 
   /** A rebuild left nothing to be made of a customer, whatever an earlier one that could not read it left open. */

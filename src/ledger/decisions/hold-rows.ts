@@ -178,10 +178,10 @@ export class HoldRows {
     return this.#statements.askedBy.all(run).map(standingHold);
   }
 
-  /** What limits hold and nobody answered, of a customer or of all. */
-  askedByLimits(customer: RecordKey | undefined): Removes[] {
-    const { namespace = null, id = null } = customer ?? {};
-    return this.#statements.askedByLimits.all({ namespace, id }).map(({ removes }) => stored<Removes>(removes));
+  /** What limits hold and nobody answered. */
+  askedByLimits(): { customer: RecordKey; removes: Removes }[] {
+    const rows = this.#statements.askedByLimits.all();
+    return rows.map(({ removes, ...customer }) => ({ customer, removes: stored<Removes>(removes) }));
   }
 
   hasApproved({ namespace, id }: RecordKey): boolean {
@@ -354,9 +354,9 @@ function prepareStatements(database: Sqlite) {
           where o.run_id = +? and o.state = 'held' order by h.id`,
       ),
     askedByLimits: () =>
-      database.prepare<[{ namespace: string | null; id: string | null }], Row<"hold", "removes">>(
-        `select removes from hold where state = 'asked' and scope in ('enterprise', 'run', 'day', 'week')
-          and (@namespace is null or (customer_namespace = @namespace and customer_id = @id))`,
+      database.prepare<[], RecordKey & Row<"hold", "removes">>(
+        `select customer_namespace as namespace, customer_id as id, removes from hold
+          where state = 'asked' and scope in ('enterprise', 'run', 'day', 'week')`,
       ),
     hasApproved: () =>
       database.prepare<[string, string]>(

@@ -81,8 +81,8 @@ export class RecordTables {
     expected: ExpectedForms,
   ): { unchanged: string[]; missed: string[]; quarantined: string[] } {
     const { found, others } = expected.find(hashes);
-    const rows: Pick<StandingRecord, "raw_hash" | "missed">[] = found;
-    if (others.length > 0) rows.push(...this.#statements.unchanged.all(source, stream, JSON.stringify(others)));
+    const known = others.length === 0 ? [] : this.#statements.unchanged.all(source, stream, JSON.stringify(others));
+    const rows: Pick<StandingRecord, "raw_hash" | "missed">[] = [...found, ...known];
     const waiting =
       this.#statements.quarantined.get(source, stream) === undefined
         ? []

@@ -201,7 +201,7 @@ export class StreamReading {
           const { parent, message } = next.value.lacking;
           const { place, key } = parent;
           found.push({ bad: { place, ...(key === undefined ? {} : { key }), code: "no-value", message } });
-        } else found.push(...withParent(next.value, each.into));
+        } else for (const item of withParent(next.value, each.into)) found.push(item);
         rows += found.length;
         if (found.length > 0) yield found;
         options.signal?.throwIfAborted();

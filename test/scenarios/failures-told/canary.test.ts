@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { enterpriseOf, numberOf, runsOf, waitsFor } from "../../support/asking.ts";
 import { world } from "../../support/cli.ts";
 import type { Parsed, World } from "../../support/cli.ts";
+import { atOnce, peaksAt } from "../../support/peaks.ts";
 import { company } from "../../support/world/crm.ts";
 import { amend, line, placedOrders, rule } from "../../support/world/placed-orders.ts";
 
@@ -253,4 +254,14 @@ it("a run stops when a seat that it gave is free again", async () => {
   gate.goOn();
   const run = await running;
   expect([run.exitCode, run.calls], run.stdout).toEqual([3, { E5: 1, M9: 1 }]);
+});
+
+it("reads the customers of a share back at once", async () => {
+  const { gate, peaks } = peaksAt(3, "M8");
+  const w = await world({ records: company(customers, 1), sandbox: { gate } });
+  w.extra = atOnce(3);
+  w.write();
+  expect((await byShares(w, behindC4)).exitCode).toBe(0);
+  // Nothing but reading back asks for loans.
+  expect(peaks["M8"]).toBe(3);
 });

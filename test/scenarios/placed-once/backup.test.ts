@@ -67,6 +67,32 @@ describe("a backup", () => {
     expect(readdirSync(w.path("backups"))).toHaveLength(2);
   });
 
+  it("is none where files of closed books are missing or changed", async () => {
+    const w = await lived();
+    w.later(31 * 24);
+    expect((await w.run("run", "everything")).exitCode).toBe(0);
+    expect((await w.run("report", "close", "2026-11")).exitCode).toBe(0);
+    const { manifest } = await backedUp(w);
+    const names: string[] = manifest.books;
+    expect(names.toSorted()).toEqual(readdirSync(w.path("books")).toSorted());
+    expect(readdirSync(w.path("backups/books")).toSorted()).toEqual(names.toSorted());
+    const refused = async (): Promise<void> => {
+      const ended = await w.run("backup", "--to", w.path("others"));
+      expect([ended.exitCode, ended.stdout]).toEqual([exitCodes.ledgerRefused, ""]);
+      expect(ended.stderr).toMatch(/was frozen/u);
+      expect(readdirSync(w.path("others"))).toEqual(["books"]);
+    };
+    const [name = ""] = names.toSorted();
+    const file = w.path(`books/${name}`);
+    chmodSync(file, 0o600);
+    writeFileSync(file, "other figures");
+    await refused();
+    rmSync(file);
+    await refused();
+    rmSync(w.path("books"), { recursive: true });
+    await refused();
+  });
+
   it("that cannot be written leaves nothing, and says where and why", async () => {
     const w = await lived();
     writeFileSync(w.path("file"), "");

@@ -1,0 +1,84 @@
+import { existsSync, lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { exitCodes, Problem } from "../../base/errors.ts";
+import { lockBeside } from "./lock.ts";
+
+/** A folder for what is not finished, for its owner alone. */
+export interface HeldFolder {
+  readonly path: string;
+  /** Removes it with what is in it. */
+  release(): void;
+}
+
+const beginning = "crm-sync-unfinished-";
+const mostTries = 20;
+
+/**
+ * Makes a folder inside another one, by default the temporary folder. It holds a lock that the system frees when the
+ * process dies, however it dies: what a dead process left is removed first.
+ */
+export function holdFolder(parent = tmpdir()): HeldFolder {
+  removeAbandoned(parent);
+  for (let tries = 1; ; tries += 1) {
+    const path = mkdtempSync(join(parent, beginning));
+    const lock = lockOf(path);
+    // Until it was locked, somebody else may have taken it for abandoned.
+    if (lock === undefined && tries < mostTries) continue;
+    if (lock === undefined) throw notHeld(parent);
+    const release = (): void => {
+      rmSync(path, { recursive: true, force: true });
+      lock.release();
+    };
+    return { path, release };
+  }
+}
+
+/** Removes folders of this user whose process is dead; `before` is told of what is in each. */
+export function removeAbandoned(parent = tmpdir(), before: (names: string[]) => void = () => {}): void {
+  for (const name of namesIn(parent).filter((one) => one.startsWith(beginning))) {
+    const path = join(parent, name);
+    const lock = lockOf(path);
+    if (lock === undefined) continue;
+    try {
+      before(namesIn(path));
+      rmSync(path, { recursive: true, force: true });
+    } catch {
+      // It is in nobody's way: whoever starts next tries again.
+    } finally {
+      lock.release();
+    }
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/** The lock of such a folder; undefined where a living process has it, it is gone, or it is no folder of this user. */
+function lockOf(path: string): { release: () => void } | undefined {
+  try {
+    const now = lstatSync(path);
+    if (!now.isDirectory() || now.uid !== (process.geteuid?.() ?? now.uid)) return undefined;
+    const lock = lockBeside(join(path, "held"), ".lock", { code: "folder.held", what: "somebody holds", cure: "wait" });
+    if (existsSync(join(path, "held.lock"))) return lock;
+    lock.release();
+    return undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function notHeld(parent: string): Problem {
+  return new Problem({
+    code: "folder.cannot-hold",
+    message: `no folder for unfinished files can be made and locked in ${parent}`,
+    cure: "check that this user may write there, and that its file system knows locks",
+    exitCode: exitCodes.other,
+    place: parent,
+  });
+}
