@@ -15,7 +15,7 @@ import { createStaging } from "../ledger/records/staging.ts";
 import { columnsOfRows, listsOfRows, plainText } from "../source/proposal/columns.ts";
 import type { ColumnFacts } from "../source/proposal/columns.ts";
 import { moreBeyond } from "../source/http/more-beyond.ts";
-import { csvSettings, listIn } from "../source/proposal/look.ts";
+import { delimiterOf, encodingOf, listIn } from "../source/proposal/look.ts";
 import type { ListKind } from "../source/proposal/names.ts";
 import { pagingGuess } from "../source/proposal/paging.ts";
 import { columnsByField, keyOfList, kindOfList, proposeMapping } from "../source/proposal/propose.ts";
@@ -261,12 +261,16 @@ async function lookAtFile(from: string, { kind, signal }: Look): Promise<LookedA
   const file = resolve(from);
   if (!existsSync(file) || !statSync(file).isFile())
     throw usage(`there is no file ${from}`, "name a file that is there");
-  const beginning = /\.(?:csv|tsv|txt)$/iu.test(file) ? beginningOf(file) : undefined;
-  const list = /\.json$/iu.test(file) ? listIn(jsonOf(from, readFileSync(file))) : undefined;
+  const beginning = /\.gz$/iu.test(file) ? Buffer.alloc(0) : beginningOf(file);
+  const isCsv = /\.(?:csv|tsv|txt)$/iu.test(file);
+  const encoding = encodingOf(beginning);
+  const delimiter = isCsv ? delimiterOf(beginning) : ",";
+  const list = /\.json$/iu.test(file) ? listIn(jsonOf(from, readFileSync(file), encoding)) : undefined;
   const settings: JsonObject = {
     files: basename(file),
     ...(extname(file).toLowerCase() === ".txt" ? { format: "csv" } : {}),
-    ...(beginning === undefined ? {} : csvSettings(beginning)),
+    ...(encoding === "utf-8" ? {} : { encoding }),
+    ...(delimiter === "," ? {} : { csv: { delimiter } }),
     ...(list?.path === undefined ? {} : { records: list.path }),
   };
   let { rows, doubts, isTooWide } = await rowsOf(dirname(file), settings, signal);
@@ -286,7 +290,7 @@ async function lookAtFile(from: string, { kind, signal }: Look): Promise<LookedA
     columns,
     nullTexts,
     origin: undefined,
-    isAscii: beginning !== undefined && isAscii(beginning),
+    isAscii: isCsv && encoding === "utf-8" && isAscii(beginning),
     doubts,
   };
 }
@@ -308,9 +312,9 @@ function beginningOf(file: string): Buffer {
   }
 }
 
-function jsonOf(from: string, bytes: Buffer): Json {
+function jsonOf(from: string, bytes: Buffer, encoding: string): Json {
   try {
-    return parseJson(bytes.toString("utf8").replace(/^\uFEFF/u, ""));
+    return parseJson(new TextDecoder(encoding).decode(bytes));
   } catch (error) {
     throw usage(`${from} is no JSON: ${messageOf(error)}`, "name a file of CSV, JSON or lines of JSON");
   }

@@ -1,5 +1,6 @@
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";
+import { hasRepeatedMember } from "../base/repeated-members.ts";
 
 type Reviver = (key: string, value: unknown, context?: { source?: string }) => unknown;
 const parseJson: (text: string, reviver?: Reviver) => Json = JSON.parse;
@@ -7,17 +8,22 @@ const parseJson: (text: string, reviver?: Reviver) => Json = JSON.parse;
 const integer = /^-?\d+$/;
 
 /** No answer that a contract shows comes near it: forty packages inside each other do not reach it. */
-export const mostLevels = 100;
+const mostLevels = 100;
+
+/** Why a text that is JSON is no answer, as what the answer has. */
+export class UnfitAnswer extends Error {}
 
 /**
  * Parses the text of an answer. Integers beyond 2^53 become text with every digit kept, so that no 64-bit id passes
- * through a number. Throws a SyntaxError for what is not JSON, and a RangeError for what is nested deeper than
- * everything that goes through an answer afterwards can follow.
+ * through a number. Throws a SyntaxError for what is not JSON, and an UnfitAnswer for what is nested deeper than
+ * everything that goes through an answer afterwards can follow, and for a member that stands twice: one of the two,
+ * such as its `code`, would be believed, and nobody knows which is true.
  */
 export function parseAnswer(text: string): Json {
   const plain = parseJson(text);
-  const found = { longInteger: false };
-  if (isDeep(plain, found, mostLevels)) throw new RangeError(`nested deeper than ${mostLevels} levels`);
+  const found = { longInteger: false, members: 0 };
+  if (isDeep(plain, found, mostLevels)) throw new UnfitAnswer(`a body nested deeper than ${mostLevels} levels`);
+  if (hasRepeatedMember(text, found.members)) throw new UnfitAnswer("a body in which a member stands twice");
   if (!found.longInteger) return plain;
   return parseJson(text, (_key, value, context) => {
     if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
@@ -26,10 +32,10 @@ export function parseAnswer(text: string): Json {
 }
 
 /**
- * Whether a value has more levels than an answer may have; those below are not gone through. On the way it is found out
- * whether it holds an integer that a number cannot hold for certain.
+ * Whether a value has more levels than an answer may have; those below are not gone through. On the way its members are
+ * counted, and it is found out whether it holds an integer that a number cannot hold for certain.
  */
-function isDeep(value: Json | undefined, found: { longInteger: boolean }, levels: number): boolean {
+function isDeep(value: Json | undefined, found: { longInteger: boolean; members: number }, levels: number): boolean {
   if (typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER) found.longInteger = true;
   if (typeof value !== "object" || value === null) return false;
   if (levels === 0) return true;
@@ -37,7 +43,10 @@ function isDeep(value: Json | undefined, found: { longInteger: boolean }, levels
     for (let index = 0; index < value.length; index += 1) if (isDeep(value[index], found, levels - 1)) return true;
     return false;
   }
-  for (const name in value) if (isDeep(value[name], found, levels - 1)) return true;
+  for (const name in value) {
+    found.members += 1;
+    if (isDeep(value[name], found, levels - 1)) return true;
+  }
   return false;
 }
 

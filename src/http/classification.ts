@@ -1,7 +1,7 @@
 import type { z } from "zod";
 
 import type { Json } from "../base/canonical-json.ts";
-import { mostLevels, parseAnswer, readableMessage, readEnvelope } from "../contract/answer-json.ts";
+import { parseAnswer, readableMessage, readEnvelope, UnfitAnswer } from "../contract/answer-json.ts";
 import { checked } from "../contract/fits.ts";
 import type { CodeMeaning } from "../contract/codes.ts";
 import { meaningOf } from "../contract/codes.ts";
@@ -35,23 +35,18 @@ export interface Expectation<T> {
 export function classify<T>(answer: TransportAnswer, expected: Expectation<T>): Classified<T> {
   const { status } = answer;
   let json: Json | undefined;
-  let tooDeep = false;
+  let unfit: string | undefined;
   try {
     json = parseAnswer(answer.text.startsWith("\uFEFF") ? answer.text.slice(1) : answer.text);
   } catch (thrown) {
-    tooDeep = thrown instanceof RangeError;
+    unfit = thrown instanceof UnfitAnswer ? thrown.message : undefined;
   }
   if (status === 401) return { kind: "unauthorized", answer: json };
   if (status === 429) return { kind: "limited", answer: json };
   if (status !== 200 && status !== 299)
     return { kind: "odd", reason: `HTTP ${status}`, alive: status >= 400 && status < 500, answer: json };
-  if (tooDeep)
-    return {
-      kind: "odd",
-      reason: `HTTP ${status} with a body nested deeper than ${mostLevels} levels`,
-      alive: true,
-      answer: undefined,
-    };
+  if (unfit !== undefined)
+    return { kind: "odd", reason: `HTTP ${status} with ${unfit}`, alive: true, answer: undefined };
   if (json === undefined)
     return { kind: "odd", reason: `HTTP ${status} with a body that is not JSON`, alive: false, answer: undefined };
 

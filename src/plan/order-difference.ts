@@ -1,8 +1,8 @@
-import { canonicalJson, toJson } from "../base/canonical-json.ts";
 import type { Money } from "../crm/model.ts";
 import { productsUnder, termsOf } from "../operation/order-standing.ts";
 import type { Need } from "../operation/shape.ts";
 import type { OrderStanding, StandingPackage, StandingProduct, StandingUnit } from "../operation/order-standing.ts";
+import { changedFields, endedIn, isSame, productTerms } from "./order-terms.ts";
 import type { PlannedAsset, PlannedPackage, PlannedProduct } from "./order-records.ts";
 
 /** What the CRM wants of an order for one customer. No assets: nothing, since it was cancelled, is gone, or moved. */
@@ -263,7 +263,7 @@ function compareContents(difference: OrderDifference, asset: PlannedAsset, unit:
     const forms = standing.get(item.id);
     standing.delete(item.id);
     if (forms === undefined) packages.push(item);
-    else comparePackage(difference, { asset, unit }, forms, item);
+    else ended.push(...comparePackage(difference, { asset, unit }, forms, item));
   }
   const endedPackages = [...standing.values()].flat();
   ended.push(...endedPackages.flatMap((item) => productsOf(unit, item)));
@@ -296,37 +296,42 @@ function compareProduct(
   compareWords(difference, fits.product, product);
 }
 
+/** Compares a package as it stands. Gives what of it nobody wants any more, where nothing else of it differs. */
 function comparePackage(
   difference: OrderDifference,
   within: Within,
   forms: readonly StandingPackage[],
   item: PlannedPackage,
-): void {
-  const fits = forms.findLast((form) => isSame(packageTerms(form.item), packageTerms(item)));
+): StandingProduct[] {
   const { unit } = within;
+  const found = forms.flatMap((form) => {
+    const products = productsOf(unit, form);
+    const stands = new Set(products.map(({ product }) => product.id));
+    const ended = endedIn(form.item, item, stands);
+    return ended === undefined ? [] : [{ form, products, ended: new Set(ended) }];
+  });
+  const fits = found.findLast(({ ended }) => ended.size === 0) ?? found.at(-1);
   if (fits === undefined) {
     const from = forms.flatMap((form) => productsOf(unit, form));
     difference.replaced.push({ ...within, from, to: { package: item }, fields: ["packages"] });
-    return;
+    return [];
   }
-  const old = forms.filter((form) => form !== fits);
+  const [ended = [], stays = []] = [true, false].map((goes) =>
+    fits.products.filter(({ product }) => fits.ended.has(product.id) === goes),
+  );
+  const old = forms.filter((form) => form !== fits.form);
   if (old.length > 0) {
-    const stands = productsOf(unit, fits);
-    const isWhole = productsUnder(item).every(({ id }) => stands.some((one) => one.product.id === id));
-    const by = { unit, products: isWhole ? stands : [] };
+    const by = { unit, products: stays };
     const products = old.flatMap((form) => productsOf(unit, form));
     difference.superseded.push({ unit, whole: false, products, packages: old, by });
   }
-  comparePackageWords(difference, fits.item, item);
-  const before = new Map(
-    unit.products
-      .filter((one) => one.packageId === item.id && one.channelOrderId === fits.channelOrderId)
-      .map((one) => [one.product.id, one.product]),
-  );
+  comparePackageWords(difference, fits.form.item, item);
+  const before = new Map(stays.map(({ product }) => [product.id, product]));
   for (const product of productsUnder(item)) {
     const earlier = before.get(product.id);
     if (earlier !== undefined) compareWords(difference, earlier, product);
   }
+  return ended;
 }
 
 /** The products that stand by one form of a package. */
@@ -355,34 +360,8 @@ function comparePackageWords(difference: OrderDifference, before: PlannedPackage
   }
 }
 
-/** What a product is: two that differ in none of it are the same one, whatever they are called and cost. */
-function productTerms({ name: _name, amount: _amount, passwords, features, ...terms }: PlannedProduct): object {
-  return {
-    ...terms,
-    // Which version of the record holds them says nothing about what they are.
-    passwords: passwords?.commitment,
-    features: features.map(({ name: _called, ...feature }) => feature),
-  };
-}
-
-function packageTerms({ name: _name, products, children, ...terms }: PlannedPackage): object {
-  return { ...terms, products: products.map(productTerms), children: children.map(packageTerms) };
-}
-
 function changedTerms(unit: StandingUnit, asset: PlannedAsset): string[] {
   return changedFields(termsOf(unit.asset), termsOf(asset));
-}
-
-function changedFields(before: object, after: object): string[] {
-  const one = new Map(Object.entries(before));
-  const other = new Map(Object.entries(after));
-  return [...new Set([...one.keys(), ...other.keys()])].filter((name) => !isSame(one.get(name), other.get(name)));
-}
-
-function isSame(one: unknown, other: unknown): boolean {
-  return one === undefined || other === undefined
-    ? one === other
-    : canonicalJson(toJson(one)) === canonicalJson(toJson(other));
 }
 
 function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, Item[]> {

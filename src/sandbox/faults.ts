@@ -30,6 +30,8 @@ const faultKinds = {
   http429: { applied: false },
   /** HTTP 200 with JSON that stops in the middle, and a Content-Length that agrees with it. */
   wrongJson: { applied: true },
+  /** HTTP 200 with the member `code` twice: what became of the call, and last what did not. */
+  codeTwice: { applied: true },
   /** A code that no contract lists (99999, or `code`). */
   oddCode: { applied: false },
   /** Code 0, and data that is not the operation's. */

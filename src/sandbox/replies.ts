@@ -67,6 +67,14 @@ export function faultyReply(
       const body = JSON.stringify(truth ?? success(null));
       return { status: 200, type: jsonType, body: body.slice(0, Math.floor(body.length / 2)) };
     }
+    case "codeTwice": {
+      const body = JSON.stringify(truth ?? failure("13004", "fault"));
+      return {
+        status: 200,
+        type: jsonType,
+        body: `${body.slice(0, -1)},"code":${truth === undefined ? "0" : '"13004"'}}`,
+      };
+    }
     case "emptyPromise":
       return { status: 200, type: jsonType, body: JSON.stringify(acknowledged()) };
     case "wrongShape":

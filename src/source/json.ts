@@ -1,7 +1,9 @@
 import type { Json } from "../base/canonical-json.ts";
+import { hasRepeatedMember } from "../base/repeated-members.ts";
 import { failed, ok } from "../base/errors.ts";
 import type { Result } from "../base/errors.ts";
 import type { RecordLimits } from "./limits.ts";
+import { isDoubtful } from "./mapping/marks.ts";
 
 /** Why a JSON text is no usable record. */
 export interface JsonFault {
@@ -9,12 +11,12 @@ export interface JsonFault {
   message: string;
 }
 
-/** Numbers that a JavaScript number might not hold: 16 digits in a row, many decimals, an exponent. */
-const delicateNumber = /\d[\d.]{15}|\d[eE][+-]?\d+\s*(?:[,}\]]|$)/;
+/** Numbers that a JavaScript number might not hold: 16 digits in a row, many decimals, an exponent, a 0 at the end. */
+const delicateNumber = /\d[\d.]{15}|\d[eE][+-]?\d+\s*(?:[,}\]]|$)|\.\d*[1-9]\d*0\s*(?:[,}\]]|$)/;
 
 /**
- * Parses JSON from outside. Numbers that a JavaScript number would change (beyond 2^53, more than 15 digits, 1e400)
- * stay text, exactly as they were written. Refuses what is nested deeper or is wider than the limits, and objects with
+ * Parses JSON from outside. Numbers that a JavaScript number would change (beyond 2^53, more than 15 digits, 1e400,
+ * 1.10) stay text, exactly as they were written. Refuses what is nested deeper or is wider than the limits, and objects with
  * a member that stands twice, which readers understand differently.
  */
 export function parseJson(text: string, limits: RecordLimits): Result<Json, JsonFault> {
@@ -54,13 +56,18 @@ export function parseExact(text: string): Json {
   if (!delicateNumber.test(text)) return plain;
   return parse(text, (_key, value, ...[context]) => {
     if (typeof value !== "number" || context?.source === undefined) return value;
-    return keepsItsValue(value, context.source) ? value : context.source;
+    return keepsItsDigits(value, context.source) ? value : context.source;
   });
 }
 
-function keepsItsValue(value: number, source: string): boolean {
+/**
+ * Whether a number is as it was written. Whole numbers are, also as 2.0. One such as 1.230 stays a number too: as text
+ * nobody could tell its point from a mark of thousands.
+ */
+function keepsItsDigits(value: number, source: string): boolean {
   if (!Number.isFinite(value)) return false;
   if (Number.isInteger(value)) return Number.isSafeInteger(value);
+  if (/\.\d*0$/.test(source) && !isDoubtful(source)) return false;
   return source.replace(/[eE].*$/, "").replaceAll(/^[-0.]+|\./g, "").length <= 15;
 }
 
@@ -72,11 +79,6 @@ export function measureJson(
   const size = { members: 0 };
   const fault = measure(value, 0, limits, size);
   return fault === undefined ? ok(size.members) : failed(fault);
-}
-
-/** Whether a JSON text has more members than the value that was parsed from it. */
-export function hasRepeatedMember(text: string, members: number): boolean {
-  return countColons(text) !== members && countMembers(text) !== members;
 }
 
 /** Counts the members of all objects; answers the first fault. Recursion is bounded by `maxDepth`. */
@@ -108,37 +110,4 @@ function measure(
 
 function tooWide(found: string, limits: Pick<RecordLimits, "maxMembers">): JsonFault {
   return { code: "too-wide", message: `${found}; at most ${limits.maxMembers} are taken` };
-}
-
-/** Every member has a colon; there can be more of them, inside texts. */
-function countColons(text: string): number {
-  let count = 0;
-  for (let position = text.indexOf(":"); position !== -1; position = text.indexOf(":", position + 1)) count += 1;
-  return count;
-}
-
-/** Colons outside texts, one for each member as written. The text is known to be JSON. */
-function countMembers(text: string): number {
-  let count = 0;
-  let quote = text.indexOf('"');
-  let colon = text.indexOf(":");
-  while (colon !== -1) {
-    if (quote === -1 || colon < quote) {
-      count += 1;
-      colon = text.indexOf(":", colon + 1);
-      continue;
-    }
-    let end = text.indexOf('"', quote + 1);
-    while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
-    if (end === -1) return count;
-    quote = text.indexOf('"', end + 1);
-    if (colon < end) colon = text.indexOf(":", end + 1);
-  }
-  return count;
-}
-
-function isEscaped(text: string, position: number): boolean {
-  let backslashes = 0;
-  while (text.charCodeAt(position - 1 - backslashes) === 0x5c) backslashes += 1;
-  return backslashes % 2 === 1;
 }

@@ -20,7 +20,7 @@ export function questionOf(
 ): string {
   const others: Record<string, unknown> = {};
   for (const other of streams)
-    if (other !== stream) others[other] = without(settings.streams[other], /^(?:mapping|nullTexts)$/u);
+    if (other !== stream) others[other] = without(settings.streams[other], /^(?:mapping|nullTexts|plausibleDates)$/u);
   const { streams: all, ...ofSource } = settings;
   return hashOf(toJson({ mapping, own: all[stream], others, source: without(ofSource, patience), files }));
 }

@@ -15,6 +15,8 @@ import type { HttpTable } from "./http/http-table-settings.ts";
 import { recordLimitsSchema } from "./limits.ts";
 import { findMistakes, placeInStream } from "./mapping/compile.ts";
 import type { LookupTable } from "./mapping/lookup-table.ts";
+import { plausibleDatesSchema } from "./mapping/plausible-dates.ts";
+import type { PlausibleDates } from "./mapping/plausible-dates.ts";
 import { parseRawPath } from "./mapping/raw-path.ts";
 import { secretPaths } from "./mapping/secrets.ts";
 import { checkSqlSource, sqlSourceFields, sqlStreamFields, sqlTableSchema } from "./sql/sql-source-settings.ts";
@@ -48,6 +50,9 @@ const streamFields = {
     .array(z.string())
     .default([])
     .meta({ description: 'Texts that stand for nothing, such as "NULL"', examples: [["NULL"]] }),
+  plausibleDates: plausibleDatesSchema
+    .prefault({})
+    .describe("A record with a date beyond these days goes into quarantine: seconds read as milliseconds are of 1970"),
   limits: recordLimitsSchema.prefault({}).describe("What a single record may cost"),
   skip: z
     .json()
@@ -126,7 +131,13 @@ interface MappedSource {
   streams: Partial<
     Record<
       Stream,
-      | { key?: string | undefined; skip?: Json | undefined; group?: GroupSettings | undefined; mapping: JsonObject }
+      | {
+          key?: string | undefined;
+          skip?: Json | undefined;
+          group?: GroupSettings | undefined;
+          plausibleDates?: PlausibleDates | undefined;
+          mapping: JsonObject;
+        }
       | undefined
     >
   >;
@@ -158,8 +169,9 @@ function checkMappings(source: MappedSource, context: z.RefinementCtx): void {
     const settings = source.streams[stream];
     if (settings === undefined) continue;
     count += 1;
-    const keys = settings.key === undefined ? [] : [settings.key];
-    for (const mistake of findMistakes(stream, settings.mapping, { tables, keys, skip: settings.skip })) {
+    const { mapping, key, skip, plausibleDates: dates } = settings;
+    const keys = key === undefined ? [] : [key];
+    for (const mistake of findMistakes(stream, mapping, { tables, keys, skip, dates })) {
       context.addIssue({
         code: "custom",
         path: ["streams", stream, ...placeInStream(mistake)],

@@ -2,7 +2,7 @@ import { isAbsolute, resolve } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { durationMs } from "../base/duration.ts";
 import { hashOf } from "../base/canonical-json.ts";
-import type { Json, JsonObject } from "../base/canonical-json.ts";
+import type { Json } from "../base/canonical-json.ts";
 import type { Problem } from "../base/errors.ts";
 import type { Randomness } from "../base/ids.ts";
 import { streams } from "../crm/model.ts";
@@ -99,8 +99,8 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
   const declared = streams.filter((stream) => settings.streams[stream] !== undefined);
   const secretsOf = new Map<Stream, readonly string[]>();
   for (const stream of declared) {
-    const { mapping = {}, skip } = settings.streams[stream] ?? {};
-    compileStream(stream, mapping, { place: `${place}.streams.${stream}.mapping`, tables: known, skip });
+    const { mapping = {}, skip, plausibleDates: dates } = settings.streams[stream] ?? {};
+    compileStream(stream, mapping, { place: `${place}.streams.${stream}.mapping`, tables: known, skip, dates });
     secretsOf.set(stream, secretPaths(stream, mapping));
   }
   const reader = openReader(name, settings, { ...deps, directory: from });
@@ -129,8 +129,10 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
       const found = await tables.read(signal);
       const skip = streamSettings?.skip;
       const mappingPlace = `${place}.streams.${stream}.mapping`;
-      const options = { place: mappingPlace, namespace: settings.namespace, nullTexts, tables: found, skip };
-      const fingerprint = fingerprintOf({ mapping, nullTexts, namespace: settings.namespace, skip }, found);
+      const { namespace } = settings;
+      const dates = streamSettings?.plausibleDates;
+      const options = { place: mappingPlace, namespace, nullTexts, dates, tables: found, skip };
+      const fingerprint = fingerprintOf({ mapping, nullTexts, dates, namespace, skip }, found);
       return {
         ...compileStream(stream, mapping, options),
         secretPaths: secretsOf.get(stream) ?? [],
@@ -155,7 +157,7 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
 
 /** Changes when one of these does, or a table: see `StreamMapping`. */
 function fingerprintOf(
-  { skip, ...rest }: { mapping: JsonObject; nullTexts: string[]; namespace: string; skip: Json | undefined },
+  { skip, ...rest }: Record<"mapping" | "nullTexts" | "dates" | "namespace" | "skip", Json | undefined>,
   tables: ReadonlyMap<string, LookupTable>,
 ): string {
   return hashOf({

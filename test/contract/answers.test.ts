@@ -3,11 +3,11 @@ import { describe, expect, test } from "vitest";
 import { licenseTypes as crmLicenseTypes } from "../../src/crm/model.ts";
 import { holderIdSchema, idSchema, nullableIdSchema } from "../../src/contract/answer-fields.ts";
 import {
-  mostLevels,
   parseAnswer,
   readableMessage,
   readEnvelope,
   serviceWords,
+  UnfitAnswer,
 } from "../../src/contract/answer-json.ts";
 import { allProducts, assetContentsSchema, productInstanceSchema } from "../../src/contract/asset-contents.ts";
 import {
@@ -45,10 +45,19 @@ describe("the text of an answer", () => {
 
   test("is taken up to a hundred levels, and refused beyond them before anything goes through it", () => {
     const nested = (levels: number): string => "[".repeat(levels) + "]".repeat(levels);
-    expect(() => parseAnswer(nested(mostLevels))).not.toThrow();
-    for (const levels of [mostLevels + 1, 100_000]) expect(() => parseAnswer(nested(levels))).toThrow(RangeError);
-    expect(() => parseAnswer(`{"id":12345678901234567890,"x":${nested(100_000)}}`)).toThrow(RangeError);
+    expect(() => parseAnswer(nested(100))).not.toThrow();
+    for (const levels of [101, 100_000]) expect(() => parseAnswer(nested(levels))).toThrow(UnfitAnswer);
+    expect(() => parseAnswer(`{"id":12345678901234567890,"x":${nested(100_000)}}`)).toThrow(UnfitAnswer);
     expect(() => parseAnswer(`[${"[],".repeat(100_000)}[]]`)).not.toThrow();
+  });
+
+  test.each([
+    '{"code":0,"code":"13004","data":null}',
+    '{"code":0,"data":[{"status":1,"status":3}]}',
+    '{"co\\u0064e":"500","code":0}',
+    '{"code":0,"message":"a: \\"b\\": c","data":{"id":12345678901234567890,"id":1}}',
+  ])("in which a member stands twice is refused: %s", (text) => {
+    expect(() => parseAnswer(text)).toThrow(UnfitAnswer);
   });
 
   test("does not turn a member called __proto__ into a prototype", () => {

@@ -13,10 +13,12 @@ import type { MappingContext } from "../../src/source/mapping/context.ts";
 import { createExpressionCompiler } from "../../src/source/mapping/expression.ts";
 import { operators } from "../../src/source/mapping/operators.ts";
 import { pathExamples } from "../../src/source/mapping/path.ts";
+import { plausibleMoments } from "../../src/source/mapping/plausible-dates.ts";
 import { recordExamples } from "../../src/source/mapping/record-examples.ts";
 
 const emptyContext = (): MappingContext => ({
   nullTexts: new Set(),
+  dates: plausibleMoments(),
   tables: exampleTables,
   mistakes: [],
   reads: [],

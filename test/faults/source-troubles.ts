@@ -85,7 +85,7 @@ const common = (file: string, header: 0 | 1): Record<string, FileTrouble> => ({
     file,
     spoil: (text) => utf16(`\uFEFF${text}`),
     exit: 7,
-    says: /staff\.\w+ begins with the mark of utf-16le[^]+Set `encoding: utf-16le`/u,
+    says: /staff\.\w+ is declared as utf-8 and is utf-16le[^]+Set `encoding: utf-16le`/u,
     newcomer: false,
   },
   "is missing": {

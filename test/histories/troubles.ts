@@ -128,6 +128,9 @@ async function wrongClock(life: Life): Promise<void> {
   };
   const { rows } = await engine.wait(correctClock(place, whose));
   life.note(`a person corrected ${rows} rows`);
+  for (const table of ["record_version", "record_stood", "placed_order", "assignment"])
+    for (const row of rowsOf(life.path, `select * from ${table} where to_at < from_at`))
+      life.wrong.push(`${table} ends before it begins: ${JSON.stringify(row)}`);
   await life.oneRun();
 }
 

@@ -99,7 +99,7 @@ describe("hostile records", () => {
 
   it("keep ids beyond 2^53, long decimals and huge exponents as they were written", () => {
     const text =
-      '{"a":9007199254740993,"b":-9007199254740993,"c":9007199254740991,"d":0.12345678901234567,"e":1e400,"f":12.50,"g":1e3}';
+      '{"a":9007199254740993,"b":-9007199254740993,"c":9007199254740991,"d":0.12345678901234567,"e":1e400,"f":12.50,"g":1e3,"h":2.0,"i":1.230}';
     expect(parseJson(text, limits)).toEqual({
       ok: true,
       value: {
@@ -108,8 +108,10 @@ describe("hostile records", () => {
         c: 9_007_199_254_740_991,
         d: "0.12345678901234567",
         e: "1e400",
-        f: 12.5,
+        f: "12.50",
         g: 1_000,
+        h: 2,
+        i: 1.23,
       },
     });
   });

@@ -189,16 +189,24 @@ describe("an answer in rows", () => {
   it("of CSV is read with its header on every page, or on the first one only", async () => {
     const paging = { kind: "cursor", parameter: "locator", nextHeader: "Sforce-Locator", none: ["null"] };
     const stream = { answer: "csv", paging, countHeader: "Sforce-NumberOfRecords" };
-    for (const second of ["id,name\nc,C\n", "c,C\n"]) {
+    const named = { answer: "csv", csv: { header: ["id", "name"], firstRow: "header" } };
+    const pages: [object, string, string][] = [
+      [{}, "id,name\n", "id,name\nc,C\n"],
+      [{}, "id,name\n", "c,C\n"],
+      [{}, "sep=,\r\nid,name\n", "sep=,\r\nid,name\nc,C\n"],
+      [named, "id,id\n", "id,id\nc,C\n"],
+      [named, "id,id\n", "c,C\n"],
+    ];
+    for (const [settings, header, second] of pages) {
       const reading = await read(
         [
           {
             headers: { ...csv, "sforce-locator": "x", "sforce-numberofrecords": "2" },
-            body: 'id,name\na,A\nb,"B, b"\n',
+            body: `${header}a,A\nb,"B, b"\n`,
           },
           { headers: { ...csv, "sforce-locator": "null", "sforce-numberofrecords": "1" }, body: second },
         ],
-        stream,
+        { ...stream, ...settings },
       );
       expect(reading.raws.map(({ value }) => value)).toEqual([
         { id: "a", name: "A" },

@@ -191,7 +191,7 @@ describe("a date", () => {
     [{ date: "d" }, "2026-02-30", "not-a-date"],
     ["d", "2026-01-01", "not-an-instant"],
     ["d", "2026-02-30T00:00:00Z", "not-an-instant"],
-    [{ date: "d", format: "epoch_s" }, 1_700_000_000_000, "not-a-date"],
+    [{ date: "d", format: "epoch_s" }, 1_700_000_000_000, "no-such-date"],
     [{ date: "d", format: "epoch_ms" }, "soon", "not-a-date"],
     [{ date: "d", format: "yyyy-MM-dd", zone: "UTC" }, true, "not-a-date"],
   ] satisfies [JsonObject | string, string | number | boolean, string][])(

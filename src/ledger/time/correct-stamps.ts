@@ -41,9 +41,9 @@ export function correctStamps(database: Sqlite, time: TrustedTime, newest: numbe
   let isOfTheFuture = false;
   database.function("crm_sync_corrected", (stamp): string => {
     const ms = Date.parse(String(stamp));
-    const { to, aheadMs } = spanOf(spans, ms);
     // A wait ends no earlier than if the last of them had been written just now.
-    return toInstant(isOfTheFuture ? ms - (to - time.epochMs) : Math.min(time.epochMs, ms - aheadMs) - moved);
+    if (isOfTheFuture) return toInstant(ms - (waitOf(spans, ms).to - time.epochMs));
+    return toInstant(Math.min(time.epochMs, correctedOf(spans, ms)) - moved);
   });
   let rows = 0;
   for (const { table, column } of stampColumns(database)) {
@@ -108,11 +108,20 @@ function lastBefore(database: Sqlite, sequence: number): number | undefined {
   return at === undefined ? undefined : Date.parse(at);
 }
 
-/** The span that a stamp is of, or the last one before it. */
-function spanOf(spans: readonly Ahead[], stamp: number): Ahead {
-  const own = spans.find(({ from, to }) => stamp >= from && stamp <= to);
-  const [first = { from: stamp, to: stamp, aheadMs: 0 }] = spans;
-  return own ?? spans.findLast(({ from }) => stamp >= from) ?? first;
+/** The span in which a wait began that ends then: the last one that began before it ends. */
+function waitOf(spans: readonly Ahead[], end: number): Ahead {
+  const [first = { from: end, to: end, aheadMs: 0 }] = spans;
+  return spans.findLast(({ from }) => end >= from) ?? first;
+}
+
+/**
+ * By the span that a stamp lies in, or by the nearest: a read stamps records before a run makes its first entry. No
+ * stamp comes to lie before the entry that its span follows.
+ */
+function correctedOf(spans: readonly Ahead[], stamp: number): number {
+  const distance = ({ from, to }: Ahead): number => Math.max(from - stamp, stamp - to, 0);
+  const { from, aheadMs } = spans.reduce((best, span) => (distance(span) < distance(best) ? span : best));
+  return Math.max(stamp, from) - aheadMs;
 }
 
 function stampColumns(database: Sqlite): { table: string; column: string }[] {

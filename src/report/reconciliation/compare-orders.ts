@@ -339,6 +339,9 @@ const productFields: readonly (readonly [sent: string, shown: string])[] = [
   ["srcLicenseOrderId", "srcLicenseOrderId"],
 ];
 
+/** Those that M7 may leave empty, whatever was sent: then it says nothing of them. */
+const leftEmpty: ReadonlySet<string> = new Set(["trialEndDate", "timeDurationExpression", "srcLicenseOrderId"]);
+
 const packageFields: readonly (readonly [sent: string, shown: string])[] = [
   ["merchandiseNum", "merchandiseNum"],
   ["merchandiseName", "merchandiseName"],
@@ -351,7 +354,9 @@ const packageFields: readonly (readonly [sent: string, shown: string])[] = [
  */
 function differences(sent: JsonObject, envelope: Envelope, shown: JsonObject): string[] {
   const trial = wireText(sent["trial"]) === "1";
-  const compared = productFields.filter(([name]) => name !== "trialEndDate" || trial);
+  const compared = productFields.filter(
+    ([name, as]) => (name !== "trialEndDate" || trial) && !(leftEmpty.has(as) && wireText(shown[as]) === ""),
+  );
   return [
     ...envelopeDifferences(envelope, shown),
     ...compared.flatMap(([name, as]) =>

@@ -9,6 +9,7 @@ import { notAsExpected } from "./marker.ts";
 import type { Expected } from "./marker.ts";
 import { newlinesIn, undeclaredUtf8 } from "./undeclared-utf8.ts";
 import type { FirstCharacter } from "./undeclared-utf8.ts";
+import { utf16Of } from "./utf-16.ts";
 
 /** A file that is there, as it was when the reading began. */
 export interface OpenedFile {
@@ -50,7 +51,8 @@ export async function* readUtf8(file: OpenedFile, signal: AbortSignal | undefine
   const undeclared = await undeclaredUtf8(chunksOf(file, signal), file.encoding);
   if (undeclared !== undefined) throw declaredWrong(file, undeclared);
   const isUtf8 = new TextDecoder(file.encoding).encoding === "utf-8";
-  yield* isUtf8 ? withoutMark(chunksOf(file, signal), file.name) : decoded(chunksOf(file, signal), file);
+  const bytes = checkedStart(file, signal);
+  yield* isUtf8 ? bytes : decoded(bytes, file);
   await requireUnchanged(file);
 }
 
@@ -87,37 +89,33 @@ async function* chunksOf(file: OpenedFile, signal: AbortSignal | undefined): Asy
   for await (const chunk of stream) if (Buffer.isBuffer(chunk)) yield chunk;
 }
 
-async function* withoutMark(chunks: AsyncIterable<Buffer>, name: string): AsyncGenerator<Buffer, void, void> {
+/** The bytes without the mark of UTF-8. Throws a Problem where they are in another encoding than the file is declared in. */
+async function* checkedStart(file: OpenedFile, signal: AbortSignal | undefined): AsyncGenerator<Buffer, void, void> {
   let start = Buffer.alloc(0);
   let started = false;
-  for await (const chunk of chunks) {
+  for await (const chunk of chunksOf(file, signal)) {
     if (started) {
       yield chunk;
       continue;
     }
     start = Buffer.concat([start, chunk]);
-    if (start.length < 3) continue;
+    if (start.length < 4) continue;
     started = true;
-    yield unmarked(start, name);
+    yield unmarked(start, file);
   }
-  if (!started && start.length > 0) yield unmarked(start, name);
+  if (!started && start.length > 0) yield unmarked(start, file);
 }
 
-function unmarked(start: Buffer, name: string): Buffer {
-  if (start[0] === 0xef && start[1] === 0xbb && start[2] === 0xbf) return start.subarray(3);
-  const mark =
-    start[0] === 0xff && start[1] === 0xfe
-      ? "utf-16le"
-      : start[0] === 0xfe && start[1] === 0xff
-        ? "utf-16be"
-        : undefined;
-  if (mark === undefined) return start;
-  throw sourceProblem(
-    "source.wrong-encoding",
-    `${name}:1`,
-    `The file ${name} begins with the mark of ${mark} and is declared as utf-8.`,
-    `Set \`encoding: ${mark}\`.`,
-  );
+function unmarked(start: Buffer, { name, encoding }: OpenedFile): Buffer {
+  const found = utf16Of(start);
+  if (found !== undefined && found !== new TextDecoder(encoding).encoding)
+    throw sourceProblem(
+      "source.wrong-encoding",
+      `${name}:1`,
+      `The file ${name} is declared as ${encoding} and is ${found}, as its beginning shows.`,
+      `Set \`encoding: ${found}\`.`,
+    );
+  return start[0] === 0xef && start[1] === 0xbb && start[2] === 0xbf ? start.subarray(3) : start;
 }
 
 async function* decoded(chunks: AsyncIterable<Buffer>, file: OpenedFile): AsyncGenerator<Buffer, void, void> {

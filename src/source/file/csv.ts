@@ -14,6 +14,15 @@ import { Utf8Watch } from "./utf8.ts";
 /** Most columns that are named to a person who looks for one. */
 const mostNamed = 20;
 
+/** Longer than any first line that names a delimiter. Bytes. */
+const longestNaming = 64;
+
+/** A first line such as `sep=;`, as spreadsheets write and read it: the delimiter that it names, and its length in bytes. */
+export function namedDelimiter(beginning: string): { delimiter: string; bytes: number } | undefined {
+  const [line, delimiter] = /^"?sep=([^\r\n"]{1,8})"?(?:\r\n|\n|\r)/iu.exec(beginning) ?? [];
+  return line === undefined || delimiter === undefined ? undefined : { delimiter, bytes: Buffer.byteLength(line) };
+}
+
 /** After so many broken quotes the file is not what it is declared to be. */
 const mostBrokenQuotes = 1_000;
 
@@ -50,7 +59,7 @@ export async function* readCsv(
   // Whoever hands it a chunk, or waits for its end, is told.
   parser.on("error", () => {});
   try {
-    for await (const chunk of end.watch(watch.watch(file.bytes))) {
+    for await (const chunk of end.watch(watch.watch(reading.withoutNaming(file.bytes)))) {
       await passOn(parser, chunk);
       while (reading.items.length > batchSize) yield reading.take(batchSize);
     }
@@ -107,6 +116,8 @@ class CsvReading {
   readonly #watch: Utf8Watch;
   #header: readonly string[] | undefined;
   #surplusAt = -1;
+  /** No row was seen yet of a file whose columns are declared. */
+  #isFirst = false;
   /** Last line of the last row, as the parser counts it, which takes a CRLF inside quotes for two lines. */
   #parserLine = 0;
   #doubleCounted = 0;
@@ -119,7 +130,38 @@ class CsvReading {
     this.#csv = csv;
     this.#columns = columns;
     this.#watch = watch;
-    if (csv.header !== undefined) this.#takeHeader(csv.header, 0);
+    if (csv.header === undefined) return;
+    this.#takeHeader(csv.header, 0);
+    this.#isFirst = true;
+  }
+
+  /** The bytes of the file behind a first line that names the delimiter. Throws where the settings have another one. */
+  async *withoutNaming(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, void> {
+    let start: Buffer | undefined = Buffer.alloc(0);
+    for await (const chunk of chunks) {
+      if (start !== undefined) start = Buffer.concat([start, chunk]);
+      if (start !== undefined && start.length < longestNaming) continue;
+      yield start === undefined ? chunk : this.#behindNaming(start);
+      start = undefined;
+    }
+    if (start !== undefined && start.length > 0) yield this.#behindNaming(start);
+  }
+
+  #behindNaming(start: Buffer): Buffer {
+    const named = namedDelimiter(start.toString("utf8", 0, longestNaming));
+    if (named === undefined) return start;
+    const { delimiter } = this.#csv;
+    if (named.delimiter.replaceAll(delimiter, "") !== "")
+      throw sourceProblem(
+        "source.wrong-shape",
+        `${this.#name}:1`,
+        `The first line of ${this.#name} says that ${JSON.stringify(named.delimiter)} stands between fields, ` +
+          `and the configuration that ${JSON.stringify(delimiter)} does.`,
+        `Set \`csv.delimiter: ${JSON.stringify(named.delimiter)}\`.`,
+      );
+    // The parser counts one line too few.
+    this.#doubleCounted = -1;
+    return start.subarray(named.bytes);
   }
 
   /** Hands the first `most` items out. */
@@ -147,6 +189,10 @@ class CsvReading {
     if (this.#header === undefined) {
       this.#takeHeader(record, first);
       return null;
+    }
+    if (this.#isFirst) {
+      this.#isFirst = false;
+      if (this.#isHeader(record, this.#header, first)) return null;
     }
     const place = `${this.#name}:${first}`;
     const fields = this.#withoutSurplus(record, this.#header.length);
@@ -208,23 +254,38 @@ class CsvReading {
     return undefined;
   }
 
+  /** Whether the first row of a file whose columns are declared is a header. Throws where it looks so, and nobody says. */
+  #isHeader(record: readonly string[], declared: readonly string[], line: number): boolean {
+    const { firstRow } = this.#csv;
+    if (firstRow !== undefined || !record.some((field, index) => field === declared[index]))
+      return firstRow === "header";
+    throw sourceProblem(
+      "source.wrong-shape",
+      `${this.#name}:${line}`,
+      `The first row of ${this.#name} has names of \`csv.header\` in it, as a header has.`,
+      "Set `csv.firstRow: header`, or `csv.firstRow: record` where it is a record.",
+    );
+  }
+
   #takeHeader(header: readonly string[], line: number): void {
     const repeated = header.find((name, index) => header.indexOf(name) !== index);
     const { surplusInto } = this.#csv;
+    const shown = this.#isTold(header) ? header : undefined;
     const wrong =
       repeated !== undefined
-        ? `has the column ${JSON.stringify(repeated)} twice`
+        ? `has ${shown === undefined ? "a column" : `the column ${JSON.stringify(repeated)}`} twice`
         : header.includes("__proto__")
           ? "has a column __proto__, which no record can have"
           : surplusInto !== undefined && !header.includes(surplusInto)
             ? `has no column ${JSON.stringify(surplusInto)} to take the surplus`
             : undefined;
     if (wrong !== undefined) {
+      const named = JSON.stringify({ header: shown === undefined ? ["…"] : ownNames(shown), firstRow: "header" });
       throw sourceProblem(
         "source.wrong-shape",
         `${this.#name}:${line}`,
         `The header of ${this.#name} ${wrong}.`,
-        "Correct the file, or declare its columns as `csv.header`.",
+        `Correct the file, or name all of its columns: \`csv: ${named}\`.`,
       );
     }
     const missing = this.#columns.filter((name) => !header.includes(name) && !this.#csv.optionalColumns.includes(name));
@@ -233,12 +294,17 @@ class CsvReading {
     this.#surplusAt = surplusInto === undefined ? -1 : header.indexOf(surplusInto);
   }
 
+  /** Whether a header may be told: where no name is known, it may be a record, and one with a line end may be many. */
+  #isTold(header: readonly string[]): boolean {
+    return header.some((name) => this.#columns.includes(name)) && !header.some((name) => /[\r\n]/u.test(name));
+  }
+
   #lacking(missing: readonly string[], header: readonly string[], line: number): Problem {
     const names = missing.map((name) => JSON.stringify(name)).join(", ");
     const delimiter = [";", "\t", "|", ","].find((mark) => mark !== this.#csv.delimiter && header[0]?.includes(mark));
-    // Where no name is known, the first row may be a record, of which nothing is told.
-    const isHeader = header.some((name) => this.#columns.includes(name));
-    const unread = isHeader ? header.filter((name) => !this.#columns.includes(name)).slice(0, mostNamed) : [];
+    const unread = this.#isTold(header)
+      ? header.filter((name) => !this.#columns.includes(name)).slice(0, mostNamed)
+      : [];
     const perhaps =
       header.length === 1 && delimiter !== undefined
         ? `; it has one column with ${JSON.stringify(delimiter)} in it, perhaps the delimiter`
@@ -289,4 +355,12 @@ class CsvReading {
       "Correct the quotes in these lines.",
     );
   }
+}
+
+/** The names of columns, each of its own: the second `email` is `email_2`. */
+function ownNames(header: readonly string[]): string[] {
+  return header.map((name, index) => {
+    const before = header.slice(0, index).filter((other) => other === name).length;
+    return before === 0 && name !== "__proto__" ? name : `${name}_${before + 1}`;
+  });
 }

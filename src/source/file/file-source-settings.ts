@@ -49,9 +49,16 @@ export const csvSettingsSchema = z
       .min(1)
       .optional()
       .meta({
-        description: "Column names of a file that has no header row",
+        description: "Column names of a file that has no header row, or instead of those in it",
         examples: [["customerNumber", "companyName", "remark"]],
       }),
+    firstRow: z
+      .enum(["header", "record"])
+      .optional()
+      .describe(
+        "With `header`, what the first row is: a header, which is passed over, or a record. " +
+          "Without it, a first row that has one of these names in its place is refused",
+      ),
     surplusInto: z
       .string()
       .optional()
@@ -77,6 +84,10 @@ export const csvSettingsSchema = z
       ),
   })
   .superRefine((csv, context) => {
+    const repeated = csv.header?.findIndex((name, index, all) => all.indexOf(name) !== index) ?? -1;
+    if (repeated !== -1) context.addIssue({ code: "custom", path: ["header", repeated], message: "is there twice" });
+    if (csv.header === undefined && csv.firstRow === "record")
+      context.addIssue({ code: "custom", path: ["firstRow"], message: "needs the names of the columns, as `header`" });
     if (csv.header !== undefined && csv.surplusInto !== undefined && !csv.header.includes(csv.surplusInto)) {
       context.addIssue({
         code: "custom",

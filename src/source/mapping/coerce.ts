@@ -2,6 +2,7 @@ import type { Json } from "../../base/canonical-json.ts";
 import { refuse } from "./context.ts";
 import type { MappingContext } from "./context.ts";
 import { instantOf } from "./date.ts";
+import { isDoubtful, marksToName } from "./marks.ts";
 import type { Target } from "./target.ts";
 
 /** Text that every store and every service can hold: no NUL, no lone surrogate. */
@@ -18,8 +19,15 @@ export function textOf(value: Json, context: MappingContext): string | undefined
   return refuse(context, "wrong-type", value, "text");
 }
 
-/** A whole number that JavaScript holds exactly; also written as text, also as `12.0`. */
+/** A whole number that JavaScript holds exactly; also written as text, also as `12.0`, and not as `2.000`. */
 function integerOf(value: Json, context: MappingContext): number | undefined {
+  if (typeof value === "string" && isDoubtful(value))
+    return refuse(
+      context,
+      "not-a-whole-number",
+      value,
+      `a whole number; a point like this needs {number: …} with ${marksToName}`,
+    );
   const number = typeof value === "string" && /^[+-]?\d{1,16}(?:\.0*)?$/.test(value) ? Number(value) : value;
   if (typeof number === "number" && Number.isSafeInteger(number)) return number === 0 ? 0 : number;
   return refuse(context, "not-a-whole-number", value, "a whole number");
@@ -75,8 +83,12 @@ export const coercions: Readonly<Record<Exclude<Target["kind"], "list" | "object
   },
   integer: {
     takes: "a whole number, also as text and with empty decimals",
-    refuses: { "not-a-whole-number": "no whole number, or one too large to be held exactly" },
+    refuses: {
+      "not-a-whole-number":
+        "no whole number, one too large to be held exactly, or a text such as 2.000, whose point may be a mark of thousands",
+    },
     examples: [
+      { target: { kind: "integer" }, value: "2.000", refused: "not-a-whole-number" },
       { target: { kind: "integer" }, value: "12.0", gives: 12 },
       { target: { kind: "integer" }, value: 1.5, refused: "not-a-whole-number" },
     ],
@@ -91,7 +103,10 @@ export const coercions: Readonly<Record<Exclude<Target["kind"], "list" | "object
   },
   instant: {
     takes: "an ISO time with Z or an offset; the operator `date` reads other forms",
-    refuses: { "not-an-instant": "a time without an offset, or no time" },
+    refuses: {
+      "not-an-instant": "a time without an offset, or no time",
+      "no-such-date": "a time beyond the `plausibleDates` of the stream",
+    },
     examples: [
       { target: { kind: "instant" }, value: "2026-01-01T09:00:00+01:00", gives: "2026-01-01T08:00:00.000Z" },
       { target: { kind: "instant" }, value: "2026-01-01", refused: "not-an-instant" },

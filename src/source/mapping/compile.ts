@@ -15,6 +15,8 @@ import { compileFields } from "./fields.ts";
 import type { LookupTable } from "./lookup-table.ts";
 import { parsePath } from "./path.ts";
 import type { Scope } from "./path.ts";
+import { plausibleMoments } from "./plausible-dates.ts";
+import type { PlausibleDates } from "./plausible-dates.ts";
 import { formatRawPath, overlaps } from "./raw-path.ts";
 import { targetOf } from "./target.ts";
 
@@ -46,6 +48,8 @@ export interface MappingOptions {
   namespace?: string;
   /** Texts that stand for nothing. */
   nullTexts?: readonly string[];
+  /** The days that a date may be of. */
+  dates?: PlausibleDates | undefined;
   /** Look-up tables by name. */
   tables?: ReadonlyMap<string, LookupTable>;
   /** The condition under which a record is skipped. */
@@ -88,6 +92,7 @@ interface Compiled {
 function compile(stream: Stream, spec: MappingSpec, options: MappingOptions): Compiled {
   const context: MappingContext = {
     nullTexts: new Set(options.nullTexts),
+    dates: plausibleMoments(options.dates),
     tables: options.tables ?? new Map<string, LookupTable>(),
     mistakes: [],
     reads: [],
@@ -151,7 +156,10 @@ export function readsOf(stream: Stream, spec: MappingSpec, skip?: Json): readonl
 export function findMistakes(
   stream: Stream,
   spec: MappingSpec,
-  known: { tables: ReadonlyMap<string, LookupTable>; keys?: readonly string[]; skip?: Json | undefined },
+  known: Pick<MappingOptions, "dates" | "skip"> & {
+    tables: ReadonlyMap<string, LookupTable>;
+    keys?: readonly string[];
+  },
 ): MappingMistake[] {
   const { context } = compile(stream, spec, known);
   for (const key of known.keys ?? []) {

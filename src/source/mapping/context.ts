@@ -1,6 +1,7 @@
 import type { Json } from "../../base/canonical-json.ts";
 import type { Kinds } from "./kinds.ts";
 import type { LookupTable } from "./lookup-table.ts";
+import type { PlausibleMoments } from "./plausible-dates.ts";
 import type { Scope } from "./path.ts";
 
 /** Where something stands in the mapping: `["instances", 1, "fields", "term"]`. */
@@ -41,6 +42,7 @@ export interface ReadPath {
 /** What the parts of one mapping share while it is compiled, and the fault of the record being mapped. */
 export interface MappingContext {
   readonly nullTexts: ReadonlySet<string>;
+  readonly dates: PlausibleMoments;
   readonly tables: ReadonlyMap<string, LookupTable>;
   readonly mistakes: MappingMistake[];
   readonly reads: ReadPath[];

@@ -12,41 +12,44 @@ export interface NamedFormat {
   read(value: Json): ReadTime;
 }
 
-/** Times outside 1900–2200 are taken for the wrong unit. */
-const earliest = Date.UTC(1900, 0, 1);
-const latest = Date.UTC(2200, 0, 1);
-
-function within(time: number): ReadTime {
-  return time < earliest || time > latest ? undefined : { instant: time };
-}
-
 function whole(value: Json): number | undefined {
   const number = typeof value === "string" && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
   return typeof number === "number" && Number.isInteger(number) ? number : undefined;
 }
 
-function epoch(perMillisecond: number, unit: string): NamedFormat {
+/** A format of instants alone. */
+interface EpochFormat extends NamedFormat {
+  read(value: Json): { instant: number } | undefined;
+}
+
+function epoch(perMillisecond: number, unit: string): EpochFormat {
   return {
-    expected: `${unit} since 1970 as a whole number, between the years 1900 and 2200`,
+    expected: `${unit} since 1970 as a whole number`,
     isInstant: true,
     read: (value) => {
       const number = whole(value);
-      return number === undefined
-        ? undefined
-        : within(perMillisecond < 1 ? number * 1_000 : Math.floor(number / perMillisecond));
+      if (number === undefined) return undefined;
+      return { instant: perMillisecond < 1 ? number * 1_000 : Math.floor(number / perMillisecond) };
     },
   };
 }
+
+/** Counts since 1970; a number of one of them is a date that nobody means in another. */
+export const epochFormats: Readonly<Record<string, EpochFormat>> = {
+  epoch_ms: epoch(1, "milliseconds"),
+  epoch_s: epoch(0.001, "seconds"),
+  epoch_us: epoch(1_000, "microseconds"),
+};
 
 /** Days since the day before 1900-01-01, of which a spreadsheet takes 1900 for a leap year; or since 1904-01-01. */
 function serial(first: string, least: number, name: string): NamedFormat {
   const start = Temporal.PlainDateTime.from(first);
   return {
-    expected: `a day number of ${name}, from 1900-03-01 to the year 2200`,
+    expected: `a day number of ${name}, from 1900-03-01`,
     isInstant: false,
     read: (value) => {
       const number = typeof value === "string" && /^\d{1,6}(?:\.\d{1,15})?$/.test(value) ? Number(value) : value;
-      if (typeof number !== "number" || !(number >= least && number < 110_000)) return undefined;
+      if (typeof number !== "number" || !(number >= least && number < 1_000_000)) return undefined;
       // A fraction of a day is held to the second, and no better.
       const seconds = Math.round(number * 86_400);
       const local = start.add({ days: Math.floor(seconds / 86_400), seconds: seconds % 86_400 });
@@ -104,9 +107,7 @@ function readIsoWeek(value: Json): ReadTime {
 
 /** The formats with a name, beside `iso`. */
 export const namedFormats: Readonly<Record<string, NamedFormat>> = {
-  epoch_ms: epoch(1, "milliseconds"),
-  epoch_s: epoch(0.001, "seconds"),
-  epoch_us: epoch(1_000, "microseconds"),
+  ...epochFormats,
   excel: serial("1899-12-30T00:00", 61, "a spreadsheet"),
   excel_1904: serial("1904-01-01T00:00", 0, "a spreadsheet that counts from 1904"),
   rfc_2822: { expected: "a date of RFC 2822", isInstant: true, read: readRfc2822 },
@@ -116,7 +117,7 @@ export const namedFormats: Readonly<Record<string, NamedFormat>> = {
     // An offset behind the milliseconds says where they were written, and changes nothing.
     read: (value) => {
       const found = typeof value === "string" ? /^\/Date\((-?\d{1,15})(?:[+-]\d{4})?\)\/$/.exec(value) : null;
-      return found === null ? undefined : within(Number(found[1]));
+      return found === null ? undefined : { instant: Number(found[1]) };
     },
   },
   iso_week: { expected: "a week of ISO 8601, such as 2026-W05 or 2026-W05-3", isInstant: false, read: readIsoWeek },

@@ -4,7 +4,7 @@ import { failed, ok } from "../../base/errors.ts";
 import type { Result } from "../../base/errors.ts";
 import { refuse } from "./context.ts";
 import type { MappingContext } from "./context.ts";
-import { namedFormats } from "./date-formats.ts";
+import { epochFormats, namedFormats } from "./date-formats.ts";
 import { parseFormat } from "./date-pattern.ts";
 import type { Written } from "./written.ts";
 
@@ -20,6 +20,28 @@ export const writtenInstant: Written = {
 
 const withOffset = /(?:Z|[+-]\d\d(?::?\d\d)?)(?:\[[^\]]*\])?$/i;
 
+/**
+ * A moment in epoch milliseconds as an instant in UTC. Refuses what lies beyond the plausible dates: it is mostly a
+ * number of another unit. The day is told and no more of the value, which may be none of a date at all.
+ */
+export function plausibleInstant(epochMs: number, value: Json, context: MappingContext): string | undefined {
+  const { from, until, expected } = context.dates;
+  const isPlausible = (moment: number): boolean => moment >= from && moment < until;
+  if (isPlausible(epochMs)) return toInstant(epochMs);
+  const others = Object.entries(epochFormats).flatMap(([format, other]) => {
+    const found = other.read(value)?.instant;
+    return found !== undefined && isPlausible(found) ? [`\`${format}\` gives ${dayOf(found)}`] : [];
+  });
+  const wanted = [expected, ...others].join("; ");
+  context.fault ??= { field: "", code: "no-such-date", found: `the date ${dayOf(epochMs)}`, expected: wanted };
+  return undefined;
+}
+
+function dayOf(epochMs: number): string {
+  const isOfCalendar = Math.abs(epochMs) <= 8.64e15;
+  return isOfCalendar ? new Date(epochMs).toISOString().replace(/T.*/u, "") : "that no calendar has";
+}
+
 /** An ISO text with Z or an offset, as an instant in UTC with milliseconds. */
 export function instantOf(value: Json, context: MappingContext): string | undefined {
   if (typeof value !== "string" || !withOffset.test(value)) {
@@ -30,11 +52,13 @@ export function instantOf(value: Json, context: MappingContext): string | undefi
       "an ISO time with Z or an offset; others need {date: …, format: …, zone: …}",
     );
   }
+  let epochMs: number;
   try {
-    return toInstant(Temporal.Instant.from(value).epochMilliseconds);
+    epochMs = Temporal.Instant.from(value).epochMilliseconds;
   } catch {
     return refuse(context, "not-an-instant", value, "an ISO time with Z or an offset");
   }
+  return plausibleInstant(epochMs, value, context);
 }
 
 /** Whether it is a zone that times can be told in. */
@@ -74,23 +98,26 @@ export function compileDate(
   const local = (time: Temporal.PlainDateTime, isDay: boolean, value: Json): string | undefined => {
     if (zone === undefined)
       return refuse(context, "no-zone", value, "a time with an offset; a time without one needs a zone");
+    let epochMs: number;
     try {
-      const instant = toInstant(momentIn(zone, time, { isDay, clockChange }).epochMilliseconds);
-      context.localIn = zone;
-      return instant;
+      epochMs = momentIn(zone, time, { isDay, clockChange }).epochMilliseconds;
     } catch {
       return refuse(context, "clock-change", value, `a local time that happens exactly once in ${zone}`);
     }
+    context.localIn = zone;
+    return plausibleInstant(epochMs, value, context);
   };
   if (format === "iso") {
     return ok((value) => {
       if (typeof value !== "string") return refuse(context, "not-a-date", value, "an ISO date or time");
       if (withOffset.test(value) && value.includes(":")) return instantOf(value, context);
+      let time: Temporal.PlainDateTime;
       try {
-        return local(Temporal.PlainDateTime.from(value), !/[Tt ]/u.test(value), value);
+        time = Temporal.PlainDateTime.from(value);
       } catch {
         return refuse(context, "not-a-date", value, "an ISO date or time");
       }
+      return local(time, !/[Tt ]/u.test(value), value);
     });
   }
   const needed = "the key zone is missing; expected the zone of the times, such as Europe/Berlin";
@@ -100,7 +127,9 @@ export function compileDate(
     return ok((value) => {
       const found = named.read(value);
       if (found === undefined) return refuse(context, "not-a-date", value, named.expected);
-      return "instant" in found ? toInstant(found.instant) : local(found.local, found.isDay, value);
+      return "instant" in found
+        ? plausibleInstant(found.instant, value, context)
+        : local(found.local, found.isDay, value);
     });
   }
   const pattern = parseFormat(format);

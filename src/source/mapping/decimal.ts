@@ -1,6 +1,7 @@
 import type { Json } from "../../base/canonical-json.ts";
 import { refuse } from "./context.ts";
 import type { MappingContext } from "./context.ts";
+import { isDoubtful, marksToName } from "./marks.ts";
 
 /** A decimal number, exactly: `digits` × 10^-`scale`. */
 export interface Decimal {
@@ -21,6 +22,13 @@ export function decimalOf(value: Json, context: MappingContext): Decimal | undef
   // An exponent stands in numbers alone, as JavaScript writes them.
   if (found === null || (found[4] !== undefined && typeof value !== "number"))
     return refuse(context, "not-a-number", value, "a decimal number; others need {number: …, decimalMark: …}");
+  if (typeof value === "string" && isDoubtful(value))
+    return refuse(
+      context,
+      "not-a-number",
+      value,
+      `a decimal number; a point like this needs {number: …} with ${marksToName}`,
+    );
   const [, sign, whole = "", fraction = "", exponent = "0"] = found;
   const scale = fraction.length - Number(exponent);
   if (Math.abs(scale) > mostDigits || whole.length > mostDigits || fraction.length > mostDigits)

@@ -23,6 +23,8 @@ export function compileAmount(
   context: MappingContext,
 ): (value: Json, currency: string) => Money | undefined {
   const asPoint = pointReader(format);
+  const threeDigits = 3;
+  const withThreeDecimals = pointReader({ ...format, decimalMark: format.decimalMark ?? "." });
   return (value, currency) => {
     const digits = minorDigits(currency);
     const decimals = Math.min(format.decimals ?? digits, digits);
@@ -32,7 +34,7 @@ export function compileAmount(
     let text = typeof value === "number" ? String(value) : value;
     if (typeof text !== "string") return refuse(context, "not-an-amount", value, expected);
     if (typeof value === "string") {
-      const written = asPoint(value);
+      const written = decimals === threeDigits ? withThreeDecimals(value) : asPoint(value);
       if (!written.ok) return refuse(context, "not-an-amount", value, `${expected}, ${written.error}`);
       text = written.value;
     }

@@ -1,20 +1,24 @@
 import { isUtf8 } from "node:buffer";
 import { isJsonObject } from "../../base/canonical-json.ts";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
+import { namedDelimiter } from "../file/csv.ts";
+import { utf16Of } from "../file/utf-16.ts";
 import { formatRawPath } from "../mapping/raw-path.ts";
 
-/** How the beginning of a CSV file is written, as settings of a stream; what is usual is left out. */
-export function csvSettings(beginning: Buffer): { encoding?: string; csv?: { delimiter: string } } {
+/** The encoding of a text by its beginning. */
+export function encodingOf(beginning: Buffer): string {
   // A character may be cut at the end of what was read.
   const isText = [0, 1, 2, 3].some((cut) => isUtf8(beginning.subarray(0, beginning.length - cut)));
-  const [header = ""] = beginning.toString(isText ? "utf8" : "latin1").split(/\r?\n/u);
-  const delimiters = [",", ";", "\t", "|"];
-  const counts = delimiters.map((delimiter) => ({ delimiter, count: header.split(delimiter).length }));
+  return utf16Of(beginning) ?? (isText ? "utf-8" : "windows-1252");
+}
+
+/** What stands between the fields of a CSV file, by its beginning: as its first line names it, or else as its header has it. */
+export function delimiterOf(beginning: Buffer): string {
+  const text = new TextDecoder(encodingOf(beginning)).decode(beginning);
+  const [header = ""] = text.split(/\r?\n/u);
+  const counts = [",", ";", "\t", "|"].map((delimiter) => ({ delimiter, count: header.split(delimiter).length }));
   const [best] = counts.sort((one, other) => other.count - one.count);
-  return {
-    ...(isText ? {} : { encoding: "windows-1252" }),
-    ...(best === undefined || best.delimiter === "," ? {} : { csv: { delimiter: best.delimiter } }),
-  };
+  return namedDelimiter(text)?.delimiter[0] ?? best?.delimiter ?? ",";
 }
 
 const deepestList = 4;

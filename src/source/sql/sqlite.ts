@@ -153,12 +153,16 @@ function cellsOf(row: unknown, columns: readonly Column[]): Cell[] {
   });
 }
 
-/** A number as it is, or with the decimals that its column was declared with, as a decimal is in other databases. */
+/**
+ * A number as it is, or with at least the decimals that its column was declared with, as a decimal of other databases
+ * has them. SQLite keeps any number in any column: none of its digits is left out.
+ */
 function numberOf(cell: number | bigint, column: Column | undefined): Cell {
   const [, decimals] = column?.kind === "decimal" ? (/,\s*(\d{1,2})\s*\)/u.exec(column.type) ?? []) : [];
-  if (decimals === undefined) return cell;
-  if (typeof cell === "number") return Math.abs(cell) < 1e15 ? cell.toFixed(Number(decimals)) : cell;
-  return Number(decimals) === 0 ? String(cell) : `${cell}.${"0".repeat(Number(decimals))}`;
+  const [, whole, fraction = ""] = /^(-?\d+)(?:\.(\d+))?$/u.exec(String(cell)) ?? [];
+  if (decimals === undefined || whole === undefined) return cell;
+  const padded = fraction.padEnd(Number(decimals), "0");
+  return padded === "" ? whole : `${whole}.${padded}`;
 }
 
 function guarded<Value>(preparing: boolean, call: () => Value): Value {

@@ -2,6 +2,7 @@ import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { measureJson, parseJson } from "../json.ts";
 import type { RecordLimits } from "../limits.ts";
 import { momentIn } from "../mapping/date.ts";
+import { isDoubtful } from "../mapping/marks.ts";
 import type { BadRecord } from "../reader.ts";
 import type { Cell, Column, ColumnKind } from "./dialect.ts";
 import { listText } from "./list-text.ts";
@@ -29,7 +30,7 @@ type Reader = (cell: Exclude<Cell, null>) => Json;
 
 /**
  * Makes records of rows: a record looks the same whatever database its row is from. Whole numbers beyond 2^53 and
- * decimals are text as the database has them, moments are ISO with Z, other times and dates ISO without a zone.
+ * decimals are text as the database has them (but for decimals such as 1.230, see `isDoubtful`), moments are ISO with Z, other times and dates ISO without a zone.
  */
 export function rowReader(
   columns: readonly Column[],
@@ -72,6 +73,7 @@ function readerOf(kind: ColumnKind, rules: ValueRules): Reader {
     case "integer":
       return integer;
     case "decimal":
+      return decimal;
     case "date":
     case "text":
       return (cell) => textOf(cell);
@@ -105,6 +107,12 @@ function integer(cell: Exclude<Cell, null>): Json {
   const text = textOf(cell);
   const number = Number(text);
   return /^-?\d+$/u.test(text) && Number.isSafeInteger(number) ? number : text;
+}
+
+/** Text, but for what would look like thousands in it: here the point is one of decimals for certain. */
+function decimal(cell: Exclude<Cell, null>): Json {
+  const text = textOf(cell);
+  return isDoubtful(text) ? Number(text) : text;
 }
 
 function float(cell: Exclude<Cell, null>): Json {

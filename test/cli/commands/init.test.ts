@@ -90,6 +90,33 @@ describe("init", () => {
     for (const endpoint of ["E2", "E5"]) expect(planned.stdout.split(`+ ${endpoint} `)).toHaveLength(3);
   });
 
+  it.each([
+    ["a first line that names the delimiter", ";", "utf8", "sep=;\r\n", ""],
+    ["the mark of UTF-16", "\t", "utf16le", "\uFEFF", "encoding: utf-16le"],
+    ["UTF-16 without a mark", "\t", "utf16le", "", "encoding: utf-16le"],
+  ] as const)("--from finds %s, and the columns behind it", async (_what, mark, encoding, before, says) => {
+    const place = newFolder();
+    const text = (...rows: string[][]): Buffer =>
+      Buffer.from(before + rows.map((row) => `${row.join(mark)}\r\n`).join(""), encoding);
+    const lists = [join(place, "customers.csv"), join(place, "orders.csv")];
+    const customers = text(
+      ["no", "name", "address", "email", "mobile"],
+      ["C1", "Nordhafen GmbH", "Kai 1", "a@example.com", "+491"],
+      ["C2", "Südwerk AG", "Weg 2", "b@example.com", "+492"],
+    );
+    writeFileSync(lists[0] ?? "", customers);
+    writeFileSync(
+      lists[1] ?? "",
+      text(["no", "customer", "date"], ["O1", "C1", "2026-05-02"], ["O2", "C2", "2026-05-03"]),
+    );
+    const { config, text: proposed } = await made(place, lists);
+    expect(proposed).toContain(mark === ";" ? "delimiter: ;" : 'delimiter: "\\t"');
+    expect(proposed).toContain(says);
+    const planned = await crmSync({ config, environment }, "--sandbox", "plan");
+    expect(planned.exitCode, planned.stdout).toBe(2);
+    for (const endpoint of ["E2", "E5"]) expect(planned.stdout.split(`+ ${endpoint} `)).toHaveLength(3);
+  });
+
   it(
     "--from knows abbreviated names, and lists of seats, and passes over a few bad rows",
     { tags: "long" },

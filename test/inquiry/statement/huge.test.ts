@@ -5,6 +5,7 @@ import { statement } from "../../../src/inquiry/statement/statement.ts";
 import { openReadOnly } from "../../../src/ledger/database/database.ts";
 import { statementFormats } from "../../../src/report/statement/render.ts";
 import { compileAmount } from "../../../src/source/mapping/money.ts";
+import { plausibleMoments } from "../../../src/source/mapping/plausible-dates.ts";
 import { asset, product } from "../../support/world/instances.ts";
 import { LedgerWorld } from "../../support/world/ledger-world.ts";
 import { customerRecord, key, orderRecord } from "../../support/world/records.ts";
@@ -92,6 +93,7 @@ it.each([
 ] as const)("the amount %.20s %s of a CRM goes into quarantine by its name", (value, currency) => {
   const context = {
     nullTexts: new Set<string>(),
+    dates: plausibleMoments(),
     tables: new Map(),
     mistakes: [],
     reads: [],

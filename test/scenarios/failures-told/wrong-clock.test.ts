@@ -166,6 +166,25 @@ it("a clock that is set back into a closed month books an order in the open one"
   expect((await w.run("report", "close", "2026-12")).exitCode).toBe(0);
 });
 
+it("what was read before the first entry of a wrong time is moved back with it, and not by another wrong time", async () => {
+  const w = await lived();
+  orders(w, "N1");
+  await runsAhead(w, 10 * year);
+  w.staff = w.staff.map((person) => (person.id === "S1-1" ? { ...person, name: "Zqcanary Other" } : person));
+  w.write();
+  const stop = w.stopsAt("M6");
+  w.ahead = 40 * day * hour;
+  const running = w.does("run", "everything");
+  await stop.reached;
+  w.later(0.01);
+  stop.goOn();
+  await running;
+  w.ahead = 0;
+  expect((await correct(w)).spans).toHaveLength(2);
+  await runs(w, 0);
+  expect((await auditEntries(w)).filter(({ kind }) => kind === "retention")).toEqual([]);
+});
+
 it("the last run is the one that was made last, also where the clock was set back before it", async () => {
   const w = await lived();
   orders(w, "N1");

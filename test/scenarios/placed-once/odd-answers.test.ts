@@ -158,3 +158,34 @@ describe("a row of E3 that is not what was asked for", () => {
     expect(company.twice).toEqual([]);
   });
 });
+
+describe("an answer with its code twice", () => {
+  it.each(["E2", "E5", "M1", "M9"] as const)(
+    "(%s, applied) leaves the outcome unknown; reading decides",
+    async (operation) => {
+      const company = await TwoCustomers.start();
+      company.fault({ operation, fault: "codeTwice", times: 1 });
+      expect(await company.runBoth()).toEqual({ exits: [0, 0], calls: whole });
+      expect(await company.waiting()).toEqual({});
+      expect(company.twice).toEqual([]);
+    },
+  );
+
+  it("(E5, not applied) is no success: the order is placed once reading has not shown it", async () => {
+    const company = await TwoCustomers.start();
+    company.fault({ operation: "E5", fault: "codeTwice", applied: false, times: 1 });
+    expect(await company.run("deals")).toMatchObject({ exit: 0, calls: { E2: 2, E5: 3 } });
+    expect(Object.keys(await company.placed())).toHaveLength(2);
+    expect(company.twice).toEqual([]);
+  });
+
+  it("fails a reading, and nothing is written on it", async () => {
+    const company = await takenOver();
+    company.fault({ operation: "E3", fault: "codeTwice" });
+    const { exits, calls } = await company.runBoth();
+    expect([exits[0], calls]).toEqual([7, {}]);
+    expect(Object.values(await company.waiting()).join("\n")).toContain("a member stands twice");
+    company.sandbox.faults.clear();
+    await recovers(company);
+  });
+});

@@ -24,16 +24,16 @@ export function everyDialect(what: string, newDatabase: () => Promise<TestDataba
       const database = await newDatabase();
       const { big, moment, local, json, double } = database.types;
       await database.run(
-        `create table thing (id ${big} primary key, name varchar(40), price decimal(12,2), paid boolean, due date,
+        `create table thing (id ${big} primary key, name varchar(40), price decimal(12,2), parts decimal(12,3), paid boolean, due date,
            local_at ${local}, changed_at ${moment}, attributes ${json}, weight ${double})`,
-        `insert into thing values (9007199254740993, 'Ünal ''Straße'' 中文', 12.50, true, '2026-02-28',
+        `insert into thing values (9007199254740993, 'Ünal ''Straße'' 中文', 12.50, 2.000, true, '2026-02-28',
            '2026-10-25 02:30:00', '2026-11-20 08:00:00', '{"a":[1,null],"b":9007199254740993}', 0.1)`,
         "insert into thing (id) values (7)",
       );
       const thing = { key: "id", query: "select * from thing;\n-- all of them\n" };
       const { raws, bads, outcome } = await readAll(sourceOf(database, { customers: thing }), "customers");
       expect([bads, outcome]).toEqual([[], { complete: true, full: true, rows: 2 }]);
-      const empty = { name: null, price: null, paid: null, due: null, local_at: null, changed_at: null };
+      const empty = { name: null, price: null, parts: null, paid: null, due: null, local_at: null, changed_at: null };
       expect(raws).toEqual([
         {
           place: "crm/customers, id 7",
@@ -47,6 +47,7 @@ export function everyDialect(what: string, newDatabase: () => Promise<TestDataba
             id: "9007199254740993",
             name: "Ünal 'Straße' 中文",
             price: "12.50",
+            parts: 2,
             paid: true,
             due: "2026-02-28",
             local_at: "2026-10-25T02:30:00",

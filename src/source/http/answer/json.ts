@@ -1,10 +1,11 @@
 import { isUtf8 } from "node:buffer";
 import { isJsonObject } from "../../../base/canonical-json.ts";
 import type { Json } from "../../../base/canonical-json.ts";
+import { hasRepeatedMember } from "../../../base/repeated-members.ts";
 import { shownWords } from "../../../http/redaction.ts";
 import { JsonListScanner } from "../../file/json-list.ts";
 import type { FileItem } from "../../file/row.ts";
-import { hasRepeatedMember, measureJson, parseExact, parseInexact } from "../../json.ts";
+import { measureJson, parseExact, parseInexact } from "../../json.ts";
 import type { RecordLimits } from "../../limits.ts";
 import { valueAt } from "../../mapping/path.ts";
 import type { Path } from "../../mapping/path.ts";

@@ -1,7 +1,7 @@
 import { parse } from "csv-parse/sync";
 import type { Json } from "../../../base/canonical-json.ts";
 import { Problem } from "../../../base/errors.ts";
-import { readCsv } from "../../file/csv.ts";
+import { namedDelimiter, readCsv } from "../../file/csv.ts";
 import type { CsvSettings } from "../../file/file-source-settings.ts";
 import { readNdjson } from "../../file/ndjson.ts";
 import type { FileItem, FormatReader } from "../../file/row.ts";
@@ -33,12 +33,13 @@ export async function csvPage(
   const text = await textOf(received, form, named);
   const web = htmlProblem(text, named, received.secrets);
   if (web !== undefined) throw web;
-  const first = csv.header === undefined ? firstRow(text, csv) : undefined;
-  if (csv.header === undefined && first === undefined)
-    throw unreadable(named, "CSV without a header", "source.not-json");
-  const repeated = memory.header !== undefined && first !== undefined && !isHeader(first, memory.header);
-  if (first !== undefined && !repeated) memory.header = first;
-  const settings = repeated && memory.header !== undefined ? { ...csv, header: [...memory.header] } : csv;
+  const hasHeader = csv.header === undefined || csv.firstRow === "header";
+  const first = hasHeader ? firstRow(text, csv) : undefined;
+  if (hasHeader && first === undefined) throw unreadable(named, "CSV without a header", "source.not-json");
+  const { header } = memory;
+  const isRecord = header !== undefined && first !== undefined && !isHeader(first, header);
+  if (first !== undefined && !isRecord) memory.header = first;
+  const settings: CsvSettings = isRecord ? { ...csv, header: csv.header ?? [...header], firstRow: "record" } : csv;
   const file = { name: named.place, bytes: bytesOf(text) };
   return { items: await rowsOf(readCsv(file, settings, columns, form.limits, mostRows), "CSV", named), document: null };
 }
@@ -94,8 +95,9 @@ async function rowsOf(reader: FormatReader, what: string, named: Named): Promise
 
 function firstRow(text: string, csv: CsvSettings): string[] | undefined {
   const options = { delimiter: csv.delimiter, quote: csv.quote, relax_quotes: true, relax_column_count: true };
+  const beginning = text.slice(namedDelimiter(text)?.bytes ?? 0, 1_000_000);
   try {
-    const [row]: unknown[] = parse(text.slice(0, 1_000_000), { ...options, bom: true, skip_empty_lines: true, to: 1 });
+    const [row]: unknown[] = parse(beginning, { ...options, bom: true, skip_empty_lines: true, to: 1 });
     return Array.isArray(row) ? row.map(String) : undefined;
   } catch {
     return undefined;

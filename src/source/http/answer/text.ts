@@ -1,5 +1,6 @@
 import { sourceProblem } from "../../problems.ts";
 import { undeclaredUtf8 } from "../../file/undeclared-utf8.ts";
+import { utf16Of } from "../../file/utf-16.ts";
 import { unreadable } from "./page.ts";
 import type { Named, Received } from "./page.ts";
 
@@ -15,6 +16,14 @@ export async function textOf(
   const told = /charset\s*=\s*"?([\w.:-]+)/iu.exec(headers["content-type"] ?? "")?.[1];
   const declared = /^<\?xml[^>]*\sencoding\s*=\s*["']([\w.:-]+)/u.exec(bytes.subarray(0, 200).toString("latin1"))?.[1];
   const encoding = known ?? told ?? declared ?? "utf-8";
+  const found = utf16Of(bytes);
+  if (found !== undefined && found !== new TextDecoder(encoding).encoding)
+    throw sourceProblem(
+      "source.wrong-encoding",
+      named.place,
+      `The ${named.who} declares ${encoding} and answers in ${found}, as its beginning shows.`,
+      `Set \`encoding: ${found}\`, or correct what the service declares.`,
+    );
   let text: string;
   try {
     text = new TextDecoder(encoding, { fatal: true }).decode(bytes);

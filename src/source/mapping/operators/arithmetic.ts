@@ -10,7 +10,7 @@ import type { Operator } from "./operator.ts";
 import { listOf, numberOrExpression, oneOfWords, wholeNumber } from "../written.ts";
 
 const refusals = {
-  "not-a-number": "what it finds is no decimal number with a point",
+  "not-a-number": "what it finds is no decimal number with a point, or a text such as 2.000, which may be thousands",
   "not-exact": "a number beyond 40 digits, or a result of more than 15, which a number does not hold exactly",
 };
 const roundingOption =
@@ -100,8 +100,8 @@ export const round: Operator = {
     refuses: refusals,
     examples: [
       { expression: { round: "seats", rounding: "ceiling" }, record: { seats: "2.1" }, gives: 3 },
-      { expression: { round: "rate", decimals: 2, rounding: "half-up" }, record: { rate: "1.005" }, gives: 1.01 },
-      { expression: { round: "rate", decimals: 2, rounding: "half-even" }, record: { rate: "1.005" }, gives: 1 },
+      { expression: { round: "rate", decimals: 2, rounding: "half-up" }, record: { rate: 1.005 }, gives: 1.01 },
+      { expression: { round: "rate", decimals: 2, rounding: "half-even" }, record: { rate: 1.005 }, gives: 1 },
       { expression: { round: "rate", rounding: "down" }, record: { rate: -2.9 }, gives: -2 },
     ],
   },

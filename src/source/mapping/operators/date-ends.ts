@@ -1,8 +1,7 @@
 import type { Json, JsonObject } from "../../../base/canonical-json.ts";
-import { toInstant } from "../../../base/clock.ts";
 import { mistake, refuse } from "../context.ts";
 import type { Evaluate, ExpressionCompiler, KeyPath } from "../context.ts";
-import { instantOf, isZone } from "../date.ts";
+import { instantOf, isZone, plausibleInstant } from "../date.ts";
 import { ofInstant, textual } from "../kinds.ts";
 import { asText, beside, isText, ofText, option, textRefusals, wordOption } from "./operator.ts";
 import type { Operator } from "./operator.ts";
@@ -21,7 +20,7 @@ const options = {
 };
 const refuses = {
   "not-an-instant": "what it finds is no instant; `date` reads other forms",
-  "out-of-range": "the end is beyond the year 9999",
+  "no-such-date": "the end, or what it finds, is beyond the `plausibleDates` of the stream",
 };
 const written = {
   operand: instantExpression,
@@ -53,11 +52,8 @@ function ending(
     const begin = Temporal.Instant.from(instant).toZonedDateTimeISO(zone);
     const after = endOf(begin, scope);
     if (after === undefined) return undefined;
-    const told = toldAs(after, as);
-    if (told.year < 1 || told.year > 9_999)
-      return refuse(context, "out-of-range", found, "an end in the years to 9999");
     context.localIn = zone;
-    return toInstant(told.epochMilliseconds);
+    return plausibleInstant(toldAs(after, as).epochMilliseconds, instant, context);
   };
 }
 
@@ -147,7 +143,7 @@ export const plusTerm: Operator = {
       {
         expression: { plusTerm: "start", term: "9999-0-0", zone: "UTC" },
         record: { start: "2026-07-01T00:00:00Z" },
-        refused: "out-of-range",
+        refused: "no-such-date",
       },
     ],
   },

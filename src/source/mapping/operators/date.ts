@@ -10,8 +10,7 @@ export const date: Operator = {
     form: "{date: EXPRESSION, format: FORMAT, zone: ZONE, clockChange: POLICY}",
     does:
       "A time, as an instant in UTC. Formats: `iso`; `iso_week` (2026-W05-3); `epoch_s`, `epoch_ms` and " +
-      "`epoch_us` (the " +
-      "years 1900 to 2200); `excel` and `excel_1904`, the day numbers of spreadsheets; `rfc_2822`; `odata`, which is " +
+      "`epoch_us`; `excel` and `excel_1904`, the day numbers of spreadsheets; `rfc_2822`; `odata`, which is " +
       "/Date(milliseconds)/; or a pattern of `yyyy`, `yy` (2000 to 2099), `MM`, `M`, `MMM` (Jan), `MMMM` (January), " +
       "`dd`, `d`, `EEE` (Mon), `EEEE` (Monday), `HH`, `H`, `hh` or `h` with `a` (AM, PM), `mm`, `ss`, `S` to " +
       "`SSSSSSSSS`, `XXX` (Z or +01:00) and `XX` (Z or +0100), with other letters in single quotes. Names are " +
@@ -31,6 +30,7 @@ export const date: Operator = {
     refuses: {
       "not-a-date": "what it finds is not of the format, or the calendar does not have it",
       "not-an-instant": "an ISO time with an offset that cannot be read",
+      "no-such-date": "a date beyond the `plausibleDates` of the stream, which mostly is one of another unit",
       "no-zone": "a time without an offset, and no `zone`",
       "clock-change": "a local time that happens twice or never, with `clockChange: reject`",
     },
@@ -75,6 +75,7 @@ export const date: Operator = {
       { expression: { date: "at", zone: "UTC" }, record: { at: "2026-02-30" }, refused: "not-a-date" },
       { expression: { date: "at" }, record: { at: "2026-02-30T10:00:00Z" }, refused: "not-an-instant" },
       { expression: { date: "at" }, record: { at: "2026-02-01T10:00" }, refused: "no-zone" },
+      { expression: { date: "at", format: "epoch_ms" }, record: { at: 1767225600 }, refused: "no-such-date" },
       {
         expression: { date: "at", zone: "Europe/Berlin" },
         record: { at: "2026-03-29T02:30" },

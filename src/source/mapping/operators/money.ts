@@ -19,7 +19,9 @@ export const money: Operator = {
       decimals:
         "The most decimals, 0 to 6: by default, and at most, as many as the minor unit of the currency has by " +
         "ISO 4217. 0 for amounts that the CRM gives in cents.",
-      decimalMark: "What stands before the decimals; a point by default.",
+      decimalMark:
+        "What stands before the decimals; a point by default. A text such as 1.230 is read only where a mark is " +
+        "named, or the currency has three decimals.",
       groupMark: "What stands between groups of three digits; nothing by default.",
     },
     refuses: {

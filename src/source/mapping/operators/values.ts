@@ -64,7 +64,8 @@ export const number: Operator = {
     takes: "a number, or text",
     gives: "a number",
     options: {
-      decimalMark: "What stands before the decimals; a point by default.",
+      decimalMark:
+        "What stands before the decimals; a point by default. A text such as 2.000 is read only where a mark is named.",
       groupMark: "What stands between groups of three digits; nothing by default.",
     },
     refuses: {
@@ -80,6 +81,8 @@ export const number: Operator = {
       },
       { expression: { number: "seats", groupMark: "," }, record: { seats: "1,5" }, refused: "not-a-number" },
       { expression: { number: "seats" }, record: { seats: "1e3" }, refused: "not-a-number" },
+      { expression: { number: "seats" }, record: { seats: "2.000" }, refused: "not-a-number" },
+      { expression: { number: "seats", decimalMark: "." }, record: { seats: "2.000" }, gives: 2 },
     ],
   },
   written: { operand: numberExpression, options: { decimalMark: someText, groupMark: someText } },
