@@ -20,6 +20,7 @@ import { sealingKey } from "./private/private.ts";
 import type { SealingKey, SealingSalt } from "./private/private.ts";
 import { everyTable } from "./tables.ts";
 import type { Row } from "./tables.ts";
+import { lastTrustedKey } from "./time/time.ts";
 import { Writer } from "./database/writer.ts";
 
 export interface LedgerOptions {
@@ -63,8 +64,8 @@ export class LedgerContext {
   readonly #files: OpenFiles;
   readonly #clock: Clock;
   readonly #opened: { now: number; monotonic: number };
-  /** The newest moment that closed periods stand on, in epoch milliseconds. */
-  #closedUntil = 0;
+  /** The newest moment that is past for sure, in epoch milliseconds. */
+  #pastUntil = 0;
   /** What the wall clock said last. */
   #last = 0;
   /** Where stamps go on while the wall clock is behind that moment. */
@@ -102,7 +103,7 @@ export class LedgerContext {
       `insert into meta (key, value) values ('moment', @now), ('newest', @now) on conflict (key) do update
          set value = excluded.value where iif(key = 'moment', value <> excluded.value, value < excluded.value)`,
     );
-    this.closedUntil();
+    this.notePast();
     this.#opened = { now: this.stampMs, monotonic: options.clock.monotonic() };
     this.sealing = options.sealSecret === undefined ? undefined : sealingKey(options.sealSecret, this.#sealingSalt());
     this.#files = new OpenFiles(options.path);
@@ -149,25 +150,36 @@ export class LedgerContext {
   }
 
   /**
-   * The stamp in epoch milliseconds: the wall clock. What closed periods stand on is no time to write in any more:
-   * while the wall clock is set back behind it, stamps go on from the newest one.
+   * The stamp in epoch milliseconds: the wall clock. What closed periods stand on, and what the services agreed with,
+   * is no time to write in any more: while the wall clock is set back behind it, stamps go on from the newest one.
    */
   get stampMs(): number {
     const [wall, monotonic] = [this.#clock.now(), this.#clock.monotonic()];
-    // Another process may have closed a period since.
-    if (wall < this.#last) this.closedUntil();
+    // Another process may have closed a period since, or asked the services.
+    if (wall < this.#last) this.notePast();
     this.#last = wall;
-    if (wall > this.#closedUntil) return wall;
+    if (wall > this.#pastUntil) {
+      this.#resumed = undefined;
+      return wall;
+    }
     const newest = Date.parse(this.meta("newest") ?? "");
-    this.#resumed ??= { at: Math.max(this.#closedUntil, Number.isNaN(newest) ? 0 : newest) + 1, monotonic };
+    this.#resumed ??= { at: Math.max(this.#pastUntil, Number.isNaN(newest) ? 0 : newest) + 1, monotonic };
     return this.#resumed.at + Math.max(0, monotonic - this.#resumed.monotonic);
   }
 
-  /** Takes note of what closed periods stand on: when the ledger is opened, and when a run begins or a period is closed. */
-  closedUntil(): void {
-    const asOf = "select max(as_of) from closed_period where reopened_at is null";
-    const until = this.database.prepare<[], string | null>(asOf).pluck().get();
-    this.#closedUntil = typeof until === "string" ? Date.parse(until) : 0;
+  /**
+   * Takes note of what closed periods stand on, and when the services last agreed with the clock: when the ledger is
+   * opened, and when a run begins, a period is closed or stamps are corrected.
+   */
+  notePast(): void {
+    const until = this.database
+      .prepare<[string], string | null>(
+        `select max(at) from (select max(as_of) as at from closed_period where reopened_at is null
+         union all select value from meta where key = +?)`,
+      )
+      .pluck()
+      .get(lastTrustedKey);
+    this.#pastUntil = typeof until === "string" ? Date.parse(until) : 0;
   }
 
   /**
@@ -244,7 +256,7 @@ export class LedgerContext {
   takeRunLock(): void {
     if (!this.#fillsGap) requireNewest(this.database, this.path);
     this.#lock = takeRunLock(this.path, this.database, this.host);
-    this.closedUntil();
+    this.notePast();
   }
 
   /** Who holds the run lock, if this program does, as `Host` has it. */

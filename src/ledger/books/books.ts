@@ -108,7 +108,7 @@ export class Books {
       });
       return { period: row.period, closing: row.closing };
     });
-    this.#context.closedUntil();
+    this.#context.notePast();
     return made;
   }
 

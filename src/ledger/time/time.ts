@@ -10,7 +10,8 @@ import type { Correction } from "./correct-stamps.ts";
 export const newestKey = "newest";
 /** The key of `meta` that holds what each service last said the time is. */
 export const serviceTimesKey = "service-times";
-const lastTrustedKey = "last-trusted";
+/** The key of `meta` that holds when the clock was trusted last. */
+export const lastTrustedKey = "last-trusted";
 
 /** The newest stamp in epoch milliseconds, and what the services said: what a clock is compared with. */
 export interface KnownTimes {
@@ -82,7 +83,7 @@ export class LedgerTime {
     const corrected = await this.#context.write(() => {
       const at = toInstant(time.epochMs);
       const correction = correctStamps(this.#context.database, time, this.known.newest);
-      this.#put(newestKey, at);
+      for (const key of [newestKey, lastTrustedKey]) this.#put(key, at);
       const { rows, first, last, spans } = correction;
       if (rows > 0 || spans.length > 0) {
         const body = { ...whose, rows, first, last, spans: spans.map((span) => ({ ...span })) };
@@ -90,6 +91,7 @@ export class LedgerTime {
       }
       return correction;
     });
+    this.#context.notePast();
     this.#context.flushHeads();
     return corrected;
   }

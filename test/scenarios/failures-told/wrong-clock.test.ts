@@ -328,6 +328,22 @@ it("a clock that is set forward empties no window of the limits", async () => {
   expect([ended.exitCode, ended.calls]).toEqual([4, {}]);
 });
 
+it("nor does one that is set back", async () => {
+  const w = await world();
+  w.extra = "limits: { taking: { day: { floor: 1, share: 0 } } }\n";
+  w.environment["CRM_SYNC__policies__seats__revoked"] = "apply";
+  w.write();
+  await runs(w, 0);
+  const loses = (id: string): void => {
+    w.staff = w.staff.map((person) => (person.id === id ? { ...person, holds: [] } : person));
+    w.write();
+  };
+  loses("S1-1");
+  expect(await runsAhead(w, -2 * day * hour)).toMatchObject({ M9: 1 });
+  loses("S2-1");
+  expect(await runs(w, 4)).toEqual({});
+});
+
 it("a clock that is ahead ends no settle time of an earlier run, and one that is right again does", async () => {
   const w = await lived();
   w.environment["CRM_SYNC__settle__timeMs"] = "1800000";
