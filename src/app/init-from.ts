@@ -91,8 +91,10 @@ export async function proposeFrom(
         ? await lookAtAddress(input, { token, kind: kinds?.get(input), signal })
         : await lookAtFile(input, { kind: kinds?.get(input), signal }),
     );
-  const encoding = looked.find(({ settings }) => settings["encoding"] !== undefined)?.settings["encoding"];
-  if (encoding !== undefined) for (const { isAscii, settings } of looked) if (isAscii) settings["encoding"] = encoding;
+  // One that is ASCII so far may hold more of the encoding of single bytes that the others are in.
+  const encoding = "windows-1252";
+  if (looked.some(({ settings }) => settings["encoding"] === encoding))
+    for (const { isAscii, settings } of looked) if (isAscii) settings["encoding"] = encoding;
   const lines = looked.filter(({ kind }) => kind === "lines");
   const orders = looked.find(({ kind }) => kind === "orders");
   const sources: Record<string, JsonObject> = {};

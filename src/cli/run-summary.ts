@@ -58,7 +58,7 @@ export function lastLine(code: ExitCode, open: readonly OpenRecords[], instead?:
 }
 
 export function printRun(output: Output, summary: RunSummary, { calls, now }: { calls: number; now: string }): void {
-  const { differing, undone } = summary.notAsLeft;
+  const { differing } = summary.notAsLeft;
   output.line(`run ${summary.run} of ${summary.job}: ${summary.state}`);
   for (const tally of summary.sources) {
     const why = tally.problem ?? tally.doubt;

@@ -329,9 +329,6 @@ export function withoutHeld(operations: readonly Operation[], held: ReadonlySet<
     kindOf(operation)
       .granted(operation)
       .some((number) => kept.has(number));
-  const left = operations.filter(isLeft);
-  return goingWithout(
-    operations.filter((operation) => !left.includes(operation)),
-    left,
-  );
+  const { left = [], others = [] } = Object.groupBy(operations, (one) => (isLeft(one) ? "left" : "others"));
+  return goingWithout(others, left);
 }

@@ -13,15 +13,21 @@ import type { Block } from "./block.ts";
  * there at all, and what needs one of those.
  */
 export function goingWithout(operations: readonly Operation[], left: readonly Operation[]): Operation[] {
-  const gone = [...left];
+  const gone = new Set(left.map(nameOf));
   let going = [...operations];
   for (;;) {
-    const isMet = (need: Need): boolean => going.some(isFor(need)) && !gone.some(isFor(need));
-    const waiting = going.filter(({ needs }) => !needs.every(isMet));
-    if (waiting.length === 0) return going;
-    gone.push(...waiting);
-    going = going.filter((operation) => !waiting.includes(operation));
+    const names = new Set(going.map(nameOf));
+    const isMet = (need: Need): boolean => names.has(nameOf(need)) && !gone.has(nameOf(need));
+    const { goes = [], waits } = Object.groupBy(going, ({ needs }) => (needs.every(isMet) ? "goes" : "waits"));
+    if (waits === undefined) return going;
+    for (const operation of waits) gone.add(nameOf(operation));
+    going = goes;
   }
+}
+
+/** What a need names of an operation. */
+function nameOf({ stage, subject }: Need): string {
+  return JSON.stringify([stage, subject]);
 }
 
 function isFor({ stage, subject }: Need): (operation: Operation) => boolean {

@@ -208,9 +208,10 @@ class CustomerAttemptRun {
       plan.operations.filter((operation) => delivered.has(operation.hash)),
     );
     this.#announce(operations, plan);
+    const goesOn = new Set(operations);
     await this.#leave(
       of,
-      open.filter((operation) => !operations.includes(operation)),
+      open.filter((operation) => !goesOn.has(operation)),
     );
     this.#noteLeft(left, plan);
     const next = firstStage(operations);

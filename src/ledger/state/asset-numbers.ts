@@ -129,12 +129,15 @@ export class AssetNumberRows {
     const clashing: string[] = [];
     const now: FixedNumber[] = [];
     const owner = [customer.namespace, customer.id];
+    // Read once: nothing that is fixed here to one instance changes what stands of another.
+    let names: ReadonlySet<string> | undefined;
+    const standing = (): ReadonlySet<string> => (names ??= new Set(this.known(customer).numbers.map(nameOf)));
     for (const item of wanted) {
       const { instanceId } = item;
       const fix = (number: string, unit: number): void =>
         void now.push({ number, namespace: order.namespace, orderId: order.id, instanceId, unit });
       const units = unitsOf(item).map((unit, index) => ({ unit, given: item.given[index] }));
-      const numbers = this.#fixedTo({ order, instanceId, customer }, at);
+      const numbers = this.#fixedTo({ order, instanceId, customer }, standing, at);
       for (const { unit, given } of units) {
         const number = numbers.get(unit);
         if (number === undefined || given === undefined || number === given) continue;
@@ -173,16 +176,15 @@ export class AssetNumberRows {
    */
   #fixedTo(
     { order, instanceId, customer }: { order: RecordKey; instanceId: string; customer: RecordKey },
+    standing: () => ReadonlySet<string>,
     at: string,
   ): Map<number, string> {
     const run = this.#statements;
     const fixed = run.fixedOf.all(order.namespace, order.id, instanceId, customer.namespace, customer.id);
-    if (fixed.length === 0) return new Map();
-    const standing = new Set(this.known(customer).numbers.map(nameOf));
     return new Map(
       fixed.flatMap(({ unit, number }) => {
         const item = { namespace: order.namespace, orderId: order.id, instanceId, unit, number };
-        if (standing.has(nameOf(item))) return [[unit, number] as const];
+        if (standing().has(nameOf(item))) return [[unit, number] as const];
         run.keepLeft.run({ at, number });
         run.leave.run(number);
         return [];

@@ -1,3 +1,4 @@
+import { toleranceMs } from "../../base/trusted-time.ts";
 import type { ServiceTime, TrustedTime } from "../../base/trusted-time.ts";
 import { toInstant } from "../../base/clock.ts";
 import type { LedgerContext } from "../context.ts";
@@ -62,7 +63,9 @@ export class LedgerTime {
       const right = before.filter(([, { time }]) => agreed === undefined || time <= agreed.epochMs);
       const now = read.map(({ service, time }) => [service, { time, readAt }] as const);
       this.#put(serviceTimesKey, JSON.stringify(Object.fromEntries([...right, ...now])));
-      if (agreed !== undefined) this.#put(lastTrustedKey, toInstant(agreed.epochMs));
+      // While the ledger holds entries of the future, nothing says when its last ones were written.
+      if (agreed !== undefined && this.known.newest - agreed.epochMs <= toleranceMs)
+        this.#put(lastTrustedKey, toInstant(agreed.epochMs));
     });
   }
 

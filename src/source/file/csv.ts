@@ -268,12 +268,15 @@ class CsvReading {
   }
 
   #takeHeader(header: readonly string[], line: number): void {
-    const repeated = header.find((name, index) => header.indexOf(name) !== index);
+    const at = header.findIndex((name, index) => header.indexOf(name) !== index);
+    const repeated = header[at];
     const { surplusInto } = this.#csv;
     const shown = this.#isTold(header) ? header : undefined;
     const wrong =
       repeated !== undefined
-        ? `has ${shown === undefined ? "a column" : `the column ${JSON.stringify(repeated)}`} twice`
+        ? shown === undefined
+          ? `has one name for the columns ${header.indexOf(repeated) + 1} and ${at + 1}`
+          : `has the column ${JSON.stringify(repeated)} twice`
         : header.includes("__proto__")
           ? "has a column __proto__, which no record can have"
           : surplusInto !== undefined && !header.includes(surplusInto)

@@ -105,10 +105,7 @@ describe("init", () => {
       ["C2", "Südwerk AG", "Weg 2", "b@example.com", "+492"],
     );
     writeFileSync(lists[0] ?? "", customers);
-    writeFileSync(
-      lists[1] ?? "",
-      text(["no", "customer", "date"], ["O1", "C1", "2026-05-02"], ["O2", "C2", "2026-05-03"]),
-    );
+    writeFileSync(lists[1] ?? "", "no,customer,date\nO1,C1,2026-05-02\nO2,C2,2026-05-03\n");
     const { config, text: proposed } = await made(place, lists);
     expect(proposed).toContain(mark === ";" ? "delimiter: ;" : 'delimiter: "\\t"');
     expect(proposed).toContain(says);

@@ -69,7 +69,7 @@ it("a plan counts nothing that waited for an earlier plan and goes now", async (
 
 it("what stands twice keeps every run from saying that all is well", async () => {
   const w = await placedOrders();
-  const [{ number = "" } = {}] = w.rows<{ number: string }>(
+  const [{ number } = { number: "" }] = w.rows<{ number: string }>(
     "select wire_number as number from asset_number where order_id = '1' and fixed_at is not null",
   );
   w.sandbox.hand({ action: "add-product", assetNum: number, like: "P1", fields: {} });

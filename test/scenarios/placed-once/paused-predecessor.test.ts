@@ -312,6 +312,7 @@ describe("a call that was left in the middle by a program on another computer", 
   /** The program stands still at the call; what was started elsewhere. */
   async function left(tokens: "ending" | "endless", call: keyof typeof calls, ahead = 0) {
     const company = await TwoHosts.start(tokens);
+    if (ahead !== 0) company.pass(20 * tokenMs);
     company.changes(calls[call]);
     const stop = company.w.stopsAt(call);
     const paused = company.run({ ...company.here(), ahead }, "run", "everything");
