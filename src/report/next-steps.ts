@@ -125,8 +125,7 @@ const byCode: Record<string, string> = {
   "order.transfer-unknown":
     "check the order and the instance that the product is transferred from, or give srcLicenseOrderId in the CRM",
   "pool.": "nothing, unless it persists: then ask the operator of the order service why E9 hands out no numbers",
-  "rejected.":
-    "do what the reason names; it is tried once more when the record or a setting changes, " + "or with RESYNC",
+  "rejected.": "do what the reason names; it is tried once more when the record or a setting changes, or with RESYNC",
   "request.": itself,
   "request.refused": "ask for the right one, and take back this one: the command that asked for it, with --withdraw",
   "revokes.blocked": "solve what is named; the next run looks at it again by itself",
