@@ -33,19 +33,11 @@ export async function againAfter(
 /** How many milliseconds have surely passed since an instant of another process's clock. */
 type PassedSince = (instant: number) => Promise<number>;
 
-/**
- * What has passed counts where the services agree with the clock of this computer, and where the instant is none of
- * before the clock was trusted last: then that of the other process was wrong too. Else its time begins now.
- */
-export function passedSince({
-  ledger,
-  clock,
-  time,
-}: Pick<ApplyDependencies, "ledger" | "clock" | "time">): PassedSince {
+/** It counts where the services agree with the clock of this computer; else the time begins now. */
+export function passedSince({ clock, time }: Pick<ApplyDependencies, "clock" | "time">): PassedSince {
   return async (instant) => {
-    const { lastTrusted = 0 } = ledger.time;
     const now = time === undefined ? clock.now() : (await time.now({ isFresh: true }))?.epochMs;
-    return now === undefined || instant < lastTrusted ? 0 : Math.max(0, now - instant);
+    return Math.max(0, (now ?? instant) - instant);
   };
 }
 

@@ -167,6 +167,11 @@ export class LedgerContext {
     return this.#resumed.at + Math.max(0, monotonic - this.#resumed.monotonic);
   }
 
+  /** Whether the last stamp was not that of the wall clock, which is set back. */
+  get isSetBack(): boolean {
+    return this.#resumed !== undefined;
+  }
+
   /**
    * Takes note of what closed periods stand on, and when the services last agreed with the clock: when the ledger is
    * opened, and when a run begins, a period is closed or stamps are corrected.

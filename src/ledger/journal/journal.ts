@@ -108,7 +108,9 @@ export class Journal {
       } else {
         this.#journal.markSending(id, { ...entry, at });
       }
-      this.#journal.attempts.start(id, { ...entry, at, holder: this.#context.holder });
+      // Of a clock that is set back nobody knows when the end is that it tells.
+      const acceptedUntil = this.#context.isSetBack ? undefined : entry.acceptedUntil;
+      this.#journal.attempts.start(id, { ...entry, acceptedUntil, at, holder: this.#context.holder });
       for (const item of entry.sealed ?? []) this.#private.seal(item, at);
     };
     await this.#context.write(entry.after?.follows(work) ?? work);
