@@ -167,7 +167,7 @@ export class LedgerContext {
     return this.#resumed.at + Math.max(0, monotonic - this.#resumed.monotonic);
   }
 
-  /** Whether the last stamp was not that of the wall clock, which is set back. */
+  /** Whether the wall clock is set back behind what is past: then nobody knows when an end comes that it tells. */
   get isSetBack(): boolean {
     return this.#resumed !== undefined;
   }

@@ -108,9 +108,9 @@ export class Journal {
       } else {
         this.#journal.markSending(id, { ...entry, at });
       }
-      // Of a clock that is set back nobody knows when the end is that it tells.
-      const acceptedUntil = this.#context.isSetBack ? undefined : entry.acceptedUntil;
-      this.#journal.attempts.start(id, { ...entry, acceptedUntil, at, holder: this.#context.holder });
+      const { holder, isSetBack } = this.#context;
+      const acceptedUntil = isSetBack ? undefined : entry.acceptedUntil;
+      this.#journal.attempts.start(id, { ...entry, acceptedUntil, at, holder });
       for (const item of entry.sealed ?? []) this.#private.seal(item, at);
     };
     await this.#context.write(entry.after?.follows(work) ?? work);
@@ -202,10 +202,7 @@ export class Journal {
     return at;
   }
 
-  /**
-   * Keeps what a reading showed about an operation that is not settled by it; what is concluded by now keeps what it
-   * was concluded on.
-   */
+  /** Keeps what a reading showed of an operation that is not settled by it, where it is not concluded by now. */
   async noteEvidence(id: string, evidence: Json): Promise<void> {
     await this.#context.write(() => this.#journal.noteEvidence(id, evidence));
   }
@@ -384,8 +381,8 @@ export class Journal {
   }
 
   /**
-   * When an instant of ours was first met from which a wrong clock cannot count: what was to be counted from there is
-   * counted from here. Epoch milliseconds. Kept, so that the next process goes on counting.
+   * When an instant of ours was first met from which a wrong clock cannot count, in epoch milliseconds. It is kept, so
+   * that the next process goes on counting.
    */
   async countedFrom(key: string, instant: number): Promise<number> {
     const now = Date.parse(this.#context.now);
