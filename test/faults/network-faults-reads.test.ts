@@ -305,7 +305,8 @@ describe("a reading that is answered with a code of its contract", () => {
       expect(runResultOf(await cell.run())).toMatchObject({ exit: 5, writingCalls: 0, balance: { adds: true } });
       // What is about the service's own trouble is asked again; a refusal is not, and a fixed token has no other.
       if (meaningOf(code, read).effect === "unknown") expect(cell.calls(read)).toBeGreaterThan(1);
-      else expect(cell.calls(read)).toBe(1);
+      // Where an earlier process left something, an E3 asks for the time too.
+      else expect(cell.calls(read)).toBe(read === "E3" ? 2 : 1);
       sandbox.faults.clear();
       goodRunOf(await cell.run());
       expect(await cell.wrong(change.wished)).toEqual([]);

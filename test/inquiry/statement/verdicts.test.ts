@@ -45,7 +45,7 @@ describe("the verdicts of a reconciliation", () => {
   it.each([
     ["limitConcurrent", { limitConcurrent: 4 }, "limitConcurrent: sent 5, shown 4"],
     ["productName", { productName: "other" }, "productName: shown otherwise than it was sent"],
-    ["timeDurationExpression", { timeDurationExpression: null }, "timeDurationExpression: sent 1-0-0, shown nothing"],
+    ["timeDurationExpression", { timeDurationExpression: "2-0-0" }, "timeDurationExpression: sent 1-0-0, shown 2-0-0"],
     ["channelOrderId", { channelOrderId: "CO-9" }, "channelOrderId: sent CO-O1, shown CO-9"],
     ["licenseOrderId", { licenseOrderId: "L-9" }, "licenseOrderId: sent L-O1, shown L-9"],
     ["trial", { trial: 1 }, "trial: sent 0, shown 1"],
