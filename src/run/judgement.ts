@@ -88,10 +88,12 @@ export async function waitingHolds({ ledger }: Pick<Dependencies, "ledger">): Pr
 export async function takenBefore({ time, ledger }: Pick<Dependencies, "time" | "ledger">): Promise<Windows> {
   const trusted = await time.now({ isFresh: false });
   const now = trusted?.epochMs ?? ledger.time.lastTrusted;
-  const since = (ms: number): string => (now === undefined ? "" : toInstant(now - ms));
-  const day = await ledger.journal.takenSince(since(dayMs));
-  const week = await ledger.journal.takenSince(since(7 * dayMs));
-  return { day, week };
+  const within = async (ms: number): Promise<Windows["day"]> =>
+    await ledger.journal.takenSince(
+      now === undefined ? "" : toInstant(now - ms),
+      now === undefined ? "" : toInstant(now),
+    );
+  return { day: await within(dayMs), week: await within(7 * dayMs) };
 }
 
 async function ruleOf({ ledger, policies }: Pick<Dependencies, "ledger" | "policies">): Promise<TakingRule> {

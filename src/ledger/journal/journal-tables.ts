@@ -130,10 +130,19 @@ export class JournalTables {
            and (plan_id is not null) = ? and id not in (select value from json_each(?)) and not ${isHeld}`,
         ),
       takenSince: () =>
-        database.prepare<[string], { kind: OperationKind; count: number; seats: number }>(
-          `select kind, sum(takes_away) as count, sum(coalesce(weight ->> '$.seats', 0)) as seats
-           from operation indexed by operation_taking where (takes_away > 0 or weight is not null) and approved = 0
-             and state in ('sending', 'unknown', 'parked', 'done') and updated_at >= ? group by kind`,
+        database.prepare<[{ since: string; now: string }], { kind: OperationKind; count: number; seats: number }>(
+          `with first as (select min(id) as id from run indexed by run_by_start
+             where started_at >= @since and started_at <= @now),
+           set_back as (select r.id from run r, first where r.id > first.id and r.started_at < @since)
+           select kind, sum(takes_away) as count, sum(coalesce(weight ->> '$.seats', 0)) as seats from (
+             select kind, takes_away, weight, approved, state from operation indexed by operation_taking
+             where (takes_away > 0 or weight is not null) and approved = 0
+               and state in ('sending', 'unknown', 'parked', 'done') and updated_at >= @since
+             union all
+             select kind, takes_away, weight, approved, state from operation indexed by operation_by_run
+             where run_id in (select id from set_back) and updated_at < @since
+           ) where (takes_away > 0 or weight is not null) and approved = 0
+             and state in ('sending', 'unknown', 'parked', 'done') group by kind`,
         ),
       operationStates: () =>
         database.prepare<[{ run: string; carriedIn: string }], StateCounts>(
@@ -321,8 +330,9 @@ export class JournalTables {
   }
 
   /** What was removed since `at` without an approval, or may have been, by kind, and the seats in it. */
-  takenSince(at: string): { kind: OperationKind; count: number; seats: number }[] {
-    return this.#statements.takenSince.all(at);
+  /** Of a run that came later and has an earlier time all of it counts: the clock was set back then. */
+  takenSince(since: string, now: string): { kind: OperationKind; count: number; seats: number }[] {
+    return this.#statements.takenSince.all({ since, now });
   }
 
   operationStates(run: string, carriedIn: readonly string[]): Record<string, number> {

@@ -347,11 +347,11 @@ export class Journal {
 
   /**
    * How much was taken away since an instant without a person's approval, or may have been: what is in doubt counts,
-   * and so does what the clock says lies in the future. The instant is counted back from `surelyNow`: a clock that is
-   * set forward ends no window.
+   * and so does what the clock says lies in the future, or was sent later with a clock that was set back. Both instants
+   * are of a clock that is trusted: no other one ends a window.
    */
-  async takenSince(at: string): Promise<Record<TakenThing, number>> {
-    return this.#context.read(() => takenOf(this.#journal.takenSince(at)));
+  async takenSince(since: string, now: string): Promise<Record<TakenThing, number>> {
+    return this.#context.read(() => takenOf(this.#journal.takenSince(since, now)));
   }
 
   /** When the last call on a subject ended with an unknown outcome, epoch milliseconds; 0 where there was none. */

@@ -361,6 +361,22 @@ it("a correction ends no settle time", async () => {
   expect(await runs(w, 0)).toEqual({ E5: 1 });
 });
 
+it("nor does one that is set back", async () => {
+  const w = await world();
+  w.extra = "limits: { taking: { day: { floor: 1, share: 0 } } }\n";
+  w.environment["CRM_SYNC__policies__seats__revoked"] = "apply";
+  w.write();
+  await runs(w, 0);
+  const loses = (id: string): void => {
+    w.staff = w.staff.map((person) => (person.id === id ? { ...person, holds: [] } : person));
+    w.write();
+  };
+  loses("S1-1");
+  expect(await runsAhead(w, -2 * day * hour)).toMatchObject({ M9: 1 });
+  loses("S2-1");
+  expect(await runs(w, 4)).toEqual({});
+});
+
 it("the command that corrects needs a service that agrees, and changes nothing where nothing is wrong", async () => {
   const w = await lived();
   expect(await correct(w)).toMatchObject({ rows: 0, spans: [] });
