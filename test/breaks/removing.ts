@@ -201,7 +201,10 @@ export const removing: Breaks = {
     seam: "ledger.journal.takenSince gives nothing",
     seams: {
       ledger: ({ journal }) =>
-        replace(journal, "takenSince", (real) => async () => await real(new Date(Date.UTC(9999, 0)).toISOString())),
+        replace(journal, "takenSince", (real) => async () => {
+          const never = new Date(Date.UTC(9999, 0)).toISOString();
+          return await real(never, never);
+        }),
     },
     check: dayIsCounted,
     says: "more is taken away in a day",

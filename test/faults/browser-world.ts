@@ -3,6 +3,7 @@ import type { Browser, ElementHandle, Page } from "puppeteer-core";
 import { onTestFinished } from "vitest";
 import { z } from "zod";
 import { startBrowser } from "../support/browser.ts";
+import { systemClock } from "../../src/base/clock.ts";
 import type { World } from "../support/cli.ts";
 import type { Running } from "../support/process.ts";
 import { everythingWaits } from "../support/world/waiting.ts";
@@ -62,6 +63,8 @@ jobs:
   if (running) intoTheMiddleOfARun(w);
   const stop = running ? w.stopsAt("E2") : undefined;
   w.write();
+  // The program has the time of the machine, and so have the services.
+  for (const service of ["order", "member"] as const) w.sandbox.dates.set(service, systemClock.now() - w.clock.at);
   const serving = w.start("serve");
   await serving.says(/health at \S+\/healthz/u);
   const [, url = ""] = /health at (\S+)\/healthz/u.exec(serving.stderr()) ?? [];

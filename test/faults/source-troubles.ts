@@ -132,7 +132,7 @@ const csvOnly: Record<string, FileTrouble> = {
     file: "staff.csv",
     spoil: utf16,
     exit: 7,
-    says: /staff\.csv has (?:bytes that are no UTF-8|no column)/u,
+    says: /staff\.csv is declared as utf-8 and is utf-16le[^]+Set `encoding: utf-16le`/u,
     newcomer: false,
   },
   "is Latin-1": {
@@ -225,7 +225,7 @@ const linesOnly: Record<string, FileTrouble> = {
     file: "staff.ndjson",
     spoil: utf16,
     exit: 7,
-    says: /The file staff\.ndjson ends in the middle of a line\.\n +→ Export it again/u,
+    says: /staff\.ndjson is declared as utf-8 and is utf-16le[^]+Set `encoding: utf-16le`/u,
     newcomer: false,
   },
   "has another name for the keys": {

@@ -10,6 +10,7 @@ import { statements } from "../database/statements.ts";
 import type { HoldRows } from "../decisions/hold-rows.ts";
 import { pausedCode } from "../pause.ts";
 import type { Pause } from "../pause.ts";
+import { DifferenceRows } from "../state/differences.ts";
 import { OrderStepRows } from "../state/order-steps.ts";
 import { RequestRows } from "../state/requests.ts";
 import type { Row } from "../tables.ts";
@@ -52,7 +53,7 @@ export class UniquenessChecks {
     this.#holds = holds;
     this.#pause = pause;
     this.#requests = new RequestRows(database);
-    this.#orderSteps = new OrderStepRows(database, this.#requests);
+    this.#orderSteps = new OrderStepRows(database, this.#requests, new DifferenceRows(database));
     this.#statements = statements.onUse({
       placed: () =>
         database.prepare<[Owner & { number: string }], Owner & Row<"placed_order", "channel_order_id">>(

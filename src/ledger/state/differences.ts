@@ -81,6 +81,16 @@ export class DifferenceRows {
     this.#statements.end.run(at, namespace, id, "staff", subjectOf({ staff }), "different");
   }
 
+  /** What a call took away is not there too much any more, until a reading shows it so again; without a product, all. */
+  takenAway(
+    { namespace, id }: RecordKey,
+    { number, product }: { number: string; product: string | null },
+    at: string,
+  ): void {
+    const subject = subjectOf({ item: product ?? "%", assetNumber: number });
+    this.#statements.endShown.run(at, namespace, id, `${shownStill}${subject}`, `${shownTwice}${subject}`);
+  }
+
   /** When changes of members of staff were carried out that a person had approved, by key, the last one of each. */
   editsApproved({ namespace, id }: RecordKey): Map<string, string> {
     const rows = this.#statements.editsApproved.all(namespace, id);
@@ -145,6 +155,11 @@ function prepareStatements(database: Sqlite) {
          order by namespace, customer_id limit @limit`,
       ),
     end: () => database.prepare(`update difference set ended_at = ? where ${one} and ended_at is null`),
+    endShown: () =>
+      database.prepare(
+        `update difference set ended_at = ? where namespace = +? and customer_id = +? and ended_at is null
+         and class = 'extra' and (subject like ? or subject like ?)`,
+      ),
     counts: () =>
       database.prepare<[string, string], Omit<DifferenceCount, "twice" | "still"> & { twice: number; still: number }>(
         `select class, subject like ? as twice, subject like ? as still, count(*) as count, min(first_seen) as since

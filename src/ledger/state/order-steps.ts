@@ -6,6 +6,7 @@ import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { stored } from "../database/stored.ts";
 import { table } from "../database/table.ts";
+import type { DifferenceRows } from "./differences.ts";
 import type { RequestRows } from "./requests.ts";
 import type { Writes } from "./writes.ts";
 
@@ -51,9 +52,11 @@ type AmendmentNumber = Pick<AmendmentNumberTable, "channel_order_id" | "namespac
 export class OrderStepRows {
   readonly #statements;
   readonly #requests: RequestRows;
+  readonly #differences: DifferenceRows;
 
-  constructor(database: Sqlite, requests: RequestRows) {
+  constructor(database: Sqlite, requests: RequestRows, differences: DifferenceRows) {
     this.#requests = requests;
+    this.#differences = differences;
     this.#statements = prepareStatements(database);
   }
 
@@ -132,7 +135,11 @@ export class OrderStepRows {
       this.#insert(change, at, "bought", change.products);
       this.#statements.use.run(at, change.channelOrderId);
     },
-    "order-removed": (change, at) => this.#insert(change, at, "removed", -change.products),
+    "order-removed": (change, at) => {
+      this.#insert(change, at, "removed", -change.products);
+      for (const { number, product } of change.origin === "sent" ? change.items : [])
+        if (number !== null) this.#differences.takenAway(change.customer, { number, product }, at);
+    },
     "order-priced": ({ order, customer, version, items }, at) => {
       const owner = [order.namespace, order.id, customer.namespace, customer.id];
       this.#statements.step.run(...owner, at, "priced", null, version, JSON.stringify(items), "[]", null, "sent");

@@ -64,7 +64,7 @@ export function stateRows(database: Sqlite) {
     placedOrders: new PlacedOrderRows(database),
     movedOrders: new MovedOrderRows(database),
     assetNumbers: new AssetNumberRows(database),
-    orderSteps: new OrderStepRows(database, requests),
+    orderSteps: new OrderStepRows(database, requests, differences),
     staffLinks: new StaffLinkRows(database, differences),
     assignments: new AssignmentRows(database),
     protectedMembers: new ProtectedMemberRows(database),

@@ -25,14 +25,14 @@ it("keeps a cancelled order and its seats until a person approves the hold, then
 });
 
 describe("a cancelled order", { tags: "long" }, () => {
-  it("is planned with exit 2 before it is held, 4 while it is held, and 0 after it was rejected", async () => {
+  it("is planned with exit 4 before and while it is held, 2 once it is approved, and 0 after it was rejected", async () => {
     const w = await placedOrders();
     amend(w, "1", { cancelled: true });
     const planned = async (): Promise<unknown> => {
       const { exit, held } = documents(await w.run("--json", "plan")).at(-1);
       return [exit, held.map(({ hold }: { hold: string }) => hold)];
     };
-    expect(await planned()).toEqual([2, []]);
+    expect(await planned()).toEqual([4, []]);
     await w.run("run", "everything");
     const hold = await openHold(w);
     expect(await planned()).toEqual([4, [hold]]);
