@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { createReadStream, readdirSync, readFileSync, rmSync } from "node:fs";
+import { createReadStream, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { z } from "zod";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
@@ -97,7 +97,8 @@ export function backupsIn(folder: string, ledger: string | null): KeptBackup[] {
 export function removeUnfinished(folder: string): void {
   removeAbandoned(folder, (names) => {
     const manifest = names.find((name) => name.endsWith(".json"));
-    if (manifest !== undefined) rmSync(join(folder, manifest.replace(/\.json$/u, ".db")), { force: true });
+    if (manifest !== undefined && !existsSync(join(folder, manifest)))
+      rmSync(join(folder, manifest.replace(/\.json$/u, ".db")), { force: true });
   });
 }
 

@@ -81,24 +81,24 @@ export function printRun(output: Output, summary: RunSummary, { calls, now }: { 
     output.line(`open: ${summary.open.length - mostShown} more reason(s): \`crm-sync status\``);
   if (differing > 0)
     output.line(
-      `differs: ${counted(differing, "thing")} that the platform did not show as it was left when it was last read ` +
-        "back: `crm-sync report reconciliation` has each of them",
+      `differs: by the last reading, the platform shows ${counted(differing, "thing")} otherwise than they were sent: ` +
+        "`crm-sync report reconciliation` lists each of them",
     );
   showClock(output, summary.clock);
   output.line(`writing calls: ${calls}`);
   const kept = summary.paused ? pausedMeaning(summary) : undefined;
   const stands = summary.exitCode === exitCodes.ok && differing > 0;
   const instead = stands
-    ? "nothing is left to do, but the platform does not show everything as it was left"
+    ? "nothing is left to do, but the platform shows something otherwise than it was sent"
     : (kept ?? undoneMeaning(summary) ?? clockMeaning(summary));
   output.line(lastLine(summary.exitCode, summary.open, instead));
 }
 
-/** What exit code 3 says of what is on the platform twice, or though a call took it away. */
+/** What exit code 3 says where the platform shows something twice, or after a call removed it. */
 function undoneMeaning({ exitCode, notAsLeft: { undone } }: RunSummary): string | undefined {
   if (exitCode !== exitCodes.recordsRejected || undone === 0) return undefined;
-  const what = `${counted(undone, "thing")} ${undone === 1 ? "stands" : "stand"} on the platform twice, or though taken`;
-  return `${what} away: compare it with the services; nothing is sent again by itself`;
+  const what = counted(undone, "product, seat or account", "products, seats or accounts");
+  return `the platform shows ${what} twice, or after the removal: compare with the services; nothing is sent again by itself`;
 }
 
 /** What exit code 3 says where nothing but the clock is behind it. */
@@ -139,7 +139,7 @@ export function printVerify(output: Output, summary: VerifySummary, found: numbe
   if (found > 0) {
     output.line(
       `not as placed: ${found} in all: ${counts["not-shown"]} not shown, ${counts.differs} with other ` +
-        `values, ${counts["shown-twice"]} shown twice, ${counts["shown-still"]} shown although taken away; ` +
+        `values, ${counts["shown-twice"]} shown twice, ${counts["shown-still"]} shown after the removal; ` +
         "`crm-sync report reconciliation` has each of them",
     );
   }

@@ -154,7 +154,7 @@ async function differences({ db }: ReadOnlyLedger): Promise<StatusFacts["differe
 }
 
 /** Orders that were placed and of which nothing stands any more. */
-async function ordersTakenAway(db: ReadOnlyLedger["db"]): Promise<number> {
+async function removedOrders(db: ReadOnlyLedger["db"]): Promise<number> {
   const row = await db
     .selectFrom("placed_order as p")
     .select(count)
@@ -173,7 +173,7 @@ async function totals({ db }: ReadOnlyLedger): Promise<Pick<StatusFacts, "pool" 
     (await db.selectFrom("tally").select(["name", "count"]).execute()).map((row) => [row.name, row.count]),
   );
   const tally = (name: string): number => tallies.get(name) ?? 0;
-  const takenAway = await ordersTakenAway(db);
+  const removed = await removedOrders(db);
   const free = await db.selectFrom("asset_number").select(count).where("fixed_at", "is", null).executeTakeFirst();
   const oldest = await db
     .selectFrom("observation_read")
@@ -187,8 +187,8 @@ async function totals({ db }: ReadOnlyLedger): Promise<Pick<StatusFacts, "pool" 
     pool: { free: free?.count ?? 0, fixed: tally("asset_number fixed") },
     known: {
       enterprises: tally("link"),
-      orders: tally("placed_order") - takenAway,
-      takenAway,
+      orders: tally("placed_order") - removed,
+      removed,
       staff: tally("staff_link"),
       assignments: tally("assignment"),
     },

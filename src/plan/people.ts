@@ -1,5 +1,4 @@
 import { kindOf } from "../operation/registry.ts";
-import type { StateChange } from "../operation/state.ts";
 import { firstBlocks } from "./block.ts";
 import { planGrants } from "./grants.ts";
 import { holdersOf } from "./holders.ts";
@@ -18,15 +17,14 @@ interface PeopleOptions extends Pick<PlanOptions, "settings" | "canSeal" | "taki
 
 /** Who is added, and what is taken from and given to whom (A33). `orders`: what this plan does for them. */
 export function planPeople(
-  prepared: Prepared,
+  given: Prepared,
   { orders, endingNumbers }: Pick<Planned, "orders" | "endingNumbers">,
   options: PeopleOptions,
 ): Part {
-  if (!concernsPeople(prepared)) return { operations: [], changes: [], blocks: new Map() };
+  if (!concernsPeople(given)) return { operations: [], changes: [], blocks: new Map() };
   const { rejections } = options;
-  const holders = holdersOf(prepared.observed.assets);
-  const staff = planStaff(prepared, options.settings, options);
-  const given = withPassedOn(prepared, staff.changes);
+  const holders = holdersOf(given.observed.assets);
+  const staff = planStaff(given, options.settings, options);
   const allocation = allocate(given, orders.operations, endingNumbers);
   const revokes = planRevokes(given, allocation, holders, options.takingBlocked);
   const taken = rejections.operations(weighRevokes(revokes.meant, given.observed, allocation.claims));
@@ -51,19 +49,6 @@ export function planPeople(
       ...staff.blocks,
     ]),
   };
-}
-
-/** What a person holds under another id is theirs already when it is decided what is taken and given. */
-function withPassedOn(given: Prepared, changes: readonly StateChange[]): Prepared {
-  const passed = new Map(
-    changes.flatMap((change) => (change.type === "asset-granted" ? [[change.assetNumber, change.staff] as const] : [])),
-  );
-  if (passed.size === 0) return given;
-  const assignments = given.known.assignments.map((item) => ({
-    ...item,
-    staff: passed.get(item.assetNumber) ?? item.staff,
-  }));
-  return { ...given, known: { ...given.known, assignments } };
 }
 
 /** Whether anything of a customer's people is looked at: they were read, are new, or changed. */

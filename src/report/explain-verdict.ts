@@ -185,7 +185,7 @@ function standingOf(facts: ExplainFacts, view: View): string {
     const gone = goneSince(placed);
     return gone === undefined
       ? `is ${how} since ${instantText(placed.from, view)}`
-      : `was ${how} ${instantText(placed.from, view)}, and nothing of it stands since ${instantText(gone, view)}`;
+      : `was ${how} on ${instantText(placed.from, view)}, and all of it was removed by ${instantText(gone, view)}`;
   }
   const link = facts.staffLinks.find((item) => item.to === null);
   if (link === undefined) return "is not on the platform";

@@ -227,7 +227,7 @@ const mostThings = 10;
 
 /** What happened to a placed order since: `bought as 1-1: P9 (asset number 8000000002)`. */
 export function stepText({ kind, origin, channelOrderId, things }: Omit<StepFacts, "at" | "customer">): string {
-  const what = { bought: "bought", removed: "taken away", priced: "amounts changed" }[kind];
+  const what = { bought: "bought", removed: "removed", priced: "amounts changed" }[kind];
   const how = { sent: "", "by-hand": ", by hand", found: ", as the platform shows", rebuilt: ", as found" }[origin];
   const more = things.length > mostThings ? ` and ${things.length - mostThings} more` : "";
   return `${what}${also(" as ", channelOrderId)}: ${things.slice(0, mostThings).join(", ")}${more}${how}`;

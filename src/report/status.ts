@@ -51,8 +51,8 @@ export interface StatusFacts {
   nextRun: number;
   records: { stream: Stream; state: string; count: number; pending: number }[];
   pool: { free: number; fixed: number };
-  /** `orders`: placed ones of which something stands; `takenAway`: those of which nothing stands any more. */
-  known: { enterprises: number; orders: number; takenAway: number; staff: number; assignments: number };
+  /** `orders`: placed ones of which something stands; `removed`: those of which everything was removed. */
+  known: { enterprises: number; orders: number; removed: number; staff: number; assignments: number };
   /** What people asked for that is still to be sent, by its noun; `oldest` is when the first was asked for. */
   requests: { noun: string; due: number; oldest: string }[];
   /** Customers read back by verify; `oldest` is the reading that is the longest ago. */
@@ -189,8 +189,8 @@ export function statusText(facts: StatusFacts, now: string, view: View = plainVi
   for (const { place, sequence, keptAt } of facts.headPlaces ?? [])
     if (sequence !== null && keptAt !== null)
       lines.push(`heads     ${place} has that of entry ${sequence} (${ageOf(keptAt, now)})`);
-  const { enterprises, orders, takenAway, staff, assignments } = facts.known;
-  const gone = takenAway === 0 ? "" : ` (${takenAway} more taken away again)`;
+  const { enterprises, orders, removed, staff, assignments } = facts.known;
+  const gone = removed === 0 ? "" : ` (${removed} more removed again)`;
   const placed = `${counted(enterprises, "enterprise")}, ${counted(orders, "order")} placed${gone}`;
   lines.push(`known     ${placed}, ${counted(staff, "staff member")}, ${counted(assignments, "assignment")}`);
   lines.push(`pool      ${counted(facts.pool.free, "asset number")} free, ${facts.pool.fixed} in use`);

@@ -44,8 +44,8 @@ export interface RunSummary {
   /** Every record of the job's streams that is not done when the run ends, whichever run met it first. */
   open: OpenRecords[];
   /**
-   * What the last readings showed otherwise than it was left, whichever run read it; `undone`: of that what is there
-   * twice, or though a call took it away.
+   * How many things the last readings showed otherwise than they were sent, whichever run read them; `undone`: how many
+   * of these are there twice, or after a call removed them.
    */
   notAsLeft: { differing: number; undone: number };
   /** The run was asked for a record that no source has given. */

@@ -69,7 +69,7 @@ describe("status", () => {
       { stream: "orders", state: "current", count: 3, pending: 2 },
       { stream: "staff", state: "current", count: 1, pending: 1 },
     ]);
-    expect(facts.known).toEqual({ enterprises: 1, orders: 1, takenAway: 0, staff: 1, assignments: 1 });
+    expect(facts.known).toEqual({ enterprises: 1, orders: 1, removed: 0, staff: 1, assignments: 1 });
     expect(facts.operations).toEqual([{ state: "unknown", count: 1 }]);
     expect(facts.open).toMatchObject([
       {

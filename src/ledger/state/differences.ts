@@ -81,14 +81,26 @@ export class DifferenceRows {
     this.#statements.end.run(at, namespace, id, "staff", subjectOf({ staff }), "different");
   }
 
-  /** What a call took away is not there too much any more, until a reading shows it so again; without a product, all. */
-  takenAway(
+  /**
+   * A call removed this: that it is shown still is told of no more, until a reading shows it again. Without a product,
+   * all of the asset number. What is shown twice stays told of: the call removed one of the two.
+   */
+  removed(
     { namespace, id }: RecordKey,
     { number, product }: { number: string; product: string | null },
     at: string,
   ): void {
-    const subject = subjectOf({ item: product ?? "%", assetNumber: number });
-    this.#statements.endShown.run(at, namespace, id, `${shownStill}${subject}`, `${shownTwice}${subject}`);
+    const ofNumber = subjectOf({ assetNumber: number });
+    const subject = `${shownStill}${subjectOf({ item: product ?? undefined, assetNumber: number })}`;
+    this.#statements.endShown.run({
+      at,
+      namespace,
+      id,
+      subject,
+      still: shownStill,
+      ofNumber,
+      whole: product === null ? 1 : 0,
+    });
   }
 
   /** When changes of members of staff were carried out that a person had approved, by key, the last one of each. */
@@ -157,8 +169,9 @@ function prepareStatements(database: Sqlite) {
     end: () => database.prepare(`update difference set ended_at = ? where ${one} and ended_at is null`),
     endShown: () =>
       database.prepare(
-        `update difference set ended_at = ? where namespace = +? and customer_id = +? and ended_at is null
-         and class = 'extra' and (subject like ? or subject like ?)`,
+        `update difference set ended_at = @at where namespace = +@namespace and customer_id = +@id and ended_at is null
+         and class = 'extra' and substr(subject, 1, length(@still)) = @still
+         and (subject = @subject or (@whole = 1 and substr(subject, -length(@ofNumber)) = @ofNumber))`,
       ),
     counts: () =>
       database.prepare<[string, string], Omit<DifferenceCount, "twice" | "still"> & { twice: number; still: number }>(

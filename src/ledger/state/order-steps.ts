@@ -138,7 +138,7 @@ export class OrderStepRows {
     "order-removed": (change, at) => {
       this.#insert(change, at, "removed", -change.products);
       for (const { number, product } of change.origin === "sent" ? change.items : [])
-        if (number !== null) this.#differences.takenAway(change.customer, { number, product }, at);
+        if (number !== null) this.#differences.removed(change.customer, { number, product }, at);
     },
     "order-priced": ({ order, customer, version, items }, at) => {
       const owner = [order.namespace, order.id, customer.namespace, customer.id];

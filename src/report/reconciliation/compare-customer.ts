@@ -213,7 +213,7 @@ function assignmentRows(item: CustomerCase, view: ReconciliationView): Compariso
     if (holder === null || live.has(number)) continue;
     const freed = item.freed.get(number);
     if (freed?.memberGlobalId === holder && freed.at < shown.seenAt) {
-      rows.push({ ...stillShown(shown, "with whom it was taken from"), level: "assignment", assetNumber: number });
+      rows.push({ ...stillShown(shown, "with the same person"), level: "assignment", assetNumber: number });
       continue;
     }
     rows.push({
@@ -240,9 +240,9 @@ function deletedRows(item: CustomerCase): Comparison[] {
   });
 }
 
-/** What was taken away by a call of ours, and is shown all the same. */
+/** What a call of ours removed, and the platform shows all the same. */
 function stillShown({ seenAt }: ShownItem, how: string): Omit<Comparison, "level"> {
-  const details = [`a call took it away, and the platform shows it ${how}`];
+  const details = [`a call removed it, and the platform still shows it ${how}`];
   return { verdict: "extra", inCrm: false, sent: false, shown: true, details, seenAt, finding: "shown-still" };
 }
 

@@ -31,6 +31,23 @@ const badOf = (found: Map<string, Parsed>): string[] =>
   [...found.values()].filter(({ good }) => !good).map(({ what }) => what);
 
 describe("check", () => {
+  it("says for how many customers nothing can be ordered, and what they lack", async () => {
+    const w = await world({ isNew: true });
+    const lacking = async (count: number): Promise<[number | null, Parsed]> => {
+      w.customers = w.customers.map((row, index) => ({ ...row, address: index < count ? null : "Road 7" }));
+      w.write();
+      const { exitCode, found } = await checked(w.run("--json", "check"));
+      return [exitCode, found.get("source crm, ordering")];
+    };
+    const [all, one] = [w.customers.length, 1];
+    expect(await lacking(0)).toEqual([0, undefined]);
+    expect(await lacking(one)).toMatchObject([0, { good: true, warning: true }]);
+    expect(await lacking(all)).toMatchObject([
+      3,
+      { good: false, detail: `nothing can be ordered yet for any of ${all} customers: the mapping gives no address` },
+    ]);
+  });
+
   it("is content with a world that is in order, and writes nothing", async () => {
     const w = await world({ isNew: true });
     const { result, calls } = await w.writes(() => checked(w.run("--json", "check")));

@@ -44,8 +44,7 @@ it("a person under another id, with the same account, keeps what they hold witho
   expect((await w.run("run", "everything")).exitCode).toBe(0);
   Object.assign(personOf(w, "S1-1"), { id: "s1-1", name: `${canary.person} S1-1` });
   w.write();
-  expect(outcome(await w.does("run", "everything"))).toEqual([0, {}]);
-  expect(outcome(await w.does("run", "everything"))).toEqual([0, {}]);
+  for (const _ of [1, 2]) expect(outcome(await w.does("run", "everything"))).toEqual([0, {}]);
   personOf(w, "s1-1").holds = [];
   w.write();
   expect(outcome(await w.does("run", "everything")), "it is known whose it is").toEqual([0, { M9: 1 }]);
