@@ -441,11 +441,10 @@ create table applied_plan (plan text not null, hash text not null, run_id text n
   key (plan, hash)) strict, without rowid;
 
 -- What a person is asked of one customer, for one reason. The operations that it is about never change.
-create table question (number integer primary key, id text not null unique, scope text not null, policy text,
-  customer_namespace text not null, customer_id text not null, count integer not null, allowed integer not null, total
-  integer not null, state text not null check (state in ('open', 'approved', 'rejected', 'used', 'moot')), explanation
-  text not null, created_at text not null, decided_at text, reason text, decided_by text, of_undo integer not null
-  default 0) strict;
+create table question (number integer primary key, id text not null unique, scope text not null, policy text, to_earn
+  integer, customer_namespace text not null, customer_id text not null, state text not null check (state in ('open',
+  'approved', 'rejected', 'used', 'moot')), created_at text not null, decided_at text, reason text, decided_by text,
+  of_undo integer not null default 0) strict;
 create index question_by_customer on question (customer_namespace, customer_id);
 create index question_standing on question (number) where state in ('open', 'approved');
 

@@ -147,9 +147,8 @@ export interface HoldFacts {
   id: string;
   scope: "enterprise" | "run" | "day" | "week" | "policy" | "operation" | "flips" | "rebuilt";
   customer: RecordKey;
+  /** So many operations it is about; once it is over, was about. */
   count: number;
-  allowed: number;
-  total: number;
   state: "open" | "approved" | "rejected" | "used" | "moot";
   explanation: string;
   createdAt: string;
