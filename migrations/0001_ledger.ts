@@ -447,6 +447,7 @@ create table question (number integer primary key, id text not null unique, scop
   of_undo integer not null default 0) strict;
 create index question_by_customer on question (customer_namespace, customer_id);
 create index question_standing on question (number) where state in ('open', 'approved');
+create index question_rejected on question (number) where state = 'rejected';
 
 -- One operation that waits for a person: what the person was shown of it, and how it stands.
 create table hold (id integer primary key, question_id text not null, operation_id text not null, customer_namespace

@@ -56,7 +56,7 @@ export async function status(ledger: ReadOnlyLedger): Promise<StatusFacts> {
     reads: await lastReads(ledger),
     cutReads: await cutReads(ledger),
     absence: await absence(ledger),
-    holds: await holds(ledger, { states: ["open", "approved"] }),
+    holds: [...(await holds(ledger, { states: ["open", "approved"] })), ...(await holds(ledger, { states: ["rejected"] }))],
     operations: await unfinished(ledger),
     openOperations,
     open,

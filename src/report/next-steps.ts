@@ -246,6 +246,7 @@ export function nextForHold({ id, state, ofUndo }: Pick<HoldFacts, "id" | "state
         ? "crm-sync apply UNDO, with the file of the undo: no other run carries it out"
         : "nothing: the next run carries it out, where the set is still the same";
     case "rejected":
+      return `nothing, or crm-sync reject ${id} --withdraw --reason TEXT to take the rejection back`;
     case "used":
     case "moot":
       return "nothing";

@@ -66,6 +66,13 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
+/** What differs between CRM and platform because somebody decided so. */
+export function rejectedText(count: number): string {
+  return count === 1
+    ? "1 operation stays undone because a person rejected it"
+    : `${count} operations stay undone because a person rejected them`;
+}
+
 /** A part of a sentence that is left out where there is nothing to say: `, run R1`. */
 export function also(before: string, value: string | number | null, after = ""): string {
   return value === null ? "" : `${before}${value}${after}`;

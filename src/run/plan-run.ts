@@ -50,6 +50,8 @@ export interface PlanSummary {
   exitCode: ExitCode;
   /** What waits for approval when the plan ends, held by runs before. */
   held: WaitingHold[];
+  /** How many operations stay undone because a person rejected them. */
+  rejected: number;
   /** How many operations of this plan limits and policies hold, those among them that a person is asked about. */
   heldOperations: number;
   /** Every record that is not done, those that this plan would defer among them. */
@@ -86,6 +88,7 @@ export async function planRun(
     sources: reading.tallies,
     exitCode: exitCodes.ok,
     held: [],
+    rejected: 0,
     heldOperations: 0,
     open: [],
   };
@@ -115,6 +118,7 @@ export async function planRun(
     summary.heldOperations = held.size;
     await save(run, held);
     summary.held = await waitingHolds(deps);
+    summary.rejected = await ledger.decisions.rejected();
     summary.open = await ledger.records.open(scopeOf(deps, request));
     const open = await ledger.journal.open();
     const inDoubt = open.length > 0;

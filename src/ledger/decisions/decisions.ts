@@ -71,6 +71,11 @@ export class Decisions {
     return true;
   }
 
+  /** How many operations stay undone because a person rejected them. */
+  async rejected(): Promise<number> {
+    return this.#context.read(() => this.#holds.rejected());
+  }
+
   /** What is held, approved or rejected of a customer. */
   async standing(whose: Whose): Promise<StandingHold[]> {
     return this.#context.read(() => this.#holds.standing(whose));

@@ -187,6 +187,11 @@ export class HoldRows {
     return rows.map(({ removes, ...customer }) => ({ customer, removes: stored<Removes>(removes) }));
   }
 
+  /** How many operations stay undone because a person rejected them; what takes a run back is not wanted by the CRM. */
+  rejected(): number {
+    return this.#statements.rejected.get()?.count ?? 0;
+  }
+
   hasApproved({ namespace, id }: RecordKey): boolean {
     return this.#statements.hasApproved.get(namespace, id) !== undefined;
   }
@@ -355,6 +360,11 @@ function prepareStatements(database: Sqlite) {
       database.prepare<[], RecordKey & Row<"hold", "removes">>(
         `select customer_namespace as namespace, customer_id as id, removes from hold
           where state = 'asked' and scope in ('enterprise', 'run', 'day', 'week')`,
+      ),
+    rejected: () =>
+      database.prepare<[], { count: number }>(
+        `select count(*) as count from question q join hold h on h.question_id = q.id and h.state = 'rejected'
+          where q.state = 'rejected' and q.of_undo = 0`,
       ),
     hasApproved: () =>
       database.prepare<[string, string]>(

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { openHold } from "../../support/asking.ts";
 import { document, documents } from "../../support/cli.ts";
 import type { Parsed, World } from "../../support/cli.ts";
 import { outcome, personOf } from "../../support/world/members.ts";
@@ -119,4 +120,37 @@ it("status --json has the next step of each thing that needs a person, with ids"
     expect.any(String),
   ]);
   expect(await said(w, "explain", "staff", "S2")).toContain("crm-sync resync --customer crm/C2");
+});
+
+it("what a person rejected stays told of, as no alarm, with how to take that back", async () => {
+  const w = await placedOrders();
+  amend(w, "1", { cancelled: true });
+  expect((await w.run("run", "everything")).exitCode).toBe(4);
+  const hold = await openHold(w);
+  const [reason, count] = [["--reason", "they still use it"], "1 operation stays undone because a person rejected it"];
+  const tells = async (): Promise<string[]> => {
+    const texts = [];
+    for (const words of [["run", "everything"], ["run", "verify"], ["plan"], ["status"]]) {
+      const { exitCode, stdout } = await w.run(...words);
+      expect([words, exitCode]).toEqual([words, 0]);
+      expect(stdout.includes("all is well") && stdout.includes("stays undone"), stdout).toBe(false);
+      texts.push(stdout);
+    }
+    return texts;
+  };
+  await w.run("reject", hold, ...reason);
+  const texts = await tells();
+  for (const text of texts.slice(0, -1)) expect(text).toContain(count);
+  expect(texts.at(-1)).toMatch(/nothing waits for a person; 1 operation stays undone because a person rejected it/u);
+  expect(texts.at(-1)).toContain(`reject ${hold} --withdraw`);
+  expect(await last(w, "run", "everything")).toMatchObject({ exit: 0, summary: { rejected: 1 } });
+  expect(await last(w, "run", "verify")).toMatchObject({ exit: 0, rejected: 1 });
+  expect(await w.ask("status")).toMatchObject({ attention: [], holds: [{ id: hold, state: "rejected" }] });
+  await w.run("reject", hold, "--withdraw", ...reason);
+  expect((await w.run("run", "everything")).exitCode).toBe(4);
+  // The CRM takes back what a person rejected: nothing differs any more.
+  await w.run("reject", hold, ...reason);
+  amend(w, "1", { cancelled: false });
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  for (const text of await tells()) expect(text).not.toContain("stays undone");
 });
