@@ -1,4 +1,4 @@
-import { goneSince } from "./explain.ts";
+import { boughtAgain, goneSince } from "./explain.ts";
 import type { ExplainFacts, RecordFacts } from "./explain.ts";
 import { nextForDeferral, nextForHold, nextForOperation, nextForQuarantine } from "./next-steps.ts";
 import type { View } from "./text.ts";
@@ -182,10 +182,12 @@ function standingOf(facts: ExplainFacts, view: View): string {
     const placed = facts.placed.find((item) => item.to === null);
     if (placed === undefined) return "is not placed";
     const how = `${placed.origin} as ${placed.channelOrderId}`;
-    const gone = goneSince(placed);
-    return gone === undefined
-      ? `is ${how} since ${instantText(placed.from, view)}`
-      : `was ${how} on ${instantText(placed.from, view)}, and all of it was removed by ${instantText(gone, view)}`;
+    const [at, gone] = [instantText(placed.from, view), goneSince(placed)];
+    if (gone !== undefined) return `was ${how} on ${at}, and all of it was removed by ${instantText(gone, view)}`;
+    const again = boughtAgain(placed, facts.numbers);
+    if (again === undefined) return `is ${how} since ${at}`;
+    const by = `placed${also(" as ", again.channelOrderId)} since ${instantText(again.at, view)}`;
+    return `is ${by}; it was ${how} on ${at}, and all of that was removed`;
   }
   const link = facts.staffLinks.find((item) => item.to === null);
   if (link === undefined) return "is not on the platform";

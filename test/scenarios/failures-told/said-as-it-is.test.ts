@@ -154,3 +154,24 @@ it("what a person rejected stays told of, as no alarm, with how to take that bac
   expect((await w.run("run", "everything")).exitCode).toBe(0);
   for (const text of await tells()) expect(text).not.toContain("stays undone");
 });
+
+it("an order that was removed and bought again is placed since the second purchase", async () => {
+  const w = await placedOrders();
+  rule(w, "orders.cancelled", "apply");
+  personOf(w, "S1").holds = [];
+  w.later(24);
+  amend(w, "1", { cancelled: true });
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  w.later(24);
+  amend(w, "1", { cancelled: false });
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  expect(await said(w, "explain", "order", "1")).toMatch(
+    /^order crm\/1: is placed as 1-2 since 2026-11-04 .* UTC; it was placed as 1 on 2026-11-02 .*, and all of that was /u,
+  );
+  amend(w, "1", { products: more });
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  expect(await said(w, "explain", "order", "1")).toMatch(/^order crm\/1: is placed as 1-2 since 2026-11-04 /u);
+  amend(w, "2", { products: [line("P2", "A2"), line("Q2", "A2"), line("R2", "A2")] });
+  await w.run("run", "everything");
+  expect(await said(w, "explain", "order", "2")).toMatch(/^order crm\/2: is placed as 2 since 2026-11-02 /u);
+});
