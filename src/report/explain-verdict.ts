@@ -86,7 +86,16 @@ function explainDeferral(
   const { code, reason, since } = record.deferred;
   because.push(`it is deferred since ${instantText(since, view)}: ${reason} (${code})`);
   if (code === "operation.open" && (facts.customer?.openOperations.length ?? 0) > 0) return;
-  next.push(nextForDeferral(code, record.customer));
+  if (code !== "revokes.rejected") {
+    next.push(nextForDeferral(code, record.customer));
+    return;
+  }
+  const own = new Set(facts.operations.newest.map(({ questionId }) => questionId));
+  const isOwn = ({ id, state }: { id: string; state: string }): boolean =>
+    state === "rejected" && (facts.stream === "customers" || own.has(id));
+  const rejected = facts.customer?.holds.filter(isOwn).map(({ id }) => id) ?? [];
+  for (const hold of rejected.length === 0 ? [undefined] : rejected)
+    next.push(nextForDeferral(code, record.customer, hold));
 }
 
 /** A record that a stream leaves out now stays as it was last, and is neither absent nor in quarantine. */

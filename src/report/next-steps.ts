@@ -130,7 +130,8 @@ const byCode: Record<string, string> = {
   "request.refused": "ask for the right one, and take back this one: the command that asked for it, with --withdraw",
   "revokes.blocked": "solve what is named; the next run looks at it again by itself",
   "revokes.rejected":
-    "nothing: a person decided that it stays; change the CRM where that is wrong, or crm-sync reject HOLD --withdraw",
+    "nothing: a person decided that it stays; change the CRM where that is wrong, or " +
+    "crm-sync reject HOLD --withdraw --reason TEXT",
   "run.canary":
     "look at the customer that the reason names; where it is as it should be, the next run goes on with the others",
   "run.": "nothing: the next run takes it up",
@@ -175,11 +176,14 @@ const byCode: Record<string, string> = {
   "staff.": correctCrm,
 };
 
-/** What a person does about a deferred record, of this customer where it is one record. Never empty. */
-export function nextForDeferral(code: string, customer?: RecordKey): string {
+/**
+ * What a person does about a deferred record, of this customer where it is one record, with the hold that a person
+ * rejected, where that is known. Never empty.
+ */
+export function nextForDeferral(code: string, customer?: RecordKey, rejected = "HOLD"): string {
   const text = byCode[code] ?? byCode[`${code.split(".")[0] ?? ""}.`];
   const next = text ?? "solve what the reason names; the next run looks at it again";
-  return next.replaceAll("RESYNC", () => resyncCommand(customer));
+  return next.replaceAll("RESYNC", () => resyncCommand(customer)).replaceAll("HOLD", () => rejected);
 }
 
 /** A record that looks like another one: each read judges it anew. */

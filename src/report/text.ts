@@ -9,6 +9,8 @@ export interface View {
   width?: number | undefined;
   /** The zone in which times are shown. */
   zone: string;
+  /** Completes the commands that a text suggests, before it is laid out. */
+  suggested?: (text: string) => string;
 }
 
 export const plainView: View = { terminal: false, zone: "UTC" };
@@ -157,9 +159,9 @@ function lastBreak(text: string, width: number): number {
  * elsewhere. Not wrap-ansi: it knows no hanging indent.
  */
 export function wrapped(lines: readonly string[], view: View): string[] {
-  const { width } = view;
+  const { width, suggested = (text) => text } = view;
   if (!view.terminal || width === undefined || width < 40) return [...lines];
-  return lines.flatMap((line) => {
+  return lines.map(suggested).flatMap((line) => {
     const indent = (/^ */.exec(line)?.[0].length ?? 0) + 2;
     const broken: string[] = [];
     let rest = line;

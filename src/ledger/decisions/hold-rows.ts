@@ -196,9 +196,12 @@ export class HoldRows {
     return this.#statements.hasApproved.get(namespace, id) !== undefined;
   }
 
-  /** How a hold of exactly this stands; undefined where none does. */
-  stateOf({ customer, ofUndo }: Whose, { kind, hash }: { kind: string; hash: string }): StandingState | undefined {
-    return this.#statements.stateOf.get(customer.namespace, customer.id, ofUndo ? 1 : 0, kind, hash)?.state;
+  /** How a hold of exactly this stands, and in which question; undefined where none does. */
+  standsAs(
+    { customer, ofUndo }: Whose,
+    { kind, hash }: { kind: string; hash: string },
+  ): Pick<StandingHold, "state" | "question"> | undefined {
+    return this.#statements.standsAs.get(customer.namespace, customer.id, ofUndo ? 1 : 0, kind, hash);
   }
 
   /** What an event makes of a hold, by `holdLife`. What is over is given up in the journal with the reason. */
@@ -371,9 +374,9 @@ function prepareStatements(database: Sqlite) {
         `select 1 from hold where state = 'approved' and of_undo = 0 and customer_namespace = +? and customer_id = +?
           limit 1`,
       ),
-    stateOf: () =>
-      database.prepare<[...Of, string, string], { state: StandingState }>(
-        `select h.state from hold h where ${isOf} and h.kind = ? and h.hash = ?`,
+    standsAs: () =>
+      database.prepare<[...Of, string, string], Pick<StandingHold, "state" | "question">>(
+        `select h.state, h.question_id as question from hold h where ${isOf} and h.kind = ? and h.hash = ?`,
       ),
     setState: () => database.prepare("update hold set state = @state, ended_at = @at, ended_why = @why where id = @id"),
     giveUp: () =>
