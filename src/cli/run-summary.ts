@@ -75,12 +75,7 @@ export function printRun(output: Output, summary: RunSummary, { calls, now }: { 
   if (summary.cutOff.length > 0) output.line(`  found interrupted, and ended: ${summary.cutOff.join(", ")}`);
   output.line(balanceText(summary.balance, viewOf(output, "UTC")));
   output.line("");
-  const { customers } = summary;
-  output.line(
-    `customers: ${customers.worked} worked on, ${customers.finished} finished, ` +
-      `${customers.waiting} wait for an outcome, ${customers.parked} wait for a ` +
-      `person, ${customers.rejected} rejected, ${customers.unreadable} not reached`,
-  );
+  output.line(customersText(summary));
   for (const tranche of summary.canary) output.line(safeLines(canaryText(tranche)));
   for (const hold of summary.held) output.line(heldText(hold));
   for (const group of summary.open.slice(0, mostShown)) output.line(`open: ${openSentence(group, now)}`);
@@ -99,6 +94,20 @@ export function printRun(output: Output, summary: RunSummary, { calls, now }: { 
     ? "nothing is left to do, but the platform shows something otherwise than it was sent"
     : (kept ?? undoneMeaning(summary) ?? clockMeaning(summary));
   output.line(lastLine(summary, instead));
+}
+
+/** How it went for the customers that were worked on, and of how many something waits for a person. */
+function customersText({ customers, held }: Pick<RunSummary, "customers" | "held">): string {
+  const { worked, finished, waiting, parked, rejected, unreadable } = customers;
+  const parts: [number, string][] = [
+    [waiting, "wait for an outcome"],
+    [parked, "wait for a person to settle an outcome"],
+    [rejected, "rejected"],
+    [unreadable, "not reached"],
+    [new Set(held.map(({ customer }) => customer)).size, "with something held for a person"],
+  ];
+  const some = parts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`);
+  return `customers: ${[`${worked} worked on`, `${finished} finished`, ...some].join(", ")}`;
 }
 
 /** What exit code 3 says where the platform shows something twice, or after a call removed it. */
@@ -139,7 +148,8 @@ export function printVerify(output: Output, summary: VerifySummary, found: numbe
   const unread = summary.failed + summary.unclear + summary.defects;
   output.line(
     `run ${summary.run}: ${summary.customers - unread} customers read back, ${unread} could ` +
-      `not be; ${summary.assets} assets, ${summary.products} products, ${summary.members} staff members shown`,
+      `not be; ${summary.assets} assets, ${summary.products} products, ${summary.members} accounts shown, with ` +
+      "those that each enterprise has by itself",
   );
   const { counts, first } = summary.findings;
   for (const text of first) output.line(safeLines(`not as placed: ${text}`));

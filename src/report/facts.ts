@@ -149,6 +149,8 @@ export interface HoldFacts {
   customer: RecordKey;
   /** So many operations it is about; once it is over, was about. */
   count: number;
+  /** The first of them, with why each is planned. */
+  first: { operation: string; reason: string }[];
   state: "open" | "approved" | "rejected" | "used" | "moot";
   explanation: string;
   createdAt: string;

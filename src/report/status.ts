@@ -50,7 +50,8 @@ export interface StatusFacts {
   /** Records that nothing stops and that the next run takes up. */
   nextRun: number;
   records: { stream: Stream; state: string; count: number; pending: number }[];
-  pool: { free: number; fixed: number };
+  /** `inUse`: of units that have not ended. */
+  pool: { free: number; inUse: number };
   /** `orders`: placed ones of which something stands; `removed`: those of which everything was removed. */
   known: { enterprises: number; orders: number; removed: number; staff: number; assignments: number };
   /** What people asked for that is still to be sent, by its noun; `oldest` is when the first was asked for. */
@@ -193,7 +194,7 @@ export function statusText(facts: StatusFacts, now: string, view: View = plainVi
   const gone = removed === 0 ? "" : ` (${removed} more removed again)`;
   const placed = `${counted(enterprises, "enterprise")}, ${counted(orders, "order")} placed${gone}`;
   lines.push(`known     ${placed}, ${counted(staff, "staff member")}, ${counted(assignments, "assignment")}`);
-  lines.push(`pool      ${counted(facts.pool.free, "asset number")} free, ${facts.pool.fixed} in use`);
+  lines.push(`pool      ${counted(facts.pool.free, "asset number")} free, ${facts.pool.inUse} in use`);
   for (const line of takenLines(facts.taken ?? [])) lines.push(line);
   lines.push(verifiedLine(facts, now));
   if (facts.differences.length > 0) lines.push(differsLine(facts, now));
@@ -328,7 +329,7 @@ function recordsTable(facts: StatusFacts, view: View): string | undefined {
       { title: "stream" },
       { title: "state" },
       { title: "records", align: "right" },
-      { title: "to be looked at", align: "right" },
+      { title: "for the next run", align: "right" },
     ],
     facts.records.map((row) => [row.stream, row.state, row.count, row.pending]),
     view,

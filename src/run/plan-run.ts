@@ -38,9 +38,10 @@ export type Planned = ({ plan: CustomerPlan; unread: boolean } & WaitsInPlan) | 
 
 export interface PlanSummary {
   run: string;
+  /** Those for whom an operation is planned. */
   customers: number;
   operations: number;
-  /** Those without a plan. */
+  /** Customers without a plan. */
   unplanned: number;
   /** Those for whom a service gave too little for a plan, or for all of it. */
   unreadable: number;
@@ -92,6 +93,7 @@ export async function planRun(
     heldOperations: 0,
     open: [],
   };
+  let looked = 0;
   const gated: WaitsInPlan[] = [];
   let failure: { error: unknown } | undefined;
   try {
@@ -109,7 +111,7 @@ export async function planRun(
         emit(item);
         if ("plan" in item && item.takings.length + item.asked.size > 0)
           gated.push({ takings: item.takings, asked: item.asked });
-        deps.progress("planning", summary.customers, undefined);
+        deps.progress("planning", (looked += 1), undefined);
       }
       if (request.signal?.aborted === true) break;
     }
@@ -140,8 +142,8 @@ export async function planRun(
 
 /** Counts a customer, and notes why its records wait. */
 async function note({ ledger }: RunDependencies, summary: PlanSummary, item: Planned): Promise<void> {
-  summary.customers += 1;
   if ("plan" in item) {
+    if (item.plan.operations.length > 0) summary.customers += 1;
     await ledger.records.noteDeferrals(item.plan.customer, item.plan.records);
     summary.operations += item.plan.operations.length;
     if (item.unread) summary.unreadable += 1;

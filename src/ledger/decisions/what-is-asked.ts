@@ -21,17 +21,18 @@ export function peopleWithout(numbers: string): string {
  * stays, and all of it once it is over.
  */
 export const whatIsAskedStatement = `with mine as (
-    select h.id, h.scope, h.reason as why, o.reason, o.weight, h.removes, q.to_earn as toEarn, q.policy
+    select h.id, o.id as operation, h.scope, h.reason as why, o.reason, o.weight, h.removes, q.to_earn as toEarn, q.policy
     from question q join hold h on h.question_id = q.id join operation o on o.id = h.operation_id
     where q.id = +@id and (q.state in ('used', 'moot') or h.state = iif(q.state = 'open', 'asked', q.state))),
   seats(number) as materialized (select one.value from mine, json_each(mine.removes, '$.seats') one)
-  select scope, why, reason, weight, toEarn,
+  select operation, scope, why, reason, weight, toEarn,
     iif(toEarn is null, 0,
       (select count(distinct e.kind || e.hash) ${earningDecisions} and d.policy = mine.policy)) as earned,
     ${peopleWithout("select number from seats")} as lastAsset
   from mine order by id`;
 
 interface AskedRow {
+  operation: string;
   scope: HoldScope;
   why: string;
   reason: string;
@@ -47,19 +48,29 @@ export type RunsStatement = (statement: string, parameters: { id: string }) => r
 /** So many reasons a question spells out. */
 const mostReasons = 3;
 
-/** How many operations a question is about, and why they are held, in the sums of now. */
-export function whatIsAsked(all: RunsStatement, id: string): { count: number; explanation: string } {
+/** What a question is about: its operations, the first with why each is planned, and why they are held, in the sums of now. */
+interface WhatIsAsked {
+  count: number;
+  explanation: string;
+  first: { operation: string; reason: string }[];
+}
+
+/** So many operations of a question are named. */
+const mostNamed = 50;
+
+export function whatIsAsked(all: RunsStatement, id: string): WhatIsAsked {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the statement above says what a row is
   const rows = all(whatIsAskedStatement, { id }) as readonly AskedRow[];
   const [first] = rows;
-  if (first === undefined) return { count: 0, explanation: "" };
+  if (first === undefined) return { count: 0, explanation: "", first: [] };
   const reasons = isLimit(first.scope) ? [] : spelledOut(rows.map(({ reason }) => reason));
   const weights = rows.map(({ weight }) => (weight === null ? noWeight : stored<Weight>(weight)));
   const here = weightText({ ...sumOf(weights), lastAsset: first.lastAsset });
   const parts = [...reasons, ...spelledOut(rows.map(({ why }) => why))];
   if (here !== "") parts.push(`held here: ${here}`);
   if (first.toEarn !== null) parts.push(`${first.earned} of ${first.toEarn} approved so far`);
-  return { count: rows.length, explanation: parts.join("; ") };
+  const named = rows.slice(0, mostNamed).map(({ operation, reason }) => ({ operation, reason }));
+  return { count: rows.length, explanation: parts.join("; "), first: named };
 }
 
 /** Each reason once, and how many more there are than can be read. */

@@ -175,3 +175,44 @@ it("an order that was removed and bought again is placed since the second purcha
   await w.run("run", "everything");
   expect(await said(w, "explain", "order", "2")).toMatch(/^order crm\/2: is placed as 2 since 2026-11-02 /u);
 });
+
+it("counts and names what waits for a person where it waits", async () => {
+  const w = await placedOrders();
+  w.orders.push({ id: "3", customer: "C1", assets: ["A3"] });
+  w.write();
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  for (const id of ["1", "3"]) amend(w, id, { cancelled: true });
+  const run = await said(w, "run", "everything");
+  expect(run).toMatch(/customers: 1 worked on, 1 finished, 1 with something held for a person\n/u);
+  const status = await said(w, "status");
+  expect(status).not.toContain("for the next run\n\n");
+  expect(status).not.toMatch(/\d records? waits? for the next run/u);
+  expect((await w.ask("status")).nextRun).toBe(0);
+  expect(status).toContain("to approve one of its 2 operations: crm-sync explain customer crm/C1");
+  const [operation = ""] =
+    /op_\w+/u.exec((await said(w, "explain", "customer", "C1")).split("in the CRM")[0] ?? "") ?? [];
+  expect((await w.run("approve", operation, "--reason", "asked the customer")).exitCode).toBe(0);
+  expect(await said(w, "plan")).toMatch(/2 operation\(s\) planned for 1 customer\(s\)/u);
+  expect((await w.run("run", "everything")).exitCode).toBe(4);
+  expect((await w.ask("status")).pool).toMatchObject({ inUse: 2 });
+  expect(await said(w, "run", "verify")).toContain("accounts shown, with those that each enterprise has by itself");
+});
+
+it("an order that moves says what to decide, and is bought by the next run once nothing of it is left", async () => {
+  const w = await placedOrders();
+  rule(w, "orders.moved", "hold");
+  personOf(w, "S1").holds = [];
+  w.write();
+  await w.run("run", "everything");
+  amend(w, "1", { customer: "C2" });
+  expect((await w.run("run", "everything")).exitCode).toBe(4);
+  expect(await said(w, "explain", "order", "1")).toMatch(/decide what is held at its old customer.*crm-sync status/u);
+  await w.run("approve", await openHold(w), "--reason", "asked the customer");
+  await w.run("run", "everything");
+  const removed = await said(w, "explain", "order", "1");
+  expect(removed).toMatch(/all of it was removed.*it is deferred/u);
+  expect(removed).not.toMatch(/something of it exists/u);
+  expect(removed).toMatch(/nothing, where nothing of it is left there: the next run buys it/u);
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  expect(await said(w, "explain", "order", "1")).toMatch(/^order crm\/1: is placed as /u);
+});
