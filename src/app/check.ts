@@ -6,6 +6,7 @@ import { signingKey } from "../ledger/audit/checkpoint.ts";
 import { ReadFailure } from "../platform/call.ts";
 import { counted } from "../report/text.ts";
 import { formatRawPath } from "../source/mapping/raw-path.ts";
+import { outsideGroup } from "../source/source-settings.ts";
 import type { SourceSettings } from "../source/source-settings.ts";
 import { tellsChange } from "../source/sql/newest.ts";
 import type { Application } from "./application.ts";
@@ -130,11 +131,23 @@ async function sourceFindings(application: Application, signal: AbortSignal): Pr
         if (sample.message !== problem?.message) findings.push(unreadable(`${what}, ${stream}`, sample));
       } else if (problem === undefined || sample.problem?.message !== problem.message)
         findings.push(...streamFindings(source.name, sample));
+      findings.push(...groupFindings(source.name, stream, application.config.sources[source.name]));
       if (!(sample instanceof Problem) && orders) findings.push(...orderingFindings(source.name, sample));
     }
     await source.endReading();
   }
   return findings;
+}
+
+/** What a mapping of grouped rows looks for where it cannot be. */
+function groupFindings(source: string, stream: Stream, settings: SourceSettings | undefined): Finding[] {
+  const mapped = settings?.streams[stream];
+  if (mapped === undefined) return [];
+  const { reads, has } = outsideGroup(stream, mapped);
+  if (reads.length === 0) return [];
+  const detail = `the mapping reads ${reads.join(", ")}, and a record of grouped rows has ${has.join(", ")} alone`;
+  const cure = "`key` is what rows are grouped by; give what else all rows of a record agree on in group.fields";
+  return [{ what: `source ${source}, ${stream}, grouped rows`, good: false, kind: "records", detail, cure }];
 }
 
 /** What is wrong with one list of a source and says nothing of the others, which are looked at all the same. */

@@ -145,7 +145,8 @@ function nobodyReads(cause: Error): Problem {
 
 /** How texts for people are laid out on this output. */
 export function viewOf(output: Output, zone: string): View {
-  const { columns, suggested } = output;
+  const { columns } = output;
+  const suggested = (text: string): string => output.suggested(text);
   return columns > 0 ? { terminal: true, width: columns, zone, suggested } : { terminal: false, zone, suggested };
 }
 

@@ -22,7 +22,10 @@ export function suggestedWith(
     ...(sandbox === undefined ? [] : [sandbox === true ? "--sandbox" : `--sandbox=${typed(sandbox)}`]),
   ];
   if (options.length === 0) return (text) => text;
-  const command = new RegExp(String.raw`\bcrm-sync (?=(?:${commands.map(RegExp.escape).join("|")})\b)`, "gu");
+  const command = new RegExp(
+    String.raw`\bcrm-sync (?=(?:${commands.map((name) => RegExp.escape(name)).join("|")})\b)`,
+    "gu",
+  );
   return (text) => text.replaceAll(command, () => `crm-sync ${options.join(" ")} `);
 }
 

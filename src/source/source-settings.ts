@@ -14,7 +14,6 @@ import { httpTableSchema } from "./http/http-table-settings.ts";
 import type { HttpTable } from "./http/http-table-settings.ts";
 import { recordLimitsSchema } from "./limits.ts";
 import { findMistakes, placeInStream, readsOf } from "./mapping/compile.ts";
-import type { MappingMistake } from "./mapping/context.ts";
 import type { LookupTable } from "./mapping/lookup-table.ts";
 import { plausibleDatesSchema } from "./mapping/plausible-dates.ts";
 import type { PlausibleDates } from "./mapping/plausible-dates.ts";
@@ -158,15 +157,16 @@ function secretsInGroups({ streams: all }: MappedSource): [Stream, string][] {
   });
 }
 
-/** What a mapping reads beside what a record of grouped rows has. */
-function outsideGroup(stream: Stream, { group, mapping, skip }: MappedStream): MappingMistake[] {
-  if (group === undefined) return [];
+/** What a mapping reads beside what a record of grouped rows has, and what it has; none where nothing is grouped. */
+export function outsideGroup(
+  stream: Stream,
+  { group, mapping, skip }: MappedStream,
+): { reads: string[]; has: string[] } {
+  if (group === undefined) return { reads: [], has: [] };
   const has = ["key", group.into, ...Object.keys(group.fields)];
-  return readsOf(stream, mapping, skip).flatMap(({ at, steps: [first] }) => {
-    if (typeof first !== "string" || has.includes(first)) return [];
-    const message = `reads ${first}, and a record of grouped rows has ${has.join(", ")} alone; \`key\` is its group.by`;
-    return [{ path: at, message }];
-  });
+  const firsts = readsOf(stream, mapping, skip).map(({ steps: [first] }) => first);
+  const reads = firsts.filter((first) => typeof first === "string").filter((first) => !has.includes(first));
+  return { reads: [...new Set(reads)], has };
 }
 
 /** Makes every mistake in a mapping an issue with its own path, so that the configuration can name file and line. */
@@ -179,8 +179,7 @@ function checkMappings(source: MappedSource, context: z.RefinementCtx): void {
     count += 1;
     const { mapping, key, skip, plausibleDates: dates } = settings;
     const keys = key === undefined ? [] : [key];
-    const mistakes = findMistakes(stream, mapping, { tables, keys, skip, dates });
-    for (const mistake of mistakes.length === 0 ? outsideGroup(stream, settings) : mistakes) {
+    for (const mistake of findMistakes(stream, mapping, { tables, keys, skip, dates })) {
       context.addIssue({
         code: "custom",
         path: ["streams", stream, ...placeInStream(mistake)],

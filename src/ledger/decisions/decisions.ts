@@ -8,9 +8,10 @@ import type { PolicyName } from "../../operation/policy.ts";
 import type { Removes } from "../../operation/taking.ts";
 import type { LedgerContext } from "../context.ts";
 import type { WorkTables } from "../records/work.ts";
-import type { AskedNow, HoldRows, NewHold, Question, StandingHold, Whose } from "./hold-rows.ts";
+import type { HoldRows, NewHold, StandingHold, Whose } from "./hold-rows.ts";
 import { holdLife } from "./hold-life.ts";
 import { shownMark } from "./shown-mark.ts";
+import type { AskedNow, Question } from "./what-is-asked.ts";
 
 /** What a person is asked of one customer for one reason, with each operation that waits for the answer. */
 export interface NewQuestion extends Omit<HeldFor, "explanation"> {

@@ -15,20 +15,7 @@ import { holdLife, questionStateOf } from "./hold-life.ts";
 import type { HoldAction, HoldEvent, HoldState, StandingState } from "./hold-life.ts";
 import type { QuestionTable } from "./tables.ts";
 import { earningDecisions, whatIsAsked, whatIsAskedStatement } from "./what-is-asked.ts";
-
-/** What a person is asked. */
-export interface Question {
-  id: string;
-  scope: QuestionTable["scope"];
-  customer: RecordKey;
-  state: QuestionTable["state"];
-  createdAt: string;
-  /** It is about what takes a run back: `apply` with the file of the undo carries that out, and no run. */
-  ofUndo: boolean;
-}
-
-/** With what of it is open, and why that is held. */
-export type AskedNow = Question & { explanation: string };
+import type { AskedNow, Question } from "./what-is-asked.ts";
 
 /** An operation that a person is to be asked about, as the journal has planned it. */
 export interface NewHold extends Row<"hold", "kind" | "hash" | "subject"> {

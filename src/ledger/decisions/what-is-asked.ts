@@ -1,8 +1,24 @@
+import type { RecordKey } from "../../crm/model.ts";
 import { isLimit } from "../../operation/hold-scope.ts";
 import type { HoldScope } from "../../operation/hold-scope.ts";
 import { noWeight, sumOf, weightText } from "../../operation/taking.ts";
 import type { Weight } from "../../operation/taking.ts";
 import { stored } from "../database/stored.ts";
+import type { QuestionTable } from "./tables.ts";
+
+/** What a person is asked. */
+export interface Question {
+  id: string;
+  scope: QuestionTable["scope"];
+  customer: RecordKey;
+  state: QuestionTable["state"];
+  createdAt: string;
+  /** It is about what takes a run back: `apply` with the file of the undo carries that out, and no run. */
+  ofUndo: boolean;
+}
+
+/** With what of it is open, and why that is held. */
+export type AskedNow = Question & { explanation: string };
 
 /** Decisions by which a policy is earned: approvals of different operations that nobody rejected after that. */
 export const earningDecisions = `from decision d join hold e on e.id = d.hold_id
