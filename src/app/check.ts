@@ -142,6 +142,7 @@ const ofOneStream: ReadonlySet<string> = new Set([
   "source.error-answer",
   "source.half-written",
   "source.missing-file",
+  "source.not-as-marked",
   "source.not-found",
   "source.not-json",
   "source.wrong-encoding",
