@@ -13,7 +13,8 @@ import { httpSourceFields, httpStreamFields } from "./http/http-source-settings.
 import { httpTableSchema } from "./http/http-table-settings.ts";
 import type { HttpTable } from "./http/http-table-settings.ts";
 import { recordLimitsSchema } from "./limits.ts";
-import { findMistakes, placeInStream } from "./mapping/compile.ts";
+import { findMistakes, placeInStream, readsOf } from "./mapping/compile.ts";
+import type { MappingMistake } from "./mapping/context.ts";
 import type { LookupTable } from "./mapping/lookup-table.ts";
 import { plausibleDatesSchema } from "./mapping/plausible-dates.ts";
 import type { PlausibleDates } from "./mapping/plausible-dates.ts";
@@ -42,7 +43,7 @@ const streamFields = {
   key: pathSchema.optional().meta({
     description:
       "Field that identifies a raw record in every reading, also " +
-      "when it cannot be mapped; needed where details are joined",
+      "when it cannot be mapped; needed where details are joined; with `group`, of a row",
     examples: ["customerNumber"],
   }),
   group: groupSchema.optional().describe("Rows of one key become one record, such as the seats of a person"),
@@ -126,21 +127,17 @@ const { tables: _tables, ...withoutTables } = commonFields;
 
 export type AnyTable = TableSettings | HttpTable | SqlTable;
 
+interface MappedStream {
+  key?: string | undefined;
+  skip?: Json | undefined;
+  group?: GroupSettings | undefined;
+  plausibleDates?: PlausibleDates | undefined;
+  mapping: JsonObject;
+}
+
 interface MappedSource {
   tables: Record<string, AnyTable>;
-  streams: Partial<
-    Record<
-      Stream,
-      | {
-          key?: string | undefined;
-          skip?: Json | undefined;
-          group?: GroupSettings | undefined;
-          plausibleDates?: PlausibleDates | undefined;
-          mapping: JsonObject;
-        }
-      | undefined
-    >
-  >;
+  streams: Partial<Record<Stream, MappedStream | undefined>>;
 }
 
 /** The tables of a source as their settings say them, without their rows. */
@@ -161,6 +158,17 @@ function secretsInGroups({ streams: all }: MappedSource): [Stream, string][] {
   });
 }
 
+/** What a mapping reads beside what a record of grouped rows has. */
+function outsideGroup(stream: Stream, { group, mapping, skip }: MappedStream): MappingMistake[] {
+  if (group === undefined) return [];
+  const has = ["key", group.into, ...Object.keys(group.fields)];
+  return readsOf(stream, mapping, skip).flatMap(({ at, steps: [first] }) => {
+    if (typeof first !== "string" || has.includes(first)) return [];
+    const message = `reads ${first}, and a record of grouped rows has ${has.join(", ")} alone; \`key\` is its group.by`;
+    return [{ path: at, message }];
+  });
+}
+
 /** Makes every mistake in a mapping an issue with its own path, so that the configuration can name file and line. */
 function checkMappings(source: MappedSource, context: z.RefinementCtx): void {
   const tables = declaredTables(source.tables);
@@ -171,13 +179,22 @@ function checkMappings(source: MappedSource, context: z.RefinementCtx): void {
     count += 1;
     const { mapping, key, skip, plausibleDates: dates } = settings;
     const keys = key === undefined ? [] : [key];
-    for (const mistake of findMistakes(stream, mapping, { tables, keys, skip, dates })) {
+    const mistakes = findMistakes(stream, mapping, { tables, keys, skip, dates });
+    for (const mistake of mistakes.length === 0 ? outsideGroup(stream, settings) : mistakes) {
       context.addIssue({
         code: "custom",
         path: ["streams", stream, ...placeInStream(mistake)],
         message: mistake.message,
       });
     }
+    if (key !== undefined && settings.group?.rows === undefined && settings.group?.by === key)
+      context.addIssue({
+        code: "custom",
+        path: ["streams", stream, "key"],
+        message:
+          "names one row where rows are grouped, and rows of one record have the same group.by; name a field that no " +
+          "two rows share, or leave it out",
+      });
   }
   for (const [stream, name] of secretsInGroups(source))
     context.addIssue({
