@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { createReadStream, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { createReadStream, existsSync, readdirSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { z } from "zod";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
+import { openRegular, readRegular } from "../base/regular-file.ts";
 import { removeAbandoned } from "../ledger/database/held-folder.ts";
 
 const hex = z.string().regex(/^[0-9a-f]{64}$/u);
@@ -64,7 +65,7 @@ export function readManifest(copy: string): BackupManifest {
     });
   let text: unknown;
   try {
-    text = JSON.parse(readFileSync(path, "utf8"));
+    text = JSON.parse(readRegular(path).toString("utf8"));
   } catch (error) {
     throw none(`its manifest ${path} cannot be read: ${messageOf(error)}`, error);
   }
@@ -106,7 +107,7 @@ export function removeUnfinished(folder: string): void {
 export async function digestOf(path: string): Promise<{ sha256: string; bytes: number }> {
   const digest = createHash("sha256");
   let bytes = 0;
-  for await (const chunk of createReadStream(path)) {
+  for await (const chunk of createReadStream(path, { fd: openRegular(path) })) {
     if (!Buffer.isBuffer(chunk)) continue;
     digest.update(chunk);
     bytes += chunk.length;

@@ -19,7 +19,7 @@ import { requireAsClosed } from "./books.ts";
 import { FrozenFiles } from "./frozen-files.ts";
 import { booksFolder, pathFrom } from "./ledger-folder.ts";
 import { headSigner } from "./sign-head.ts";
-import { writeWhole } from "./written-files.ts";
+import { writeNew } from "./written-files.ts";
 
 /** What a backup came to. */
 export interface MadeBackup {
@@ -87,8 +87,7 @@ export async function makeBackup(application: Application, request: BackupReques
       books,
     };
     keepPrivate(unfinished, group);
-    const lines = [`${JSON.stringify(manifest, undefined, 2)}\n`];
-    await writeWhole(manifestPathOf(unfinished), lines, { what: "backup", group });
+    await writeNew(manifestPathOf(unfinished), [`${JSON.stringify(manifest, undefined, 2)}\n`], group);
     renameSync(unfinished, path);
     renameSync(manifestPathOf(unfinished), manifestPathOf(path));
     flushFile(folder);
@@ -145,7 +144,7 @@ async function copyBooks({ ledgerPath, group }: Application, copy: string, folde
     const kept = join(to, sha256);
     if (existsSync(kept) && (await digestOf(kept)).sha256 === sha256) continue;
     const made = join(dirname(copy), sha256);
-    await writeWhole(made, bytes, { what: "backup", group: undefined });
+    await writeNew(made, bytes, undefined);
     if ((await digestOf(made)).sha256 !== sha256)
       throw new Problem({
         code: "backup.books-changed",

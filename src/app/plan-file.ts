@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
+import { lstatSync, readFileSync } from "node:fs";
 import { z } from "zod";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { canonicalJson, sha256, toJson } from "../base/canonical-json.ts";
@@ -143,7 +143,7 @@ const longestHeader = 65_536;
 
 /** Throws a Problem where something is at a path that is no saved plan: a plan takes no other file's place. */
 export function requirePlanPlace(path: string | undefined): void {
-  const there = path === undefined ? undefined : statSync(path, { throwIfNoEntry: false });
+  const there = path === undefined ? undefined : lstatSync(path, { throwIfNoEntry: false });
   if (path === undefined || there === undefined) return;
   if (!there.isFile()) throw inTheWay(path, "plan", "that is no file");
   if (there.size === 0) return;

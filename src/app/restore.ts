@@ -1,17 +1,21 @@
-import { constants, copyFileSync, existsSync, renameSync, rmSync, statSync } from "node:fs";
+import { createReadStream, existsSync, renameSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { toInstant } from "../base/clock.ts";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
-import { flushFile, keepPrivate, keepReadOnly, makePrivateFolder } from "../base/private-files.ts";
+import { flushFile, keepReadOnly, makePrivateFolder } from "../base/private-files.ts";
+import { openRegular } from "../base/regular-file.ts";
 import { headsPath, KeptHeads, lastMark } from "../ledger/audit/audit-heads.ts";
 import { ledgerFacts, noteRestored, requireIntact } from "../ledger/database/backup.ts";
 import { schemaVersion } from "../ledger/database/database.ts";
+import { holdFolder } from "../ledger/database/held-folder.ts";
+import type { HeldFolder } from "../ledger/database/held-folder.ts";
 import { openSuffixes } from "../ledger/database/ledger-file.ts";
 import { lockBeside } from "../ledger/database/lock.ts";
 import type { Application } from "./application.ts";
 import { digestOf, readManifest } from "./backup-manifest.ts";
 import type { BackupManifest } from "./backup-manifest.ts";
 import { booksFolder, makeLedgerFolder } from "./ledger-folder.ts";
+import { writeNew, writeWhole } from "./written-files.ts";
 
 /** What was done after a backup, as far as the file of heads beside the ledger says. */
 export type Gap =
@@ -49,14 +53,14 @@ export async function restoreBackup(application: Application, file: string): Pro
     what: "a run is on for the ledger",
     cure: "stop the program, also `serve`, then restore again; nothing was touched",
   });
+  let work: HeldFolder | undefined;
   try {
     const name = requireSameLedger(ledgerPath, manifest);
     const gap = gapOf(ledgerPath, file, manifest);
     const books = await missingBooks(ledgerPath, file, manifest);
-    const fresh = `${ledgerPath}.restored`;
-    rmSync(fresh, { force: true });
-    copyFileSync(file, fresh, constants.COPYFILE_FICLONE);
-    keepPrivate(fresh, group);
+    work = holdFolder(dirname(ledgerPath));
+    const fresh = join(work.path, "ledger.db");
+    await writeNew(fresh, createReadStream(file, { fd: openRegular(file) }), group);
     if ((await digestOf(fresh)).sha256 !== manifest.sha256) throw changed(file, "it was changed while it was read");
     const at = toInstant(application.clock.now());
     if (gap.kind !== "none") noteRestored(fresh, { backup: manifest.file, at, unknown: gap.kind === "unknown" }, name);
@@ -68,7 +72,7 @@ export async function restoreBackup(application: Application, file: string): Pro
     flushFile(dirname(ledgerPath));
     for (const { from, to } of books) {
       makePrivateFolder(dirname(to), group);
-      copyFileSync(from, to);
+      await writeWhole(to, createReadStream(from, { fd: openRegular(from) }), { what: "books", group });
       keepReadOnly(to, group);
     }
     return { path: ledgerPath, manifest, gap, aside, books: books.length };
@@ -83,6 +87,7 @@ export async function restoreBackup(application: Application, file: string): Pro
       cause: error,
     });
   } finally {
+    work?.release();
     held.release();
   }
 }
