@@ -330,6 +330,7 @@ export class Application {
       store: ledger.schedule,
       clock: this.clock,
       logger: this.logger,
+      environment: this.environment,
       secret: (reference) => this.secrets.reveal(reference),
       ledger,
     };
