@@ -72,9 +72,9 @@ export async function testAlerts(application: Application, named: string | undef
     const known = ways.map(({ name }) => name).join(", ");
     throw usage(`there is no way called ${named}`, known === "" ? "none is configured" : `use one of: ${known}`);
   }
-  const { clock, logger, secrets, instance } = application;
+  const { clock, logger, environment, secrets, instance } = application;
   const message = testMessage({ instance, at: toInstant(clock.now()), publicUrl });
-  const deps = { clock, logger, mail, secret: (reference: string) => secrets.reveal(reference) };
+  const deps = { clock, logger, environment, mail, secret: (reference: string) => secrets.reveal(reference) };
   return await Promise.all(
     chosen.map(async (way) => {
       const tested = { way: way.name, kind: way.settings.kind };

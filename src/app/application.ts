@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { hostname } from "node:os";
+import { hostname, tmpdir } from "node:os";
 import type { DestinationStream } from "pino";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { systemClock, toInstant } from "../base/clock.ts";
@@ -163,9 +163,9 @@ export class Application {
     return this.#ledger;
   }
 
-  /** What processes that were killed left in the temporary folder, and where jobs make backups. */
+  /** What processes that were killed left beside the ledger, in the temporary folder, and where jobs make backups. */
   #removeUnfinished(): void {
-    removeAbandoned();
+    for (const folder of [dirname(this.ledgerPath), tmpdir()]) removeAbandoned(folder);
     for (const { kind, to } of Object.values(this.config.jobs))
       if (kind === "backup" && to !== undefined) removeUnfinished(pathFrom(this.directory, to));
   }
@@ -330,6 +330,7 @@ export class Application {
       store: ledger.schedule,
       clock: this.clock,
       logger: this.logger,
+      environment: this.environment,
       secret: (reference) => this.secrets.reveal(reference),
       ledger,
     };

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readRegular } from "../base/regular-file.ts";
 import pLimit from "p-limit";
 import type { LimitFunction } from "p-limit";
 import type { Clock } from "../base/clock.ts";
@@ -166,6 +166,6 @@ function transportOf(settings: ServiceSettings): Transport {
   return createTransport({
     ...settings,
     connections: settings.callsAtOnce,
-    certificateAuthority: settings.caFile === undefined ? undefined : readFileSync(settings.caFile, "utf8"),
+    certificateAuthority: settings.caFile === undefined ? undefined : readRegular(settings.caFile).toString("utf8"),
   });
 }

@@ -1,7 +1,8 @@
-import { appendFileSync, closeSync, fsyncSync, openSync } from "node:fs";
-import { isAbsolute, resolve } from "node:path";
+import { appendFileSync, closeSync, constants, fstatSync, fsyncSync, openSync } from "node:fs";
+import { resolve } from "node:path";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { messageOf } from "../base/errors.ts";
+import { UnfitFile } from "../base/regular-file.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { HeadPlace } from "./run-settings.ts";
@@ -62,6 +63,10 @@ function nameOf(place: HeadPlace): string {
   return `${origin}${pathname}`;
 }
 
+/** To the file itself: not to where a link leads, nor into a pipe that nobody reads. */
+const appending =
+  constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
 async function keep(place: HeadPlace, line: string, { directory, secret }: HeadPlaceDependencies): Promise<void> {
   if (place.kind === "webhook") {
     await postJson(place, line, secret);
@@ -69,8 +74,9 @@ async function keep(place: HeadPlace, line: string, { directory, secret }: HeadP
   }
   // Only ever appended to: a file that the system lets nobody change otherwise will do. A line begins with the end of
   // the one before it, so that one which a crash left half-written takes no other with it.
-  const file = openSync(isAbsolute(place.path) ? place.path : resolve(directory, place.path), "a", 0o600);
+  const file = openSync(resolve(directory, place.path), appending, 0o600);
   try {
+    if (!fstatSync(file).isFile()) throw new UnfitFile("it is no regular file");
     appendFileSync(file, `\n${line}`);
     fsyncSync(file);
   } finally {

@@ -1,4 +1,5 @@
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
+import { UnfitFile } from "../base/regular-file.ts";
 
 /** Everything that keeps a source from being read whole. */
 export type SourceProblemCode =
@@ -71,6 +72,15 @@ export function fileProblem(thrown: unknown, file: string): Problem {
       file,
       `The file ${file} is not valid gzip.`,
       "Export it again, or set `gzip: false`.",
+      thrown,
+    );
+  }
+  if (thrown instanceof UnfitFile) {
+    return sourceProblem(
+      "source.unreadable-file",
+      file,
+      `The file ${file} is not read: ${thrown.message}.`,
+      "Put the file itself there: no pipe, no device, and no link to a file elsewhere.",
       thrown,
     );
   }

@@ -30,7 +30,7 @@ it("what the page says a receiver does takes what was signed with its key just n
   });
   const clock = new HandClock("2026-10-01T08:00:00Z");
   const settings = { kind: "webhook", url, signKey: "env:KEY", timeoutMs: 60_000, severity: "notice" } as const;
-  const deps = { clock, logger: pino({ level: "silent" }), mail: undefined, secret: () => "the key" };
+  const deps = { clock, logger: pino({ level: "silent" }), mail: undefined, environment: {}, secret: () => "the key" };
   const message = testMessage({ instance: "Zürich", at: "2026-10-01T08:00:00.000Z", publicUrl: undefined });
   await deliver(message, { name: "hook", settings }, deps);
   const { body = "", header = "" } = got[0] ?? {};

@@ -373,7 +373,8 @@ export class Engine {
     const { ledger, clock, logger } = this;
     const ways = [{ name: "log", settings: { kind: "log", severity: "notice" } }] as const;
     const off = { switches: [], mail: undefined, remindAfterMs: undefined, publicUrl: undefined };
-    return { ...off, ledger, clock, logger, store: ledger.schedule, ways, instance: "simulation", secret: () => "" };
+    const named = { instance: "simulation", environment: {}, secret: () => "" };
+    return { ...off, ...named, ledger, clock, logger, store: ledger.schedule, ways };
   }
 
   /** A job has the sources of its streams. */

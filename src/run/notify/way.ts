@@ -9,6 +9,8 @@ export interface WayDependencies {
   logger: Logger;
   /** The mail server, where one is configured. */
   mail: MailSettings | undefined;
+  /** The environment as it was read at the start. */
+  environment: Readonly<Record<string, string | undefined>>;
   /** The value behind a reference such as `env:NAME`. */
   secret: (reference: string) => string;
 }

@@ -50,6 +50,7 @@ function deps(ledger: Ledger, clock: HandClock, ways: Readonly<Record<string, Ho
     ledger,
     clock,
     logger: pino({ level: "silent" }),
+    environment: {},
     secret: () => "",
   };
 }

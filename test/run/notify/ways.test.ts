@@ -68,6 +68,7 @@ async function send(
     clock: new HandClock(at),
     logger: pino({ level: "silent" }),
     mail,
+    environment: {},
     secret: (reference: string) => options.secrets?.[reference] ?? "",
   };
   try {
