@@ -74,14 +74,14 @@ export async function testAlerts(application: Application, named: string | undef
   }
   const { clock, logger, secrets, instance } = application;
   const message = testMessage({ instance, at: toInstant(clock.now()), publicUrl });
-  const deps = { clock, logger, mail, secret: (reference: string) => secrets.reveal(reference) };
+  const deps = { clock, logger, mail, secret: (reference: string) => secrets.reveal(reference), known: secrets.known };
   return await Promise.all(
     chosen.map(async (way) => {
       const tested = { way: way.name, kind: way.settings.kind };
       try {
         return { ...tested, problem: null, partly: (await deliver(message, way, deps)).partly ?? null };
       } catch (thrown) {
-        return { ...tested, problem: reasonOf(thrown), partly: null };
+        return { ...tested, problem: reasonOf(thrown, secrets.known), partly: null };
       }
     }),
   );

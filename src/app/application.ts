@@ -118,10 +118,11 @@ export class Application {
     if (this.#logger !== undefined) return this.#logger;
     const { log, zone } = this.config;
     const show = this.#face.log;
+    const { known } = this.secrets;
     this.#logger =
       show === undefined
-        ? createLogger({ level: log.level, destination: this.#face.wholeLog })
-        : createLogger({ level: log.level === "info" ? "warn" : log.level, destination: show(zone) });
+        ? createLogger({ level: log.level, destination: this.#face.wholeLog, known })
+        : createLogger({ level: log.level === "info" ? "warn" : log.level, destination: show(zone), known });
     return this.#logger;
   }
 
@@ -253,6 +254,7 @@ export class Application {
         random: this.random,
         logger: this.logger,
         environment: this.environment,
+        known: this.secrets.known,
         onCircuit: keepOpenCircuits({ ledger: () => this.#ledger, clock: this.clock, logger: this.logger }),
         onCall: (call) => this.observed.calls.tell(call),
       },
@@ -267,6 +269,7 @@ export class Application {
         clock: this.clock,
         random: this.random,
         secrets: (reference) => commandSecret(reference) ?? this.secrets.reveal(reference),
+        known: this.secrets.known,
         staging: createStaging(),
         baseDirectory: this.directory,
         placeOf: this.#placeOf,
@@ -331,6 +334,7 @@ export class Application {
       clock: this.clock,
       logger: this.logger,
       secret: (reference) => this.secrets.reveal(reference),
+      known: this.secrets.known,
       ledger,
     };
   }
