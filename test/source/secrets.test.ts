@@ -1,9 +1,12 @@
+import { join } from "node:path";
+import Database from "better-sqlite3";
 import { describe, expect, it } from "vitest";
+import { KnownSecrets } from "../../src/base/known-secrets.ts";
 import { around, shownOf, spellings } from "../support/secret-spellings.ts";
 import { startService } from "./http-service.ts";
 import type { Answer } from "./http-service.ts";
 import { customersOver, patientClock, people } from "./http-source.ts";
-import { readAll } from "./support.ts";
+import { customerMapping, directoryWith, openSource, readAll } from "./support.ts";
 
 const key = "sk_Live-9f8E7d6C5b4A 3z<q>&%41";
 const auth = { kind: "apiKey", header: "X-Key", key: "env:CRM_KEY" };
@@ -104,5 +107,22 @@ it("a token endpoint that repeats a secret as its error is not repeated", async 
   const source = customersOver(service.origin, {}, { auth: oauth }, { secrets: () => secret });
   const { problem } = (await readAll(source, "customers")).outcome;
   expect(problem?.message).toContain("refused our credentials");
+  expect(shownOf(secret, JSON.stringify([problem?.message, problem?.cure, problem?.place]))).toEqual([]);
+});
+
+it("a database that repeats a secret in its words is not repeated", async () => {
+  const secret = "Passw0rd_9f8E7d6C5b4A3z";
+  const known = new KnownSecrets();
+  known.add(secret);
+  const directory = directoryWith({});
+  new Database(join(directory, "crm.db")).close();
+  const settings = {
+    kind: "sql",
+    connection: { kind: "sqlite", file: join(directory, "crm.db") },
+    streams: { customers: { query: `select ${secret} from nowhere`, key: "id", mapping: customerMapping } },
+  };
+  const source = openSource(settings, directory, { known });
+  const { problem } = (await readAll(source, "customers")).outcome;
+  expect(problem?.code).toBe("source.wrong-query");
   expect(shownOf(secret, JSON.stringify([problem?.message, problem?.cure, problem?.place]))).toEqual([]);
 });
