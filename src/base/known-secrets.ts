@@ -2,7 +2,7 @@ import type { Json, JsonObject } from "./canonical-json.ts";
 import { Problem } from "./errors.ts";
 import { secretForms, shortestSecret } from "./secret-forms.ts";
 import type { Needle, SecretForms } from "./secret-forms.ts";
-import { coreOf, decodedOnce, foldOf, isEscape, mostRounds, plainUnits } from "./spelled-text.ts";
+import { beginsEscape, coreOf, decodedOnce, decodedText, foldOf, mostRounds, plainUnits } from "./spelled-text.ts";
 import type { Core, Units } from "./spelled-text.ts";
 
 /** What stands in the place of a secret. */
@@ -15,7 +15,8 @@ const shortestPart = 8;
 const shortestEnd = 6;
 /** So many tokens are remembered that services gave us; what an older one stood in was cleaned when it came. */
 const mostTokens = 128;
-const filterBits = 15;
+/** Of so many places in the filter a hundred spellings take few, and hardly a text is looked at twice. */
+const filterBits = 18;
 
 /** Where a secret stands in a text: from the first character to the one behind the last. */
 type Range = [from: number, to: number];
@@ -74,7 +75,7 @@ export class KnownSecrets {
 
   /** Whether any text of a value, or the name of a member, holds a secret. */
   isInTree(value: Json): boolean {
-    return this.tree(value) !== value;
+    return this.#mayHoldInside(value) && this.tree(value) !== value;
   }
 
   /** A text of a record without secrets. */
@@ -105,6 +106,7 @@ export class KnownSecrets {
 
   /** The same of an object, which stays one. */
   record(value: JsonObject, use: "data" | "words" = "data"): JsonObject {
+    if (use === "data" && !this.#mayHoldInside(value)) return value;
     let isSame = true;
     const members = Object.entries(value).map(([name, member]): [string, Json] => {
       const clean = this.#without(name, "whole");
@@ -144,16 +146,38 @@ export class KnownSecrets {
    * wrong.
    */
   #mayHold(text: string): boolean {
-    if (this.#exact.length > 0 && this.#exact.some((secret) => text.toLowerCase().includes(secret))) return true;
-    let hash = 0;
-    for (let at = 0; at < text.length; at += 1) {
-      const code = text.charCodeAt(at);
-      if (isEscape(code)) return true;
-      const fold = foldOf(code);
-      if (fold === 0) continue;
-      hash = nextHash(hash, fold);
-      if (this.#filter[slotOf(hash)] === 1) return true;
+    const filter = this.#filter;
+    for (let round = 0, decoded: string | undefined = text; decoded !== undefined && round < mostRounds; round += 1) {
+      if (this.#exact.length > 0 && this.#holdsExact(decoded)) return true;
+      let hash = 0;
+      let hasEscape = false;
+      for (let at = 0; at < decoded.length; at += 1) {
+        const code = decoded.charCodeAt(at);
+        const fold = foldOf(code);
+        if (fold === 0) {
+          hasEscape ||= beginsEscape(decoded, at);
+          continue;
+        }
+        hash = nextHash(hash, fold);
+        if (filter[slotOf(hash)] === 1) return true;
+      }
+      decoded = hasEscape ? decodedText(decoded) : undefined;
     }
+    return false;
+  }
+
+  #holdsExact(text: string): boolean {
+    const folded = text.toLowerCase();
+    return this.#exact.some((secret) => folded.includes(secret));
+  }
+
+  /** The same of a value, its texts, numbers and names. */
+  #mayHoldInside(value: Json): boolean {
+    if (typeof value === "string") return this.#mayHold(value);
+    if (typeof value === "number") return this.#mayHold(String(value));
+    if (typeof value !== "object" || value === null) return false;
+    if (Array.isArray(value)) return value.some((element) => this.#mayHoldInside(element));
+    for (const name in value) if (this.#mayHold(name) || this.#mayHoldInside(value[name] ?? null)) return true;
     return false;
   }
 
@@ -209,7 +233,7 @@ function nextHash(hash: number, fold: number): number {
 }
 
 function slotOf(hash: number): number {
-  return (hash ^ (hash >>> filterBits)) & ((1 << filterBits) - 1);
+  return Math.imul(hash, 0x9e37_79b1) >>> (32 - filterBits);
 }
 
 function gramsOf(needles: readonly Needle[]): Map<string, { needle: Needle; at: number }[]> {

@@ -31,9 +31,13 @@ export function foldOf(code: number): number {
   return code < 128 ? (folds[code] ?? 0) : 0;
 }
 
-/** Whether a character may begin an escape of an address, of JSON or of HTML. */
-export function isEscape(code: number): boolean {
-  return code === 0x25 || code === 0x26 || code === 0x5c;
+/** Whether an escape of an address, of JSON or of HTML may begin there: not in "Smith & Co" or in "100 %". */
+export function beginsEscape(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  if (code === 0x5c) return true;
+  if (code !== 0x25 && code !== 0x26) return false;
+  const next = text.charCodeAt(at + 1);
+  return next === 0x23 || foldOf(next) > 0;
 }
 
 export function plainUnits(text: string): Units {
@@ -69,7 +73,13 @@ export function decodedOnce({ text, from, to }: Units): Units | undefined {
   return { text: decoded, from: starts, to: ends };
 }
 
-function characterOf([, percent, unicode, byte, sign, decimal, hexadecimal, name]: RegExpExecArray): string {
+/** The same as a text; undefined where there are no escapes. */
+export function decodedText(text: string): string | undefined {
+  if (text.search(escapes) < 0) return undefined;
+  return text.replace(escapes, (...match: string[]) => characterOf(match));
+}
+
+function characterOf([, percent, unicode, byte, sign, decimal, hexadecimal, name]: readonly (string | undefined)[]): string {
   const hex = percent ?? unicode ?? byte ?? hexadecimal;
   if (hex !== undefined || decimal !== undefined) {
     const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);

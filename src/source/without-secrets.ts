@@ -73,9 +73,10 @@ export function mapWithoutSecrets(map: MapRecord, known: KnownSecrets): MapRecor
     const mapped = map(raw);
     if (!mapped.ok) return mapped;
     const fields: JsonObject = { ...mapped.value.record };
-    const other = withOther(raw);
     const isHeld = (name: string): boolean => known.isInTree(fields[name] ?? null);
-    const field = (other === raw ? undefined : dependent(fields, map(other))) ?? Object.keys(fields).find(isHeld);
+    const field =
+      (holdsHidden(raw) ? dependent(fields, map(withOther(raw))) : undefined) ??
+      (known.isInTree(fields) ? Object.keys(fields).find(isHeld) : undefined);
     return field === undefined ? mapped : failed({ ...identityOf(fields, field), ...holdsSecret(field) });
   };
 }
@@ -84,9 +85,8 @@ export function mapWithoutSecrets(map: MapRecord, known: KnownSecrets): MapRecor
 export function skipWithoutSecrets(skip: SkipRecord): SkipRecord {
   return (raw) => {
     const skipped = skip(raw);
-    const other = withOther(raw);
-    if (!skipped.ok || other === raw) return skipped;
-    const isSame = JSON.stringify(skipped) === JSON.stringify(skip(other));
+    if (!skipped.ok || !holdsHidden(raw)) return skipped;
+    const isSame = JSON.stringify(skipped) === JSON.stringify(skip(withOther(raw)));
     return isSame ? skipped : failed(holdsSecret("skip"));
   };
 }
@@ -118,7 +118,15 @@ function dependent(fields: JsonObject, other: ReturnType<MapRecord>): string | u
   return names.find((name) => JSON.stringify(fields[name]) !== JSON.stringify(others[name]));
 }
 
-/** A raw record with another text where a secret was; the record itself where there was none. */
+function holdsHidden(value: Json): boolean {
+  if (typeof value === "string") return value.includes(hiddenSecret);
+  if (typeof value !== "object" || value === null) return false;
+  if (Array.isArray(value)) return value.some(holdsHidden);
+  for (const name in value) if (name.includes(hiddenSecret) || holdsHidden(value[name] ?? null)) return true;
+  return false;
+}
+
+/** A raw record with another text where a secret was. */
 function withOther(raw: JsonObject): JsonObject {
   const other = replaced(raw);
   return isJsonObject(other) ? other : raw;
@@ -127,15 +135,8 @@ function withOther(raw: JsonObject): JsonObject {
 function replaced(value: Json): Json {
   if (typeof value === "string") return value.replaceAll(hiddenSecret, otherSecret);
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) {
-    const others = value.map(replaced);
-    return others.some((other, index) => other !== value[index]) ? others : value;
-  }
-  const members = Object.entries(value).map(([name, member = null]): [string, Json, Json] => [
-    name,
-    member,
-    replaced(member),
-  ]);
-  if (members.every(([, member, other]) => member === other)) return value;
-  return Object.fromEntries(members.map(([name, , other]) => [name, other]));
+  if (Array.isArray(value)) return value.map(replaced);
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name.replaceAll(hiddenSecret, otherSecret), replaced(member ?? null)]),
+  );
 }
