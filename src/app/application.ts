@@ -186,7 +186,7 @@ export class Application {
 
   /** A ledger at another place with the same key; whoever asks for it closes it. */
   async ledgerAt(path: string, { fillsGap = false } = {}): Promise<Ledger> {
-    const { sealKey } = this.config.ledger;
+    const { sealKey, formerSealKey } = this.config.ledger;
     return await Ledger.open({
       path,
       clock: this.clock,
@@ -196,6 +196,7 @@ export class Application {
       group: this.group,
       fillsGap,
       sealSecret: sealKey === undefined ? undefined : this.secrets.reveal(sealKey),
+      formerSealSecret: formerSealKey === undefined ? undefined : this.secrets.reveal(formerSealKey),
       observer: {
         committed: (ms) => this.observed.commits.tell(ms),
         concluded: (conclusion) => this.observed.conclusions.tell(conclusion),
