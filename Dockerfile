@@ -1,6 +1,8 @@
-# crm-sync in a container: `docker build -t crm-sync .`; docs/operating.md says how it is run.
+# crm-sync in a container: `docker build -t crm-sync .`; docs/operating.md says how it is run. The image of a release is
+# made by scripts/image.sh, which names the digest of the image that it is made from.
+ARG NODE_IMAGE=node:26-trixie-slim
 
-FROM node:26-trixie-slim AS build
+FROM ${NODE_IMAGE} AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
@@ -12,7 +14,7 @@ RUN cp /build/package.json /build/package-lock.json /build/.npmrc . \
   && cp -R /build/bin /build/dist /build/config /build/docs . \
   && rm -f .npmrc package-lock.json
 
-FROM node:26-trixie-slim
+FROM ${NODE_IMAGE}
 RUN mkdir --mode=0700 /var/lib/crm-sync && chown 10001:10001 /var/lib/crm-sync \
   && ln -s /app/bin/crm-sync /usr/local/bin/crm-sync
 # The program belongs to root, so that whoever runs it cannot change it.

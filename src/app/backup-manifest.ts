@@ -1,9 +1,14 @@
 import { createHash } from "node:crypto";
-import { createReadStream, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { createReadStream, existsSync, readdirSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { z } from "zod";
+import { canonicalJson, toJson } from "../base/canonical-json.ts";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
+import { openRegular, readRegular } from "../base/regular-file.ts";
+import { isSignedBy, signatureOf, verifierKey } from "../ledger/audit/checkpoint.ts";
 import { removeAbandoned } from "../ledger/database/held-folder.ts";
+import { originOf, signerOf } from "./sign-head.ts";
+import type { SigningPlace } from "./sign-head.ts";
 
 const hex = z.string().regex(/^[0-9a-f]{64}$/u);
 
@@ -24,14 +29,14 @@ const manifestSchema = z.strictObject({
   commits: z.int().min(0),
   /** The last entry of the audit record and its Merkle tree; null before the first. */
   audit: z.strictObject({ sequence: z.int().min(1), hash: hex, size: z.int().min(0), root: hex }).nullable(),
-  /** The same as a signed text, where there is a key. */
-  checkpoint: z.string().optional(),
   /** The copy, beside the manifest. */
   file: z.string().regex(/^[^/\\]+\.db$/u),
   bytes: z.int().min(0),
   sha256: hex,
   /** Files of closed books, under their SHA-256 in `books` beside the manifest. */
   books: z.array(hex),
+  /** Of all of the above, by `audit.signKey`, where there is one. */
+  signature: z.base64().optional(),
 });
 
 /** What is said of a backup beside it. Ids, counts and hashes only. */
@@ -64,7 +69,7 @@ export function readManifest(copy: string): BackupManifest {
     });
   let text: unknown;
   try {
-    text = JSON.parse(readFileSync(path, "utf8"));
+    text = JSON.parse(readRegular(path).toString("utf8"));
   } catch (error) {
     throw none(`its manifest ${path} cannot be read: ${messageOf(error)}`, error);
   }
@@ -74,15 +79,62 @@ export function readManifest(copy: string): BackupManifest {
   return read.data;
 }
 
-/** The whole backups of a ledger in a folder, the oldest first. What is no manifest of it is passed over. */
-export function backupsIn(folder: string, ledger: string | null): KeptBackup[] {
+function signedText(of: BackupManifest): string {
+  const manifest = { ...of, signature: null };
+  return `${manifestForm}\n${canonicalJson(toJson(manifest))}\n`;
+}
+
+/** The manifest with its signature, where a key is configured. Throws a Problem where that key cannot be had. */
+export function signedManifest(place: SigningPlace, manifest: BackupManifest): BackupManifest {
+  const found = signerOf(place, manifest.ledger);
+  if (found instanceof Problem) throw found;
+  if (found === undefined) return manifest;
+  return { ...manifest, signature: signatureOf(signedText(manifest), found.origin, found.key) };
+}
+
+/** Whether one of the keys signed a manifest; those without a name are the one that signs here, if there is one. */
+function isTrusted(place: SigningPlace, manifest: BackupManifest, verifiers: readonly string[]): boolean {
+  const found = verifiers.length > 0 ? undefined : signerOf(place, manifest.ledger);
+  if (found instanceof Problem) throw found;
+  const own = found === undefined ? [] : [verifierKey(found.origin, found.key)];
+  const keys = [...verifiers, ...own];
+  const { signature = "" } = manifest;
+  const origin = originOf(manifest.ledger);
+  return keys.length === 0 || keys.some((key) => isSignedBy(key, origin, signedText(manifest), signature));
+}
+
+/**
+ * Throws a Problem with exit code 65 where none of the keys signed the manifest: the `verifiers`, or `audit.signKey`
+ * where none is named. Without any key nothing is known of who made it.
+ */
+export function requireSigned(
+  place: SigningPlace,
+  copy: string,
+  manifest: BackupManifest,
+  verifiers: readonly string[],
+): void {
+  if (isTrusted(place, manifest, verifiers)) return;
+  throw new Problem({
+    code: "backup.not-signed",
+    message:
+      manifest.signature === undefined
+        ? `${copy} cannot be restored: its manifest is not signed, and a key is configured`
+        : `${copy} cannot be restored: its manifest was changed, or another key signed it`,
+    cure: "restore another backup; if an earlier key signed it, name that key with --key; nothing was touched",
+    exitCode: exitCodes.ledgerRefused,
+    place: manifestPathOf(copy),
+  });
+}
+
+/** The whole backups of a ledger in a folder, the oldest first. What is no manifest that we signed is passed over. */
+export function backupsIn(place: SigningPlace, folder: string, ledger: string | null): KeptBackup[] {
   return readdirSync(folder)
     .filter((name) => name.endsWith(".json"))
     .flatMap((name): KeptBackup[] => {
       const path = join(folder, name.replace(/\.json$/u, ".db"));
       try {
         const manifest = readManifest(path);
-        return manifest.ledger === ledger ? [{ path, manifest }] : [];
+        return manifest.ledger === ledger && isTrusted(place, manifest, []) ? [{ path, manifest }] : [];
       } catch {
         return [];
       }
@@ -106,7 +158,7 @@ export function removeUnfinished(folder: string): void {
 export async function digestOf(path: string): Promise<{ sha256: string; bytes: number }> {
   const digest = createHash("sha256");
   let bytes = 0;
-  for await (const chunk of createReadStream(path)) {
+  for await (const chunk of createReadStream(path, { fd: openRegular(path) })) {
     if (!Buffer.isBuffer(chunk)) continue;
     digest.update(chunk);
     bytes += chunk.length;

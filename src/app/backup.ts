@@ -8,18 +8,27 @@ import type { ClockDoubt } from "../base/trusted-time.ts";
 import { programVersion } from "../base/program-version.ts";
 import { openInquiry } from "../inquiry/inquiry.ts";
 import { headsPath, readKeptHeads } from "../ledger/audit/audit-heads.ts";
-import { copyWhileWritten, requireIntact } from "../ledger/database/backup.ts";
+import type { KeptHead } from "../ledger/audit/audit-log.ts";
+import type { AuditFinding } from "../ledger/audit/verify-log.ts";
+import { copyWhileWritten } from "../ledger/database/backup.ts";
 import { holdFolder } from "../ledger/database/held-folder.ts";
 import type { HeldFolder } from "../ledger/database/held-folder.ts";
 import type { Application } from "./application.ts";
 import { trustedNow } from "./trusted-now.ts";
-import { backupsIn, digestOf, manifestForm, manifestPathOf, removeUnfinished } from "./backup-manifest.ts";
+import {
+  backupsIn,
+  digestOf,
+  manifestForm,
+  manifestPathOf,
+  removeUnfinished,
+  signedManifest,
+} from "./backup-manifest.ts";
 import type { BackupManifest } from "./backup-manifest.ts";
 import { requireAsClosed } from "./books.ts";
 import { FrozenFiles } from "./frozen-files.ts";
 import { booksFolder, pathFrom } from "./ledger-folder.ts";
-import { headSigner } from "./sign-head.ts";
-import { writeWhole } from "./written-files.ts";
+import { verifiedCopy } from "./verified-copy.ts";
+import { writeNew } from "./written-files.ts";
 
 /** What a backup came to. */
 export interface MadeBackup {
@@ -67,28 +76,17 @@ export async function makeBackup(application: Application, request: BackupReques
     removeUnfinished(folder);
     work = holdFolder(folder);
     const unfinished = join(work.path, basename(path));
-    const copied = await copyWhileWritten(ledgerPath, unfinished, request.progress ?? (() => {}));
-    const audit = await verifiedHead(application, unfinished);
+    await copyWhileWritten(ledgerPath, unfinished, request.progress ?? (() => {}));
+    const headsUpTo = (last: number): KeptHead[] =>
+      readKeptHeads(headsPath(ledgerPath)).filter(({ sequence }) => sequence <= last);
+    const verified = await verifiedCopy(unfinished, headsUpTo, (found) => recordChanged(ledgerPath, found));
     flushFile(unfinished);
     const books = await copyBooks(application, unfinished, folder);
     const { sha256, bytes } = await digestOf(unfinished);
-    const manifest: BackupManifest = {
-      form: manifestForm,
-      ledger: audit.ledger,
-      at,
-      program: programVersion(),
-      schema: copied.schema,
-      commits: copied.commits,
-      audit: audit.head,
-      ...(audit.checkpoint === undefined ? {} : { checkpoint: audit.checkpoint }),
-      file: basename(path),
-      bytes,
-      sha256,
-      books,
-    };
+    const made = { at, program: programVersion(), file: basename(path), bytes, sha256, books };
+    const manifest = signedManifest(application, { form: manifestForm, ...verified, ...made });
     keepPrivate(unfinished, group);
-    const lines = [`${JSON.stringify(manifest, undefined, 2)}\n`];
-    await writeWhole(manifestPathOf(unfinished), lines, { what: "backup", group });
+    await writeNew(manifestPathOf(unfinished), [`${JSON.stringify(manifest, undefined, 2)}\n`], group);
     renameSync(unfinished, path);
     renameSync(manifestPathOf(unfinished), manifestPathOf(path));
     flushFile(folder);
@@ -101,34 +99,15 @@ export async function makeBackup(application: Application, request: BackupReques
   }
 }
 
-/** Looks through the copy, and verifies its audit record against the heads that were kept by then. */
-async function verifiedHead(
-  application: Application,
-  copy: string,
-): Promise<{ ledger: string | null; head: BackupManifest["audit"]; checkpoint: string | undefined }> {
-  requireIntact(copy);
-  const inquiry = openInquiry(copy);
-  try {
-    const head = await inquiry.auditHead();
-    const ledger = await inquiry.ledgerName();
-    const last = head?.sequence ?? 0;
-    const kept = readKeptHeads(headsPath(application.ledgerPath)).filter(({ sequence }) => sequence <= last);
-    const verdicts = await inquiry.auditVerdicts(kept);
-    const bad = [verdicts.integrity, verdicts.completeness].find((verdict) => verdict.good === false);
-    if (bad?.good === false)
-      throw new Problem({
-        code: "backup.record-changed",
-        message: `the audit record of the ledger ${application.ledgerPath} is not whole (${bad.code}): ${bad.why}`,
-        cure: "keep the backups that are there; `crm-sync audit verify` says more",
-        exitCode: exitCodes.ledgerRefused,
-        place: application.ledgerPath,
-      });
-    if (head === undefined) return { ledger, head: null, checkpoint: undefined };
-    const { sequence, hash, size, root } = head;
-    return { ledger, head: { sequence, hash, size, root }, checkpoint: headSigner(application)(head) };
-  } finally {
-    inquiry.close();
-  }
+/** What is wrong with the audit record of the ledger, as whoever asked for a backup is told. */
+function recordChanged(ledgerPath: string, { code, why }: AuditFinding): Problem {
+  return new Problem({
+    code: "backup.record-changed",
+    message: `the audit record of the ledger ${ledgerPath} is not whole (${code}): ${why}`,
+    cure: "keep the backups that are there; `crm-sync audit verify` says more",
+    exitCode: exitCodes.ledgerRefused,
+    place: ledgerPath,
+  });
 }
 
 /**
@@ -145,7 +124,7 @@ async function copyBooks({ ledgerPath, group }: Application, copy: string, folde
     const kept = join(to, sha256);
     if (existsSync(kept) && (await digestOf(kept)).sha256 === sha256) continue;
     const made = join(dirname(copy), sha256);
-    await writeWhole(made, bytes, { what: "backup", group: undefined });
+    await writeNew(made, bytes, undefined);
     if ((await digestOf(made)).sha256 !== sha256)
       throw new Problem({
         code: "backup.books-changed",
@@ -186,7 +165,7 @@ async function removeOlder(
   if (keep === undefined) return { removed: [] };
   const time = await trustedNow(application);
   if (!(time instanceof TrustedTime)) return { removed: [], clock: time };
-  return { removed: takeOldest(folder, made, keep, time) };
+  return { removed: takeOldest(application, folder, made, keep, time) };
 }
 
 /**
@@ -194,13 +173,16 @@ async function removeOlder(
  * time to come were made by a wrong clock: nobody knows how old they are, so they stay and do not count.
  */
 function takeOldest(
+  application: Application,
   folder: string,
   made: { ledger: string | null; path: string },
   keep: number,
   time: TrustedTime,
 ): string[] {
   const now = toInstant(time.epochMs);
-  const older = backupsIn(folder, made.ledger).filter(({ path, manifest }) => path !== made.path && manifest.at <= now);
+  const older = backupsIn(application, folder, made.ledger).filter(
+    ({ path, manifest }) => path !== made.path && manifest.at <= now,
+  );
   const gone = older.slice(0, Math.max(0, older.length - (keep - 1)));
   // The manifest first: what has none counts for nothing, wherever this ends.
   for (const { path } of gone) for (const file of [manifestPathOf(path), path]) rmSync(file, { force: true });

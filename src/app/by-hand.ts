@@ -72,7 +72,7 @@ export async function planByHand(
       const at = toInstant(application.clock.now());
       const shown = privateFor === undefined ? ("withheld" as const) : ("shown" as const);
       const made = { version: programVersion(), ledger, run, at, config: application.header.hash, private: shown };
-      await writePlanFile(out, { type: "plan", format: planFormat, ...made }, kept, held);
+      await writePlanFile(dependencies.ledger, out, { type: "plan", format: planFormat, ...made }, kept, held);
     };
     const summary = await planRun(dependencies, request, keep, save);
     await show(summary);
@@ -96,7 +96,7 @@ export async function applyByHand(
   const { ledger } = await application.runDependencies();
   const request = requestOf(application, "apply", signal);
   if (from === undefined) return await synchronise(application, show, { ...request, read: true });
-  const saved = readPlanFile(from.file, await ledger.identity.name());
+  const saved = await readPlanFile(from.file, ledger);
   const { run } = saved.header;
   const { expected, before } = chosenFrom(from.file, saved, from.choice, await ledger.runs.appliedOf(run));
   const { undo } = saved.header;

@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readRegular } from "../base/regular-file.ts";
 import { toInstant } from "../base/clock.ts";
 import type { Clock } from "../base/clock.ts";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
@@ -37,7 +37,7 @@ function timeProblem(certificate: X509Certificate, now: number): Problem | undef
 
 function textOf(path: string, place: string): string {
   try {
-    return readFileSync(path, "utf8");
+    return readRegular(path).toString("utf8");
   } catch (error) {
     const why = error instanceof Error && "code" in error ? String(error.code) : messageOf(error);
     throw problem(place, `is ${path}, which cannot be read (${why})`);

@@ -91,7 +91,29 @@ export function settingFindings(application: Application): Finding[] {
       detail: "is no Ed25519 private key in PEM (PKCS #8); heads of the audit record cannot be signed",
       cure: "make one with `openssl genpkey -algorithm ed25519 -out audit.pem`, or take the setting away",
     });
-  return [...findings, ...accessFindings(application)];
+  return [...findings, ...secretFindings(application), ...accessFindings(application)];
+}
+
+/** Secrets that crm-sync cannot keep well. */
+function secretFindings({ secrets }: Application): Finding[] {
+  const written = secrets.literals.map(({ key, place }): Finding => ({
+    what: key,
+    good: true,
+    warning: true,
+    kind: "setting",
+    place,
+    detail: "holds a secret in the file itself (its value is not shown)",
+    cure: "write `env:NAME` or `file:/path` here and put it there; change the secret, since it was in a file",
+  }));
+  const short = secrets.short.map(({ key, place }): Finding => ({
+    what: key,
+    good: false,
+    kind: "setting",
+    place,
+    detail: "names a secret of fewer than 8 characters, which crm-sync cannot tell from the words around it",
+    cure: "use a longer one",
+  }));
+  return [...written, ...short];
 }
 
 /** What would keep people from the pages. */
@@ -155,6 +177,7 @@ const ofOneStream: ReadonlySet<string> = new Set([
   "source.error-answer",
   "source.half-written",
   "source.missing-file",
+  "source.not-as-marked",
   "source.not-found",
   "source.not-json",
   "source.wrong-encoding",

@@ -2,6 +2,7 @@ import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { formatKey } from "../crm/keys.ts";
 import type { Erasable, Erased } from "../ledger/private/erasure.ts";
+import { isHeldFolder, removeAbandoned } from "../ledger/database/held-folder.ts";
 import type { Application } from "./application.ts";
 import { databaseMark, startOf } from "./written-files.ts";
 
@@ -47,7 +48,11 @@ function leftToPeople(ledgerPath: string, { standing, shown, stillCurrent, unrea
   const folder = dirname(ledgerPath);
   const ledger = basename(ledgerPath);
   const isOwn = (name: string): boolean => name.startsWith(ledger) && ownEndings.test(name.slice(ledger.length));
-  const names = readdirSync(folder, { withFileTypes: true }).filter((file) => file.isFile() && !isOwn(file.name));
+  removeAbandoned(folder);
+  const there = readdirSync(folder, { withFileTypes: true });
+  const held = there.filter(({ name }) => isHeldFolder(name));
+  const inUse = held.map(({ name }) => ({ what: "what a command is writing now", where: join(folder, name) }));
+  const names = there.filter((file) => file.isFile() && !isOwn(file.name));
   const files = names.flatMap(({ name }): LeftToPeople[] => {
     const where = join(folder, name);
     if (startOf(where, databaseMark.length) === databaseMark) return [{ what: "a copy of a ledger", where }];
@@ -64,7 +69,7 @@ function leftToPeople(ledgerPath: string, { standing, shown, stillCurrent, unrea
     what: `what was shown to ${by}, where it holds any of it`,
     where: `entry ${sequence} of ${at}`,
   }));
-  return [...files, ...onPlatform, ...inSources, ...rows, ...entries, ...elsewhere(ledgerPath)];
+  return [...files, ...inUse, ...onPlatform, ...inSources, ...rows, ...entries, ...elsewhere(ledgerPath)];
 }
 
 /** What no program can look for. */

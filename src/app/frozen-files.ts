@@ -4,6 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import { flushFile, isFolderOf, keepFolderPrivate, keepReadOnly, makePrivateFolder } from "../base/private-files.ts";
 import type { ReadingGroup } from "../base/private-files.ts";
+import { openRegular } from "../base/regular-file.ts";
 import { booksFolder } from "./ledger-folder.ts";
 import { writeWhole } from "./written-files.ts";
 import type { Chunks } from "./written-files.ts";
@@ -138,7 +139,7 @@ export class FrozenFiles {
 }
 
 async function* bytesOf(path: string): AsyncGenerator<Buffer, void, void> {
-  for await (const chunk of createReadStream(path)) if (Buffer.isBuffer(chunk)) yield chunk;
+  for await (const chunk of createReadStream(path, { fd: openRegular(path) })) if (Buffer.isBuffer(chunk)) yield chunk;
 }
 
 async function* counted(chunks: Chunks, see: (chunk: Buffer) => void): AsyncGenerator<Buffer, void, void> {

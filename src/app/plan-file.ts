@@ -1,18 +1,19 @@
-import { readFileSync, statSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { z } from "zod";
-import type { Json, JsonObject } from "../base/canonical-json.ts";
+import type { JsonObject } from "../base/canonical-json.ts";
 import { canonicalJson, sha256, toJson } from "../base/canonical-json.ts";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
+import { readRegular } from "../base/regular-file.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Operation } from "../operation/operation.ts";
-import { operationHash } from "../operation/new-operation.ts";
 import { kindOf } from "../operation/registry.ts";
 import type { HeldFor } from "../plan/limits.ts";
 import type { WaitsInPlan } from "../run/judgement.ts";
 import { restsOf } from "../plan/contradicted.ts";
 import { needsOf } from "../plan/needs-of-operations.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import { inTheWay, startOf, writeWhole } from "./written-files.ts";
 
 /** The format that this version writes and reads. */
@@ -31,26 +32,14 @@ const headerSchema = z.strictObject({
   /** The run that it takes back; a plan without it does what the CRM wants. */
   undo: z.string().optional(),
 });
-const customerSchema = z.strictObject({
-  type: z.literal("customer"),
+const customerSchema = z.looseObject({
   namespace: z.string(),
   id: z.string(),
   facts: z.record(z.string(), z.string()),
-  private: z.record(z.string(), z.string()).optional(),
   operations: z.array(
-    z.looseObject({
-      hash: z.string(),
-      kind: z.string(),
-      endpoint: z.string(),
-      subject: z.string(),
-      target: z.json(),
-      payload: z.json(),
-      before: z.json(),
-      needs: z.array(z.string()),
-    }),
+    z.looseObject({ hash: z.string(), endpoint: z.string(), subject: z.string(), needs: z.array(z.string()) }),
   ),
 });
-const trailerSchema = z.strictObject({ type: z.literal("end"), customers: z.int(), sha256: z.string() });
 
 export type PlanHeader = z.infer<typeof headerSchema>;
 
@@ -81,12 +70,16 @@ export interface KeptPlan {
   shown: Record<string, string> | undefined;
 }
 
+/** The entry of the audit record that names the bytes of a saved plan, and whose subject its run is. */
+const savedKind = "plan-saved";
+
 /**
- * Writes plans as NDJSON: a header, a line for each customer with its facts and its operations, a trailer with the hash
- * of every line before it. `held` says what limits and policies would hold, by hash. It is for its owner alone, also
- * where a file of that name was there before.
+ * Writes plans as NDJSON: a header, and a line for each customer with its facts and its operations. `held` says what
+ * limits and policies would hold, by hash. The audit record keeps the SHA-256 of all of it. It is for its owner alone,
+ * also where a file of that name was there before.
  */
 export async function writePlanFile(
+  { audit }: Pick<Ledger, "audit">,
   path: string,
   header: PlanHeader,
   plans: readonly KeptPlan[],
@@ -109,8 +102,8 @@ export async function writePlanFile(
       }),
     );
   }
-  const trailer: Json = { type: "end", customers: plans.length, sha256: sha256(lines.join("\n")) };
-  const text = `${[...lines, canonicalJson(trailer)].join("\n")}\n`;
+  const text = `${lines.join("\n")}\n`;
+  await audit.append({ kind: savedKind, subject: `run:${header.run}`, body: { sha256: sha256(text) } });
   await writeWhole(path, [text], { what: "plan", group: undefined });
 }
 
@@ -143,7 +136,7 @@ const longestHeader = 65_536;
 
 /** Throws a Problem where something is at a path that is no saved plan: a plan takes no other file's place. */
 export function requirePlanPlace(path: string | undefined): void {
-  const there = path === undefined ? undefined : statSync(path, { throwIfNoEntry: false });
+  const there = path === undefined ? undefined : lstatSync(path, { throwIfNoEntry: false });
   if (path === undefined || there === undefined) return;
   if (!there.isFile()) throw inTheWay(path, "plan", "that is no file");
   if (there.size === 0) return;
@@ -171,36 +164,25 @@ export function refused(path: string, why: string): Problem {
   });
 }
 
-/** Reads a saved plan and proves that it is whole, unchanged and of this ledger. */
-export function readPlanFile(path: string, ledger: string): SavedPlan {
-  let lines: string[];
+/** Reads a saved plan of this ledger: byte for byte what was saved, with everything that people read in it. */
+export async function readPlanFile(path: string, { audit, identity }: Ledger): Promise<SavedPlan> {
+  let text: string;
   try {
-    lines = readFileSync(path, "utf8").trimEnd().split("\n");
+    text = readRegular(path).toString("utf8");
   } catch (error) {
     throw refused(path, messageOf(error));
   }
-  const parse = (text = ""): unknown => {
-    const value = parsed(text);
-    if (value === undefined) throw refused(path, "it is no plan file");
-    return value;
-  };
-  const header = headerSchema.safeParse(parse(lines[0]));
+  const lines = text.trimEnd().split("\n");
+  const header = headerSchema.safeParse(parsed(lines[0] ?? ""));
   if (!header.success) throw refused(path, "it is no plan file of this version");
-  const trailer = trailerSchema.safeParse(parsed(lines.at(-1) ?? ""));
-  if (!trailer.success) throw refused(path, "it was cut off: its last line is missing");
-  const body = lines.slice(0, -1);
-  if (sha256(body.join("\n")) !== trailer.data.sha256) throw refused(path, "it was changed after it was made");
-  if (header.data.ledger !== ledger) throw refused(path, "it was made for another ledger");
+  if (header.data.ledger !== (await identity.name())) throw refused(path, "it was made for another ledger");
+  if (audit.said(savedKind, `run:${header.data.run}`)?.["sha256"] !== sha256(text))
+    throw refused(path, "it was changed after it was made, or cut off");
   const customers = new Map<string, SavedCustomer>();
-  for (const line of body.slice(1)) {
-    const customer = customerSchema.safeParse(parse(line));
-    if (!customer.success) throw refused(path, "it is no plan file of this version");
-    const { namespace, id, facts, operations } = customer.data;
-    const key = { namespace, id };
-    const edited = operations.find((operation) => operationHash({ ...operation, customer: key }) !== operation.hash);
-    if (edited !== undefined) throw refused(path, `what it says of ${edited.endpoint} ${edited.subject} was edited`);
-    const saved = operations.map(({ hash, endpoint, subject, needs }) => ({ hash, endpoint, subject, needs }));
-    customers.set(formatKey(key), { customer: key, facts, operations: saved });
+  for (const line of lines.slice(1)) {
+    const { namespace, id, facts, operations } = customerSchema.parse(parsed(line));
+    const customer = { namespace, id };
+    customers.set(formatKey(customer), { customer, facts, operations });
   }
   return { header: header.data, customers };
 }

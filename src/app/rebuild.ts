@@ -1,5 +1,5 @@
 import { copyFileSync, existsSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { ExitCode } from "../base/errors.ts";
 import { headsPath } from "../ledger/audit/audit-heads.ts";
 import { copyWhileWritten } from "../ledger/database/backup.ts";
@@ -32,7 +32,7 @@ export async function rebuild(application: Application, { by, dryRun, signal, sh
       return summary.exitCode;
     }
     await requireUnused(dependencies.ledger);
-    const folder = holdFolder();
+    const folder = holdFolder(dirname(application.ledgerPath));
     try {
       const path = join(folder.path, "ledger.db");
       // Of a restored ledger a copy is rebuilt, with the heads that say what it lacks.

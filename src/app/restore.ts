@@ -1,17 +1,23 @@
-import { constants, copyFileSync, existsSync, renameSync, rmSync, statSync } from "node:fs";
+import { createReadStream, existsSync, renameSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { canonicalJson, toJson } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
-import { flushFile, keepPrivate, keepReadOnly, makePrivateFolder } from "../base/private-files.ts";
+import { flushFile, keepReadOnly, makePrivateFolder } from "../base/private-files.ts";
+import { openRegular, UnfitFile } from "../base/regular-file.ts";
 import { headsPath, KeptHeads, lastMark } from "../ledger/audit/audit-heads.ts";
-import { ledgerFacts, noteRestored, requireIntact } from "../ledger/database/backup.ts";
+import { ledgerFacts, noteRestored } from "../ledger/database/backup.ts";
 import { schemaVersion } from "../ledger/database/database.ts";
+import { holdFolder } from "../ledger/database/held-folder.ts";
+import type { HeldFolder } from "../ledger/database/held-folder.ts";
 import { openSuffixes } from "../ledger/database/ledger-file.ts";
 import { lockBeside } from "../ledger/database/lock.ts";
 import type { Application } from "./application.ts";
-import { digestOf, readManifest } from "./backup-manifest.ts";
+import { digestOf, readManifest, requireSigned } from "./backup-manifest.ts";
 import type { BackupManifest } from "./backup-manifest.ts";
 import { booksFolder, makeLedgerFolder } from "./ledger-folder.ts";
+import { verifiedCopy } from "./verified-copy.ts";
+import { writeNew, writeWhole } from "./written-files.ts";
 
 /** What was done after a backup, as far as the file of heads beside the ledger says. */
 export type Gap =
@@ -33,15 +39,21 @@ export interface Restored {
 }
 
 /**
- * Puts a backup where the ledger is. The copy is checked against its manifest, page by page, before anything is
- * touched; what stood there is moved aside and kept, and so is the file of heads, which says what the backup lacks.
+ * Puts a backup where the ledger is. A copy of it is checked against its manifest, which a key of `audit.signKey` or of
+ * `verifiers` signed, page by page, with its schema, its audit record and its links, before anything is touched; what stood there is moved aside and kept, and so is the file of heads, which says what the backup lacks.
  * While it lacks something, every command that would write refuses the ledger but `rebuild`, which reads back what was
  * done since: what is missing, orders among it, would be done twice. Throws a Problem, and leaves everything as it is,
  * where the backup cannot be trusted, a run is on, or the ledger that stands there is another one.
  */
-export async function restoreBackup(application: Application, file: string): Promise<Restored> {
+export async function restoreBackup(
+  application: Application,
+  file: string,
+  verifiers: readonly string[],
+): Promise<Restored> {
   const manifest = readManifest(file);
-  await requireWhole(file, manifest);
+  requireSigned(application, file, manifest, verifiers);
+  requireKnown(file, manifest);
+  if (!existsSync(file)) throw changed(file, "it is not there");
   const { ledgerPath, group } = application;
   makeLedgerFolder(ledgerPath, application.config.ledger.group);
   const held = lockBeside(ledgerPath, ".lock", {
@@ -49,15 +61,15 @@ export async function restoreBackup(application: Application, file: string): Pro
     what: "a run is on for the ledger",
     cure: "stop the program, also `serve`, then restore again; nothing was touched",
   });
+  let work: HeldFolder | undefined;
   try {
     const name = requireSameLedger(ledgerPath, manifest);
-    const gap = gapOf(ledgerPath, file, manifest);
+    work = holdFolder(dirname(ledgerPath));
+    const fresh = join(work.path, "ledger.db");
+    await writeNew(fresh, createReadStream(file, { fd: openRegular(file) }), group);
+    await requireWhole(fresh, file, manifest);
+    const gap = gapOf(ledgerPath, fresh, manifest);
     const books = await missingBooks(ledgerPath, file, manifest);
-    const fresh = `${ledgerPath}.restored`;
-    rmSync(fresh, { force: true });
-    copyFileSync(file, fresh, constants.COPYFILE_FICLONE);
-    keepPrivate(fresh, group);
-    if ((await digestOf(fresh)).sha256 !== manifest.sha256) throw changed(file, "it was changed while it was read");
     const at = toInstant(application.clock.now());
     if (gap.kind !== "none") noteRestored(fresh, { backup: manifest.file, at, unknown: gap.kind === "unknown" }, name);
     flushFile(fresh);
@@ -68,11 +80,12 @@ export async function restoreBackup(application: Application, file: string): Pro
     flushFile(dirname(ledgerPath));
     for (const { from, to } of books) {
       makePrivateFolder(dirname(to), group);
-      copyFileSync(from, to);
+      await writeWhole(to, createReadStream(from, { fd: openRegular(from) }), { what: "books", group });
       keepReadOnly(to, group);
     }
     return { path: ledgerPath, manifest, gap, aside, books: books.length };
   } catch (error) {
+    if (error instanceof UnfitFile) throw changed(file, error.message);
     if (error instanceof Problem || !(error instanceof Error) || !("syscall" in error)) throw error;
     throw new Problem({
       code: "restore.cannot-write",
@@ -83,27 +96,36 @@ export async function restoreBackup(application: Application, file: string): Pro
       cause: error,
     });
   } finally {
+    work?.release();
     held.release();
   }
 }
 
-/** The copy is what was verified when it was made, byte for byte, and this program knows its form. */
-async function requireWhole(file: string, manifest: BackupManifest): Promise<void> {
-  if (!existsSync(file)) throw changed(file, "it is not there");
-  const { sha256, bytes } = await digestOf(file);
+/** This program knows the form of the backup. */
+function requireKnown(file: string, { schema, program }: BackupManifest): void {
+  if (schema === schemaVersion) return;
+  throw new Problem({
+    code: "backup.unknown-version",
+    message: `${file} was made by version ${program}, whose ledger this program does not know`,
+    cure: `install version ${program}; nothing was touched`,
+    exitCode: exitCodes.ledgerRefused,
+    place: file,
+  });
+}
+
+/** The copy is what was verified when it was made, byte for byte, and a ledger as this program makes it. */
+async function requireWhole(fresh: string, file: string, manifest: BackupManifest): Promise<void> {
+  const { sha256, bytes } = await digestOf(fresh);
   if (bytes !== manifest.bytes) throw changed(file, `it has ${bytes} bytes, and was made with ${manifest.bytes}`);
   if (sha256 !== manifest.sha256) throw changed(file, "its bytes have another SHA-256 than when it was made");
-  if (manifest.schema !== schemaVersion)
-    throw new Problem({
-      code: "backup.unknown-version",
-      message: `${file} was made by version ${manifest.program}, whose ledger this program does not know`,
-      cure: `install version ${manifest.program}; nothing was touched`,
-      exitCode: exitCodes.ledgerRefused,
-      place: file,
-    });
-  const { commits } = requireIntact(file);
-  if (commits !== manifest.commits)
-    throw changed(file, `it has ${commits} groups of changes, and its manifest says ${manifest.commits}`);
+  const found = await verifiedCopy(
+    fresh,
+    () => [],
+    ({ code, why }) => changed(file, `${why} (${code})`),
+  );
+  const { ledger, schema, commits, audit } = manifest;
+  if (canonicalJson(toJson(found)) !== canonicalJson(toJson({ ledger, schema, commits, audit })))
+    throw changed(file, "its manifest says otherwise how far it is");
 }
 
 function changed(file: string, why: string): Problem {
@@ -145,10 +167,10 @@ function nameOf(ledgerPath: string): string | null | undefined {
 }
 
 /** What the file of heads beside the ledger names, and the backup lacks. */
-function gapOf(ledgerPath: string, file: string, manifest: BackupManifest): Gap {
+function gapOf(ledgerPath: string, fresh: string, manifest: BackupManifest): Gap {
   const last = lastMark(headsPath(ledgerPath));
   if (last === undefined) return { kind: "unknown" };
-  const isOfIt = last.sequence === 0 || ledgerFacts(file, last.sequence).hash === last.hash;
+  const isOfIt = last.sequence === 0 || ledgerFacts(fresh, last.sequence).hash === last.hash;
   if (isOfIt && last.commit <= manifest.commits) return { kind: "none" };
   const entries = Math.max(0, last.sequence - (manifest.audit?.sequence ?? 0));
   return { kind: "known", commits: Math.max(0, last.commit - manifest.commits), entries, at: last.at };

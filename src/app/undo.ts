@@ -41,6 +41,7 @@ export async function undoByHand(
       heldOfFile = held.size;
       const kept = plans.map(({ plan }) => ({ plan, shown: undefined }));
       await writePlanFile(
+        ledger,
         out,
         {
           type: "plan",

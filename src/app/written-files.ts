@@ -1,43 +1,77 @@
-import {
-  closeSync,
-  createReadStream,
-  createWriteStream,
-  openSync,
-  readSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from "node:fs";
+import { closeSync, createReadStream, createWriteStream, lstatSync, readSync, renameSync, statSync } from "node:fs";
 import { once } from "node:events";
 import { dirname, join } from "node:path";
-import { finished as ended } from "node:stream/promises";
+import { pipeline } from "node:stream/promises";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
-import { keepPrivate } from "../base/private-files.ts";
+import { openNew } from "../base/private-files.ts";
 import type { ReadingGroup } from "../base/private-files.ts";
-import { holdFolder } from "../ledger/database/held-folder.ts";
-import type { StatementFile } from "./statement-files.ts";
+import { openRegular } from "../base/regular-file.ts";
+import { holdFolder, momentaryFolder } from "../ledger/database/held-folder.ts";
+import type { HeldFolder } from "../ledger/database/held-folder.ts";
 
 export type Chunks = Iterable<string | Buffer> | AsyncIterable<string | Buffer>;
 
-/**
- * Writes a file for the owner, and for the group if there is one. It appears whole or not at all, in a folder that is
- * there. Not write-file-atomic: it wants the whole content in memory, and reports are streamed.
- */
-export async function writeWhole(
-  path: string,
-  chunks: Chunks,
-  options: { what: string; group: ReadingGroup | undefined },
-): Promise<void> {
-  await writeUnfinished(path, chunks, options);
-  appear(path, options.what);
+interface NamedChunks {
+  file: string;
+  chunks: Chunks;
 }
 
-/** What was written to a private file, which has no name any more: it begins once the last of it was written. */
-export async function finished(chunks: Chunks): Promise<Chunks> {
-  const folder = holdFolder();
+interface Written {
+  what: string;
+  group: ReadingGroup | undefined;
+}
+
+/**
+ * Writes a file for the owner, and for the group if there is one. It appears whole or not at all, in a folder that is
+ * there; a link of its name is replaced, and nothing is written to where it leads.
+ */
+export async function writeWhole(path: string, chunks: Chunks, options: Written): Promise<void> {
+  await writeFilesWhole([{ file: path, chunks }], { pathOf: (file) => file, ...options });
+}
+
+/**
+ * Writes several files that belong together, which come one after the other: all of them appear, in their order, once
+ * the last is whole, or none does. Gives their paths.
+ */
+export async function writeFilesWhole(
+  files: Iterable<NamedChunks> | AsyncIterable<NamedChunks>,
+  { pathOf, what, group }: Written & { pathOf: (file: string) => string },
+): Promise<string[]> {
+  const folders = new Map<string, HeldFolder>();
+  const made = new Map<string, string>();
+  try {
+    for await (const { file, chunks } of files) {
+      const path = pathOf(file);
+      if (made.has(path)) throw new Error(`${path} was written already, and its chunks came apart`);
+      requireFree(path, what);
+      await told(path, what, async () => {
+        const folder = folders.getOrInsertComputed(dirname(path), holdFolder);
+        const unfinished = join(folder.path, String(made.size));
+        made.set(path, unfinished);
+        await writeNew(unfinished, chunks, group);
+      });
+    }
+    for (const [path, unfinished] of made) await told(path, what, () => renameSync(unfinished, path));
+    return [...made.keys()];
+  } finally {
+    for (const folder of folders.values()) folder.release();
+  }
+}
+
+/**
+ * Writes a file that is not there yet, for the owner, and for the group if there is one. Not write-file-atomic: it
+ * wants the whole content in memory, and reports are streamed.
+ */
+export async function writeNew(path: string, chunks: Chunks, group: ReadingGroup | undefined): Promise<void> {
+  await pipeline(chunks, createWriteStream(path, { fd: openNew(path, group), flush: true }));
+}
+
+/** What is read from a ledger, in a file without a name: it begins once the last of it was written. */
+export async function finished(chunks: Chunks, ledgerPath: string): Promise<Chunks> {
+  const folder = holdFolder(momentaryFolder(ledgerPath));
   try {
     const path = join(folder.path, "whole");
-    await writeWhole(path, chunks, { what: "result", group: undefined });
+    await writeNew(path, chunks, undefined);
     const file = createReadStream(path);
     await once(file, "open");
     return file;
@@ -46,79 +80,29 @@ export async function finished(chunks: Chunks): Promise<Chunks> {
   }
 }
 
-/** Where a file stands until it is whole. */
-function unfinishedOf(path: string): string {
-  return `${path}.part`;
-}
-
-async function writeUnfinished(
-  path: string,
-  chunks: Chunks,
-  { what, group }: { what: string; group: ReadingGroup | undefined },
-): Promise<void> {
-  const unfinished = unfinishedOf(path);
+function requireFree(path: string, what: string): void {
   if (startOf(path, databaseMark.length) === databaseMark)
     throw inTheWay(path, what, "a database is there, which would be lost");
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
+  if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
     throw inTheWay(path, what, "a folder is there");
-  try {
-    const file = createWriteStream(unfinished, { mode: 0o600, flush: true });
-    await once(file, "open");
-    for await (const chunk of chunks) if (!file.write(chunk)) await once(file, "drain");
-    file.end();
-    await ended(file);
-    keepPrivate(unfinished, group);
-  } catch (error) {
-    throw unwritten(path, what, error);
-  }
 }
 
-function appear(path: string, what: string): void {
+/** What the file system refuses is told by the file; what went wrong outside of it stays what it is. */
+async function told(path: string, what: string, work: () => Promise<void> | void): Promise<void> {
   try {
-    renameSync(unfinishedOf(path), path);
+    await work();
   } catch (error) {
-    throw unwritten(path, what, error);
+    throw error instanceof Error && "syscall" in error ? cannotWrite(path, what, error) : error;
   }
-}
-
-/** Takes what was written away; what went wrong outside the file system stays what it is. */
-function unwritten(path: string, what: string, error: unknown): unknown {
-  rmSync(unfinishedOf(path), { force: true });
-  return error instanceof Error && "syscall" in error ? cannotWrite(path, what, error) : error;
-}
-
-/**
- * Writes several files that belong together, which come one after the other: all of them appear, in their order, once
- * the last is whole, or none does. Gives their paths.
- */
-export async function writeFilesWhole(
-  files: AsyncIterable<StatementFile>,
-  options: { pathOf: (file: string) => string; what: string; group: ReadingGroup | undefined },
-): Promise<string[]> {
-  const { pathOf, what, group } = options;
-  const paths: string[] = [];
-  try {
-    for await (const { file, chunks } of files) {
-      const path = pathOf(file);
-      if (paths.includes(path)) throw new Error(`${path} was written already, and its chunks came apart`);
-      paths.push(path);
-      await writeUnfinished(path, chunks, { what, group });
-    }
-    for (const path of paths) appear(path, what);
-  } catch (error) {
-    for (const path of paths) rmSync(unfinishedOf(path), { force: true });
-    throw error;
-  }
-  return paths;
 }
 
 /** What every SQLite file begins with. */
 export const databaseMark = "SQLite format 3\u0000";
 
-/** The beginning of a file as text, of so many bytes at most; empty where there is none. */
+/** The beginning of a file as text, of so many bytes at most; empty where there is none, and for a link. */
 export function startOf(path: string, bytes: number): string {
-  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return "";
-  const file = openSync(path, "r");
+  if (lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true) return "";
+  const file = openRegular(path);
   try {
     const start = Buffer.alloc(bytes);
     return start.toString("utf8", 0, readSync(file, start, 0, bytes, 0));

@@ -1,4 +1,16 @@
-import { chmodSync, chownSync, closeSync, fsyncSync, mkdirSync, openSync, readFileSync, statSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  statSync,
+} from "node:fs";
 import { spawnSync } from "node:child_process";
 import { dirname, resolve } from "node:path";
 import { exitCodes, Problem } from "./errors.ts";
@@ -95,12 +107,31 @@ export function keepReadOnly(path: string, group: ReadingGroup | undefined): voi
   chmodSync(path, statSync(path).mode & 0o440);
 }
 
+const newFile = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+
+/**
+ * Makes a file that nobody but the owner, and the group if there is one, may read, and gives its descriptor. Throws
+ * EEXIST where anything is there already, also a link.
+ */
+export function openNew(path: string, group?: ReadingGroup): number {
+  const file = openSync(path, newFile, ownerFile);
+  if (group === undefined) return file;
+  try {
+    fchownSync(file, -1, group.id);
+    fchmodSync(file, groupFile);
+    return file;
+  } catch (error) {
+    closeSync(file);
+    throw groupRefused(path, group, error);
+  }
+}
+
 /**
  * Makes an empty file that nobody else may read, before anything is written into it. False where one is there already.
  */
 export function createPrivateFile(path: string): boolean {
   try {
-    closeSync(openSync(path, "wx", ownerFile));
+    closeSync(openNew(path));
     return true;
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "EEXIST") return false;
@@ -126,19 +157,23 @@ function giveTo(path: string, group: ReadingGroup, mode: number): void {
     if (statSync(path).gid !== group.id) chownSync(path, -1, group.id);
     chmodSync(path, mode);
   } catch (error) {
-    throw new Problem({
-      code: "config.group-refused",
-      message:
-        `${path} cannot be given to the group ${group.name} of ` +
-        "ledger.group: this user does not own it, or is not in that group",
-      cure:
-        `run the program as the owner of ${path}, and as a member ` +
-        `of ${group.name}, or name a group of its own in ledger.group`,
-      exitCode: exitCodes.configuration,
-      place: "ledger.group",
-      cause: error,
-    });
+    throw groupRefused(path, group, error);
   }
+}
+
+function groupRefused(path: string, group: ReadingGroup, cause: unknown): Problem {
+  return new Problem({
+    code: "config.group-refused",
+    message:
+      `${path} cannot be given to the group ${group.name} of ` +
+      "ledger.group: this user does not own it, or is not in that group",
+    cure:
+      `run the program as the owner of ${path}, and as a member ` +
+      `of ${group.name}, or name a group of its own in ledger.group`,
+    exitCode: exitCodes.configuration,
+    place: "ledger.group",
+    cause,
+  });
 }
 
 function closeToOthers(path: string, mode: number): void {

@@ -21,6 +21,10 @@ export async function toStdout({ stdout }: Pick<Output, "stdout">, chunks: Chunk
  * Writes to stdout what is read from one state of the ledger. It is finished in a private file first: whoever reads
  * stdout slowly, or not at all, keeps no state of the ledger open, so that its log can be emptied.
  */
-export async function toStdoutFromOneState(output: Pick<Output, "stdout">, chunks: Chunks): Promise<void> {
-  await toStdout(output, await finished(chunks));
+export async function toStdoutFromOneState(
+  output: Pick<Output, "stdout">,
+  ledgerPath: string,
+  chunks: Chunks,
+): Promise<void> {
+  await toStdout(output, await finished(chunks, ledgerPath));
 }

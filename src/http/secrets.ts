@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { messageOf } from "../base/errors.ts";
+import { readRegular } from "../base/regular-file.ts";
 
 /** The form of a reference to a secret. */
 export const secretReference = /^(env|file|command):(.*)$/su;
@@ -74,7 +74,7 @@ export function commandOf(reference: string): string[] {
 function readSecretFile(path: string): string {
   let text: string;
   try {
-    const bytes = readFileSync(path);
+    const bytes = readRegular(path);
     if (bytes.length > largestSecretBytes) throw new RangeError(`${bytes.length} bytes are too many for a secret`);
     text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes).replace(/\r?\n$/u, "");
   } catch (thrown) {

@@ -13,6 +13,7 @@ import { RecordTree } from "../ledger/audit/record-tree.ts";
 import { verifyRecord } from "../ledger/audit/verify-log.ts";
 import type { AuditVerdicts } from "../ledger/audit/verify-log.ts";
 import { closedBooksFinding } from "./books-verdict.ts";
+import { linksFinding } from "./links-verdict.ts";
 import type { AuditFacts, AuditHeadFacts, HeadPlaceFacts } from "../report/facts.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
@@ -74,14 +75,14 @@ export async function ledgerName({ db }: ReadOnlyLedger): Promise<string | null>
 
 /**
  * Walks the whole record, with the tree and the guards that the database keeps and the heads that stand outside it, and
- * compares the tables of closed books with what it says of them.
+ * compares the tables of closed books and of links with what it says of them.
  */
 export async function auditVerdicts(ledger: ReadOnlyLedger, heads: readonly KeptHead[]): Promise<AuditVerdicts> {
   const verdicts = ledger.reading((database) =>
     verifyRecord({ rows: entriesOf(database), heads, ...keptOf(database) }),
   );
-  // What a record says of the closed books counts where it is whole.
-  const changed = verdicts.integrity.good ? closedBooksFinding(ledger) : undefined;
+  // What a record says counts where it is whole.
+  const changed = verdicts.integrity.good ? (closedBooksFinding(ledger) ?? linksFinding(ledger)) : undefined;
   return await Promise.resolve(
     changed === undefined ? verdicts : { ...verdicts, good: false, integrity: { good: false, ...changed } },
   );

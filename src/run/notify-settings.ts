@@ -12,6 +12,13 @@ const command = {
     .array(z.string().min(1))
     .min(1)
     .meta({ description: "Program and arguments; no shell.", examples: [["/usr/local/bin/notify", "operations"]] }),
+  environment: z
+    .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/u, "expected the name of an environment variable"))
+    .default([])
+    .meta({
+      description: "Environment variables that the program gets, beside PATH; it gets no other.",
+      examples: [["PAGER_TOKEN"]],
+    }),
   timeoutMs: timeoutMs.describe("Time after which the alert counts as not delivered."),
 };
 

@@ -1,10 +1,12 @@
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
+import { UnfitFile } from "../base/regular-file.ts";
 
 /** Everything that keeps a source from being read whole. */
 export type SourceProblemCode =
   | "source.missing-file"
   | "source.unreadable-file"
   | "source.half-written"
+  | "source.not-as-marked"
   | "source.half-read"
   | "source.changed-while-read"
   | "source.read-in-parts"
@@ -27,6 +29,9 @@ export type SourceProblemCode =
   | "source.more-beyond"
   | "source.not-believed"
   | "source.drifted";
+
+/** What was read is not what the source says of it elsewhere: nothing of it is taken in. */
+export const notAsMarked = "source.not-as-marked" satisfies SourceProblemCode;
 
 /** A source that was not read whole: it is named, other sources go on, the run ends with exit code 7. */
 export function sourceProblem(
@@ -67,6 +72,15 @@ export function fileProblem(thrown: unknown, file: string): Problem {
       file,
       `The file ${file} is not valid gzip.`,
       "Export it again, or set `gzip: false`.",
+      thrown,
+    );
+  }
+  if (thrown instanceof UnfitFile) {
+    return sourceProblem(
+      "source.unreadable-file",
+      file,
+      `The file ${file} is not read: ${thrown.message}.`,
+      "Put the file itself there: no pipe, no device, and no link to a file elsewhere.",
       thrown,
     );
   }

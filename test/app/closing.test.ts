@@ -197,9 +197,16 @@ describe("audit verify", () => {
     const verified = async () => (await (await world.inquiry()).auditVerdicts([])).integrity;
     expect(await verified()).toEqual({ good: true });
     const database = new Database(world.path);
-    const triggers = database.prepare("select name from sqlite_master where type = 'trigger'").pluck().all();
-    for (const name of triggers)
-      if (/^(?:closed|sign)_/u.test(String(name))) database.exec(`drop trigger ${String(name)}`);
+    const guards = database
+      .prepare<[], { name: string; sql: string }>("select name, sql from sqlite_schema where type = 'trigger'")
+      .all()
+      .filter(({ name }) => /^(?:closed|sign)_/u.test(name));
+    // As somebody could who lifts the guards and puts them back.
+    const unguarded = (work: () => void): void => {
+      for (const guard of guards) database.exec(`drop trigger ${guard.name}`);
+      work();
+      for (const { sql } of guards) database.exec(sql);
+    };
     const restore = keeping(database, ["closed_period", "closed_file", "sign_off"]);
     const name = made.files[0]?.name ?? "";
     const changes: [sql: string, why: string][] = [
@@ -221,13 +228,13 @@ describe("audit verify", () => {
       ["delete from sign_off", "the sign-off of money:crm/O1 for 2026-10"],
     ];
     for (const [sql, why] of changes) {
-      database.exec(sql);
+      unguarded(() => database.exec(sql));
       expect(await verified(), sql).toMatchObject({
         good: false,
         code: "books-changed",
         why: expect.stringContaining(why),
       });
-      restore();
+      unguarded(restore);
     }
     expect(await verified()).toEqual({ good: true });
     database.close();

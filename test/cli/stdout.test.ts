@@ -16,7 +16,7 @@ describe("what is read from one state of the ledger", () => {
       queueMicrotask(() => done?.());
       return false;
     };
-    await toStdoutFromOneState({ stdout: { write } }, rows());
+    await toStdoutFromOneState({ stdout: { write } }, "/nowhere/ledger.db", rows());
     expect(events).toEqual(["ledger let go", "row 0\nrow 1\nrow 2\n"]);
   });
 });

@@ -14,7 +14,10 @@ const { version } = z
   .parse(JSON.parse(readFileSync(join(project, "package.json"), "utf8")));
 
 const lockSchema = z.object({
-  packages: z.record(z.string(), z.object({ version: z.string(), dev: z.boolean().optional() })),
+  packages: z.record(
+    z.string(),
+    z.object({ version: z.string(), dev: z.boolean().optional(), optional: z.boolean().optional() }),
+  ),
 });
 const billSchema = z.object({
   bomFormat: z.literal("CycloneDX"),
@@ -29,20 +32,36 @@ const billSchema = z.object({
   ),
 });
 
-it("the bill of materials lists every package that the program runs with, each with its licence and its hash", () => {
+/** Name and version of each package that a lock file has for the program itself. */
+function packagesOf(shrinkwrap: string): string[] {
+  const { packages } = lockSchema.parse(JSON.parse(shrinkwrap));
+  return Object.entries(packages)
+    .filter(([path, { dev }]) => path !== "" && dev !== true)
+    .map(([path, item]) => `${path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length)}@${item.version}`);
+}
+
+const unique = (names: readonly string[]): string[] => [...new Set(names)].toSorted();
+
+/** Name and version of each package in the bill of materials. */
+function billed(): string[] {
   const text = execFileSync("npm", ["run", "--silent", "sbom"], { cwd: project, encoding: "utf8" });
   const bill = billSchema.parse(JSON.parse(text));
   expect(bill.metadata.component.purl).toBe(`pkg:npm/crm-sync@${version}`);
-  const lock = lockSchema.parse(JSON.parse(readFileSync(join(project, "package-lock.json"), "utf8")));
-  const wanted = Object.entries(lock.packages)
-    .filter(([path, { dev }]) => path !== "" && dev !== true)
-    .map(([path, item]) => `${path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length)}@${item.version}`);
-  const listed = bill.components.map((item) => `${item.name}@${item.version}`);
-  expect(wanted.length).toBeGreaterThan(40);
-  expect(wanted.filter((item) => !listed.includes(item))).toEqual([]);
-  const forWork = Object.entries(lock.packages).filter(([, { dev }]) => dev === true);
-  expect(forWork.length).toBeGreaterThan(40);
-  expect(listed.filter((item) => /^(?:vitest|oxlint|typescript|rolldown)@/u.test(item))).toEqual([]);
+  return unique(bill.components.map((item) => `${item.name}@${item.version}`));
+}
+
+it("an image is made from one that is named by its digest alone", () => {
+  const place = folder();
+  writeFileSync(join(place, "docker"), '#!/bin/sh\necho "$@"\n', { mode: 0o755 });
+  const image = (...words: string[]) =>
+    spawnSync(join(project, "scripts/image.sh"), words, {
+      encoding: "utf8",
+      env: { ...process.env, PATH: `${place}:${process.env["PATH"]}` },
+    });
+  const digest = `node:26-trixie-slim@sha256:${"a".repeat(64)}`;
+  expect(image(digest, "crm-sync:1").stdout).toContain(`build --build-arg NODE_IMAGE=${digest} --tag crm-sync:1`);
+  for (const name of ["node:26-trixie-slim", "node@sha256:abc", `${digest}0`])
+    expect(image(name, "crm-sync:1")).toMatchObject({ status: 64, stdout: "" });
 });
 
 describe("what is handed out", () => {
@@ -78,10 +97,26 @@ describe("what is handed out", () => {
   });
 });
 
+/** Name and version of each package in a folder of packages, and in those of theirs. */
+function installedIn(modules: string): string[] {
+  const folders = readdirSync(modules).flatMap((name) =>
+    name.startsWith("@") ? readdirSync(join(modules, name)).map((item) => join(name, item)) : [name],
+  );
+  return folders.flatMap((name) => {
+    const path = join(modules, name);
+    if (name.startsWith(".") || !existsSync(join(path, "package.json"))) return [];
+    const own = z.object({ version: z.string() }).parse(JSON.parse(readFileSync(join(path, "package.json"), "utf8")));
+    const inner = join(path, "node_modules");
+    return [`${name}@${own.version}`, ...(existsSync(inner) ? installedIn(inner) : [])];
+  });
+}
+
 /** What npm says where a package can neither be fetched nor is kept on this machine. */
 const outOfReach = /ENOTCACHED|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH/u;
 
-it("the package of npm is installed for everybody on a machine, and the command works there", async ({ annotate }) => {
+it("the package is installed with just what the bill of materials lists, and the command works there", async ({
+  annotate,
+}) => {
   const place = folder();
   const checkout = join(place, "checkout");
   mkdirSync(checkout);
@@ -93,7 +128,7 @@ it("the package of npm is installed for everybody on a machine, and the command 
     "src",
     "jobs",
     "migrations",
-    "scripts/build",
+    "scripts",
     "config",
     "docs",
     "deploy",
@@ -104,23 +139,40 @@ it("the package of npm is installed for everybody on a machine, and the command 
   symlinkSync(join(project, "node_modules"), join(checkout, "node_modules"));
   const words = ["run", "--silent", "package", "--", "--silent"];
   const packed = execFileSync("npm", words, { cwd: checkout, encoding: "utf8" }).trim().split("\n").at(-1) ?? "";
-  const prefix = join(place, "prefix");
-  const install = ["install", "--global", "--prefix", prefix, "--prefer-offline", "--no-audit", "--no-fund"];
-  const installed = spawnSync("npm", [...install, join(checkout, packed)], { cwd: place, encoding: "utf8" });
+  expect(readdirSync(checkout)).not.toContain("npm-shrinkwrap.json");
+  const shrinkwrap = execFileSync("tar", ["-xzOf", join(checkout, packed), "package/npm-shrinkwrap.json"], {
+    encoding: "utf8",
+  });
+  const bill = billed();
+  expect(bill.length).toBeGreaterThan(40);
+  expect(bill).toEqual(unique(packagesOf(shrinkwrap)));
+
+  const home = join(place, "opt");
+  mkdirSync(home);
+  execFileSync("tar", ["-xzf", join(checkout, packed), "--strip-components=1", "--directory", home]);
+  const install = ["ci", "--prefix", home, "--omit=dev", "--ignore-scripts", "--prefer-offline"];
+  const installed = spawnSync("npm", install, { cwd: place, encoding: "utf8" });
   if (installed.status !== 0 && outOfReach.test(installed.stderr)) {
     await annotate("NOT tried here: the packages that the program needs cannot be had");
     return;
   }
   expect(installed.status, installed.stderr).toBe(0);
-  const home = join(prefix, "lib/node_modules/crm-sync");
   for (const name of ["deploy/systemd/crm-sync.service", "deploy/kubernetes.yaml", "docs/operating.md"])
     expect(existsSync(join(home, name)), name).toBe(true);
   expect(files).toContain("deploy");
+  const there = unique(installedIn(join(home, "node_modules")));
+  expect(there.filter((item) => !bill.includes(item))).toEqual([]);
+  // What is missing is for other machines.
+  const { packages } = lockSchema.parse(JSON.parse(shrinkwrap));
+  const optional = Object.entries(packages).flatMap(([path, item]) =>
+    item.optional === true ? [`${path.slice("node_modules/".length)}@${item.version}`] : [],
+  );
+  expect(bill.filter((item) => !there.includes(item) && !optional.includes(item))).toEqual([]);
   expect(existsSync(join(home, "src"))).toBe(false);
 
   const w = await world();
   const told = { cwd: place, encoding: "utf8", env: environmentAt(w.place) } as const;
-  const crmSync = (...line: string[]) => spawnSync(join(prefix, "bin/crm-sync"), line, told);
+  const crmSync = (...line: string[]) => spawnSync(join(home, "bin/crm-sync"), line, told);
   expect(crmSync("--version")).toMatchObject({ status: 0, stdout: `${version}\n`, stderr: "" });
   // The sandbox of the world answers in this process, which waits for the command.
   const alone = [`--config=${w.path("crm-sync.yaml")}`, "--sandbox"];

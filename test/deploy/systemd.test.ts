@@ -53,6 +53,7 @@ describe("the unit for systemd", () => {
       "Service.StateDirectory": ["crm-sync"],
       "Service.StateDirectoryMode": ["0700"],
       "Service.UMask": ["0077"],
+      "Service.LimitCORE": ["0"],
       "Install.WantedBy": ["multi-user.target"],
     });
     const refused = [exitCodes.usage, exitCodes.ledgerRefused, exitCodes.configuration];

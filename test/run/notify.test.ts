@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterEach, describe, expect, it, onTestFinished } from "vitest";
+import { KnownSecrets } from "../../src/base/known-secrets.ts";
 import type { Json } from "../../src/base/canonical-json.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { Alert } from "../../src/run/notify/alert.ts";
@@ -51,6 +52,8 @@ async function telling({ settings, lines = [], ledger: given, publicUrl }: Telli
     store: ledger.schedule,
     clock,
     logger,
+      environment: process.env,
+      known: new KnownSecrets(),
     secret: () => "\uFEFFhook-token\r\n\n",
   };
   return async (now: Alert[]) =>
@@ -210,7 +213,12 @@ describe("alerts", () => {
     const file = join(folder, "out.json");
     const script = `process.stdin.pipe(process.getBuiltinModule("node:fs").createWriteStream(process.argv[1]))`;
     const tell = await telling({
-      settings: { kind: "command", command: [process.execPath, "-e", script, file], timeoutMs: 60_000 },
+      settings: {
+        kind: "command",
+        command: [process.execPath, "-e", script, file],
+        environment: [],
+        timeoutMs: 60_000,
+      },
     });
     expect(await tell([held])).toEqual(["started hold:h1"]);
     expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ key: "hold:h1", event: "started" });
@@ -222,7 +230,7 @@ describe("alerts", () => {
     [[process.execPath, "-e", "setInterval(() => {}, 1000)"], 200, "longer than 200 ms"],
   ])("say why a program did not take them: %j", { tags: "long" }, async (command, timeoutMs, reason) => {
     const lines: string[] = [];
-    const tell = await telling({ settings: { kind: "command", command, timeoutMs }, lines });
+    const tell = await telling({ settings: { kind: "command", command, environment: [], timeoutMs }, lines });
     expect(await tell([held])).toEqual([]);
     expect(lines.join("")).toContain(reason);
   });

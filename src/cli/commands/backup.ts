@@ -24,6 +24,7 @@ A job of the kind \`backup\` does the same on a schedule. \`crm-sync restore FIL
     .command("restore")
     .description("put a backup back where the ledger is, and say what was done after it")
     .argument("<file>", "a backup that `crm-sync backup` made, with its manifest beside it")
+    .option("--key <verifier...>", "the verifier keys that may have signed it, if it was not audit.signKey")
     .addHelpText(
       "after",
       `${example("crm-sync restore /mnt/elsewhere/crm-sync/ledger-20261101T023000.000Z.db")}
@@ -31,7 +32,7 @@ Stop the program first. The backup is checked before anything is touched, and wh
 it lacks something that was done, it ends with exit 3, and whatever would write into that ledger is refused (exit 65)
 until \`crm-sync rebuild\` has read back from the platform what was done since.`,
     )
-    .action((file) => carryOut((invocation) => restoreCommand(invocation, file)));
+    .action((file, { key = [] }) => carryOut((invocation) => restoreCommand(invocation, file, key)));
 };
 
 function keptOf(text: string | undefined): number | undefined {
@@ -60,12 +61,12 @@ async function backupCommand(
   });
 }
 
-async function restoreCommand(invocation: Invocation, file: string): Promise<ExitCode> {
+async function restoreCommand(invocation: Invocation, file: string, verifiers: readonly string[]): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
     const { restoreBackup } = await import("../../app/restore.ts");
     const { restoredLines } = await import("../../report/backup.ts");
-    const restored = await restoreBackup(application, file);
+    const restored = await restoreBackup(application, file, verifiers);
     if (options.json) output.json(toJson({ ...restored, aside: restored.aside ?? null }));
     else for (const line of restoredLines(restored)) output.line(withLocalInstants(line, application.config));
     return restored.gap.kind === "none" ? ok : exitCodes.recordsRejected;

@@ -1,4 +1,4 @@
-import { chmodSync, copyFileSync, existsSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { ExitCode } from "../../base/errors.ts";
 import { projectFolder } from "../../base/project-folder.ts";
@@ -55,13 +55,7 @@ async function initCommand(invocation: Invocation, { from, token }: InitOptions)
     }
     if (from.length > 0) return await proposeConfiguration(invocation, path, from, token);
     if (token !== undefined) throw usage("--token is for the addresses of --from", "give one, or leave it out");
-    try {
-      copyFileSync(join(projectFolder, "config/production.example.yaml"), path);
-      // It holds no secret, and whoever may read the ledger asks with it.
-      chmodSync(path, 0o644);
-    } catch (error) {
-      throw cannotWrite(path, error);
-    }
+    writeConfiguration(path, readFileSync(join(projectFolder, "config/production.example.yaml"), "utf8"));
     output.line(`${path} was made; every key is explained in it.`);
     output.line(
       "Next: fill in the services, the sources and the assumptions, " +
@@ -73,14 +67,20 @@ async function initCommand(invocation: Invocation, { from, token }: InitOptions)
   }
 }
 
-function cannotWrite(path: string, error: unknown): Problem {
-  return new Problem({
-    code: "init.cannot-write",
-    message: `${path} cannot be written: ${messageOf(error)}`,
-    cure: "check that the folder exists and that this user may write there",
-    exitCode: exitCodes.usage,
-    cause: error,
-  });
+/** It holds no secret, and whoever may read the ledger asks with it. */
+function writeConfiguration(path: string, text: string): void {
+  try {
+    writeFileSync(path, text, { flag: "wx" });
+    chmodSync(path, 0o644);
+  } catch (error) {
+    throw new Problem({
+      code: "init.cannot-write",
+      message: `${path} cannot be written: ${messageOf(error)}`,
+      cure: "check that the folder exists and that this user may write there",
+      exitCode: exitCodes.usage,
+      cause: error,
+    });
+  }
 }
 
 async function proposeConfiguration(
@@ -96,11 +96,7 @@ async function proposeConfiguration(
   const token = reference === undefined ? {} : { token: tokenOf(reference, environment, folder) };
   const proposal = await proposeFrom(from, { folder, zone, signal, ...token });
   const { text, doubts } = proposalText(proposal, zone);
-  try {
-    writeFileSync(path, text, { flag: "wx", mode: 0o644 });
-  } catch (error) {
-    throw cannotWrite(path, error);
-  }
+  writeConfiguration(path, text);
   const read = proposal.streams.map(({ source, stream, from: lists }) => ({ source, stream, from: [...lists] }));
   if (options.json) output.json({ file: path, streams: read, doubts });
   else {

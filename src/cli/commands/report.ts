@@ -82,7 +82,7 @@ export async function reportCommand(invocation: Invocation, name: string, words:
       refuseBytes(output, format, kind);
       const chunks = reportChunks(application, kind, request, format, `${kind}-${request.period.label}.${format}`);
       const { toStdoutFromOneState } = await import("../stdout.ts");
-      await toStdoutFromOneState(output, bytesOf(partOf(kind, chunks, part)));
+      await toStdoutFromOneState(output, application.ledgerPath, bytesOf(partOf(kind, chunks, part)));
       await noteProvisional(output, request, application.clock.now());
       return ok;
     }

@@ -157,7 +157,7 @@ export class KeptHeads {
     const short = `${this.#path}.short`;
     rmSync(short, { force: true });
     const old = openSync(this.#path, "r");
-    const fresh = openSync(short, "a", before.mode & 0o777);
+    const fresh = openSync(short, "ax", before.mode & 0o777);
     try {
       // The file stays with its owner and group, and as readable as it was.
       fchmodSync(fresh, before.mode & 0o777);

@@ -4,6 +4,7 @@ import type { AuditHead, AuditRow } from "./audit-log.ts";
 import { entriesOf } from "./entries.ts";
 import { keptOf } from "./kept-tree.ts";
 import type { HeadPlaceTable } from "./tables.ts";
+import { stored } from "../database/stored.ts";
 import { verifyRecord } from "./verify-log.ts";
 import type { AuditVerdicts } from "./verify-log.ts";
 import type { LedgerContext } from "../context.ts";
@@ -19,6 +20,15 @@ export class Audit {
   /** Appends an entry that stands for itself, such as a person's decision. */
   async append(entry: { kind: string; subject: string; body: JsonObject }): Promise<AuditHead> {
     return await this.#context.write(() => this.#context.audit.append({ ...entry, at: this.#context.now }));
+  }
+
+  /** What the newest entry of a kind about a subject says. */
+  said(kind: string, subject: string): JsonObject | undefined {
+    return this.#context.read(() => {
+      const newest = "select body from audit where subject = +? and kind = +? order by sequence desc limit 1";
+      const body = this.#context.database.prepare<[string, string], string>(newest).pluck().get(subject, kind);
+      return body === undefined ? undefined : stored<JsonObject>(body);
+    });
   }
 
   head(): AuditHead | undefined {

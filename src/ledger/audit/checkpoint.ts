@@ -43,8 +43,12 @@ export function signingKey(pem: string): KeyObject | undefined {
 export function signedNote(checkpoint: Checkpoint, key: KeyObject): string {
   const { origin } = checkpoint;
   const text = checkpointText(checkpoint);
-  const signature = Buffer.concat([keyId(origin, rawKey(key)), sign(null, Buffer.from(text), key)]);
-  return `${text}\n— ${origin} ${signature.toString("base64")}\n`;
+  return `${text}\n— ${origin} ${signatureOf(text, origin, key)}\n`;
+}
+
+/** The signature of a text by that name, in base64, with the id of the key before it. */
+export function signatureOf(text: string, origin: string, key: KeyObject): string {
+  return Buffer.concat([keyId(origin, rawKey(key)), sign(null, Buffer.from(text), key)]).toString("base64");
 }
 
 /** What whoever checks a signature needs: name, id and public key, as the signed-note format writes a key. */
@@ -93,13 +97,15 @@ function readNote(note: string): KeptCheckpoint | undefined {
     at: member("time"),
     isSigned: (verifier) =>
       signatures.split("\n").some((line) => {
-        const [, name, encoded = ""] = signatureLine.exec(line) ?? [];
-        return name === origin && isSignature(verifier, name, `${text}\n`, Buffer.from(encoded, "base64"));
+        const [, name, signature = ""] = signatureLine.exec(line) ?? [];
+        return name === origin && isSignedBy(verifier, name, `${text}\n`, signature);
       }),
   };
 }
 
-function isSignature(verifier: string, name: string, text: string, signature: Buffer): boolean {
+/** Whether a key signed a text by that name. */
+export function isSignedBy(verifier: string, name: string, text: string, encodedSignature: string): boolean {
+  const signature = Buffer.from(encodedSignature, "base64");
   const [keyName, id, ...encoded] = verifier.split("+");
   const key = Buffer.from(encoded.join("+"), "base64");
   if (keyName !== name || key[0] !== ed25519 || key.length !== 33) return false;

@@ -21,6 +21,7 @@ export type AuditFault =
   | "guard-missing"
   | "schema-changed"
   | "books-changed"
+  | "links-changed"
   | "cut-off";
 
 /** The first entry that does not fit, and why; entry 0 where it is no entry that is wrong. */
@@ -60,7 +61,7 @@ export interface AuditRecord {
     | undefined;
   /** Guards of the tables that are not there as they were made, by their names. */
   guardsMissing?: readonly string[] | undefined;
-  /** Other parts of their schema that are gone, are others, or are there beside what was made, by their names. */
+  /** Other parts of the schema that are gone, are others, or are there beside what was made, by their names. */
   schemaChanged?: readonly string[] | undefined;
 }
 
@@ -180,7 +181,7 @@ function schemaFinding({ guardsMissing = [], schemaChanged = [] }: AuditRecord):
     return { code: "guard-missing", firstBad: 0, why };
   }
   if (schemaChanged.length === 0) return undefined;
-  const why = `the audit tables are not as this program made them: ${schemaChanged.join(", ")}`;
+  const why = `the schema of the ledger is not as this program makes it: ${schemaChanged.join(", ")}`;
   return { code: "schema-changed", firstBad: 0, why };
 }
 

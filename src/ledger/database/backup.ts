@@ -26,11 +26,12 @@ export async function copyWhileWritten(
   from: string,
   to: string,
   progress: (done: number, total: number) => void,
-): Promise<CopiedLedger> {
+): Promise<void> {
   const source = openReadOnly(from);
   try {
     source.exec("begin");
-    const was = farOf(source);
+    // The state that is copied is that of the first reading.
+    farOf(source);
     createPrivateFile(to);
     await source.backup(to, {
       progress: ({ totalPages, remainingPages }) => {
@@ -44,7 +45,6 @@ export async function copyWhileWritten(
     } finally {
       copy.close();
     }
-    return was;
   } finally {
     source.close();
   }

@@ -1,6 +1,6 @@
-import { existsSync, lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { accessSync, constants, existsSync, lstatSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { exitCodes, Problem } from "../../base/errors.ts";
 import { lockBeside } from "./lock.ts";
 
@@ -15,10 +15,33 @@ const beginning = "crm-sync-unfinished-";
 const mostTries = 20;
 
 /**
- * Makes a folder inside another one, by default the temporary folder. It holds a lock that the system frees when the
+ * Where what is read from a ledger may be for a moment: beside it, where erasure looks. Who is not its owner makes
+ * nothing there that the owner could not remove: that and a folder that only reads leave the temporary folder.
+ */
+export function momentaryFolder(ledgerPath: string): string {
+  const folder = dirname(ledgerPath);
+  const now = statSync(ledgerPath, { throwIfNoEntry: false });
+  return now !== undefined && isOwn(now.uid) && isWritable(folder) ? folder : tmpdir();
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isOwn(uid: number): boolean {
+  return uid === (process.geteuid?.() ?? uid);
+}
+
+/**
+ * Makes a folder inside another one. It holds a lock that the system frees when the
  * process dies, however it dies: what a dead process left is removed first.
  */
-export function holdFolder(parent = tmpdir()): HeldFolder {
+export function holdFolder(parent: string): HeldFolder {
   removeAbandoned(parent);
   for (let tries = 1; ; tries += 1) {
     const path = mkdtempSync(join(parent, beginning));
@@ -34,9 +57,14 @@ export function holdFolder(parent = tmpdir()): HeldFolder {
   }
 }
 
+/** Whether something in a folder is one that is held, or was. */
+export function isHeldFolder(name: string): boolean {
+  return name.startsWith(beginning);
+}
+
 /** Removes folders of this user whose process is dead; `before` is told of what is in each. */
-export function removeAbandoned(parent = tmpdir(), before: (names: string[]) => void = () => {}): void {
-  for (const name of namesIn(parent).filter((one) => one.startsWith(beginning))) {
+export function removeAbandoned(parent: string, before: (names: string[]) => void = () => {}): void {
+  for (const name of namesIn(parent).filter(isHeldFolder)) {
     const path = join(parent, name);
     const lock = lockOf(path);
     if (lock === undefined) continue;
@@ -63,7 +91,7 @@ function namesIn(folder: string): string[] {
 function lockOf(path: string): { release: () => void } | undefined {
   try {
     const now = lstatSync(path);
-    if (!now.isDirectory() || now.uid !== (process.geteuid?.() ?? now.uid)) return undefined;
+    if (!now.isDirectory() || !isOwn(now.uid)) return undefined;
     const lock = lockBeside(join(path, "held"), ".lock", { code: "folder.held", what: "somebody holds", cure: "wait" });
     if (existsSync(join(path, "held.lock"))) return lock;
     lock.release();

@@ -7,7 +7,7 @@ import { createPrivateFile, keepPrivate } from "../../base/private-files.ts";
 import type { ReadingGroup } from "../../base/private-files.ts";
 import { headsPath, refuseLostLedger } from "../audit/audit-heads.ts";
 import { databaseProblem, refused } from "./damage.ts";
-import { holdFolder } from "./held-folder.ts";
+import { holdFolder, momentaryFolder } from "./held-folder.ts";
 
 type Sqlite = Database.Database;
 
@@ -136,8 +136,8 @@ export function connect(path: string, options: Database.Options): Sqlite {
  * A connection that only reads, also for a user who may not write. SQLite reads a ledger in WAL mode through `-wal` and
  * `-shm`, which it makes where they are missing: measured, a user who may read but not write gets on with the two files
  * there (a run on, none on, or after a kill), and fails where one is missing. The program therefore leaves both there
- * when it ends; where they are missing all the same (a backup that was put back), a copy in this user's own temporary
- * folder is read. A user who is not the owner never makes files beside the ledger: the owner could not write them.
+ * when it ends; where they are missing all the same (a backup that was put back), a copy is read. A user who is not the
+ * owner never makes files beside the ledger: the owner could not write them.
  */
 export function openForReading(path: string): Sqlite {
   if (readsWhereItLies(path)) {
@@ -167,7 +167,7 @@ const mostCopies = 5;
  * nothing of it is left.
  */
 function openCopy(path: string): Sqlite {
-  const folder = holdFolder();
+  const folder = holdFolder(momentaryFolder(path));
   try {
     const copy = join(folder.path, "ledger.db");
     for (let tries = 1; !copyWhole(path, copy); tries += 1) {

@@ -9,6 +9,7 @@ import type { OperationKind } from "../../operation/registry.ts";
 import type { TakenThing } from "../../operation/taking.ts";
 import type { HoldRows, StandingHold, Whose } from "../decisions/hold-rows.ts";
 import type { ChangeTables } from "../state/changes.ts";
+import { saidLinks } from "../state/said-links.ts";
 import type { LedgerContext } from "../context.ts";
 import { contradictionIn } from "../database/damage.ts";
 import type { Sequence } from "../database/sequence.ts";
@@ -193,6 +194,7 @@ export class Journal {
         code: conclusion.code,
         verdict: conclusion.verdict,
         ...conclusion.audit.body,
+        ...saidLinks(conclusion.changes),
       },
     });
     if (row.approved && (conclusion.state === "done" || conclusion.state === "rejected")) this.#holds.done(id, at);

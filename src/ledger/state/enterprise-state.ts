@@ -26,6 +26,7 @@ import type { LinkedCustomer } from "./links.ts";
 import type { EnterpriseSize, ReadAt, ReadSince } from "./readings.ts";
 import type { StateRows } from "./registry.ts";
 import type { Unread } from "./unread-customers.ts";
+import { saidLinks } from "./said-links.ts";
 
 /** Customers that are woken in one transaction. */
 const wokenTogether = 200;
@@ -216,7 +217,7 @@ export class EnterpriseState {
           at,
           kind: audit.kind,
           subject: audit.subject,
-          body: { customer: formatKey(customer), ...audit.body },
+          body: { customer: formatKey(customer), ...audit.body, ...saidLinks(changes) },
         });
       }
       return at;

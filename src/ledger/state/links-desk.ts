@@ -11,6 +11,7 @@ import { JournalTables } from "../journal/journal-tables.ts";
 import type { WorkTables } from "../records/work.ts";
 import type { ChangeTables } from "./changes.ts";
 import type { StateRows } from "./registry.ts";
+import { saidLinks } from "./said-links.ts";
 
 /** Whose word it is, and why. */
 interface Whose {
@@ -162,7 +163,8 @@ export class LinksDesk {
     const at = this.#context.now;
     for (const change of changes) this.#changes.apply(change, at);
     const subject = `customer:${formatKey(customer)}`;
-    this.#context.audit.append({ at, kind, subject, body: { customer: formatKey(customer), ...body, by, reason } });
+    const said = { customer: formatKey(customer), ...body, ...saidLinks(changes), by, reason };
+    this.#context.audit.append({ at, kind, subject, body: said });
     this.#work.markPending({ customer });
   }
 }

@@ -1,15 +1,23 @@
 import { spawn } from "node:child_process";
 import type { Send } from "./way.ts";
 
-/** Starts a program without a shell, gives it the message on standard input and waits for exit code 0. */
-export const toCommand: Send<{ command: readonly string[]; timeoutMs: number }> = async (
-  message,
-  { command, timeoutMs },
-) => {
+/** What every program needs to find others. */
+const always = ["PATH"];
+
+/**
+ * Starts a program without a shell, gives it the message on standard input and waits for exit code 0. Of the
+ * environment it gets the variables that are named: the others may hold secrets.
+ */
+export const toCommand: Send<{
+  command: readonly string[];
+  environment: readonly string[];
+  timeoutMs: number;
+}> = async (message, { command, environment, timeoutMs }, deps) => {
+  const env = Object.fromEntries([...always, ...environment].map((name) => [name, deps.environment[name]]));
   const [program = "", ...args] = command;
   const signal = AbortSignal.timeout(timeoutMs);
   await new Promise<void>((resolve, reject) => {
-    const child = spawn(program, args, { stdio: ["pipe", "ignore", "ignore"], signal, killSignal: "SIGKILL" });
+    const child = spawn(program, args, { stdio: ["pipe", "ignore", "ignore"], env, signal, killSignal: "SIGKILL" });
     child.on("error", (error) =>
       reject(signal.aborted ? new Error(`the command took longer than ${timeoutMs} ms`) : error),
     );

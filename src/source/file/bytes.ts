@@ -1,9 +1,11 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
+import type { ReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { pipeline } from "node:stream";
 import { createGunzip } from "node:zlib";
 import type { Problem } from "../../base/errors.ts";
+import { openRegular } from "../../base/regular-file.ts";
 import { sourceProblem } from "../problems.ts";
 import { notAsExpected } from "./marker.ts";
 import type { Expected } from "./marker.ts";
@@ -15,6 +17,8 @@ import { utf16Of } from "./utf-16.ts";
 export interface OpenedFile {
   /** Absolute path. */
   path: string;
+  /** The source's directory, out of which no link leads. */
+  folder: string;
   /** The name people know it by: as configured, relative to the source's directory. */
   name: string;
   gzip: boolean;
@@ -46,7 +50,7 @@ export async function stateOf(path: string): Promise<FileState> {
 export async function* readUtf8(file: OpenedFile, signal: AbortSignal | undefined): AsyncGenerator<Buffer, void, void> {
   await requireUnchanged(file);
   const { sha256 } = file.expected;
-  if (sha256 !== undefined && sha256 !== (await hashOf(createReadStream(file.path, { signal }))))
+  if (sha256 !== undefined && sha256 !== (await hashOf(streamOf(file, signal))))
     throw notAsExpected(file.name, "it has another SHA-256");
   const undeclared = await undeclaredUtf8(chunksOf(file, signal), file.encoding);
   if (undeclared !== undefined) throw declaredWrong(file, undeclared);
@@ -82,8 +86,13 @@ async function hashOf(bytes: AsyncIterable<Buffer>): Promise<string> {
   return hash.digest("hex");
 }
 
+function streamOf({ path, folder }: OpenedFile, signal: AbortSignal | undefined): ReadStream {
+  const fd = openRegular(path, folder);
+  return createReadStream(path, { fd, highWaterMark: chunkBytes, ...(signal === undefined ? {} : { signal }) });
+}
+
 async function* chunksOf(file: OpenedFile, signal: AbortSignal | undefined): AsyncGenerator<Buffer, void, void> {
-  const bytes = createReadStream(file.path, { highWaterMark: chunkBytes, ...(signal === undefined ? {} : { signal }) });
+  const bytes = streamOf(file, signal);
   // The iteration below throws the error of either stream; pipeline closes both.
   const stream = file.gzip ? pipeline(bytes, createGunzip({ chunkSize: chunkBytes }), () => undefined) : bytes;
   for await (const chunk of stream) if (Buffer.isBuffer(chunk)) yield chunk;

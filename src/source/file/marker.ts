@@ -1,8 +1,9 @@
-import { readFile, stat } from "node:fs/promises";
+import { closeSync, fstatSync, readFileSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { toInstant } from "../../base/clock.ts";
 import type { Problem } from "../../base/errors.ts";
-import { sourceProblem } from "../problems.ts";
+import { openRegular, UnfitFile } from "../../base/regular-file.ts";
+import { notAsMarked, sourceProblem } from "../problems.ts";
 import type { FileSet } from "./file-source-settings.ts";
 
 /** What a marker says of its file. */
@@ -15,6 +16,7 @@ export interface Expected {
 
 interface MarkedFile {
   path: string;
+  folder: string;
   name: string;
   /** When it was written last, in epoch milliseconds. */
   modified: number;
@@ -24,7 +26,7 @@ interface MarkedFile {
  * What the marker of a file expects of it. Throws a Problem when the marker is missing, older than the file (where it
  * does not tell its bytes), or does not say what it should.
  */
-export async function expectedOf(file: MarkedFile, { completeWhen }: FileSet): Promise<Expected> {
+export function expectedOf(file: MarkedFile, { completeWhen }: FileSet): Expected {
   if (completeWhen === undefined || !("file" in completeWhen)) return {};
   const { file: marker, contains } = completeWhen;
   const path = resolve(
@@ -34,10 +36,18 @@ export async function expectedOf(file: MarkedFile, { completeWhen }: FileSet): P
   );
   const wait = "Wait until the export has ended; the next run reads the file.";
   let modified: number;
+  let text: string;
   try {
-    modified = (await stat(path)).mtimeMs;
+    const opened = openRegular(path, file.folder);
+    try {
+      modified = fstatSync(opened).mtimeMs;
+      text = contains === undefined ? "" : readFileSync(opened, "utf8");
+    } finally {
+      closeSync(opened);
+    }
   } catch (thrown) {
-    throw notFinished(file, `its marker ${marker} is not there`, wait, thrown);
+    const why = thrown instanceof UnfitFile ? `cannot be used: ${thrown.message}` : "is not there";
+    throw notFinished(file, `its marker ${marker} ${why}`, wait, thrown);
   }
   // The same bytes are the same file, whatever the times of two file systems say.
   if (contains !== "sha256" && lastMoment(modified) < file.modified)
@@ -48,17 +58,18 @@ export async function expectedOf(file: MarkedFile, { completeWhen }: FileSet): P
         "`contains: sha256` needs no times.",
     );
   if (contains === undefined) return {};
-  const found = wordFor(file, await readFile(path, "utf8"));
+  const found = wordFor(file, text);
   if (contains === "rows" && /^\d{1,15}$/u.test(found)) return { rows: Number(found) };
   if (contains === "sha256" && /^[0-9a-f]{64}$/iu.test(found)) return { sha256: found.toLowerCase() };
   const what = contains === "rows" ? "number of rows" : "SHA-256";
   throw notFinished(file, `its marker ${marker} holds no ${what} of it`, wait);
 }
 
-/** The file is there, and what its marker expects is not in it. */
+/** The file is there, and is not the one that its marker is of: nothing of it is to be taken in. */
 export function notAsExpected(name: string, what: string): Problem {
   const cure = "Wait until the export has ended, or export the file and its marker again.";
-  return notFinished({ name }, `${what} than its marker expects`, cure);
+  const message = `The file ${name} is not the one that its marker is of: ${what} than its marker expects.`;
+  return sourceProblem(notAsMarked, name, message, cure);
 }
 
 function notFinished({ name }: { name: string }, why: string, cure: string, cause?: unknown): Problem {

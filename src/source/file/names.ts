@@ -31,12 +31,22 @@ export async function findFiles(set: FileSet, directory: string): Promise<FoundF
     for (const name of found) names.add(name);
   }
   const files: FoundFile[] = [];
+  const folder = resolve(directory);
   for (const name of [...names].sort()) {
     const path = resolve(directory, name);
     const state = await stateOf(path);
-    const expected = await expectedOf({ path, name, modified: state.modified }, set);
+    const expected = expectedOf({ path, folder, name, modified: state.modified }, set);
     const gzip = set.gzip ?? name.endsWith(".gz");
-    files.push({ path, name, gzip, encoding: set.encoding, state, expected, format: set.format ?? formatOf(name) });
+    files.push({
+      path,
+      folder,
+      name,
+      gzip,
+      encoding: set.encoding,
+      state,
+      expected,
+      format: set.format ?? formatOf(name),
+    });
   }
   return files;
 }

@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { readRegular } from "../../base/regular-file.ts";
 import type { Clock } from "../../base/clock.ts";
 import { credentialOf } from "../../http/secrets.ts";
 import { messageOf } from "../../base/errors.ts";
@@ -69,7 +69,7 @@ async function secretOf(ref: string, { secrets, about }: DialectDeps): Promise<s
 function certificateOf(file: string, { directory, about }: DialectDeps): string {
   let text: string;
   try {
-    text = readFileSync(resolve(directory, file), "utf8");
+    text = readRegular(resolve(directory, file)).toString("utf8");
   } catch (thrown) {
     const why = thrown instanceof Error && "code" in thrown ? String(thrown.code) : messageOf(thrown);
     throw sourceProblem(

@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { readRegular } from "../../base/regular-file.ts";
 import type { SqlSourceSettings } from "../source-settings.ts";
 
 /**
@@ -16,7 +16,7 @@ export function queryFiles({ streams }: Pick<SqlSourceSettings, "streams">, dire
 
 function textOf(file: string): string {
   try {
-    return readFileSync(file, "utf8");
+    return readRegular(file).toString("utf8");
   } catch {
     return "";
   }

@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { readRegular } from "../../base/regular-file.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Problem } from "../../base/errors.ts";
 import { sourceProblem } from "../problems.ts";
@@ -43,7 +43,7 @@ export function loadQuery(
   const query: Query = { ...found, text: "", file: asked.queryFile };
   let text: string;
   try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(resolve(directory, asked.queryFile)));
+    text = new TextDecoder("utf-8", { fatal: true }).decode(readRegular(resolve(directory, asked.queryFile)));
   } catch (thrown) {
     const why = thrown instanceof Error && "code" in thrown ? String(thrown.code) : messageOf(thrown);
     throw queryProblem(

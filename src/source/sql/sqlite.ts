@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import Database from "better-sqlite3";
 import type { Clock } from "../../base/clock.ts";
 import { DatabaseFailure, placeOfValue, written } from "./dialect.ts";
@@ -33,7 +33,8 @@ export function sqlite(file: string, limits: SessionLimits, clock: Clock): Diale
       );
     },
     open: () => {
-      if (!existsSync(file)) throw new DatabaseFailure({ kind: "missing", name: file });
+      if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true)
+        throw new DatabaseFailure({ kind: "missing", name: file });
       return Promise.resolve(new SqliteSnapshot(file, limits, clock));
     },
   };

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { world } from "../../support/cli.ts";
 import type { World } from "../../support/cli.ts";
@@ -153,4 +153,20 @@ it("a dead man's switch that cannot be called is an alert and is called after th
   await w.run("run", "everything");
   expect(await failing(w), "one that is no longer configured is no trouble").toEqual([]);
   expect(hook.got.slice(2)).toEqual(["started switch-not-called", "ended switch-not-called"]);
+});
+
+it("a command gets the environment variables that are named, and no secret of the others", async () => {
+  const w = await world({ records: company(2, 1) });
+  w.environment["PAGER_TOKEN"] = "for the pager";
+  w.environment["PATH"] = process.env["PATH"];
+  w.extra = `notify: { kind: command, command: [sh, -c, "env > ${w.path("got")}"], environment: [PAGER_TOKEN, NOT_SET] }\n`;
+  w.write();
+  expect((await w.run("alerts", "test")).exitCode).toBe(0);
+  const names = readFileSync(w.path("got"), "utf8")
+    .split("\n")
+    .map((line) => line.replace(/=.*/u, ""));
+  expect(names.filter((name) => !["", "PWD", "SHLVL", "_", "OLDPWD"].includes(name)).toSorted()).toEqual([
+    "PAGER_TOKEN",
+    "PATH",
+  ]);
 });

@@ -58,11 +58,13 @@ describe("a process that is killed", () => {
     // The first of them makes a ledger too.
     await stepsOf(w, ...rebuild);
     const steps = await stepsOf(w, ...rebuild);
-    expect(readdirSync(w.path("temporary"))).toEqual([]);
+    const unfinished = (): string[] => readdirSync(w.folder).filter((name) => name.startsWith("crm-sync-unfinished-"));
+    expect(unfinished()).toEqual([]);
     expect((await signalled(w, { step: steps - 2 }, ...rebuild).ended).signal).toBe("SIGKILL");
-    expect(readdirSync(w.path("temporary"))).toHaveLength(1);
-    await signalled(w, { step: 0 }, "status").ended;
+    expect(unfinished()).toHaveLength(1);
     expect(readdirSync(w.path("temporary"))).toEqual([]);
+    await signalled(w, { step: 0 }, "status").ended;
+    expect(unfinished()).toEqual([]);
   });
 });
 

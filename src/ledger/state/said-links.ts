@@ -1,0 +1,52 @@
+import { formatKey } from "../../crm/keys.ts";
+import type { StateChange } from "../../operation/state.ts";
+
+/**
+ * What changes make of links, as the member `links` of an audit entry has it: of a customer its enterprise, of a person
+ * at a customer the account; null where there is none any more. `live` says the same of the tables.
+ */
+export function saidLinks(changes: readonly StateChange[]): { links?: Record<string, string | null> } {
+  const links = Object.fromEntries(changes.flatMap((change) => saidBy(change) ?? []));
+  return Object.keys(links).length === 0 ? {} : { links };
+}
+
+function saidBy(change: StateChange): [[string, string | null]] | undefined {
+  switch (change.type) {
+    case "linked":
+      return [[`customer:${formatKey(change.customer)}`, change.link.enterpriseGlobalId]];
+    case "unlinked":
+      return [[`customer:${formatKey(change.customer)}`, null]];
+    case "staff-linked":
+    case "staff-unlinked": {
+      const account = change.type === "staff-linked" ? change.memberGlobalId : null;
+      return [[`staff:${formatKey(change.staff)} of ${formatKey(change.customer)}`, account]];
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** A link as the tables have it, where no entry or an other one is the last to speak of it. */
+export interface UnsaidLink {
+  subject: string;
+  id: string;
+  /** What the last entry that speaks of it says, and its number; null where none does. */
+  said: string | null;
+  sequence: number | null;
+}
+
+/** The first link of the tables that is not as the last entry about it says. */
+export const unsaidLink = `
+  with said as (
+    select link.key as subject, link.value as said, max(entry.sequence) as sequence
+    from audit entry, json_each(entry.body, '$.links') link
+    where entry.body like '%"links":{%' group by link.key
+  ), live as (
+    select 'customer:' || namespace || '/' || customer_id as subject, enterprise_global_id as id
+    from link where to_at is null
+    union all
+    select 'staff:' || namespace || '/' || staff_id || ' of ' || customer_namespace || '/' || customer_id, member_global_id
+    from staff_link where to_at is null
+  )
+  select live.subject, live.id, said.said, said.sequence from live left join said on said.subject = live.subject
+  where said.said is not live.id limit 1`;
