@@ -270,16 +270,17 @@ create index asset_number_by_owner on asset_number (customer_namespace, customer
   ended_at is null;
 create unique index asset_number_by_wire on asset_number (wire_number) where fixed_at is not null;
 create index asset_number_free on asset_number (number) where fixed_at is null;
-create trigger tally_asset_number_fixed_begin after update of fixed_at on asset_number when (new.fixed_at is not
-  null) and not (old.fixed_at is not null) begin insert into tally (name, count) values ('asset_number fixed', 1) on
-  conflict (name) do update set count = count + 1; end;
-create trigger tally_asset_number_fixed_delete after delete on asset_number when (old.fixed_at is not null) begin
-  update tally set count = count - 1 where name = 'asset_number fixed'; end;
-create trigger tally_asset_number_fixed_end after update of fixed_at on asset_number when (old.fixed_at is not null)
-  and not (new.fixed_at is not null) begin update tally set count = count - 1 where name = 'asset_number fixed'; end;
-create trigger tally_asset_number_fixed_insert after insert on asset_number when (new.fixed_at is not null) begin
-  insert into tally (name, count) values ('asset_number fixed', 1) on conflict (name) do update set count = count +
-  1; end;
+create trigger tally_asset_number_in_use_begin after update of fixed_at, ended_at on asset_number when (new.fixed_at is
+  not null and new.ended_at is null) and not (old.fixed_at is not null and old.ended_at is null) begin insert into
+  tally (name, count) values ('asset_number in use', 1) on conflict (name) do update set count = count + 1; end;
+create trigger tally_asset_number_in_use_delete after delete on asset_number when (old.fixed_at is not null and
+  old.ended_at is null) begin update tally set count = count - 1 where name = 'asset_number in use'; end;
+create trigger tally_asset_number_in_use_end after update of fixed_at, ended_at on asset_number when (old.fixed_at is
+  not null and old.ended_at is null) and not (new.fixed_at is not null and new.ended_at is null) begin update tally
+  set count = count - 1 where name = 'asset_number in use'; end;
+create trigger tally_asset_number_in_use_insert after insert on asset_number when (new.fixed_at is not null and
+  new.ended_at is null) begin insert into tally (name, count) values ('asset_number in use', 1) on conflict (name) do
+  update set count = count + 1; end;
 
 -- Numbers that a unit had before.
 create table earlier_number (wire_number text not null, left_at text not null, fixed_at text not null, ended_at
@@ -441,13 +442,13 @@ create table applied_plan (plan text not null, hash text not null, run_id text n
   key (plan, hash)) strict, without rowid;
 
 -- What a person is asked of one customer, for one reason. The operations that it is about never change.
-create table question (number integer primary key, id text not null unique, scope text not null, policy text,
-  customer_namespace text not null, customer_id text not null, count integer not null, allowed integer not null, total
-  integer not null, state text not null check (state in ('open', 'approved', 'rejected', 'used', 'moot')), explanation
-  text not null, created_at text not null, decided_at text, reason text, decided_by text, of_undo integer not null
-  default 0) strict;
+create table question (number integer primary key, id text not null unique, scope text not null, policy text, to_earn
+  integer, customer_namespace text not null, customer_id text not null, state text not null check (state in ('open',
+  'approved', 'rejected', 'used', 'moot')), created_at text not null, decided_at text, reason text, decided_by text,
+  of_undo integer not null default 0) strict;
 create index question_by_customer on question (customer_namespace, customer_id);
 create index question_standing on question (number) where state in ('open', 'approved');
+create index question_rejected on question (number) where state = 'rejected';
 
 -- One operation that waits for a person: what the person was shown of it, and how it stands.
 create table hold (id integer primary key, question_id text not null, operation_id text not null, customer_namespace
@@ -639,7 +640,7 @@ create trigger sign_off_refuses_update before update on sign_off begin select ra
 
 -- Running counts of what status shows.
 create table tally (name text primary key, count integer not null) strict, without rowid;
-insert into tally (name, count) values ('asset_number fixed', 0), ('assignment', 0), ('link', 0),
+insert into tally (name, count) values ('asset_number in use', 0), ('assignment', 0), ('link', 0),
   ('observation_read', 0), ('observation_read incomplete', 0), ('placed_order', 0), ('product', 0), ('staff_link',
   0), ('staff_link adopted', 0);
 `;

@@ -44,7 +44,8 @@ export function configurationPage(): string {
       "its own key.",
     "A setting may also come from the environment and overrides the file: `CRM_SYNC__orderService__callsAtOnce=4` " +
       "is `orderService.callsAtOnce: 4`. Secrets are never in the file: `env:NAME` names a variable of the " +
-      "environment, `file:/path` a file that holds nothing else.",
+      "environment, `file:/path` a file that holds nothing else. Every address and every value of `query` and `headers` " +
+      "takes such a reference too, which is read at the start; `crm-sync check` warns of a secret that is written out there.",
     "The examples have every key of their map; a missing key has its default. See also " +
       "[presets](presets.md), [the mapping](mapping.md) and [the assumptions A1–A43](assumptions.md).",
     ...sectionsOf(jsonSchemaOf(configSchema)).flatMap(part),

@@ -74,14 +74,15 @@ export async function testAlerts(application: Application, named: string | undef
   }
   const { clock, logger, environment, secrets, instance } = application;
   const message = testMessage({ instance, at: toInstant(clock.now()), publicUrl });
-  const deps = { clock, logger, environment, mail, secret: (reference: string) => secrets.reveal(reference) };
+  const secret = (reference: string): string => secrets.reveal(reference);
+  const deps = { clock, logger, environment, mail, secret, known: secrets.known };
   return await Promise.all(
     chosen.map(async (way) => {
       const tested = { way: way.name, kind: way.settings.kind };
       try {
         return { ...tested, problem: null, partly: (await deliver(message, way, deps)).partly ?? null };
       } catch (thrown) {
-        return { ...tested, problem: reasonOf(thrown), partly: null };
+        return { ...tested, problem: reasonOf(thrown, secrets.known), partly: null };
       }
     }),
   );

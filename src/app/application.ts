@@ -118,10 +118,11 @@ export class Application {
     if (this.#logger !== undefined) return this.#logger;
     const { log, zone } = this.config;
     const show = this.#face.log;
+    const { known } = this.secrets;
     this.#logger =
       show === undefined
-        ? createLogger({ level: log.level, destination: this.#face.wholeLog })
-        : createLogger({ level: log.level === "info" ? "warn" : log.level, destination: show(zone) });
+        ? createLogger({ level: log.level, destination: this.#face.wholeLog, known })
+        : createLogger({ level: log.level === "info" ? "warn" : log.level, destination: show(zone), known });
     return this.#logger;
   }
 
@@ -185,7 +186,7 @@ export class Application {
 
   /** A ledger at another place with the same key; whoever asks for it closes it. */
   async ledgerAt(path: string, { fillsGap = false } = {}): Promise<Ledger> {
-    const { sealKey } = this.config.ledger;
+    const { sealKey, formerSealKey } = this.config.ledger;
     return await Ledger.open({
       path,
       clock: this.clock,
@@ -195,6 +196,7 @@ export class Application {
       group: this.group,
       fillsGap,
       sealSecret: sealKey === undefined ? undefined : this.secrets.reveal(sealKey),
+      formerSealSecret: formerSealKey === undefined ? undefined : this.secrets.reveal(formerSealKey),
       observer: {
         committed: (ms) => this.observed.commits.tell(ms),
         concluded: (conclusion) => this.observed.conclusions.tell(conclusion),
@@ -253,6 +255,7 @@ export class Application {
         random: this.random,
         logger: this.logger,
         environment: this.environment,
+        known: this.secrets.known,
         onCircuit: keepOpenCircuits({ ledger: () => this.#ledger, clock: this.clock, logger: this.logger }),
         onCall: (call) => this.observed.calls.tell(call),
       },
@@ -267,6 +270,7 @@ export class Application {
         clock: this.clock,
         random: this.random,
         secrets: (reference) => commandSecret(reference) ?? this.secrets.reveal(reference),
+        known: this.secrets.known,
         staging: createStaging(),
         baseDirectory: this.directory,
         placeOf: this.#placeOf,
@@ -332,6 +336,7 @@ export class Application {
       logger: this.logger,
       environment: this.environment,
       secret: (reference) => this.secrets.reveal(reference),
+      known: this.secrets.known,
       ledger,
     };
   }

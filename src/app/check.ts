@@ -6,6 +6,7 @@ import { signingKey } from "../ledger/audit/checkpoint.ts";
 import { ReadFailure } from "../platform/call.ts";
 import { counted } from "../report/text.ts";
 import { formatRawPath } from "../source/mapping/raw-path.ts";
+import { outsideGroup } from "../source/source-settings.ts";
 import type { SourceSettings } from "../source/source-settings.ts";
 import { tellsChange } from "../source/sql/newest.ts";
 import type { Application } from "./application.ts";
@@ -90,7 +91,29 @@ export function settingFindings(application: Application): Finding[] {
       detail: "is no Ed25519 private key in PEM (PKCS #8); heads of the audit record cannot be signed",
       cure: "make one with `openssl genpkey -algorithm ed25519 -out audit.pem`, or take the setting away",
     });
-  return [...findings, ...accessFindings(application)];
+  return [...findings, ...secretFindings(application), ...accessFindings(application)];
+}
+
+/** Secrets that crm-sync cannot keep well. */
+function secretFindings({ secrets }: Application): Finding[] {
+  const written = secrets.literals.map(({ key, place }): Finding => ({
+    what: key,
+    good: true,
+    warning: true,
+    kind: "setting",
+    place,
+    detail: "holds a secret in the file itself (its value is not shown)",
+    cure: "write `env:NAME` or `file:/path` here and put it there; change the secret, since it was in a file",
+  }));
+  const short = secrets.short.map(({ key, place }): Finding => ({
+    what: key,
+    good: false,
+    kind: "setting",
+    place,
+    detail: "names a secret of fewer than 8 characters, which crm-sync cannot tell from the words around it",
+    cure: "use a longer one",
+  }));
+  return [...written, ...short];
 }
 
 /** What would keep people from the pages. */
@@ -130,6 +153,7 @@ async function sourceFindings(application: Application, signal: AbortSignal): Pr
         if (sample.message !== problem?.message) findings.push(unreadable(`${what}, ${stream}`, sample));
       } else if (problem === undefined || sample.problem?.message !== problem.message)
         findings.push(...streamFindings(source.name, sample));
+      findings.push(...groupFindings(source.name, stream, application.config.sources[source.name]));
       if (!(sample instanceof Problem) && orders) findings.push(...orderingFindings(source.name, sample));
     }
     await source.endReading();
@@ -137,11 +161,23 @@ async function sourceFindings(application: Application, signal: AbortSignal): Pr
   return findings;
 }
 
+/** What a mapping of grouped rows looks for where it cannot be. */
+function groupFindings(source: string, stream: Stream, settings: SourceSettings | undefined): Finding[] {
+  const mapped = settings?.streams[stream];
+  if (mapped === undefined) return [];
+  const { reads, has } = outsideGroup(stream, mapped);
+  if (reads.length === 0) return [];
+  const detail = `the mapping reads ${reads.join(", ")}, and a record of grouped rows has ${has.join(", ")} alone`;
+  const cure = "`key` is what rows are grouped by; give what else all rows of a record agree on in group.fields";
+  return [{ what: `source ${source}, ${stream}, grouped rows`, good: false, kind: "records", detail, cure }];
+}
+
 /** What is wrong with one list of a source and says nothing of the others, which are looked at all the same. */
 const ofOneStream: ReadonlySet<string> = new Set([
   "source.error-answer",
   "source.half-written",
   "source.missing-file",
+  "source.not-as-marked",
   "source.not-found",
   "source.not-json",
   "source.wrong-encoding",

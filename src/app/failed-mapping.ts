@@ -2,11 +2,7 @@ import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";
 import { toJson } from "../base/canonical-json.ts";
 import type { QuarantineFacts } from "../report/facts.ts";
-import type { Secrets } from "../config/secrets.ts";
 import type { Application } from "./application.ts";
-
-/** Shorter texts are found in words that hold no secret. */
-const shortestSecret = 4;
 
 /** What the mapping of now says of a field, and where it stands. */
 export interface FailedMapping {
@@ -37,7 +33,7 @@ export function failedMapping(
   return {
     key: way.join("."),
     place: application.writtenAt(way),
-    expression: masked(found.value, way, maskerOf(application.secrets)),
+    expression: application.secrets.known.tree(found.value),
   };
 }
 
@@ -66,19 +62,4 @@ function insideOperator(value: Json, step: string): { value: Json; path: string[
 
 function memberOf(value: Json, step: string): Json | undefined {
   return isJsonObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
-}
-
-function masked(value: Json, path: readonly string[], mask: (text: string) => string): Json {
-  if (typeof value === "string") return mask(value);
-  if (Array.isArray(value)) return value.map((one) => masked(one, path, mask));
-  if (!isJsonObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, one]) => [key, masked(one ?? null, [...path, key], mask)]),
-  );
-}
-
-/** Blanks a text that holds a secret of the configuration. */
-function maskerOf(secrets: Secrets): (text: string) => string {
-  const known = secrets.values().filter((value) => value.length >= shortestSecret);
-  return (text) => (known.some((value) => text.includes(value)) ? "(not shown)" : text);
 }

@@ -17,5 +17,6 @@ export async function keepHead(application: Application, ledger: Ledger): Promis
     logger: application.logger,
     directory: application.directory,
     secret: (reference) => application.secrets.reveal(reference),
+    known: application.secrets.known,
   });
 }

@@ -1,6 +1,7 @@
 import { basename, dirname } from "node:path";
-import { messageOf, Problem } from "../base/errors.ts";
+import { Problem } from "../base/errors.ts";
 import type { BoundJob } from "../run/job.ts";
+import { reasonOf } from "../run/notify/ways.ts";
 import { sendMail } from "../run/mail.ts";
 import type { Application } from "./application.ts";
 
@@ -35,9 +36,8 @@ export async function mailReports(
       code: "report.not-mailed",
       message:
         `the reports of ${month} were written and not mailed: ${mail.host}:${mail.port} did not take them ` +
-        `(${messageOf(error)})`,
+        `(${reasonOf(error, secrets.known)})`,
       cure: `correct \`mail\`, and run the job again: \`crm-sync run ${id}\`; the files lie in ${folders.join(", ")}`,
-      cause: error,
     });
   }
   logger.info({ job: id, month, recipients: mailTo.length, files: files.length }, "reports mailed");

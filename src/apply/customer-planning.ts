@@ -41,6 +41,8 @@ export interface Planner {
   readonly absenceAgain: string | undefined;
   /** Forgets what operations of which some did something have made old. */
   forget(operations: readonly Operation[]): void;
+  /** What people hold is read for the next plan. False where it is already, or cannot be. */
+  readsPeople(): boolean;
   /** `tried`: subjects of what was carried out since the attempt began. */
   plan(tried?: ReadonlySet<string>): Promise<Planning>;
 }
@@ -107,6 +109,10 @@ export class CustomerPlanning implements Planner {
 
   forget(operations: readonly Operation[]): void {
     this.#snapshot.forget(operations);
+  }
+
+  readsPeople(): boolean {
+    return this.#snapshot.readsPeople();
   }
 
   async plan(tried: ReadonlySet<string> = new Set()): Promise<Planning> {

@@ -137,6 +137,13 @@ export class CustomerSnapshot {
     }
   }
 
+  /** What people hold is read with the rest. False where it is already. */
+  readsPeople(): boolean {
+    if (this.#staffRead) return false;
+    this.#staffRead = true;
+    return true;
+  }
+
   /** Keeps why what rests on a reading waits. */
   unread(of: keyof Unread, block: Block): void {
     this.#observed.unread = { ...this.#observed.unread, [of]: block };

@@ -58,6 +58,10 @@ export class UndoPlanning implements Planner {
     this.#snapshot.forget(operations);
   }
 
+  readsPeople(): boolean {
+    return false;
+  }
+
   async plan(): Promise<Planning> {
     const { ledger, settings, policies } = this.#deps;
     const { run, takingBlocked } = this.#options;

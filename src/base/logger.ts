@@ -1,4 +1,6 @@
 import { pino } from "pino";
+import { toJson } from "./canonical-json.ts";
+import type { KnownSecrets } from "./known-secrets.ts";
 import type { DestinationStream, Logger as PinoLogger } from "pino";
 
 export type Logger = PinoLogger;
@@ -33,16 +35,29 @@ export function createLogger(options: {
   level: string;
   destination?: DestinationStream | undefined;
   now?: () => number;
+  /** What no line may hold. */
+  known?: KnownSecrets | undefined;
 }): Logger {
+  const { known } = options;
   const now = options.now ?? Date.now;
   return pino(
     {
       level: options.level,
       base: null,
       timestamp: () => `,"time":"${new Date(now()).toISOString()}"`,
+      ...(known !== undefined && { formatters: { log: (fields) => cleanFields(fields, known) } }),
       redact: { paths: neverLogged.flatMap((key) => [key, `*.${key}`]), censor: "[redacted]" },
     },
     options.destination ?? stderr(),
+  );
+}
+
+function cleanFields(fields: Record<string, unknown>, known: KnownSecrets): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => {
+      if (typeof value === "string") return [name, known.words(value)];
+      return [name, typeof value === "object" && value !== null ? known.tree(toJson(value), "words") : value];
+    }),
   );
 }
 

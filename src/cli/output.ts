@@ -5,6 +5,7 @@ import type { ExitCode } from "../base/errors.ts";
 import { plainView, printable, withInstantsToWrite, withLocalInstants } from "../report/text.ts";
 import type { View } from "../report/text.ts";
 import type { WaitingHold } from "../run/judgement.ts";
+import { jsonWithSuggestions } from "./suggested.ts";
 
 /** Where a command writes: results on stdout, everything else on stderr. */
 export interface Output {
@@ -17,6 +18,10 @@ export interface Output {
    * JSON object. It is asked as the result is given.
    */
   heading(of: () => Heading | undefined): void;
+  /** How commands that are suggested from now on are completed. */
+  suggests(complete: (text: string) => string): void;
+  /** A text with the commands that it suggests completed. */
+  suggested(text: string): string;
   /** A result for people; a line end is added. */
   line(text: string): void;
   /** A part of the result for machines: one JSON document on one line. */
@@ -68,6 +73,7 @@ export function createOutput(
   let result: Json | undefined;
   let headingOf: () => Heading | undefined = () => undefined;
   let isHeaded = false;
+  let suggested = (text: string): string => text;
   let last = -smallestPause;
   const live = stderr.isTTY === true && (stderr.columns ?? 0) > 0;
   const clear = (): void => {
@@ -78,7 +84,7 @@ export function createOutput(
   const headed = (value: Json): Json => (isJsonObject(value) ? { ...value, ...headingOf()?.members } : value);
   const print = (value: Json): void => {
     clear();
-    stdout.write(`${JSON.stringify(value)}\n`);
+    stdout.write(`${jsonWithSuggestions(value, suggested)}\n`);
   };
   return {
     stdout,
@@ -90,11 +96,15 @@ export function createOutput(
     heading(of) {
       headingOf = of;
     },
+    suggests(complete) {
+      suggested = complete;
+    },
+    suggested: (text) => suggested(text),
     line(text) {
       clear();
       const heading = isHeaded ? undefined : headingOf();
       isHeaded = true;
-      stdout.write(`${heading === undefined ? "" : `${heading.line}\n`}${text}\n`);
+      stdout.write(`${heading === undefined ? "" : `${heading.line}\n`}${suggested(text)}\n`);
     },
     json: (value) => print(headed(value)),
     result(value) {
@@ -106,7 +116,7 @@ export function createOutput(
     },
     note(text) {
       clear();
-      stderr.write(`${text}\n`);
+      stderr.write(`${suggested(text)}\n`);
     },
     progress(phase, done, total) {
       if (!live || monotonic() - last < smallestPause) return;
@@ -135,7 +145,9 @@ function nobodyReads(cause: Error): Problem {
 
 /** How texts for people are laid out on this output. */
 export function viewOf(output: Output, zone: string): View {
-  return output.columns > 0 ? { terminal: true, width: output.columns, zone } : { terminal: false, zone };
+  const { columns } = output;
+  const suggested = (text: string): string => output.suggested(text);
+  return columns > 0 ? { terminal: true, width: columns, zone, suggested } : { terminal: false, zone, suggested };
 }
 
 /** Text of several lines from outside, made safe to stand on a terminal. */

@@ -43,6 +43,7 @@ import type { CarryOut, Program, Register } from "./command-line.ts";
 import type { Invocation } from "./command.ts";
 import { createOutput, reportFailure } from "./output.ts";
 import { listenForSignals, outliveReaders } from "./signals.ts";
+import { suggestedWith } from "./suggested.ts";
 
 /** Every command, in the order in which the help shows them. */
 const commands: readonly Register[] = [
@@ -111,7 +112,10 @@ export async function carryOut(argv: readonly string[], surroundings: Omit<Invoc
   });
   registerAll(program, async (work) => {
     const { config, json, sandbox: url } = program.opts();
-    exit = await work({ ...surroundings, options: { config, json, sandbox: url === "" ? true : url } });
+    const sandbox = url === "" ? true : url;
+    const names = program.commands.map((command) => command.name());
+    output.suggests(suggestedWith({ config, sandbox }, names));
+    exit = await work({ ...surroundings, options: { config, json, sandbox } });
   });
 
   try {

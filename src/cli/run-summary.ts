@@ -1,14 +1,12 @@
 import { toInstant } from "../base/clock.ts";
 import { exitCodes } from "../base/errors.ts";
-import type { ExitCode } from "../base/errors.ts";
 import type { RunSummary } from "../run/summary.ts";
 import type { VerifySummary } from "../run/verify-run.ts";
 import type { Invocation } from "./command.ts";
 import type { Output } from "./output.ts";
 import { heldText, safeLines, viewOf } from "./output.ts";
 import { notDone, openSentence } from "../report/open.ts";
-import type { OpenRecords } from "../report/open.ts";
-import { counted } from "../report/text.ts";
+import { counted, rejectedText } from "../report/text.ts";
 import { behindText, coverageText } from "../report/coverage.ts";
 import { balanceText } from "../report/runs.ts";
 import type { Application } from "../app/application.ts";
@@ -44,15 +42,24 @@ const meanings: Record<number, string> = {
     "a source or a service was down or incomplete; what depends on it waits, and nothing was taken away because of it",
 };
 
-/** The last line of a run or a plan: the exit code in words, or `instead` of them, and what is not done. */
-export function lastLine(code: ExitCode, open: readonly OpenRecords[], instead?: string): string {
+/**
+ * The last line of a run or a plan: the exit code in words, or `instead` of them, what is not done, and what a person
+ * did not want done.
+ */
+export function lastLine(
+  { exitCode: code, open, rejected }: Pick<RunSummary, "exitCode" | "open" | "rejected">,
+  instead?: string,
+): string {
   const left = notDone(open);
   const isDefect = code === exitCodes.other && open.some((group) => group.code === "defect");
-  const own = isDefect ? "crm-sync failed by a defect of its own: report it" : meanings[code];
+  const isRest = code === exitCodes.ok && rejected > 0;
+  const normal = isRest ? "nothing is left to do" : meanings[code];
+  const own = isDefect ? "crm-sync failed by a defect of its own: report it" : normal;
   const meaning = instead ?? (code === exitCodes.recordsRejected && left !== undefined ? undefined : own);
   const parts = [
     meaning,
     left === undefined ? undefined : `${left}; \`crm-sync status\` says since when, why and what to do`,
+    rejected === 0 ? undefined : `${rejectedText(rejected)}; \`crm-sync status\` says how to take that back`,
   ];
   return safeLines(`exit ${code}: ${parts.filter((part) => part !== undefined).join("; and ")}`);
 }
@@ -68,12 +75,7 @@ export function printRun(output: Output, summary: RunSummary, { calls, now }: { 
   if (summary.cutOff.length > 0) output.line(`  found interrupted, and ended: ${summary.cutOff.join(", ")}`);
   output.line(balanceText(summary.balance, viewOf(output, "UTC")));
   output.line("");
-  const { customers } = summary;
-  output.line(
-    `customers: ${customers.worked} worked on, ${customers.finished} finished, ` +
-      `${customers.waiting} wait for an outcome, ${customers.parked} wait for a ` +
-      `person, ${customers.rejected} rejected, ${customers.unreadable} not reached`,
-  );
+  output.line(customersText(summary));
   for (const tranche of summary.canary) output.line(safeLines(canaryText(tranche)));
   for (const hold of summary.held) output.line(heldText(hold));
   for (const group of summary.open.slice(0, mostShown)) output.line(`open: ${openSentence(group, now)}`);
@@ -91,7 +93,21 @@ export function printRun(output: Output, summary: RunSummary, { calls, now }: { 
   const instead = stands
     ? "nothing is left to do, but the platform shows something otherwise than it was sent"
     : (kept ?? undoneMeaning(summary) ?? clockMeaning(summary));
-  output.line(lastLine(summary.exitCode, summary.open, instead));
+  output.line(lastLine(summary, instead));
+}
+
+/** How it went for the customers that were worked on, and of how many something waits for a person. */
+function customersText({ customers, held }: Pick<RunSummary, "customers" | "held">): string {
+  const { worked, finished, waiting, parked, rejected, unreadable } = customers;
+  const parts: [number, string][] = [
+    [waiting, "wait for an outcome"],
+    [parked, "wait for a person to settle an outcome"],
+    [rejected, "rejected"],
+    [unreadable, "not reached"],
+    [new Set(held.map(({ customer }) => customer)).size, "with something held for a person"],
+  ];
+  const some = parts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`);
+  return `customers: ${[`${worked} worked on`, `${finished} finished`, ...some].join(", ")}`;
 }
 
 /** What exit code 3 says where the platform shows something twice, or after a call removed it. */
@@ -132,7 +148,8 @@ export function printVerify(output: Output, summary: VerifySummary, found: numbe
   const unread = summary.failed + summary.unclear + summary.defects;
   output.line(
     `run ${summary.run}: ${summary.customers - unread} customers read back, ${unread} could ` +
-      `not be; ${summary.assets} assets, ${summary.products} products, ${summary.members} staff members shown`,
+      `not be; ${summary.assets} assets, ${summary.products} products, ${summary.members} accounts shown, with ` +
+      "those that each enterprise has by itself",
   );
   const { counts, first } = summary.findings;
   for (const text of first) output.line(safeLines(`not as placed: ${text}`));
@@ -158,5 +175,5 @@ export function printVerify(output: Output, summary: VerifySummary, found: numbe
   const { coverage } = summary;
   const behind = coverage === undefined || coverage.behind === 0 ? undefined : behindText(coverage);
   const own = summary.exitCode === exitCodes.recordsRejected ? (placed ?? behind ?? clockMeaning(summary)) : undefined;
-  output.line(lastLine(summary.exitCode, summary.open, own));
+  output.line(lastLine(summary, own));
 }

@@ -4,6 +4,7 @@ import { hashOf } from "../base/canonical-json.ts";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { failed, ok } from "../base/errors.ts";
 import type { Problem, Result } from "../base/errors.ts";
+import { KnownSecrets } from "../base/known-secrets.ts";
 import { projectFolder } from "../base/project-folder.ts";
 import { mistake, readDocument } from "./document.ts";
 import { readEnvironment } from "./environment.ts";
@@ -13,7 +14,7 @@ import { isMap, markKey, mergeLayers, nearestMark } from "./layer.ts";
 import type { Layer, Mark, Path } from "./layer.ts";
 import { layPresets, shippedPresets } from "./presets.ts";
 import { jsonSchemaOf } from "./schema.ts";
-import { resolveSecrets } from "./secrets.ts";
+import { resolveSecrets, resolveTexts } from "./secrets.ts";
 import type { JsonSchema } from "./schema-walk.ts";
 import type { Secrets } from "./secrets.ts";
 
@@ -103,7 +104,12 @@ export function loadWith<Schema extends z.ZodType>(
   const laid = layPresets(layers.reduce(mergeLayers, base), request.presetDirectory ?? shippedPresets);
   if (!laid.ok) return failed(inOrder(laid.error));
   const { settings: laidSettings, presets, unfilled } = laid.value;
-  const merged = withSections(laidSettings, request.instead);
+  const written = withSections(laidSettings, request.instead);
+  const known = new KnownSecrets();
+  const resolving = { required: request.secretsRequired ?? true, directory: dirname(file) };
+  const texts = resolveTexts(written, request.environment, known, resolving);
+  if (!texts.ok) return failed(inOrder(texts.error));
+  const merged = texts.value;
   // Read once: to compile a reader for each of its objects costs more than it saves.
   const parsed = schema.safeParse(merged.value, { jitless: true });
   if (!parsed.success || unfilled.size > 0) {
@@ -111,12 +117,10 @@ export function loadWith<Schema extends z.ZodType>(
     const issues = (parsed.error?.issues ?? []).filter(
       ({ path: [first, source] }) => !(first === "sources" && typeof source === "string" && unfilled.has(source)),
     );
-    return failed(inOrder([...[...unfilled.values()].flat(), ...explainIssues(issues, merged, shapeOf(schema))]));
+    const explained = explainIssues(issues, merged, shapeOf(schema)).map((problem) => known.problem(problem));
+    return failed(inOrder([...[...unfilled.values()].flat(), ...explained]));
   }
-  const secrets = resolveSecrets(merged.value, merged, request.environment, {
-    required: request.secretsRequired ?? true,
-    directory: dirname(file),
-  });
+  const secrets = resolveSecrets(written, request.environment, known, resolving);
   if (!secrets.ok) return failed(inOrder(secrets.error));
   return ok({
     config: parsed.data,
@@ -136,7 +140,7 @@ export function loadWith<Schema extends z.ZodType>(
       options: (request.options ?? []).map((option) => option.name),
       // Only what is written down says it, and a hash costs every other command the start of node:crypto.
       get hash() {
-        return hashOf(merged.value);
+        return hashOf(written.value);
       },
     },
   });

@@ -34,6 +34,11 @@ const ledgerSettings = z.strictObject({
     description: "Key that seals passwords, as `env:NAME` or `file:/path`. Without it no staff is created (A30).",
     examples: ["env:SEAL_KEY"],
   }),
+  formerSealKey: secretReference.optional().meta({
+    description:
+      "The `sealKey` of before, until nothing is sealed with it any more; docs/recovery.md says how to change keys.",
+    examples: ["env:FORMER_SEAL_KEY"],
+  }),
   group: z
     .string()
     .min(1)

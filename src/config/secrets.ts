@@ -3,12 +3,15 @@ import type { Json } from "../base/canonical-json.ts";
 import { failed, ok } from "../base/errors.ts";
 import type { Problem, Result } from "../base/errors.ts";
 import { isLoopback } from "../base/loopback.ts";
-import { readSecret, SecretFailure, secretReference } from "../http/secrets.ts";
+import type { KnownSecrets } from "../base/known-secrets.ts";
+import { credentialOf, readSecret, SecretFailure, secretReference } from "../http/secrets.ts";
 import type { SecretPlaces } from "../http/secrets.ts";
 import { mistake } from "./document.ts";
 import type { Environment } from "./environment.ts";
 import { isMap, nearestMark, valueAt } from "./layer.ts";
 import type { Layer, Path } from "./layer.ts";
+import { isOpenText, literalSecrets, secretsOfText, withTexts } from "./secret-texts.ts";
+import type { LiteralSecret, SettingPlace } from "./secret-texts.ts";
 
 const secretName = /(?:secrets?|passwords?|tokens?|apikey|sealkey|signkey|credentials?|passphrase|authorization)$/iu;
 const urlWithPassword = /^[a-z][a-z0-9+.-]*:\/\/[^/@\s]*:[^/@\s]+@/iu;
@@ -30,10 +33,25 @@ export function isSecretKey(path: Path): boolean {
 export class Secrets {
   readonly #values: ReadonlyMap<string, string>;
   readonly #resolve: (reference: string) => Result<string, Problem>;
+  /** All of them, and those that the program is given later: nothing from outside is kept or shown with one. */
+  readonly known: KnownSecrets;
+  /** Those that are written out in the configuration itself. */
+  readonly literals: readonly SettingPlace[];
+  /** Those that are too short to be told from the words around them. */
+  readonly short: readonly SettingPlace[];
 
-  constructor(values: ReadonlyMap<string, string>, resolve: (reference: string) => Result<string, Problem>) {
+  constructor(
+    values: ReadonlyMap<string, string>,
+    resolve: (reference: string) => Result<string, Problem>,
+    found: { known: KnownSecrets; literals: readonly LiteralSecret[]; short: readonly SettingPlace[] },
+  ) {
     this.#values = values;
     this.#resolve = resolve;
+    this.known = found.known;
+    this.short = found.short;
+    this.literals = found.literals.map(({ key, place }) => ({ key, place }));
+    for (const { text } of found.literals) this.known.add(text);
+    for (const value of values.values()) this.known.add(value);
   }
 
   /**
@@ -45,12 +63,8 @@ export class Secrets {
     if (known !== undefined) return known;
     const resolved = this.#resolve(wanted);
     if (!resolved.ok) throw resolved.error;
+    this.known.add(resolved.value);
     return resolved.value;
-  }
-
-  /** All values, for the check that none of them stands in something that is about to be written. */
-  values(): string[] {
-    return [...this.#values.values()];
   }
 
   toJSON(): string {
@@ -78,7 +92,8 @@ function findReferences(value: Json | undefined): { references: Found[]; literal
   const literals: Path[] = [];
   const visit = (current: Json | undefined, path: Path): void => {
     if (typeof current === "string") {
-      if (secretReference.test(current) && !inMapping(path)) references.push({ path, reference: current });
+      if (secretReference.test(current) && isOpenText(path)) return;
+      else if (secretReference.test(current) && !inMapping(path)) references.push({ path, reference: current });
       else if (isReferenceField(path)) references.push({ path, reference: `${path.at(-1)}:${current}` });
       else if (isNameOfSecret(current, path)) return;
       else if (isFixedToken(path) ? !isLocal(value, path) : secretLeaf(path) || urlWithPassword.test(current))
@@ -121,13 +136,54 @@ function inMapping(path: Path): boolean {
   return path.includes("mapping");
 }
 
-/** Resolves every reference of a configuration. What is missing or empty is a problem at the place of the reference. */
-export function resolveSecrets(
-  value: Json,
+/** How references are resolved. */
+interface Resolving {
+  /** Whether all secrets have to be there, or those below a path. */
+  required: boolean | readonly string[];
+  directory: string;
+}
+
+function isRequired(path: Path, { required }: Resolving): boolean {
+  return typeof required === "boolean" ? required : required.every((step, index) => path[index] === step);
+}
+
+/**
+ * The settings with each plain text and address that a reference stands for: they are checked like all others. What is
+ * missing is a problem at the place of the reference.
+ */
+export function resolveTexts(
   layer: Layer,
   environment: Environment,
-  options: { required: boolean | readonly string[]; directory: string },
+  known: KnownSecrets,
+  options: Resolving,
+): Result<Layer, Problem[]> {
+  const problems: Problem[] = [];
+  const resolved = withTexts(layer, (reference, path) => {
+    const place = nearestMark(layer, path)?.place ?? "configuration";
+    const text = resolve(reference, { environment, directory: options.directory }, place, path.join("."));
+    if (text.ok) {
+      for (const part of secretsOfText(text.value, path)) known.add(part);
+      return text.value;
+    }
+    if (isRequired(path, options)) problems.push(text.error);
+    return undefined;
+  });
+  return problems.length > 0 ? failed(problems) : ok(resolved);
+}
+
+/** Fewest characters of a secret: a shorter one is a part of words that hold none, and is soon guessed. */
+const fewestCharacters = 8;
+
+/**
+ * Resolves every reference of a configuration. What is missing or empty is a problem at the place of the reference.
+ */
+export function resolveSecrets(
+  layer: Layer,
+  environment: Environment,
+  known: KnownSecrets,
+  options: Resolving,
 ): Result<Secrets, Problem[]> {
+  const value: Json = layer.value;
   const { references, literals } = findReferences(value);
   const placeOf = (path: Path): string => nearestMark(layer, path)?.place ?? "configuration";
   const problems: Problem[] = literals.map((path) =>
@@ -139,10 +195,8 @@ export function resolveSecrets(
         "or `file:/path` here. Change the secret, since it was in a file.",
     ),
   );
-  const { required } = options;
-  const isRequired = (path: Path): boolean =>
-    typeof required === "boolean" ? required : required.every((step, index) => path[index] === step);
   const values = new Map<string, string>();
+  const short: SettingPlace[] = [];
   for (const { path, reference: wanted } of references) {
     // Run when it is needed: a command may ask somebody, or count how often it was asked.
     if (wanted.startsWith("command:")) continue;
@@ -150,16 +204,23 @@ export function resolveSecrets(
     // absolutely.
     const directory = path.includes("tokens") ? undefined : options.directory;
     const resolved = resolve(wanted, { environment, directory }, placeOf(path), path.join("."));
-    if (resolved.ok) values.set(wanted, resolved.value);
-    else if (isRequired(path)) problems.push(resolved.error);
+    if (resolved.ok) {
+      values.set(wanted, resolved.value);
+      if (credentialOf(resolved.value).trim().length < fewestCharacters)
+        short.push({ key: path.join("."), place: placeOf(path) });
+    } else if (isRequired(path, options)) problems.push(resolved.error);
   }
   if (problems.length > 0) return failed(problems);
   return ok(
-    new Secrets(values, (wanted) => {
-      // What is no reference may be the secret itself and must not be repeated.
-      const name = secretReference.test(wanted) ? wanted : "a setting";
-      return resolve(wanted, { environment, directory: options.directory }, "configuration", name);
-    }),
+    new Secrets(
+      values,
+      (wanted) => {
+        // What is no reference may be the secret itself and must not be repeated.
+        const name = secretReference.test(wanted) ? wanted : "a setting";
+        return resolve(wanted, { environment, directory: options.directory }, "configuration", name);
+      },
+      { known, literals: literalSecrets(layer), short },
+    ),
   );
 }
 

@@ -1,3 +1,5 @@
+import { toJson } from "../base/canonical-json.ts";
+import type { KnownSecrets } from "../base/known-secrets.ts";
 import { endpointPath, endpoints } from "../contract/endpoints.ts";
 import { applyAnswer } from "./answer-effects.ts";
 import type { Call, ServiceContext, WriteCall } from "./call.ts";
@@ -67,17 +69,37 @@ export async function attempt<T>(
 }
 
 function classified<T>(
-  { circuit, settings }: ServiceContext,
+  { circuit, settings, known }: ServiceContext,
   { endpoint, schema, check }: Call<T>,
   permit: Permit,
   answer: TransportAnswer,
 ): Classified<T> {
   try {
-    return classify(answer, { endpoint, schema, check, tokenCodes: settings.tokenCodes });
+    return withoutSecrets(classify(answer, { endpoint, schema, check, tokenCodes: settings.tokenCodes }), known);
   } catch (thrown) {
     // A probe that never ends would have every other call wait for ever.
     circuit.release(permit);
     throw thrown;
+  }
+}
+
+/**
+ * What an answer says, without secrets. Data that hold one are those of no endpoint: nobody works with them, and nobody
+ * with what is left of them.
+ */
+function withoutSecrets<T>(result: Classified<T>, known: KnownSecrets): Classified<T> {
+  if (result.answer === undefined) return result;
+  const answer = known.tree(result.answer);
+  switch (result.kind) {
+    case "success":
+    case "partial":
+      if (answer === result.answer) return result;
+      if (!known.isInTree(toJson(result.data))) return { ...result, answer };
+      return { kind: "odd", reason: "the data repeat a password, key or token of ours", alive: true, answer };
+    case "code":
+      return { ...result, code: known.words(result.code), message: known.words(result.message), answer };
+    default:
+      return { ...result, answer };
   }
 }
 

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { JsonObject } from "../base/canonical-json.ts";
 import type { Clock } from "../base/clock.ts";
+import type { KnownSecrets } from "../base/known-secrets.ts";
 import type { Logger } from "../base/logger.ts";
 import type { EndpointId, PathTarget } from "../contract/endpoints.ts";
 import type { Circuit, CircuitState } from "./circuit.ts";
@@ -70,6 +71,8 @@ export interface ServiceContext {
   pace: Pace;
   budget: RetryBudget;
   headers: HeaderWriter;
+  /** What no answer may show. */
+  known: KnownSecrets;
   unknownFieldLog: UnknownFieldLog;
   /** What the service's last Date header said. */
   heard: { last?: HeardTime };

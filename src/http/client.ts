@@ -4,6 +4,7 @@ import type { LimitFunction } from "p-limit";
 import type { Clock } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
 import type { Randomness } from "../base/ids.ts";
+import { KnownSecrets } from "../base/known-secrets.ts";
 import type { Logger } from "../base/logger.ts";
 import type { ServiceName } from "../contract/endpoints.ts";
 import { basePaths } from "../contract/endpoints.ts";
@@ -56,6 +57,8 @@ export interface ClientDependencies {
   logger: Logger;
   /** The environment as it was read at the start, for tokens. */
   environment: Readonly<Record<string, string | undefined>>;
+  /** The secrets of the program, to which tokens are added; by default, those of this client alone. */
+  known?: KnownSecrets | undefined;
   /** Told when the circuit opens, when a probe failed, when it closes, and of each answer while it is closed. */
   onCircuit?: ((service: ServiceName, state: CircuitState) => void) | undefined;
   /** Told of each call that ended, and of each that was not sent. It never throws. */
@@ -94,7 +97,7 @@ function createContext(
   settings: ServiceSettings,
   dependencies: ClientDependencies,
 ): ServiceContext {
-  const { clock, environment } = dependencies;
+  const { clock, environment, known = new KnownSecrets() } = dependencies;
   const logger = dependencies.logger.child({ service });
   const onCircuit = (state: CircuitState): void => dependencies.onCircuit?.(service, state);
   return {
@@ -114,7 +117,8 @@ function createContext(
     }),
     pace: createPace({ callsPerSecond: settings.callsPerSecond, turnTimeoutMs: settings.turnTimeoutMs, clock }),
     budget: createRetryBudget(settings.retryBudget),
-    headers: createHeaderWriter(service, settings.tokens, { clock, environment }),
+    headers: createHeaderWriter(service, settings.tokens, { clock, environment, known }),
+    known,
     unknownFieldLog: createUnknownFieldLog(logger),
     heard: {},
     onCircuit,
@@ -130,7 +134,7 @@ async function read<T>(context: ServiceContext, limit: LimitFunction, random: Ra
       async () => {
         const ended = await limit(() => attempt(context, call, random.hex(16), null));
         if (ended.kind === "answered" && ended.result.kind === "success") return { value: ended.result.data };
-        return { error: readFailureOf(endpoint, ended), again: repetition(ended) };
+        return { error: readFailureOf(endpoint, ended, context.known), again: repetition(ended) };
       },
       {
         attempts: settings.readAttempts,
@@ -159,7 +163,7 @@ async function write<T>(context: ServiceContext, limit: LimitFunction, call: Wri
       ended.reject(thrown);
     }
   });
-  return writeOutcomeOf(await ended.promise, call.body ?? call.bodyText);
+  return writeOutcomeOf(await ended.promise, call.body ?? call.bodyText, context.known);
 }
 
 function transportOf(settings: ServiceSettings): Transport {

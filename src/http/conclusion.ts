@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "../base/canonical-json.ts";
+import type { KnownSecrets } from "../base/known-secrets.ts";
 import type { EndpointId } from "../contract/endpoints.ts";
 import type { Classified } from "./classification.ts";
 import type { SignedHeaders } from "./headers.ts";
@@ -50,21 +51,26 @@ function renewed(token: "application" | "user" | "any"): FailedAttempt["again"] 
   return { kind: "at-once", once: `token ${token}` };
 }
 
-function keptOf<T>(answer: TransportAnswer, result: Classified<T>, privateValues: readonly string[]): Json {
+function keptOf<T>(
+  answer: TransportAnswer,
+  result: Classified<T>,
+  known: KnownSecrets,
+  privateValues: readonly string[],
+): Json {
   return result.answer === undefined
-    ? keepableText(answer.text, privateValues)
-    : keepable(result.answer, answer.text.length, privateValues);
+    ? keepableText(answer.text, known, privateValues)
+    : keepable(known.tree(result.answer, "words"), answer.text.length, privateValues);
 }
 
 /** A read that gave nothing, with its reason. */
-export function readFailureOf<T>(endpoint: EndpointId, ended: Attempt<T>): ReadFailure {
+export function readFailureOf<T>(endpoint: EndpointId, ended: Attempt<T>, known: KnownSecrets): ReadFailure {
   if (ended.kind === "unsent") return new ReadFailure({ endpoint, kind: ended.why, reason: ended.reason });
   if (ended.kind === "failed") {
     const { reason, status } = ended.failure;
     return new ReadFailure({ endpoint, kind: reason === "stopped" ? "aborted" : "transport", reason, status });
   }
-  const { answer, result, signed } = ended;
-  const raw = keptOf(answer, result, signed.tokens);
+  const { answer, result } = ended;
+  const raw = keptOf(answer, result, known, []);
   const { status } = answer;
   const failure = (kind: ReadFailureKind, reason: string) => new ReadFailure({ endpoint, kind, reason, status, raw });
   switch (result.kind) {
@@ -92,19 +98,20 @@ export function readFailureOf<T>(endpoint: EndpointId, ended: Attempt<T>): ReadF
 /**
  * What became of a write. `request` is its body, as an object or as the text that was sent, for redacting the answer.
  */
-export function writeOutcomeOf<T>(ended: Attempt<T>, request: JsonObject | string | undefined): WriteOutcome<T> {
+export function writeOutcomeOf<T>(
+  ended: Attempt<T>,
+  request: JsonObject | string | undefined,
+  known: KnownSecrets,
+): WriteOutcome<T> {
   if (ended.kind === "unsent") return { kind: "not-sent", reason: ended.reason };
   if (ended.kind === "failed") {
     const { written, reason, status } = ended.failure;
     if (!written) return { kind: "not-sent", reason };
     return { kind: "unknown", reason, ...(status === undefined ? {} : { status }) };
   }
-  const { answer, result, signed } = ended;
+  const { answer, result } = ended;
   const { status } = answer;
-  const privateValues = (): string[] => [
-    ...signed.tokens,
-    ...privateValuesOf(typeof request === "string" ? parsed(request) : request),
-  ];
+  const privateValues = (): string[] => privateValuesOf(typeof request === "string" ? parsed(request) : request);
   if (result.kind === "success")
     return {
       kind: "done",
@@ -112,20 +119,21 @@ export function writeOutcomeOf<T>(ended: Attempt<T>, request: JsonObject | strin
       status,
       // Hardly anybody asks for it, and redacting costs more than all the rest of a call.
       get raw() {
-        return keptOf(answer, result, privateValues());
+        return keptOf(answer, result, known, privateValues());
       },
     };
-  return notDone(answer, result, privateValues());
+  return notDone(answer, result, known, privateValues());
 }
 
 /** The same of an answer that is no plain success. */
 function notDone<T>(
   answer: TransportAnswer,
   result: Exclude<Classified<T>, { kind: "success" }>,
+  known: KnownSecrets,
   privateValues: readonly string[],
 ): WriteOutcome<T> {
   const { status } = answer;
-  const raw = keptOf(answer, result, privateValues);
+  const raw = keptOf(answer, result, known, privateValues);
   switch (result.kind) {
     case "partial":
       return { kind: "partial", data: result.data, code: result.code, status, raw };

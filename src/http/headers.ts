@@ -8,12 +8,10 @@ import { TokenFailure } from "./token.ts";
 import { createTokenProvider } from "./tokens.ts";
 import type { TokenProvider } from "./tokens.ts";
 
-/** The headers of one attempt and the tokens in them. */
+/** The headers of one attempt. */
 export interface SignedHeaders {
   /** Names and values in turn. */
   headers: string[];
-  /** Values that must not be seen. */
-  tokens: string[];
   /**
    * Until when the service may accept a request with these tokens: the end of the one that lasts longest, epoch
    * milliseconds; undefined where nobody told the end of one.
@@ -47,7 +45,7 @@ export function createHeaderWriter(
 ): HeaderWriter {
   const scope = scopes[service];
   const provider = (source: TokenSource, needed?: string): TokenProvider =>
-    createTokenProvider(readTokenSource(source, dependencies), dependencies.clock, needed);
+    createTokenProvider(readTokenSource(source, dependencies), dependencies, needed);
   const authorization = provider(settings.authorization, scope);
   const clientToken = settings.clientToken === undefined ? authorization : provider(settings.clientToken, scope);
   const userToken = settings.userToken === undefined ? undefined : provider(settings.userToken);
@@ -111,7 +109,6 @@ function signedWith(endpoint: Endpoint, used: readonly Used[], clock: Clock): Si
   headers.push("Accept", "application/json", "User-Agent", "crm-sync");
   return {
     headers,
-    tokens: [...new Set(used.map(({ token }) => token))],
     acceptedUntil() {
       let last = 0;
       for (const { endsAt = Number.POSITIVE_INFINITY } of used) last = Math.max(last, endsAt);

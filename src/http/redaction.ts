@@ -1,5 +1,6 @@
 import type { Json } from "../base/canonical-json.ts";
 import { sha256 } from "../base/canonical-json.ts";
+import type { KnownSecrets } from "../base/known-secrets.ts";
 import { emailAddress, internationalNumber } from "../crm/personal-data.ts";
 
 /** What stands in place of a value that must not be seen. */
@@ -55,6 +56,8 @@ const bearer = /\bBearer\s+[^\s"'<>]+/giu;
 /** Runs of digits that could be a mobile number, also with separators. */
 const mobile = /\+?\d(?:[\s\-().]?\d){8,14}(?!\d)/gu;
 
+/** Characters of a text of somebody else in which secrets are looked for; what lies behind is not kept. */
+const mostCleaned = 65_536;
 const phoneLike = /^\+?[\d\s\-()./]{6,}$/u;
 /** Letters of scripts that put no spaces between words. */
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
@@ -255,20 +258,28 @@ export function keepable(answer: Json, textLength: number, privateValues: readon
  * What is kept of an answer that is not JSON: its size, its hash and its first words without tags, addresses and long
  * digits.
  */
-export function keepableText(text: string, privateValues: readonly string[]): Json {
-  return { unreadable: true, characters: text.length, sha256: sha256(text), excerpt: shownWords(text, privateValues) };
+export function keepableText(text: string, known: KnownSecrets, privateValues: readonly string[]): Json {
+  const excerpt = shownWords(text, known, 300, privateValues);
+  return { unreadable: true, characters: text.length, sha256: sha256(text), excerpt };
 }
 
 /**
- * The first words of a text that somebody else wrote, for a message: on one line, without tags, addresses, long digits
- * and the given private values.
+ * The first words of a text that somebody else wrote, for a message: on one line, without secrets, tags, addresses, long
+ * digits and the given private values. Secrets are taken out before anything else: what tags or an end are taken off of
+ * is no longer known for one.
  */
-export function shownWords(text: string, privateValues: readonly string[], most = 300): string {
-  const words = text
+export function shownWords(
+  text: string,
+  known: KnownSecrets,
+  most = 300,
+  privateValues: readonly string[] = [],
+): string {
+  const words = known
+    .words(text.slice(0, mostCleaned))
     .slice(0, 4_096)
     .replaceAll(/<[^>]*>/gu, " ")
     .replaceAll(/[\p{Cc}\p{Cf}]/gu, " ")
     .replaceAll(/\s+/gu, " ")
     .trim();
-  return scrub(words, privateValues).replaceAll(mobile, redacted).slice(0, most);
+  return scrub(known.words(words), privateValues).replaceAll(mobile, redacted).slice(0, most);
 }

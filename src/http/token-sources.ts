@@ -1,3 +1,4 @@
+import type { KnownSecrets } from "../base/known-secrets.ts";
 import { outputOf } from "./command.ts";
 import type { OAuth2Request, SecretResolver } from "./oauth.ts";
 import { credentialOf, readSecret } from "./secrets.ts";
@@ -7,6 +8,7 @@ import type { TokenReader, TokenReading } from "./token.ts";
 export interface TokenSourceDependencies {
   /** The environment as it was read at the start. */
   environment: Readonly<Record<string, string | undefined>>;
+  known: KnownSecrets;
 }
 
 /** How long the content of a file or the output of a command is used without asking again. */
@@ -26,8 +28,12 @@ export function readTokenSource(source: TokenSource, dependencies: TokenSourceDe
       renewable: false,
       read: async () => ({ token: source.fixed }),
     };
-  const secret: SecretResolver = (reference) => readSecret(reference, dependencies);
-  const credential = (reference: string): string => credentialOf(readSecret(reference, dependencies));
+  const secret = (reference: string): string => {
+    const read = readSecret(reference, dependencies);
+    dependencies.known.add(read);
+    return read;
+  };
+  const credential = (reference: string): string => credentialOf(secret(reference));
   if ("env" in source) {
     return {
       place: `the environment variable ${source.env}`,

@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import type { KnownSecrets } from "../base/known-secrets.ts";
 import { abortable } from "./abortable.ts";
 import { SecretFailure } from "./secrets.ts";
 import { TokenFailure } from "./token.ts";
@@ -36,7 +37,11 @@ const renewedAheadMs = 60_000;
  * service (auth_order, auth_me): a token that is said to lack it is not used. In one piece: one state of
  * the token held, the one refused and the renewal under way.
  */
-export function createTokenProvider(reader: TokenReader, clock: Clock, scope?: string): TokenProvider {
+export function createTokenProvider(
+  reader: TokenReader,
+  { clock, known }: { clock: Clock; known: KnownSecrets },
+  scope?: string,
+): TokenProvider {
   let held: { token: string; renewAt: number; expiresAt: number; endsAt: number | undefined } | undefined;
   let refused: { token: string; at: number } | undefined;
   let failure: { error: TokenFailure; until: number } | undefined;
@@ -44,6 +49,7 @@ export function createTokenProvider(reader: TokenReader, clock: Clock, scope?: s
   let renewal: Promise<string> | undefined;
 
   function accept(reading: TokenReading, askedAt: number): string {
+    known.addToken(reading.token);
     if (!/^[\x21-\x7e]+$/.test(reading.token)) {
       throw new TokenFailure(`${reader.place} gave a token with characters that a header cannot hold`);
     }
@@ -74,7 +80,7 @@ export function createTokenProvider(reader: TokenReader, clock: Clock, scope?: s
     try {
       return accept(await reader.read(), askedAt);
     } catch (thrown) {
-      const error = asTokenFailure(thrown, reader.place);
+      const error = asTokenFailure(thrown, reader.place, known);
       failure = { error, until: clock.monotonic() + restAfterFailureMs };
       throw error;
     } finally {
@@ -130,8 +136,13 @@ export function createTokenProvider(reader: TokenReader, clock: Clock, scope?: s
 }
 
 /** The text of any other error may quote what a command printed. */
-function asTokenFailure(thrown: unknown, place: string): TokenFailure {
-  if (thrown instanceof TokenFailure) return thrown;
+function asTokenFailure(thrown: unknown, place: string, known: KnownSecrets): TokenFailure {
+  if (thrown instanceof TokenFailure) {
+    const { reason, message, cause } = thrown;
+    if (reason.kind !== "refused" || reason.code === undefined) return thrown;
+    // A token endpoint is held to no list of codes.
+    return new TokenFailure(known.words(message), { ...reason, code: known.words(reason.code) }, cause);
+  }
   const why = thrown instanceof SecretFailure ? `: it ${thrown.state}` : "";
   return new TokenFailure(`${place} gave no token${why}`);
 }

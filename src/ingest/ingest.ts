@@ -5,7 +5,7 @@ import type { Stream } from "../crm/model.ts";
 import type { AbsenceRule } from "../ledger/records/absence.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { EarlierRead } from "../ledger/records/source-reads.ts";
-import { sourceProblem } from "../source/problems.ts";
+import { notAsMarked, sourceProblem } from "../source/problems.ts";
 import type { ReadOutcome, SourceItem } from "../source/reader.ts";
 import type { Source, StreamMapping } from "../source/source.ts";
 import { DriftWatch } from "./belief/drift-watch.ts";
@@ -200,7 +200,7 @@ class StreamReading {
     const details = { ...outcome.details, ...tableCounts(mapping.tableEntries) };
     const lost = this.#rowsDoubt(outcome, details);
     const read = { isWhole: this.#isWholeAsked, isComplete: outcome.complete };
-    const isRefused = lost !== undefined && lost.isOfAbsence !== true;
+    const isRefused = (lost !== undefined && lost.isOfAbsence !== true) || outcome.problem?.code === notAsMarked;
     const judged = isRefused ? await this.#intake.refuse() : await this.#intake.end(read, limits, this.#accepted);
     const doubt = judged ?? lost;
     tally.complete = outcome.complete;

@@ -148,7 +148,7 @@ function* openHolds(ledger: ReadOnlyLedger, to: string): Generator<Blocker, void
     .where("state", "in", spelled<HoldState>(["open", "approved"]))
     .where("created_at", "<", to)
     .orderBy("number");
-  for (const row of ledger.rows(query)) yield holdBlocker(holdFacts(row));
+  for (const row of ledger.rows(query)) yield holdBlocker(holdFacts(ledger, row));
 }
 
 function* unreadStreams(ledger: ReadOnlyLedger, to: string): Generator<Blocker, void, void> {

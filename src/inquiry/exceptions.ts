@@ -224,7 +224,7 @@ function* held(ledger: ReadOnlyLedger, time: Time): Generator<FoundException, vo
     .where((where) => where.or([where("decided_at", "is", null), where("decided_at", ">=", time.from)]))
     .orderBy("number");
   for (const found of ledger.rows(query)) {
-    const row = holdFacts(found);
+    const row = holdFacts(ledger, found);
     const ended = row.decidedAt === null ? null : { at: row.decidedAt, how: null };
     yield { facts: { kind: "held", row }, ended };
   }

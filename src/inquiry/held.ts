@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { Json } from "../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import { isApproved } from "../ledger/decisions/hold-rows.ts";
+import { peopleWithout } from "../ledger/decisions/what-is-asked.ts";
 import { shownMark } from "../ledger/decisions/shown-mark.ts";
 import { stored, storedOrNull } from "../ledger/database/stored.ts";
 import { noWeight } from "../operation/taking.ts";
@@ -157,8 +158,12 @@ export async function heldSums(ledger: ReadOnlyLedger, hold?: string): Promise<H
     .limit(mostSummed + 1);
   if (hold !== undefined) taken = taken.where("question_id", "=", hold);
   const sum = (name: string) => sql`coalesce(sum(weight ->> ${sql.lit(`$.${name}`)}), 0) as ${sql.ref(name)}`;
-  const { rows } = await sql<Weight & { operations: number }>`select count(*) as operations,
-    ${sql.join(Object.keys(noWeight).map(sum))} from ${taken.as("taken")}`.execute(ledger.db);
+  const summed = Object.keys(noWeight).filter((name) => name !== "lastAsset");
+  const { rows } = await sql<Weight & { operations: number }>`
+    with seats(number) as materialized (select one.value from hold h, json_each(h.removes, '$.seats') one
+      where h.state in ('asked', 'approved') and h.question_id = coalesce(${hold ?? null}, h.question_id))
+    select count(*) as operations, ${sql.raw(peopleWithout("select number from seats"))} as "lastAsset",
+    ${sql.join(summed.map(sum))} from ${taken.as("taken")}`.execute(ledger.db);
   const [row = { ...noWeight, operations: 0 }] = rows;
   return { ...row, more: row.operations > mostSummed };
 }

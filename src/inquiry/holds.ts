@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { RecordKey } from "../crm/model.ts";
 import type { QuestionTable } from "../ledger/decisions/tables.ts";
+import { whatIsAsked } from "../ledger/decisions/what-is-asked.ts";
 import type { HoldFacts } from "../report/facts.ts";
 import { spelled } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
@@ -29,20 +30,17 @@ export async function holds(
       .where("customer_namespace", "=", filter.customer.namespace)
       .where("customer_id", "=", filter.customer.id);
   }
-  return (await query.execute()).map(holdFacts);
+  return (await query.execute()).map((row) => holdFacts(ledger, row));
 }
 
 /** A question as people get it, with how many operations wait for its answer. */
-export function holdFacts(row: QuestionTable & { operations: number | null }): HoldFacts {
+export function holdFacts(ledger: ReadOnlyLedger, row: QuestionTable & { operations: number | null }): HoldFacts {
   return {
     id: row.id,
     scope: row.scope,
     customer: { namespace: row.customer_namespace, id: row.customer_id },
-    count: row.count,
-    allowed: row.allowed,
-    total: row.total,
     state: row.state,
-    explanation: row.explanation,
+    ...whatIsAsked((statement, parameters) => ledger.all(statement, parameters), row.id),
     createdAt: row.created_at,
     decidedAt: row.decided_at,
     reason: row.reason,

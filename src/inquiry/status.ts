@@ -56,7 +56,10 @@ export async function status(ledger: ReadOnlyLedger): Promise<StatusFacts> {
     reads: await lastReads(ledger),
     cutReads: await cutReads(ledger),
     absence: await absence(ledger),
-    holds: await holds(ledger, { states: ["open", "approved"] }),
+    holds: [
+      ...(await holds(ledger, { states: ["open", "approved"] })),
+      ...(await holds(ledger, { states: ["rejected"] })),
+    ],
     operations: await unfinished(ledger),
     openOperations,
     open,
@@ -122,7 +125,7 @@ async function openAlerts({ db }: ReadOnlyLedger): Promise<StatusFacts["notices"
   });
 }
 
-/** Records that have something to be done and that no run has come to. */
+/** Records that have something to be done, that no run has come to, and of which nothing waits for a person. */
 async function untouched(ledger: ReadOnlyLedger): Promise<number> {
   const row = await ledger.db
     .selectFrom("record")
@@ -130,6 +133,11 @@ async function untouched(ledger: ReadOnlyLedger): Promise<number> {
     .where("pending", "=", sql.lit(1))
     .where("deferred_code", "is", null)
     .where("state", "<>", "quarantined")
+    .where(
+      sql<boolean>`not exists (select 1 from operation_record l join operation o on o.id = l.operation_id
+        where l.stream = record.stream and l.namespace = record.namespace and l.record_id = record.id
+          and o.state = 'held')`,
+    )
     .executeTakeFirst();
   return row?.count ?? 0;
 }
@@ -184,7 +192,7 @@ async function totals({ db }: ReadOnlyLedger): Promise<Pick<StatusFacts, "pool" 
     .select(({ fn }) => fn.max("seen_at").as("at"))
     .executeTakeFirst();
   return {
-    pool: { free: free?.count ?? 0, fixed: tally("asset_number fixed") },
+    pool: { free: free?.count ?? 0, inUse: tally("asset_number in use") },
     known: {
       enterprises: tally("link"),
       orders: tally("placed_order") - removed,

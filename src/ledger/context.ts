@@ -31,6 +31,8 @@ export interface LedgerOptions {
   salts?: Randomness | undefined;
   /** The secret that passwords are sealed with; without it records that hold passwords are refused. */
   sealSecret?: string | undefined;
+  /** The one before it. */
+  formerSealSecret?: string | undefined;
   groupSize?: number;
   /** Who may read the ledger and what lies beside it, but for its owner. */
   group?: ReadingGroup | undefined;
@@ -104,7 +106,8 @@ export class LedgerContext {
     );
     this.closedUntil();
     this.#opened = { now: this.stampMs, monotonic: options.clock.monotonic() };
-    this.sealing = options.sealSecret === undefined ? undefined : sealingKey(options.sealSecret, this.#sealingSalt());
+    const { sealSecret, formerSealSecret } = options;
+    this.sealing = sealSecret === undefined ? undefined : sealingKey(sealSecret, this.#sealingSalt(), formerSealSecret);
     this.#files = new OpenFiles(options.path);
     this.#heads = new KeptHeads(options.path);
     const count = commitCounter(database);

@@ -7,7 +7,7 @@ export function shown(item: Json | undefined): string {
   if (isReference(item)) return `(known after ${knownAfter[item.$ref]})`;
   if (isPrivateMarker(item)) return `(private, version ${item.version})`;
   if (typeof item === "object" && !Array.isArray(item) && isMade(item)) return "(generated)";
-  if (Array.isArray(item)) return item.length === 0 ? "none" : `[${item.map(shown).join(", ")}]`;
+  if (Array.isArray(item)) return item.length === 0 ? "none" : `[${repeated(item.map(shown)).join(", ")}]`;
   if (typeof item === "object") {
     return `{${Object.entries(item)
       .filter(([, member]) => member !== undefined)
@@ -15,6 +15,17 @@ export function shown(item: Json | undefined): string {
       .join(", ")}}`;
   }
   return String(item);
+}
+
+/** Texts with how often each stands in a row: `5 × (known after E9)`. */
+function repeated(texts: readonly string[]): string[] {
+  const runs: { text: string; count: number }[] = [];
+  for (const text of texts) {
+    const last = runs.at(-1);
+    if (last?.text === text) last.count += 1;
+    else runs.push({ text, count: 1 });
+  }
+  return runs.map(({ text, count }) => (count === 1 ? text : `${count} × ${text}`));
 }
 
 function isMade(item: JsonObject): boolean {

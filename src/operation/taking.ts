@@ -20,7 +20,7 @@ export type Weight = {
   readonly nodes: number;
   /** People who hold nothing any more afterwards. */
   readonly lastAsset: number;
-  /** People who lose something and whom the platform shows as online now. */
+  /** People who lose something and whom the platform showed as online when it was planned. */
   readonly online: number;
   /** Locks that are lent and stand for something that is taken. */
   readonly lent: number;
@@ -127,7 +127,7 @@ function some(count: number, one: string, many = `${one}s`): string {
 }
 
 /**
- * `12 seats, 3 products with 240 nodes; 4 people lose their last asset, 1 person is online now, 1 lock is lent`; empty
+ * `12 seats, 3 products with 240 nodes; 4 people lose their last asset, 1 person was online, 1 lock is lent`; empty
  * where nothing is taken away.
  */
 export function weightText(weight: Weight): string {
@@ -140,7 +140,7 @@ export function weightText(weight: Weight): string {
   ];
   const people = [
     ...(lastAsset > 0 ? [some(lastAsset, "person loses their last asset", "people lose their last asset")] : []),
-    ...(online > 0 ? [some(online, "person is online now", "people are online now")] : []),
+    ...(online > 0 ? [some(online, "person was online", "people were online")] : []),
     ...(lent > 0 ? [some(lent, "lock is lent", "locks are lent")] : []),
   ];
   return [things.join(", "), people.join(", ")].filter((part) => part !== "").join("; ");

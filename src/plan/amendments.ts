@@ -39,7 +39,7 @@ export interface Placed {
 
 /**
  * Plans what makes a placed order stand as the CRM says: what is added is bought (E5) under a channel order number of
- * its own, what is replaced is bought beside its old form, and what ends is given on to removals. An amount alone is
+ * its own, what is replaced is bought beside its old form, and what ends is given on to removals. An amount is
  * kept, and nothing is called. Where nothing differs any more, the form counts as agreed.
  */
 export function planAmendment(
@@ -305,10 +305,14 @@ export function buy(
   });
 }
 
-/** Amounts go to no service, so they wait for nothing. */
+/**
+ * Amounts go to no service. But an amount of what stays says nothing of what still stands and is to end, so that all of
+ * them wait for that.
+ */
 function keepPrices(amendment: Amendment, { order, standing }: Placed, difference: OrderDifference, acts: Acts): void {
   const { price, ...others } = difference;
-  if (price.length === 0 || !acts("orders.price", `${price.length} amount(s) changed`)) return;
+  if (price.length === 0 || others.ended.length > 0) return;
+  if (!acts("orders.price", `${price.length} amount(s) changed`)) return;
   const items = price.map((item) => ({ product: item.product, from: item.from ?? null, to: item.to ?? null }));
   const { version } = order;
   amendment.changes.push({ type: "order-priced", order: order.key, customer: standing.customer, version, items });

@@ -7,7 +7,7 @@ import type { PolicyName, PolicyWord } from "../operation/policy.ts";
 import type { OperationKind } from "../operation/registry.ts";
 import { kindOf } from "../operation/registry.ts";
 import type { RecordReference } from "../operation/shape.ts";
-import { countRemoved, grouped, removesSomething, sumOf, takenThings, weightText } from "../operation/taking.ts";
+import { countRemoved, grouped, removesSomething, takenThings } from "../operation/taking.ts";
 import type { Removes, TakenThing, Weight } from "../operation/taking.ts";
 import { goingWithout } from "./needs-of-operations.ts";
 
@@ -94,11 +94,13 @@ export interface Sums {
   released: readonly Taking[];
 }
 
-/** Why an operation is held. */
+/** Why an operation is held; what it is and what it removes is not repeated. */
 export interface HeldFor {
   scope: HoldScope;
   /** The policy that holds it. */
   policy?: PolicyName;
+  /** So many operations under the policy must have been approved until it holds none. */
+  toEarn?: number;
   explanation: string;
   count: number;
   allowed: number;
@@ -173,29 +175,21 @@ function policyOf({ policy }: Taking): Pick<HeldFor, "policy"> {
 }
 
 /** Why an operation waits for a person whatever the limits say. */
-function ruledOut(item: Taking, rule: TakingRule): Pick<HeldFor, "scope" | "explanation"> | undefined {
-  const weighs = weightText(item.weight);
-  const what = weighs === "" ? item.reason : `${item.reason}: ${weighs}`;
-  if (item.flips !== undefined) return { scope: "flips", explanation: `${item.flips}; ${what}` };
-  if (item.rebuilt) return { scope: "rebuilt", explanation: `${what}; ${forgotten}` };
+function ruledOut(item: Taking, rule: TakingRule): Pick<HeldFor, "scope" | "toEarn" | "explanation"> | undefined {
+  if (item.flips !== undefined) return { scope: "flips", explanation: item.flips };
+  if (item.rebuilt) return { scope: "rebuilt", explanation: forgotten };
   if (item.alone)
-    return { scope: "operation", explanation: `${what}; each operation of this kind (${item.kind}) is approved alone` };
+    return { scope: "operation", explanation: `each operation of this kind (${item.kind}) is approved alone` };
   const [before] = item.askedBefore ?? [];
   const again =
-    before === undefined
-      ? undefined
-      : ({ scope: "operation", explanation: `${what}; ${askedBeforeTexts[before.state]}` } as const);
+    before === undefined ? undefined : ({ scope: "operation", explanation: askedBeforeTexts[before.state] } as const);
   if (item.policy === undefined) return again;
   const word = rule.word(item.policy);
-  if (word === "hold") return { scope: "policy", explanation: `${what}; ${policyText(item.policy, word)}` };
-  const earned = rule.earned(item.policy);
-  if (word !== "earn" || earned >= rule.toEarn) return again;
-  return {
-    scope: "policy",
-    explanation:
-      `${what}; ${policyText(item.policy, word)}, and ${earned} of ${rule.toEarn} operations under this policy ` +
-      "were approved in this ledger",
-  };
+  const { toEarn } = rule;
+  const isEarned = word === "earn" && rule.earned(item.policy) >= toEarn;
+  if (isEarned || (word !== "hold" && word !== "earn")) return again;
+  const explanation = policyText(item.policy, word);
+  return { scope: "policy", ...(word === "earn" && { toEarn }), explanation };
 }
 
 const askedBeforeTexts = {
@@ -273,15 +267,15 @@ function sum({ thing, count, total }: Over): string {
 }
 
 function taken({ allowed, limit, waiting }: Over, when = ""): string {
-  const asked = waiting === 0 ? "" : ` (${grouped(waiting)} of them wait for a person already)`;
+  const asked = waiting === 0 ? "" : ` (${grouped(waiting)} of them waited for a person already)`;
   return (
-    `would be taken away${when}${asked}; ${grouped(allowed)} are allowed: ` +
+    `would have been removed${when}${asked}; ${grouped(allowed)} are allowed: ` +
     `the larger of ${limit.floor} and ${Number((limit.share * 100).toFixed(places))} %`
   );
 }
 
 /** What is held of a customer for one reason: a limit, a policy, or the operation itself. */
-export interface HeldTogether extends HeldFor {
+export interface HeldTogether extends Omit<HeldFor, "explanation"> {
   takings: readonly { taking: Taking; reason: string }[];
 }
 
@@ -300,21 +294,8 @@ export function questionsOf(takings: readonly Taking[], held: ReadonlyMap<string
 function questionOf(group: readonly { taking: Taking; why: HeldFor }[]): HeldTogether {
   const [first] = group;
   if (first === undefined) throw new Error("a question is about something");
-  const explanations = [...new Set(group.map(({ why }) => why.explanation))];
-  const more = explanations.length - mostReasons;
-  const told = [...explanations.slice(0, mostReasons), ...(more > 0 ? [`${more} more for reasons of this kind`] : [])];
-  const weighs = isLimit(first.why.scope) ? weightText(sumOf(group.map(({ taking }) => taking.weight))) : "";
-  const explanation = [...told, ...(weighs === "" ? [] : [`held here: ${weighs}`])].join("; ");
-  const takings = group.map(({ taking, why }) => ({ taking, reason: why.explanation }));
-  return { ...first.why, explanation, takings };
-}
-
-/** So many reasons a hold spells out. */
-const mostReasons = 3;
-
-/** Whether a limit holds it, so that it is a matter of a sum; else it is held for what it is itself. */
-export function isLimit(scope: HoldScope): boolean {
-  return scope === "enterprise" || scope === "run" || scope === "day" || scope === "week";
+  const { explanation: _, ...why } = first.why;
+  return { ...why, takings: group.map((one) => ({ taking: one.taking, reason: one.why.explanation })) };
 }
 
 /**

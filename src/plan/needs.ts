@@ -119,6 +119,13 @@ function driftedOrders(
   return [...(standings?.values() ?? [])].flatMap((standing) => ("lost" in standing ? [] : standing));
 }
 
+/** Orders of which something may be to be repaired, which rests on M6 and M7. */
+export function ordersToRepair(...given: Parameters<typeof driftedOrders>): string[] {
+  return driftedOrders(...given)
+    .filter((standing) => repairedNumbers(standing).length > 0)
+    .map(({ order }) => formatKey(order));
+}
+
 /** Orders of which something is planned that rests on M7: what ends, what is bought under a number, what is repaired. */
 export function ordersByContents(
   { meant, endings }: Pick<OrderStage, "meant" | "endings">,
@@ -129,8 +136,6 @@ export function ordersByContents(
   return new Set([
     ...bought.flatMap(({ records }) => records.map(formatKey)),
     ...endings.map(({ order }) => formatKey(order.order)),
-    ...driftedOrders(input, options)
-      .filter((standing) => repairedNumbers(standing).length > 0)
-      .map(({ order }) => formatKey(order)),
+    ...ordersToRepair(input, options),
   ]);
 }

@@ -7,7 +7,7 @@ import { disabledBy, heardLocks, wishedLocks } from "./crm-locks.ts";
 import type { CrmWishes } from "./crm-locks.ts";
 import { planLeavers } from "./leavers.ts";
 import { goingWithout, waitsForNeeds } from "./needs-of-operations.ts";
-import { ordersByContents } from "./needs.ts";
+import { ordersByContents, ordersToRepair } from "./needs.ts";
 import { planOrders } from "./orders.ts";
 import type { OrderStage } from "./orders.ts";
 import { planPeople } from "./people.ts";
@@ -73,10 +73,17 @@ function ordersStage(given: Prepared, before: Planned, options: StageOptions): P
   };
 }
 
-/** What of an order rests on M7 waits where that gave nothing; what another order is to have goes on. */
+/**
+ * What of an order rests on M7 waits where that gave nothing; what another order is to have goes on. Where M5 or M6 did,
+ * what may be to be repaired is looked at again.
+ */
 function withoutUnread(stage: OrderStage, given: Prepared, options: StageOptions): OrderStage {
-  const block = given.observed.unread?.contents;
-  if (block === undefined) return stage;
+  const { people, contents: block } = given.observed.unread ?? {};
+  if (block === undefined) {
+    if (people === undefined) return stage;
+    const unseen = ordersToRepair(given, options).map((key): BlockedRecord => [key, people]);
+    return { ...stage, blocks: [...stage.blocks, ...unseen] };
+  }
   const waiting = ordersByContents(stage, given, options);
   const goesOn = (order: RecordKey): boolean => !waiting.has(formatKey(order));
   return {

@@ -4,7 +4,7 @@ import type { Json } from "../base/canonical-json.ts";
 import { mostObservations, stepText } from "./explain.ts";
 import type { ExplainFacts, FieldFacts, RequestFacts, VersionFacts } from "./explain.ts";
 import { verdictOf } from "./explain-verdict.ts";
-import type { OperationFacts } from "./facts.ts";
+import type { HoldFacts, OperationFacts } from "./facts.ts";
 import { valueText } from "./runs.ts";
 import type { Lines, View } from "./text.ts";
 import {
@@ -34,6 +34,8 @@ export function explainText(facts: ExplainFacts, now: string, view: View = plain
   const lines: Lines = [printable(verdict.headline)];
   lines.push(section("because", verdict.because.map(printable)));
   lines.push(section("next", verdict.next.map(printable)));
+  for (const hold of facts.stream === "customers" ? (facts.customer?.holds ?? []) : [])
+    lines.push(section(`hold ${hold.id} (${hold.state})`, heldLines(hold)));
   lines.push(section("in the CRM", recordLines(facts, now, view)));
   for (const [index, version] of facts.versions.entries())
     lines.push(section(versionHeading(version, view), versionLines(version, index === 0)));
@@ -91,9 +93,17 @@ function recordLines(facts: ExplainFacts, now: string, view: View): string[] {
   }
   if (record.outcome !== null) lines.push(`decided   ${record.outcome.decision} by run ${record.outcome.run}`);
   if (record.changedRun !== null) lines.push(`ingested  by run ${record.changedRun}`);
-  for (const { claim, numbers } of facts.claims)
-    lines.push(printable(`should hold ${claim} (${numbers.length === 0 ? "no number yet" : numbers.join(", ")})`));
+  for (const { claim, numbers } of facts.claims) {
+    const which = numbers.length > 1 ? `one of its numbers ${numbers.join(", ")}` : (numbers[0] ?? "no number yet");
+    lines.push(printable(`should hold ${claim} (${which})`));
+  }
   return lines;
+}
+
+/** What a hold is about, each operation with the id that `approve` takes. */
+function heldLines({ first, count }: HoldFacts): string[] {
+  const named = first.map(({ operation, reason }) => printable(`${operation}  ${reason}`));
+  return count > first.length ? [...named, `and ${count - first.length} more`] : named;
 }
 
 function versionHeading(version: VersionFacts, view: View): string {

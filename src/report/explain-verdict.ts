@@ -1,4 +1,4 @@
-import { goneSince } from "./explain.ts";
+import { boughtAgain, goneSince } from "./explain.ts";
 import type { ExplainFacts, RecordFacts } from "./explain.ts";
 import { nextForDeferral, nextForHold, nextForOperation, nextForQuarantine } from "./next-steps.ts";
 import type { View } from "./text.ts";
@@ -86,7 +86,16 @@ function explainDeferral(
   const { code, reason, since } = record.deferred;
   because.push(`it is deferred since ${instantText(since, view)}: ${reason} (${code})`);
   if (code === "operation.open" && (facts.customer?.openOperations.length ?? 0) > 0) return;
-  next.push(nextForDeferral(code, record.customer));
+  if (code !== "revokes.rejected") {
+    next.push(nextForDeferral(code, record.customer));
+    return;
+  }
+  const own = new Set(facts.operations.newest.map(({ questionId }) => questionId));
+  const isOwn = ({ id, state }: { id: string; state: string }): boolean =>
+    state === "rejected" && (facts.stream === "customers" || own.has(id));
+  const rejected = facts.customer?.holds.filter(isOwn).map(({ id }) => id) ?? [];
+  for (const hold of rejected.length === 0 ? [undefined] : rejected)
+    next.push(nextForDeferral(code, record.customer, hold));
 }
 
 /** A record that a stream leaves out now stays as it was last, and is neither absent nor in quarantine. */
@@ -182,10 +191,12 @@ function standingOf(facts: ExplainFacts, view: View): string {
     const placed = facts.placed.find((item) => item.to === null);
     if (placed === undefined) return "is not placed";
     const how = `${placed.origin} as ${placed.channelOrderId}`;
-    const gone = goneSince(placed);
-    return gone === undefined
-      ? `is ${how} since ${instantText(placed.from, view)}`
-      : `was ${how} on ${instantText(placed.from, view)}, and all of it was removed by ${instantText(gone, view)}`;
+    const [at, gone] = [instantText(placed.from, view), goneSince(placed)];
+    if (gone !== undefined) return `was ${how} on ${at}, and all of it was removed by ${instantText(gone, view)}`;
+    const again = boughtAgain(placed, facts.numbers);
+    if (again === undefined) return `is ${how} since ${at}`;
+    const by = `placed${also(" as ", again.channelOrderId)} since ${instantText(again.at, view)}`;
+    return `is ${by}; it was ${how} on ${at}, and all of that was removed`;
   }
   const link = facts.staffLinks.find((item) => item.to === null);
   if (link === undefined) return "is not on the platform";

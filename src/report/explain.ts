@@ -223,6 +223,16 @@ export function goneSince({ products, steps }: Pick<PlacedFacts, "products" | "s
   return products === 0 ? steps.findLast(({ kind }) => kind === "removed")?.at : undefined;
 }
 
+/** The purchase with which an order began to stand again, after everything of it had been removed. */
+export function boughtAgain(
+  { from, steps }: Pick<PlacedFacts, "from" | "steps">,
+  numbers: ExplainFacts["numbers"],
+): StepFacts | undefined {
+  const standing = numbers.filter(({ endedAt }) => endedAt === null);
+  if (standing.length === 0 || standing.some(({ fixedAt }) => fixedAt <= from)) return undefined;
+  return steps.find(({ kind, at }) => kind === "bought" && standing.some(({ fixedAt }) => fixedAt <= at));
+}
+
 const mostThings = 10;
 
 /** What happened to a placed order since: `bought as 1-1: P9 (asset number 8000000002)`. */

@@ -147,9 +147,10 @@ export interface HoldFacts {
   id: string;
   scope: "enterprise" | "run" | "day" | "week" | "policy" | "operation" | "flips" | "rebuilt";
   customer: RecordKey;
+  /** So many operations it is about; once it is over, was about. */
   count: number;
-  allowed: number;
-  total: number;
+  /** The first of them, with why each is planned. */
+  first: { operation: string; reason: string }[];
   state: "open" | "approved" | "rejected" | "used" | "moot";
   explanation: string;
   createdAt: string;

@@ -1,6 +1,6 @@
 import type { RecordKey } from "../crm/model.ts";
 import type { HoldFacts, OperationFacts, QuarantineFacts } from "./facts.ts";
-import { resyncCommand } from "./text.ts";
+import { explainCommand, resyncCommand } from "./text.ts";
 
 const itself = "nothing: the next run looks at it again by itself";
 const correctCrm = "correct the record in the CRM; the next run takes it up";
@@ -14,7 +14,9 @@ const byCode: Record<string, string> = {
     "nothing can be done here yet: amendments are not enabled; change it on the platform by hand where it is urgent",
   "asset.claimed-twice": "give the asset to one person only in the CRM",
   "asset.ended": "take the asset from the person in the CRM, or restore it in its order: the order no longer has it",
-  "asset.ending": "take the asset from the person in the CRM: its order no longer has it",
+  "asset.ending":
+    "decide what is held of the asset's order, where something is: crm-sync status; where it is to go, take it from " +
+    "the person in the CRM",
   "asset.lending-unknown":
     "have the lock returned on the platform, or look there that the asset is not lent and take it away by hand",
   "asset.lent":
@@ -91,7 +93,8 @@ const byCode: Record<string, string> = {
     "set policies.orders.moved to hold or apply, or give the order in the CRM the form that stayed; the next run looks " +
     "at it again",
   "order.moving":
-    "see to what the reason names: `crm-sync explain customer CUSTOMER` says what keeps the order at its old customer",
+    "decide what is held at its old customer, where something is: crm-sync status; nothing, where nothing of it is left " +
+    "there: the next run buys it",
   "order.not-shown":
     "look on the platform whether it is there, and take it away by hand where it is; nothing is deleted that M6, E8 " +
     "and M7 do not show",
@@ -130,7 +133,8 @@ const byCode: Record<string, string> = {
   "request.refused": "ask for the right one, and take back this one: the command that asked for it, with --withdraw",
   "revokes.blocked": "solve what is named; the next run looks at it again by itself",
   "revokes.rejected":
-    "nothing: a person decided that it stays; change the CRM where that is wrong, or crm-sync reject HOLD --withdraw",
+    "nothing: a person decided that it stays; change the CRM where that is wrong, or " +
+    "crm-sync reject HOLD --withdraw --reason TEXT",
   "run.canary":
     "look at the customer that the reason names; where it is as it should be, the next run goes on with the others",
   "run.": "nothing: the next run takes it up",
@@ -175,11 +179,14 @@ const byCode: Record<string, string> = {
   "staff.": correctCrm,
 };
 
-/** What a person does about a deferred record, of this customer where it is one record. Never empty. */
-export function nextForDeferral(code: string, customer?: RecordKey): string {
+/**
+ * What a person does about a deferred record, of this customer where it is one record, with the hold that a person
+ * rejected, where that is known. Never empty.
+ */
+export function nextForDeferral(code: string, customer?: RecordKey, rejected = "HOLD"): string {
   const text = byCode[code] ?? byCode[`${code.split(".")[0] ?? ""}.`];
   const next = text ?? "solve what the reason names; the next run looks at it again";
-  return next.replaceAll("RESYNC", () => resyncCommand(customer));
+  return next.replaceAll("RESYNC", () => resyncCommand(customer)).replaceAll("HOLD", () => rejected);
 }
 
 /** A record that looks like another one: each read judges it anew. */
@@ -234,18 +241,27 @@ export function nextForOperation(
 }
 
 /** `apply UNDO` stands for the file that `undo RUN --out FILE` made. */
-export function nextForHold({ id, state, ofUndo }: Pick<HoldFacts, "id" | "state" | "ofUndo">): string {
+export function nextForHold({
+  id,
+  state,
+  ofUndo,
+  count,
+  customer,
+}: Pick<HoldFacts, "id" | "state" | "ofUndo" | "count" | "customer">): string {
   switch (state) {
     case "open": {
       const approve = `crm-sync approve ${id} --reason TEXT`;
       const approved = ofUndo ? `${approve} and then crm-sync apply UNDO, since no other run carries it out` : approve;
-      return `${approved}, or crm-sync reject ${id} --reason TEXT`;
+      const some =
+        count > 1 ? `; to approve one of its ${count} operations: ${explainCommand("customers", customer)}` : "";
+      return `${approved}, or crm-sync reject ${id} --reason TEXT${some}`;
     }
     case "approved":
       return ofUndo
         ? "crm-sync apply UNDO, with the file of the undo: no other run carries it out"
         : "nothing: the next run carries it out, where the set is still the same";
     case "rejected":
+      return `nothing, or crm-sync reject ${id} --withdraw --reason TEXT to take the rejection back`;
     case "used":
     case "moot":
       return "nothing";

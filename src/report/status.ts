@@ -20,7 +20,7 @@ import { nextForOpen, openCode, openSentence, requestOpen } from "./open.ts";
 import { readsTable } from "./runs.ts";
 import { renderTable } from "./table.ts";
 import type { Lines, View } from "./text.ts";
-import { ageOf, also, counted, instantText, plainView, printable, section, textOf } from "./text.ts";
+import { ageOf, also, counted, instantText, plainView, printable, rejectedText, section, textOf } from "./text.ts";
 import { holdsText } from "./waiting.ts";
 
 /** The state of the ledger at a glance. */
@@ -39,7 +39,7 @@ export interface StatusFacts {
   cutReads?: CutReadFacts[];
   /** For each configured stream: whether it is judged what is gone. */
   absence: AbsenceFacts[];
-  /** Open and approved. */
+  /** Open, approved and then rejected. */
   holds: HoldFacts[];
   /** How many operations are sending, unknown, parked, planned or held. */
   operations: { state: string; count: number }[];
@@ -50,7 +50,8 @@ export interface StatusFacts {
   /** Records that nothing stops and that the next run takes up. */
   nextRun: number;
   records: { stream: Stream; state: string; count: number; pending: number }[];
-  pool: { free: number; fixed: number };
+  /** `inUse`: of units that have not ended. */
+  pool: { free: number; inUse: number };
   /** `orders`: placed ones of which something stands; `removed`: those of which everything was removed. */
   known: { enterprises: number; orders: number; removed: number; staff: number; assignments: number };
   /** What people asked for that is still to be sent, by its noun; `oldest` is when the first was asked for. */
@@ -193,7 +194,7 @@ export function statusText(facts: StatusFacts, now: string, view: View = plainVi
   const gone = removed === 0 ? "" : ` (${removed} more removed again)`;
   const placed = `${counted(enterprises, "enterprise")}, ${counted(orders, "order")} placed${gone}`;
   lines.push(`known     ${placed}, ${counted(staff, "staff member")}, ${counted(assignments, "assignment")}`);
-  lines.push(`pool      ${counted(facts.pool.free, "asset number")} free, ${facts.pool.fixed} in use`);
+  lines.push(`pool      ${counted(facts.pool.free, "asset number")} free, ${facts.pool.inUse} in use`);
   for (const line of takenLines(facts.taken ?? [])) lines.push(line);
   lines.push(verifiedLine(facts, now));
   if (facts.differences.length > 0) lines.push(differsLine(facts, now));
@@ -213,11 +214,18 @@ export function statusText(facts: StatusFacts, now: string, view: View = plainVi
       section(standing === "quarantined" ? "waits in quarantine" : standing, openLines(facts, standing, now, view)),
     );
   lines.push(section("operations", operationLines(facts, now, view)));
-  if (facts.holds.length > 0) lines.push(section("held by a limit", holdsText(facts.holds, view).split("\n")));
+  const { rejected = [], held = [] } = Object.groupBy(facts.holds, ({ state }) =>
+    state === "rejected" ? "rejected" : "held",
+  );
+  if (held.length > 0) lines.push(section("held for a person", holdsText(held, view).split("\n")));
+  if (rejected.length > 0)
+    lines.push(section("rejected by a person, so not done", holdsText(rejected, view).split("\n")));
   const attention = attentionOf(facts, now, view);
   const { nextRun } = facts;
   if (nextRun > 0) lines.push("", `${counted(nextRun, "record")} ${nextRun === 1 ? "waits" : "wait"} for the next run`);
-  if (attention.length === 0) lines.push("", "nothing waits for a person");
+  const undone = rejectedOf(facts.holds);
+  if (attention.length === 0)
+    lines.push("", `nothing waits for a person${undone === 0 ? "" : `; ${rejectedText(undone)}`}`);
   else
     lines.push(
       section(
@@ -226,6 +234,13 @@ export function statusText(facts: StatusFacts, now: string, view: View = plainVi
       ),
     );
   return textOf(lines);
+}
+
+/** How many operations that the CRM wants stay undone because a person rejected them. */
+export function rejectedOf(holds: StatusFacts["holds"]): number {
+  return holds
+    .filter(({ state, ofUndo }) => state === "rejected" && !ofUndo)
+    .reduce((sum, { count }) => sum + count, 0);
 }
 
 function tableLines(table: string | undefined): string[] {
@@ -314,7 +329,7 @@ function recordsTable(facts: StatusFacts, view: View): string | undefined {
       { title: "stream" },
       { title: "state" },
       { title: "records", align: "right" },
-      { title: "to be looked at", align: "right" },
+      { title: "for the next run", align: "right" },
     ],
     facts.records.map((row) => [row.stream, row.state, row.count, row.pending]),
     view,

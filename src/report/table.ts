@@ -25,9 +25,10 @@ export function renderTable(
   rows: readonly (readonly Cell[])[],
   view: View = plainView,
 ): string {
+  const { suggested = (text) => text } = view;
   const cells = [
     columns.map(({ title }) => title),
-    ...rows.map((row) => columns.map((_, index) => printable(String(row[index] ?? "")))),
+    ...rows.map((row) => columns.map((_, index) => suggested(printable(String(row[index] ?? ""))))),
   ];
   const natural = columns.map((_, index) =>
     cells.reduce((widest, row) => Math.max(widest, widthOf(row[index] ?? "")), 0),

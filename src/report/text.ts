@@ -9,6 +9,8 @@ export interface View {
   width?: number | undefined;
   /** The zone in which times are shown. */
   zone: string;
+  /** Completes the commands that a text suggests, before it is laid out. */
+  suggested?: (text: string) => string;
 }
 
 export const plainView: View = { terminal: false, zone: "UTC" };
@@ -64,6 +66,13 @@ function typedKey({ namespace, id }: RecordKey): string {
 /** `1 order`, `3 orders`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
+}
+
+/** What differs between CRM and platform because somebody decided so. */
+export function rejectedText(count: number): string {
+  return count === 1
+    ? "1 operation stays undone because a person rejected it"
+    : `${count} operations stay undone because a person rejected them`;
 }
 
 /** A part of a sentence that is left out where there is nothing to say: `, run R1`. */
@@ -150,9 +159,9 @@ function lastBreak(text: string, width: number): number {
  * elsewhere. Not wrap-ansi: it knows no hanging indent.
  */
 export function wrapped(lines: readonly string[], view: View): string[] {
-  const { width } = view;
+  const { width, suggested = (text) => text } = view;
   if (!view.terminal || width === undefined || width < 40) return [...lines];
-  return lines.flatMap((line) => {
+  return lines.map(suggested).flatMap((line) => {
     const indent = (/^ */.exec(line)?.[0].length ?? 0) + 2;
     const broken: string[] = [];
     let rest = line;

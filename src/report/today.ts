@@ -7,9 +7,9 @@ import { nextForOpen, openWhat, requestOpen } from "./open.ts";
 import type { OpenRecords } from "./open.ts";
 import { pagePath } from "./page-links.ts";
 import { runVerdict } from "./run-verdict.ts";
-import { attentionOf } from "./status.ts";
+import { attentionOf, rejectedOf } from "./status.ts";
 import type { StatusFacts } from "./status.ts";
-import { ageOf, counted } from "./text.ts";
+import { ageOf, counted, rejectedText } from "./text.ts";
 
 /** Something that waits for a person. */
 export interface Waiting {
@@ -296,9 +296,11 @@ function wrongBeside({ status, jobs, notFired }: TodayFacts, waiting: number, no
 }
 
 function hintsOf({ status, jobs }: TodayFacts): string[] {
+  const undone = rejectedOf(status.holds);
   const unrun = jobs.filter(({ job }) => !status.lastRuns.some((run) => run.job === job)).map(({ job }) => job);
   return [
     ...(unrun.length === 0 ? [] : [`Never run yet, although scheduled: ${unrun.join(", ")}.`]),
+    ...(undone === 0 ? [] : [`${rejectedText(undone)}.`]),
     ...(status.nextRun === 0 ? [] : [`The next run takes up ${counted(status.nextRun, "record")}.`]),
     ...(status.cutReads ?? []).map(({ source, stream }) => `${source}, ${stream} is read in part.`),
   ];

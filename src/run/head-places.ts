@@ -2,6 +2,7 @@ import { appendFileSync, closeSync, constants, fstatSync, fsyncSync, openSync } 
 import { resolve } from "node:path";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { messageOf } from "../base/errors.ts";
+import type { KnownSecrets } from "../base/known-secrets.ts";
 import { UnfitFile } from "../base/regular-file.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -18,6 +19,7 @@ export interface HeadPlaceDependencies {
   directory: string;
   /** The value behind a reference such as `env:NAME`. */
   secret: (reference: string) => string;
+  known: KnownSecrets;
 }
 
 /**
@@ -26,7 +28,7 @@ export interface HeadPlaceDependencies {
  */
 export async function keepHeadOutside(deps: HeadPlaceDependencies): Promise<void> {
   const { places, ledger, logger } = deps;
-  const named = namesOf(places);
+  const named = namesOf(places, deps.known);
   await ledger.audit.onlyPlaces(named.map(({ name }) => name));
   if (places.length === 0) return;
   let head;
@@ -38,7 +40,7 @@ export async function keepHeadOutside(deps: HeadPlaceDependencies): Promise<void
       await ledger.audit.headKept(name, head.sequence);
     } catch (error) {
       if (ledger.broken !== undefined) throw error;
-      const problem = messageOf(error);
+      const problem = deps.known.words(messageOf(error));
       logger.error({ event: "head.not-kept", place: name, problem }, "a head of the audit record could not be kept");
       await ledger.audit.headNotKept(name, problem);
     }
@@ -46,17 +48,17 @@ export async function keepHeadOutside(deps: HeadPlaceDependencies): Promise<void
 }
 
 /** The places with their names, and a number where several have the same: each is told of by itself. */
-function namesOf(places: readonly HeadPlace[]): { place: HeadPlace; name: string }[] {
+function namesOf(places: readonly HeadPlace[], known: KnownSecrets): { place: HeadPlace; name: string }[] {
   const counts = new Map<string, number>();
   return places.map((place) => {
-    const name = nameOf(place);
+    const name = known.words(nameOf(place));
     const number = (counts.get(name) ?? 0) + 1;
     counts.set(name, number);
     return { place, name: number === 1 ? name : `${name} (${number})` };
   });
 }
 
-/** A place as people read it: no query, where a secret may stand, and no user. */
+/** A place as people read it: without query and user. */
 function nameOf(place: HeadPlace): string {
   if (place.kind === "file") return place.path;
   const { origin, pathname } = new URL(place.url);

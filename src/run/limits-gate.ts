@@ -112,18 +112,12 @@ export class LimitsGate {
     const { ledger, logger } = this.#deps;
     const asked = await ledger.decisions.ask(
       whose,
-      groups.map(({ takings, policy, scope, count, allowed, total, explanation }) => ({
-        policy,
-        scope,
-        count,
-        allowed,
-        total,
-        explanation,
-        holds: takings.map(({ taking, reason }) => ({ ...taking, scope, reason })),
+      groups.map(({ takings, ...question }) => ({
+        ...question,
+        holds: takings.map(({ taking, reason }) => ({ ...taking, scope: question.scope, reason })),
       })),
     );
-    for (const { id: hold, scope, count, allowed } of asked)
-      logger.warn({ hold, customer: formatKey(whose.customer), scope, count, allowed }, "held");
+    for (const { id: hold, scope } of asked) logger.warn({ hold, customer: formatKey(whose.customer), scope }, "held");
   }
 
   /** What is left of a customer to be taken away waits for the next run. */

@@ -38,9 +38,10 @@ export type Planned = ({ plan: CustomerPlan; unread: boolean } & WaitsInPlan) | 
 
 export interface PlanSummary {
   run: string;
+  /** Those for whom an operation is planned. */
   customers: number;
   operations: number;
-  /** Those without a plan. */
+  /** Customers without a plan. */
   unplanned: number;
   /** Those for whom a service gave too little for a plan, or for all of it. */
   unreadable: number;
@@ -50,6 +51,8 @@ export interface PlanSummary {
   exitCode: ExitCode;
   /** What waits for approval when the plan ends, held by runs before. */
   held: WaitingHold[];
+  /** How many operations stay undone because a person rejected them. */
+  rejected: number;
   /** How many operations of this plan limits and policies hold, those among them that a person is asked about. */
   heldOperations: number;
   /** Every record that is not done, those that this plan would defer among them. */
@@ -86,9 +89,11 @@ export async function planRun(
     sources: reading.tallies,
     exitCode: exitCodes.ok,
     held: [],
+    rejected: 0,
     heldOperations: 0,
     open: [],
   };
+  let looked = 0;
   const gated: WaitsInPlan[] = [];
   let failure: { error: unknown } | undefined;
   try {
@@ -106,7 +111,7 @@ export async function planRun(
         emit(item);
         if ("plan" in item && item.takings.length + item.asked.size > 0)
           gated.push({ takings: item.takings, asked: item.asked });
-        deps.progress("planning", summary.customers, undefined);
+        deps.progress("planning", (looked += 1), undefined);
       }
       if (request.signal?.aborted === true) break;
     }
@@ -115,6 +120,7 @@ export async function planRun(
     summary.heldOperations = held.size;
     await save(run, held);
     summary.held = await waitingHolds(deps);
+    summary.rejected = await ledger.decisions.rejected();
     summary.open = await ledger.records.open(scopeOf(deps, request));
     const open = await ledger.journal.open();
     const inDoubt = open.length > 0;
@@ -136,8 +142,8 @@ export async function planRun(
 
 /** Counts a customer, and notes why its records wait. */
 async function note({ ledger }: RunDependencies, summary: PlanSummary, item: Planned): Promise<void> {
-  summary.customers += 1;
   if ("plan" in item) {
+    if (item.plan.operations.length > 0) summary.customers += 1;
     await ledger.records.noteDeferrals(item.plan.customer, item.plan.records);
     summary.operations += item.plan.operations.length;
     if (item.unread) summary.unreadable += 1;

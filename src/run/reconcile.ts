@@ -32,7 +32,7 @@ import type {
 import { gate, isOfUndo } from "./gate.ts";
 import { deferredOf, hasOutcome, unfinishedIn } from "./record-outcomes.ts";
 import type { Why } from "./record-outcomes.ts";
-import { endUnwanted } from "./unwanted.ts";
+import { endUnwanted, lacksSeats } from "./unwanted.ts";
 import { settleOpen } from "./settle-open.ts";
 import { endRequested } from "./requested-attempt.ts";
 import { chosenOf, movedSince, notChosen, takenBack } from "./saved-plan.ts";
@@ -201,12 +201,9 @@ class CustomerAttemptRun {
         if (!isJudged.has(operation.hash)) await dropUnsent(of, this.#state, operation, why);
       return toJudge;
     }
-    const { delivered } = this.#state;
-    const open = this.#allowed(plan.operations).filter((operation) => !delivered.has(operation.hash));
-    const operations = goingWithout(
-      open,
-      plan.operations.filter((operation) => delivered.has(operation.hash)),
-    );
+    const isDelivered = ({ hash }: Operation): boolean => this.#state.delivered.has(hash);
+    const open = this.#allowed(plan.operations).filter((operation) => !isDelivered(operation));
+    const operations = goingWithout(open, plan.operations.filter(isDelivered));
     this.#announce(operations, plan);
     const goesOn = new Set(operations);
     await this.#leave(
@@ -215,8 +212,11 @@ class CustomerAttemptRun {
     );
     this.#noteLeft(left, plan);
     const next = firstStage(operations);
-    if (next.length === 0)
+    if (next.length === 0) {
+      const isUnseen = this.#isHeld && (await lacksSeats(this.#deps.ledger, { plan: whole, observed }));
+      if (isUnseen && this.#planning.readsPeople()) return undefined;
       return (await this.#lookForUnwanted()) ? await this.#stop("parked") : await this.#finish(whole);
+    }
     const amended = new Set<string>();
     for (const operation of next) {
       const order = kindOf(operation).amends(operation)?.order;

@@ -140,6 +140,7 @@ async function finish(deps: RunDependencies, request: RunRequest, ended: Ended):
     stale: work.stale,
     canary: work.tranches,
     held: await waitingHolds(deps),
+    rejected: await ledger.decisions.rejected(),
     paused: ended.paused,
     openOperations: open.length,
     open: await ledger.records.open({ ...scopeOf(deps, request), run }),

@@ -36,6 +36,8 @@ export interface RunSummary {
   stale: { customer: string; moved: readonly string[] }[];
   /** What waits for approval when the run ends, also from runs before. */
   held: WaitingHold[];
+  /** How many operations stay undone because a person rejected them. */
+  rejected: number;
   /** The shares of the enterprises that went first; the last one is where the run stopped, if something is wrong. */
   canary: readonly CanaryTranche[];
   /** Something was not sent because of a pause. */
@@ -97,6 +99,7 @@ export function summaryJson(summary: RunSummary): Json {
       stale: summary.stale.map(({ customer, moved }) => ({ customer, moved: [...moved] })),
     }),
     held: summary.held.map((hold) => ({ ...hold })),
+    rejected: summary.rejected,
     ...(summary.canary.length > 0 && { canary: toJson(summary.canary) }),
     openOperations: summary.openOperations,
     notAsLeft: { ...summary.notAsLeft },

@@ -47,6 +47,17 @@ export async function endUnwanted({ decisions }: Pick<Ledger, "decisions">, of: 
   await decisions.end("unwanted", customer, unwantedIn(ending, of));
 }
 
+/** Whether what people hold has to be read before anybody can say that something held is wanted no more. */
+export async function lacksSeats(
+  { decisions }: Pick<Ledger, "decisions">,
+  { plan: { customer, operations }, observed }: Pick<Finished, "plan" | "observed">,
+): Promise<boolean> {
+  if (observed.assets !== undefined || observed.unread !== undefined) return false;
+  const planned = new Set(operations.map(({ hash }) => hash));
+  const standing = await decisions.standing({ customer, ofUndo: false });
+  return standing.some((hold) => !isKnownUnread(hold.kind) && !planned.has(hold.hash));
+}
+
 /**
  * What is held, approved or rejected, and that nobody wants any more: it was carried out, or it is not in the plan, and
  * that is no accident, as its records were decided on and wait for nothing. Of a person of whom nothing was to be

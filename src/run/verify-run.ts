@@ -46,6 +46,8 @@ export interface VerifySummary extends ReadBack {
   open: OpenRecords[];
   /** Operations whose outcome is open, and holds that wait for a person's word, whichever run made them. */
   waiting: { operations: number; holds: number };
+  /** How many operations stay undone because a person rejected them. */
+  rejected: number;
   /** Why the clock was not trusted: nothing was ended or removed by time. */
   clock: ClockDoubt | undefined;
 }
@@ -93,6 +95,7 @@ export async function runVerify(deps: RunDependencies, request: VerifyRequest): 
     coverage: undefined,
     open: [],
     waiting: { operations: 0, holds: 0 },
+    rejected: 0,
     clock: undefined,
   };
   try {
@@ -106,6 +109,7 @@ export async function runVerify(deps: RunDependencies, request: VerifyRequest): 
     const operations = await ledger.journal.open();
     const holds = (await ledger.decisions.questions()).filter((hold) => hold.state === "open");
     summary.waiting = { operations: operations.length, holds: holds.length };
+    summary.rejected = await ledger.decisions.rejected();
     if (!stopped()) await time.now({ isFresh: false });
     summary.clock = time.doubt;
   } catch (error) {

@@ -75,7 +75,7 @@ export async function verifyCustomer(
     { type: "observed-all", customer, kinds: shownKinds, shown },
     { type: "licence-types-shown", types: [...types] },
   ];
-  return { customer, link, assets, products, members: members.length, changes };
+  return { customer, link, assets, products, members: members.filter(({ deleted }) => !deleted).length, changes };
 }
 
 /** The names of the fields that M5 shows otherwise than they were left. */

@@ -1,3 +1,4 @@
+import { decodedText } from "../base/spelled-text.ts";
 import { scrub } from "../http/redaction.ts";
 
 /**
@@ -5,7 +6,7 @@ import { scrub } from "../http/redaction.ts";
  * cursors of services are, in Base64.
  */
 export function isClean(text: string): boolean {
-  const plain = decoded(text);
+  const plain = decodedText(text) ?? text;
   return [text, plain, ...unpacked(plain)].every((one) => scrub(one) === one);
 }
 
@@ -16,13 +17,4 @@ function unpacked(text: string): string[] {
     const shown = bytes.toString("utf8");
     return Buffer.from(shown, "utf8").equals(bytes) ? [shown] : [];
   });
-}
-
-/** A text as it is without the escapes of an address; the text itself where they are none. */
-export function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

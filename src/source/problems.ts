@@ -6,6 +6,7 @@ export type SourceProblemCode =
   | "source.missing-file"
   | "source.unreadable-file"
   | "source.half-written"
+  | "source.not-as-marked"
   | "source.half-read"
   | "source.changed-while-read"
   | "source.read-in-parts"
@@ -28,6 +29,9 @@ export type SourceProblemCode =
   | "source.more-beyond"
   | "source.not-believed"
   | "source.drifted";
+
+/** What was read is not what the source says of it elsewhere: nothing of it is taken in. */
+export const notAsMarked = "source.not-as-marked" satisfies SourceProblemCode;
 
 /** A source that was not read whole: it is named, other sources go on, the run ends with exit code 7. */
 export function sourceProblem(

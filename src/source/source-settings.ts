@@ -13,7 +13,7 @@ import { httpSourceFields, httpStreamFields } from "./http/http-source-settings.
 import { httpTableSchema } from "./http/http-table-settings.ts";
 import type { HttpTable } from "./http/http-table-settings.ts";
 import { recordLimitsSchema } from "./limits.ts";
-import { findMistakes, placeInStream } from "./mapping/compile.ts";
+import { findMistakes, placeInStream, readsOf } from "./mapping/compile.ts";
 import type { LookupTable } from "./mapping/lookup-table.ts";
 import { plausibleDatesSchema } from "./mapping/plausible-dates.ts";
 import type { PlausibleDates } from "./mapping/plausible-dates.ts";
@@ -42,7 +42,7 @@ const streamFields = {
   key: pathSchema.optional().meta({
     description:
       "Field that identifies a raw record in every reading, also " +
-      "when it cannot be mapped; needed where details are joined",
+      "when it cannot be mapped; needed where details are joined; with `group`, of a row",
     examples: ["customerNumber"],
   }),
   group: groupSchema.optional().describe("Rows of one key become one record, such as the seats of a person"),
@@ -126,21 +126,17 @@ const { tables: _tables, ...withoutTables } = commonFields;
 
 export type AnyTable = TableSettings | HttpTable | SqlTable;
 
+interface MappedStream {
+  key?: string | undefined;
+  skip?: Json | undefined;
+  group?: GroupSettings | undefined;
+  plausibleDates?: PlausibleDates | undefined;
+  mapping: JsonObject;
+}
+
 interface MappedSource {
   tables: Record<string, AnyTable>;
-  streams: Partial<
-    Record<
-      Stream,
-      | {
-          key?: string | undefined;
-          skip?: Json | undefined;
-          group?: GroupSettings | undefined;
-          plausibleDates?: PlausibleDates | undefined;
-          mapping: JsonObject;
-        }
-      | undefined
-    >
-  >;
+  streams: Partial<Record<Stream, MappedStream | undefined>>;
 }
 
 /** The tables of a source as their settings say them, without their rows. */
@@ -161,6 +157,18 @@ function secretsInGroups({ streams: all }: MappedSource): [Stream, string][] {
   });
 }
 
+/** What a mapping reads beside what a record of grouped rows has, and what it has; none where nothing is grouped. */
+export function outsideGroup(
+  stream: Stream,
+  { group, mapping, skip }: MappedStream,
+): { reads: string[]; has: string[] } {
+  if (group === undefined) return { reads: [], has: [] };
+  const has = ["key", group.into, ...Object.keys(group.fields)];
+  const firsts = readsOf(stream, mapping, skip).map(({ steps: [first] }) => first);
+  const reads = firsts.filter((first) => typeof first === "string").filter((first) => !has.includes(first));
+  return { reads: [...new Set(reads)], has };
+}
+
 /** Makes every mistake in a mapping an issue with its own path, so that the configuration can name file and line. */
 function checkMappings(source: MappedSource, context: z.RefinementCtx): void {
   const tables = declaredTables(source.tables);
@@ -178,6 +186,14 @@ function checkMappings(source: MappedSource, context: z.RefinementCtx): void {
         message: mistake.message,
       });
     }
+    if (key !== undefined && settings.group?.rows === undefined && settings.group?.by === key)
+      context.addIssue({
+        code: "custom",
+        path: ["streams", stream, "key"],
+        message:
+          "names one row where rows are grouped, and rows of one record have the same group.by; name a field that no " +
+          "two rows share, or leave it out",
+      });
   }
   for (const [stream, name] of secretsInGroups(source))
     context.addIssue({

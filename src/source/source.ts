@@ -4,6 +4,7 @@ import { durationMs } from "../base/duration.ts";
 import { hashOf } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";
 import type { Problem } from "../base/errors.ts";
+import { KnownSecrets } from "../base/known-secrets.ts";
 import type { Randomness } from "../base/ids.ts";
 import { streams } from "../crm/model.ts";
 import type { Stream } from "../crm/model.ts";
@@ -24,6 +25,7 @@ import { createSqlSource } from "./sql/source.ts";
 import type { SourceSettings } from "./source-settings.ts";
 import { HeldTables, tableJson } from "./tables.ts";
 import type { TableReader } from "./tables.ts";
+import { mapWithoutSecrets, readWithoutSecrets, skipWithoutSecrets } from "./without-secrets.ts";
 
 /** The compiled mapping of one stream, with its look-up tables as they are now. */
 export interface StreamMapping {
@@ -78,6 +80,8 @@ export interface SourceDeps {
   random: Randomness;
   /** The secret that a reference such as `env:CRM_TOKEN` or `file:/run/secrets/crm` stands for. */
   secrets: (ref: string) => Promise<string> | string;
+  /** Those of the whole program; by default, those of this source alone. */
+  known?: KnownSecrets | undefined;
   staging: Staging;
   /** What relative directories are relative to: where the configuration file is. */
   baseDirectory: string;
@@ -95,17 +99,30 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
   const directory = settings.directory ?? ".";
   const from = isAbsolute(directory) ? directory : resolve(deps.baseDirectory, directory);
   const place = `sources.${name}`;
-  const known = declaredTables(settings.tables);
+  const tableNames = declaredTables(settings.tables);
   const declared = streams.filter((stream) => settings.streams[stream] !== undefined);
   const secretsOf = new Map<Stream, readonly string[]>();
   for (const stream of declared) {
     const { mapping = {}, skip, plausibleDates: dates } = settings.streams[stream] ?? {};
-    compileStream(stream, mapping, { place: `${place}.streams.${stream}.mapping`, tables: known, skip, dates });
+    compileStream(stream, mapping, { place: `${place}.streams.${stream}.mapping`, tables: tableNames, skip, dates });
     secretsOf.set(stream, secretPaths(stream, mapping));
   }
-  const reader = openReader(name, settings, { ...deps, directory: from });
+  const known = deps.known ?? new KnownSecrets();
+  const secrets = async (reference: string): Promise<string> => {
+    const secret = await deps.secrets(reference);
+    known.add(secret);
+    return secret;
+  };
+  const reader = openReader(name, settings, { ...deps, directory: from, known, secrets });
   const tables = new HeldTables(settings.tables, reader, from);
   const readStream = groupingReader(reader, settings, deps.staging);
+  const withoutSecrets = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (thrown) {
+      throw known.problem(thrown);
+    }
+  };
 
   return {
     name,
@@ -113,11 +130,14 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
     zone: settings.kind === "sql" ? settings.zone : undefined,
     read(stream, options) {
       tables.keep();
-      return passOn(readStream(stream, options), (secretsOf.get(stream) ?? []).length > 0);
+      const reading = readWithoutSecrets((asked) => readStream(stream, asked), options, known);
+      return passOn(reading, (secretsOf.get(stream) ?? []).length > 0);
     },
     async check(signal) {
       try {
-        return (await tables.problem(signal)) ?? (await reader.check(signal));
+        return await withoutSecrets(async () =>
+          known.problem((await tables.problem(signal)) ?? (await reader.check(signal))),
+        );
       } finally {
         await reader.endReading?.();
       }
@@ -126,15 +146,18 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
       const streamSettings = settings.streams[stream];
       const mapping = streamSettings?.mapping ?? {};
       const nullTexts = streamSettings?.nullTexts ?? [];
-      const found = await tables.read(signal);
+      const found = await withoutSecrets(() => tables.read(signal));
       const skip = streamSettings?.skip;
       const mappingPlace = `${place}.streams.${stream}.mapping`;
       const { namespace } = settings;
       const dates = streamSettings?.plausibleDates;
       const options = { place: mappingPlace, namespace, nullTexts, dates, tables: found, skip };
       const fingerprint = fingerprintOf({ mapping, nullTexts, dates, namespace, skip }, found);
+      const compiled = compileStream(stream, mapping, options);
       return {
-        ...compileStream(stream, mapping, options),
+        ...compiled,
+        map: mapWithoutSecrets(compiled.map, known),
+        skip: compiled.skip === undefined ? undefined : skipWithoutSecrets(compiled.skip),
         secretPaths: secretsOf.get(stream) ?? [],
         ways: () => waysOf(stream, mapping, skip),
         nullTexts,
@@ -185,7 +208,11 @@ interface ReaderOfAKind extends SourceReader, TableReader {
   close(): Promise<void>;
 }
 
-function openReader(name: string, settings: SourceSettings, deps: SourceDeps & { directory: string }): ReaderOfAKind {
+function openReader(
+  name: string,
+  settings: SourceSettings,
+  deps: SourceDeps & { directory: string; known: KnownSecrets },
+): ReaderOfAKind {
   switch (settings.kind) {
     case "file":
       return { ...createFileSource(settings, deps), close: () => Promise.resolve() };

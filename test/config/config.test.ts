@@ -41,7 +41,7 @@ describe("the configuration of the program", () => {
     const { config, secrets } = result.value;
     expect(config.assumptions.poolBatch).toBe(100);
     expect(config.orderService.callsPerSecond).toBe(5);
-    expect(secrets.values().sort()).toEqual(Object.values(realEnvironment).sort());
+    for (const value of Object.values(realEnvironment)) expect(secrets.known.isIn(value)).toBe(true);
     const printed = inspect(result.value, { depth: 20, showHidden: true }) + JSON.stringify(result.value);
     expect(printed).not.toContain("canary");
   });

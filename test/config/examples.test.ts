@@ -108,7 +108,7 @@ describe("config/production.example.yaml", () => {
   it("loads with the variables of its table, all of which it uses", { tags: "long" }, async () => {
     expect(secrets.length).toBeGreaterThan(5);
     const loaded = await loadExample(path, { environment });
-    expect(loaded.secrets.values().sort()).toEqual(Object.values(environment).sort());
+    for (const value of Object.values(environment)) expect(loaded.secrets.known.isIn(value)).toBe(true);
     for (const name of secrets)
       await expect(loadExample(path, { environment: { ...environment, [name]: undefined } })).rejects.toThrow(name);
   });

@@ -172,7 +172,7 @@ describe("the configuration of the demo", () => {
     copyFileSync(join(demo, "crm-sync.yaml"), join(folder, "crm-sync.yaml"));
     const { config, secrets } = await loadExample(join(folder, "crm-sync.yaml"), { profiles: ["sandbox"] });
     expect(config.ledger.path).toBe("state/ledger.db");
-    expect(secrets.values()).toEqual(["canary-key"]);
+    expect(secrets.known.isIn("canary-key")).toBe(true);
   });
 
   it("binds every job to its sources", () => {

@@ -4,6 +4,7 @@ import { pathToFileURL } from "node:url";
 import { pino } from "pino";
 import { expect, it } from "vitest";
 import { parse } from "yaml";
+import { KnownSecrets } from "../../src/base/known-secrets.ts";
 import { configSchema } from "../../src/config/config.ts";
 import { alertKinds, severities, severityOf } from "../../src/run/notify/alert.ts";
 import { testMessage } from "../../src/run/notify/message.ts";
@@ -30,7 +31,14 @@ it("what the page says a receiver does takes what was signed with its key just n
   });
   const clock = new HandClock("2026-10-01T08:00:00Z");
   const settings = { kind: "webhook", url, signKey: "env:KEY", timeoutMs: 60_000, severity: "notice" } as const;
-  const deps = { clock, logger: pino({ level: "silent" }), mail: undefined, environment: {}, secret: () => "the key" };
+  const deps = {
+    clock,
+    logger: pino({ level: "silent" }),
+    mail: undefined,
+    environment: {},
+    secret: () => "the key",
+    known: new KnownSecrets(),
+  };
   const message = testMessage({ instance: "Zürich", at: "2026-10-01T08:00:00.000Z", publicUrl: undefined });
   await deliver(message, { name: "hook", settings }, deps);
   const { body = "", header = "" } = got[0] ?? {};

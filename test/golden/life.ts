@@ -271,14 +271,17 @@ export class Living {
     return { steps, platform: stable.facts(state) };
   }
 
+  get #options(): string[] {
+    return ["--config", this.path("crm-sync.yaml"), `--sandbox=${this.#recorder.url}`];
+  }
+
   #start(words: readonly string[]): ChildProcess {
     this.#at += 10 * minute;
     this.#recorder.step += 1;
     const whole = parseDocument(this.#configuration);
     for (const [path, value] of Object.entries(this.settings)) whole.setIn(path.split("."), value);
     this.put("crm-sync.yaml", String(whole));
-    const options = ["--config", this.path("crm-sync.yaml"), `--sandbox=${this.#recorder.url}`, "--json"];
-    return spawn(program, [...options, ...words], {
+    return spawn(program, [...this.#options, "--json", ...words], {
       cwd: this.folder,
       stdio: ["ignore", "pipe", "pipe"],
       env: { ...processEnvironment(this.#at), ...this.environment },
@@ -291,7 +294,9 @@ export class Living {
     const closed = new Promise<number | string>((resolve) =>
       child.once("close", (code, signal) => resolve(code ?? signal ?? "?")),
     );
-    const [stdout, stderr] = await Promise.all([said(child.stdout), said(child.stderr)]);
+    const [printed, stderr] = await Promise.all([said(child.stdout), said(child.stderr)]);
+    // What each suggested command says of this folder and this port is of no life.
+    const stdout = printed.replaceAll(`crm-sync ${this.#options.join(" ")} `, "crm-sync ");
     const exit = await closed;
     const json = documents(stdout);
     this.#steps.push({ number, command: words.join(" "), at, exit, json });

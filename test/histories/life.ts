@@ -13,7 +13,7 @@ import { routes } from "../../src/sandbox/endpoints.ts";
 import type { EndpointId } from "../../src/sandbox/endpoints.ts";
 import { Engine, ProgramDied } from "../simulation/engine.ts";
 import type { Configuration } from "../simulation/engine.ts";
-import { decideAll, decideInPart, withdrawAll } from "../simulation/person.ts";
+import { believeLines, decideAll, decideInPart, withdrawAll } from "../simulation/person.ts";
 import { Questions } from "../simulation/questions.ts";
 import { SimulatedServices } from "../simulation/services.ts";
 import { beginning, Draws, Timeline } from "../simulation/timeline.ts";
@@ -278,8 +278,10 @@ export class Life {
   async decide(): Promise<number> {
     try {
       const engine = await this.program(undefined);
-      const withdrawn = this.isAllAnswered ? await withdrawAll(engine, this.path) : 0;
-      const decided = withdrawn + (await decideAll(engine, this.services, () => {}));
+      const answered = this.isAllAnswered
+        ? (await withdrawAll(engine, this.path)) + (await believeLines(engine, this.path))
+        : 0;
+      const decided = answered + (await decideAll(engine, this.services, () => {}));
       if (decided > 0) this.note(`a person decided ${decided} times`);
       return decided;
     } catch (error) {

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { KnownSecrets } from "../../src/base/known-secrets.ts";
 import { endpoints } from "../../src/contract/endpoints.ts";
 import { createHeaderWriter } from "../../src/http/headers.ts";
 import type { TokenSource } from "../../src/http/http-settings.ts";
@@ -28,7 +29,11 @@ it.each<
   let now = Date.UTC(2026, 9, 1);
   const clock = { now: () => now, monotonic: () => now, sleep: () => Promise.resolve() };
   const began = now;
-  const writer = createHeaderWriter("member-center", { userTokens: {}, ...tokens }, { clock, environment: {} });
+  const writer = createHeaderWriter(
+    "member-center",
+    { userTokens: {}, ...tokens },
+    { clock, environment: {}, known: new KnownSecrets() },
+  );
   const signed = await writer.write(endpoints.M4, undefined, undefined);
   now += passed;
   expect(signed.acceptedUntil()).toBe(seconds === undefined ? undefined : began + seconds * 1000);

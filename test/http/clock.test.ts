@@ -2,11 +2,14 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { KnownSecrets } from "../../src/base/known-secrets.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { createCircuit } from "../../src/http/circuit.ts";
 import { createPace } from "../../src/http/pace.ts";
 import { readTokenSource } from "../../src/http/token-sources.ts";
 import { createTokenProvider } from "../../src/http/tokens.ts";
+
+const known = new KnownSecrets();
 
 const day = 86_400_000;
 
@@ -61,7 +64,7 @@ describe.each([
     const file = join(folder, "token");
     writeFileSync(file, "first");
     const clock = settableClock();
-    const provider = createTokenProvider(readTokenSource({ file }, { environment: {} }), clock);
+    const provider = createTokenProvider(readTokenSource({ file }, { environment: {}, known }), { clock, known });
     expect(await provider.token()).toBe("first");
     writeFileSync(file, "second");
     clock.set(by);

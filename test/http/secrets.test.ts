@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { KnownSecrets } from "../../src/base/known-secrets.ts";
 import { readSecret } from "../../src/http/secrets.ts";
 import { tokenSourceSchema } from "../../src/http/http-settings.ts";
 import { readTokenSource } from "../../src/http/token-sources.ts";
@@ -9,6 +10,8 @@ import { createTokenProvider } from "../../src/http/tokens.ts";
 import { sourceSettingsSchema } from "../../src/source/source-settings.ts";
 import { customerMapping, openSource, readAll } from "../source/support.ts";
 import { createLeapClock, startService } from "./scripted-service.ts";
+
+const known = new KnownSecrets();
 
 function fileWith(content: string | Buffer): string {
   const folder = mkdtempSync(join(tmpdir(), "secrets-"));
@@ -60,7 +63,10 @@ describe("one rule for every secret", () => {
       );
       const oauth = { tokenUrl: `${service.url}/token`, clientId: "key", clientSecret: `file:${file}` };
       const provide = (settings: unknown) =>
-        createTokenProvider(readTokenSource(tokenSourceSchema.parse(settings), { environment: {} }), clock).token();
+        createTokenProvider(readTokenSource(tokenSourceSchema.parse(settings), { environment: {}, known }), {
+          clock,
+          known,
+        }).token();
       const source = (auth: object) =>
         readAll(
           openSource(

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 
+import { KnownSecrets } from "../../src/base/known-secrets.ts";
 import type { TokenSource } from "../../src/http/http-settings.ts";
 import { serviceSettingsSchema, tokenSourceSchema } from "../../src/http/http-settings.ts";
 import { readTokenSource } from "../../src/http/token-sources.ts";
@@ -10,6 +11,8 @@ import { createTokenProvider } from "../../src/http/tokens.ts";
 import { createLeapClock, startService } from "./scripted-service.ts";
 import type { Reply } from "./scripted-service.ts";
 import type { Asked } from "../support/http-server.ts";
+
+const known = new KnownSecrets();
 
 async function folder(): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), "tokens-"));
@@ -31,7 +34,12 @@ async function oauthWorld(answer: (seen: Asked, count: number) => Reply, setting
       ...settings,
     },
   });
-  return { endpoint, clock, source, provider: createTokenProvider(readTokenSource(source, { environment }), clock) };
+  return {
+    endpoint,
+    clock,
+    source,
+    provider: createTokenProvider(readTokenSource(source, { environment, known }), { clock, known }),
+  };
 }
 
 const granted = (count: number, life = 3600): Reply => ({
@@ -61,7 +69,11 @@ describe("a token of an OAuth2 endpoint", () => {
       ["auth_me", false],
     ] as const) {
       const { source, clock } = await oauthWorld(() => answer(scope));
-      const token = createTokenProvider(readTokenSource(source, { environment }), clock, "auth_order").token();
+      const token = createTokenProvider(
+        readTokenSource(source, { environment, known }),
+        { clock, known },
+        "auth_order",
+      ).token();
       if (usable) expect(await token).toBe("t");
       else await expect(token).rejects.toThrow(/without the scope auth_order.*approved for the application/u);
     }
@@ -158,7 +170,7 @@ describe("a token of an OAuth2 endpoint", () => {
 describe("a token of another place", () => {
   const clock = createLeapClock();
   const provide = (source: TokenSource) =>
-    createTokenProvider(readTokenSource(source, { environment: { TOKEN: "0012" } }), clock);
+    createTokenProvider(readTokenSource(source, { environment: { TOKEN: "0012" }, known }), { clock, known });
 
   test("comes from the environment as it is", async () => {
     expect(await provide("env:TOKEN").token()).toBe("0012");

@@ -89,7 +89,7 @@ describe("status", () => {
         since: "2026-10-01T09:00:00.000Z",
       },
     ]);
-    expect(facts.pool).toEqual({ free: 1, fixed: 2 });
+    expect(facts.pool).toEqual({ free: 1, inUse: 2 });
     expect(facts.running).toHaveLength(1);
     expect(facts.audit?.sequence).toBeGreaterThan(3);
     expect(attentionOf(facts, now).map((item) => item.what.replace(/; the oldest.*/u, ""))).toEqual([

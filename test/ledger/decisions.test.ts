@@ -37,7 +37,7 @@ describe("a question", () => {
     const [one, other] = [heldChange("1", "a"), heldChange("1", "b")];
     const first = await ask(ledger, "1", { operations: [one] });
     time.at += 1;
-    const second = await ask(ledger, "1", { operations: [one, other], scope: "policy", policy: undefined });
+    const second = await ask(ledger, "1", { operations: [one, other], scope: "policy" });
     expect((await ledger.decisions.questions()).map(({ id, scope }) => [id, scope])).toEqual([
       [first.hold, "run"],
       [second.hold, "policy"],

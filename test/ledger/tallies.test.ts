@@ -8,7 +8,7 @@ const counts: Record<string, string> = {
   staff_link: "staff_link where to_at is null",
   "staff_link adopted": "staff_link where to_at is null and origin = 'adopted'",
   assignment: "assignment where to_at is null",
-  "asset_number fixed": "asset_number where fixed_at is not null",
+  "asset_number in use": "asset_number where fixed_at is not null and ended_at is null",
   observation_read: "observation_read",
   "observation_read incomplete": "observation_read where complete = 0",
 };

@@ -68,7 +68,7 @@ describe("what a policy makes of an operation that is meant", () => {
       ["customers crm/ALFKI planned", "staff crm/ann deferred policy.reported"],
     ]);
     expect(planned.records.at(-1)?.reason).toBe(
-      "the CRM no longer gives this person 1 asset; policies.seats.revoked is report, so nothing is done of it",
+      "the CRM no longer gives this person 1 asset; policies.seats.revoked is report, so crm-sync tells of this and does not do it",
     );
   });
 
@@ -138,7 +138,7 @@ describe("what a revoke weighs", () => {
       { ...noWeight, seats: 1, online: 1 },
     ]);
     expect(weightText(sumOf(planned.operations.map(({ weight }) => weight)))).toBe(
-      "3 seats; 1 person loses their last asset, 1 person is online now, 1 lock is lent",
+      "3 seats; 1 person loses their last asset, 1 person was online, 1 lock is lent",
     );
   });
 
@@ -147,7 +147,7 @@ describe("what a revoke weighs", () => {
       weightText({ seats: 2011, products: 3, accounts: 1, locks: 2, nodes: 240, lastAsset: 4, online: 1, lent: 2 }),
     ).toBe(
       "2,011 seats, 3 products with 240 nodes, 1 account, 2 locks; 4 people lose their last asset, " +
-        "1 person is online now, 2 locks are lent",
+        "1 person was online, 2 locks are lent",
     );
     expect(weightText(noWeight)).toBe("");
   });

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterEach, describe, expect, it, onTestFinished } from "vitest";
+import { KnownSecrets } from "../../src/base/known-secrets.ts";
 import type { Json } from "../../src/base/canonical-json.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { Alert } from "../../src/run/notify/alert.ts";
@@ -51,7 +52,8 @@ async function telling({ settings, lines = [], ledger: given, publicUrl }: Telli
     store: ledger.schedule,
     clock,
     logger,
-    environment: process.env,
+      environment: process.env,
+      known: new KnownSecrets(),
     secret: () => "\uFEFFhook-token\r\n\n",
   };
   return async (now: Alert[]) =>

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
+import { KnownSecrets } from "../../src/base/known-secrets.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { systemHost } from "../../src/base/host.ts";
 import { createIds } from "../../src/base/ids.ts";
@@ -373,7 +374,7 @@ export class Engine {
     const { ledger, clock, logger } = this;
     const ways = [{ name: "log", settings: { kind: "log", severity: "notice" } }] as const;
     const off = { switches: [], mail: undefined, remindAfterMs: undefined, publicUrl: undefined };
-    const named = { instance: "simulation", environment: {}, secret: () => "" };
+    const named = { instance: "simulation", environment: {}, secret: () => "", known: new KnownSecrets() };
     return { ...off, ...named, ledger, clock, logger, store: ledger.schedule, ways };
   }
 

@@ -282,7 +282,7 @@ describe("an NDJSON file", () => {
   ])("%j with a trailer has %i records and is whole: %s", async (text, rows, complete) => {
     const { outcome, raws } = await read({ "c.ndjson": text }, { files: "c.ndjson", completeWhen: { count: "count" } });
     expect([raws.length, outcome.rows, outcome.complete]).toEqual([rows, rows, complete]);
-    if (!complete) expect(outcome.problem?.code).toBe("source.half-written");
+    if (!complete) expect(outcome.problem?.code).toBe("source.not-as-marked");
   });
 
   it("passes over a line larger than the limit", async () => {

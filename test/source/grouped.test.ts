@@ -179,8 +179,10 @@ describe("rows that are grouped", () => {
 });
 
 it("grouping refuses names that are taken, and to group only what changed", () => {
+  const bare = { id: "key", customerId: "key", userName: "key", name: "key" };
   const issues = (stream: object): string[] => {
-    const settings = { kind: "http", streams: { staff: { url: "https://crm.example.com", mapping, ...stream } } };
+    const staff = { url: "https://crm.example.com", mapping: bare, ...stream };
+    const settings = { kind: "http", streams: { staff } };
     return (sourceSettingsSchema.safeParse(settings).error?.issues ?? []).map(({ path, message }) =>
       [path.slice(3).join("."), message].join(": "),
     );

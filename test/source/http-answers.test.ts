@@ -57,7 +57,7 @@ describe("an error inside HTTP 200", () => {
     const auth = { kind: "bearer", token: "env:T" };
     const source = customersOver(service.origin, {}, { auth }, { secrets: () => "tok-3n-value" });
     const said = (await readAll(source, "customers")).outcome.problem?.message ?? "";
-    expect(said).toContain("No [redacted] [redacted] [redacted]");
+    expect(said).toContain("No [redacted] [redacted] [secret hidden]");
     expect(said).not.toMatch(/ann@|1234567|tok-3n|\p{Cc}|<b>/u);
     expect(said.length).toBeLessThan(400);
   });

@@ -201,7 +201,9 @@ describe("rows that stand in a list of a record", () => {
 
 it("grouping by rows of a list takes names alone for it, and a name for the record only with it", () => {
   const issues = (grouping: object): string[] => {
-    const streams = { staff: { files: "a.ndjson", group: { by: "holder", into: "seats", ...grouping }, mapping } };
+    const bare = { id: "key", customerId: "key", userName: "key", name: "key" };
+    const group = { by: "holder", into: "seats", ...grouping };
+    const streams = { staff: { files: "a.ndjson", group, mapping: bare } };
     return (sourceSettingsSchema.safeParse({ kind: "file", streams }).error?.issues ?? []).map(({ path, message }) =>
       [path.slice(3).join("."), message].join(": "),
     );

@@ -3,7 +3,7 @@ import type { ChildProcess } from "node:child_process";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bundled } from "./bundle.ts";
-import { endOf, environmentAt, wordsAt } from "./program.ts";
+import { asTyped, endOf, environmentAt, wordsAt } from "./program.ts";
 import type { Ended, Place } from "./program.ts";
 
 /** A command line of the program in a process of its own: for kills, signals, system calls, and what the start does. */
@@ -60,9 +60,10 @@ export function startCrmSync(place: OwnPlace, ...words: string[]): Running {
       said[stream] += text;
       for (const listener of listeners) listener();
     });
+  const typed = () => ({ stdout: asTyped(place, said.stdout), stderr: asTyped(place, said.stderr) });
   const ended = new Promise<Ended>((resolve, reject) => {
     child.once("error", reject);
-    child.once("close", (exitCode, signal) => resolve(endOf({ exitCode, signal }, said)));
+    child.once("close", (exitCode, signal) => resolve(endOf({ exitCode, signal }, typed())));
   });
   const holds = (text: string | RegExp): boolean => {
     const all = said.stdout + said.stderr;

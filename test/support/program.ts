@@ -100,7 +100,16 @@ export async function crmSync(place: Place & Instead, ...words: string[]): Promi
     random: place.random,
     host: place.host,
   });
-  return endOf({ exitCode, signal: null }, { stdout, stderr });
+  return endOf({ exitCode, signal: null }, { stdout: asTyped(place, stdout), stderr: asTyped(place, stderr) });
+}
+
+/** A text without what each suggested command says of its place, as it is left out where a test types one. */
+export function asTyped({ config, sandbox }: Place, text: string): string {
+  const options = [
+    ...(config === undefined ? [] : [`--config ${config} `]),
+    ...(sandbox === undefined ? [] : [`--sandbox=${sandbox} `]),
+  ];
+  return text.replaceAll(`crm-sync ${options.join("")}`, "crm-sync ");
 }
 
 /** `crm-sync --json run JOB` with nothing logged: for tests of many runs. */

@@ -42,7 +42,7 @@ export async function planCommand(
       signal,
       privateFor,
       showPlan: (planned, shown) => showPlanned(invocation, planned, { shown, textOf: planText }),
-      show: async (summary) => showTotal(invocation, summary, out, lastLine(summary.exitCode, summary.open)),
+      show: async (summary) => showTotal(invocation, summary, out, lastLine(summary)),
     });
   });
 }
@@ -74,7 +74,7 @@ function showTotal(
   out: string | undefined,
   lastLine: string,
 ): void {
-  const { run, customers, operations, unplanned, held, heldOperations, open, exitCode: exit } = summary;
+  const { run, customers, operations, unplanned, held, rejected, heldOperations, open, exitCode: exit } = summary;
   for (const tally of summary.sources) {
     const why = tally.problem ?? tally.doubt;
     if (why !== undefined)
@@ -82,7 +82,7 @@ function showTotal(
   }
   if (options.json) {
     const counts = { customers, operations, heldOperations, unplanned, writingCalls: 0 };
-    output.json({ type: "total", run, ...counts, held: toJson(held), open: toJson(open), exit });
+    output.json({ type: "total", run, ...counts, held: toJson(held), rejected, open: toJson(open), exit });
     return;
   }
   output.line(

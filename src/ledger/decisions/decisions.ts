@@ -1,19 +1,20 @@
 import { exitCodes, Problem } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { PolicyName } from "../../operation/policy.ts";
 import { kindOf } from "../../operation/registry.ts";
 import { isAsShown } from "../../plan/decided.ts";
+import type { HeldFor } from "../../plan/limits.ts";
+import type { PolicyName } from "../../operation/policy.ts";
 import type { Removes } from "../../operation/taking.ts";
 import type { LedgerContext } from "../context.ts";
 import type { WorkTables } from "../records/work.ts";
-import type { HoldRows, NewHold, Question, StandingHold, Whose } from "./hold-rows.ts";
+import type { HoldRows, NewHold, StandingHold, Whose } from "./hold-rows.ts";
 import { holdLife } from "./hold-life.ts";
 import { shownMark } from "./shown-mark.ts";
+import type { AskedNow, Question } from "./what-is-asked.ts";
 
 /** What a person is asked of one customer for one reason, with each operation that waits for the answer. */
-export interface NewQuestion extends Pick<Question, "scope" | "count" | "allowed" | "total" | "explanation"> {
-  policy: PolicyName | undefined;
+export interface NewQuestion extends Omit<HeldFor, "explanation"> {
   holds: readonly NewHold[];
 }
 
@@ -45,14 +46,14 @@ export class Decisions {
   async ask(whose: Whose, questions: readonly NewQuestion[]): Promise<Question[]> {
     return await this.#context.write(() => {
       const at = this.#context.now;
-      return questions.flatMap(({ holds, policy, ...question }) => {
+      return questions.flatMap(({ holds, policy, toEarn, scope, ...sum }) => {
         const id = `h-${this.#context.random.hex(4)}`;
         const asked = holds.filter((hold) => this.#isToAsk(whose, hold));
         if (asked.length === 0) return [];
-        const opened = { ...question, ...whose, id, state: "open" as const, createdAt: at };
-        this.#holds.openQuestion({ ...opened, policy });
+        const opened = { scope, ...whose, id, state: "open" as const, createdAt: at };
+        this.#holds.openQuestion({ ...opened, policy, toEarn });
         for (const hold of asked) this.#holds.hold(whose, id, hold, at);
-        const { scope, count, allowed, total } = question;
+        const { count, allowed, total } = sum;
         const body = { hold: id, scope, count, allowed, total, operations: asked.length };
         this.#context.audit.append({ at, kind: "held", subject: `customer:${formatKey(whose.customer)}`, body });
         return [opened];
@@ -71,13 +72,18 @@ export class Decisions {
     return true;
   }
 
+  /** How many operations stay undone because a person rejected them. */
+  async rejected(): Promise<number> {
+    return this.#context.read(() => this.#holds.rejected());
+  }
+
   /** What is held, approved or rejected of a customer. */
   async standing(whose: Whose): Promise<StandingHold[]> {
     return this.#context.read(() => this.#holds.standing(whose));
   }
 
   /** Questions of which something is still to be decided or to be carried out, oldest first. */
-  async questions(): Promise<Question[]> {
+  async questions(): Promise<AskedNow[]> {
     return this.#context.read(() => this.#holds.questions());
   }
 

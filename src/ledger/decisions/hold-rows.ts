@@ -14,21 +14,8 @@ import type { Row } from "../tables.ts";
 import { holdLife, questionStateOf } from "./hold-life.ts";
 import type { HoldAction, HoldEvent, HoldState, StandingState } from "./hold-life.ts";
 import type { QuestionTable } from "./tables.ts";
-
-/** What a person is asked, as people and runs get it. */
-export interface Question {
-  id: string;
-  scope: QuestionTable["scope"];
-  customer: RecordKey;
-  count: number;
-  allowed: number;
-  total: number;
-  state: QuestionTable["state"];
-  explanation: string;
-  createdAt: string;
-  /** It is about what takes a run back: `apply` with the file of the undo carries that out, and no run. */
-  ofUndo: boolean;
-}
+import { earningDecisions, whatIsAsked, whatIsAskedStatement } from "./what-is-asked.ts";
+import type { AskedNow, Question } from "./what-is-asked.ts";
 
 /** An operation that a person is to be asked about, as the journal has planned it. */
 export interface NewHold extends Row<"hold", "kind" | "hash" | "subject"> {
@@ -89,8 +76,7 @@ const holdColumns = `h.id, h.question_id as question, h.operation_id as operatio
   exists (select 1 from operation o where o.id = h.operation_id and o.state in ('sending', 'unknown', 'parked')) as sent`;
 const standing = "h.state in ('asked', 'approved', 'rejected')";
 const isOf = `${standing} and h.customer_namespace = +? and h.customer_id = +? and h.of_undo = ?`;
-const questionColumns = `id, scope, customer_namespace, customer_id, count, allowed, total, state, explanation,
-  created_at, of_undo`;
+const questionColumns = "id, scope, customer_namespace, customer_id, state, created_at, of_undo";
 
 /** Whether a person approved the operation `operation`, and it was not carried out since. */
 export const isApproved = (operation: string): string =>
@@ -112,15 +98,19 @@ export class HoldRows {
   }
 
   /** Questions of which something is still to be decided or to be carried out, oldest first. */
-  questions(): Question[] {
-    return this.#statements.questions.all().map(questionOf);
+  questions(): AskedNow[] {
+    const { questions, whatIsAsked: asked } = this.#statements;
+    return questions.all().map((row) => {
+      const { explanation } = whatIsAsked((_, parameters) => asked.all(parameters), row.id);
+      return { ...questionOf(row), explanation };
+    });
   }
 
-  openQuestion(question: Question & { policy: PolicyName | undefined }): void {
-    const { id, scope, policy, customer, count, allowed, total, explanation, createdAt, ofUndo } = question;
-    const { namespace, id: customerId } = customer;
-    const values = { id, scope, namespace, customerId, count, allowed, total, explanation, createdAt };
-    this.#statements.openQuestion.run({ ...values, policy: policy ?? null, ofUndo: ofUndo ? 1 : 0 });
+  openQuestion(question: Question & { policy: PolicyName | undefined; toEarn: number | undefined }): void {
+    const { id, scope, policy, toEarn, customer, createdAt, ofUndo } = question;
+    const values = { id, scope, namespace: customer.namespace, customerId: customer.id, createdAt };
+    const rules = { policy: policy ?? null, toEarn: toEarn ?? null };
+    this.#statements.openQuestion.run({ ...values, ...rules, ofUndo: ofUndo ? 1 : 0 });
   }
 
   /** Holds what the journal has planned of a customer. */
@@ -184,13 +174,21 @@ export class HoldRows {
     return rows.map(({ removes, ...customer }) => ({ customer, removes: stored<Removes>(removes) }));
   }
 
+  /** How many operations stay undone because a person rejected them; what takes a run back is not wanted by the CRM. */
+  rejected(): number {
+    return this.#statements.rejected.get()?.count ?? 0;
+  }
+
   hasApproved({ namespace, id }: RecordKey): boolean {
     return this.#statements.hasApproved.get(namespace, id) !== undefined;
   }
 
-  /** How a hold of exactly this stands; undefined where none does. */
-  stateOf({ customer, ofUndo }: Whose, { kind, hash }: { kind: string; hash: string }): StandingState | undefined {
-    return this.#statements.stateOf.get(customer.namespace, customer.id, ofUndo ? 1 : 0, kind, hash)?.state;
+  /** How a hold of exactly this stands, and in which question; undefined where none does. */
+  standsAs(
+    { customer, ofUndo }: Whose,
+    { kind, hash }: { kind: string; hash: string },
+  ): Pick<StandingHold, "state" | "question"> | undefined {
+    return this.#statements.standsAs.get(customer.namespace, customer.id, ofUndo ? 1 : 0, kind, hash);
   }
 
   /** What an event makes of a hold, by `holdLife`. What is over is given up in the journal with the reason. */
@@ -266,18 +264,14 @@ export class HoldRows {
   }
 }
 
-type QuestionRow = Omit<QuestionTable, "number" | "policy" | "decided_at" | "reason" | "decided_by">;
+type QuestionRow = Omit<QuestionTable, "number" | "policy" | "to_earn" | "decided_at" | "reason" | "decided_by">;
 
 function questionOf(row: QuestionRow): Question {
   return {
     id: row.id,
     scope: row.scope,
     customer: { namespace: row.customer_namespace, id: row.customer_id },
-    count: row.count,
-    allowed: row.allowed,
-    total: row.total,
     state: row.state,
-    explanation: row.explanation,
     createdAt: row.created_at,
     ofUndo: row.of_undo === 1,
   };
@@ -303,12 +297,11 @@ function prepareStatements(database: Sqlite) {
       database.prepare<[], QuestionRow>(
         `select ${questionColumns} from question where state in ('open', 'approved') order by number`,
       ),
+    whatIsAsked: () => database.prepare<[{ id: string }]>(whatIsAskedStatement),
     openQuestion: () =>
       database.prepare(
-        `insert into question (id, scope, policy, customer_namespace, customer_id, count, allowed, total, state,
-         explanation, created_at, of_undo)
-       values (@id, @scope, @policy, @namespace, @customerId, @count, @allowed, @total, 'open', @explanation,
-         @createdAt, @ofUndo)`,
+        `insert into question (id, scope, policy, to_earn, customer_namespace, customer_id, state, created_at, of_undo)
+       values (@id, @scope, @policy, @toEarn, @namespace, @customerId, 'open', @createdAt, @ofUndo)`,
       ),
     setQuestion: () =>
       database.prepare(
@@ -358,14 +351,19 @@ function prepareStatements(database: Sqlite) {
         `select customer_namespace as namespace, customer_id as id, removes from hold
           where state = 'asked' and scope in ('enterprise', 'run', 'day', 'week')`,
       ),
+    rejected: () =>
+      database.prepare<[], { count: number }>(
+        `select count(*) as count from question q join hold h on h.question_id = q.id and h.state = 'rejected'
+          where q.state = 'rejected' and q.of_undo = 0`,
+      ),
     hasApproved: () =>
       database.prepare<[string, string]>(
         `select 1 from hold where state = 'approved' and of_undo = 0 and customer_namespace = +? and customer_id = +?
           limit 1`,
       ),
-    stateOf: () =>
-      database.prepare<[...Of, string, string], { state: StandingState }>(
-        `select h.state from hold h where ${isOf} and h.kind = ? and h.hash = ?`,
+    standsAs: () =>
+      database.prepare<[...Of, string, string], Pick<StandingHold, "state" | "question">>(
+        `select h.state, h.question_id as question from hold h where ${isOf} and h.kind = ? and h.hash = ?`,
       ),
     setState: () => database.prepare("update hold set state = @state, ended_at = @at, ended_why = @why where id = @id"),
     giveUp: () =>
@@ -391,9 +389,8 @@ function prepareStatements(database: Sqlite) {
       ),
     earned: () =>
       database.prepare<[], { policy: PolicyName; count: number }>(
-        `select d.policy, count(distinct h.kind || h.hash) as count from decision d join hold h on h.id = d.hold_id
-          where d.verdict = 'approve' and d.policy is not null
-            and d.id = (select max(l.id) from decision l where l.hold_id = h.id) group by d.policy`,
+        `select d.policy, count(distinct e.kind || e.hash) as count ${earningDecisions} and d.policy is not null
+          group by d.policy`,
       ),
   });
 }

@@ -11,13 +11,11 @@ export interface QuestionTable {
   id: string;
   scope: HoldScope;
   policy: PolicyName | null;
+  /** So many operations under the policy must have been approved until it asks no more. */
+  to_earn: number | null;
   customer_namespace: string;
   customer_id: string;
-  count: number;
-  allowed: number;
-  total: number;
   state: ReturnType<typeof questionStateOf>;
-  explanation: string;
   created_at: string;
   decided_at: string | null;
   reason: string | null;

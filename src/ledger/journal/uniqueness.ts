@@ -127,7 +127,7 @@ export class UniquenessChecks {
     const { customer, policy, stage, subject, takesAway } = operation;
     const { approvedAlone } = kindOf(operation);
     if (stage === "requests" && policy === undefined && !approvedAlone) return;
-    const state = this.#holds.stateOf({ customer, ofUndo }, operation);
+    const { state, question } = this.#holds.standsAs({ customer, ofUndo }, operation) ?? {};
     if (state === "asked" || (state === undefined && approvedAlone))
       throw new Problem({
         code: "operation.not-approved",
@@ -139,7 +139,7 @@ export class UniquenessChecks {
     throw new Problem({
       code: "revokes.rejected",
       message: `a person rejected ${what} (${subject}) while the run was on, so nothing was sent`,
-      cure: "nothing needs to be done: it is left as it is; `crm-sync reject HOLD --withdraw` takes the rejection back",
+      cure: `nothing needs to be done; to take the rejection back: \`crm-sync reject ${question} --withdraw --reason TEXT\``,
     });
   }
 

@@ -26,12 +26,15 @@ export interface SealingSalt {
 
 const scryptCost = { N: 16_384, r: 8, p: 1 };
 
-/** The key that was derived last: a process opens one ledger many times, and deriving is meant to be slow. */
-let derived: { secret: string; salt: string; key: Buffer } | undefined;
+/** The keys that were derived last: a process opens one ledger many times, and deriving is meant to be slow. */
+let derived: { secret: string; salt: string; key: Buffer }[] = [];
 
-/** The key is derived from the configured text and the ledger's salt by scrypt, when it is first needed. */
-export function sealingKey(secret: string, salt: SealingSalt): SealingKey {
-  if (secret.length < 16) {
+/**
+ * The key is derived from the configured text and the ledger's salt by scrypt, when it is first needed. What `former`
+ * sealed can be opened too; nothing is sealed with it any more.
+ */
+export function sealingKey(current: string, salt: SealingSalt, former?: string): SealingKey {
+  if (current.length < 16) {
     throw new Problem({
       code: "config.seal-key-short",
       message: "the sealing key has fewer than 16 characters",
@@ -40,15 +43,24 @@ export function sealingKey(secret: string, salt: SealingSalt): SealingKey {
       place: "ledger.sealKey",
     });
   }
-  const keyFor = (text: string): Buffer => {
-    if (derived?.salt !== text || derived.secret !== secret)
-      derived = { secret, salt: text, key: scryptSync(secret, text, 32, scryptCost) };
-    return derived.key;
+  const keyFor = (secret: string, text: string): Buffer => {
+    const known = derived.find((one) => one.salt === text && one.secret === secret);
+    if (known !== undefined) return known.key;
+    const key = scryptSync(secret, text, 32, scryptCost);
+    derived = [...derived.slice(-1), { secret, salt: text, key }];
+    return key;
+  };
+  const opened = (secret: string, bytes: Buffer, of: SealedFor): string => {
+    const key = keyFor(secret, salt.read() ?? "");
+    const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, 12), { authTagLength: 16 });
+    decipher.setAAD(bindingOf(of));
+    decipher.setAuthTag(bytes.subarray(12, 28));
+    return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString("utf8");
   };
   return {
     seal: (plain, of) => {
       const nonce = randomBytes(12);
-      const cipher = createCipheriv("aes-256-gcm", keyFor(salt.read() ?? salt.make()), nonce);
+      const cipher = createCipheriv("aes-256-gcm", keyFor(current, salt.read() ?? salt.make()), nonce);
       cipher.setAAD(bindingOf(of));
       const body = Buffer.concat([cipher.update(plain, "utf8"), cipher.final()]);
       return Buffer.concat([nonce, cipher.getAuthTag(), body]).toString("base64");
@@ -56,19 +68,17 @@ export function sealingKey(secret: string, salt: SealingSalt): SealingKey {
     open: (sealed, of) => {
       const bytes = Buffer.from(sealed, "base64");
       try {
-        const key = keyFor(salt.read() ?? "");
-        const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, 12), { authTagLength: 16 });
-        decipher.setAAD(bindingOf(of));
-        decipher.setAuthTag(bytes.subarray(12, 28));
-        return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString("utf8");
+        return opened(current, bytes, of);
       } catch (error) {
+        const before = former === undefined ? undefined : openedOr(() => opened(former, bytes, of));
+        if (before !== undefined) return before;
         throw new Problem({
           code: "ledger.wrong-seal-key",
           message:
             `the sealed value ${of.ref}, version ${of.version}, cannot be opened with the configured key ` +
             `(${messageOf(error)}): it was sealed with another key, or for another record`,
           cure:
-            "set ledger.sealKey to the key the ledger was used with so far; if it is that key, " +
+            "set ledger.formerSealKey to the key the ledger was used with before; if no key was changed, " +
             "restore the ledger from a backup",
           exitCode: exitCodes.configuration,
           cause: error,
@@ -76,6 +86,14 @@ export function sealingKey(secret: string, salt: SealingSalt): SealingKey {
       }
     },
   };
+}
+
+function openedOr(open: () => string): string | undefined {
+  try {
+    return open();
+  } catch {
+    return undefined;
+  }
 }
 
 function bindingOf({ ref, version }: SealedFor): Buffer {

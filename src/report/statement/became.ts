@@ -107,7 +107,9 @@ function answersTo(step: AnsweringStep, change: OrderChange, { version, since, a
       if (!follows || field !== "amount") return false;
       return step.items.some(({ product = null, to }) => product === item && isSame(to ?? undefined, after.amount));
     case "bought":
-      if (!follows || item === null) return false;
+      if (!follows) return false;
+      // What was cancelled and is wanted again is bought again.
+      if (item === null) return field === "cancelled" && after.text === flagText(false);
       return step.items.some(
         ({ instanceId, products = [], packages = [] }) =>
           // A package is bought with all that stands in it, and named alone.
@@ -116,7 +118,8 @@ function answersTo(step: AnsweringStep, change: OrderChange, { version, since, a
           (change.level === "asset" && instanceId === item),
       );
     case "removed":
-      if (step.at < since || (again !== undefined && step.at >= again.since)) return false;
+      // What stays costs what a step says that prices it.
+      if (field === "amount" || step.at < since || (again !== undefined && step.at >= again.since)) return false;
       // Nothing of a cancelled order stays.
       if (item === null) return field === "cancelled" && after.text === flagText(true);
       return step.items.some(({ product = null, instanceId }) =>

@@ -22,7 +22,7 @@ function isGoodRun(
 export async function callSwitches(
   switches: readonly DeadMansSwitch[],
   run: { job: string; exitCode: ExitCode; state: string },
-  { store, logger, secret }: Pick<WayDependencies, "logger" | "secret"> & { store: AlertStore },
+  { store, logger, secret, known }: Pick<WayDependencies, "logger" | "secret" | "known"> & { store: AlertStore },
 ): Promise<boolean> {
   const failing = (await store.deliveries()).filter((one) => one.kind === "switch" && one.problem !== null);
   const changed = await Promise.all(
@@ -35,7 +35,7 @@ export async function callSwitches(
           await store.noteDelivery("switch", name, undefined);
           return before;
         } catch (thrown) {
-          const problem = reasonOf(thrown);
+          const problem = reasonOf(thrown, known);
           logger.error(
             { event: "dead-mans-switch.not-called", switch: name, job: run.job, reason: problem },
             "a dead man's switch could not be called after a good run",

@@ -150,7 +150,7 @@ async function delivers(
       deps.logger.error({ event: "alert.partly-delivered", ...line, reason: partly }, "not everybody got an alert");
     return { problem: partly, goesOn: "delivered" };
   } catch (thrown) {
-    const reason = reasonOf(thrown);
+    const reason = reasonOf(thrown, deps.known);
     deps.logger.error(
       { event: "alert.not-delivered", ...line, reason },
       "an alert could not be delivered; it is tried again after the next run",

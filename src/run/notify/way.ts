@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import type { KnownSecrets } from "../../base/known-secrets.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { MailSettings } from "../run-settings.ts";
 import type { AlertMessage } from "./message.ts";
@@ -13,6 +14,7 @@ export interface WayDependencies {
   environment: Readonly<Record<string, string | undefined>>;
   /** The value behind a reference such as `env:NAME`. */
   secret: (reference: string) => string;
+  known: KnownSecrets;
 }
 
 /** What came of a message that was delivered: words about what of it was not, where that is so. */

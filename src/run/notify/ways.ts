@@ -1,4 +1,5 @@
 import { messageOf } from "../../base/errors.ts";
+import type { KnownSecrets } from "../../base/known-secrets.ts";
 import { scrub } from "../../http/redaction.ts";
 import { toCommand } from "./command.ts";
 import type { Interest } from "./due.ts";
@@ -47,7 +48,9 @@ export async function deliver(message: AlertMessage, { settings }: Way, deps: Wa
   }
 }
 
-/** Why something could not be delivered, without addresses of people, which servers like to repeat. */
-export function reasonOf(thrown: unknown): string {
-  return scrub(messageOf(thrown)).replaceAll(/\s+/gu, " ").slice(0, 500);
+/** Why something could not be delivered, without secrets and addresses of people, which servers like to repeat. */
+export function reasonOf(thrown: unknown, known: KnownSecrets): string {
+  return scrub(known.words(messageOf(thrown)))
+    .replaceAll(/\s+/gu, " ")
+    .slice(0, 500);
 }

@@ -139,9 +139,9 @@ export const fileFields = {
           .meta({
             description:
               "What the marker says of its file: the number of its rows, the header of a CSV file not counted, or " +
-              "the SHA-256 of its bytes, as `sha256sum` writes it. A file of which it is not true is an incomplete " +
-              "reading; with another SHA-256 no row of it is taken. A marker of several files has a line for each, " +
-              "with its name behind the value. By default the marker says nothing",
+              "the SHA-256 of its bytes, as `sha256sum` writes it. Of a file of which it is not true no row is " +
+              "taken, unless it is the first reading of all. A marker of several files has a line for each, with its " +
+              "name behind the value. By default the marker says nothing",
             examples: ["rows"],
           }),
       }),

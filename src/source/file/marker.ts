@@ -3,7 +3,7 @@ import { basename, resolve } from "node:path";
 import { toInstant } from "../../base/clock.ts";
 import type { Problem } from "../../base/errors.ts";
 import { openRegular, UnfitFile } from "../../base/regular-file.ts";
-import { sourceProblem } from "../problems.ts";
+import { notAsMarked, sourceProblem } from "../problems.ts";
 import type { FileSet } from "./file-source-settings.ts";
 
 /** What a marker says of its file. */
@@ -65,10 +65,11 @@ export function expectedOf(file: MarkedFile, { completeWhen }: FileSet): Expecte
   throw notFinished(file, `its marker ${marker} holds no ${what} of it`, wait);
 }
 
-/** The file is there, and what its marker expects is not in it. */
+/** The file is there, and is not the one that its marker is of: nothing of it is to be taken in. */
 export function notAsExpected(name: string, what: string): Problem {
   const cure = "Wait until the export has ended, or export the file and its marker again.";
-  return notFinished({ name }, `${what} than its marker expects`, cure);
+  const message = `The file ${name} is not the one that its marker is of: ${what} than its marker expects.`;
+  return sourceProblem(notAsMarked, name, message, cure);
 }
 
 function notFinished({ name }: { name: string }, why: string, cure: string, cause?: unknown): Problem {

@@ -4,7 +4,7 @@ import { parseJson } from "../json.ts";
 import { keptTextOf } from "../limits.ts";
 import type { RecordLimits } from "../limits.ts";
 import { parsePath, valueAt } from "../mapping/path.ts";
-import { sourceProblem } from "../problems.ts";
+import { notAsMarked, sourceProblem } from "../problems.ts";
 import type { BadRecord } from "../reader.ts";
 import type { FileEnd, FileItem, FormatReader, NamedBytes } from "./row.ts";
 
@@ -86,7 +86,7 @@ function trailerProblem(
   const found = path.ok ? valueAt({ item: last, parent: undefined }, path.value) : undefined;
   if (found === undefined) {
     const problem = sourceProblem(
-      "source.half-written",
+      notAsMarked,
       name,
       `The file ${name} has no trailer: its last line has no ${count}.`,
       "Wait until the export has ended; the next run reads the file.",
@@ -95,7 +95,7 @@ function trailerProblem(
   }
   if (Number(found) === records) return { isTrailer: true, problem: undefined };
   const problem = sourceProblem(
-    "source.half-written",
+    notAsMarked,
     name,
     `The trailer of ${name} does not agree with the ${records} records before it.`,
     "Export the file again.",

@@ -10,7 +10,7 @@ export function askJson(
   deps: RequestDeps,
   signal: AbortSignal | undefined,
 ): Promise<{ document: Json; answer: PageAnswer }> {
-  const named = { place: shownUrl(request.url), who: deps.who };
+  const named = { place: shownUrl(request.url), who: deps.who, known: deps.known };
   return requestPage(
     request,
     deps,

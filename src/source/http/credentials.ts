@@ -1,5 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Problem } from "../../base/errors.ts";
+import type { KnownSecrets } from "../../base/known-secrets.ts";
 import type { OAuth2Request } from "../../http/oauth.ts";
 import { credentialOf, SecretFailure } from "../../http/secrets.ts";
 import { oauth2Reader } from "../../http/token-sources.ts";
@@ -12,6 +13,7 @@ import type { Credentials, Shown } from "./shown.ts";
 export interface CredentialDeps {
   clock: Clock;
   secrets: (ref: string) => Promise<string> | string;
+  known: KnownSecrets;
   /** What the problems call the source. */
   source: string;
   connectTimeoutMs: number;
@@ -20,7 +22,7 @@ export interface CredentialDeps {
 }
 
 type HeaderAuth = Exclude<AuthSettings, { kind: "oauth2" | "session" }>;
-type Carried = Pick<Shown, "headers" | "parameters" | "secrets">;
+type Carried = Pick<Shown, "headers" | "parameters">;
 
 /**
  * Credentials from the settings. Secrets are read at the first request and kept until one is refused; one reading is
@@ -47,21 +49,21 @@ function secretCredentials(auth: HeaderAuth, deps: CredentialDeps): Credentials 
 async function carrySecret(auth: HeaderAuth, deps: CredentialDeps): Promise<Carried> {
   switch (auth.kind) {
     case "none":
-      return { headers: {}, parameters: {}, secrets: [] };
+      return { headers: {}, parameters: {} };
     case "bearer": {
       const token = await secretOf(auth.token, deps);
-      return { headers: { authorization: `Bearer ${token}` }, parameters: {}, secrets: [token] };
+      return { headers: { authorization: `Bearer ${token}` }, parameters: {} };
     }
     case "basic": {
       const password = await secretOf(auth.password, deps);
       const pair = Buffer.from(`${auth.user}:${password}`, "utf8").toString("base64");
-      return { headers: { authorization: `Basic ${pair}` }, parameters: {}, secrets: [password, pair] };
+      return { headers: { authorization: `Basic ${pair}` }, parameters: {} };
     }
     case "apiKey": {
       const key = await secretOf(auth.key, deps);
       if (auth.header !== undefined)
-        return { headers: { [auth.header.toLowerCase()]: `${auth.prefix}${key}` }, parameters: {}, secrets: [key] };
-      return { headers: {}, parameters: auth.query === undefined ? {} : { [auth.query]: key }, secrets: [key] };
+        return { headers: { [auth.header.toLowerCase()]: `${auth.prefix}${key}` }, parameters: {} };
+      return { headers: {}, parameters: auth.query === undefined ? {} : { [auth.query]: key } };
     }
   }
 }
@@ -106,7 +108,7 @@ function tokenCredentials(auth: OAuth2Auth, deps: CredentialDeps): Credentials {
   };
   // Sources have no setting for it: a token is renewed when nine tenths of its life are over.
   const reader = oauth2Reader(request, deps.secrets);
-  const provider = createTokenProvider(reader, deps.clock);
+  const provider = createTokenProvider(reader, deps);
   return {
     async show(signal) {
       let token: string;
@@ -118,7 +120,6 @@ function tokenCredentials(auth: OAuth2Auth, deps: CredentialDeps): Credentials {
       return {
         headers: { authorization: `Bearer ${token}` },
         parameters: {},
-        secrets: [token],
         refused: () => provider.reject(token),
         accepted: () => provider.accepted(),
       };

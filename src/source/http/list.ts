@@ -136,7 +136,7 @@ class PagedList implements List {
       if ("problem" in result) return isNoPage(reading, result.problem) ? reading.beyond : result.problem;
       const { next, problem } = this.#take(reading, result.page);
       if (next !== undefined) pending = this.#ask(reading, signal);
-      const reached = next === undefined ? undefined : this.#reached(reading, result.page.answer.secrets);
+      const reached = next === undefined ? undefined : this.#reached(reading);
       yield result.page.items.map((item) => ("bad" in item ? item : toItem(item.row, this.#keyOf)));
       options.signal?.throwIfAborted();
       if (reached !== undefined) options.reached?.(reached);
@@ -302,10 +302,7 @@ class PagedList implements List {
     return undefined;
   }
 
-  #reached(
-    { position, number, sum, total, newest, memory, options }: Reading,
-    secrets: readonly string[],
-  ): string | undefined {
+  #reached({ position, number, sum, total, newest, memory, options }: Reading): string | undefined {
     if (options.reached === undefined) return undefined;
     const reached: Position = {
       form: 1,
@@ -318,7 +315,7 @@ class PagedList implements List {
       changes: newest?.seen ?? null,
       header: memory.header === undefined ? null : [...memory.header],
     };
-    return positionText(reached, secrets);
+    return positionText(reached);
   }
 
   /** The page that a reading is at. Never rejects, so that it can run ahead of who waits for it. */
@@ -340,7 +337,7 @@ class PagedList implements List {
         for (const parameter of ownParameters(this.#settings, "body"))
           if (!placed.some((one) => one.in === "body" && one.parameter === parameter))
             placed.push({ in: "body", parameter, value: "" });
-      const named = { place: `${shownUrl(url)}#page=${number}`, who: this.#who };
+      const named = { place: `${shownUrl(url)}#page=${number}`, who: this.#who, known: request.known };
       const headers = lowerCased(this.#settings.headers);
       const page = await requestPage(
         { url, method, headers, body, bodyAs, placed, accept: acceptOf[kind], errors, nothing },

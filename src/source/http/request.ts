@@ -6,6 +6,7 @@ import type { Json } from "../../base/canonical-json.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Problem } from "../../base/errors.ts";
 import type { Randomness } from "../../base/ids.ts";
+import type { KnownSecrets } from "../../base/known-secrets.ts";
 import type { Pace } from "../../http/pace.ts";
 import { retryAfterMs, retryRead } from "../../http/retry.ts";
 import type { FailedAttempt } from "../../http/retry.ts";
@@ -70,6 +71,8 @@ export interface RequestDeps {
   clock: Clock;
   random: Randomness;
   credentials: Credentials;
+  /** What no text of an answer may show. */
+  known: KnownSecrets;
   dispatcher: Dispatcher;
   settings: RequestSettings;
   /** What messages call the source and the stream: `source crm, stream orders`. */
@@ -180,16 +183,15 @@ class Attempt {
       signal: this.#signal === undefined ? late : AbortSignal.any([this.#signal, late]),
     });
     const headers = headersOf(response.headers);
-    const { secrets } = shown;
     if (this.#page.nothing?.includes(response.statusCode) === true) {
       await response.body.dump();
       const { statusCode: nothing } = response;
-      return { bytes: Buffer.alloc(0), headers, secrets, cookies: [], date: dateOf(headers["date"]), nothing };
+      return { bytes: Buffer.alloc(0), headers, cookies: [], date: dateOf(headers["date"]), nothing };
     }
     if (response.statusCode >= 200 && response.statusCode < 300) {
       const bytes = await this.#bodyOf(response);
       const cookies = [response.headers["set-cookie"] ?? []].flat();
-      return { bytes, headers, secrets, cookies, date: dateOf(headers["date"]) };
+      return { bytes, headers, cookies, date: dateOf(headers["date"]) };
     }
     return this.#failed(response, headers["retry-after"], shown);
   }
@@ -202,7 +204,7 @@ class Attempt {
     const { statusCode } = response;
     const document = await startOf(response, mostOfFailure);
     const told = document === undefined ? undefined : wordsOfFailure(document);
-    const said = this.#words(told?.words, told?.code, shown.secrets);
+    const said = this.#words(told?.words, told?.code);
     const complaint = document === undefined ? undefined : complaintIn(document, this.#page.errors);
     if (statusCode === 401 || complaint?.means === "expired") {
       shown.refused();
@@ -226,7 +228,7 @@ class Attempt {
 
   #complained({ complaint }: AnswerComplaint, shown: Shown): FailedAttempt {
     const { words, code, means } = complaint;
-    const said = this.#words(words, code, shown.secrets);
+    const said = this.#words(words, code);
     if (means === "expired") {
       shown.refused();
       const error = this.#refused("source.wrong-password", `says that our session is over${said}`);
@@ -247,9 +249,10 @@ class Attempt {
   }
 
   /** What the service said, fit to be shown. */
-  #words(words: string | undefined, code: string | undefined, secrets: readonly string[]): string {
-    const clean = words === undefined ? "" : shownWords(words, secrets, 200).replace(/[.\s]+$/u, "");
-    const name = code === undefined || !/^[\w.:-]{1,80}$/u.test(code) ? "" : shownWords(code, secrets);
+  #words(words: string | undefined, code: string | undefined): string {
+    const { known } = this.#deps;
+    const clean = words === undefined ? "" : shownWords(words, known, 200).replace(/[.\s]+$/u, "");
+    const name = code === undefined || !/^[\w.:-]{1,80}$/u.test(code) ? "" : shownWords(code, known);
     if (clean === "" && name === "") return "";
     return `: ${[clean === "" ? "" : JSON.stringify(clean), name === "" ? "" : `(${name})`].join(" ").trim()}`;
   }

@@ -28,24 +28,19 @@ const restMs = 30_000;
 
 type Values = ReadonlyMap<string, string | number>;
 
-interface Session {
-  placed: Placement[];
-  secrets: string[];
-}
-
 /**
  * Credentials from a log-in. It is made at the first request, its session shared by all callers, and made once more
  * when the service refuses the session. One that refuses a new session too is not logged in to again for a while, so
  * that no account is locked by our asking.
  */
 export function createSession(auth: SessionAuth, deps: SessionDeps): Credentials {
-  let held: Promise<Session> | undefined;
+  let held: Promise<Placement[]> | undefined;
   let refusedInRow = 0;
   let resting: { problem: Problem; until: number } | undefined;
   const rest = (problem: Problem): void => {
     resting = { problem, until: deps.clock.monotonic() + restMs };
   };
-  const begin = (): Promise<Session> => {
+  const begin = (): Promise<Placement[]> => {
     const login = logIn(auth, deps);
     login.catch((thrown: unknown) => {
       if (held === login) held = undefined;
@@ -58,12 +53,11 @@ export function createSession(auth: SessionAuth, deps: SessionDeps): Credentials
       signal?.throwIfAborted();
       if (held === undefined && resting !== undefined && resting.until > deps.clock.monotonic()) throw resting.problem;
       const session = (held ??= begin());
-      const { placed, secrets } = await abortable(session, signal);
+      const placed = await abortable(session, signal);
       return {
         headers: {},
         parameters: {},
         placed,
-        secrets,
         refused() {
           if (held !== session) return;
           held = undefined;
@@ -78,7 +72,7 @@ export function createSession(auth: SessionAuth, deps: SessionDeps): Credentials
   };
 }
 
-async function logIn(auth: SessionAuth, deps: SessionDeps): Promise<Session> {
+async function logIn(auth: SessionAuth, deps: SessionDeps): Promise<Placement[]> {
   const secrets = new Map<string, string>();
   for (const [name, ref] of Object.entries(auth.secrets)) secrets.set(name, await secretOf(ref, deps));
   const { login } = auth;
@@ -96,11 +90,7 @@ async function logIn(auth: SessionAuth, deps: SessionDeps): Promise<Session> {
     bodyAs: login.bodyAs,
     errors: auth.errors,
   };
-  // What was sent is blotted out of whatever the service says about it.
-  const knownBy: Credentials = {
-    renewable: false,
-    show: async (signal) => ({ ...(await noCredentials.show(signal)), secrets: [...secrets.values()] }),
-  };
+  const knownBy: Credentials = { ...noCredentials, renewable: false };
   const { document, answer } = await askJson(request, { ...deps, credentials: knownBy, who }, undefined);
   const values = new Map<string, string | number>(secrets);
   for (const [name, { in: where, at }] of Object.entries(auth.take)) {
@@ -120,9 +110,16 @@ async function logIn(auth: SessionAuth, deps: SessionDeps): Promise<Session> {
     const written = put.base64 ? Buffer.from(text, "utf8").toString("base64") : text;
     return { in: put.in, parameter: put.parameter, value: `${put.prefix}${written}` };
   });
-  // A short one, such as the number of a user, would blot out half of every message.
-  const given = [...values.values(), ...placed.map(({ value }) => value)].map(String).filter((text) => text.length > 3);
-  return { placed, secrets: [...secrets.values(), ...given] };
+  for (const name of Object.keys(auth.take)) {
+    const given = String(values.get(name) ?? "");
+    if (isToken(given)) deps.known.addToken(given);
+  }
+  return placed;
+}
+
+/** Numbers of users, names and addresses are also given for a log-in, and records hold them. */
+function isToken(given: string): boolean {
+  return given.length >= 8 && !/^\d{8,11}$/u.test(given) && !URL.canParse(given);
 }
 
 /** A value with the names in braces replaced. A text that is one name alone becomes the value itself. */

@@ -7,8 +7,6 @@ export interface Shown {
   parameters: Readonly<Record<string, string>>;
   /** Further values at places of the request, secret likewise. */
   placed?: readonly Placement[];
-  /** Every secret in them, to be blotted out where the service repeats it. */
-  secrets: readonly string[];
   /** The service did not accept it: the next request reads the secret again or asks for a new token. */
   refused(): void;
   accepted(): void;
@@ -24,6 +22,5 @@ export interface Credentials {
 
 /** Of requests that show nothing, such as the log-in itself. */
 export const noCredentials: Credentials = {
-  show: () =>
-    Promise.resolve({ headers: {}, parameters: {}, secrets: [], refused: () => undefined, accepted: () => undefined }),
+  show: () => Promise.resolve({ headers: {}, parameters: {}, refused: () => undefined, accepted: () => undefined }),
 };

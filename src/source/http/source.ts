@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Problem } from "../../base/errors.ts";
 import type { Randomness } from "../../base/ids.ts";
+import type { KnownSecrets } from "../../base/known-secrets.ts";
 import { createPace } from "../../http/pace.ts";
 import { timeouts } from "../../http/timeouts.ts";
 import { undici } from "../../http/undici.ts";
@@ -25,6 +26,7 @@ export interface HttpSourceDeps {
   clock: Clock;
   random: Randomness;
   secrets: (ref: string) => Promise<string> | string;
+  known: KnownSecrets;
   staging: Staging;
   /** Told of each request that ended, with the name of the source. It never throws. */
   onRequest?: ((source: string, seen: SeenRequest) => void) | undefined;
@@ -39,7 +41,7 @@ export interface HttpSource extends SourceReader {
 
 /** Reads streams over HTTP as the settings declare them, each from its lists. */
 export function createHttpSource(name: string, settings: HttpSourceSettings, deps: HttpSourceDeps): HttpSource {
-  const { clock, random, secrets, staging } = deps;
+  const { clock, random, secrets, known, staging } = deps;
   const onRequest = (seen: SeenRequest): void => deps.onRequest?.(name, seen);
   const { auth, baseUrl, connectTimeoutMs, headersTimeoutMs, requestsAtOnce, requestsPerSecond } = settings;
   const agent = new (undici().Agent)({
@@ -52,11 +54,11 @@ export function createHttpSource(name: string, settings: HttpSourceSettings, dep
     turnTimeoutMs: Number.POSITIVE_INFINITY,
     clock,
   });
-  const shared = { clock, random, dispatcher: agent, settings, pace, onRequest };
+  const shared = { clock, random, known, dispatcher: agent, settings, pace, onRequest };
   const credentials =
     auth.kind === "session"
       ? createSession(auth, { ...shared, secrets, source: name, baseUrl: settings.baseUrl })
-      : createCredentials(auth, { clock, secrets, source: name, connectTimeoutMs, timeoutMs });
+      : createCredentials(auth, { clock, secrets, known, source: name, connectTimeoutMs, timeoutMs });
   const listOf: ListMaker = (list, { who, url, columns, mayLack }) => {
     const request = { ...shared, credentials, who, lacking: mayLack === true ? [404] : [] };
     return createList(list, url ?? addressOf(list.url, baseUrl), { request, staging, columns });

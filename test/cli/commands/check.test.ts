@@ -118,6 +118,32 @@ describe("check", () => {
     expect((await w.run("status")).exitCode).toBe(78);
   });
 
+  it("says what a key and a mapping name where rows are grouped", async () => {
+    const w = await world({ isNew: true });
+    writeFileSync(w.path("seats.csv"), "holder,company,seat\nS1,C1,A1\nS1,C1,A2\nS2,C1,A3\n");
+    const configured = (key: string, mapped: string): string => `${worldConfiguration}  seats:
+    kind: file
+    directory: .
+    streams:
+      staff:
+        files: seats.csv
+        key: ${key}
+        group: { by: holder, into: rows, fields: { company: company } }
+        mapping: { id: ${mapped}, customerId: company, name: ${mapped}, userName: ${mapped} }
+`;
+    const problems = async (key: string, mapped: string): Promise<string[]> => {
+      writeFileSync(w.path("crm-sync.yaml"), configured(key, mapped));
+      const all = document(await w.run("--json", "check"));
+      if (Array.isArray(all)) return all.filter(({ good }) => !good).map(({ detail }: Parsed) => detail);
+      return all.problems.map(({ message }: Parsed) => message);
+    };
+    expect(await problems("holder", "key")).toEqual([expect.stringContaining("names one row where rows are grouped")]);
+    expect(await problems("seat", "holder")).toContain(
+      "the mapping reads holder, and a record of grouped rows has key, rows, company alone",
+    );
+    expect(await problems("seat", "key")).toEqual([]);
+  });
+
   it("names a certificate that is missing, and a host where nobody could sign in", { tags: "long" }, async () => {
     const w = await world({ isNew: true });
     w.extra = "serve: { tls: { certificate: gone.crt, key: gone.key } }\n";

@@ -1,5 +1,6 @@
 import { pino } from "pino";
 import { expect, it } from "vitest";
+import { KnownSecrets } from "../../../src/base/known-secrets.ts";
 import { exitCodes } from "../../../src/base/errors.ts";
 import { callSwitches } from "../../../src/run/notify/dead-mans-switch.ts";
 import { alertSettingsSchema } from "../../../src/run/notify-settings.ts";
@@ -18,7 +19,12 @@ it("of all exit codes and states a run may end with, a switch is called after 0 
   const { deadMansSwitches } = alertSettingsSchema.parse({
     deadMansSwitches: [{ url: "env:ALL" }, { name: "other", url: "env:OTHER", jobs: ["another"] }],
   });
-  const deps = { store: ledger.schedule, logger: pino({ level: "silent" }), secret: () => url };
+  const deps = {
+    store: ledger.schedule,
+    logger: pino({ level: "silent" }),
+    secret: () => url,
+    known: new KnownSecrets(),
+  };
   for (const exitCode of Object.values(exitCodes))
     for (const state of states) await callSwitches(deadMansSwitches, { job: "night", exitCode, state }, deps);
   expect(calls).toBe(1);
@@ -48,7 +54,7 @@ it("one that cannot be called, or whose secret is gone, keeps no other one from 
   };
   const logger = pino({ level: "info" }, { write: (line: string) => lines.push(line) });
   const run = { job: "night", exitCode: exitCodes.ok, state: "done" };
-  const deps = { store: ledger.schedule, logger, secret };
+  const deps = { store: ledger.schedule, logger, secret, known: new KnownSecrets() };
   expect(await callSwitches(deadMansSwitches, run, deps), "people are to be told").toBe(true);
   expect(await callSwitches(deadMansSwitches, run, deps), "people know").toBe(false);
   expect(calls).toBe(2);

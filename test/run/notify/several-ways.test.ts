@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { pino } from "pino";
 import { expect, it } from "vitest";
+import { KnownSecrets } from "../../../src/base/known-secrets.ts";
 import type { Alert } from "../../../src/run/notify/alert.ts";
 import { notifyChanges } from "../../../src/run/notify/tell.ts";
 import { alertSettingsSchema } from "../../../src/run/notify-settings.ts";
@@ -52,6 +53,7 @@ function deps(ledger: Ledger, clock: HandClock, ways: Readonly<Record<string, Ho
     logger: pino({ level: "silent" }),
     environment: {},
     secret: () => "",
+    known: new KnownSecrets(),
   };
 }
 

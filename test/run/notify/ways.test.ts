@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { pino } from "pino";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { KnownSecrets } from "../../../src/base/known-secrets.ts";
 import { messageOf } from "../../../src/base/errors.ts";
 import { mailSettingsSchema } from "../../../src/run/run-settings.ts";
 import type { AlertMessage } from "../../../src/run/notify/message.ts";
@@ -17,6 +18,8 @@ import type { Asked } from "../../support/http-server.ts";
 import { startMailServer } from "../../support/mail-server.ts";
 import { folder } from "../../support/world/start.ts";
 import { HandClock } from "../hand-schedule.ts";
+
+const known = new KnownSecrets();
 
 const at = "2026-10-01T08:00:00.000Z";
 
@@ -70,12 +73,13 @@ async function send(
     mail,
     environment: {},
     secret: (reference: string) => options.secrets?.[reference] ?? "",
+    known,
   };
   try {
     const { partly } = await deliver(options.told ?? message(), first, deps);
     return { problem: undefined, partly };
   } catch (thrown) {
-    return { problem: reasonOf(thrown), partly: undefined };
+    return { problem: reasonOf(thrown, known), partly: undefined };
   }
 }
 
@@ -93,7 +97,7 @@ async function calling(url: string, timeoutMs = 2_000): Promise<string | undefin
   const target = { url: "env:PING", timeoutMs, what: "its address" };
   return await callSecret(target, () => url, "GET").then(
     () => undefined,
-    (thrown) => reasonOf(thrown),
+    (thrown) => reasonOf(thrown, known),
   );
 }
 

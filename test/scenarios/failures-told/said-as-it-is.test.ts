@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { openHold } from "../../support/asking.ts";
 import { document, documents } from "../../support/cli.ts";
 import type { Parsed, World } from "../../support/cli.ts";
 import { outcome, personOf } from "../../support/world/members.ts";
@@ -119,4 +120,99 @@ it("status --json has the next step of each thing that needs a person, with ids"
     expect.any(String),
   ]);
   expect(await said(w, "explain", "staff", "S2")).toContain("crm-sync resync --customer crm/C2");
+});
+
+it("what a person rejected stays told of, as no alarm, with how to take that back", async () => {
+  const w = await placedOrders();
+  amend(w, "1", { cancelled: true });
+  expect((await w.run("run", "everything")).exitCode).toBe(4);
+  const hold = await openHold(w);
+  const [reason, count] = [["--reason", "they still use it"], "1 operation stays undone because a person rejected it"];
+  const tells = async (): Promise<string[]> => {
+    const texts = [];
+    for (const words of [["run", "everything"], ["run", "verify"], ["plan"], ["status"]]) {
+      const { exitCode, stdout } = await w.run(...words);
+      expect([words, exitCode]).toEqual([words, 0]);
+      expect(stdout.includes("all is well") && stdout.includes("stays undone"), stdout).toBe(false);
+      texts.push(stdout);
+    }
+    return texts;
+  };
+  await w.run("reject", hold, ...reason);
+  const texts = await tells();
+  for (const text of texts.slice(0, -1)) expect(text).toContain(count);
+  expect(texts.at(-1)).toMatch(/nothing waits for a person; 1 operation stays undone because a person rejected it/u);
+  expect(texts.at(-1)).toContain(`reject ${hold} --withdraw`);
+  expect(await last(w, "run", "everything")).toMatchObject({ exit: 0, summary: { rejected: 1 } });
+  expect(await last(w, "run", "verify")).toMatchObject({ exit: 0, rejected: 1 });
+  expect(await w.ask("status")).toMatchObject({ attention: [], holds: [{ id: hold, state: "rejected" }] });
+  await w.run("reject", hold, "--withdraw", ...reason);
+  expect((await w.run("run", "everything")).exitCode).toBe(4);
+  // The CRM takes back what a person rejected: nothing differs any more.
+  await w.run("reject", hold, ...reason);
+  amend(w, "1", { cancelled: false });
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  for (const text of await tells()) expect(text).not.toContain("stays undone");
+});
+
+it("an order that was removed and bought again is placed since the second purchase", async () => {
+  const w = await placedOrders();
+  rule(w, "orders.cancelled", "apply");
+  personOf(w, "S1").holds = [];
+  w.later(24);
+  amend(w, "1", { cancelled: true });
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  w.later(24);
+  amend(w, "1", { cancelled: false });
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  expect(await said(w, "explain", "order", "1")).toMatch(
+    /^order crm\/1: is placed as 1-2 since 2026-11-04 .* UTC; it was placed as 1 on 2026-11-02 .*, and all of that was /u,
+  );
+  amend(w, "1", { products: more });
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  expect(await said(w, "explain", "order", "1")).toMatch(/^order crm\/1: is placed as 1-2 since 2026-11-04 /u);
+  amend(w, "2", { products: [line("P2", "A2"), line("Q2", "A2"), line("R2", "A2")] });
+  await w.run("run", "everything");
+  expect(await said(w, "explain", "order", "2")).toMatch(/^order crm\/2: is placed as 2 since 2026-11-02 /u);
+});
+
+it("counts and names what waits for a person where it waits", async () => {
+  const w = await placedOrders();
+  w.orders.push({ id: "3", customer: "C1", assets: ["A3"] });
+  w.write();
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  for (const id of ["1", "3"]) amend(w, id, { cancelled: true });
+  const run = await said(w, "run", "everything");
+  expect(run).toMatch(/customers: 1 worked on, 1 finished, 1 with something held for a person\n/u);
+  const status = await said(w, "status");
+  expect(status).not.toContain("for the next run\n\n");
+  expect(status).not.toMatch(/\d records? waits? for the next run/u);
+  expect((await w.ask("status")).nextRun).toBe(0);
+  expect(status).toContain("to approve one of its 2 operations: crm-sync explain customer crm/C1");
+  const [operation = ""] =
+    /op_\w+/u.exec((await said(w, "explain", "customer", "C1")).split("in the CRM")[0] ?? "") ?? [];
+  expect((await w.run("approve", operation, "--reason", "asked the customer")).exitCode).toBe(0);
+  expect(await said(w, "plan")).toMatch(/2 operation\(s\) planned for 1 customer\(s\)/u);
+  expect((await w.run("run", "everything")).exitCode).toBe(4);
+  expect((await w.ask("status")).pool).toMatchObject({ inUse: 2 });
+  expect(await said(w, "run", "verify")).toContain("accounts shown, with those that each enterprise has by itself");
+});
+
+it("an order that moves says what to decide, and is bought by the next run once nothing of it is left", async () => {
+  const w = await placedOrders();
+  rule(w, "orders.moved", "hold");
+  personOf(w, "S1").holds = [];
+  w.write();
+  await w.run("run", "everything");
+  amend(w, "1", { customer: "C2" });
+  expect((await w.run("run", "everything")).exitCode).toBe(4);
+  expect(await said(w, "explain", "order", "1")).toMatch(/decide what is held at its old customer.*crm-sync status/u);
+  await w.run("approve", await openHold(w), "--reason", "asked the customer");
+  await w.run("run", "everything");
+  const removed = await said(w, "explain", "order", "1");
+  expect(removed).toMatch(/all of it was removed.*it is deferred/u);
+  expect(removed).not.toMatch(/something of it exists/u);
+  expect(removed).toMatch(/nothing, where nothing of it is left there: the next run buys it/u);
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  expect(await said(w, "explain", "order", "1")).toMatch(/^order crm\/1: is placed as /u);
 });

@@ -126,3 +126,73 @@ describe("what is held", { tags: "long" }, () => {
     expect(outcome(await w.does("run", "everything"))).toEqual([0, { M9: 6 }]);
   });
 });
+
+describe("what is said of a hold", () => {
+  const all = ["O2", "O3", "O4"];
+  /** Three orders of a customer are cancelled; S1-1 has a seat in each of them and in no other. */
+  async function cancelled(): Promise<World> {
+    const w = await world({ records: company(1, 1) });
+    for (const id of all) w.orders.push({ id, customer: "C1", assets: [`${id}-A`] });
+    for (const person of w.staff) person.holds = all.map((id) => `${id}-A`);
+    w.write();
+    expect((await w.run("run", "everything")).exitCode).toBe(0);
+    for (const id of all) amend(w, id, { cancelled: true });
+    expect(outcome(await w.does("run", "everything"))).toEqual([4, {}]);
+    return w;
+  }
+  /** What each place says of the only hold. */
+  async function told(w: World): Promise<string[]> {
+    const [status] = await openHolds(w);
+    const { customer } = await w.ask("explain", "customer", "C1");
+    const { held } = documents(await w.run("--json", "plan")).at(-1);
+    const run = await w.ask("run", "everything");
+    return [status, customer.holds[0], held[0], run.summary.held[0]].map(({ explanation }: Parsed) => explanation);
+  }
+  async function heldOrder(w: World, order: string): Promise<string> {
+    const operations = await operationsOf(w, "order", order);
+    return operations.find(({ state }) => state === "held")?.id ?? "";
+  }
+
+  it("is about what of it is open, with its sums of now", async () => {
+    const w = await cancelled();
+    for (const text of await told(w)) {
+      for (const id of all) expect(text).toContain(`crm/${id}`);
+      expect(text).toMatch(
+        /held here: 3 seats, 3 products with 9 nodes; 1 person loses their last asset; 0 of 10 approved so far/u,
+      );
+    }
+    await approve(w, await heldOrder(w, "O2"));
+    expect(outcome(await w.does("run", "everything"))).toEqual([4, { E5: 1 }]);
+    for (const text of await told(w)) {
+      expect(text).not.toContain("crm/O2");
+      expect(text).toMatch(
+        /held here: 2 seats, 2 products with 6 nodes; 1 person loses their last asset; 1 of 10 approved so far/u,
+      );
+    }
+    amend(w, "O3", { cancelled: false });
+    await w.run("run", "everything");
+    for (const text of await told(w)) {
+      expect(text).not.toContain("crm/O3");
+      expect(text).toMatch(/held here: 1 seat, 1 product with 3 nodes; 1 of 10/u);
+    }
+    const has = async (...seats: string[]): Promise<void> => {
+      for (const person of w.staff) person.holds = seats;
+      w.write();
+      await w.run("run", "everything");
+    };
+    await has("O4-A");
+    for (const text of await told(w)) expect(text).toMatch(/1 person loses their last asset/u);
+    w.orders.push({ id: "O5", customer: "C1", assets: ["O5-A"] });
+    await has("O5-A", "O4-A");
+    for (const text of await told(w)) expect(text).not.toContain("last asset");
+  });
+
+  it("by a limit tells the sum of then as that of then, and the one of now", async () => {
+    const w = await held(1, 6);
+    const [before] = await openHolds(w);
+    expect(before.explanation).toMatch(/^6 of 6 .*would have been removed.*held here: 6 seats/u);
+    await approve(w, await heldOf(w, "S1-1"));
+    await w.run("run", "everything");
+    for (const text of await told(w)) expect(text).toMatch(/held here: 5 seats/u);
+  });
+});

@@ -163,3 +163,15 @@ it("removes a product that M7 shows again after its removal, by its licence orde
   await nothing(w);
   expect(document(await w.run("--json", "run", "verify")).differences).toMatchObject({ extra: 1 });
 });
+
+it("is repaired by the run after one to which M5 gave nothing", async () => {
+  const w = await readBack({ "drift.missing": "apply" });
+  const before = standing(w);
+  w.sandbox.hand({ action: "drop-asset", assetNum: numberOf(w, "A1") });
+  await twoReadings(w);
+  w.sandbox.faults.add({ operation: "M5", fault: "shortPage" });
+  expect((await w.does("run", "everything")).exitCode).toBe(7);
+  w.sandbox.faults.clear();
+  expect(await repair(w)).toEqual([0, { E5: 1, M9: 1 }]);
+  expect(standing(w)).toEqual(before);
+});

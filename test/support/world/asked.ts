@@ -8,6 +8,8 @@ import { key } from "./records.ts";
 
 /** A person is asked of a customer about these operations, or about one that is about the customer alone. */
 interface Asked extends Partial<Omit<NewQuestion, "holds">> {
+  /** Why it is held. */
+  explanation?: string;
   operations?: readonly Operation[];
   runId?: string;
   /** The saved plan that takes a run back. */
@@ -39,23 +41,27 @@ function record(stream: "customers" | "orders", id: string): Operation["records"
 export async function ask(
   ledger: Ledger,
   customer: string,
-  { operations = [heldChange(customer)], runId = "r", planId, ...asked }: Asked = {},
+  {
+    operations = [heldChange(customer)],
+    runId = "r",
+    planId,
+    explanation = "3 of 9 would have gone",
+    ...asked
+  }: Asked = {},
 ): Promise<{ hold: string; ids: string[] }> {
   const whose = { customer: key(customer), ofUndo: planId !== undefined };
   const question: Omit<NewQuestion, "holds"> = {
     scope: "run",
-    policy: undefined,
     count: 3,
     allowed: 2,
     total: 9,
-    explanation: "3 of 9 would go",
     ...asked,
   };
   await ledger.journal.plan({ runId, planId: planId ?? null, operations });
   const holds = operations.map((planned) => ({
     ...planned,
     scope: question.scope,
-    reason: question.explanation,
+    reason: explanation,
     policy: question.policy,
     removes: removesOf(planned, kindOf(planned).takes, kindOf(planned).freed(planned)),
   }));

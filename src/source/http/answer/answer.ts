@@ -71,7 +71,7 @@ async function pageOf(received: Received, { form, columns, memory }: AnswerReadi
     const [{ parseXml, xmlPage }, { textOf }] = await Promise.all([import("./xml.ts"), import("./text.ts")]);
     const { lists, emptyBeside } = form.xml ?? { lists: [], emptyBeside: false };
     const depth = limits.maxDepth + records.steps.length + 1;
-    const document = parseXml(await textOf(received, form, named), lists, depth, named, received.secrets);
+    const document = parseXml(await textOf(received, form, named), lists, depth, named);
     refuse(document, errors);
     return xmlPage(document, records, { limits, emptyBeside }, named);
   }

@@ -23,7 +23,7 @@ export interface JsonAnswer {
 }
 
 /** Reads JSON. Throws a Problem: `source.not-json`. */
-export function readJson({ bytes, secrets }: Received, maxBytes: number, named: Named): JsonAnswer {
+export function readJson({ bytes }: Received, maxBytes: number, named: Named): JsonAnswer {
   if (!isUtf8(bytes)) throw unreadable(named, "bytes that are no UTF-8", "source.not-json");
   const text = bytes.toString("utf8").replace(/^\uFEFF/, "");
   let document: Json;
@@ -33,8 +33,7 @@ export function readJson({ bytes, secrets }: Received, maxBytes: number, named: 
   } catch (thrown) {
     if (!(thrown instanceof RangeError)) {
       throw (
-        htmlProblem(text, named, secrets) ??
-        unreadable(named, "something that is no JSON, or was cut off", "source.not-json")
+        htmlProblem(text, named) ?? unreadable(named, "something that is no JSON, or was cut off", "source.not-json")
       );
     }
     suspect = true;
@@ -46,7 +45,7 @@ export function readJson({ bytes, secrets }: Received, maxBytes: number, named: 
     return !suspect && whole.ok && !hasRepeatedMember(text, whole.value);
   };
   const said = (): string => {
-    const words = shownWords(wordsAside(document) ?? "", secrets, 200).replace(/[.\s]+$/u, "");
+    const words = shownWords(wordsAside(document) ?? "", named.known, 200).replace(/[.\s]+$/u, "");
     return words === "" ? "" : `; it says ${JSON.stringify(words)}`;
   };
   return {

@@ -1,4 +1,5 @@
 import type { Json } from "../../../base/canonical-json.ts";
+import type { KnownSecrets } from "../../../base/known-secrets.ts";
 import type { Problem } from "../../../base/errors.ts";
 import { shownWords } from "../../../http/redaction.ts";
 import type { FileItem } from "../../file/row.ts";
@@ -19,8 +20,6 @@ export interface Received {
   bytes: Buffer;
   /** Header fields by their names in small letters. */
   headers: Readonly<Record<string, string>>;
-  /** Texts that must not be seen in a message. */
-  secrets: readonly string[];
   /** The HTTP status, where it is one that means that nothing is there. */
   nothing?: number;
 }
@@ -30,11 +29,13 @@ export interface Named {
   /** What the places of the records begin with. */
   place: string;
   who: string;
+  /** What none of them may hold. */
+  known: KnownSecrets;
 }
 
 /** An answer that holds no list, or none that can be read. */
 export function unreadable(
-  { place, who }: Named,
+  { place, who }: Pick<Named, "place" | "who">,
   what: string,
   code: SourceProblemCode = "source.wrong-shape",
 ): Problem {
@@ -47,10 +48,10 @@ export function unreadable(
 }
 
 /** A page for people where data was asked for: a log-in, a proxy, an outage. Undefined where the text is none. */
-export function htmlProblem(text: string, named: Named, secrets: readonly string[]): Problem | undefined {
+export function htmlProblem(text: string, named: Named): Problem | undefined {
   if (!/^\s*(?:<!--[^>]*-->\s*)?<(?:!doctype\s+html|html|head|body)\b/iu.test(text.slice(0, 1_000))) return undefined;
   const title = /<title[^>]*>([^<]{1,500})/iu.exec(text.slice(0, 65_536))?.[1] ?? "";
-  const words = shownWords(title, secrets, 120);
+  const words = shownWords(title, named.known, 120);
   return sourceProblem(
     "source.not-json",
     named.place,

@@ -31,7 +31,7 @@ export async function csvPage(
   named: Named,
 ): Promise<Page> {
   const text = await textOf(received, form, named);
-  const web = htmlProblem(text, named, received.secrets);
+  const web = htmlProblem(text, named);
   if (web !== undefined) throw web;
   const hasHeader = csv.header === undefined || csv.firstRow === "header";
   const first = hasHeader ? firstRow(text, csv) : undefined;
@@ -47,7 +47,7 @@ export async function csvPage(
 /** Reads an answer of lines of JSON. */
 export async function ndjsonPage(received: Received, form: TextForm, named: Named): Promise<Page> {
   const text = await textOf(received, form, named);
-  const web = htmlProblem(text, named, received.secrets);
+  const web = htmlProblem(text, named);
   if (web !== undefined) throw web;
   const file = { name: named.place, bytes: bytesOf(text) };
   const rows = readNdjson(file, undefined, form.limits, mostRows);

@@ -23,14 +23,8 @@ const mostElements = 5_000_000;
  * its text alone; elements of the same name are a list. Entities are the five of XML, and a document type is refused.
  * Throws a Problem for what is nested deeper than `maxDepth` or is no XML.
  */
-export function parseXml(
-  text: string,
-  lists: readonly string[],
-  maxDepth: number,
-  named: Named,
-  secrets: readonly string[],
-): Json {
-  const web = htmlProblem(text, named, secrets);
+export function parseXml(text: string, lists: readonly string[], maxDepth: number, named: Named): Json {
+  const web = htmlProblem(text, named);
   if (web !== undefined) throw web;
   const parser = new SaxesParser();
   const root: Element = { name: "", members: {}, text: "" };

@@ -74,23 +74,30 @@ function eventsOf(
   const repriced = row.products.filter(({ id, price }) =>
     before?.products.some((o) => o.id === id && o.price !== price),
   );
-  if (stood !== undefined && repriced.length > 0)
-    tell(
-      "repriced",
-      repriced.flatMap((product) => shared(units, row, product, () => true)),
-      cost.before,
-    );
-  const from = stood === undefined ? null : events.length > 0 ? whole : cost.before;
+  let from = cost.before;
+  const reprice = (): void => {
+    if (stood === undefined || repriced.length === 0) return;
+    const changes = repriced.flatMap((product) => shared(units, row, product, () => true));
+    tell("repriced", changes, from);
+    from = whole;
+  };
+  // What ends goes at the price that it had, and what stays gets its own after that.
+  const isFirst = went.length === 0;
+  if (isFirst) reprice();
+  const products = isFirst
+    ? row.products
+    : row.products.map((product) => before?.products.find(({ id }) => id === product.id) ?? product);
   if (came.length > 0) {
     units = [...units, ...came];
-    const changes = row.products.flatMap((product) => shared(units, row, product, (unit) => came.includes(unit)));
+    const changes = products.flatMap((product) => shared(units, row, product, (unit) => came.includes(unit)));
     for (const change of changes) if (came.includes(change.unit)) change.came = 1;
     tell(stood === undefined ? "placed" : "amended", changes, from);
   }
   if (went.length > 0) {
     units = units.filter((unit) => !went.includes(unit));
     const gone = went.map((unit): Change => ({ unit, came: -1, amount: -unit.share }));
-    tell("ended", [...gone, ...row.products.flatMap((product) => shared(units, row, product, () => false))], from);
+    tell("ended", [...gone, ...products.flatMap((product) => shared(units, row, product, () => false))], from);
+    reprice();
   }
   return events;
 }

@@ -1,0 +1,272 @@
+import type { Json, JsonObject } from "./canonical-json.ts";
+import { Problem } from "./errors.ts";
+import { secretForms, shortestSecret } from "./secret-forms.ts";
+import type { Needle, SecretForms } from "./secret-forms.ts";
+import { beginsEscape, coreOf, decodedOnce, decodedText, foldOf, mostRounds, plainUnits } from "./spelled-text.ts";
+import type { Core, Units } from "./spelled-text.ts";
+
+/** What stands in the place of a secret. */
+export const hiddenSecret = "[secret hidden]";
+
+/** Letters and digits by which a text is looked through at first. */
+const gram = 5;
+/** Fewest letters and digits of a part of a secret that is hidden where a text may have been cut. */
+const shortestPart = 8;
+const shortestEnd = 6;
+/** So many tokens are remembered that services gave us; what an older one stood in was cleaned when it came. */
+const mostTokens = 128;
+/** Of so many places in the filter a hundred spellings take few, and hardly a text is looked at twice. */
+const filterBits = 18;
+
+/** Where a secret stands in a text: from the first character to the one behind the last. */
+type Range = [from: number, to: number];
+
+/** Which part of a secret counts: only all of it; or, in words that somebody may have cut, half of it too. */
+type Part = "whole" | "half";
+
+/**
+ * Every secret that this process knows, and the one way in which they are taken out of what comes from outside: they
+ * are found in any case and with anything between their letters, in URL, JSON, HTML, Base64 and hexadecimal spelling,
+ * and inside longer texts such as an address. Whoever resolves or is given a secret adds it.
+ */
+export class KnownSecrets {
+  readonly #lasting = new Map<string, SecretForms>();
+  readonly #tokens = new Map<string, SecretForms>();
+  /** Whether a secret may begin with these five letters and digits. */
+  readonly #filter = new Uint8Array(1 << filterBits);
+  #needles: Needle[] = [];
+  #exact: string[] = [];
+  #grams: Map<string, { needle: Needle; at: number }[]> | undefined;
+
+  /** A secret of the configuration. One of less than four characters would hide half of every text. */
+  add(secret: string): void {
+    if (this.#lasting.has(secret) || secret.trim().length < shortestSecret) return;
+    this.#tokens.delete(secret);
+    this.#lasting.set(secret, secretForms(secret));
+    this.#changed();
+  }
+
+  /** A token or the number of a session, which a service gave us. */
+  addToken(token: string): void {
+    if (this.#lasting.has(token) || this.#tokens.has(token) || token.trim().length < shortestSecret) return;
+    this.#tokens.set(token, secretForms(token));
+    const [oldest] = this.#tokens.keys();
+    if (this.#tokens.size > mostTokens && oldest !== undefined) this.#tokens.delete(oldest);
+    this.#changed();
+  }
+
+  #changed(): void {
+    const forms = [...this.#lasting.values(), ...this.#tokens.values()];
+    this.#needles = [...new Map(forms.flatMap(({ needles }) => needles.map((one) => [one.core, one]))).values()];
+    this.#exact = [...new Set(forms.flatMap(({ exact }) => exact))];
+    this.#grams = undefined;
+    this.#filter.fill(0);
+    for (const { core } of this.#needles) {
+      let hash = 0;
+      for (let at = 0; at < gram; at += 1) hash = nextHash(hash, foldOf(core.charCodeAt(at)));
+      this.#filter[slotOf(hash)] = 1;
+    }
+  }
+
+  /** Whether a text holds a secret. */
+  isIn(text: string): boolean {
+    return this.#mayHold(text) && this.#ranges(text, "whole").length > 0;
+  }
+
+  /** Whether any text of a value, or the name of a member, holds a secret. */
+  isInTree(value: Json): boolean {
+    return this.#mayHoldInside(value) && this.tree(value) !== value;
+  }
+
+  /** A text of a record without secrets. */
+  data(text: string): string {
+    return this.#without(text, "whole");
+  }
+
+  /** Words for people without secrets, and without halves of one that was cut. */
+  words(text: string): string {
+    return this.#without(text, "half");
+  }
+
+  /**
+   * A value without the secrets that its texts, numbers and names hold; the value itself where it holds none. `words`:
+   * it is told and not worked with.
+   */
+  tree(value: Json, use: "data" | "words" = "data"): Json {
+    const part = use === "data" ? "whole" : "half";
+    if (typeof value === "string") return this.#without(value, part);
+    if (typeof value === "number") return this.isIn(String(value)) ? hiddenSecret : value;
+    if (typeof value !== "object" || value === null) return value;
+    if (Array.isArray(value)) {
+      const cleaned = value.map((element) => this.tree(element, use));
+      return cleaned.some((element, index) => element !== value[index]) ? cleaned : value;
+    }
+    return this.record(value, use);
+  }
+
+  /** The same of an object, which stays one. */
+  record(value: JsonObject, use: "data" | "words" = "data"): JsonObject {
+    if (use === "data" && !this.#mayHoldInside(value)) return value;
+    let isSame = true;
+    const members = Object.entries(value).map(([name, member]): [string, Json] => {
+      const clean = this.#without(name, "whole");
+      const inside = this.tree(member ?? null, use);
+      if (clean !== name || inside !== (member ?? null)) isSame = false;
+      return [clean, inside];
+    });
+    return isSame ? value : Object.fromEntries(members);
+  }
+
+  /** A problem whose texts hold no secret. What else was thrown comes back as it is. */
+  problem<Thrown>(thrown: Thrown): Thrown | Problem {
+    if (!(thrown instanceof Problem)) return thrown;
+    const { code, exitCode } = thrown;
+    const message = this.words(thrown.message);
+    const cure = this.words(thrown.cure);
+    const place = thrown.place === undefined ? undefined : this.words(thrown.place);
+    if (message === thrown.message && cure === thrown.cure && place === thrown.place) return thrown;
+    return new Problem({ code, message, cure, exitCode, place });
+  }
+
+  #without(text: string, part: Part): string {
+    if (this.#needles.length === 0 && this.#exact.length === 0) return text;
+    if (part === "whole" && !this.#mayHold(text)) return text;
+    const ranges = merged(this.#ranges(text, part));
+    let clean = "";
+    let from = 0;
+    for (const [start, end] of ranges) {
+      clean += text.slice(from, start) + hiddenSecret;
+      from = end;
+    }
+    return clean + text.slice(from);
+  }
+
+  /**
+   * Whether a text is worth a closer look: most texts are ids and names that hold nothing. Says yes where that could be
+   * wrong.
+   */
+  #mayHold(text: string): boolean {
+    const filter = this.#filter;
+    for (let round = 0, decoded: string | undefined = text; decoded !== undefined && round < mostRounds; round += 1) {
+      if (this.#exact.length > 0 && this.#holdsExact(decoded)) return true;
+      let hash = 0;
+      let hasEscape = false;
+      for (let at = 0; at < decoded.length; at += 1) {
+        const code = decoded.charCodeAt(at);
+        const fold = foldOf(code);
+        if (fold === 0) {
+          hasEscape ||= beginsEscape(decoded, at);
+          continue;
+        }
+        hash = nextHash(hash, fold);
+        if (filter[slotOf(hash)] === 1) return true;
+      }
+      decoded = hasEscape ? decodedText(decoded) : undefined;
+    }
+    return false;
+  }
+
+  #holdsExact(text: string): boolean {
+    const folded = text.toLowerCase();
+    return this.#exact.some((secret) => folded.includes(secret));
+  }
+
+  /** The same of a value, its texts, numbers and names. */
+  #mayHoldInside(value: Json): boolean {
+    if (typeof value === "string") return this.#mayHold(value);
+    if (typeof value === "number") return this.#mayHold(String(value));
+    if (typeof value !== "object" || value === null) return false;
+    if (Array.isArray(value)) return value.some((element) => this.#mayHoldInside(element));
+    for (const name in value) if (this.#mayHold(name) || this.#mayHoldInside(value[name] ?? null)) return true;
+    return false;
+  }
+
+  #ranges(text: string, part: Part): Range[] {
+    const ranges: Range[] = [];
+    let units: Units | undefined = plainUnits(text);
+    for (let round = 0; units !== undefined && round < mostRounds; round += 1) {
+      const core = coreOf(units);
+      ranges.push(...(part === "whole" ? this.#wholes(core, units) : this.#parts(core, units)), ...this.#exacts(units));
+      units = decodedOnce(units);
+    }
+    return ranges;
+  }
+
+  #wholes(core: Core, units: Units): Range[] {
+    const ranges: Range[] = [];
+    for (const needle of this.#needles)
+      for (let at = core.text.indexOf(needle.core); at >= 0; at = core.text.indexOf(needle.core, at + 1))
+        ranges.push(rangeOf(core, units, { at, length: needle.core.length, needle }));
+    return ranges;
+  }
+
+  /** Runs of letters and digits that are half of a secret, or its beginning at the end of the text. */
+  #parts(core: Core, units: Units): Range[] {
+    const ranges: Range[] = [];
+    const grams = (this.#grams ??= gramsOf(this.#needles));
+    for (let start = 0; start + gram <= core.text.length; start += 1) {
+      for (const { needle, at } of grams.get(core.text.slice(start, start + gram)) ?? []) {
+        const whole = needle.core;
+        let length = gram;
+        while (at + length < whole.length && core.text[start + length] === whole[at + length]) length += 1;
+        const isEnd = at === 0 && start + length === core.text.length && length >= shortestEnd;
+        const least = Math.min(whole.length, Math.max(shortestPart, Math.ceil(whole.length / 2)));
+        if (isEnd || length >= least) ranges.push(rangeOf(core, units, { at: start, length, needle }));
+      }
+    }
+    return ranges;
+  }
+
+  #exacts({ text, from, to }: Units): Range[] {
+    const ranges: Range[] = [];
+    const folded = text.toLowerCase();
+    if (folded.length !== text.length) return ranges;
+    for (const secret of this.#exact)
+      for (let at = folded.indexOf(secret); at >= 0; at = folded.indexOf(secret, at + 1))
+        ranges.push([from[at] ?? 0, to[at + secret.length - 1] ?? 0]);
+    return ranges;
+  }
+}
+
+function nextHash(hash: number, fold: number): number {
+  return ((hash << 6) | fold) & 0x3fff_ffff;
+}
+
+function slotOf(hash: number): number {
+  return Math.imul(hash, 0x9e37_79b1) >>> (32 - filterBits);
+}
+
+function gramsOf(needles: readonly Needle[]): Map<string, { needle: Needle; at: number }[]> {
+  const grams = new Map<string, { needle: Needle; at: number }[]>();
+  for (const needle of needles)
+    for (let at = 0; at + gram <= needle.core.length; at += 1) {
+      const key = needle.core.slice(at, at + gram);
+      const known = grams.get(key);
+      if (known === undefined) grams.set(key, [{ needle, at }]);
+      else known.push({ needle, at });
+    }
+  return grams;
+}
+
+/** With the signs that the secret begins and ends with. */
+function rangeOf(
+  core: Core,
+  { text, from, to }: Units,
+  { at, length, needle }: { at: number; length: number; needle: Needle },
+): Range {
+  let first = core.at[at] ?? 0;
+  let last = core.at[at + length - 1] ?? 0;
+  for (let sign = needle.before.length; sign > 0 && text[first - 1] === needle.before[sign - 1]; sign -= 1) first -= 1;
+  for (let sign = 0; sign < needle.after.length && text[last + 1] === needle.after[sign]; sign += 1) last += 1;
+  return [from[first] ?? 0, to[last] ?? 0];
+}
+
+function merged(ranges: Range[]): Range[] {
+  const joined: Range[] = [];
+  for (const [from, to] of ranges.toSorted((left, right) => left[0] - right[0])) {
+    const last = joined.at(-1);
+    if (last !== undefined && from <= last[1]) last[1] = Math.max(last[1], to);
+    else joined.push([from, to]);
+  }
+  return joined;
+}

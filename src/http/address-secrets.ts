@@ -1,0 +1,53 @@
+/** Names of query parameters that carry what only we may know. */
+const secretName =
+  /key(?!word)|token|secret|passw|pwd|credential|auth(?!or)|authori[sz]|(?:^|[^a-z])sig(?:nature)?(?![a-z])/iu;
+
+/** Whether a parameter or a header of this name carries what only we may know. */
+export function isSecretName(name: string): boolean {
+  return secretName.test(name);
+}
+
+/** A part of a path that nobody types: the address of a webhook is a secret by it. */
+const unguessable = /^(?=.*\d)(?=.*[A-Za-z])[\w~.-]{16,}$/u;
+
+/**
+ * The secrets that an address holds: password, parameters with such names and, of a webhook, what makes its path
+ * unguessable.
+ */
+export function secretsOfAddress(address: string, { isHook }: { isHook: boolean }): string[] {
+  const base = "http://nowhere.invalid";
+  if (!URL.canParse(address, base)) return [];
+  const { password, searchParams, pathname } = new URL(address, base);
+  const parameters = [...searchParams].filter(([name]) => secretName.test(name)).map(([, value]) => value);
+  const steps = isHook ? pathname.split("/").filter((step) => unguessable.test(step)) : [];
+  return [decodedPart(password), ...parameters, ...steps].filter((text) => text !== "");
+}
+
+function decodedPart(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The query of an address without what looks like a secret, and the names of that, as an address writes them. */
+export function withoutSecrets({ search }: URL): { query: string; secrets: string[] } {
+  const secrets: string[] = [];
+  const kept = search
+    .slice(1)
+    .split("&")
+    .filter((parameter) => {
+      const [name = ""] = new URLSearchParams(parameter).keys();
+      if (!secretName.test(name)) return true;
+      secrets.push(encodeURIComponent(name));
+      return false;
+    })
+    .join("&");
+  return { query: kept === "" ? "" : `?${kept}`, secrets: [...new Set(secrets)] };
+}
+
+/** What a person is told of a parameter that was left out. */
+export function secretDoubt(name: string): string {
+  return `the query parameter ${name} looks like a secret and is left out here: it belongs into \`auth\` of the source`;
+}

@@ -1,0 +1,97 @@
+import type { RecordKey } from "../../crm/model.ts";
+import { isLimit } from "../../operation/hold-scope.ts";
+import type { HoldScope } from "../../operation/hold-scope.ts";
+import { noWeight, sumOf, weightText } from "../../operation/taking.ts";
+import type { Weight } from "../../operation/taking.ts";
+import { stored } from "../database/stored.ts";
+import type { QuestionTable } from "./tables.ts";
+
+/** What a person is asked. */
+export interface Question {
+  id: string;
+  scope: QuestionTable["scope"];
+  customer: RecordKey;
+  state: QuestionTable["state"];
+  createdAt: string;
+  /** It is about what takes a run back: `apply` with the file of the undo carries that out, and no run. */
+  ofUndo: boolean;
+}
+
+/** With what of it is open, and why that is held. */
+export type AskedNow = Question & { explanation: string };
+
+/** Decisions by which a policy is earned: approvals of different operations that nobody rejected after that. */
+export const earningDecisions = `from decision d join hold e on e.id = d.hold_id
+  where d.verdict = 'approve' and d.id = (select max(l.id) from decision l where l.hold_id = e.id)`;
+
+/** How many people hold none but these numbers, of which there is one at least. `numbers`: a query of one column. */
+export function peopleWithout(numbers: string): string {
+  return `(select count(distinct a.namespace || '/' || a.staff_id) from assignment a
+    where a.to_at is null and a.asset_number in (${numbers}) and not exists (select 1 from assignment k
+      where k.namespace = a.namespace and k.staff_id = a.staff_id and k.to_at is null
+        and k.asset_number not in (${numbers})))`;
+}
+
+/**
+ * What a question is about now: what is asked while it is open, what was approved or rejected and still waits or
+ * stays, and all of it once it is over.
+ */
+export const whatIsAskedStatement = `with mine as (
+    select h.id, o.id as operation, h.scope, h.reason as why, o.reason, o.weight, h.removes, q.to_earn as toEarn, q.policy
+    from question q join hold h on h.question_id = q.id join operation o on o.id = h.operation_id
+    where q.id = +@id and (q.state in ('used', 'moot') or h.state = iif(q.state = 'open', 'asked', q.state))),
+  seats(number) as materialized (select one.value from mine, json_each(mine.removes, '$.seats') one)
+  select operation, scope, why, reason, weight, toEarn,
+    iif(toEarn is null, 0,
+      (select count(distinct e.kind || e.hash) ${earningDecisions} and d.policy = mine.policy)) as earned,
+    ${peopleWithout("select number from seats")} as lastAsset
+  from mine order by id`;
+
+interface AskedRow {
+  operation: string;
+  scope: HoldScope;
+  why: string;
+  reason: string;
+  weight: string | null;
+  toEarn: number | null;
+  earned: number;
+  lastAsset: number;
+}
+
+/** Runs the statement with its named parameters on a connection to the ledger. */
+export type RunsStatement = (statement: string, parameters: { id: string }) => readonly unknown[];
+
+/** So many reasons a question spells out. */
+const mostReasons = 3;
+
+/** What a question is about: its operations, the first with why each is planned, and why they are held, in the sums of now. */
+interface WhatIsAsked {
+  count: number;
+  explanation: string;
+  first: { operation: string; reason: string }[];
+}
+
+/** So many operations of a question are named. */
+const mostNamed = 50;
+
+export function whatIsAsked(all: RunsStatement, id: string): WhatIsAsked {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the statement above says what a row is
+  const rows = all(whatIsAskedStatement, { id }) as readonly AskedRow[];
+  const [first] = rows;
+  if (first === undefined) return { count: 0, explanation: "", first: [] };
+  const reasons = isLimit(first.scope) ? [] : spelledOut(rows.map(({ reason }) => reason));
+  const weights = rows.map(({ weight }) => (weight === null ? noWeight : stored<Weight>(weight)));
+  const here = weightText({ ...sumOf(weights), lastAsset: first.lastAsset });
+  const parts = [...reasons, ...spelledOut(rows.map(({ why }) => why))];
+  if (here !== "") parts.push(`held here: ${here}`);
+  if (first.toEarn !== null) parts.push(`${first.earned} of ${first.toEarn} approved so far`);
+  const named = rows.slice(0, mostNamed).map(({ operation, reason }) => ({ operation, reason }));
+  return { count: rows.length, explanation: parts.join("; "), first: named };
+}
+
+/** Each reason once, and how many more there are than can be read. */
+function spelledOut(texts: readonly string[]): string[] {
+  const all = [...new Set(texts)];
+  const more = all.length - mostReasons;
+  return more > 0 ? [...all.slice(0, mostReasons), `${more} more for reasons of this kind`] : all;
+}

@@ -1,0 +1,142 @@
+import { isJsonObject } from "../base/canonical-json.ts";
+import type { Json, JsonObject } from "../base/canonical-json.ts";
+import { failed } from "../base/errors.ts";
+import { hiddenSecret } from "../base/known-secrets.ts";
+import type { KnownSecrets } from "../base/known-secrets.ts";
+import type { MapRecord, Rejection, SkipRecord } from "./mapping/compile.ts";
+import type { ReadOptions, ReadOutcome, SourceItem, SourceReader } from "./reader.ts";
+
+/**
+ * Passes a reading on without the secrets that the source repeats: in records, in what is no record, and in what is
+ * said of the reading. A position or a cursor that holds one is not kept, so that the next reading starts without it.
+ */
+export async function* readWithoutSecrets(
+  read: (options: ReadOptions) => ReturnType<SourceReader["read"]>,
+  options: ReadOptions,
+  known: KnownSecrets,
+): AsyncGenerator<SourceItem[], ReadOutcome, void> {
+  const { reached } = options;
+  const told = (position: string): void => {
+    if (!known.isIn(position)) reached?.(position);
+  };
+  const reading = read(reached === undefined ? options : { ...options, reached: told });
+  let rows = 0;
+  try {
+    for (;;) {
+      const next = await reading.next();
+      if (next.done === true) return cleanOutcome(next.value, known);
+      rows += next.value.length;
+      yield next.value.map((item) => cleanItem(item, known));
+    }
+  } catch (thrown) {
+    throw known.problem(thrown);
+  } finally {
+    await reading.return({ complete: false, full: false, rows });
+  }
+}
+
+function cleanItem(item: SourceItem, known: KnownSecrets): SourceItem {
+  if ("bad" in item) {
+    const { place, key, message, text, ...rest } = item.bad;
+    return {
+      bad: {
+        ...rest,
+        place: known.words(place),
+        message: known.words(message),
+        ...(key === undefined ? {} : { key: known.words(key) }),
+        ...(text === undefined ? {} : { text: known.words(text) }),
+      },
+    };
+  }
+  const { place, key, value } = item.raw;
+  const clean = { place: known.data(place), value: known.record(value) };
+  return { raw: key === undefined ? clean : { ...clean, key: known.data(key) } };
+}
+
+function cleanOutcome({ cursor, problem, ...rest }: ReadOutcome, known: KnownSecrets): ReadOutcome {
+  return {
+    ...rest,
+    ...(cursor === undefined || known.isIn(cursor) ? {} : { cursor }),
+    ...(problem === undefined ? {} : { problem: known.problem(problem) }),
+  };
+}
+
+/** What stands in a record in the place of a secret, for the second look. */
+const otherSecret = "(another 7 secret)";
+
+/**
+ * A mapping that uses no secret. What it makes of a record must be the same whatever stands where the secret was;
+ * otherwise a field would be made of a secret or of what replaced it, and the record is of no use.
+ */
+export function mapWithoutSecrets(map: MapRecord, known: KnownSecrets): MapRecord {
+  return (raw) => {
+    const mapped = map(raw);
+    if (!mapped.ok) return mapped;
+    const fields: JsonObject = { ...mapped.value.record };
+    const isHeld = (name: string): boolean => known.isInTree(fields[name] ?? null);
+    const field =
+      (holdsHidden(raw) ? dependent(fields, map(withOther(raw))) : undefined) ??
+      (known.isInTree(fields) ? Object.keys(fields).find(isHeld) : undefined);
+    return field === undefined ? mapped : failed({ ...identityOf(fields, field), ...holdsSecret(field) });
+  };
+}
+
+/** The same of the question whether a record is left out. */
+export function skipWithoutSecrets(skip: SkipRecord): SkipRecord {
+  return (raw) => {
+    const skipped = skip(raw);
+    if (!skipped.ok || !holdsHidden(raw)) return skipped;
+    const isSame = JSON.stringify(skipped) === JSON.stringify(skip(withOther(raw)));
+    return isSame ? skipped : failed(holdsSecret("skip"));
+  };
+}
+
+function holdsSecret(field: string): Rejection {
+  return {
+    field,
+    code: "secret",
+    message: `${field}: the source repeats a password, key or token of ours there`,
+    expected: "a value without it",
+  };
+}
+
+/** Which record it is and whose, where the field is none of those that say it. */
+function identityOf(fields: JsonObject, field: string): Partial<Rejection> {
+  const told: Partial<Rejection> = {};
+  for (const name of ["namespace", "id", "customerNamespace", "customerId"] as const) {
+    const value = fields[name];
+    if (typeof value === "string" && name !== field && !value.includes(hiddenSecret)) told[name] = value;
+  }
+  return told;
+}
+
+/** A field that the mapping gives otherwise where another text stands for the secret. */
+function dependent(fields: JsonObject, other: ReturnType<MapRecord>): string | undefined {
+  if (!other.ok) return other.error.field;
+  const others: JsonObject = { ...other.value.record };
+  const names = [...new Set([...Object.keys(fields), ...Object.keys(others)])];
+  return names.find((name) => JSON.stringify(fields[name]) !== JSON.stringify(others[name]));
+}
+
+function holdsHidden(value: Json): boolean {
+  if (typeof value === "string") return value.includes(hiddenSecret);
+  if (typeof value !== "object" || value === null) return false;
+  if (Array.isArray(value)) return value.some(holdsHidden);
+  for (const name in value) if (name.includes(hiddenSecret) || holdsHidden(value[name] ?? null)) return true;
+  return false;
+}
+
+/** A raw record with another text where a secret was. */
+function withOther(raw: JsonObject): JsonObject {
+  const other = replaced(raw);
+  return isJsonObject(other) ? other : raw;
+}
+
+function replaced(value: Json): Json {
+  if (typeof value === "string") return value.replaceAll(hiddenSecret, otherSecret);
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(replaced);
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name.replaceAll(hiddenSecret, otherSecret), replaced(member ?? null)]),
+  );
+}

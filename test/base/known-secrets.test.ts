@@ -1,0 +1,58 @@
+import { expect, it } from "vitest";
+import { hiddenSecret, KnownSecrets } from "../../src/base/known-secrets.ts";
+import { spellings } from "../support/secret-spellings.ts";
+
+const secrets = [
+  "sk_live_51Hq9ZxT7uVwA2",
+  "p@ss wörd!42%x",
+  'a<b>c-9f8e7d\\n"q',
+  "!!$$%%&&密码安全口令",
+  "geheim-Schlüssel",
+];
+
+function registry(): KnownSecrets {
+  const known = new KnownSecrets();
+  for (const secret of secrets) known.add(secret);
+  return known;
+}
+
+it.each(secrets)("finds %j in every spelling", (secret) => {
+  const known = registry();
+  for (const [name, text] of spellings(secret)) {
+    const told = known.words(`The key is (${text}) here`);
+    // A sign or a half character of Base64 may be left at its ends.
+    expect.soft(told, name).toMatch(/^The key is \(.{0,2}\[secret hidden\].{0,2}\) here$/u);
+    expect.soft(known.isIn(`x ${text} y`), name).toBe(true);
+  }
+});
+
+it.each(secrets.slice(0, 3))("finds the half of %j that a cut left", (secret) => {
+  const known = registry();
+  const told = `no such key: ${secret.slice(0, Math.ceil(secret.length * 0.7))}`;
+  expect(known.words(told)).toMatch(/^no such key: \[secret hidden\].?$/u);
+});
+
+it("leaves a record as it is that holds none", () => {
+  const known = registry();
+  const record = { id: "C1", name: "Smith & Co", list: [1, null, { text: "100% a\\b" }] };
+  expect(known.tree(record)).toBe(record);
+});
+
+it("replaces a secret in texts, numbers and names of members", () => {
+  const known = new KnownSecrets();
+  known.add("1234567890");
+  expect(known.tree({ a: [1234567890], "x-1234567890": "12345-67890", b: 2 })).toEqual({
+    a: [hiddenSecret],
+    [`x-${hiddenSecret}`]: hiddenSecret,
+    b: 2,
+  });
+});
+
+it("remembers the newest tokens", () => {
+  const known = new KnownSecrets();
+  known.add("lasting-secret");
+  for (let number = 0; number < 500; number += 1) known.addToken(`token-of-session-${number}-x`);
+  expect(known.isIn("token-of-session-499-x")).toBe(true);
+  expect(known.isIn("token-of-session-1-x")).toBe(false);
+  expect(known.isIn("lasting-secret")).toBe(true);
+});

@@ -1,0 +1,57 @@
+import { expect, it } from "vitest";
+import { jsonWithSuggestions, suggestedWith } from "../../src/cli/suggested.ts";
+import { crmSync } from "../support/program.ts";
+import { document, world } from "../support/cli.ts";
+import type { World } from "../support/cli.ts";
+
+const commands = ["status", "settle", "run"];
+
+it.each([
+  [{}, "crm-sync"],
+  [{ sandbox: true }, "crm-sync --sandbox"],
+  [{ sandbox: "http://127.0.0.1:1" }, "crm-sync --sandbox=http://127.0.0.1:1"],
+  [{ config: "a b.yaml", sandbox: true }, "crm-sync --config 'a b.yaml' --sandbox"],
+] as const)("completes commands with %j, and nothing else", (options, start) => {
+  const complete = suggestedWith(options, commands);
+  const text = "crm-sync settles it; `crm-sync settle list`, crm-sync --help, crm-sync.yaml, and crm-sync status";
+  const completed = text.replace("`crm-sync", `\`${start}`).replace("crm-sync status", `${start} status`);
+  expect(complete(text)).toBe(completed);
+  expect(complete(complete(text))).toBe(completed);
+});
+
+it("completes what a document suggests, and leaves its other texts as they are", () => {
+  const complete = suggestedWith({ sandbox: true }, commands);
+  const [was, is] = ["crm-sync run x", "crm-sync --sandbox run x"];
+  const value = { note: was, cure: was, holds: [{ next: was }, { next: [was] }], next: null };
+  expect(JSON.parse(jsonWithSuggestions(value, complete))).toEqual({
+    note: was,
+    cure: is,
+    holds: [{ next: is }, { next: [is] }],
+    next: null,
+  });
+});
+
+/** What a command line prints, as a person sees it, or with --json a machine. */
+async function printed(w: World, ...words: string[]): Promise<string> {
+  let all = "";
+  const isDocument = words.includes("--json");
+  const write = (text: string | Buffer, done?: () => void): boolean => {
+    all += String(text);
+    done?.();
+    return true;
+  };
+  await crmSync({ ...w.place, stdout: { write }, ...(isDocument ? {} : { hear: write }) }, ...words);
+  return all;
+}
+
+it("can be copied from what a command, a cure and a document say", async () => {
+  const w = await world();
+  const options = `--config ${w.path("crm-sync.yaml")} --sandbox=${w.sandbox.url}`;
+  for (const words of [["status"], ["explain", "order", "nowhere"], ["run", "show", "nothing"]]) {
+    const text = await printed(w, ...words);
+    expect(text).toContain(`crm-sync ${options} `);
+    expect(text).not.toMatch(/crm-sync (?:run|runs|status|explain|check|map)\b/u);
+  }
+  const { error } = document({ ...(await w.run("status")), stdout: await printed(w, "--json", "run", "show", "no") });
+  expect(error.cure).toContain(`crm-sync ${options} runs`);
+});
