@@ -7,7 +7,7 @@ import { systemClock } from "../base/clock.ts";
 import { exitCodes, messageOf, Problem, usage } from "../base/errors.ts";
 import { systemRandomness } from "../base/ids.ts";
 import { isPlainHttp } from "../base/loopback.ts";
-import { secretDoubt, withoutSecrets } from "../http/address-secrets.ts";
+import { secretDoubt, withoutSecrets } from "../base/address-secrets.ts";
 import type { Environment } from "../config/environment.ts";
 import type { Stream } from "../crm/model.ts";
 import { credentialOf, readSecret } from "../http/secrets.ts";

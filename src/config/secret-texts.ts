@@ -1,5 +1,5 @@
 import type { Json } from "../base/canonical-json.ts";
-import { isSecretName, secretsOfAddress } from "../http/address-secrets.ts";
+import { isSecretName, secretsOfAddress } from "../base/address-secrets.ts";
 import { isMap, nearestMark } from "./layer.ts";
 import type { Layer, Path } from "./layer.ts";
 
