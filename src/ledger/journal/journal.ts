@@ -210,10 +210,7 @@ export class Journal {
     await this.#context.write(() => this.#journal.noteEvidence(id, evidence));
   }
 
-  /**
-   * How many attempts of a kind may have left for a record and have no known outcome, since a person decided on one
-   * last.
-   */
+  /** How many attempts of a kind may have left for a record without a known outcome since a person decided last. */
   async sendingsInDoubt(record: RecordReference, kind: OperationKind): Promise<number> {
     return this.#context.read(() => this.#journal.sendingsInDoubt(record, kind));
   }
