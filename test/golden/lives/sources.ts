@@ -85,7 +85,7 @@ export class People {
 
   readonly listen: RequestListener = (request, response) => {
     const { searchParams: query } = new URL(request.url ?? "/", "http://people");
-    if (request.headers.authorization !== "Bearer golden") {
+    if (request.headers.authorization !== "Bearer golden-token") {
       response.writeHead(401).end();
       return;
     }
@@ -146,7 +146,7 @@ export const lives: Life[] = [
       people.rows = [1, 2, 3].map((n) =>
         personRow({ id: `S${n}`, customer: n === 3 ? "C2" : "C1", holds: [["A1", "A2", "A3"][n - 1] ?? ""] }),
       );
-      life.environment["PEOPLE_TOKEN"] = "golden";
+      life.environment["PEOPLE_TOKEN"] = "golden-token";
       life.configuration.sources = `sources:\n${customersOfDatabase}${ordersOfFiles}${peopleOf(await life.serves(people.listen), inPages)}`;
       begin(life, company(0, 0));
       customersInDatabase(life);
@@ -207,7 +207,7 @@ export const lives: Life[] = [
         people.rows = listed.map((person) => ({ ...personRow(person), changed: changed.get(person.id) }));
       };
       change("2026-03-02T07:00:00.000Z", "", {});
-      life.environment["PEOPLE_TOKEN"] = "golden";
+      life.environment["PEOPLE_TOKEN"] = "golden-token";
       life.configuration.sources = life.configuration.sources.replace(
         / {2}hr:[^]*$/u,
         peopleOf(await life.serves(people.listen), ofChanges),
