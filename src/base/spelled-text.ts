@@ -79,7 +79,10 @@ export function decodedText(text: string): string | undefined {
   return text.replace(escapes, (...match: string[]) => characterOf(match));
 }
 
-function characterOf([, percent, unicode, byte, sign, decimal, hexadecimal, name]: readonly (string | undefined)[]): string {
+function characterOf([, percent, unicode, byte, sign, decimal, hexadecimal, name]: readonly (
+  | string
+  | undefined
+)[]): string {
   const hex = percent ?? unicode ?? byte ?? hexadecimal;
   if (hex !== undefined || decimal !== undefined) {
     const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);

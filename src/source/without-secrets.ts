@@ -137,6 +137,9 @@ function replaced(value: Json): Json {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(replaced);
   return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [name.replaceAll(hiddenSecret, otherSecret), replaced(member ?? null)]),
+    Object.entries(value).map(([name, member]) => [
+      name.replaceAll(hiddenSecret, otherSecret),
+      replaced(member ?? null),
+    ]),
   );
 }

@@ -52,8 +52,8 @@ async function telling({ settings, lines = [], ledger: given, publicUrl }: Telli
     store: ledger.schedule,
     clock,
     logger,
-      environment: process.env,
-      known: new KnownSecrets(),
+    environment: process.env,
+    known: new KnownSecrets(),
     secret: () => "\uFEFFhook-token\r\n\n",
   };
   return async (now: Alert[]) =>

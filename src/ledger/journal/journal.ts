@@ -292,9 +292,7 @@ export class Journal {
     return this.#context.read(() => this.#journal.plannedOf(customer, ofUndo));
   }
 
-  /**
-   * Writes operations that are planned, to be released when limits are judged. `holds`: what is held already, by hash.
-   */
+  /** Writes planned operations, to be released when limits are judged. `holds`: what is held already, by hash. */
   async plan(entry: {
     runId: string | null;
     planId?: string | null;
