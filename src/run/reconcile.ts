@@ -214,7 +214,7 @@ class CustomerAttemptRun {
     const next = firstStage(operations);
     if (next.length === 0) {
       const isUnseen = this.#isHeld && (await lacksSeats(this.#deps.ledger, { plan: whole, observed }));
-      if (isUnseen && this.#planning.readsPeople()) return undefined;
+      if (isUnseen && expected === undefined && this.#planning.readsPeople()) return undefined;
       return (await this.#lookForUnwanted()) ? await this.#stop("parked") : await this.#finish(whole);
     }
     const amended = new Set<string>();
