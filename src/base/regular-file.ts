@@ -12,7 +12,8 @@ export class UnfitFile extends Error {}
 export function openRegular(path: string, folder?: string): number {
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   try {
-    if (!fstatSync(file).isFile()) throw new UnfitFile("it is no regular file");
+    const found = fstatSync(file);
+    if (!found.isFile()) throw new UnfitFile(found.isDirectory() ? "it is a folder" : "it is no regular file");
     if (folder !== undefined && !isInside(file, path, folder)) throw new UnfitFile("a link leads out of its folder");
     return file;
   } catch (error) {

@@ -159,9 +159,10 @@ export async function heldSums(ledger: ReadOnlyLedger, hold?: string): Promise<H
   if (hold !== undefined) taken = taken.where("question_id", "=", hold);
   const sum = (name: string) => sql`coalesce(sum(weight ->> ${sql.lit(`$.${name}`)}), 0) as ${sql.ref(name)}`;
   const summed = Object.keys(noWeight).filter((name) => name !== "lastAsset");
+  const asked = hold === undefined ? sql`select id from question where state in ('open', 'approved')` : sql`${hold}`;
   const { rows } = await sql<Weight & { operations: number }>`
     with seats(number) as materialized (select one.value from hold h, json_each(h.removes, '$.seats') one
-      where h.state in ('asked', 'approved') and h.question_id = coalesce(${hold ?? null}, h.question_id))
+      where h.state in ('asked', 'approved') and h.question_id in (${asked}))
     select count(*) as operations, ${sql.raw(peopleWithout("select number from seats"))} as "lastAsset",
     ${sql.join(summed.map(sum))} from ${taken.as("taken")}`.execute(ledger.db);
   const [row = { ...noWeight, operations: 0 }] = rows;

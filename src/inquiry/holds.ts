@@ -23,7 +23,10 @@ export async function holds(
         .as("operations"),
     )
     .orderBy("number");
-  if (filter.states !== undefined) query = query.where("state", "in", spelled(filter.states));
+  const [state, ...others] = filter.states ?? [];
+  // An index of one state is found by that state alone.
+  if (state !== undefined && others.length === 0) query = query.where("state", "=", sql.lit(state));
+  else if (filter.states !== undefined) query = query.where("state", "in", spelled(filter.states));
   if (filter.id !== undefined) query = query.where("id", "=", filter.id);
   if (filter.customer !== undefined) {
     query = query

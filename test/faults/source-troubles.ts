@@ -103,7 +103,7 @@ const common = (file: string, header: 0 | 1): Record<string, FileTrouble> => ({
       return undefined;
     },
     exit: 7,
-    says: /The file staff\.\w+ cannot be read: it is a folder\./u,
+    says: /The file staff\.\w+ is not read: it is a folder\./u,
     newcomer: false,
   },
   "grows while it is read": {

@@ -34,6 +34,7 @@ const work = [
   "quarantine_by_record",
   "quarantine_of_nobody",
   "quarantine_open",
+  "question_rejected",
   "question_standing",
   "record_deferred",
   "record_missing",

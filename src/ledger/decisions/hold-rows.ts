@@ -353,8 +353,8 @@ function prepareStatements(database: Sqlite) {
       ),
     rejected: () =>
       database.prepare<[], { count: number }>(
-        `select count(*) as count from question q join hold h on h.question_id = q.id and h.state = 'rejected'
-          where q.state = 'rejected' and q.of_undo = 0`,
+        `select count(*) as count from question q indexed by question_rejected
+          cross join hold h on h.question_id = q.id and h.state = 'rejected' where q.state = 'rejected' and q.of_undo = 0`,
       ),
     hasApproved: () =>
       database.prepare<[string, string]>(
