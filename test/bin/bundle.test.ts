@@ -22,7 +22,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { sources } from "../../scripts/build/bundle.ts";
 
 const project = join(import.meta.dirname, "../..");
-const copied = ["bin", "src", "jobs", "migrations", "scripts/build", "config", "package.json", "package-lock.json"];
+const copied = ["bin", "src", "jobs", "migrations", "scripts", "config", "package.json", "package-lock.json"];
 /** What nothing in the environment of this machine changes. */
 const environment = { PATH: process.env["PATH"] ?? "", TMPDIR: tmpdir() };
 
@@ -233,7 +233,7 @@ describe("the bundle that the launcher runs", () => {
     const name = readFileSync(join(installed, "dist/current"), "utf8").trim();
     expect(readdirSync(join(installed, "dist")).toSorted(), "no other bundle").toEqual([name, "current"].toSorted());
     expect(readdirSync(join(installed, "dist", name)), "no compiled code").not.toContain("compiled");
-    expect(readdirSync(installed).toSorted()).toEqual(["bin", "config", "dist", "package.json"]);
+    expect(readdirSync(installed).toSorted()).toEqual(["bin", "config", "dist", "npm-shrinkwrap.json", "package.json"]);
     symlinkSync(join(project, "node_modules"), join(installed, "node_modules"));
     const said = spawnSync(join(installed, "bin/crm-sync"), ["init"], { cwd: elsewhere, encoding: "utf8" });
     expect(said, said.stderr).toMatchObject({ status: 0, stderr: "" });
