@@ -118,7 +118,7 @@ export function requireSigned(
     code: "backup.not-signed",
     message:
       manifest.signature === undefined
-        ? `${copy} cannot be restored: its manifest is not signed, and a key is configured`
+        ? `${copy} cannot be restored: its manifest is not signed although \`audit.signKey\` is configured`
         : `${copy} cannot be restored: its manifest was changed, or another key signed it`,
     cure: "restore another backup; if an earlier key signed it, name that key with --key; nothing was touched",
     exitCode: exitCodes.ledgerRefused,

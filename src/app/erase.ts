@@ -51,7 +51,7 @@ function leftToPeople(ledgerPath: string, { standing, shown, stillCurrent, unrea
   removeAbandoned(folder);
   const there = readdirSync(folder, { withFileTypes: true });
   const held = there.filter(({ name }) => isHeldFolder(name));
-  const inUse = held.map(({ name }) => ({ what: "what a command is writing now", where: join(folder, name) }));
+  const inUse = held.map(({ name }) => ({ what: "files of a command that is in progress", where: join(folder, name) }));
   const names = there.filter((file) => file.isFile() && !isOwn(file.name));
   const files = names.flatMap(({ name }): LeftToPeople[] => {
     const where = join(folder, name);

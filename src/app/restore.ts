@@ -39,11 +39,12 @@ export interface Restored {
 }
 
 /**
- * Puts a backup where the ledger is. A copy of it is checked against its manifest, which a key of `audit.signKey` or of
- * `verifiers` signed, page by page, with its schema, its audit record and its links, before anything is touched; what stood there is moved aside and kept, and so is the file of heads, which says what the backup lacks.
- * While it lacks something, every command that would write refuses the ledger but `rebuild`, which reads back what was
- * done since: what is missing, orders among it, would be done twice. Throws a Problem, and leaves everything as it is,
- * where the backup cannot be trusted, a run is on, or the ledger that stands there is another one.
+ * Puts a backup in the place of the ledger. Before anything is touched, a copy of the backup is checked page by page
+ * against its manifest, with its schema, its audit record and its links; `audit.signKey` or one of `verifiers` has to
+ * have signed the manifest. The old ledger is kept under another name. The file of heads stays and says what the backup
+ * lacks. Until `rebuild` has read that back, every other command that writes refuses the ledger, because missing orders
+ * would be placed twice. Throws a Problem and changes nothing if the backup cannot be trusted, a run is in progress, or
+ * the ledger there is another one.
  */
 export async function restoreBackup(
   application: Application,

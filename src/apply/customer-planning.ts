@@ -41,7 +41,7 @@ export interface Planner {
   readonly absenceAgain: string | undefined;
   /** Forgets what operations of which some did something have made old. */
   forget(operations: readonly Operation[]): void;
-  /** What people hold is read for the next plan. False where it is already, or cannot be. */
+  /** The seats of the customer are read for the next plan. False if they were read already, or cannot be. */
   readsPeople(): boolean;
   /** `tried`: subjects of what was carried out since the attempt began. */
   plan(tried?: ReadonlySet<string>): Promise<Planning>;

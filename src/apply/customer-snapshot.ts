@@ -137,7 +137,7 @@ export class CustomerSnapshot {
     }
   }
 
-  /** What people hold is read with the rest. False where it is already. */
+  /** The seats are read from now on. False if they were before. */
   readsPeople(): boolean {
     if (this.#staffRead) return false;
     this.#staffRead = true;

@@ -25,9 +25,9 @@ type Range = [from: number, to: number];
 type Part = "whole" | "half";
 
 /**
- * Every secret that this process knows, and the one way in which they are taken out of what comes from outside: they
- * are found in any case and with anything between their letters, in URL, JSON, HTML, Base64 and hexadecimal spelling,
- * and inside longer texts such as an address. Whoever resolves or is given a secret adds it.
+ * Every secret that this process knows, and the one way to remove them from texts that come from outside. A secret is
+ * found in any case, with any signs between its letters, in URL, JSON, HTML, Base64 and hexadecimal spelling, and inside
+ * longer texts such as an address. The code that resolves or receives a secret adds it.
  */
 export class KnownSecrets {
   readonly #lasting = new Map<string, SecretForms>();

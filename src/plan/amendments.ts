@@ -38,9 +38,9 @@ export interface Placed {
 }
 
 /**
- * Plans what makes a placed order stand as the CRM says: what is added is bought (E5) under a channel order number of
- * its own, what is replaced is bought beside its old form, and what ends is given on to removals. An amount is
- * kept, and nothing is called. Where nothing differs any more, the form counts as agreed.
+ * Plans the changes that make a placed order agree with the CRM. New products are bought (E5) under a channel order
+ * number of their own, replaced ones beside their old form, and ended ones go to the removals. An amount is recorded
+ * without a call. If nothing differs any more, the form counts as agreed.
  */
 export function planAmendment(
   given: {
@@ -306,8 +306,8 @@ export function buy(
 }
 
 /**
- * Amounts go to no service. But an amount of what stays says nothing of what still stands and is to end, so that all of
- * them wait for that.
+ * Records amounts, which go to no service. The CRM's new amounts leave out the products that are to end. While those are
+ * still on the platform, the old amounts are the true ones.
  */
 function keepPrices(amendment: Amendment, { order, standing }: Placed, difference: OrderDifference, acts: Acts): void {
   const { price, ...others } = difference;

@@ -119,7 +119,7 @@ function driftedOrders(
   return [...(standings?.values() ?? [])].flatMap((standing) => ("lost" in standing ? [] : standing));
 }
 
-/** Orders of which something may be to be repaired, which rests on M6 and M7. */
+/** Orders that may need a repair; M6 and M7 decide that. */
 export function ordersToRepair(...given: Parameters<typeof driftedOrders>): string[] {
   return driftedOrders(...given)
     .filter((standing) => repairedNumbers(standing).length > 0)

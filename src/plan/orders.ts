@@ -150,10 +150,10 @@ function amend(
   const elsewhere = isHere && hasProducts(standing) ? undefined : given.left?.get(key);
   if (elsewhere !== undefined && isWanted(order)) {
     const { customer } = elsewhere;
-    const what = `the order ${key} moved here in the CRM, and when this was planned, some of it was left for ${formatKey(customer)}`;
+    const what = `the order ${key} moved here in the CRM, and products of it were still with ${formatKey(customer)}`;
     const said = consider(options.policies, "orders.moved", what);
     if (said === "nothing") return isAsLeft(given, order, elsewhere) ? undefined : waits(ignoredChange(customer));
-    const reason = `${what}; the first run after nothing of it is left there buys it here`;
+    const reason = `${what}; the first run after these are removed buys the order here`;
     return waits(said === "act" ? { code: "order.moving", reason, again: true } : said);
   }
   if (!isHere) {

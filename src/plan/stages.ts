@@ -74,8 +74,8 @@ function ordersStage(given: Prepared, before: Planned, options: StageOptions): P
 }
 
 /**
- * What of an order rests on M7 waits where that gave nothing; what another order is to have goes on. Where M5 or M6 did,
- * what may be to be repaired is looked at again.
+ * What of an order rests on M7 waits where that gave nothing; what another order is to have goes on. If M5 or M6 gave
+ * nothing, the next run looks again at orders that may need a repair.
  */
 function withoutUnread(stage: OrderStage, given: Prepared, options: StageOptions): OrderStage {
   const { people, contents: block } = given.observed.unread ?? {};

@@ -47,7 +47,7 @@ export async function endUnwanted({ decisions }: Pick<Ledger, "decisions">, of: 
   await decisions.end("unwanted", customer, unwantedIn(ending, of));
 }
 
-/** Whether what people hold has to be read before anybody can say that something held is wanted no more. */
+/** Whether the seats have to be read to know if a held operation is still wanted. */
 export async function lacksSeats(
   { decisions }: Pick<Ledger, "decisions">,
   { plan: { customer, operations }, observed }: Pick<Finished, "plan" | "observed">,

@@ -30,7 +30,7 @@ export type SourceProblemCode =
   | "source.not-believed"
   | "source.drifted";
 
-/** What was read is not what the source says of it elsewhere: nothing of it is taken in. */
+/** The file is not the one that its marker or trailer describes: no row of it is taken in. */
 export const notAsMarked = "source.not-as-marked" satisfies SourceProblemCode;
 
 /** A source that was not read whole: it is named, other sources go on, the run ends with exit code 7. */
