@@ -107,7 +107,7 @@ export function keepReadOnly(path: string, group: ReadingGroup | undefined): voi
   chmodSync(path, statSync(path).mode & 0o440);
 }
 
-const newFile = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+const newFile = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 
 /**
  * Makes a file that nobody but the owner, and the group if there is one, may read, and gives its descriptor. Throws
