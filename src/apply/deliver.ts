@@ -16,7 +16,7 @@ import type { Delivery, Existing, Unready } from "./outcome.ts";
 import { timeToLeave } from "./predecessor.ts";
 import { makeReady } from "./ready.ts";
 import type { Ready } from "./ready.ts";
-import { scrubbed, textsOf } from "./scrubbed.ts";
+import { namesIn, scrubbed } from "./scrubbed.ts";
 import { sendOnce } from "./sending.ts";
 
 /** Gives the assets of an order their numbers, for good. */
@@ -163,7 +163,7 @@ async function send(
     },
     async (id, { outcome, conclude }) => {
       if (id !== undefined) {
-        const sent = { operation, id, state, existing, ahead, texts: () => textsOf(wire) };
+        const sent = { operation, id, state, existing, ahead, names: () => namesIn(wire) };
         const isOpen = outcome.kind === "not-sent" && isLate();
         return await recordOutcome(deps, sent, isOpen ? { kind: "unknown", reason: late } : outcome, conclude);
       }

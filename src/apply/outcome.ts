@@ -1,7 +1,7 @@
 import type { JsonObject } from "../base/canonical-json.ts";
+import { toldWords } from "../base/told-words.ts";
 import { serviceWords } from "../contract/answer-json.ts";
 import { meaningOf } from "../contract/codes.ts";
-import { scrub } from "../http/redaction.ts";
 import type { Conclusion } from "../ledger/journal/journal.ts";
 import type { Concluded, RefusedPerson } from "../operation/kind.ts";
 import type { Operation } from "../operation/operation.ts";
@@ -60,7 +60,7 @@ type End = ReturnType<typeof attemptEnd>;
 /** Records what became of an attempt: outcome, what is known by it and audit entry, in one transaction. */
 export async function recordOutcome(
   deps: ApplyDependencies,
-  sent: Sent & { texts: () => readonly string[] },
+  sent: Sent & { names: () => ReadonlySet<string> },
   outcome: WriteOutcome<unknown>,
   conclude: (id: string) => Concluded,
 ): Promise<Delivery> {
@@ -100,6 +100,8 @@ async function recordDone(
   const conclusion: Conclusion = {
     state: "done",
     attempt,
+    // What the service says of people whom it refused may name anybody.
+    answer: concluded.refused.length > 0 ? answer() : undefined,
     changes: concluded.changes,
     rejections: refusedPeople(deps, operation, concluded.refused),
     audit: { kind: operation.kind, body: concluded.audit },
@@ -148,7 +150,7 @@ async function recordNotSent(
 
 async function recordRejected(
   deps: ApplyDependencies,
-  sent: Sent & { texts: () => readonly string[] },
+  sent: Sent & { names: () => ReadonlySet<string> },
   { code, raw }: Extract<WriteOutcome<unknown>, { kind: "rejected" }>,
   { attempt, answer }: { attempt: End; answer: string | undefined },
 ): Promise<Delivery> {
@@ -159,7 +161,7 @@ async function recordRejected(
     return await park(deps, sent, reason, { attempt, code, answer });
   }
   const { meaning, cure } = meaningOf(code, endpoint);
-  const { rejections, ...refused } = refusedWith(deps, operation, code, scrub(serviceWords(raw), sent.texts()));
+  const { rejections, ...refused } = refusedWith(deps, operation, code, toldWords(serviceWords(raw), sent.names()));
   await state.conclude(operation, id, {
     state: "rejected",
     attempt,
