@@ -1,3 +1,5 @@
+import type { Json } from "./canonical-json.ts";
+
 /**
  * Words with which services and protocols say what is wrong. Whatever else somebody else's text holds may be a name, so
  * common given names and family names (max, will, grant, long) are not among them.
@@ -55,4 +57,19 @@ export function toldWords(text: string, ours: ReadonlySet<string> = new Set()): 
     .replaceAll(/[("'[]*…(?:[^\p{L}\p{N}…]*…)*[)"'\]]*/gu, left)
     .replaceAll(/\s+/gu, " ")
     .trim();
+}
+
+/** The names of all members of a value: what was sent, of which somebody else's words may repeat the names. */
+export function namesIn(value: Json): ReadonlySet<string> {
+  const names = new Set<string>();
+  const visit = (item: Json | undefined): void => {
+    if (Array.isArray(item)) item.forEach(visit);
+    else if (typeof item === "object" && item !== null)
+      for (const [name, member] of Object.entries(item)) {
+        names.add(name);
+        visit(member);
+      }
+  };
+  visit(value);
+  return names;
 }
