@@ -21,7 +21,6 @@ export const pages: Readonly<Record<string, { path: (ids: Ids) => string; rows: 
   order: { path: () => `/order/crm/${customer}-O00`, rows: () => ofRecord("orders", `${customer}-O00`) },
   person: { path: () => `/person/crm/${customer}-S0`, rows: () => ofRecord("staff", `${customer}-S0`) },
   "search by id": { path: () => `/search?q=${customer}`, rows: () => ofRecord("customers", customer) },
-  "search by name": { path: () => "/search?q=Company%20000001", rows: () => ofRecord("customers", customer) },
   "search in vain": { path: () => "/search?q=nobody", rows: () => ofRecord("customers", "nobody") },
   runs: { path: () => "/runs", rows: () => "select * from run order by started_at desc limit 50" },
   run: {

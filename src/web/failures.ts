@@ -15,7 +15,7 @@ export function problemPage(context: PageContext, error: unknown): Response | Pr
 
 /** What is asked for is not there. */
 export function notFoundPage(context: PageContext, what = "There is no such page."): Response | Promise<Response> {
-  const cure = "Look for it by its name, id or number with the search above.";
+  const cure = "Look for it by its id or number with the search above.";
   const notice = { kind: "failed", text: what, cure } as const;
   return framed(context, { title: "Not found", body: html`<p><a href="/today">Today</a></p>`, notice }, 404);
 }
