@@ -66,12 +66,16 @@ export async function makeLedger(
   return writeBooksConfiguration(directory);
 }
 
-/** A daemon that shows its pages, with services that never answer. */
-export async function serve(program: Program, configuration: string): Promise<{ child: ChildProcess; url: string }> {
+/** A daemon that shows its pages, with services that never answer; `settings` as in its environment. */
+export async function serve(
+  program: Program,
+  configuration: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<{ child: ChildProcess; url: string }> {
   const words = ["--config", configuration, "--sandbox=http://127.0.0.1:9", "serve"];
   const child = spawn(process.execPath, [...program.nodeOptions, program.script, ...words], {
     stdio: ["ignore", "ignore", "pipe"],
-    env: { ...process.env, ...program.environment, ...environment, CRM_SYNC__serve__port: "0" },
+    env: { ...process.env, ...program.environment, ...environment, CRM_SYNC__serve__port: "0", ...settings },
   });
   let said = "";
   const url = await new Promise<string>((resolve, reject) => {
