@@ -28,7 +28,14 @@ export interface Shown {
   text: string;
 }
 
-export const operator: Person = { name: "anna.lee", role: "decide", way: "proxy", mayAskForPrivate: true };
+export const operator: Person = {
+  name: "anna.lee",
+  way: "proxy",
+  issuer: "proxy.example",
+  subject: "id-anna",
+  role: "decide",
+  mayAskForPrivate: true,
+};
 
 /**
  * Serves the pages of a world to a person who is signed in already, on a free port, until the test ends.
@@ -70,7 +77,7 @@ export async function showing(
     whoAsks: async (context: PageContext, next) => {
       context.set("person", person);
       context.set("csrf", "token");
-      context.set("isStillIn", () => true);
+      context.set("isStillIn", async () => true);
       context.set("refuse", (needed) => Promise.resolve(context.text(`needs ${needed}`, 403)));
       await next();
     },
