@@ -33,7 +33,8 @@ export function readTokenSource(source: TokenSource, dependencies: TokenSourceDe
     dependencies.known.add(read);
     return read;
   };
-  const credential = (reference: string): string => credentialOf(secret(reference));
+  // Who takes the token adds it.
+  const credential = (reference: string): string => credentialOf(readSecret(reference, dependencies));
   if ("env" in source) {
     return {
       place: `the environment variable ${source.env}`,

@@ -56,3 +56,19 @@ it("remembers the newest tokens", () => {
   expect(known.isIn("token-of-session-1-x")).toBe(false);
   expect(known.isIn("lasting-secret")).toBe(true);
 });
+
+it("remembers a token that goes on being used, however many came since", () => {
+  const known = new KnownSecrets();
+  known.addToken("token-of-a-long-life");
+  for (let number = 0; number < 200; number += 1) {
+    known.addToken(`token-of-session-${number}-x`);
+    known.addToken("token-of-a-long-life");
+  }
+  expect(known.isIn("token-of-a-long-life")).toBe(true);
+});
+
+it("finds a secret of few Latin letters beside letters that grow in small letters", () => {
+  const known = new KnownSecrets();
+  known.add("пароль12345");
+  expect(known.data("İstanbul İzmir: пароль12345.")).toBe(`İstanbul İzmir: ${hiddenSecret}.`);
+});
