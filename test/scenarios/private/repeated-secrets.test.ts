@@ -123,3 +123,16 @@ it("a CRM, a mail server and a service that repeat our secrets find them nowhere
   for (const [where, text] of texts)
     for (const secret of [crmKey, mailPassword, hookPath, token]) expect.soft(shownOf(secret, text), where).toEqual([]);
 });
+
+it("a parameter that is only named like a secret hides nothing", async () => {
+  const { w } = await repeating(() => ({}));
+  const { origin } = await startService(() => ({ body: w.customers.map(customerRow) }));
+  const text = readFileSync(w.path("crm-sync.yaml"), "utf8");
+  const query = "query: { orderKey: customers, auth: none }";
+  const url = `url: ${origin}/customers?sort_key=name&auth_mode=plain`;
+  writeFileSync(w.path("crm-sync.yaml"), text.replace("url: env:ORDERS_URL", `${url}\n        ${query}`));
+  const { exitCode, stdout } = await w.run("run", "everything");
+  expect(exitCode, stdout).toBe(0);
+  const checked = await w.run("check");
+  expect(checked.stdout).not.toMatch(/sources\.shop.*in the file itself/u);
+});
