@@ -207,8 +207,11 @@ export class KnownSecrets {
   #wholes(core: Core, units: Units): Range[] {
     const ranges: Range[] = [];
     for (const needle of this.#needles)
-      for (let at = core.text.indexOf(needle.core); at >= 0; at = core.text.indexOf(needle.core, at + 1))
+      for (let at = core.text.indexOf(needle.core); at >= 0; at = core.text.indexOf(needle.core, at + 1)) {
+        const ends = [core.at[at] ?? 0, core.at[at + needle.core.length - 1] ?? 0] as const;
+        if (needle.isNumber && isInNumber(units.text, ends)) continue;
         ranges.push(rangeOf(core, units, { at, length: needle.core.length, needle }));
+      }
     return ranges;
   }
 
@@ -257,6 +260,11 @@ function gramsOf(needles: readonly Needle[]): Map<string, { needle: Needle; at: 
       else known.push({ needle, at });
     }
   return grams;
+}
+
+/** Whether digits are a part of a longer number, such as an id, which says nothing of a secret of digits alone. */
+function isInNumber(text: string, [first, last]: readonly [first: number, last: number]): boolean {
+  return [text[first - 1], text[last + 1]].some((sign) => sign !== undefined && /\d/u.test(sign));
 }
 
 /** With the signs that the secret begins and ends with. */

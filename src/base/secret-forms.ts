@@ -13,6 +13,8 @@ export interface Needle {
   /** The signs before the first and behind the last of them. */
   before: string;
   after: string;
+  /** All of them are digits. */
+  isNumber: boolean;
 }
 
 /** The spellings of a secret. */
@@ -38,7 +40,8 @@ export function secretForms(secret: string): SecretForms {
 
 function needleOf(text: string): Needle {
   const [before = "", , after = ""] = /^([^A-Za-z\d]*)(.*?)([^A-Za-z\d]*)$/su.exec(text)?.slice(1) ?? [];
-  return { core: coreOf({ text }).text, before, after };
+  const core = coreOf({ text }).text;
+  return { core, before, after, isNumber: /^\d+$/u.test(core) };
 }
 
 /**

@@ -12,6 +12,7 @@ import { showing } from "../../support/showing.ts";
 import { around, shownOf, spellings } from "../../support/secret-spellings.ts";
 import { fileSource, mappingOf } from "../../support/world/crm-files.ts";
 import { company, customerRow } from "../../support/world/crm.ts";
+import { line } from "../../support/world/placed-orders.ts";
 
 const crmKey = "sk_Live-9f8E7d6C5b4A 3z<q>&%41";
 const mailPassword = "m4il+Passw0rd/of-sync";
@@ -135,4 +136,19 @@ it("a parameter that is only named like a secret hides nothing", async () => {
   expect(exitCode, stdout).toBe(0);
   const checked = await w.run("check");
   expect(checked.stdout).not.toMatch(/sources\.shop.*in the file itself/u);
+});
+
+it("a secret of digits alone stops no record whose id is a longer number with the same digits", async () => {
+  const id = "KD-202610010007";
+  const orders = [{ id: "1", customer: id, assets: [{ id: "A1" }], products: [line("P1", "A1")] }];
+  const w = await world({
+    records: { customers: [{ id }], orders, staff: [{ id: "S1", customer: id, holds: ["A1"] }] },
+  });
+  w.environment["MAIL_PASSWORD"] = "20261001";
+  w.extra = stringify({
+    mail: { host: "127.0.0.1", tls: "none", user: "sync", password: "env:MAIL_PASSWORD", from: "a@example.com" },
+  });
+  w.write();
+  const { exitCode, stdout } = await w.run("run", "everything");
+  expect(exitCode, stdout).toBe(0);
 });
