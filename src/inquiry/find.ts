@@ -26,35 +26,25 @@ export interface FoundRecord extends Found {
 
 /**
  * Finds the records of a stream that a text may mean: an id in any namespace, a number of the platform, an asset number
- * (the order that has it now, the customer whose it is, or the person who holds it), and, with `companies`, last the
- * name of a company, whole or its beginning. What is personal is not looked at: what comes out says nothing of it, and
+ * (the order that has it now, the customer whose it is, or the person who holds it), and last the name of a company,
+ * whole or its beginning. What is personal is not looked at: what comes out says nothing of it, and
  * neither does the time that it takes.
  */
-export async function find(
-  ledger: ReadOnlyLedger,
-  stream: Stream,
-  text: string,
-  { companies }: { companies: boolean },
-): Promise<Found[]> {
+export async function find(ledger: ReadOnlyLedger, stream: Stream, text: string): Promise<Found[]> {
   const found: Found[] = [];
   for (const key of await byAssetNumber(ledger, stream, text)) found.push({ key, by: "asset number" });
   for (const key of await byId(ledger, stream, text)) found.push({ key, by: "id" });
   for (const { by, ...key } of await byNumber(ledger, stream, text)) found.push({ key, by });
   for (const key of await inQuarantine(ledger, stream, text)) found.push({ key, by: "id" });
-  if (found.length === 0 && companies && stream === "customers")
+  if (found.length === 0 && stream === "customers")
     found.push(...(await byKey(ledger, stream, { column: "name_key", named: "company", text })));
   return firstOfEach(found);
 }
 
 /** The records of every stream that a text may mean, with how they stand; see `find`. */
-export async function findEverywhere(
-  ledger: ReadOnlyLedger,
-  text: string,
-  names: { companies: boolean },
-): Promise<FoundRecord[]> {
+export async function findEverywhere(ledger: ReadOnlyLedger, text: string): Promise<FoundRecord[]> {
   const all: FoundRecord[] = [];
-  for (const stream of streams)
-    all.push(...(await withRecords(ledger, stream, await find(ledger, stream, text, names))));
+  for (const stream of streams) all.push(...(await withRecords(ledger, stream, await find(ledger, stream, text))));
   const isExact = ({ by }: Found): boolean => by !== "name" && by !== "beginning of its name";
   return all.some(isExact) ? all.filter(isExact) : all;
 }

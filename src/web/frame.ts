@@ -63,7 +63,7 @@ function headerOf(context: PageContext, place: string | undefined): Html {
     <div class="person">
       ${person.name} <span class="role">(${person.role})</span>
       ${
-        person.way === "loopback" || person.way === "proxy"
+        person.way === "proxy"
           ? ""
           : html`<form action="/logout" method="post">
               <input type="hidden" name="csrf" value="${csrf}" /><button>Sign out</button>

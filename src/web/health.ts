@@ -4,19 +4,18 @@ import { messageOf, Problem } from "../base/errors.ts";
 import type { Health, WebDependencies } from "../app/health.ts";
 
 /**
- * `/livez`: 200 as long as the program answers. `/healthz`: 200 when the ledger can be read and every circuit is
+ * `/livez`: 200 as long as the program answers, and nothing else, as anybody may ask. `/healthz`: 200 when the ledger can be read and every circuit is
  * closed, else 503; `wrong` in the body says what is wrong, also work that is not done. What waits for a person does
  * not make the program ill: that alone is no 503.
  */
 export function healthRoutes(deps: WebDependencies): Hono {
   const app = new Hono();
-  const started = deps.clock.monotonic();
   app.on("GET", ["/livez", "/healthz"], async (context, next) => {
     await next();
     context.header("cache-control", "no-store");
     context.header("x-content-type-options", "nosniff");
   });
-  app.get("/livez", (context) => context.json({ alive: true, upMs: Math.round(deps.clock.monotonic() - started) }));
+  app.get("/livez", (context) => context.json({ alive: true }));
   if (deps.read === undefined) return app;
   const state = readSeldom(deps, deps.read);
   app.get("/healthz", async (context) => {

@@ -1,3 +1,4 @@
+import { userInfo } from "node:os";
 import { expect, it } from "vitest";
 import type { Period } from "../../src/report/statement/shape.ts";
 import { ask } from "../support/world/asked.ts";
@@ -57,7 +58,12 @@ it("a signature is of one period, says by whom and why in the audit record, and 
   expect(lastEntry(world)).toEqual({
     kind: "signed-off",
     subject: "period:2026-11",
-    body: { blocker: `hold:${first}`, facts: signed[0]?.facts, ...anna },
+    body: {
+      blocker: `hold:${first}`,
+      facts: signed[0]?.facts,
+      ...anna,
+      who: { way: "command", issuer: "this machine", subject: userInfo().username },
+    },
   });
   expect(await signerOf(world, october, first), "signed for another month").toBeNull();
 

@@ -30,7 +30,14 @@ export interface Shown {
   text: string;
 }
 
-export const operator: Person = { name: "anna.lee", role: "decide", way: "proxy", mayAskForPrivate: true };
+export const operator: Person = {
+  name: "anna.lee",
+  way: "proxy",
+  issuer: "proxy.example",
+  subject: "id-anna",
+  role: "decide",
+  mayAskForPrivate: true,
+};
 
 /**
  * Serves the pages of a world to a person who is signed in already, on a free port, until the test ends.
@@ -72,7 +79,7 @@ export async function showing(
     whoAsks: async (context: PageContext, next) => {
       context.set("person", { ...person, name: context.req.header(nameHeader) ?? person.name });
       context.set("csrf", "token");
-      context.set("isStillIn", () => true);
+      context.set("isStillIn", async () => true);
       context.set("refuse", (needed) => Promise.resolve(context.text(`needs ${needed}`, 403)));
       await next();
     },

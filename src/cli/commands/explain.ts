@@ -75,7 +75,7 @@ async function explained(
   const inquiry = await application.inquiry();
   const facts = await inquiry.explain(stream, parseKey(text, application.config.namespace));
   if (isTold(facts)) return facts;
-  const all: Found[] = await inquiry.find(stream, text, { companies: true });
+  const all: Found[] = await inquiry.find(stream, text);
   if (by !== undefined) {
     const people = await searchPeople(application, (question) => question(inquiry), { text, by });
     all.push(...people.filter((person) => person.stream === stream));

@@ -6,7 +6,6 @@ import { isBeginning, mostFound } from "../../report/explain.ts";
 import { recordPath } from "../../report/page-links.ts";
 import { counted } from "../../report/text.ts";
 import { needs } from "../access/needs.ts";
-import type { Person } from "../access/person.ts";
 import { RateLimit } from "../access/rate-limit.ts";
 import { framed } from "../frame.ts";
 import type { Html, Page, PageContext } from "../page.ts";
@@ -30,11 +29,10 @@ export const searchPage: Page = {
     routes.get("/search", needs("see"), async (context) => {
       const text = searched(context.req.query("q"));
       if (text === undefined) return await notLookedFor(context);
-      const companies = maySeeCompanies(context.var.person);
-      const found = await dashboard.read(async (inquiry) => await inquiry.findEverywhere(text, { companies }));
+      const found = await dashboard.read(async (inquiry) => await inquiry.findEverywhere(text));
       const [only, ...others] = found;
       if (only !== undefined && others.length === 0) return context.redirect(recordPath(only.stream, only.key), 303);
-      const body = [only === undefined ? nothing(text, companies) : list(found, dashboard), peopleForm(context, text)];
+      const body = [only === undefined ? nothing(text) : list(found, dashboard), peopleForm(context, text)];
       return await framed(context, { title: "Search", body }, only === undefined ? 404 : 200);
     });
     routes.post("/search/people", needs("see"), async (context) => {
@@ -42,7 +40,7 @@ export const searchPage: Page = {
       if (!person.mayAskForPrivate) return await refuse("private");
       const text = searched((await context.req.parseBody())["q"]);
       if (text === undefined) return await notLookedFor(context);
-      const waits = await limit.count(JSON.stringify([person.way, person.name]));
+      const waits = await limit.count(JSON.stringify([person.issuer, person.subject]));
       if (waits !== undefined) return await tooOften(context, waits);
       const asked = { text, by: person.name };
       const found = await searchPeople(dashboard.application, (question) => dashboard.read(question), asked);
@@ -54,11 +52,6 @@ export const searchPage: Page = {
     });
   },
 };
-
-/** Names of companies are shown to whoever is signed in. */
-function maySeeCompanies({ way }: Person): boolean {
-  return way !== "loopback";
-}
 
 /** What is looked for; undefined where that cannot be. */
 function searched(given: unknown): string | undefined {
@@ -79,13 +72,12 @@ function tooOften(context: PageContext, waits: number): Response | Promise<Respo
   return framed(context, { title: "People", body: html``, notice }, 429);
 }
 
-function nothing(text: string, companies: boolean): Html {
+function nothing(text: string): Html {
   return html`<p>Nothing was found for ${shown(text)}.</p>
     <p class="soft">
       It was looked for as an id, an asset number, a channel order or customer number, a licence order, an enterprise, a
-      member${companies ? ", and as the beginning of the name of a company" : ""}. A record that no source has given,
-      and one whose values are erased, is not found.
-      ${companies ? "" : "Companies are found by their name by whoever is signed in."}
+      member, and as the beginning of the name of a company. A record that no source has given, and one whose values are
+      erased, is not found.
     </p>`;
 }
 
