@@ -61,8 +61,7 @@ export async function measureLivez(measuring: Measuring, rounds: number) {
     const tell = (step: string): void => measuring.tell(`livez, ${name}: ${step}`);
     const work = join(measuring.work, `livez-${name}`);
     const configuration = await makeLedger(program, work, customers, tell);
-    const served = await serve(program, configuration, { CRM_SYNC__serve__access__loopback: "none" });
-    const { url, child } = served;
+    const { url, child } = await serve(program, configuration);
     try {
       const all: z.infer<typeof taken>[] = [];
       for (const [requests, one] of Object.entries(unsigned)) {
