@@ -22,7 +22,6 @@ export const pages: Readonly<Record<string, { path: (ids: Ids) => string; rows: 
   order: { path: () => `/order/crm/${customer}-O00`, rows: () => ofRecord("orders", `${customer}-O00`) },
   person: { path: () => `/person/crm/${customer}-S0`, rows: () => ofRecord("staff", `${customer}-S0`) },
   "search by id": { path: () => `/search?q=${customer}`, rows: () => ofRecord("customers", customer) },
-  "search by name": { path: () => "/search?q=Company%20000001", rows: () => ofRecord("customers", customer) },
   "search in vain": { path: () => "/search?q=nobody", rows: () => ofRecord("customers", "nobody") },
   runs: { path: () => "/runs", rows: () => "select * from run order by started_at desc limit 50" },
   run: {
@@ -77,13 +76,24 @@ const access = Object.fromEntries(
   ]),
 );
 
-/** A daemon that shows its pages, with services that never answer. */
-export async function serve(program: Program, configuration: string): Promise<{ child: ChildProcess; url: string }> {
+/** A daemon that shows its pages, with services that never answer; `settings` as in its environment. */
+export async function serve(
+  program: Program,
+  configuration: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<{ child: ChildProcess; url: string }> {
   const words = ["--config", configuration, "--sandbox=http://127.0.0.1:9", "serve"];
   writeFileSync(join(dirname(configuration), proxy.settings.keys), proxy.publicPem);
   const child = spawn(process.execPath, [...program.nodeOptions, program.script, ...words], {
     stdio: ["ignore", "ignore", "pipe"],
-    env: { ...process.env, ...program.environment, ...environment, ...access, CRM_SYNC__serve__port: "0" },
+    env: {
+      ...process.env,
+      ...program.environment,
+      ...environment,
+      ...access,
+      CRM_SYNC__serve__port: "0",
+      ...settings,
+    },
   });
   let said = "";
   const url = await new Promise<string>((resolve, reject) => {

@@ -2,6 +2,7 @@ import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { formatKey } from "../crm/keys.ts";
 import type { Erasable, Erased } from "../ledger/private/erasure.ts";
+import { placesBeside } from "../ledger/private/places.ts";
 import { isHeldFolder, removeAbandoned } from "../ledger/database/held-folder.ts";
 import type { Application } from "./application.ts";
 import { databaseMark, startOf } from "./written-files.ts";
@@ -44,7 +45,8 @@ const ownEndings = /^(?:|-wal|-shm|\.heads|\.(?:lock|handing-out)(?:-journal)?)$
 /** So much of a file tells whether it is a plan that shows personal data. */
 const planStart = 4_096;
 
-function leftToPeople(ledgerPath: string, { standing, shown, stillCurrent, unreadableRows }: Erased): LeftToPeople[] {
+function leftToPeople(ledgerPath: string, erased: Erased): LeftToPeople[] {
+  const { standing, shown, stillCurrent, namedBy, unreadableRows } = erased;
   const folder = dirname(ledgerPath);
   const ledger = basename(ledgerPath);
   const isOwn = (name: string): boolean => name.startsWith(ledger) && ownEndings.test(name.slice(ledger.length));
@@ -64,24 +66,19 @@ function leftToPeople(ledgerPath: string, { standing, shown, stillCurrent, unrea
     what: `the record of ${stream} ${formatKey(key)}, which comes with a new raw form once it changes`,
     where: `source ${source}`,
   }));
+  const named = namedBy.map(({ stream, key, source }) => ({
+    what: `the record of ${stream} ${formatKey(key)}, which the CRM gives with the name, number or address`,
+    where: `source ${source}`,
+  }));
   const rows = unreadableRows.map((where) => ({ what: "a row that cannot be read as a record", where }));
   const entries = shown.map(({ sequence, at, by }) => ({
     what: `what was shown to ${by}, where it holds any of it`,
     where: `entry ${sequence} of ${at}`,
   }));
-  return [...files, ...inUse, ...onPlatform, ...inSources, ...rows, ...entries, ...elsewhere(ledgerPath)];
+  return [...files, ...inUse, ...onPlatform, ...inSources, ...named, ...rows, ...entries, ...elsewhere];
 }
 
 /** What no program can look for. */
-function elsewhere(ledgerPath: string): LeftToPeople[] {
-  return [
-    { what: "backups and copies from before now", where: `wherever ${ledgerPath} is copied to` },
-    { what: "reports and plans with names", where: "wherever they were filed or mailed" },
-    {
-      what: "closed books, where a reason in them or the words of a service repeat any of it",
-      where: join(dirname(ledgerPath), "books"),
-    },
-    { what: "exports of the CRM", where: "the folders of its files" },
-    { what: "logs of other programs", where: "proxies, the CRM and the services; the log of crm-sync holds none" },
-  ];
-}
+const elsewhere: readonly LeftToPeople[] = placesBeside
+  .filter(({ erasing }) => erasing === "by people")
+  .map(({ what, where }) => ({ what, where }));

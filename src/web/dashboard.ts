@@ -5,6 +5,7 @@ import { messageOf, Problem, Problems } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import { pausedText } from "../report/paused.ts";
 import type { Access } from "../app/access.ts";
+import { fewAtOnce } from "./access/at-once.ts";
 import { behindAccess } from "./access/sign-in.ts";
 import { assetRoutes } from "./assets.ts";
 import { notFoundPage, problemPage } from "./failures.ts";
@@ -67,6 +68,7 @@ export function dashboardRoutes(
     await next();
     if (!context.res.headers.has("cache-control")) context.header("cache-control", "no-store");
   });
+  routes.use(fewAtOnce());
   routes.use(formsAlone());
   routes.get("/", (context) => context.redirect("/today", 303));
   for (const page of pages) page.register(routes, dashboard);

@@ -434,7 +434,9 @@ class Simulation {
     const { absenceReads, absenceTime } = this.#configuration.limits;
     const setBack = Math.max(0, this.#furthest - this.#now);
     if (!this.#company.staff.some((person) => person.gone)) return;
-    for (let reading = 1; reading < absenceReads + 1; reading += 1) {
+    // A read while the ledger holds entries of the future does not count.
+    const readings = setBack > 0 ? absenceReads + 1 : absenceReads;
+    for (let reading = 1; reading <= readings; reading += 1) {
       await this.#oneRun(nothingHappens, this.#configuration.jobs === 1 ? "everything" : "staff");
       await this.#timeline.pass(setBack + durationMs(absenceTime) + 1_000);
     }

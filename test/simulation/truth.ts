@@ -3,6 +3,14 @@ import type { Stream } from "../../src/crm/model.ts";
 import type { Company } from "./company.ts";
 import type { ReadingMood } from "./crm-source.ts";
 
+/** From so many records on that are new in place of others, a list is doubted; of fewer, where all of them are. */
+const believedOfNew = 5;
+/** So many possibilities of what the program knows are kept. */
+const mostBases = 32;
+
+/** Whether a read was doubted for records that are new in place of others. */
+type Turnover = "surely" | "perhaps" | "not";
+
 /** A list that lost at most so many rows is believed where it is short; a reading that is to be noticed loses more. */
 const believedOfFew = 2;
 
@@ -23,10 +31,17 @@ export class Truth {
   /** How the last reading of a stream went, until it has ended well. */
   readonly #moods = new Map<Stream, ReadingMood>(streams.map((stream) => [stream, "down"]));
   readonly #begun = new Set<Stream>();
+  /** Streams of which the last reading was in a program that died: nobody knows whether it was kept. */
+  readonly #perhapsLost = new Set<Stream>();
   /** Streams of which a reading was not outlived by the program, until as many records came as ever. */
   readonly #unsure = new Set<Stream>();
   readonly #mostRows = new Map<Stream, number>();
   readonly #rows = new Map<Stream, number>();
+  /** Which records the program knows of a stream; several where nobody knows whether it believed what it read. */
+  readonly #bases = new Map<Stream, ReadonlySet<string>[]>();
+  readonly #basesBefore = new Map<Stream, readonly ReadonlySet<string>[]>();
+  /** Streams of which the last reading may have been doubted for records that are new in place of others. */
+  readonly #perhapsDoubted = new Set<Stream>();
   /** Everything that a stream said when it was read whole last. */
   readonly #said = new Map<Stream, string>();
   /** Who should hold what, as `customer login instance`, when the staff was read whole last. */
@@ -58,6 +73,8 @@ export class Truth {
     const how = mood === "shrunk" && !isNoticed ? "cut" : mood;
     this.#moods.set(stream, how === "whole" ? "cut" : how);
     this.#begun.add(stream);
+    this.#perhapsLost.delete(stream);
+    this.#basesBefore.set(stream, this.#bases.get(stream) ?? []);
     return how;
   }
 
@@ -78,7 +95,8 @@ export class Truth {
     // So many are not believed to be gone, although they are.
     const isDoubted =
       before > 0 && (records.length === 0 || (lost > believedOfFew && lost >= before * this.#rule.shrink));
-    this.#moods.set(stream, isDoubted && !this.acceptsShrink ? "shrunk" : "whole");
+    const turned = this.#turned(stream, records, isDoubted);
+    this.#moods.set(stream, !this.acceptsShrink && (isDoubted || turned === "surely") ? "shrunk" : "whole");
     const most = this.#mostRows.get(stream) ?? 0;
     if (records.length >= most || this.acceptsShrink) this.#unsure.delete(stream);
     this.#mostRows.set(stream, Math.max(most, records.length));
@@ -93,6 +111,28 @@ export class Truth {
     }
     this.#unreadable.set(stream, unreadable);
     if (stream === "staff") this.#readStaff();
+  }
+
+  /** Whether ids seem to have changed, as far as anybody knows what the program compares with. */
+  #turned(stream: Stream, records: readonly { id: string; broken: boolean }[], isDoubted: boolean): Turnover {
+    const ids = new Set(records.map(({ id }) => id));
+    const bases = this.#bases.get(stream) ?? [];
+    const doubting = bases.filter((base) => {
+      const limit = Math.min(believedOfNew, base.size);
+      return limit > 0 && ids.difference(base).size >= limit && base.difference(ids).size >= limit;
+    });
+    const isNot = doubting.length === 0 || this.acceptsShrink;
+    const how = isNot ? "not" : doubting.length < bases.length ? "perhaps" : "surely";
+    this.#perhapsDoubted.delete(stream);
+    if (how === "perhaps") this.#perhapsDoubted.add(stream);
+    if (how === "surely") return how;
+    const usable = new Set(records.filter(({ broken }) => !broken).map(({ id }) => id));
+    const known = bases.map((base) => usable.union(base.intersection(ids)));
+    // What a read lacks is there until it counts as gone.
+    const lacked = bases.map((base) => usable.union(base));
+    const after = isDoubted ? lacked : [...known, ...lacked, ...(how === "perhaps" ? bases : []), usable];
+    this.#bases.set(stream, distinct(this.acceptsShrink ? [usable, ...after] : after));
+    return how;
   }
 
   #readStaff(): void {
@@ -123,8 +163,11 @@ export class Truth {
   /** The program died: whether it kept what it has just read is not known. */
   died(): void {
     for (const stream of this.#begun) {
+      this.#perhapsLost.add(stream);
       this.#rows.delete(stream);
       this.#unsure.add(stream);
+      const [before, now] = [this.#basesBefore.get(stream) ?? [], this.#bases.get(stream) ?? []];
+      this.#bases.set(stream, distinct([...before, ...now]));
     }
   }
 
@@ -140,7 +183,7 @@ export class Truth {
 
   /** The last reading of the stream was not whole, or the program may have compared it with one that it died in. */
   mayBeHalf(stream: Stream): boolean {
-    return !this.wasWhole(stream) || this.#unsure.has(stream);
+    return !this.wasWhole(stream) || this.#unsure.has(stream) || this.#perhapsDoubted.has(stream);
   }
 
   /** The last reading of the stream was not whole, and that can be seen. */
@@ -150,7 +193,12 @@ export class Truth {
 
   /** The last reading of the stream said what is so now. */
   isKnown(stream: Stream): boolean {
-    return this.wasWhole(stream) && this.#said.get(stream) === JSON.stringify(this.#company.records(stream));
+    return (
+      this.wasWhole(stream) &&
+      !this.#perhapsDoubted.has(stream) &&
+      !this.#perhapsLost.has(stream) &&
+      this.#said.get(stream) === JSON.stringify(this.#company.records(stream))
+    );
   }
 
   /** The customer that a record named when it could be read last. */
@@ -187,4 +235,8 @@ export class Truth {
     if (!this.jumped && this.#now() - missed.since < this.#rule.ms) return "it was not missed for long enough";
     return undefined;
   }
+}
+
+function distinct(sets: readonly ReadonlySet<string>[]): ReadonlySet<string>[] {
+  return [...new Map(sets.map((one) => [JSON.stringify([...one].toSorted()), one])).values()].slice(-mostBases);
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { pageOf, pageSize, pagingOf } from "../support/moving-list.ts";
 import type { Listed, PageKind } from "../support/moving-list.ts";
+import { spread } from "../support/sizes.ts";
 import { startService } from "./http-service.ts";
 import { customerMapping, openSource, readAll } from "./support.ts";
 import type { WholeReading } from "./support.ts";
@@ -126,7 +127,7 @@ it.each([...read, "offset" as const])(
     const bad = ["R03", "R04", "R07"];
     for (let request = 2; request <= pages * 2; request += 1) {
       for (const [how, change] of Object.entries(changes)) {
-        for (let at = 0; at < ids.length; at += 1) {
+        for (const at of spread([...ids.keys()], 5)) {
           const { reading, stayed } = await readMoving(
             kind,
             (list, number) => {

@@ -50,7 +50,8 @@ export function wayDownKey(name: string): string {
 
 /**
  * What a way has to tell now. It depends on this way alone: what others delivered or did not changes nothing. A state
- * that began and ended between two looks, so that nobody was told of it, is not told.
+ * that began and ended between two looks, so that nobody was told of it, is not told. One that ended and began again is
+ * told anew: a program that was killed may have told of its end.
  */
 export function dueFor(
   way: Interest & { name: string },
@@ -65,7 +66,7 @@ export function dueFor(
     const before = told.get(alert.key);
     if (!concerns(way, alert)) {
       if (before !== undefined) due.forgotten.push(alert.key);
-    } else if (before === undefined) due.changes.push({ event: "started", alert, since });
+    } else if (before?.since !== since) due.changes.push({ event: "started", alert, since });
     else if (countOf(alert) > countOf(before.alert)) due.changes.push({ event: "grew", alert, since });
     else if (isDue(before.toldAt, at)) due.changes.push({ event: "reminder", alert, since });
     else if (countOf(alert) < countOf(before.alert)) due.fewer.push(alert);

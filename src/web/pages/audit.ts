@@ -43,7 +43,7 @@ export const auditPage: Page = {
     );
     routes.get("/audit", needs("see"), async (context) => await record(context, dashboard, kept));
     routes.post("/audit/verify", needs("see"), async (context) => {
-      kept.begin(context.var.person.name, dashboard.signal);
+      kept.begin(context.var.person, dashboard.signal);
       return await record(context, dashboard, kept, { kind: "done", text: "The whole record is being verified." });
     });
     routes.get("/audit/:sequence", needs("see"), async (context) => await oneEntry(context, dashboard));
@@ -94,13 +94,10 @@ function headPart(head: AuditHeadFacts | undefined, dashboard: Dashboard): Html 
     ])}`;
 }
 
-function verifyPart(context: PageContext, dashboard: Dashboard, { state }: KeptRead<Verification>): Html {
-  const button =
-    dashboard.longReads.current !== undefined
-      ? ""
-      : buttonForm(context, { action: "/audit/verify", label: "Verify now" });
+function verifyPart(context: PageContext, dashboard: Dashboard, kept: KeptRead<Verification>): Html {
+  const button = kept.isInProgress ? "" : buttonForm(context, { action: "/audit/verify", label: "Verify now" });
   return html`<h2>Verification</h2>
-    ${verificationText(state, dashboard)} ${button}`;
+    ${verificationText(kept.state, dashboard)} ${button}`;
 }
 
 function verificationText(state: KeptRead<Verification>["state"], dashboard: Dashboard): Html {

@@ -147,3 +147,13 @@ it("what a way told of and is not for any more is forgotten without a word, and 
   expect(due.forgotten).toEqual(["hold:a"]);
   expect(due.changes.map(({ event, alert }) => `${event} ${alert.key}`)).toEqual(["ended unknown:b"]);
 });
+
+it("tells anew of a state that ended and began again, since a program that was killed may have told of its end", () => {
+  const alert = alertOf("deferred:c", 1);
+  const told = new Map([[alert.key, { alert, since: at(began), toldAt: at(began) }]]);
+  const now = began + 60_000;
+  const look = (since: number) =>
+    dueFor({ name: "hook" }, [{ alert, since: at(since) }], told, { now, remindAfterMs: day }).changes;
+  expect(look(began)).toEqual([]);
+  expect(look(now)).toEqual([{ event: "started", alert, since: at(now) }]);
+});
