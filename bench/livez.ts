@@ -9,6 +9,7 @@ import { median } from "./measure.ts";
 import type { Measuring } from "./measuring.ts";
 import { eachProgram, ofPrograms } from "./measuring.ts";
 import { makeLedger, serve } from "./served-pages.ts";
+import { reverseProxy } from "../test/support/reverse-proxy.ts";
 
 /** Milliseconds until `/livez` answered, by itself and while others ask without signing in; a value for each time. */
 const taken = z.object({
@@ -30,9 +31,10 @@ interface Unsigned {
   path: string;
   method?: "GET" | "POST";
   headers?: Record<string, string>;
-  /** Whoever comes from this machine may see pages. */
-  isHere?: true;
 }
+
+/** The name that the pages are asked for by. */
+const host = "crm-sync.example.com";
 
 /** What anybody can ask for: a path, and what is sent there. */
 const unsigned: Readonly<Record<string, Unsigned>> = {
@@ -50,8 +52,11 @@ const unsigned: Readonly<Record<string, Unsigned>> = {
   },
   health: { path: "/healthz" },
   "metrics, without the token": { path: "/metrics" },
-  "the page Today, from this machine": { path: "/today", isHere: true },
-  "the search, from this machine": { path: "/search?q=nobody", isHere: true },
+  "a page, with an assertion that no proxy signed": {
+    path: "/today",
+    headers: reverseProxy().as({ email: "nobody" }),
+  },
+  "a page, under another name of this machine": { path: "/today", headers: { host: "localhost" } },
 };
 
 /** Asks whether the program is alive, by itself and beside each kind of request, 200 of these a second. */
@@ -60,13 +65,10 @@ export async function measureLivez(measuring: Measuring, rounds: number) {
     const tell = (step: string): void => measuring.tell(`livez, ${name}: ${step}`);
     const work = join(measuring.work, `livez-${name}`);
     const configuration = await makeLedger(program, work, customers, tell);
-    const of = async (loopback: "none" | "see") =>
-      await serve(program, configuration, { CRM_SYNC__serve__access__loopback: loopback });
-    const [elsewhere, here] = [await of("none"), await of("see")];
+    const { child, url } = await serve(program, configuration, { CRM_SYNC__serve__publicUrl: `https://${host}` });
     try {
       const all: z.infer<typeof taken>[] = [];
       for (const [requests, one] of Object.entries(unsigned)) {
-        const { url } = one.isHere === true ? here : elsewhere;
         const [alone, beside]: [number[], number[]] = [[], []];
         let done = 0;
         let ms = 0;
@@ -83,7 +85,7 @@ export async function measureLivez(measuring: Measuring, rounds: number) {
       }
       return all;
     } finally {
-      for (const { child } of [elsewhere, here]) child.kill("SIGTERM");
+      child.kill("SIGTERM");
       rmSync(work, { recursive: true, force: true });
     }
   });
@@ -112,7 +114,7 @@ function floodOf(url: string, { path, method = "GET", headers = {} }: Unsigned) 
   let sent = 0;
   let done = 0;
   const one = async (): Promise<void> => {
-    const { body } = await request(`${url}${path}`, { dispatcher: agent, method, headers });
+    const { body } = await request(`${url}${path}`, { dispatcher: agent, method, headers: { host, ...headers } });
     await body.dump();
     done += 1;
   };

@@ -4,7 +4,8 @@ import { statements } from "../database/statements.ts";
 import type { OperationState } from "../journal/tables.ts";
 import type { FullRow, Row } from "../tables.ts";
 import { erasedMark } from "./erased-texts.ts";
-import type { Kept } from "./mentions.ts";
+import { keptOfOthers } from "./mentions.ts";
+import type { Kept, KeptOfOthers } from "./mentions.ts";
 
 /** Whose data is erased: that of a customer and of the people who are its staff, or that of one person. */
 export type Erasable = { customer: RecordKey } | { person: RecordKey };
@@ -108,14 +109,14 @@ export class ErasureTables {
     yield* this.#statements.formsOfNobody.iterate();
   }
 
-  /** The values of customers that the CRM gives as they are now. */
-  *currentCustomers(): IterableIterator<RecordOfSource & { body: string }> {
-    yield* this.#statements.currentCustomers.iterate();
+  /** Raw forms, answers and values of customers, whosever they are. */
+  *ofOthers(): IterableIterator<KeptOfOthers> {
+    yield* this.#statements.ofOthers.iterate();
   }
 
-  /** The record that a raw form is of, where the CRM still gives it. */
+  /** The record that values or a raw form are of, where the CRM still gives it. */
   givenRecord(ref: string): RecordOfSource | undefined {
-    return this.#statements.givenRecord.get(ref);
+    return this.#statements.givenRecord.get({ ref });
   }
 
   /** Where a source gives the row of a form in quarantine. */
@@ -227,16 +228,12 @@ function prepareStatements(database: Sqlite) {
       ),
     formsOfPerson: () =>
       database.prepare<[RecordKey], Row<"quarantine", "raw_ref">>(`select raw_ref from quarantine where ${ofPerson}`),
-    currentCustomers: () =>
-      database.prepare<[], RecordOfSource & { body: string }>(
-        `select r.stream, r.namespace, r.id, r.source, p.body from record r join private_value p
-           on p.ref = 'customers/' || r.namespace || '/' || r.id and p.version = r.version
-         where r.stream = 'customers' and r.state <> 'absent' and p.body is not null`,
-      ),
+    ofOthers: () => database.prepare<[], KeptOfOthers>(keptOfOthers),
     givenRecord: () =>
-      database.prepare<[string], RecordOfSource>(
+      database.prepare<[{ ref: string }], RecordOfSource>(
         `select stream, namespace, id, source from record
-         where 'raw:' || stream || '/' || namespace || '/' || id = ? and state <> 'absent'`,
+         where stream || '/' || namespace || '/' || id = iif(substr(@ref, 1, 4) = 'raw:', substr(@ref, 5), @ref)
+           and state <> 'absent'`,
       ),
     givenRow: () =>
       database.prepare<[string], { place: string }>(
