@@ -10,6 +10,7 @@ import { median } from "./measure.ts";
 import type { Measuring } from "./measuring.ts";
 import { eachProgram, ofPrograms } from "./measuring.ts";
 import { makeLedger, serve } from "./served-pages.ts";
+import { reverseProxy } from "../test/support/reverse-proxy.ts";
 
 /**
  * Milliseconds until `/livez` answered, by itself and while others ask without signing in, a value for each time; and
@@ -37,6 +38,9 @@ interface Unsigned {
   headers?: Record<string, string>;
 }
 
+/** The name that the pages are asked for by. */
+const host = "crm-sync.example.com";
+
 /** What anybody can ask for: a path, and what is sent there. */
 const unsigned: Readonly<Record<string, Unsigned>> = {
   "the page to sign in": { path: "/login" },
@@ -53,6 +57,11 @@ const unsigned: Readonly<Record<string, Unsigned>> = {
   },
   health: { path: "/healthz" },
   "metrics, without the token": { path: "/metrics" },
+  "a page, with an assertion that no proxy signed": {
+    path: "/today",
+    headers: reverseProxy().as({ email: "nobody" }),
+  },
+  "a page, under another name of this machine": { path: "/today", headers: { host: "localhost" } },
 };
 
 /** Asks whether the program is alive, by itself and beside each kind of request, 200 of these a second. */
@@ -61,7 +70,7 @@ export async function measureLivez(measuring: Measuring, rounds: number) {
     const tell = (step: string): void => measuring.tell(`livez, ${name}: ${step}`);
     const work = join(measuring.work, `livez-${name}`);
     const configuration = await makeLedger(program, work, customers, tell);
-    const { url, child } = await serve(program, configuration);
+    const { child, url } = await serve(program, configuration, { CRM_SYNC__serve__publicUrl: `https://${host}` });
     try {
       const all: z.infer<typeof taken>[] = [];
       for (const [requests, one] of Object.entries(unsigned)) {
@@ -110,7 +119,7 @@ function floodOf(url: string, { path, method = "GET", headers = {} }: Unsigned) 
   let sent = 0;
   let done = 0;
   const one = async (): Promise<void> => {
-    const { body } = await request(`${url}${path}`, { dispatcher: agent, method, headers });
+    const { body } = await request(`${url}${path}`, { dispatcher: agent, method, headers: { host, ...headers } });
     await body.dump();
     done += 1;
   };

@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from "hono";
 import { html } from "hono/html";
 import type { Access } from "../../app/access.ts";
-import { actingAs, isSamePerson } from "../../base/who.ts";
+import { actingAs, identityKey, isSamePerson } from "../../base/who.ts";
 import type { Who } from "../../base/who.ts";
 import { roles } from "../../config/access-settings.ts";
 import type { Role } from "../../config/access-settings.ts";
@@ -192,8 +192,9 @@ function refusedPage(context: PageContext, person: Person, needed: Right): Answe
  */
 function notedSeldom(deps: Access): (person: Person, route: string) => Promise<void> {
   const last = new Map<string, number>();
-  return async ({ name, role, issuer, subject }, route) => {
-    const key = JSON.stringify([issuer, subject, route]);
+  return async (person, route) => {
+    const { name, role } = person;
+    const key = `${identityKey(person)} ${route}`;
     const now = deps.clock.monotonic();
     const before = last.get(key);
     if (before !== undefined && now - before < notedEveryMs) return;
