@@ -3,6 +3,7 @@ import { measureStatements } from "./books/statements.ts";
 import { checkFigures, lostRatios, measureCheck, readBaseline, writeBaseline } from "./baseline.ts";
 import { measureHistory } from "./history.ts";
 import { measureLatency } from "./latency.ts";
+import { measureLivez } from "./livez.ts";
 import { benchPath } from "./measure.ts";
 import type { Measuring } from "./measuring.ts";
 import type { Options, Section } from "./options.ts";
@@ -84,6 +85,7 @@ const measurements: Record<Section, (measuring: Measuring, options: Options) => 
   pages: async (measuring, { pagesCustomers, rounds = 15 }) => ({
     pages: await measurePages(measuring, pagesCustomers, rounds),
   }),
+  livez: async (measuring, { rounds = 3 }) => ({ livez: await measureLivez(measuring, rounds) }),
 };
 
 function print(result: Result): void {

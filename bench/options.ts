@@ -14,6 +14,7 @@ export const sections = [
   "profile",
   "statements",
   "pages",
+  "livez",
 ] as const;
 export type Section = (typeof sections)[number];
 

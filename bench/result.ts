@@ -6,6 +6,7 @@ import { statementsOfSchema } from "./books/statements.ts";
 import { checkRoundSchema } from "./check.ts";
 import { historiesSchema } from "./history.ts";
 import { slowRoundSchema } from "./latency.ts";
+import { livezSchema } from "./livez.ts";
 import { ofPrograms } from "./measuring.ts";
 import type { Programs } from "./measuring.ts";
 import { pageGrowthSchema } from "./page-growth.ts";
@@ -41,6 +42,7 @@ export const resultSchema = z.object({
   profile: profilesSchema.optional(),
   statements: statementsOfSchema.optional(),
   pages: ofPrograms(pagesSchema).optional(),
+  livez: livezSchema.optional(),
   scale: z.array(scaledSchema).optional(),
 });
 export type Result = z.infer<typeof resultSchema>;

@@ -4,6 +4,8 @@ import { count, judged, rate, spreadOf, times } from "./figure.ts";
 import type { historySchema } from "./history.ts";
 import { boundOf } from "./latency.ts";
 import type { SlowRound } from "./latency.ts";
+import { livezFigures } from "./livez.ts";
+import type { Livez } from "./livez.ts";
 import { median } from "./measure.ts";
 import type { OfPrograms, ProgramName } from "./measuring.ts";
 import type { Pages } from "./pages.ts";
@@ -24,6 +26,7 @@ export interface Taken {
   starts?: OfPrograms<Starts> | undefined;
   statements?: OfPrograms<Statements> | undefined;
   pages?: OfPrograms<Pages> | undefined;
+  livez?: Livez | undefined;
 }
 
 /** Every target with its figure, for one of the programs. */
@@ -37,6 +40,7 @@ export function figuresOf(taken: Taken, name: ProgramName): Figure[] {
     ...startFigures(taken.starts?.[name]),
     ...statementFigures(taken.statements?.[name]),
     ...pageFigures(taken.pages?.[name]),
+    ...livezFigures(taken.livez?.[name]),
   ].toSorted((one, other) => (one.target < other.target ? -1 : one.target > other.target ? 1 : 0));
 }
 

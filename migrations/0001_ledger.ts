@@ -465,9 +465,9 @@ create index hold_asked on hold (scope) where state = 'asked';
 create index hold_approved on hold (customer_namespace, customer_id) where state = 'approved' and of_undo = 0;
 
 -- What a person decided of a hold.
-create table decision (id integer primary key, at text not null, by text not null, verdict text not null check (verdict
-  in ('approve', 'reject', 'withdraw')), hold_id integer not null, policy text, customer_namespace text not null,
-  customer_id text not null, reason text not null) strict;
+create table decision (id integer primary key, at text not null, by text not null, who text not null, verdict text not
+  null check (verdict in ('approve', 'reject', 'withdraw')), hold_id integer not null, policy text, customer_namespace
+  text not null, customer_id text not null, reason text not null) strict;
 create index decision_of_hold on decision (hold_id);
 create index decision_of_policy on decision (policy) where verdict = 'approve';
 

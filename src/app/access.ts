@@ -7,6 +7,7 @@ import type { Logger } from "../base/logger.ts";
 import type { ServeSettings } from "../config/serve.ts";
 import { Sessions } from "../ledger/sessions/sessions.ts";
 import type { Session } from "../ledger/sessions/sessions.ts";
+import type { Own } from "../ledger/sessions/side-file.ts";
 import type { Application } from "./application.ts";
 import type { Dashboard } from "./dashboard.ts";
 
@@ -30,8 +31,31 @@ export class Access {
     return this.#dashboard.application.logger;
   }
 
+  /** The folder that the configuration names files from. */
+  get directory(): string {
+    return this.#dashboard.application.directory;
+  }
+
   secret(reference: string): string {
     return this.#dashboard.application.secrets.reveal(reference);
+  }
+
+  /** Without its file nobody is signed in: that alone ends nothing else. */
+  tried<T>(work: () => T): T | undefined {
+    try {
+      return work();
+    } catch (error) {
+      this.logger.error(
+        { event: "sessions.unusable", reason: messageOf(error) },
+        "the file of who is signed in cannot be used: nobody can sign in",
+      );
+      return undefined;
+    }
+  }
+
+  /** The secret of the pages and their name on this machine; undefined where the file cannot be used. */
+  own(): Own | undefined {
+    return this.tried(() => this.sessions.own());
   }
 
   /**

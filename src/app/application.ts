@@ -42,6 +42,9 @@ import { openConfig } from "./open-config.ts";
 import type { ConfigChoice, Needs, OpenConfig } from "./open-config.ts";
 import type { Environment } from "../config/environment.ts";
 
+/** A text with the commands that it suggests completed; `written`: how the options are written into the text. */
+export type Suggested = (text: string, written?: (options: string) => string) => string;
+
 /** What a face lends to the application: where it tells what goes on meanwhile. */
 export interface Face {
   /**
@@ -52,6 +55,8 @@ export interface Face {
   /** Where the whole log goes; by default, stderr. */
   readonly wholeLog?: DestinationStream | undefined;
   progress(phase: string, done: number, total: number | undefined): void;
+  /** Completes commands with the options that this process was started with. */
+  readonly suggested?: Suggested | undefined;
   /** Those of the system, unless somebody else owns time, chance and the machine. */
   readonly clock?: Clock | undefined;
   readonly random?: Randomness | undefined;
@@ -146,6 +151,11 @@ export class Application {
     const sandbox = this.sandbox?.url ?? this.#choice.sandbox;
     const option = sandbox === undefined ? [] : [`--sandbox=${sandbox === true ? "" : sandbox}`];
     return [`--config=${this.header.file}`, ...option];
+  }
+
+  /** Commands in alerts and pages, as whoever reads them has to type them. */
+  get suggested(): Suggested {
+    return this.#face.suggested ?? ((text) => text);
   }
 
   get ledgerPath(): string {
@@ -338,6 +348,7 @@ export class Application {
       environment: this.environment,
       secret: (reference) => this.secrets.reveal(reference),
       known: this.secrets.known,
+      suggested: this.suggested,
       ledger,
     };
   }

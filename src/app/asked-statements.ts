@@ -40,7 +40,7 @@ export interface AskedStatement {
   format: StatementFormat;
   /** The name that its file gets where it is saved. */
   name: string;
-  read: LongRead;
+  read: Pick<LongRead, "what" | "words">;
 }
 
 /** Throws a usage Problem for a period, a kind, a format or a part that there is not. */

@@ -246,7 +246,28 @@ function streamFindings(source: string, sample: StreamSample): Finding[] {
     detail: `${place} holds nothing in any of ${rows} rows; the mapping of ${fields.join(", ")} reads it`,
     cure: "correct the path, or leave it where the CRM may fill it later",
   }));
-  return [records, ...empty, ...changedAtFindings(what, sample)];
+  return [records, ...empty, ...changedAtFindings(what, sample), ...idFindings(what, sample)];
+}
+
+/** Ids that are personal data stand in clear everywhere, and no erasure reaches them. */
+function idFindings(what: string, { stream, personalIds, rows }: StreamSample): Finding[] {
+  if (personalIds === undefined) return [];
+  const { rows: found, are, expression } = personalIds;
+  const others = { customers: "`customerId` of orders and staff", orders: "", staff: "" }[stream];
+  return [
+    {
+      what,
+      good: true,
+      warning: true,
+      kind: "records",
+      detail:
+        `the ids of ${found} of ${rows} rows ${are}; ids stand in messages, logs and the audit record, and cannot ` +
+        "be erased",
+      cure:
+        `before the first run, map a hashed id: \`id: {hash: ${JSON.stringify(expression)}, salt: TEXT}\`` +
+        `${others === "" ? "" : `, and ${others} the same way with the same salt`}; or map another id`,
+    },
+  ];
 }
 
 /** Customers that can be used and for whom nothing can be ordered. */

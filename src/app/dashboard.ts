@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import { setImmediate as othersGoOn } from "node:timers/promises";
 import pLimit from "p-limit";
 import type { Clock } from "../base/clock.ts";
 import type { Inquiry } from "../inquiry/inquiry.ts";
@@ -64,6 +65,8 @@ export function createDashboard({ application, fireTimes, signal, longReads }: D
     longReads: longReads ?? createLongReads(application),
     read: async (question) =>
       await oneAtATime(async () => {
+        // Questions that follow each other without a pause would let nothing else answer, whether it is alive either.
+        await othersGoOn();
         const inquiry = await opened();
         return await inquiry.ofOneState(async () => await question(inquiry));
       }),

@@ -1,9 +1,12 @@
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { formatKey } from "../crm/keys.ts";
 import type { Erasable, Erased } from "../ledger/private/erasure.ts";
+import { placesBeside } from "../ledger/private/places.ts";
 import { isHeldFolder, removeAbandoned } from "../ledger/database/held-folder.ts";
 import type { Application } from "./application.ts";
+import { backupsIn } from "./backup-manifest.ts";
+import { pathFrom } from "./ledger-folder.ts";
 import { databaseMark, startOf } from "./written-files.ts";
 
 /** Something that holds what was erased, or may, and that this command does not touch. */
@@ -32,10 +35,23 @@ export async function eraseByHand(
   try {
     const erased = await ledger.private.erase(whose, decided);
     const bytesLeft = await ledger.private.overwriteErased();
-    return { ...erased, bytesLeft, byHand: leftToPeople(application.ledgerPath, erased) };
+    const older = olderBackups(application, await ledger.identity.name(), erased);
+    return { ...erased, bytesLeft, byHand: [...older, ...leftToPeople(application.ledgerPath, erased)] };
   } finally {
     ledger.runs.releaseLock();
   }
+}
+
+/** Backups of the ledger that jobs made before the erasure, and that hold everything still. */
+function olderBackups(application: Application, ledger: string, { entry }: Erased): LeftToPeople[] {
+  const folders = application.jobs().flatMap(({ backup }) => {
+    const folder = backup === undefined ? undefined : pathFrom(application.directory, backup.to);
+    return folder !== undefined && existsSync(folder) ? [folder] : [];
+  });
+  return [...new Set(folders)]
+    .flatMap((folder) => backupsIn(application, folder, ledger))
+    .filter(({ manifest }) => entry !== undefined && manifest.at <= entry.at)
+    .map(({ path }) => ({ what: "a backup from before now; make another one, and delete it", where: path }));
 }
 
 /** Endings of what lies beside a ledger and belongs to it. */
@@ -44,7 +60,8 @@ const ownEndings = /^(?:|-wal|-shm|\.heads|\.(?:lock|handing-out)(?:-journal)?)$
 /** So much of a file tells whether it is a plan that shows personal data. */
 const planStart = 4_096;
 
-function leftToPeople(ledgerPath: string, { standing, shown, stillCurrent, unreadableRows }: Erased): LeftToPeople[] {
+function leftToPeople(ledgerPath: string, erased: Erased): LeftToPeople[] {
+  const { standing, shown, stillCurrent, namedBy, unreadableRows } = erased;
   const folder = dirname(ledgerPath);
   const ledger = basename(ledgerPath);
   const isOwn = (name: string): boolean => name.startsWith(ledger) && ownEndings.test(name.slice(ledger.length));
@@ -64,24 +81,19 @@ function leftToPeople(ledgerPath: string, { standing, shown, stillCurrent, unrea
     what: `the record of ${stream} ${formatKey(key)}, which comes with a new raw form once it changes`,
     where: `source ${source}`,
   }));
+  const named = namedBy.map(({ stream, key, source }) => ({
+    what: `the record of ${stream} ${formatKey(key)}, which the CRM gives with the name, number or address`,
+    where: `source ${source}`,
+  }));
   const rows = unreadableRows.map((where) => ({ what: "a row that cannot be read as a record", where }));
   const entries = shown.map(({ sequence, at, by }) => ({
     what: `what was shown to ${by}, where it holds any of it`,
     where: `entry ${sequence} of ${at}`,
   }));
-  return [...files, ...inUse, ...onPlatform, ...inSources, ...rows, ...entries, ...elsewhere(ledgerPath)];
+  return [...files, ...inUse, ...onPlatform, ...inSources, ...named, ...rows, ...entries, ...elsewhere];
 }
 
 /** What no program can look for. */
-function elsewhere(ledgerPath: string): LeftToPeople[] {
-  return [
-    { what: "backups and copies from before now", where: `wherever ${ledgerPath} is copied to` },
-    { what: "reports and plans with names", where: "wherever they were filed or mailed" },
-    {
-      what: "closed books, where a reason in them or the words of a service repeat any of it",
-      where: join(dirname(ledgerPath), "books"),
-    },
-    { what: "exports of the CRM", where: "the folders of its files" },
-    { what: "logs of other programs", where: "proxies, the CRM and the services; the log of crm-sync holds none" },
-  ];
-}
+const elsewhere: readonly LeftToPeople[] = placesBeside
+  .filter(({ erasing }) => erasing === "by people")
+  .map(({ what, where }) => ({ what, where }));

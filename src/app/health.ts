@@ -13,7 +13,7 @@ import type { Measured } from "./measured.ts";
 /** Records that are not done for the same reason: counts and codes only. */
 type OpenCount = Pick<OpenRecords, "standing" | "stream" | "code" | "cause" | "owner" | "count" | "since">;
 
-/** What `/healthz` shows. Ids, counts and times only: the page is open to whoever reaches it. */
+/** What `/healthz` shows. Ids, counts and times only: it is open to whoever names this server. */
 export interface Health {
   ledger: { reachable: boolean };
   /** Only while it is paused: nothing is written to the services. */
@@ -71,6 +71,8 @@ export interface WebDependencies {
 
 export interface WebServer {
   readonly url: string;
+  /** Whether it listens already. */
+  readonly isListening: boolean;
   close(): Promise<void>;
 }
 

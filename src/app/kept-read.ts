@@ -1,27 +1,27 @@
 import { toInstant } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
-import { busyWith } from "./long-reads.ts";
 import type { EndedRead, LongRead, LongReads } from "./long-reads.ts";
+import { busyWith } from "./turns.ts";
 
 /** What was asked for last, by whom, and what it came to. */
 export interface KeptState<T> {
   by: string;
   startedAt: string;
-  /** Undefined while it is on. */
+  /** Undefined while it is in progress. */
   ended?: { at: string; result: T } | { at: string; problem: Problem };
 }
 
 /** What a person has read anew when they like, and what it came to the last time, until the program ends. */
 export class KeptRead<T> {
   readonly #deps: { reads: LongReads; clock: Clock };
-  readonly #read: Omit<LongRead, "signal">;
+  readonly #read: Omit<LongRead, "signal" | "by">;
   readonly #parse: (ended: EndedRead) => T;
   #state: KeptState<T> | undefined;
 
   constructor(
     deps: { reads: LongReads; clock: Clock },
-    read: Omit<LongRead, "signal">,
+    read: Omit<LongRead, "signal" | "by">,
     parse: (ended: EndedRead) => T,
   ) {
     this.#deps = deps;
@@ -33,13 +33,18 @@ export class KeptRead<T> {
     return this.#state;
   }
 
-  /** Begins it, and does not wait for its end. Throws a Problem where it, or another one, is on. */
+  get isInProgress(): boolean {
+    return this.#state !== undefined && this.#state.ended === undefined;
+  }
+
+  /** Begins it, and does not wait for its end. Throws a Problem while it is in progress. */
   begin(by: string, signal: AbortSignal): void {
     const { reads, clock } = this.#deps;
-    if (reads.current !== undefined) throw busyWith(reads.current, this.#read.what);
+    const { what } = this.#read;
+    if (this.isInProgress) throw busyWith(what, "it is in progress");
     const state: KeptState<T> = { by, startedAt: toInstant(clock.now()) };
     this.#state = state;
-    void reads.text({ ...this.#read, signal }).then(
+    void reads.text({ ...this.#read, by, signal }).then(
       (read) => (state.ended = { at: toInstant(clock.now()), ...this.#resultOf(read) }),
       (thrown: unknown) => (state.ended = { at: toInstant(clock.now()), problem: problemOf(thrown) }),
     );

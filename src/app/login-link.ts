@@ -4,9 +4,13 @@ import { isLoopbackHost } from "../base/loopback.ts";
 import { sessionsOf } from "./access.ts";
 import type { Application } from "./application.ts";
 
-/** Makes a link to the pages of the running program that signs `person` in as an operator, once and within a minute. */
-export function loginLink(application: Application, person: string): string {
-  const { host, port, pages, tls } = application.config.serve;
+/**
+ * Makes a link to the pages of the running program that signs a user of this machine in as an operator, once and within
+ * a minute. Without TLS it leads to the own name of the pages on this machine; a certificate is for a name of the
+ * network. `port`: where the program listens; by default the configured one.
+ */
+export function loginLink(application: Application, user: string, port = application.config.serve.port): string {
+  const { host, publicUrl, pages, tls } = application.config.serve;
   if (!pages || port === 0)
     throw refused(
       pages
@@ -22,10 +26,12 @@ export function loginLink(application: Application, person: string): string {
     throw refused("the ledger belongs to another user", "run it as the user that runs `crm-sync serve`");
   const sessions = sessionsOf(application, application.clock);
   try {
-    const token = sessions.makeLink(person);
+    const path = `/login/link/${sessions.makeLink(user)}`;
+    if (tls === undefined) return `http://${sessions.own().name}:${port}${path}`;
+    if (publicUrl !== undefined) return `${new URL(publicUrl).origin}${path}`;
     const isAny = host === "0.0.0.0" || host === "::" || isLoopbackHost(host);
-    const name = isAny ? (host === "::1" ? "[::1]" : "localhost") : host.includes(":") ? `[${host}]` : host;
-    return `${tls === undefined ? "http" : "https"}://${name}:${port}/login/link/${token}`;
+    const name = isAny ? sessions.own().name : host.includes(":") ? `[${host}]` : host;
+    return `https://${name}:${port}${path}`;
   } catch (error) {
     throw refused(`the file of who is signed in cannot be written (${messageOf(error)})`, "look at the disk");
   } finally {

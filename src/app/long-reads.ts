@@ -2,18 +2,15 @@ import { spawn } from "node:child_process";
 import type { ChildProcessByStdio } from "node:child_process";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
-import { toInstant } from "../base/clock.ts";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import { projectFolder } from "../base/project-folder.ts";
 import type { Application } from "./application.ts";
+import { Turns } from "./turns.ts";
+import type { Wanted } from "./turns.ts";
 
 /** What a process of its own is asked for, by a command line of this program. */
-export interface LongRead {
-  /** In words for people: `the statement orders of 2026-10`. */
-  what: string;
+export interface LongRead extends Wanted {
   words: readonly string[];
-  /** Ends it: the person who asked is gone. */
-  signal?: AbortSignal | undefined;
   timeoutMs?: number;
 }
 
@@ -26,14 +23,14 @@ export interface EndedRead {
 
 /**
  * What goes through much of the ledger is read by a process of its own, which runs the same command as a person: the
- * daemon goes on meanwhile. There is one at most.
+ * daemon goes on meanwhile. There are few at once, and one of each person; others wait a while for their turn.
  */
 export interface LongReads {
-  /** What is on, and since when. */
-  readonly current: { what: string; since: string } | undefined;
+  /** How many are in progress or wait. */
+  readonly count: number;
   /**
    * What the command prints, as it comes. Resolves once it has begun to print or ended well; throws a Problem where it
-   * failed before, or another one is on. Where it fails later, the bytes end with an error, never as if they were
+   * failed before, or too many wait. Where it fails later, the bytes end with an error, never as if they were
    * whole.
    */
   bytes(read: LongRead): Promise<AsyncIterable<Buffer>>;
@@ -42,6 +39,8 @@ export interface LongReads {
 }
 
 const longestMs = 15 * 60_000;
+/** A browser that gets nothing gives up soon after that. */
+const longestWaitMs = 30_000;
 /** So much is waited for before anybody is told that it goes well. */
 const heldBackBytes = 256 * 1024;
 const mostText = 16 * 1024 * 1024;
@@ -49,26 +48,34 @@ const mostSaid = 8_000;
 
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 
-/** `command`: the program and the words before those of a command line; by default this very program. */
+/**
+ * `command`: the program and the words before those of a command line; by default this very program. `waitMs`: how long
+ * one waits for its turn.
+ */
 export function createLongReads(
   application: () => Application,
   command: () => readonly [string, ...string[]] = thisProgram,
+  waitMs = longestWaitMs,
 ): LongReads {
-  let current: LongReads["current"];
-  const begin = (read: LongRead): Running => {
-    if (current !== undefined) throw busyWith(current, read.what);
-    const { environment, clock, commandOptions } = application();
-    current = { what: read.what, since: toInstant(clock.now()) };
-    const running = start(command(), [...commandOptions, ...read.words], environment, read);
-    void running.closed.finally(() => (current = undefined));
-    return running;
+  const turns = new Turns(waitMs);
+  const begin = async (read: LongRead): Promise<Running> => {
+    const end = await turns.begin(read);
+    try {
+      const { environment, commandOptions } = application();
+      const running = start(command(), [...commandOptions, ...read.words], environment, read);
+      void running.closed.finally(end);
+      return running;
+    } catch (error) {
+      end();
+      throw error;
+    }
   };
   return {
-    get current() {
-      return current;
+    get count() {
+      return turns.count;
     },
     async bytes(read) {
-      const running = begin(read);
+      const running = await begin(read);
       const whole = wholeBytes(running, read.what);
       const first: Buffer[] = [];
       let held = 0;
@@ -89,7 +96,7 @@ export function createLongReads(
       })();
     },
     async text(read) {
-      const running = begin(read);
+      const running = await begin(read);
       const parts: Buffer[] = [];
       let size = 0;
       for await (const part of partsOf(running.child)) {
@@ -160,15 +167,6 @@ function failed(what: string, why: string, said: string, exitCode: number | null
     code: exitCode === exitCodes.usage ? "usage" : "reads.failed",
     message: [`${what} could not be made: ${why}`, ...told].join("\n"),
     cure: "see to what it says, then ask again; on the command line the same command says the same",
-  });
-}
-
-/** Why what is wanted is not begun. */
-export function busyWith({ what, since }: { what: string; since: string }, wanted: string): Problem {
-  return new Problem({
-    code: "reads.busy",
-    message: `${wanted} was not begun: ${what} is being made since ${since}, and one is made at a time`,
-    cure: "ask again when that is done",
   });
 }
 

@@ -23,3 +23,18 @@ export async function askForRawForm(
   });
   return await read(async (inquiry) => await inquiry.rawForm(id));
 }
+
+/**
+ * What a service answered to an operation last, where it was kept, for a person who asked for it: it may name anybody.
+ * Who asked stands in the audit record first. Undefined where none was kept or it was erased.
+ */
+export async function askForAnswer(
+  { application, read }: { application: Pick<Application, "existingLedger">; read: Dashboard["read"] },
+  operation: string,
+  by: string,
+): Promise<string | undefined> {
+  const ledger = await application.existingLedger();
+  const subject = `operation:${operation}`;
+  await ledger.audit.append({ kind: "private-shown", subject, body: { by, operation, fields: ["answer"] } });
+  return await read(async (inquiry) => await inquiry.keptAnswer(operation));
+}

@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import { toInstant } from "../base/clock.ts";
-import { Problem } from "../base/errors.ts";
+import { messageOf, Problem } from "../base/errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { Schedule } from "../run/schedule.ts";
 import type { ScheduledRun } from "../run/schedule.ts";
@@ -12,6 +12,7 @@ import { executeJob } from "./execute-job.ts";
 import { programVersion } from "../base/program-version.ts";
 import { readHealth } from "./health.ts";
 import type { StartWeb } from "./health.ts";
+import { loginLink } from "./login-link.ts";
 import { measuredOf } from "./measured.ts";
 import { supervisorOf } from "./supervisor.ts";
 
@@ -63,7 +64,8 @@ export async function serve(application: Application, request: ServeRequest): Pr
   });
   url = health.url;
   try {
-    request.started({ jobs: scheduled, url });
+    const listensAt = health.isListening ? Number(new URL(url).port) : undefined;
+    request.started({ jobs: scheduled, url, link: (user) => startLink(application, user, listensAt) });
     supervisor.ready(waiting());
     schedule.start();
     const broken = await untilStopped(signal, ledger, clock, schedule);
@@ -82,8 +84,21 @@ export async function serve(application: Application, request: ServeRequest): Pr
 export interface ServeRequest {
   signal: AbortSignal;
   startWeb: StartWeb;
-  /** Told once everything answers: how many jobs have a schedule, and where health is. */
-  started: (serving: { jobs: number; url: string }) => void;
+  /**
+   * Told once everything answers: how many jobs have a schedule, where health is, and how to make a link that signs a
+   * user of this machine in at the pages; it makes none where there are none, or nothing listens yet.
+   */
+  started: (serving: { jobs: number; url: string; link: (user: string) => string | undefined }) => void;
+}
+
+function startLink(application: Application, user: string, port: number | undefined): string | undefined {
+  if (port === undefined || !application.config.serve.pages) return undefined;
+  try {
+    return loginLink(application, user, port);
+  } catch (error) {
+    application.logger.error({ event: "login.refused", reason: messageOf(error) }, "no link that signs in was made");
+    return undefined;
+  }
 }
 
 async function executeAtFireTime(

@@ -10,6 +10,8 @@ import type { Way } from "../source/mapping/ways.ts";
 import type { SourceItem } from "../source/reader.ts";
 import { readSample } from "../source/sample.ts";
 import type { Source, StreamMapping } from "../source/source.ts";
+import { personalIds } from "./personal-ids.ts";
+import type { PersonalIds } from "./personal-ids.ts";
 import { repeatedIds } from "./repeated-ids.ts";
 import { faultOf } from "./sample-fault.ts";
 import type { SampleFault } from "./sample-fault.ts";
@@ -42,6 +44,8 @@ export interface StreamSample {
   changedAt: (ChangedAt & { filled: number; unclear: number }) | undefined;
   /** Customers for whom nothing can be ordered as they are, and what they lack: the field that most lack first. */
   notOrderable: { records: number; fields: string[] };
+  /** Ids that are personal data; undefined where they are none. */
+  personalIds: PersonalIds | undefined;
   problem: Problem | undefined;
 }
 
@@ -68,6 +72,7 @@ export async function lookAtStream(
     emptyPlaces: [],
     changedAt: changedAt === undefined ? undefined : { ...changedAt, ...filledIn(items, changedAt) },
     notOrderable: { records: 0, fields: [] },
+    personalIds: undefined,
     problem: outcome?.problem,
   };
   const usable: SourceItem[] = [];
@@ -84,6 +89,7 @@ export async function lookAtStream(
     else known.records += 1;
   }
   if (stream === "customers") finding.notOrderable = notOrderable(usable, mapping);
+  finding.personalIds = personalIds(stream, usable, mapping, ways);
   const repeated = repeatedIds(usable, mapping);
   if (repeated !== undefined) {
     finding.mapped -= repeated.records;

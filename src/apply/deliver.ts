@@ -1,5 +1,6 @@
 import type { StandingHold } from "../ledger/decisions/hold-rows.ts";
 import { Problem } from "../base/errors.ts";
+import { namesIn, toldWords } from "../base/told-words.ts";
 import { fillTemplate } from "../contract/template.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
@@ -16,7 +17,6 @@ import type { Delivery, Existing, Unready } from "./outcome.ts";
 import { timeToLeave } from "./predecessor.ts";
 import { makeReady } from "./ready.ts";
 import type { Ready } from "./ready.ts";
-import { scrubbed, textsOf } from "./scrubbed.ts";
 import { sendOnce } from "./sending.ts";
 
 /** Gives the assets of an order their numbers, for good. */
@@ -158,12 +158,12 @@ async function send(
     async (permit) => {
       const customer = kindOf(operation).isOfCustomer ? formatKey(operation.customer) : undefined;
       const call = { nonce, body, signal, customer, mayLeave: () => !isLate(), ...permit };
-      const texts = (): string[] => deps.ledger.private.textsOf(state.customer);
-      return scrubbed(texts, wire, await prepared.send(deps.platform, call));
+      return await prepared.send(deps.platform, call);
     },
     async (id, { outcome, conclude }) => {
       if (id !== undefined) {
-        const sent = { operation, id, state, existing, ahead, texts: () => textsOf(wire) };
+        const said = (words: string): string => toldWords(words, namesIn(wire));
+        const sent = { operation, id, state, existing, ahead, said };
         const isOpen = outcome.kind === "not-sent" && isLate();
         return await recordOutcome(deps, sent, isOpen ? { kind: "unknown", reason: late } : outcome, conclude);
       }

@@ -1,7 +1,6 @@
 import type { JsonObject } from "../base/canonical-json.ts";
 import { serviceWords } from "../contract/answer-json.ts";
 import { meaningOf } from "../contract/codes.ts";
-import { scrub } from "../http/redaction.ts";
 import type { Conclusion } from "../ledger/journal/journal.ts";
 import type { Concluded, RefusedPerson } from "../operation/kind.ts";
 import type { Operation } from "../operation/operation.ts";
@@ -55,12 +54,15 @@ export interface Sent {
   ahead?: boolean | undefined;
 }
 
+/** `said`: what of the service's words surely is of no person. */
+type Answered = Sent & { said: (words: string) => string };
+
 type End = ReturnType<typeof attemptEnd>;
 
 /** Records what became of an attempt: outcome, what is known by it and audit entry, in one transaction. */
 export async function recordOutcome(
   deps: ApplyDependencies,
-  sent: Sent & { texts: () => readonly string[] },
+  sent: Answered,
   outcome: WriteOutcome<unknown>,
   conclude: (id: string) => Concluded,
 ): Promise<Delivery> {
@@ -88,7 +90,7 @@ export async function recordOutcome(
 
 async function recordDone(
   deps: ApplyDependencies,
-  sent: Sent,
+  sent: Answered,
   concluded: Concluded,
   { attempt, answer }: { attempt: End; answer: () => string | undefined },
 ): Promise<Delivery> {
@@ -97,11 +99,14 @@ async function recordDone(
   if ("contradiction" in concluded) return await parked(concluded.contradiction);
   if ("doubt" in concluded)
     return await doubt(deps, sent, { ...attempt, outcome: "unknown", detail: concluded.doubt }, answer());
+  const refused = concluded.refused.map((person) => ({ ...person, message: sent.said(person.message) }));
   const conclusion: Conclusion = {
     state: "done",
     attempt,
+    // What the service says of people whom it refused may name anybody.
+    answer: refused.length > 0 ? answer() : undefined,
     changes: concluded.changes,
-    rejections: refusedPeople(deps, operation, concluded.refused),
+    rejections: refusedPeople(deps, operation, refused),
     audit: { kind: operation.kind, body: concluded.audit },
   };
   const failed = async (error: unknown): Promise<void> => {
@@ -114,7 +119,7 @@ async function recordDone(
     if (!isContradiction(error)) throw error;
     return await parked(error.message);
   }
-  return { kind: "done", refused: concluded.refused };
+  return { kind: "done", refused };
 }
 
 /** Where it was sent again and did not leave, what is unknown is still what became of the attempt before it. */
@@ -148,7 +153,7 @@ async function recordNotSent(
 
 async function recordRejected(
   deps: ApplyDependencies,
-  sent: Sent & { texts: () => readonly string[] },
+  sent: Answered,
   { code, raw }: Extract<WriteOutcome<unknown>, { kind: "rejected" }>,
   { attempt, answer }: { attempt: End; answer: string | undefined },
 ): Promise<Delivery> {
@@ -159,7 +164,7 @@ async function recordRejected(
     return await park(deps, sent, reason, { attempt, code, answer });
   }
   const { meaning, cure } = meaningOf(code, endpoint);
-  const { rejections, ...refused } = refusedWith(deps, operation, code, scrub(serviceWords(raw), sent.texts()));
+  const { rejections, ...refused } = refusedWith(deps, operation, code, sent.said(serviceWords(raw)));
   await state.conclude(operation, id, {
     state: "rejected",
     attempt,

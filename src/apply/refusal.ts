@@ -21,7 +21,7 @@ export interface Refused {
   rejections: NewRejections | undefined;
 }
 
-/** Reads a refusal: whom it is about, what it means and what to do. `words` are the service's own, scrubbed. */
+/** Reads a refusal: whom it is about, what it means and what to do. `words` are the service's own, as `toldWords` has them. */
 export function refusedWith(
   deps: Pick<ApplyDependencies, "settings">,
   operation: Operation,
@@ -81,7 +81,7 @@ export function refusedPeople(
   };
 }
 
-/** Why a person was not added, in the service's words (60027). */
+/** Why a person was not added, as far as the service's words tell it without naming anybody (60027). */
 export function refusedPersonReason(message: string): string {
-  return `M1 refused this person: ${message}`;
+  return message === "" ? "M1 refused this person" : `M1 refused this person: ${message}`;
 }

@@ -1,6 +1,6 @@
-import { userInfo } from "node:os";
 import { theCrm } from "../operation/request.ts";
 import { usage } from "../base/errors.ts";
+import { systemUser } from "../base/who.ts";
 import { personalIn } from "../app/reason.ts";
 
 const longest = 100;
@@ -23,13 +23,4 @@ export function deciderOf(by: string | undefined): string {
   if (held !== undefined)
     throw usage(`--by holds ${held.what}; ${held.means}`, "say who decides, such as --by anna.lee");
   return name;
-}
-
-function systemUser(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    // A container may run as a user whom no list of users names.
-    return `uid ${process.getuid?.() ?? "unknown"}`;
-  }
 }

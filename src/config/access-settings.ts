@@ -3,8 +3,8 @@ import { z } from "zod";
 import { durationMs, durationSchema } from "../base/duration.ts";
 import { isPlainHttp } from "../base/loopback.ts";
 
-/** What a person may do: see; see and make reports; decide, which is everything. */
-const roles = ["see", "report", "decide"] as const;
+/** What a person may do, each role all that those before it may: support, finance, operators. */
+export const roles = ["see", "report", "decide"] as const;
 export type Role = (typeof roles)[number];
 
 const role = z.enum(roles);
@@ -41,42 +41,85 @@ export function isListed(address: string, networks: readonly string[]): boolean 
   return list.check(plain, version === 6 ? "ipv6" : "ipv4");
 }
 
+/** How a signed token says what somebody may do. */
+const claimSettings = {
+  claim: z.string().min(1).default("groups").describe("Claim that `roles` is about: a text or a list of texts."),
+  roles: z
+    .record(z.string().min(1), role)
+    .default({})
+    .meta({
+      description:
+        "What somebody may do who has this value in the claim; of several, the most. Who has none gets no page.",
+      examples: [{ "crm-operators": "decide", finance: "report", support: "see" }],
+    }),
+};
+
+const algorithms = [
+  "RS256",
+  "RS384",
+  "RS512",
+  "PS256",
+  "PS384",
+  "PS512",
+  "ES256",
+  "ES384",
+  "ES512",
+  "EdDSA",
+  "Ed25519",
+] as const;
+
 const proxySettings = z.strictObject({
   header: z
     .string()
     .regex(/^[A-Za-z0-9-]{1,60}$/u, "expected the name of a header, of letters, digits and -")
     .meta({
-      description:
-        "Header in which the reverse proxy names who signed in there. It has to take away what a browser sends of " +
-        "that name.",
-      examples: ["X-Remote-User"],
+      description: "Header in which the reverse proxy sends its signed assertion (a JWT) of who signed in there.",
+      examples: ["X-Pomerium-Jwt-Assertion"],
     }),
-  groups: z
+  issuer: z
     .string()
-    .regex(/^[A-Za-z0-9-]{1,60}$/u, "expected the name of a header, of letters, digits and -")
-    .optional()
-    .meta({
-      description: "Header in which the reverse proxy lists their groups, with commas between.",
-      examples: ["X-Remote-Groups"],
-    }),
-  from: z
-    .array(network)
     .min(1)
+    .meta({ description: "Issuer (`iss`) of the assertion.", examples: ["crm-sync.example.com"] }),
+  audience: z
+    .string()
+    .min(1)
+    .meta({ description: "Audience (`aud`) of the assertion: these pages.", examples: ["crm-sync.example.com"] }),
+  keys: z
+    .string()
+    .min(1)
+    .refine((place) => !isPlainHttp(place), "must be https, or a file; plain http is allowed to this machine only")
     .meta({
-      description: "Addresses and networks of the reverse proxy. From elsewhere these headers are refused.",
-      examples: [["127.0.0.1", "10.0.0.0/8"]],
+      description:
+        "Public keys of the proxy: https URL of a JWKS, or a file with a JWKS or a public key in PEM, relative to the " +
+        "configuration file.",
+      examples: ["https://crm-sync.example.com/.well-known/pomerium/jwks.json"],
     }),
-  roles: z
-    .record(z.string().min(1), role)
-    .default({})
-    .meta({
-      description: "What a person or a group may do; of several, the most.",
-      examples: [{ anna: "decide", "crm-support": "see" }],
-    }),
+  algorithms: z
+    .array(z.enum(algorithms))
+    .min(1)
+    .default(["RS256", "PS256", "ES256", "EdDSA"])
+    .describe("Algorithms that an assertion may be signed with."),
+  longest: durationSchema
+    .default("24h")
+    .describe("Time since it was made (`iat`) after which an assertion is refused, whatever its `exp` says."),
+  person: z
+    .string()
+    .min(1)
+    .default("email")
+    .describe("Claim that names the person; decisions are written with it. Where it is missing: `sub`."),
+  ...claimSettings,
   role: role.optional().meta({
     description: "What everybody may do whom the proxy names and `roles` does not. Without it they get no page.",
     examples: ["see"],
   }),
+  from: z
+    .array(network)
+    .min(1)
+    .optional()
+    .meta({
+      description: "Addresses and networks of the reverse proxy; an assertion from elsewhere is refused.",
+      examples: [["127.0.0.1", "10.0.0.0/8"]],
+    }),
 });
 
 const oidcSettings = z.strictObject({
@@ -95,11 +138,6 @@ const oidcSettings = z.strictObject({
     description: "Secret of this program at the provider, as `env:NAME` or `file:/path`. Without it: a public client.",
     examples: ["env:OIDC_SECRET"],
   }),
-  claim: z
-    .string()
-    .min(1)
-    .default("groups")
-    .describe("Claim of the ID token that `roles` is about: a text or a list of texts."),
   person: z
     .string()
     .min(1)
@@ -107,11 +145,7 @@ const oidcSettings = z.strictObject({
     .describe(
       "Claim of the ID token that names the person; decisions are written with it. Where it is missing: `sub`.",
     ),
-  roles: z.record(z.string().min(1), role).meta({
-    description:
-      "What somebody may do who has this value in the claim; of several, the most. Who has none gets no page.",
-    examples: [{ "crm-operators": "decide", finance: "report", support: "see" }],
-  }),
+  ...claimSettings,
   scopes: z
     .array(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/u))
     .default(["openid", "profile"])
@@ -132,22 +166,11 @@ const sessionSettings = z
 /** Who may open the pages, and how they show who they are. */
 export const accessSettingsSchema = z
   .strictObject({
-    loopback: z
-      .enum(["see", "none"])
-      .optional()
-      .meta({
-        description:
-          "What whoever reaches the port from this machine may do without signing in: see (no private values, no " +
-          "decisions) or none. Default: see, and none where `serve.publicUrl` or a way to sign in is configured: " +
-          "behind " +
-          "a reverse proxy on this machine everybody comes from this machine.",
-        examples: ["none"],
-      }),
     private: z
       .array(role)
       .default(["see", "decide"])
       .describe("Who may ask for private values; each time is an audit entry."),
-    proxy: proxySettings.optional().describe("A reverse proxy that people sign in at."),
+    proxy: proxySettings.optional().describe("A reverse proxy that people sign in at, and that signs who they are."),
     oidc: oidcSettings.optional().describe("An OpenID provider that people sign in at."),
     sessions: sessionSettings.describe("How long somebody stays signed in."),
   })
@@ -173,11 +196,11 @@ export const tlsSettingsSchema = z.strictObject({
     }),
 });
 
-/** Who may read the metrics. */
+/** Who may read the metrics: nobody, unless one of these says so. */
 export const metricsSettingsSchema = z
   .strictObject({
     token: secretReference.optional().meta({
-      description: "Bearer token without which nobody gets `/metrics`, as `env:NAME` or `file:/path`.",
+      description: "Bearer token that `/metrics` is asked for with, as `env:NAME` or `file:/path`.",
       examples: ["env:METRICS_TOKEN"],
     }),
     from: z
@@ -185,9 +208,9 @@ export const metricsSettingsSchema = z
       .default([])
       .meta({
         description:
-          "Addresses and networks that get `/metrics` without a token. Without both: this machine, as long as " +
-          "`serve.access.loopback` is not none.",
+          "Addresses and networks that get `/metrics` without a token. Through a reverse proxy everybody has its address.",
         examples: [["10.0.3.0/24"]],
       }),
+    open: z.boolean().default(false).describe("Whether everybody who reaches the port gets `/metrics`."),
   })
   .prefault({});

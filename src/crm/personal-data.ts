@@ -40,6 +40,13 @@ export function personalDataIn(
   return numbers?.some(isPhone) === true ? "a phone number" : undefined;
 }
 
+/** Whether an id as a whole is an e-mail address, or a phone number as people are called by. */
+export function isAddressOrNumber(id: string): boolean {
+  const rest = id.trim();
+  if (/^[^\s@]+@[^\s@]+\.[^\s@]+$/u.test(rest)) return true;
+  return /^\+[\d\s()./-]{7,}$/u.test(rest) || (mobileNumber.test(rest) && /^[\d\s-]+$/u.test(rest));
+}
+
 /** The text without the whole numbers of which `isOther` holds, those that follow on each other too. */
 function withoutAll(text: string, isOther: (digits: string) => boolean): string {
   const without = text.replaceAll(wholeNumber, (digits) => (isOther(digits) ? "|" : digits));

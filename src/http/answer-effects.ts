@@ -4,7 +4,6 @@ import type { Classified } from "./classification.ts";
 import type { Attempt } from "./conclusion.ts";
 import { subjectOfTarget } from "./headers.ts";
 import type { SignedHeaders } from "./headers.ts";
-import { scrub } from "./redaction.ts";
 import { retryAfterMs } from "./retry.ts";
 import type { TransportAnswer } from "./transport.ts";
 
@@ -67,7 +66,7 @@ function applyCode<T>(
   const { code, meaning } = of.result;
   if (!meaning.listed) {
     const customer = call.customer ?? subjectOfTarget(call.target) ?? call.endpoint;
-    circuit.unlistedCode(permit, scrub(code).slice(0, 40), customer);
+    circuit.unlistedCode(permit, code, customer);
   } else if (meaning.effect === "refresh-token") {
     of.signed.reject(meaning.token ?? "all");
     circuit.release(permit);

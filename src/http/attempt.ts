@@ -97,7 +97,7 @@ function withoutSecrets<T>(result: Classified<T>, known: KnownSecrets): Classifi
       if (!known.isInTree(toJson(result.data))) return { ...result, answer };
       return { kind: "odd", reason: "the data repeat a password, key or token of ours", alive: true, answer };
     case "code":
-      return { ...result, code: known.words(result.code), message: known.words(result.message), answer };
+      return { ...result, code: known.words(result.code), answer };
     default:
       return { ...result, answer };
   }

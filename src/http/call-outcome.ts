@@ -14,7 +14,7 @@ import type { EndpointId } from "../contract/endpoints.ts";
 export type WriteOutcome<T> =
   | { kind: "done"; data: T; status: number; readonly raw: Json }
   | { kind: "partial"; data: T; code: string; status: number; raw: Json }
-  | { kind: "rejected"; code: string; message: string; status: number; raw: Json }
+  | { kind: "rejected"; code: string; status: number; raw: Json }
   | { kind: "already"; code: string; status: number; raw: Json }
   | { kind: "not-sent"; reason: string }
   | { kind: "unknown"; reason: string; code?: string; status?: number; raw?: Json };

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 
 import type { Json } from "../base/canonical-json.ts";
-import { parseAnswer, readableMessage, readEnvelope, UnfitAnswer } from "../contract/answer-json.ts";
+import { parseAnswer, readEnvelope, UnfitAnswer } from "../contract/answer-json.ts";
 import { checked } from "../contract/fits.ts";
 import type { CodeMeaning } from "../contract/codes.ts";
 import { meaningOf } from "../contract/codes.ts";
@@ -12,7 +12,7 @@ import type { TransportAnswer } from "./transport.ts";
 export type Classified<T> =
   | { kind: "success"; data: T; answer: Json }
   | { kind: "partial"; data: T; code: string; answer: Json }
-  | { kind: "code"; code: string; meaning: CodeMeaning; message: string; answer: Json }
+  | { kind: "code"; code: string; meaning: CodeMeaning; answer: Json }
   /** HTTP 401: the token is not accepted, whatever the body says. */
   | { kind: "unauthorized"; answer: Json | undefined }
   /** HTTP 429: the service is called too often. */
@@ -68,15 +68,15 @@ export function classify<T>(answer: TransportAnswer, expected: Expectation<T>): 
       ? { kind: "odd", reason: `code ${code}, but ${fitted.reason}`, alive: true, answer: json }
       : { kind: "partial", data: fitted.data, code, answer: json };
   }
-  return { kind: "code", code, meaning, message: readableMessage(envelope.message), answer: json };
+  return { kind: "code", code, meaning, answer: json };
 }
 
 /**
- * A code as it is kept and shown. A service is held to no form of it: what is written there in words may be anybody's
- * name, so it is not repeated.
+ * A code as it is kept and shown. A service is held to no form of it: what is longer, or written in words, may be
+ * anybody's name or number, so it is not repeated.
  */
 function shownCode(code: string): string {
-  return /^[A-Z0-9][A-Z0-9_.-]{0,39}$/u.test(code) ? code : "unreadable";
+  return /^[A-Z]{0,3}[-_]?\d{1,6}$/u.test(code) ? code : "unreadable";
 }
 
 function fit<T>(data: Json, expected: Expectation<T>): { data: T } | { reason: string } {

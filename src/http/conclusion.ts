@@ -5,7 +5,7 @@ import type { Classified } from "./classification.ts";
 import type { SignedHeaders } from "./headers.ts";
 import { ReadFailure } from "./call-outcome.ts";
 import type { ReadFailureKind, WriteOutcome } from "./call-outcome.ts";
-import { keepable, keepableText, privateValuesOf, scrub } from "./redaction.ts";
+import { keepable, keepableText, privateValuesOf } from "./redaction.ts";
 import type { FailedAttempt } from "./retry.ts";
 import type { TransportAnswer, TransportFailure } from "./transport.ts";
 
@@ -82,7 +82,7 @@ export function readFailureOf<T>(endpoint: EndpointId, ended: Attempt<T>, known:
       return new ReadFailure({
         endpoint,
         kind: result.meaning.effect === "refresh-token" ? "token" : "code",
-        reason: `code ${scrub(result.code).slice(0, 40)}, ${result.meaning.meaning}`,
+        reason: `code ${result.code}, ${result.meaning.meaning}`,
         cure: result.meaning.cure,
         serviceCode: result.code,
         status,
@@ -144,10 +144,9 @@ function notDone<T>(
     case "odd":
       return { kind: "unknown", reason: result.reason, status, raw };
     case "code": {
-      const code = scrub(result.code, privateValues).slice(0, 40);
+      const { code } = result;
       const { effect, meaning } = result.meaning;
-      if (effect === "rejected")
-        return { kind: "rejected", code, message: scrub(result.message, privateValues), status, raw };
+      if (effect === "rejected") return { kind: "rejected", code, status, raw };
       if (effect === "already-done") return { kind: "already", code, status, raw };
       return { kind: "unknown", reason: `code ${code}, ${meaning}`, code, status, raw };
     }

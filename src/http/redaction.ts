@@ -122,7 +122,7 @@ function tracesOf(values: readonly string[]): (text: string) => boolean {
 function traceOf(value: string): string | undefined {
   const trimmed = value.trim();
   if (trimmed.length < 2) return undefined;
-  const digits = digitsOf(trimmed);
+  const digits = phoneDigits(trimmed);
   if (digits !== undefined) return digits.length > 9 ? digits.slice(-8) : digits;
   // Two letters beyond ASCII are the same as a Latin one where case does not count.
   const searched = comparedCharacters(trimmed).slice(0, mostCompared).join("");
@@ -135,7 +135,7 @@ function coreOf(text: string): string {
 }
 
 /** The digits of what looks like a phone number. */
-function digitsOf(trimmed: string): string | undefined {
+export function phoneDigits(trimmed: string): string | undefined {
   const digits = trimmed.replaceAll(/\D/gu, "");
   return phoneLike.test(trimmed) && digits.length >= 6 ? digits : undefined;
 }
@@ -154,7 +154,7 @@ function comparedCharacters(trimmed: string): string[] {
 function patternsOf(value: string): string[] {
   const trimmed = value.trim();
   if (trimmed.length < 2) return [];
-  const digits = digitsOf(trimmed);
+  const digits = phoneDigits(trimmed);
   if (digits !== undefined) return [phonePattern(digits)];
   const characters = comparedCharacters(trimmed);
   const pattern = characters.slice(0, mostCompared).map(characterPattern).join("");
@@ -179,7 +179,7 @@ function characterPattern(char: string): string {
  * The digits with anything between them; of a long number its end, since services leave the country's digits out or put
  * others in front.
  */
-function phonePattern(digits: string): string {
+export function phonePattern(digits: string): string {
   const end = digits.length > 9 ? digits.slice(-8) : digits;
   const before = digits.length > 9 ? `\\+?(?:\\d${separators}){0,7}` : "";
   return `(?<!\\d)${before}${Array.from(end).join(separators)}(?!\\d)`;

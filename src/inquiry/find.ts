@@ -1,7 +1,10 @@
 import { sql } from "kysely";
+import { formatKey } from "../crm/keys.ts";
+import { streams } from "../crm/model.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import { nameKey } from "../crm/name-keys.ts";
-import { mostFound } from "../report/explain.ts";
+import type { Named } from "../crm/name-keys.ts";
+import { isBeginning, mostFound } from "../report/explain.ts";
 import type { RecordFacts } from "../report/explain.ts";
 import { byId, byNumber } from "./by-number.ts";
 import type { NumberKind } from "./by-number.ts";
@@ -23,38 +26,62 @@ export interface FoundRecord extends Found {
 
 /**
  * Finds the records of a stream that a text may mean: an id in any namespace, a number of the platform, an asset number
- * (the order that has it now, the customer whose it is, or the person who holds it), and last a name or a login, whole
- * or its beginning. Names are private values: they are compared here, and only keys leave.
+ * (the order that has it now, the customer whose it is, or the person who holds it), and last the name of a company,
+ * whole or its beginning. What is personal is not looked at: what comes out says nothing of it, and
+ * neither does the time that it takes.
  */
 export async function find(ledger: ReadOnlyLedger, stream: Stream, text: string): Promise<Found[]> {
+  const found: Found[] = [];
+  for (const key of await byAssetNumber(ledger, stream, text)) found.push({ key, by: "asset number" });
+  for (const key of await byId(ledger, stream, text)) found.push({ key, by: "id" });
+  for (const { by, ...key } of await byNumber(ledger, stream, text)) found.push({ key, by });
+  for (const key of await inQuarantine(ledger, stream, text)) found.push({ key, by: "id" });
+  if (found.length === 0 && stream === "customers")
+    found.push(...(await byKey(ledger, stream, { column: "name_key", named: "company", text })));
+  return firstOfEach(found);
+}
+
+/** The records of every stream that a text may mean, with how they stand; see `find`. */
+export async function findEverywhere(ledger: ReadOnlyLedger, text: string): Promise<FoundRecord[]> {
+  const all: FoundRecord[] = [];
+  for (const stream of streams) all.push(...(await withRecords(ledger, stream, await find(ledger, stream, text))));
+  const isExact = ({ by }: Found): boolean => by !== "name" && by !== "beginning of its name";
+  return all.some(isExact) ? all.filter(isExact) : all;
+}
+
+/**
+ * People whose name or login a text is, or begins: staff, and customers that are persons. Names are personal data: who
+ * asks has the right to see them, and that they asked is written down. Only keys leave.
+ */
+export async function findPeople(ledger: ReadOnlyLedger, text: string): Promise<FoundRecord[]> {
+  const all: FoundRecord[] = [];
+  for (const stream of ["customers", "staff"] as const) {
+    const found = await byKey(ledger, stream, { column: "name_key", named: "person", text });
+    if (stream === "staff")
+      found.push(...(await byKey(ledger, stream, { column: "login_key", named: "person", text })));
+    all.push(...(await withRecords(ledger, stream, firstOfEach(found.toSorted(wholeFirst)))));
+  }
+  return all;
+}
+
+function wholeFirst(one: Found, other: Found): number {
+  return Number(isBeginning(one)) - Number(isBeginning(other));
+}
+
+/** Each record once, by what it was found first, and no more than are listed. */
+function firstOfEach(all: readonly Found[]): Found[] {
   const found = new Map<string, Found>();
-  const add = (key: RecordKey, by: Found["by"]): void => {
-    const name = `${key.namespace}/${key.id}`;
-    if (!found.has(name) && found.size < mostFound) found.set(name, { key, by });
-  };
-  for (const key of await byAssetNumber(ledger, stream, text)) add(key, "asset number");
-  for (const key of await byId(ledger, stream, text)) add(key, "id");
-  for (const { by, ...key } of await byNumber(ledger, stream, text)) add(key, by);
-  for (const key of await inQuarantine(ledger, stream, text)) add(key, "id");
-  if (found.size > 0) return [...found.values()];
-  for (const isWhole of [true, false]) {
-    for (const key of await byKey(ledger, stream, { column: "name_key", text, isWhole }))
-      add(key, isWhole ? "name" : "beginning of its name");
-    for (const key of await byKey(ledger, stream, { column: "login_key", text, isWhole }))
-      add(key, isWhole ? "login" : "beginning of its login");
+  for (const one of all) {
+    const name = formatKey(one.key);
+    if (!found.has(name) && found.size < mostFound) found.set(name, one);
   }
   return [...found.values()];
 }
 
-/** The records of every stream that a text may mean, with how they stand. */
-export async function findEverywhere(ledger: ReadOnlyLedger, text: string): Promise<FoundRecord[]> {
-  const all: FoundRecord[] = [];
-  for (const stream of ["customers", "orders", "staff"] as const) {
-    for (const found of await find(ledger, stream, text))
-      all.push({ ...found, stream, record: await recordOf(ledger, stream, found.key) });
-  }
-  const isExact = ({ by }: Found): boolean => by !== "name" && by !== "login" && !by.startsWith("beginning");
-  return all.some(isExact) ? all.filter(isExact) : all;
+async function withRecords(ledger: ReadOnlyLedger, stream: Stream, found: readonly Found[]): Promise<FoundRecord[]> {
+  const records: FoundRecord[] = [];
+  for (const one of found) records.push({ ...one, stream, record: await recordOf(ledger, stream, one.key) });
+  return records;
 }
 
 async function byAssetNumber(ledger: ReadOnlyLedger, stream: Stream, number: string): Promise<RecordKey[]> {
@@ -82,21 +109,23 @@ async function inQuarantine({ db }: ReadOnlyLedger, stream: Stream, id: string):
   return rows;
 }
 
-/** Records whose newest form has this name or login, whole or as its beginning, whatever its case and spaces. */
+/** Records whose newest form has this name or login, whatever its case and spaces; whole ones before beginnings. */
 async function byKey(
   { db }: ReadOnlyLedger,
   stream: Stream,
-  { column, text, isWhole }: { column: "name_key" | "login_key"; text: string; isWhole: boolean },
-): Promise<RecordKey[]> {
-  const wanted = nameKey(stream, text);
-  if (wanted === null || (column === "login_key" && stream !== "staff")) return [];
+  { column, named, text }: { column: "name_key" | "login_key"; named: Named; text: string },
+): Promise<Found[]> {
+  const wanted = nameKey(named, text);
+  if (wanted === null) return [];
   const key = sql.ref(`p.${column}`);
-  const until = `${wanted}\u{10ffff}`;
   const name = sql`substr(p.ref, ${stream.length + 2})`;
-  const { rows } = await sql<RecordKey>`select r.namespace, r.id from private_value p cross join record r
-      on r.stream = ${stream} and r.namespace = substr(${name}, 1, instr(${name}, '/') - 1)
-        and r.id = substr(${name}, instr(${name}, '/') + 1) and r.version = p.version
-    where ${key} is not null and ${isWhole ? sql`${key} = ${wanted}` : sql`${key} >= ${wanted} and ${key} < ${until}`}
+  const what = column === "name_key" ? "name" : "login";
+  // A key that is the wanted one comes before all that only begin with it.
+  const { rows } = await sql<RecordKey & { isWhole: number }>`
+    select r.namespace, r.id, ${key} = ${wanted} as "isWhole" from private_value p cross join record r
+      on r.stream = ${stream} and substr(p.ref, 1, ${stream.length + 1}) = ${`${stream}/`} and r.namespace =
+        substr(${name}, 1, instr(${name}, '/') - 1) and r.id = substr(${name}, instr(${name}, '/') + 1) and r.version = p.version
+    where ${key} is not null and ${key} >= ${wanted} and ${key} < ${`${wanted}\u{10ffff}`}
     order by ${key} limit ${mostFound}`.execute(db);
-  return rows;
+  return rows.map(({ isWhole, ...one }) => ({ key: one, by: isWhole === 1 ? what : `beginning of its ${what}` }));
 }

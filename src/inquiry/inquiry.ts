@@ -15,7 +15,7 @@ import { standAsOf } from "./as-of/as-of.ts";
 import { blockers, closedFiles, closingEntry, closings, frozenDigests, joinedPeriod } from "./books.ts";
 import { explain } from "./explain.ts";
 import { heldByRuns, heldMark, heldOperations, heldSums, standingHolds, waitingOperations } from "./held.ts";
-import { find, findEverywhere } from "./find.ts";
+import { find, findEverywhere, findPeople } from "./find.ts";
 import { holds } from "./holds.ts";
 import { measures } from "./measures.ts";
 import { keptAnswer, operationById, operations, unsettled } from "./operations.ts";
@@ -40,7 +40,7 @@ type Question<Words extends readonly unknown[], Answer> = () => (ledger: ReadOnl
 
 /**
  * Every question to the ledger, each in a file of its own. No private value leaves it but by `rawForm`, `keptAnswer`,
- * `privateValues` and `subject`, which a person has to ask for.
+ * `privateValues` and `subject`, which a person has to ask for; `findPeople` compares with them.
  */
 export type Inquiry = ReturnType<typeof questionsTo>;
 
@@ -76,6 +76,7 @@ function questionsTo(ledger: ReadOnlyLedger) {
     explain: answered(() => explain),
     find: answered(() => find),
     findEverywhere: answered(() => findEverywhere),
+    findPeople: answered(() => findPeople),
     recordsOfCustomer: answered(() => recordsOfCustomer),
     orderSides: answered(() => orderSides),
     privateValues: answered(() => privateValues),

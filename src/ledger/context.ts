@@ -5,6 +5,7 @@ import type { Host } from "../base/host.ts";
 import type { Ids, Randomness } from "../base/ids.ts";
 import { exitCodes, Problem } from "../base/errors.ts";
 import type { ReadingGroup } from "../base/private-files.ts";
+import { keepingWho } from "../base/who.ts";
 import { AuditLog } from "./audit/audit-log.ts";
 import { KeptHeads } from "./audit/audit-heads.ts";
 import { databaseProblem, isFatal } from "./database/damage.ts";
@@ -184,12 +185,12 @@ export class LedgerContext {
 
   /** Runs `work` in the next group of the one writer; resolves after the commit. */
   write<T>(work: () => T): Promise<T> {
-    return this.#awaited(() => this.#writer.write(work));
+    return this.#awaited(() => this.#writer.write(keepingWho(work)));
   }
 
   /** The same of work whose commit nobody waits for to go on: it is committed with what comes next. */
   ride<T>(work: () => T): Promise<T> {
-    return this.#awaited(() => this.#writer.write(work, true));
+    return this.#awaited(() => this.#writer.write(keepingWho(work), true));
   }
 
   /** Runs a reading. Damage that it meets ends the writing too, and is thrown as a Problem with exit code 65. */

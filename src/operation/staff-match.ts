@@ -44,7 +44,7 @@ export function matchAddedStaff(
     const key = bySentName.get(bare);
     if (key === undefined || seen.has(bare)) return undefined;
     seen.add(bare);
-    match.refused.push({ key, message: readableMessage(row.message ?? "") || "refused without a reason" });
+    match.refused.push({ key, message: readableMessage(row.message ?? "") });
   }
   return seen.size === bySentName.size ? match : undefined;
 }

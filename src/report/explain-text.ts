@@ -20,7 +20,7 @@ import {
   textOf,
   wrapped,
 } from "./text.ts";
-import { attemptText, stateText } from "./waiting.ts";
+import { answerLine, attemptText, stateText } from "./waiting.ts";
 
 const mostFields = 60;
 const mostChanges = 20;
@@ -286,5 +286,6 @@ function operationLines(row: OperationFacts, view: View): string[] {
     `  ${stateText(row)}`,
     `  ${printable(row.reason)}`,
     ...row.attempts.map((attempt) => `  ${printable(attemptText(attempt, view))}`),
+    ...(row.answerKept ? [`  ${answerLine(row)}`] : []),
   ];
 }

@@ -9,6 +9,11 @@ export const mostObservations = 200;
 /** So many records are named at most that a text may mean. */
 export const mostFound = 10;
 
+/** Whether a text by which a record was found was only the beginning of its name or login. */
+export function isBeginning({ by }: { by: string }): boolean {
+  return by.startsWith("beginning");
+}
+
 /** A canonical record as the ledger holds it now. */
 export interface RecordFacts {
   stream: Stream;

@@ -124,7 +124,9 @@ function operationEntries(row: OperationFacts): TimeLineEntry[] {
     ...(row.questionId === null ? [] : [{ path: pagePath.hold(row.questionId), text: `hold ${row.questionId}` }]),
     ...(row.state === "parked" || row.state === "unknown"
       ? [{ path: pagePath.settle(row.id), text: "settle it" }]
-      : []),
+      : row.answerKept
+        ? [{ path: pagePath.settle(row.id), text: "what the service answered" }]
+        : []),
   ];
   const words = [row.verdict, row.outcomeCode, row.outcomeMessage].filter((text) => text !== null && text !== "");
   const planned = entry(row.createdAt, "planned", `${row.kind} (${row.endpoint}): ${row.reason}`, {

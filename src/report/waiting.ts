@@ -118,10 +118,15 @@ export function operationText(row: OperationFacts, view: View = plainView): stri
       ),
     ),
   );
-  if (row.answerKept) lines.push("", "the service's last answer is kept");
+  if (row.answerKept) lines.push("", answerLine(row));
   lines.push(section("target", [printable(canonicalJson(row.target))]));
   lines.push(section("payload, unbound", JSON.stringify(row.payload, null, 2).split("\n").map(printableLine)));
   return textOf(lines);
+}
+
+/** How a person sees what a service said in its own words, which may name anybody. */
+export function answerLine({ id }: Pick<OperationFacts, "id">): string {
+  return `the service's last answer is kept: crm-sync audit answer ${id}`;
 }
 
 function printableLine(line: string): string {

@@ -26,6 +26,8 @@ export interface Call {
   text: string;
   /** How many entries of M1, counted from the last, a fault makes fail. */
   failingEntries: number;
+  /** What is said of each of them; the usual words where it is left out. */
+  failingWords?: string | undefined;
 }
 
 export type Run = (call: Call) => Answer;

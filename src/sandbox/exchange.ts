@@ -119,7 +119,7 @@ export function createExchanges(parts: Parts): (exchange: Exchange) => Promise<v
     if (fault?.fault === "refused") return reset(request);
     const text = await readBody(request);
     const failingEntries = fault?.fault === "partialM1" ? fault.drop : 0;
-    const call: Call = { parameters, query, body: parseBody(text), text, failingEntries };
+    const call: Call = { parameters, query, body: parseBody(text), text, failingEntries, failingWords: fault?.words };
     if (parts.latencyMs > 0) await clock.sleep(parts.latencyMs / 2, closing);
     await parts.gate(exchange.operation, "before");
     if (fault !== undefined) return deliverFaulty(exchange, fault, text, call);

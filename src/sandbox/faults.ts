@@ -81,6 +81,7 @@ export const faultRuleSchema = z.strictObject({
   delayMs: z.int().min(0).default(1000).describe("slow, appliedLate, oneBytePerSecond: milliseconds"),
   applied: z.boolean().optional().describe("whether the call is applied before it fails"),
   code: z.string().min(1).optional().describe("status299, oddCode, expiredToken: the business code"),
+  words: z.string().min(1).optional().describe("status299, oddCode, partialM1: what the service says of it"),
   status: z.int().min(200).max(599).optional().describe("status299, oddCode: the HTTP status"),
   retryAfter: z.string().min(1).default("1").describe("http503, http429: seconds or an HTTP date"),
   drop: z.int().min(1).default(1).describe("shortPage, partialM1: how many rows or entries"),

@@ -50,9 +50,9 @@ export function faultyReply(
     case "code500":
       return asError("500", "fault");
     case "status299":
-      return asError(fault.code ?? "500", "fault", 299);
+      return asError(fault.code ?? "500", fault.words ?? "fault", 299);
     case "oddCode":
-      return asError(fault.code ?? "99999", "fault");
+      return asError(fault.code ?? "99999", fault.words ?? "fault");
     case "expiredToken": {
       const code = fault.code ?? (routes[operation].service === "order" ? "401" : "60000");
       return asError(code, "token expired", code === "401" ? 401 : errorStatus);

@@ -109,7 +109,7 @@ function addStaff(context: Context, call: Call): Answer {
   entries.forEach((entry, index) => {
     const { userName, name, departmentId, remark } = entry;
     if (index >= entries.length - call.failingEntries) {
-      failed.push({ userName, message: "network error, retry" });
+      failed.push({ userName, message: call.failingWords ?? "network error, retry" });
     } else if (context.findByName.get(enterprise.id, userName) !== undefined) {
       failed.push({ userName, message: "account exists already" });
     } else {

@@ -33,7 +33,7 @@ const places = [
 export function framed(
   context: PageContext,
   content: Content,
-  status: 200 | 400 | 403 | 404 | 409 | 503 = 200,
+  status: 200 | 400 | 403 | 404 | 409 | 429 | 503 = 200,
 ): Response | Promise<Response> {
   const { title, body, place, scripts, notice } = content;
   const before = html`<a class="skip" href="#content">Skip to the content</a> ${headerOf(context, place)}
@@ -57,13 +57,13 @@ function headerOf(context: PageContext, place: string | undefined): Html {
     <a class="name" href="${pagePath.today()}">crm-sync</a>
     <form role="search" action="/search" method="get">
       <label for="search">Find a customer, order or person</label>
-      <input id="search" name="q" type="search" maxlength="200" placeholder="name, id, number or login" />
+      <input id="search" name="q" type="search" maxlength="200" placeholder="id, number or company" />
       <button>Find</button>
     </form>
     <div class="person">
       ${person.name} <span class="role">(${person.role})</span>
       ${
-        person.way === "loopback" || person.way === "proxy"
+        person.way === "proxy"
           ? ""
           : html`<form action="/logout" method="post">
               <input type="hidden" name="csrf" value="${csrf}" /><button>Sign out</button>

@@ -4,35 +4,60 @@ import { messageOf, Problem } from "../base/errors.ts";
 import type { Health, WebDependencies } from "../app/health.ts";
 
 /**
- * `/livez`: 200 as long as the program answers. `/healthz`: 200 when the ledger can be read and every circuit is
+ * `/livez`: 200 as long as the program answers, and nothing else, as anybody may ask. `/healthz`: 200 when the ledger can be read and every circuit is
  * closed, else 503; `wrong` in the body says what is wrong, also work that is not done. What waits for a person does
  * not make the program ill: that alone is no 503.
  */
 export function healthRoutes(deps: WebDependencies): Hono {
   const app = new Hono();
-  const started = deps.clock.monotonic();
   app.on("GET", ["/livez", "/healthz"], async (context, next) => {
     await next();
     context.header("cache-control", "no-store");
     context.header("x-content-type-options", "nosniff");
   });
-  app.get("/livez", (context) => context.json({ alive: true, upMs: Math.round(deps.clock.monotonic() - started) }));
-  const { read } = deps;
-  if (read === undefined) return app;
+  app.get("/livez", (context) => context.json({ alive: true }));
+  if (deps.read === undefined) return app;
+  const state = readSeldom(deps, deps.read);
   app.get("/healthz", async (context) => {
-    const at = toInstant(deps.clock.now());
-    try {
-      const health = await inTime(read(), deps.readTimeoutMs ?? 5_000);
-      const ill = complaints(health);
-      const wrong = [...ill, ...notDone(health)];
-      return context.json({ healthy: wrong.length === 0, at, wrong, ...health }, ill.length === 0 ? 200 : 503);
-    } catch (thrown) {
-      const code = thrown instanceof Problem ? thrown.code : "ledger.unreachable";
-      deps.logger.error({ event: "health.unreadable", code, reason: messageOf(thrown) }, "the state could not be read");
-      return context.json({ healthy: false, at, wrong: [code], ledger: { reachable: false } }, 503);
-    }
+    const { body, status } = await state();
+    return context.json(body, status);
   });
   return app;
+}
+
+interface HealthAnswer {
+  body: object;
+  status: 200 | 503;
+}
+
+/** How long an answer is given again: anybody may ask as often as they like. */
+const answeredAgainMs = 1_000;
+
+/** Reads the state for all who ask meanwhile and soon after. */
+function readSeldom(deps: WebDependencies, read: () => Promise<Health>): () => Promise<HealthAnswer> {
+  let last: { until: number; answer: Promise<HealthAnswer> } | undefined;
+  return async () => {
+    if (last === undefined || deps.clock.monotonic() >= last.until) {
+      const own = { until: Infinity, answer: healthAnswer(deps, read) };
+      last = own;
+      void own.answer.then(() => (own.until = deps.clock.monotonic() + answeredAgainMs));
+    }
+    return await last.answer;
+  };
+}
+
+async function healthAnswer(deps: WebDependencies, read: () => Promise<Health>): Promise<HealthAnswer> {
+  const at = toInstant(deps.clock.now());
+  try {
+    const health = await inTime(read(), deps.readTimeoutMs ?? 5_000);
+    const ill = complaints(health);
+    const wrong = [...ill, ...notDone(health)];
+    return { body: { healthy: wrong.length === 0, at, wrong, ...health }, status: ill.length === 0 ? 200 : 503 };
+  } catch (thrown) {
+    const code = thrown instanceof Problem ? thrown.code : "ledger.unreachable";
+    deps.logger.error({ event: "health.unreadable", code, reason: messageOf(thrown) }, "the state could not be read");
+    return { body: { healthy: false, at, wrong: [code], ledger: { reachable: false } }, status: 503 };
+  }
 }
 
 function complaints(health: Health): string[] {

@@ -9,6 +9,7 @@ import { messageOf, Problem } from "../base/errors.ts";
 /** How long until a port that is taken, or a certificate that is of no use, is tried again. */
 const triedAgainAfterMs = 30_000;
 
+type Served = Pick<Hono, "fetch">;
 type Listening = Pick<WebDependencies, "settings" | "clock" | "logger" | "certificate" | "goesOn">;
 
 /**
@@ -16,7 +17,7 @@ type Listening = Pick<WebDependencies, "settings" | "clock" | "logger" | "certif
  * not possible it rejects with a Problem; where the program goes on all the same, the log says why, and it is tried
  * again until it is.
  */
-export async function listen(app: Hono, deps: Listening): Promise<WebServer> {
+export async function listen(app: Served, deps: Listening): Promise<WebServer> {
   const { host, port } = deps.settings;
   const ended = new AbortController();
   let server: ServerType | undefined;
@@ -38,6 +39,9 @@ export async function listen(app: Hono, deps: Listening): Promise<WebServer> {
       const address = server?.address();
       const bound = typeof address === "object" && address !== null ? address.port : port;
       return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${bound}`;
+    },
+    get isListening() {
+      return server?.listening === true;
     },
     close: async () => {
       ended.abort();
@@ -61,7 +65,7 @@ async function tryAgain(deps: Listening, signal: AbortSignal, begin: () => Promi
   }
 }
 
-async function listenOnce(app: Hono, { settings, certificate, logger }: Listening): Promise<ServerType> {
+async function listenOnce(app: Served, { settings, certificate, logger }: Listening): Promise<ServerType> {
   const { host, port } = settings;
   const own = certificate?.();
   warn(logger, own);

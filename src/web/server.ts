@@ -6,6 +6,7 @@ import type { WebDependencies, WebServer } from "../app/health.ts";
 import { dashboardRoutes } from "./dashboard.ts";
 import { healthRoutes } from "./health.ts";
 import { listen } from "./listen.ts";
+import { requireHost } from "./access/host.ts";
 import { mayReadMetrics } from "./access/metrics-reader.ts";
 import { metricsRoutes } from "./metrics.ts";
 import type { WebEnvironment } from "./page.ts";
@@ -14,9 +15,9 @@ import type { WebEnvironment } from "./page.ts";
 type ServedBy = WebDependencies & { whoAsks?: MiddlewareHandler<WebEnvironment> };
 
 /** Everything that the server answers: what machines ask, and the pages where there are any. */
-function routesOf(deps: ServedBy, access: Access | undefined): Hono {
-  const app = new Hono();
-  if (access !== undefined) app.use("/metrics", mayReadMetrics(access));
+function routesOf(deps: ServedBy, access: Access | undefined): Hono<WebEnvironment> {
+  const app = new Hono<WebEnvironment>();
+  if (access !== undefined) app.use("/metrics", mayReadMetrics(access)).use("/healthz", requireHost(access));
   app.route("/", healthRoutes(deps));
   if (deps.measured !== undefined) app.route("/", metricsRoutes(deps.measured));
   if (deps.dashboard !== undefined && access?.settings.pages === true)
@@ -36,6 +37,9 @@ export async function startWebServer(deps: ServedBy): Promise<WebServer> {
   return {
     get url() {
       return server.url;
+    },
+    get isListening() {
+      return server.isListening;
     },
     close: async () => {
       await server.close();

@@ -4,7 +4,7 @@ import Database from "better-sqlite3";
 import { expect, it } from "vitest";
 import { closeBooks, printBooks } from "../../src/app/books.ts";
 import type { JsonObject } from "../../src/base/canonical-json.ts";
-import { wordsOfAll, wordsOfCustomer } from "../../src/ledger/private/erased-texts.ts";
+import { searchedPlaces } from "../../src/ledger/private/places.ts";
 import { statementKinds } from "../../src/report/statement/kinds.ts";
 import { closedVerdict } from "../../src/report/statement/closed-words.ts";
 import { reportSettingsSchema } from "../../src/run/report-settings.ts";
@@ -100,8 +100,7 @@ async function shownOtherwise(world: LedgerWorld): Promise<void> {
 function plantEverywhere(path: string): number {
   const database = new Database(path);
   let rows = 0;
-  const all = [...wordsOfCustomer, ...wordsOfAll];
-  for (const [table, columns] of all)
+  for (const { table, columns } of searchedPlaces.filter(({ table }) => table !== "meta"))
     for (const column of columns)
       rows += database
         .prepare(

@@ -45,6 +45,40 @@ it("what one page shows is of one state of the ledger, whatever is written while
   expect(await dashboard.read(async (inquiry) => await inquiry.runs({ limit: 9 }))).toHaveLength(2);
 });
 
+it("pages that follow each other leave a turn to what else asks, such as whether the program is alive", async () => {
+  const { dashboard } = await showing(await ran());
+  let read = 0;
+  const reads = Array.from({ length: 20 }, async () => {
+    await dashboard.read(async (inquiry) => await inquiry.runs({ limit: 9 }));
+    read += 1;
+  });
+  const turns: number[] = [];
+  while (read < 20) {
+    await new Promise((done) => setImmediate(done));
+    turns.push(read);
+  }
+  await Promise.all(reads);
+  expect(turns.filter((count) => count > 0 && count < 20).length).toBeGreaterThan(10);
+});
+
+it("of one person ten pages are made at once; the next is refused, and other people get theirs", async () => {
+  const pages = await showing(await ran());
+  const [anna, ben] = [pages.as("anna"), pages.as("ben")];
+  const goesOn = Promise.withResolvers<void>();
+  const blocked = pages.dashboard.read(async () => await goesOn.promise);
+  const ofAnna = Array.from({ length: 30 }, () => anna.get("/today"));
+  const refused: number[] = [];
+  for (const one of ofAnna) void one.then(({ status }) => refused.push(status));
+  await expect.poll(() => refused).toEqual(Array.from({ length: 20 }, () => 429));
+  const ofBen = ben.get("/today");
+  goesOn.resolve();
+  await blocked;
+  expect((await ofBen).status).toBe(200);
+  const statuses = (await Promise.all(ofAnna)).map(({ status }) => status);
+  expect(statuses.filter((status) => status === 200)).toHaveLength(10);
+  expect((await anna.get("/today")).status).toBe(200);
+});
+
 it("a job that did not fire when it should have is named", async () => {
   const w = await world();
   w.extra = "jobs:\n  everything: { kind: sync, streams: [staff], schedule: '0 * * * *' }\n";

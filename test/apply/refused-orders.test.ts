@@ -16,7 +16,7 @@ it(
     await world.take("orders", orderRecord("O2", "C1"));
     const refuses: OrderService["placeOrders"] = async (_, call) => {
       await permitted(call);
-      return { kind: "rejected", status: 200, code: "13004", message: "", raw: {} };
+      return { kind: "rejected", status: 200, code: "13004", raw: {} };
     };
     const refused = await world.planned("place-order");
     const { orderService } = world.deps.platform;

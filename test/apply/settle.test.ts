@@ -291,7 +291,7 @@ describe("an order that was refused, and of which the platform shows something",
     const refusing = withOrderService(world, {
       placeOrders: async (request, call) => {
         await real.placeOrders(request, call);
-        return { kind: "rejected", code: "13004", message: "", status: 299, raw: {} };
+        return { kind: "rejected", code: "13004", status: 299, raw: {} };
       },
     });
     expect((await refusing.carryOut("place-order")).kind).toBe("rejected");

@@ -143,9 +143,16 @@ function revealed(ledger: Ledger, value: Json): Json {
 }
 
 export const keeping: Breaks = {
-  "words of a service are kept as they are": {
-    seam: "ledger.private.textsOf gives no private texts",
-    seams: { ledger: (ledger) => replace(ledger.private, "textsOf", () => () => []) },
+  "words of a service are told as they are": {
+    seam: "ledger.journal.conclude is given the answer of the service as what is told of it",
+    seams: {
+      ledger: (ledger) =>
+        replace(
+          ledger.journal,
+          "conclude",
+          (real) => async (id, end) => await real(id, { ...end, message: end.answer ?? end.message }),
+        ),
+    },
     check: nothingPrivateIsShown,
     says: "something private is shown",
     quick: true,

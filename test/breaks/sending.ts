@@ -247,9 +247,7 @@ export const sending: Breaks = {
     seams: orderService((real) => ({
       placeOrders: async (body, call) => {
         const outcome = await real.placeOrders(body, call);
-        return outcome.kind === "unknown"
-          ? { kind: "rejected", code: "13004", message: "", status: 200, raw: null }
-          : outcome;
+        return outcome.kind === "unknown" ? { kind: "rejected", code: "13004", status: 200, raw: null } : outcome;
       },
     })),
     check: lostAnswerIsSentOnce,

@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { isListed } from "../../src/config/access-settings.ts";
-import { roleOnLoopback, serveSettingsSchema } from "../../src/config/serve.ts";
 import { good, load, refusals } from "./small-config.ts";
 
-const proxy = "{ header: X-Remote-User, from: [10.0.0.1] }";
+const proxyWith = (more: string): string => `{ header: X-Assertion, issuer: p, audience: a, keys: p.pem${more} }`;
+const proxy = proxyWith("");
 const oidc = "{ issuer: https://login.example.com, clientId: c, roles: { a: see } }";
+const ofEveryProgram = /a browser sends its cookies to every program there/u;
 
 describe("who may come in", () => {
   it.each([
@@ -16,13 +17,25 @@ describe("who may come in", () => {
     ["host: crm.internal", /nobody could sign in/u],
     ["host: 127.0.0.1.example.com", /nobody could sign in/u],
     [`access: { oidc: ${oidc} }`, /`serve\.access\.oidc`.* set `serve\.publicUrl`/u],
-    [`publicUrl: http://crm.example.com\n  access: { oidc: ${oidc} }`, /plain http; use https/u],
+    ["publicUrl: http://crm.example.com", /must be https/u],
+    ["publicUrl: https://localhost:8787", ofEveryProgram],
+    ["publicUrl: https://127.0.0.1", ofEveryProgram],
+    ['publicUrl: "https://[::1]:8787"', ofEveryProgram],
+    ["publicUrl: https://crm.localhost", ofEveryProgram],
+    ["access: { loopback: see }", /loopback/u],
+    [
+      "access: { proxy: { header: X-Remote-User, issuer: p, audience: a } }",
+      /`serve\.access\.proxy\.keys` is missing/u,
+    ],
+    [`access: { proxy: ${proxyWith(", algorithms: [HS256]")} }`, /RS256/u],
+    [`access: { proxy: ${proxyWith(", algorithms: [none]")} }`, /RS256/u],
+    [`access: { proxy: ${proxyWith("").replace("p.pem", "http://keys.example/keys")} }`, /must be https, or a file/u],
     ["access: { oidc: { issuer: http://login.example.com, clientId: c, roles: {} } }", /must be https/u],
-    ["access: { proxy: { header: X-User, from: [10.0.0.0/33] } }", /expected|is expected/u],
-    ["access: { proxy: { header: X-User, from: [crm.example.com] } }", /an address such as 10\.0\.0\.7/u],
-    ["access: { proxy: { header: X-User, from: [] } }", /at least 1/u],
+    [`access: { proxy: ${proxyWith(", from: [10.0.0.0/33]")} }`, /expected|is expected/u],
+    [`access: { proxy: ${proxyWith(", from: [crm.example.com]")} }`, /an address such as 10\.0\.0\.7/u],
+    [`access: { proxy: ${proxyWith(", from: []")} }`, /at least 1/u],
     ["access: { sessions: { idle: 2h, longest: 1h } }", /must not be longer/u],
-    ["access: { proxy: { header: X-User, from: [10.0.0.1], roles: { anna: admin } } }", /one of see, report, decide/u],
+    [`access: { proxy: ${proxyWith(", roles: { anna: admin }")} }`, /one of see, report, decide/u],
   ])("is refused, with its place and what to do, where it is %j", async (serve, said) => {
     const [first = "", ...more] = await refusals(`${good}serve:\n  ${serve}\n`);
     expect(first).toMatch(said);
@@ -42,15 +55,6 @@ describe("who may come in", () => {
   ])("may be %j", async (serve) => {
     expect((await load(`${good}serve:\n  ${serve}\n`)).result.ok).toBe(true);
   });
-});
-
-it("is nobody without signing in where people are meant to come from outside, unless it is said", () => {
-  const of = (given: unknown) => roleOnLoopback(serveSettingsSchema.parse(given));
-  expect(of({})).toBe("see");
-  expect(of({ publicUrl: "http://localhost:8787" })).toBe("see");
-  expect(of({ publicUrl: "https://crm.example.com" })).toBe("none");
-  expect(of({ access: { proxy: { header: "X", from: ["127.0.0.1"] } } })).toBe("none");
-  expect(of({ publicUrl: "https://crm.example.com", access: { loopback: "see" } })).toBe("see");
 });
 
 it.each([

@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
 import type { Browser, ElementHandle, Page } from "puppeteer-core";
 import { onTestFinished } from "vitest";
 import { z } from "zod";
+import { freePort } from "../support/free-port.ts";
 import { startBrowser } from "../support/browser.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type { World } from "../support/cli.ts";
 import type { Running } from "../support/process.ts";
+import { reverseProxy } from "../support/reverse-proxy.ts";
 import { everythingWaits } from "../support/world/waiting.ts";
 
 /** Made-up companies and people, as a person reads them. */
@@ -30,6 +33,9 @@ const personOf = (index: number): string =>
 const people = { anna: "decide", otto: "decide", finn: "report", sam: "see" } as const;
 type Name = keyof typeof people;
 
+/** The reverse proxy that they sign in at. */
+const proxy = reverseProxy();
+
 /** A daemon of a world in which something of everything waits, and its pages. */
 export interface ServedWorld {
   w: World;
@@ -50,11 +56,12 @@ export async function serveWorld({ running }: { running: boolean }): Promise<Ser
     login: (index) => `person${index}`,
     more: { contact: "Marta Keller", account: "marta.keller", email: "office@example.com", address: "Quay 7" },
   });
+  writeFileSync(w.path(proxy.settings.keys), proxy.publicPem);
   const schedule = running ? `, schedule: "* * * * *"` : "";
   w.extra += `serve:
-  port: 0
+  port: ${await freePort()}
   access:
-    proxy: { header: X-Remote-User, from: [127.0.0.1], roles: ${JSON.stringify(people)} }
+    proxy: ${JSON.stringify({ ...proxy.settings, claim: "email", roles: people })}
 jobs:
   everything: { kind: sync, streams: [customers, orders, staff]${schedule} }
   customers-and-orders: { enabled: false }
@@ -67,8 +74,7 @@ jobs:
   for (const service of ["order", "member"] as const) w.sandbox.dates.set(service, systemClock.now() - w.clock.at);
   const serving = w.start("serve");
   await serving.says(/health at \S+\/healthz/u);
-  const [, url = ""] = /health at (\S+)\/healthz/u.exec(serving.stderr()) ?? [];
-  assert.notEqual(url, "", serving.stderr());
+  const url = new URL((await w.ask("login")).url).origin;
   await stop?.reached;
   return { w, url, serving, goOn: () => stop?.goOn() };
 }
@@ -131,9 +137,9 @@ export class Visitor {
   async signIn(name: Name): Promise<void> {
     await this.open("/today");
     assert.equal(this.path, "/login");
-    await this.page.setExtraHTTPHeaders({ "X-Remote-User": name });
-    await this.open("/today");
-    assert.equal(this.path, "/today");
+    const inAnHour = Math.floor(systemClock.now() / 1_000) + 3_600;
+    await this.page.setExtraHTTPHeaders(proxy.as({ email: name, exp: inAnHour }));
+    assert.equal(await this.open("/today"), 200);
   }
 
   get path(): string {

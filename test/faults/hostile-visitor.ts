@@ -252,7 +252,7 @@ export class HostileVisitor {
       { cookie: `__Host-crm-sync=${"0".repeat(64)}; crm-sync=${"f".repeat(64)}; ${value}` },
       { host: value.replaceAll(/[^\w.:-]/gu, "") || "elsewhere.example.com" },
       { "x-forwarded-for": value, "x-forwarded-host": value, "x-forwarded-proto": value, forwarded: value },
-      { "x-remote-user": "anna.lee", "x-remote-groups": "crm-operators" },
+      { "x-assertion": value, "x-remote-user": "anna.lee", "x-forwarded-user": "anna.lee" },
       { origin: "https://elsewhere.example.com", "sec-fetch-site": "cross-site" },
       { accept: value },
       { accept: "application/json" },
@@ -278,7 +278,8 @@ export class HostileVisitor {
     this.#judge(answered, sent, index);
   }
 
-  async #answerOf({ method, path, headers, body }: Sent): Promise<Answered> {
+  async #answerOf({ method, path, headers: given, body }: Sent): Promise<Answered> {
+    const headers = { host: this.#pages.host, ...given };
     const answer = await this.#client.request({ method, path, headers, body: body ?? null, reset: false });
     const type = String(answer.headers["content-type"] ?? "");
     if (!type.startsWith("text/event-stream"))

@@ -25,6 +25,7 @@ async function askEverything(inquiry: Inquiry): Promise<void> {
   await inquiry.status();
   for (const stream of ["customers", "orders", "staff"] as const) await inquiry.find(stream, "none");
   for (const text of ["none", "crm/o1"]) await inquiry.findEverywhere(text);
+  await inquiry.findPeople("none");
   for (const stream of ["orders", "staff"] as const)
     for (const after of [undefined, key("a")]) await inquiry.recordsOfCustomer(key("c1"), stream, after);
   await inquiry.privateValues("staff", key("s1"));

@@ -21,7 +21,7 @@ const pages: Readonly<Record<string, (ids: { hold: string; run: string; operatio
     customer: () => "/customer/crm/C-1002",
     order: () => "/order/crm/SO-50002",
     person: () => "/person/crm/E-70011",
-    search: () => "/search?q=person1",
+    search: () => "/search?q=nord",
     runs: () => "/runs",
     run: ({ run }) => `/run/${run}`,
     plan: () => "/plan",

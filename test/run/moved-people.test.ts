@@ -56,7 +56,7 @@ it("what was refused of somebody who moved is tried again for a changed setting,
     memberCenter: {
       ...memberCenter,
       configureAssets: (_member, _request, call) =>
-        permitted(call).then(() => ({ kind: "rejected", code: "60023", message: "", status: 200, raw: {} })),
+        permitted(call).then(() => ({ kind: "rejected", code: "60023", status: 200, raw: {} })),
     },
   });
   await world.take("staff", staffRecord("S1", "C1", { customerId: "C2" }));

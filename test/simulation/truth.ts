@@ -31,6 +31,8 @@ export class Truth {
   /** How the last reading of a stream went, until it has ended well. */
   readonly #moods = new Map<Stream, ReadingMood>(streams.map((stream) => [stream, "down"]));
   readonly #begun = new Set<Stream>();
+  /** Streams of which the last reading was in a program that died: nobody knows whether it was kept. */
+  readonly #perhapsLost = new Set<Stream>();
   /** Streams of which a reading was not outlived by the program, until as many records came as ever. */
   readonly #unsure = new Set<Stream>();
   readonly #mostRows = new Map<Stream, number>();
@@ -71,6 +73,7 @@ export class Truth {
     const how = mood === "shrunk" && !isNoticed ? "cut" : mood;
     this.#moods.set(stream, how === "whole" ? "cut" : how);
     this.#begun.add(stream);
+    this.#perhapsLost.delete(stream);
     this.#basesBefore.set(stream, this.#bases.get(stream) ?? []);
     return how;
   }
@@ -160,6 +163,7 @@ export class Truth {
   /** The program died: whether it kept what it has just read is not known. */
   died(): void {
     for (const stream of this.#begun) {
+      this.#perhapsLost.add(stream);
       this.#rows.delete(stream);
       this.#unsure.add(stream);
       const [before, now] = [this.#basesBefore.get(stream) ?? [], this.#bases.get(stream) ?? []];
@@ -192,6 +196,7 @@ export class Truth {
     return (
       this.wasWhole(stream) &&
       !this.#perhapsDoubted.has(stream) &&
+      !this.#perhapsLost.has(stream) &&
       this.#said.get(stream) === JSON.stringify(this.#company.records(stream))
     );
   }

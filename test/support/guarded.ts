@@ -35,8 +35,9 @@ export interface Sent {
 
 /** Pages of each role behind the check of who asks, over real HTTP. */
 export interface Guarded {
-  url: string;
   port: number;
+  /** The own name of the pages on this machine, with the port. */
+  host: string;
   access: Access;
   ask(path: string, sent?: Sent): Promise<Answer>;
   /** The program is started again with these settings of `serve`. */
@@ -107,6 +108,7 @@ export async function guarded(
   await new Promise((resolve) => server.once("listening", resolve));
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
+  const hostNow = (): string => `${access.own()?.name ?? "crm-sync-0.localhost"}:${port}`;
   let isOpen = true;
   const stop = async (): Promise<void> => {
     if (!isOpen) return;
@@ -122,12 +124,14 @@ export async function guarded(
   };
   onTestFinished(stop);
   return {
-    url: `http://localhost:${port}`,
     port,
+    get host() {
+      return hostNow();
+    },
     access,
     done,
     stop,
-    ask: async (path, sent) => await ask(port, path, sent),
+    ask: async (path, sent) => await ask({ port, host: hostNow() }, path, sent),
     startsAgain: async (values) => {
       write(values);
       await current.close();
@@ -136,12 +140,15 @@ export async function guarded(
   };
 }
 
+/** Where pages are, and under which name they are asked for. */
+type Served = Pick<Guarded, "port" | "host">;
+
 /** One request, with exactly the headers that are given and `host` where it is not among them. */
-export async function ask(port: number, path: string, sent: Sent = {}): Promise<Answer> {
+export async function ask({ port, host }: Served, path: string, sent: Sent = {}): Promise<Answer> {
   const { method = "GET", headers = {}, body, from = "127.0.0.1" } = sent;
   const given = Array.isArray(headers) ? [...headers] : Object.entries(headers).flat();
   const names = given.filter((_, at) => at % 2 === 0).map((name) => String(name).toLowerCase());
-  if (!names.includes("host")) given.push("host", `localhost:${port}`);
+  if (!names.includes("host")) given.push("host", host);
   if (body !== undefined && !names.includes("content-length") && !names.includes("transfer-encoding"))
     given.push("content-length", String(Buffer.byteLength(body)));
   return await new Promise((resolve, reject) => {
@@ -164,12 +171,10 @@ export async function ask(port: number, path: string, sent: Sent = {}): Promise<
 /** What a browser keeps and says of itself. */
 export class Browser {
   readonly cookies = new Map<string, string>();
-  readonly #port: number;
-  readonly #headers: Record<string, string>;
+  readonly #served: Served;
 
-  constructor({ port }: { port: number }, headers: Record<string, string> = {}) {
-    this.#port = port;
-    this.#headers = headers;
+  constructor(served: Served) {
+    this.#served = served;
   }
 
   async get(path: string, headers: Record<string, string> = {}): Promise<Answer> {
@@ -188,14 +193,10 @@ export class Browser {
     return await this.post(to, { csrf: tokenIn(text), ...fields });
   }
 
-  async signIn(name: string, password: string): Promise<Answer> {
-    return await this.fill("/login", { name, password });
-  }
-
   async #send(path: string, sent: Omit<Sent, "headers"> & { headers: Record<string, string> }): Promise<Answer> {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
-    const headers = { accept: "text/html", ...this.#headers, ...(cookie === "" ? {} : { cookie }), ...sent.headers };
-    const answer = await ask(this.#port, path, { ...sent, headers });
+    const headers = { accept: "text/html", ...(cookie === "" ? {} : { cookie }), ...sent.headers };
+    const answer = await ask(this.#served, path, { ...sent, headers });
     for (const line of answer.headers["set-cookie"] ?? []) {
       const [, name = "", value = ""] = /^([^=]+)=([^;]*)/u.exec(line) ?? [];
       if (/max-age=0/iu.test(line)) this.cookies.delete(name);
@@ -203,6 +204,14 @@ export class Browser {
     }
     return answer;
   }
+}
+
+/** A browser whose user opened the link that `crm-sync login` printed. */
+export async function signedIn(pages: Guarded, user = "otto"): Promise<Browser> {
+  const browser = new Browser(pages);
+  const answer = await browser.fill(`/login/link/${pages.access.sessions.makeLink(user)}`, {});
+  expect(answer.status, answer.text).toBe(303);
+  return browser;
 }
 
 /** The token in the form of a page, or in the JSON that the pages of these tests are. */

@@ -1,9 +1,11 @@
 import type { MiddlewareHandler } from "hono";
 import { onTestFinished } from "vitest";
+import { sessionsOf } from "../../src/app/access.ts";
 import { Application } from "../../src/app/application.ts";
 import { createDashboard } from "../../src/app/dashboard.ts";
 import type { FireTimes } from "../../src/app/dashboard.ts";
 import { toInstant } from "../../src/base/clock.ts";
+import type { Clock } from "../../src/base/clock.ts";
 import { nextFireTime } from "../../src/run/fire-times.ts";
 import type { Person } from "../../src/web/access/person.ts";
 import { dashboardRoutes } from "../../src/web/dashboard.ts";
@@ -15,6 +17,8 @@ import type { Place } from "./program.ts";
 /** The pages of a ledger as somebody gets them, with what the program logs of it. */
 export interface ServedPages {
   url: string;
+  /** The own name of the pages on this machine. */
+  host: string;
   logged: string[];
   /** Every method and path that the pages answer. */
   routes: { method: string; path: string }[];
@@ -55,20 +59,35 @@ export async function servePages(place: Place, asking: Person | "whoever"): Prom
   const { routes } = dashboardRoutes(dashboard, logger, as(operator));
   return {
     url: server.url,
+    host: ownName(application, clock),
     logged,
     routes: routes.filter(({ path }) => !path.includes("*")).map(({ method, path }) => ({ method, path })),
     close,
   };
 }
 
-export const operator: Person = { name: "anna.lee", role: "decide", way: "proxy", mayAskForPrivate: true };
+export const operator: Person = {
+  name: "anna.lee",
+  way: "proxy",
+  issuer: "proxy.example",
+  subject: "id-anna",
+  role: "decide",
+  mayAskForPrivate: true,
+};
+
+function ownName(application: Application, clock: Clock): string {
+  const sessions = sessionsOf(application, clock);
+  const { name } = sessions.own();
+  sessions.close();
+  return name;
+}
 
 /** Whoever asks is this person, with a token that every form bears. */
 function as(person: Person): MiddlewareHandler<WebEnvironment> {
   return async (context, next) => {
     context.set("person", person);
     context.set("csrf", "token");
-    context.set("isStillIn", () => true);
+    context.set("isStillIn", async () => true);
     context.set("refuse", (needed) => Promise.resolve(context.text(`needs ${needed}`, 403)));
     await next();
   };

@@ -1,6 +1,7 @@
 import { request } from "undici";
 import { onTestFinished } from "vitest";
 import { Application } from "../../src/app/application.ts";
+import { actingAs } from "../../src/base/who.ts";
 import { createDashboard } from "../../src/app/dashboard.ts";
 import type { Dashboard } from "../../src/app/dashboard.ts";
 import { createLongReads } from "../../src/app/long-reads.ts";
@@ -18,6 +19,8 @@ export interface Showing {
   get(path: string): Promise<Shown>;
   /** Sends a form as the page has it, with its token. */
   post(path: string, fields: Readonly<Record<string, string>>): Promise<Shown>;
+  /** What somebody else with the same rights gets. */
+  as(name: string): Pick<Showing, "get" | "post">;
   /** Pages that wait before they look again (a run that is watched) look now. */
   tick(): void;
 }
@@ -28,7 +31,14 @@ export interface Shown {
   text: string;
 }
 
-export const operator: Person = { name: "anna.lee", role: "decide", way: "proxy", mayAskForPrivate: true };
+export const operator: Person = {
+  name: "anna.lee",
+  way: "proxy",
+  issuer: "proxy.example",
+  subject: "id-anna",
+  role: "decide",
+  mayAskForPrivate: true,
+};
 
 /**
  * Serves the pages of a world to a person who is signed in already, on a free port, until the test ends.
@@ -68,11 +78,13 @@ export async function showing(
     logger,
     dashboard,
     whoAsks: async (context: PageContext, next) => {
-      context.set("person", person);
+      const name = context.req.header(nameHeader) ?? person.name;
+      const asking = name === person.name ? person : { ...person, name, subject: `id-${name}` };
+      context.set("person", asking);
       context.set("csrf", "token");
-      context.set("isStillIn", () => true);
+      context.set("isStillIn", async () => true);
       context.set("refuse", (needed) => Promise.resolve(context.text(`needs ${needed}`, 403)));
-      await next();
+      await actingAs(asking, next);
     },
   });
   onTestFinished(async () => {
@@ -81,18 +93,22 @@ export async function showing(
     dashboard.close();
     await application.close();
   });
-  return {
-    url: server.url,
-    dashboard,
-    tick,
-    get: async (path) => await asked(server.url + path),
+  const as = (name: string): Pick<Showing, "get" | "post"> => ({
+    get: async (path) => await asked(name, server.url + path),
     post: async (path, fields) =>
-      await asked(server.url + path, new URLSearchParams({ csrf: "token", ...fields }).toString()),
-  };
+      await asked(name, server.url + path, new URLSearchParams({ csrf: "token", ...fields }).toString()),
+  });
+  return { url: server.url, dashboard, tick, as, ...as(person.name) };
 }
 
-async function asked(url: string, form?: string): Promise<Shown> {
-  const sent = { "content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin" };
-  const answer = await request(url, form === undefined ? {} : { method: "POST", headers: sent, body: form });
+const nameHeader = "x-name-in-test";
+
+async function asked(name: string, url: string, form?: string): Promise<Shown> {
+  const headers = {
+    [nameHeader]: name,
+    "content-type": "application/x-www-form-urlencoded",
+    "sec-fetch-site": "same-origin",
+  };
+  const answer = await request(url, form === undefined ? { headers } : { method: "POST", headers, body: form });
   return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() };
 }

@@ -117,6 +117,30 @@ describe("health", () => {
     expect(await get("/livez")).toMatchObject({ status: 200, body: { alive: true } });
   });
 
+  it("reads the ledger once for all who ask within a second, and logs a failure once", async () => {
+    let now = 0;
+    let reads = 0;
+    const log: string[] = [];
+    server = await startWebServer({
+      settings: { host: "127.0.0.1", port: 0 },
+      clock: { ...systemClock, monotonic: () => now },
+      logger: pino({ level: "error" }, { write: (line) => void log.push(line) }),
+      read: () => {
+        reads += 1;
+        return reads === 1 ? Promise.resolve(well) : Promise.reject(new Error("SQLITE_IOERR"));
+      },
+    });
+    const all = async (): Promise<number[]> =>
+      (await Promise.all(Array.from({ length: 100 }, () => get("/healthz")))).map(({ status }) => status);
+    expect(new Set(await all())).toEqual(new Set([200]));
+    now = 999;
+    expect(new Set(await all())).toEqual(new Set([200]));
+    expect(reads).toBe(1);
+    now = 1_000;
+    expect(new Set([...(await all()), ...(await all())])).toEqual(new Set([503]));
+    expect([reads, log.length]).toEqual([2, 1]);
+  });
+
   it("answers nothing else, and leaves the global Response alone", async () => {
     await serving(async () => well);
     expect((await get("/")).status).toBe(404);

@@ -1,13 +1,17 @@
+import type { Inquiry } from "../../inquiry/inquiry.ts";
 import type { AuditAnswer } from "../../app/audit-record.ts";
 import { toJson } from "../../base/canonical-json.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { exitCodes, usage } from "../../base/errors.ts";
 import { withInstantsToWrite, withLocalInstants } from "../../report/text.ts";
 import { parseKey } from "../keys.ts";
-import { ok, withReader } from "../command.ts";
+import { ok, withLedger, withReader } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { byWhom, example } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
+import { deciderOf } from "../decider.ts";
+import { notFound } from "../not-found.ts";
+import { safeLines } from "../output.ts";
 
 export const register: Register = (program, carryOut) => {
   const audit = program.command("audit").description("the append-only record of what was done");
@@ -60,6 +64,13 @@ The file of the ledger is written anew, which takes as long, and as much room, a
       carryOut(async (invocation) => await (await import("../erase-command.ts")).eraseCommand(invocation, options)),
     );
   audit
+    .command("answer")
+    .description("what a service answered to an operation, in its own words; who asked stands in the audit record")
+    .argument("<operation>", "an operation whose answer was kept, as `crm-sync explain` names it")
+    .option(...byWhom)
+    .addHelpText("after", example("crm-sync audit answer op_0123456789 --by anna.lee"))
+    .action((id, options) => carryOut((invocation) => auditAnswerCommand(invocation, id, options.by)));
+  audit
     .command("subject")
     .description("everything that is kept about a person, for them; who asked stands in the audit record")
     .option("--person <id>", "the member of staff, as ID or NAMESPACE/ID")
@@ -71,6 +82,22 @@ The file of the ledger is written anew, which takes as long, and as much room, a
       carryOut(async (invocation) => await (await import("../subject-command.ts")).subjectCommand(invocation, options)),
     );
 };
+
+/** `audit answer`: what a service said in its own words. */
+async function auditAnswerCommand(invocation: Invocation, id: string, by?: string): Promise<ExitCode> {
+  const { output, options } = invocation;
+  return await withLedger(invocation, async (application) => {
+    const { askForAnswer } = await import("../../app/raw-form.ts");
+    const inquiry = await application.inquiry();
+    if ((await inquiry.operation(id)) === undefined)
+      throw notFound("operation", id, "`crm-sync explain` names those of a record");
+    const place = { application, read: async <T>(ask: (of: Inquiry) => Promise<T>) => await ask(inquiry) };
+    const text = await askForAnswer(place, id, deciderOf(by));
+    if (options.json) output.json({ operation: id, answer: text ?? null });
+    else output.line(safeLines(text ?? "no answer was kept, or it was erased"));
+    return ok;
+  });
+}
 
 /** `audit verify`: three questions, each answered for itself. */
 async function auditVerifyCommand(

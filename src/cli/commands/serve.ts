@@ -1,4 +1,5 @@
 import type { ExitCode } from "../../base/errors.ts";
+import { systemUser } from "../../base/who.ts";
 import { ok, withApplication } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { example } from "../command-line.ts";
@@ -20,7 +21,12 @@ export async function serveCommand(invocation: Invocation): Promise<ExitCode> {
     await serve(application, {
       signal,
       startWeb,
-      started: ({ jobs, url }) => output.note(`crm-sync serves ${jobs} scheduled job(s); health at ${url}/healthz`),
+      started: ({ jobs, url, link }) => {
+        output.note(`crm-sync serves ${jobs} scheduled job(s); health at ${url}/healthz`);
+        // The link signs in, so it is for the person at the terminal, and stands in no log.
+        const signIn = output.stdout.isTTY === true ? link(systemUser()) : undefined;
+        if (signIn !== undefined) output.line(`sign in, once and within a minute: ${signIn}`);
+      },
     });
     return ok;
   });

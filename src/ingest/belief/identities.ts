@@ -1,7 +1,7 @@
 import { canonicalJson, isJsonObject } from "../../base/canonical-json.ts";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import type { Stream } from "../../crm/model.ts";
-import { nameKey } from "../../crm/name-keys.ts";
+import { comparedName } from "../../crm/name-keys.ts";
 import { isWithheld } from "../../ledger/records/known-records.ts";
 
 /** What tells one company or person from another, besides the name. Accounts are left out: many are made from the id. */
@@ -22,7 +22,7 @@ function textOf(record: JsonObject, field: string): string | undefined {
 export function identityOf(stream: Stream, record: JsonObject): string | undefined {
   if (stream === "orders") return contentOf(record);
   const written = textOf(record, "name");
-  const name = written === undefined ? null : nameKey(stream, written);
+  const name = written === undefined ? null : comparedName(written);
   if (name === null) return undefined;
   if (stream === "customers") return name;
   const mobile = textOf(record, "mobile");

@@ -2,6 +2,7 @@ import type Database from "better-sqlite3";
 import type { JsonObject } from "../../base/canonical-json.ts";
 import { canonicalJson } from "../../base/canonical-json.ts";
 import type { Randomness } from "../../base/ids.ts";
+import { whoActs } from "../../base/who.ts";
 import { unreadableRow } from "../database/damage.ts";
 import { stored } from "../database/stored.ts";
 import { Frontier, leafHash } from "./merkle-log.ts";
@@ -92,6 +93,7 @@ export class AuditLog {
       .pluck();
   }
 
+  /** What names a person (`by`) also says how it is known who that is. */
   append(entry: Entry): Omit<AuditHead, "root"> {
     this.#allowed(entry);
     const head = this.#head.get();
@@ -101,7 +103,7 @@ export class AuditLog {
       at: entry.at,
       kind: entry.kind,
       subject: entry.subject,
-      body: canonicalJson(entry.body),
+      body: canonicalJson(entry.body["by"] === undefined ? entry.body : { ...entry.body, who: { ...whoActs() } }),
       previous: head?.hash ?? "",
       salt: this.#random.hex(saltBytes),
     };

@@ -1,3 +1,5 @@
+import { canonicalJson } from "../../base/canonical-json.ts";
+import { whoActs } from "../../base/who.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { PolicyName } from "../../operation/policy.ts";
@@ -231,6 +233,7 @@ export class HoldRows {
     const { id, policy = null } = hold;
     this.#statements.decided.run({
       ...said,
+      who: canonicalJson({ ...whoActs() }),
       verdict,
       hold: id,
       policy,
@@ -377,8 +380,8 @@ function prepareStatements(database: Sqlite) {
       ),
     decided: () =>
       database.prepare(
-        `insert into decision (at, by, verdict, hold_id, policy, customer_namespace, customer_id, reason)
-          values (@at, @by, @verdict, @hold, @policy, @namespace, @of, @reason)`,
+        `insert into decision (at, by, who, verdict, hold_id, policy, customer_namespace, customer_id, reason)
+          values (@at, @by, @who, @verdict, @hold, @policy, @namespace, @of, @reason)`,
       ),
     calm: () =>
       database.prepare("update record set flips = 0 where stream = +? and namespace = +? and id = +? and flips > 0"),

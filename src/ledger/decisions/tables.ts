@@ -54,6 +54,8 @@ interface DecisionTable {
   id: number;
   at: string;
   by: string;
+  /** How it is known who that is, as JSON: see `Identity`. */
+  who: string;
   verdict: "approve" | "reject" | "withdraw";
   hold_id: number;
   policy: PolicyName | null;

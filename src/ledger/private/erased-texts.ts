@@ -1,7 +1,10 @@
 import { isJsonObject, parseJson } from "../../base/canonical-json.ts";
 import type { Json } from "../../base/canonical-json.ts";
 import type { RecordKey } from "../../crm/model.ts";
+import { phoneDigits, phonePattern } from "../../http/redaction.ts";
 import type { Sqlite } from "../database/database.ts";
+import { searchedPlaces } from "./places.ts";
+import type { PlaceOfPersonal } from "./places.ts";
 
 /** What stands where personal data was. */
 export const erasedMark = "[erased]";
@@ -11,69 +14,22 @@ const shortest = 2;
 /** In rows that are nobody's, a shorter text stands for something else as often as for a person. */
 const shortestAnywhere = 4;
 
-const ofCustomer = "customer_namespace = @namespace and customer_id = @id";
-const ofTheirs = "namespace = @namespace and customer_id = @id";
-const operations = `(select id from operation where ${ofCustomer})`;
-const records = `(select stream, namespace, id from record where ${ofCustomer})`;
-/** What waited while it was theirs, also where it moved to another customer since. */
-const waited = `(select w.stream, w.namespace, w.id from record_stood w join record_version v on v.stream = w.stream
-  and v.namespace = w.namespace and v.id = w.id where w.deferred_reason is not null
-  and v.body ->> '$.customerId' = @id and coalesce(v.body ->> '$.customerNamespace', v.namespace) = @namespace)`;
-const bad = `(select id from quarantine where ${ofCustomer})`;
-
-/**
- * Columns that hold words of a service, of a source or of a person who decided, and whose rows they are. The program
- * takes out of them what it knows to be private before it writes them; here they are looked through once more.
- */
-export const wordsOfCustomer: readonly [table: string, columns: readonly string[], theirs: string][] = [
-  ["operation", ["evidence", "outcome_message"], ofCustomer],
-  ["operation_stood", ["evidence", "outcome_message"], `operation_id in ${operations}`],
-  ["attempt", ["detail"], `operation_id in ${operations}`],
-  ["rejection", ["reason"], ofCustomer],
-  ["record", ["deferred_reason"], ofCustomer],
-  [
-    "record_stood",
-    ["deferred_reason"],
-    `(stream, namespace, id) in ${records} or (stream, namespace, id) in ${waited}`,
-  ],
-  ["quarantine", ["message", "expected"], ofCustomer],
-  ["quarantine_stood", ["message", "expected"], `${ofCustomer} or id in ${bad}`],
-  ["difference", ["detail"], ofTheirs],
-  ["question", ["reason"], ofCustomer],
-  ["decision", ["reason"], ofCustomer],
-  ["manual_request", ["details", "reason", "answer"], ofCustomer],
-  ["unlinked", ["reason"], ofTheirs],
-  ["by_hand", ["reason"], `(stream, namespace, id) in ${records}`],
-  ["moved_order", ["unclear"], ofCustomer],
-  ["unread_customer", ["why"], "namespace = @namespace and id = @id"],
-];
-
-/** The same in rows that are of no customer, or of many. */
-export const wordsOfAll: readonly [table: string, columns: readonly string[]][] = [
-  ["run", ["summary"]],
-  ["alert", ["body"]],
-  ["alert_told", ["body"]],
-  ["delivery", ["problem"]],
-  ["source_read", ["problem", "details"]],
-  ["assumption_met", ["evidence", "reason"]],
-  ["open_circuit", ["reason"]],
-  ["head_place", ["problem"]],
-];
-
 /**
  * Members of `run.summary` that hold names which this program or its configuration has for things, and nobody's words:
  * what a run read and did stays so, whoever is called like a stream.
  */
 const ownNames: ReadonlySet<string> = new Set(["source", "stream", "standing", "owner", "since"]);
 const noNames: ReadonlySet<string> = new Set();
+/** A smaller number is a count, and no phone number. */
+const leastNumber = 1e6;
 
 /**
  * Puts a mark in the place of personal data wherever words of others repeat it: texts of `customers` in their rows, and
- * in rows that are nobody's. Answers how many rows had any. Runs inside the writer's transaction.
+ * in rows that are nobody's. Positions of readings that repeat it are forgotten. Answers how many rows had any. Runs
+ * inside the writer's transaction.
  */
 export function eraseTexts(database: Sqlite, customers: readonly RecordKey[], texts: ReadonlySet<string>): number {
-  let changed = 0;
-  const within = (least: number, sweep: () => number): void => {
+  const within = (least: number, updates: readonly [sql: string, of: readonly object[]][]): number => {
     const those = [...texts].filter((text) => text.length >= least);
     for (const [name, kept] of [
       ["crm_sync_erased", noNames],
@@ -84,21 +40,37 @@ export function eraseTexts(database: Sqlite, customers: readonly RecordKey[], te
         typeof text === "string" ? replace(text) : text,
       );
     }
-    changed += sweep();
+    let changed = 0;
+    for (const [sql, of] of updates) for (const one of of) changed += database.prepare(sql).run(one).changes;
+    return changed;
   };
-  within(shortest, () => {
-    let rows = 0;
-    for (const [table, columns, theirs] of wordsOfCustomer)
-      for (const customer of customers) rows += database.prepare(update(table, columns, theirs)).run(customer).changes;
-    return rows;
-  });
-  within(shortestAnywhere, () =>
-    wordsOfAll.reduce((rows, [table, columns]) => rows + database.prepare(update(table, columns)).run().changes, 0),
+  const theirs = searchedPlaces.filter((place) => place.theirs !== undefined);
+  const nobodys = searchedPlaces.filter((place) => place.theirs === undefined);
+  return (
+    within(
+      shortest,
+      theirs.map((place) => [update(place), customers]),
+    ) +
+    within(shortestAnywhere, [
+      ...nobodys.map((place): [string, object[]] => [update(place), [{}]]),
+      ...["quarantine", "quarantine_stood"].map((table): [string, object[]] => [
+        update({ table, columns: ["place"] }),
+        [{}],
+      ]),
+      ...forgetting.map((sql): [string, object[]] => [sql, [{}]]),
+    ])
   );
-  return changed;
 }
 
-function update(table: string, columns: readonly string[], theirs = "true"): string {
+const forgetting = [
+  "update source_read set cursor = null where cursor is not crm_sync_erased(cursor)",
+  `delete from read_checkpoint_seen where exists (select 1 from read_checkpoint c where c.source =
+     read_checkpoint_seen.source and c.stream = read_checkpoint_seen.stream
+     and c.position is not crm_sync_erased(c.position))`,
+  "delete from read_checkpoint where position is not crm_sync_erased(position)",
+];
+
+function update({ table, columns, theirs = "true" }: Pick<PlaceOfPersonal, "table" | "columns" | "theirs">): string {
   const erased = table === "run" ? "crm_sync_erased_of_runs" : "crm_sync_erased";
   const set = columns.map((column) => `${column} = ${erased}(${column})`).join(", ");
   const differs = columns.map((column) => `${column} is not ${erased}(${column})`).join(" or ");
@@ -155,8 +127,13 @@ function readJson(text: string): Json | undefined {
   }
 }
 
-/** A word ends where letters do; behind `/` stands an id, which is no personal data. */
+/**
+ * A word ends where letters do; behind `/` stands an id, which is no personal data. A phone number is found however its
+ * digits are grouped.
+ */
 function patternOf(text: string): string {
+  const digits = phoneDigits(text.trim());
+  if (digits !== undefined) return `(?<![\\p{L}_/])${phonePattern(digits)}`;
   const begins = /^[A-Za-z0-9]/u.test(text) ? "(?<![\\p{L}\\p{N}_/])" : "";
   const ends = /[A-Za-z0-9]$/u.test(text) ? "(?![\\p{L}\\p{N}_])" : "";
   return begins + RegExp.escape(text) + ends;
@@ -165,6 +142,8 @@ function patternOf(text: string): string {
 /** The same value where nothing of it changes. */
 function mapped(value: Json, change: (text: string) => string, kept: ReadonlySet<string>): Json {
   if (typeof value === "string") return change(value);
+  if (typeof value === "number")
+    return value >= leastNumber && change(String(value)) !== String(value) ? erasedMark : value;
   if (Array.isArray(value)) {
     const items = value.map((item) => mapped(item, change, kept));
     return items.every((item, index) => item === value[index]) ? value : items;

@@ -3,6 +3,9 @@ import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import type { OperationState } from "../journal/tables.ts";
 import type { FullRow, Row } from "../tables.ts";
+import { erasedMark } from "./erased-texts.ts";
+import { keptOfOthers } from "./mentions.ts";
+import type { Kept, KeptOfOthers } from "./mentions.ts";
 
 /** Whose data is erased: that of a customer and of the people who are its staff, or that of one person. */
 export type Erasable = { customer: RecordKey } | { person: RecordKey };
@@ -12,8 +15,8 @@ export type RecordOfErasable = Row<"record", "stream" | "namespace" | "id" | "so
   customer: RecordKey;
 };
 
-/** What of the private table holds anything still, under one name. */
-type Kept = Row<"private_value", "ref" | "version">;
+/** A record that a source gives. */
+export type RecordOfSource = Row<"record", "stream" | "namespace" | "id" | "source">;
 
 /** A row of the quarantine that waits, and where its raw form came from. */
 export type WaitingForm = Row<"quarantine", "id" | "source" | "stream" | "place">;
@@ -104,6 +107,29 @@ export class ErasureTables {
   /** Raw forms that name no record, because none could be read from them. */
   *formsOfNobody(): IterableIterator<UnreadForm> {
     yield* this.#statements.formsOfNobody.iterate();
+  }
+
+  /** Raw forms, answers and values of customers, whosever they are. */
+  *ofOthers(): IterableIterator<KeptOfOthers> {
+    yield* this.#statements.ofOthers.iterate();
+  }
+
+  /** The record that values or a raw form are of, where the CRM still gives it. */
+  givenRecord(ref: string): RecordOfSource | undefined {
+    return this.#statements.givenRecord.get({ ref });
+  }
+
+  /** Where a source gives the row of a form in quarantine. */
+  givenRow(ref: string): string | undefined {
+    return this.#statements.givenRow.get(ref)?.place;
+  }
+
+  /** A source's place of a record may hold its key in a database, which may be anything. */
+  emptyPlaces({ stream, namespace, id }: { stream: Stream } & RecordKey): void {
+    const of = { stream, namespace, id, mark: erasedMark };
+    this.#statements.emptyVersionPlaces.run(of);
+    this.#statements.emptyStoodPlaces.run(of);
+    this.#statements.emptyQuarantinePlaces.run(of);
   }
 
   waitingForms(whose: Erasable): WaitingForm[] {
@@ -202,6 +228,28 @@ function prepareStatements(database: Sqlite) {
       ),
     formsOfPerson: () =>
       database.prepare<[RecordKey], Row<"quarantine", "raw_ref">>(`select raw_ref from quarantine where ${ofPerson}`),
+    ofOthers: () => database.prepare<[], KeptOfOthers>(keptOfOthers),
+    givenRecord: () =>
+      database.prepare<[{ ref: string }], RecordOfSource>(
+        `select stream, namespace, id, source from record
+         where stream || '/' || namespace || '/' || id = iif(substr(@ref, 1, 4) = 'raw:', substr(@ref, 5), @ref)
+           and state <> 'absent'`,
+      ),
+    givenRow: () =>
+      database.prepare<[string], { place: string }>(
+        "select source || ' ' || place as place from quarantine where raw_ref = ? and state <> 'resolved'",
+      ),
+    emptyVersionPlaces: () =>
+      database.prepare(
+        "update record_version set place = @mark where stream = +@stream and namespace = +@namespace and id = +@id",
+      ),
+    emptyStoodPlaces: () =>
+      database.prepare(`update quarantine_stood set place = @mark where id in (select id from quarantine
+         where stream = +@stream and namespace = +@namespace and record_id = +@id)`),
+    emptyQuarantinePlaces: () =>
+      database.prepare(
+        "update quarantine set place = @mark where stream = +@stream and namespace = +@namespace and record_id = +@id",
+      ),
     formsOfNobody: () =>
       database.prepare<[], UnreadForm>(
         `select p.ref, p.body, iif(q.state = 'resolved', null, q.source || ' ' || q.place) as place

@@ -1,7 +1,7 @@
 import { isJsonObject } from "../../base/canonical-json.ts";
 import type { Json } from "../../base/canonical-json.ts";
 import { exitCodes, Problem } from "../../base/errors.ts";
-import { formatKey, subjectOf } from "../../crm/keys.ts";
+import { formatKey, parseKey, subjectOf } from "../../crm/keys.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import { passwordRefsBegin } from "../../operation/sealed-passwords.ts";
 import type { LedgerContext } from "../context.ts";
@@ -9,7 +9,15 @@ import { overwriteFreed } from "../database/overwrite.ts";
 import { stored } from "../database/stored.ts";
 import { eraseTexts, replacing } from "./erased-texts.ts";
 import { ErasureTables } from "./erasure-tables.ts";
-import type { Erasable, RecordOfErasable, ShownEntry, StandingOnPlatform } from "./erasure-tables.ts";
+import type {
+  Erasable,
+  OpenOperation,
+  RecordOfErasable,
+  RecordOfSource,
+  ShownEntry,
+  StandingOnPlatform,
+} from "./erasure-tables.ts";
+import { mentionsIn, tellingTexts } from "./mentions.ts";
 import { bytesLeft } from "./tables.ts";
 
 export type { Erasable } from "./erasure-tables.ts";
@@ -37,6 +45,8 @@ export interface Erased {
   stillCurrent: { stream: Stream; key: RecordKey; source: string }[];
   /** Where a source gives something of it in a row that cannot be read as a record. */
   unreadableRows: string[];
+  /** Customers that the CRM gives with it, as with the name of their administrator: it stays. */
+  namedBy: { stream: Stream; key: RecordKey; source: string }[];
   standing: StandingOnPlatform[];
   /** Who was shown personal data until now that may be of these. */
   shown: ShownEntry[];
@@ -68,19 +78,22 @@ export class Erasure {
       this.#requireErasable(whose, records);
       const texts = this.#textsOf(records);
       requireNoneIn(`${reason}\n${by}`, texts);
-      const { counts, unreadableRows } = this.#wipe(whose, records, texts);
+      const { counts, unreadableRows, given, namedBy } = this.#wipe(whose, records, texts);
       for (const record of records) this.#tables.forgetForms(record);
+      for (const record of records.filter(({ state }) => state === "absent")) this.#tables.emptyPlaces(record);
       const entry = this.#note(whose, counts, { by, reason });
       return {
         of: nameOf(whose),
         counts,
         people: records.filter(({ stream }) => stream === "staff"),
-        stillCurrent: records
-          .filter(({ state }) => state !== "absent")
-          .map(({ stream, namespace, id, source }) => ({ stream, key: { namespace, id }, source })),
+        stillCurrent: [...records.filter(({ state }) => state !== "absent"), ...given].map(recordOf),
         unreadableRows,
+        namedBy: namedBy.map(recordOf),
         standing: this.#tables.standingOnPlatform(whose),
-        shown: this.#tables.shownEntries(persons(whose, records).map(nameOf)),
+        shown: this.#tables.shownEntries([
+          ...persons(whose, records).map(nameOf),
+          ...this.#tables.operationsOf(whose).map((id) => `operation:${id}`),
+        ]),
         entry,
       };
     });
@@ -119,12 +132,7 @@ export class Erasure {
     if (records.length === 0 && this.#tables.quarantineForms(whose).length === 0)
       throw refused("record.unknown", `no source has given ${name}`, "check the id and the namespace");
     const open = this.#tables.openOperation(whose);
-    if (open !== undefined)
-      throw refused(
-        "erase.open-operation",
-        `${open.endpoint} on ${open.subject} (${open.id}) is ${open.state}, and may need what would be erased`,
-        `${cures[open.state] ?? ""}; then erase ${name}. Nothing was erased`,
-      );
+    if (open !== undefined) throw stillOpen(open, name);
     const due = this.#tables.customersOf(whose, records).map((customer) => this.#tables.dueRequest(customer));
     const asked = "customer" in whose ? due.find((about) => about !== undefined) : undefined;
     if (asked !== undefined)
@@ -161,8 +169,9 @@ export class Erasure {
     whose: Erasable,
     records: readonly RecordOfErasable[],
     texts: ReadonlySet<string>,
-  ): { counts: ErasedCounts; unreadableRows: string[] } {
+  ): { counts: ErasedCounts; unreadableRows: string[]; given: RecordOfSource[]; namedBy: RecordOfSource[] } {
     const run = this.#tables;
+    const telling = tellingTexts(run.bodies(records.filter(({ stream }) => stream !== "orders").map(refOf)));
     const at = this.#context.now;
     const wipe = (found: readonly { ref: string; version: number }[]): number => {
       for (const one of found) run.wipe(one, at);
@@ -184,8 +193,36 @@ export class Erasure {
       ),
     );
     const passwords = wipe(run.kept([], people.flatMap(passwordRefsBegin)));
+    // What is of somebody else may repeat it: what the person ordered, or what a service said of another one.
+    const found = mentionsIn(run.ofOthers(), telling);
+    const mentions = found.filter(({ isGiven }) => isGiven === 0);
+    const counted = (beginning: string): number => mentions.filter(({ ref }) => ref.startsWith(beginning)).length;
+    const namedBy = found.filter(({ isGiven }) => isGiven === 1).flatMap(({ ref }) => run.givenRecord(ref) ?? []);
+    const places = mentions.flatMap(({ ref }) => run.givenRow(ref) ?? []);
+    const given = mentions.flatMap(({ ref }) => run.givenRecord(ref) ?? []);
+    for (const { ref } of mentions) this.#requireSettled(ref);
+    wipe(mentions);
     const words = eraseTexts(this.#context.database, run.customersOf(whose, records), texts);
-    return { counts: { values, rawForms, answers, passwords, texts: words }, unreadableRows: unreadable.places };
+    return {
+      counts: {
+        values: values + counted("customers/"),
+        rawForms: rawForms + counted("raw:") + counted("quarantine/"),
+        answers: answers + counted("answer/"),
+        passwords,
+        texts: words,
+      },
+      unreadableRows: [...unreadable.places, ...places],
+      given: [...new Map(given.map((record) => [formatKey(record) + record.stream, record])).values()],
+      namedBy,
+    };
+  }
+
+  /** Throws a Problem where an operation of a customer may need its former values. */
+  #requireSettled(ref: string): void {
+    if (!ref.startsWith("customers/")) return;
+    const customer = parseKey(ref.slice("customers/".length));
+    const open = this.#tables.openOperation({ customer });
+    if (open !== undefined) throw stillOpen(open, `what the customer ${formatKey(customer)} was`);
   }
 
   /** Rows of sources that no record could be read from, and that repeat any of these texts. */
@@ -229,6 +266,18 @@ const cures: Readonly<Record<string, string>> = {
   parked: "it waits for a person: `crm-sync settle list`",
   held: "a person approves or rejects it: `crm-sync status` shows the hold",
 };
+
+function stillOpen({ id, endpoint, subject, state }: OpenOperation, of: string): Problem {
+  return refused(
+    "erase.open-operation",
+    `${endpoint} on ${subject} (${id}) is ${state}, and may need what would be erased of ${of}`,
+    `${cures[state] ?? ""}; then erase it. Nothing was erased`,
+  );
+}
+
+function recordOf({ stream, namespace, id, source }: RecordOfSource): Erased["stillCurrent"][number] {
+  return { stream, key: { namespace, id }, source };
+}
 
 function refOf({ stream, namespace, id }: RecordOfErasable): string {
   return `${stream}/${formatKey({ namespace, id })}`;

@@ -1,5 +1,4 @@
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
-import type { RecordKey } from "../../crm/model.ts";
 import type { PrivateMarker } from "../../operation/references.ts";
 import type { LedgerContext } from "../context.ts";
 import { lockBeside } from "../database/lock.ts";
@@ -47,11 +46,6 @@ export class PrivateValues {
   /** Overwrites the bytes of what was erased: see `Erasure.overwrite`. */
   async overwriteErased(): Promise<string | undefined> {
     return await this.#erasure.overwrite();
-  }
-
-  /** Every text in clear of a customer and its people, as the CRM says they are now. */
-  textsOf(customer: RecordKey): string[] {
-    return this.#context.read(() => [...this.#private.ofCustomer(customer).values()]);
   }
 
   /** The value behind a marker, or undefined where it was erased, wiped, or does not fit its commitment. */

@@ -1,7 +1,7 @@
 import { isJsonObject, parseJsonObject } from "../../base/canonical-json.ts";
 import type { JsonObject } from "../../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
-import { nameKey } from "../../crm/name-keys.ts";
+import { namedIn, nameKey } from "../../crm/name-keys.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import type { Row } from "../tables.ts";
@@ -140,7 +140,7 @@ export class KnownRecords {
 
   /** Customers or staff of these names, whatever their case and spaces, that are not absent. */
   named(stream: Stream, names: readonly string[]): KnownRecord[] {
-    const keys = new Set(names.map((name) => nameKey(stream, name)).filter((key) => key !== null));
+    const keys = new Set(names.flatMap((name) => namedIn[stream].map((named) => nameKey(named, name))));
     return this.#statements.named.all(JSON.stringify([...keys]), stream).map(known);
   }
 }

@@ -222,7 +222,7 @@ export class RecordTables {
       JSON.stringify(split.values),
       secrets === undefined ? null : (this.#seal?.seal(secrets, { ref, version }) ?? null),
       now,
-      ...nameKeysOf(stream, split.values),
+      ...nameKeysOf(stream, item.record),
     );
     this.#statements.insertPrivate.run(`raw:${ref}`, version, null, item.raw, null, now);
     this.#statements.upsert.run(

@@ -2,29 +2,19 @@ import { createHash } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
 import type { Randomness } from "../../base/ids.ts";
 import type { Sqlite } from "../database/database.ts";
+import type { Who } from "../../base/who.ts";
 import { SideFile } from "./side-file.ts";
+import type { Own } from "./side-file.ts";
 
 /** Who signed in, and how. `mark` says on which settings that rests: once they differ, the session has ended. */
-export interface SessionFacts {
-  person: string;
+export interface SessionFacts extends Who {
   role: string;
-  way: string;
   mark: string;
 }
 
 export interface Session extends SessionFacts {
   /** What each form of whoever signed in bears, and nobody else can know. */
   csrf: string;
-}
-
-/** A sign-in that is under way at an OpenID provider. */
-export interface SignInUnderWay {
-  /** What the browser that began it holds. */
-  browser: string;
-  nonce: string;
-  verifier: string;
-  /** Where the person wanted to go. */
-  path: string;
 }
 
 interface SessionRow extends Session {
@@ -43,13 +33,11 @@ export interface SessionsOptions {
 
 const minute = 60_000;
 const linkLife = minute;
-const signInLife = 10 * minute;
 /** A request writes at most so often that somebody is still there. */
 const seenEvery = minute;
 /** A clock that was set back further than this ends what was begun by the later time. */
 const clockTolerance = minute;
 const mostSessions = 10_000;
-const mostSignIns = 1_000;
 
 /**
  * Who is signed in, and links that sign somebody in. Of what lets somebody in only a hash is kept,
@@ -61,16 +49,18 @@ export class Sessions {
   readonly #random: Randomness;
 
   constructor({ path, clock, random, anew }: SessionsOptions) {
-    this.#file = new SideFile(path, { key: () => random.hex(32), anew });
+    const own = (): Own => ({ key: random.hex(32), name: `crm-sync-${random.hex(16)}.localhost` });
+    this.#file = new SideFile(path, { own, anew });
     this.#clock = clock;
     this.#random = random;
   }
 
-  /** The secret of this file, for what is proved without being kept. */
-  key(): string {
+  /** The secret and the name of this file. */
+  own(): Own {
     return this.#file.use((database) => {
-      const row = database.prepare<[], { value: string }>("select value from key").get();
-      return row?.value ?? "";
+      const own = database.prepare<[], Own>("select key, name from own").get();
+      if (own === undefined) throw new Error("the file of who is signed in has no key");
+      return own;
     });
   }
 
@@ -80,11 +70,11 @@ export class Sessions {
     const now = this.#clock.now();
     const row = { ...facts, hash: hashOf(token), csrf: this.#random.hex(32), now };
     this.#file.use((database) => {
-      keepNewest(database, "session", mostSessions);
+      keepNewest(database);
       database
         .prepare(
-          `insert into session (hash, person, role, way, mark, csrf, created_at, seen_at)
-           values (@hash, @person, @role, @way, @mark, @csrf, @now, @now)`,
+          `insert into session (hash, name, way, issuer, subject, role, mark, csrf, created_at, seen_at)
+           values (@hash, @name, @way, @issuer, @subject, @role, @mark, @csrf, @now, @now)`,
         )
         .run(row);
     });
@@ -111,8 +101,8 @@ export class Sessions {
       }
       if (life.isUsed && now - seen >= seenEvery)
         database.prepare<[number, string]>("update session set seen_at = ? where hash = ?").run(now, hash);
-      const { person, role, way, mark, csrf } = row;
-      return { person, role, way, mark, csrf };
+      const { name, way, issuer, subject, role, mark, csrf } = row;
+      return { name, way, issuer, subject, role, mark, csrf };
     });
   }
 
@@ -120,15 +110,15 @@ export class Sessions {
     this.#file.use((database) => database.prepare<[string]>("delete from session where hash = ?").run(hashOf(token)));
   }
 
-  /** Makes the token of a link that signs somebody in, once and within a minute. */
-  makeLink(person: string): string {
+  /** Makes the token of a link that signs a user of this machine in, once and within a minute. */
+  makeLink(user: string): string {
     const token = this.#random.hex(32);
     const now = this.#clock.now();
     this.#file.use((database) => {
       database.prepare<[number]>("delete from link where created_at < ?").run(now - 60 * minute);
       database
-        .prepare<[string, string, number]>("insert into link (hash, person, created_at) values (?, ?, ?)")
-        .run(hashOf(token), person, now);
+        .prepare<[string, string, number]>("insert into link (hash, user, created_at) values (?, ?, ?)")
+        .run(hashOf(token), user, now);
     });
     return token;
   }
@@ -139,47 +129,14 @@ export class Sessions {
     const now = this.#clock.now();
     return this.#file.use((database) => {
       const row = database
-        .prepare<[string], { person: string; created_at: number; used_at: number | null }>(
-          "select person, created_at, used_at from link where hash = ?",
+        .prepare<[string], { user: string; created_at: number; used_at: number | null }>(
+          "select user, created_at, used_at from link where hash = ?",
         )
         .get(hash);
       if (row === undefined || row.used_at !== null) return undefined;
       database.prepare<[number, string]>("update link set used_at = ? where hash = ?").run(now, hash);
       const age = now - row.created_at;
-      return age <= linkLife && age >= -clockTolerance ? row.person : undefined;
-    });
-  }
-
-  /** Keeps a sign-in at a provider until the browser comes back, and gives its state. */
-  beginSignIn(facts: SignInUnderWay): string {
-    const state = this.#random.hex(32);
-    const now = this.#clock.now();
-    this.#file.use((database) => {
-      keepNewest(database, "sign_in", mostSignIns);
-      database
-        .prepare(
-          `insert into sign_in (hash, browser, nonce, verifier, path, created_at)
-           values (@hash, @browser, @nonce, @verifier, @path, @now)`,
-        )
-        .run({ ...facts, browser: hashOf(facts.browser), hash: hashOf(state), now });
-    });
-    return state;
-  }
-
-  /** What was kept for a state; once, within ten minutes, and for the browser that began it. */
-  takeSignIn(state: string, browser: string): Omit<SignInUnderWay, "browser"> | undefined {
-    const hash = hashOf(state);
-    const now = this.#clock.now();
-    return this.#file.use((database) => {
-      const row = database
-        .prepare<[string], SignInUnderWay & { created_at: number }>("select * from sign_in where hash = ?")
-        .get(hash);
-      if (row === undefined) return undefined;
-      database.prepare<[string]>("delete from sign_in where hash = ?").run(hash);
-      const age = now - row.created_at;
-      if (row.browser !== hashOf(browser) || age > signInLife || age < -clockTolerance) return undefined;
-      const { nonce, verifier, path } = row;
-      return { nonce, verifier, path };
+      return age <= linkLife && age >= -clockTolerance ? row.user : undefined;
     });
   }
 
@@ -193,13 +150,12 @@ function hashOf(token: string): string {
 }
 
 /** Makes room for one more row: who only begins must not fill the disk. */
-function keepNewest(database: Sqlite, table: "session" | "sign_in", most: number): void {
-  const { count } = database.prepare<[], { count: number }>(`select count(*) as count from ${table}`).get() ?? {
+function keepNewest(database: Sqlite): void {
+  const { count } = database.prepare<[], { count: number }>("select count(*) as count from session").get() ?? {
     count: 0,
   };
-  if (count < most) return;
-  const oldest = table === "session" ? "seen_at" : "created_at";
+  if (count < mostSessions) return;
   database
-    .prepare<[number]>(`delete from ${table} where hash in (select hash from ${table} order by ${oldest} limit ?)`)
-    .run(count - most + Math.ceil(most / 10));
+    .prepare<[number]>("delete from session where hash in (select hash from session order by seen_at limit ?)")
+    .run(count - mostSessions + Math.ceil(mostSessions / 10));
 }

@@ -7,21 +7,25 @@ import type { Sqlite } from "../database/database.ts";
 const version = 1;
 
 const tables = `
-  create table key (id integer primary key check (id = 1), value text not null) strict;
+  create table own (id integer primary key check (id = 1), key text not null, name text not null) strict;
   create table session (
-    hash text primary key, person text not null, role text not null, way text not null, mark text not null,
-    csrf text not null, created_at integer not null, seen_at integer not null
+    hash text primary key, name text not null, way text not null, issuer text not null, subject text not null,
+    role text not null, mark text not null, csrf text not null, created_at integer not null, seen_at integer not null
   ) strict;
   create table link (
-    hash text primary key, person text not null, created_at integer not null, used_at integer
-  ) strict;
-  create table sign_in (
-    hash text primary key, browser text not null, nonce text not null, verifier text not null, path text not null,
-    created_at integer not null
+    hash text primary key, user text not null, created_at integer not null, used_at integer
   ) strict;
   create index session_seen on session (seen_at);
   pragma user_version = ${version};
 `;
+
+/** What a file is made with. */
+export interface Own {
+  /** The secret of this file, for what is proved without being kept. */
+  key: string;
+  /** The host name of the pages on this machine, which nobody can guess. */
+  name: string;
+}
 
 const broken = /^SQLITE_(?:CORRUPT|NOTADB)|^SQLITE_ERROR$/u;
 
@@ -32,13 +36,13 @@ const broken = /^SQLITE_(?:CORRUPT|NOTADB)|^SQLITE_ERROR$/u;
  */
 export class SideFile {
   readonly #path: string;
-  readonly #key: () => string;
+  readonly #own: () => Own;
   readonly #anew: (why: string) => void;
   #open: { database: Sqlite; file: number } | undefined;
 
-  constructor(path: string, parts: { key: () => string; anew: (why: string) => void }) {
+  constructor(path: string, parts: { own: () => Own; anew: (why: string) => void }) {
     this.#path = path;
-    this.#key = parts.key;
+    this.#own = parts.own;
     this.#anew = parts.anew;
   }
 
@@ -90,7 +94,7 @@ export class SideFile {
       if (found === version) return true;
       if (found !== 0) return false;
       database.exec(tables);
-      database.prepare("insert into key (id, value) values (1, ?)").run(this.#key());
+      database.prepare("insert into own (id, key, name) values (1, @key, @name)").run(this.#own());
       return true;
     });
     if (make.immediate()) return;

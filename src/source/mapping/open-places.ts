@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../base/canonical-json.ts";
 import { privateFields } from "../../crm/model.ts";
 import type { Stream } from "../../crm/model.ts";
 import { skipWay } from "./ways.ts";
@@ -15,11 +16,32 @@ export function openPlaces(
   ways: readonly Way[],
   named: (steps: Way["reads"][number]) => string,
 ): Set<string> {
-  const hidden = new Set(privateFields[stream]);
-  const placesOf = (wanted: (field: string) => boolean): string[] =>
-    ways.filter(({ at }) => wanted(String(at[0]))).flatMap(({ reads }) => reads.map(named));
-  const open = new Set(placesOf((field) => !hidden.has(field) && field !== skipWay));
-  for (const place of placesOf((field) => hidden.has(field))) open.delete(place);
-  for (const place of placesOf((field) => idFields.has(field))) open.add(place);
+  const hidden = hiddenPlaces(stream, ways, named);
+  const placesOf = (wanted: (way: Way) => boolean): string[] =>
+    ways.filter(wanted).flatMap(({ reads }) => reads.map(named));
+  const open = new Set(placesOf((way) => !isHidden(stream, way) && way.field !== skipWay));
+  for (const place of hidden) open.delete(place);
+  for (const place of placesOf((way) => isId(way) && !isHashed(way))) open.add(place);
   return open;
+}
+
+/** The raw places that the mapping reads for private fields, or to give their hash for an id. */
+export function hiddenPlaces(
+  stream: Stream,
+  ways: readonly Way[],
+  named: (steps: Way["reads"][number]) => string,
+): Set<string> {
+  return new Set(ways.filter((way) => isHidden(stream, way)).flatMap(({ reads }) => reads.map(named)));
+}
+
+function isHidden(stream: Stream, way: Way): boolean {
+  return privateFields[stream].includes(String(way.at[0])) || (isId(way) && isHashed(way));
+}
+
+function isId({ at }: Way): boolean {
+  return idFields.has(String(at[0]));
+}
+
+function isHashed({ expression }: Way): boolean {
+  return isJsonObject(expression) && expression["hash"] !== undefined;
 }

@@ -2,7 +2,7 @@ import { add, multiply, round } from "./operators/arithmetic.ts";
 import { first, map, when } from "./operators/choices.ts";
 import { endOfDay, plusTerm } from "./operators/date-ends.ts";
 import { date } from "./operators/date.ts";
-import { digits, login, phone } from "./operators/identifiers.ts";
+import { digits, hash, login, phone } from "./operators/identifiers.ts";
 import { collect, count, firstWhere, flatten, join, sum } from "./operators/lists.ts";
 import { lookup } from "./operators/lookup.ts";
 import { money } from "./operators/money.ts";
@@ -30,6 +30,7 @@ export const operators: Readonly<Record<string, Operator>> = {
   digits,
   phone,
   login,
+  hash,
   text,
   number,
   add,

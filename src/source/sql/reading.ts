@@ -121,7 +121,7 @@ async function* readPlain(
       yield items.map((item) => ("bad" in item ? item : toItem(item.row, keyOf)));
       options.signal?.throwIfAborted();
       // Positions are kept unsealed.
-      if (order !== undefined && last !== undefined && isTold(last, order))
+      if (order !== undefined && last !== undefined && isTold(last, header))
         options.reached?.(
           JSON.stringify({
             of: questionHash(header),
@@ -176,10 +176,11 @@ function kindOf(cell: Exclude<Cell, null>): ColumnKind {
 }
 
 /**
- * Whether a key may stand in places and positions. One that is an e-mail address or a phone number, also in digits
- * alone where it is a text, is personal.
+ * Whether a key may stand in places and positions. One that a private field is read from, and one that is an e-mail
+ * address or a phone number, also in digits alone where it is a text, is personal.
  */
-function isTold(cell: Exclude<Cell, null>, key: Column | undefined): boolean {
+function isTold(cell: Exclude<Cell, null>, { key, isKeyPrivate }: Part): boolean {
+  if (isKeyPrivate) return false;
   const text = String(cell);
   const isText = typeof cell === "string" && (key?.kind === "text" || key?.kind === "any");
   return isClean(text) && !(isText && /^[\d ()./-]{7,24}$/u.test(text));
@@ -276,16 +277,17 @@ async function* itemsOf(
 /** The rows of one query as records; returns why they were not read whole. */
 async function* partRows(
   { name, settings, zone, failed }: Asking,
-  { query, columns, key }: Part,
+  part: Part,
   { snapshot }: Open,
   statement: Statement,
   { batchSize = 500, signal }: ReadOptions,
   see: (cells: readonly Cell[]) => void = () => undefined,
 ): AsyncGenerator<Rows, Problem | undefined, void> {
+  const { query, columns, key } = part;
   const read = rowReader(columns, { zone, limits: settings.limits, json: new Set(settings.json) });
   const keyAt = key === undefined ? -1 : columns.indexOf(key);
-  const part = query.settings.split(".").slice(4).join(".");
-  const place = part === "" ? name : `${name}/${part}`;
+  const set = query.settings.split(".").slice(4).join(".");
+  const place = set === "" ? name : `${name}/${set}`;
   let count = 0;
   const rows = snapshot.rows(statement, columns, batchSize);
   try {
@@ -305,7 +307,7 @@ async function* partRows(
         see(cells);
         const cell = cells[keyAt] ?? null;
         const at =
-          cell === null || !isTold(cell, key)
+          cell === null || !isTold(cell, part)
             ? `${place}, row ${count}`
             : `${place}, ${key?.name} ${String(cell).slice(0, 200)}`;
         const item = read(cells, at);

@@ -4,6 +4,8 @@ import type { Problem } from "../../base/errors.ts";
 import type { GroupSettings } from "../group-settings.ts";
 import { groupingPlaces, placeInRecord } from "../group-places.ts";
 import { readsOf } from "../mapping/compile.ts";
+import { hiddenPlaces } from "../mapping/open-places.ts";
+import { waysOf } from "../mapping/ways.ts";
 import type { RecordLimits } from "../limits.ts";
 import { columnsStatement, loadQuery, queryProblem } from "./query.ts";
 import type { Query, QueryPlaces } from "./query.ts";
@@ -35,6 +37,8 @@ export interface Part {
   columns: readonly Column[];
   /** The column of its key, by which details are joined. */
   key: Column | undefined;
+  /** A private field of the records is read from the key, such as a login: it stands in no place and no position. */
+  isKeyPrivate: boolean;
 }
 
 /** What is asked of the database for a stream, looked through before anything is read. */
@@ -57,6 +61,7 @@ export async function questionOf(
   places: QueryPlaces,
   failed: (thrown: unknown, query: Query) => Problem,
 ): Promise<Question> {
+  const isKeyPrivate = readsKeyPrivately(stream, settings);
   const describe = async (query: Query, key: string | undefined): Promise<Part> => {
     let columns: Column[];
     try {
@@ -66,7 +71,7 @@ export async function questionOf(
     }
     refuseColumns(query, columns);
     const name = key === undefined ? undefined : columnOf(key);
-    return { query, columns, key: columns.find((column) => column.name === name) };
+    return { query, columns, key: columns.find((column) => column.name === name), isKeyPrivate };
   };
   const header = await describe(loadQuery(settings, place, places), settings.key);
   const needed = (part: Part, name: string, key: string): void => {
@@ -105,6 +110,13 @@ export async function questionOf(
       "Name another column, or leave `since` out.",
     );
   return { header, details, changed };
+}
+
+/** Whether the mapping reads the key of the records for a private field, or for an id that it hashes. */
+function readsKeyPrivately(stream: Stream, { key, group, mapping, skip }: StreamSettings): boolean {
+  const name = key === undefined ? undefined : columnOf(key);
+  const hidden = hiddenPlaces(stream, waysOf(stream, mapping, skip), (steps) => String(placeInRecord(steps, group)[0]));
+  return name !== undefined && hidden.has(name);
 }
 
 /** The places of a record that its group and its mapping read, each with the key that reads it. */

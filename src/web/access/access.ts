@@ -1,20 +1,19 @@
-import type { Context, MiddlewareHandler } from "hono";
+import type { MiddlewareHandler } from "hono";
 import { html } from "hono/html";
 import type { Access } from "../../app/access.ts";
-import { messageOf } from "../../base/errors.ts";
-import { isLoopbackHost } from "../../base/loopback.ts";
-import { roleOnLoopback } from "../../config/serve.ts";
+import { actingAs, isSamePerson } from "../../base/who.ts";
+import type { Who } from "../../base/who.ts";
+import { roles } from "../../config/access-settings.ts";
+import type { Role } from "../../config/access-settings.ts";
 import { framed } from "../frame.ts";
 import type { PageContext, WebEnvironment } from "../page.ts";
 import { shown } from "../shown.ts";
+import { assertionReader } from "./assertion.ts";
 import { limitedBody } from "./body-limit.ts";
-import { connectionOf } from "./connection.ts";
 import { cookieOf } from "./cookies.ts";
 import { csrfOf, isSame, proofOf } from "./csrf.ts";
-import { isExpectedHost, isLoopbackName, isOwnOrigin } from "./host.ts";
-import { roles } from "./person.ts";
+import { isOwnOrigin, requireHost } from "./host.ts";
 import type { Person, Right } from "./person.ts";
-import { saidByProxy } from "./proxy-header.ts";
 import { isForPeople, refuse } from "./refused.ts";
 import type { Answer } from "./refused.ts";
 
@@ -24,22 +23,18 @@ const mostNoted = 1_000;
 
 /** Who asks, and the token that their forms bear; or the answer that they get instead. */
 type Asked = { person: Person; csrf: string } | { answer: () => Answer };
+type WhoAsks = (context: PageContext, session: "used" | "looked at") => Promise<Asked>;
 
 /** What stands before everything else: the request names this server, and its body is no flood. */
-export function guard(access: Access): MiddlewareHandler[] {
+export function guard(access: Access): MiddlewareHandler<WebEnvironment>[] {
   return [
+    requireHost(access),
     async (context, next) => {
-      if (!isExpectedHost(context.req.header("host"), access.settings))
-        return refuse(context, 421, {
-          code: "unknown-host",
-          text: "The request is for another name than that of this server.",
-          cure: "Use the address in serve.publicUrl, or localhost on the machine itself.",
-        });
       if (!["GET", "HEAD", "POST"].includes(context.req.method)) {
         context.header("allow", "GET, HEAD, POST");
         return context.json({ error: "method not allowed" }, 405);
       }
-      await next();
+      return await next();
     },
     limitedBody(),
   ];
@@ -51,34 +46,34 @@ export function guard(access: Access): MiddlewareHandler[] {
  */
 export function access(deps: Access): MiddlewareHandler<WebEnvironment> {
   const note = notedSeldom(deps);
+  const whoAsks = askedBy(deps);
   return async (context, next) => {
     // A browser asks for events again by itself, also where nobody sits before it.
     const byItself = context.req.header("accept") === "text/event-stream";
-    const asked = whoAsks(context, deps, byItself ? "looked at" : "used");
-    if ("answer" in asked) return asked.answer();
+    const asked = await whoAsks(context, byItself ? "looked at" : "used");
+    if ("answer" in asked) return await asked.answer();
     const { person, csrf } = asked;
     context.set("person", person);
     context.set("csrf", csrf);
-    context.set("isStillIn", () => isStillIn(context, deps, person));
+    context.set("isStillIn", async () => await isStillIn(context, whoAsks, person));
     context.set("refuse", async (needed) => {
       await note(person, context.req.routePath);
       return refusedPage(context, person, needed);
     });
     if (context.req.method === "POST") {
-      if (!isOwnRequest(context, deps) || !isSame(await csrfOf(context), csrf)) return foreignForm(context);
+      if (!isOwnRequest(context, deps) || !isSame(await csrfOf(context), csrf)) return await foreignForm(context);
     }
-    await next();
+    return await actingAs(person, next);
   };
 }
 
 /** Whether the browser says that one of our own pages sent it here. */
-export function isOwnRequest(context: Context, { settings }: Access): boolean {
-  const { req } = context;
+export function isOwnRequest({ req }: PageContext, { settings }: Access): boolean {
   const [origin, site, host] = [req.header("origin"), req.header("sec-fetch-site"), req.header("host")];
-  return isOwnOrigin({ origin, site, host }, settings);
+  return isOwnOrigin({ origin, site, host }, settings.publicUrl);
 }
 
-export function foreignForm(context: Context): Answer {
+export function foreignForm(context: PageContext): Answer {
   return refuse(context, 403, {
     code: "foreign-form",
     text: "This form is none that was made for you, or it is too old. Nothing was done.",
@@ -87,84 +82,66 @@ export function foreignForm(context: Context): Answer {
 }
 
 /** Who signed out, or has another role by now, is no longer in. That somebody is told something is no sign of them. */
-function isStillIn(context: PageContext, deps: Access, { name, role, way }: Person): boolean {
-  const asked = whoAsks(context, deps, "looked at");
+async function isStillIn(context: PageContext, whoAsks: WhoAsks, was: Person): Promise<boolean> {
+  const asked = await whoAsks(context, "looked at");
   if ("answer" in asked) return false;
   const { person } = asked;
-  return person.name === name && person.role === role && person.way === way;
+  return isSamePerson(person, was) && person.role === was.role && person.way === was.way;
 }
 
-function whoAsks(context: PageContext, deps: Access, session: "used" | "looked at" = "used"): Asked {
-  const { settings } = deps;
-  const { address, rawHeaders } = connectionOf(context);
-  const said = saidByProxy(rawHeaders, address, settings.access.proxy);
-  if (said.kind === "refused")
-    return {
-      answer: () =>
-        refuse(context, 403, {
-          code: "proxy-refused",
-          text: `Refused: ${said.why}.`,
-          cure: "Name the addresses of the reverse proxy in serve.access.proxy.from, and have it set its header anew.",
-        }),
-    };
-  if (said.kind === "person") {
-    const { name, role } = said;
-    if (role === undefined) return { answer: () => noRole(context, name) };
-    const person = personOf(deps, { name, role, way: "proxy" });
-    return { person, csrf: tokenWithoutSession(deps, person) };
-  }
-  const token = cookieOf(context, "session", settings);
-  const found = token === undefined ? undefined : tried(deps, () => deps.session(token, session));
-  const role = roles.find((one) => one === found?.role);
-  const way = ways.find((one) => one === found?.way);
-  if (found !== undefined && role !== undefined && way !== undefined)
-    return { person: personOf(deps, { name: found.person, role, way }), csrf: found.csrf };
-  if (said.kind === "nobody" && isFromHere(context, deps)) {
-    const person: Person = { name: "this machine", role: "see", way: "loopback", mayAskForPrivate: false };
-    return { person, csrf: tokenWithoutSession(deps, person) };
-  }
-  return { answer: () => toSignIn(context) };
+function askedBy(deps: Access): WhoAsks {
+  const assertionOf = assertionReader(deps);
+  return async (context, session) => {
+    const said = await assertionOf(context);
+    if (said.kind === "refused") return { answer: () => proxyRefused(context, said.why) };
+    if (said.kind === "unknown") return { answer: () => proxyUnknown(context) };
+    if (said.kind === "person") {
+      const { who, role } = said;
+      if (role === undefined) return { answer: () => noRole(context, who.name) };
+      const key = deps.own()?.key;
+      const csrf = key === undefined ? "" : proofOf(key, who.way, who.issuer, who.subject);
+      return { person: personOf(deps, who, role), csrf };
+    }
+    const token = cookieOf(context, "session");
+    const found = token === undefined ? undefined : deps.tried(() => deps.session(token, session));
+    const role = roles.find((one) => one === found?.role);
+    if (found !== undefined && role !== undefined) return { person: personOf(deps, found, role), csrf: found.csrf };
+    return { answer: () => toSignIn(context, deps) };
+  };
 }
 
-const ways = ["link", "oidc"] as const;
-
-function personOf({ settings }: Access, who: Omit<Person, "mayAskForPrivate">): Person {
-  return { ...who, mayAskForPrivate: settings.access.private.includes(who.role) };
+function personOf({ settings }: Access, { name, way, issuer, subject }: Who, role: Role): Person {
+  return { name, way, issuer, subject, role, mayAskForPrivate: settings.access.private.includes(role) };
 }
 
-/** Without its file nobody is signed in: that alone ends nothing else. */
-export function tried<T>(deps: Access, work: () => T): T | undefined {
-  try {
-    return work();
-  } catch (error) {
-    deps.logger.error(
-      { event: "sessions.unusable", reason: messageOf(error) },
-      "the file of who is signed in cannot be used: nobody can sign in",
-    );
-    return undefined;
-  }
+function proxyRefused(context: PageContext, why: string): Answer {
+  return refuse(context, 403, {
+    code: "proxy-refused",
+    text: `Refused: ${why}.`,
+    cure: "Sign in at the reverse proxy again; the log of crm-sync and serve.access.proxy say what has to hold.",
+  });
 }
 
-function tokenWithoutSession(deps: Access, { way, name }: Person): string {
-  const key = tried(deps, () => deps.sessions.key());
-  return key === undefined ? "" : proofOf(key, way, name);
+function proxyUnknown(context: PageContext): Answer {
+  return refuse(context, 503, {
+    code: "proxy-keys-unreachable",
+    text: "Nobody can come in through the reverse proxy now: its keys cannot be read.",
+    cure: "Try again in a moment; the log of crm-sync says what is wrong with serve.access.proxy.keys.",
+  });
 }
 
-const forwarding = /^(?:x-forwarded|forwarded$|via$|x-real-ip$)/iu;
-
-/** Whether it comes from this machine, as far as can be seen without a proxy between. */
-export function isFromHere(context: Context, { settings }: Access): boolean {
-  const { address, rawHeaders } = connectionOf(context);
-  return (
-    roleOnLoopback(settings) !== "none" &&
-    isLoopbackHost(address) &&
-    isLoopbackName(context.req.header("host")) &&
-    !rawHeaders.some((name, at) => at % 2 === 0 && forwarding.test(name))
-  );
-}
-
-function toSignIn(context: Context): Answer {
+/** Sends to the sign-in; under a name that takes no cookie nobody can sign in. */
+export function toSignIn(context: PageContext, { settings }: Access): Answer {
   const { method, path, url } = context.req;
+  if (!context.var.place.takesCookies) {
+    const { publicUrl } = settings;
+    const elsewhere = publicUrl === undefined ? "" : `, or open ${publicUrl}`;
+    return refuse(context, 401, {
+      code: "other-name",
+      text: "The pages are not shown under this name.",
+      cure: `Run \`crm-sync login\` on the machine itself and open the link that it prints${elsewhere}.`,
+    });
+  }
   if (method !== "POST" && isForPeople(context)) {
     const to = `${path}${new URL(url).search}`;
     context.header("cache-control", "no-store");
@@ -178,7 +155,7 @@ function toSignIn(context: Context): Answer {
   });
 }
 
-export function noRole(context: Context, name: string): Answer {
+export function noRole(context: PageContext, name: string): Answer {
   return refuse(context, 403, {
     code: "no-role",
     text: `${name} is known, and has no right to these pages.`,
@@ -210,13 +187,13 @@ function refusedPage(context: PageContext, person: Person, needed: Right): Answe
  */
 function notedSeldom(deps: Access): (person: Person, route: string) => Promise<void> {
   const last = new Map<string, number>();
-  return async ({ name, role, way }, route) => {
-    const key = JSON.stringify([way, name, route]);
+  return async ({ name, role, issuer, subject }, route) => {
+    const key = JSON.stringify([issuer, subject, route]);
     const now = deps.clock.monotonic();
     const before = last.get(key);
     if (before !== undefined && now - before < notedEveryMs) return;
     if (last.size >= mostNoted) last.clear();
     last.set(key, now);
-    await deps.note("page-refused", `page:${route}`, { by: name, route, role, way });
+    await deps.note("page-refused", `page:${route}`, { by: name, route, role });
   };
 }

@@ -1,46 +1,38 @@
 import { randomBytes } from "node:crypto";
-import type { Context } from "hono";
 import type { Access } from "../../app/access.ts";
-import { tried } from "./access.ts";
+import type { Who } from "../../base/who.ts";
+import type { Role } from "../../config/access-settings.ts";
+import type { PageContext } from "../page.ts";
 import { cookieOf, giveCookie, takeCookie } from "./cookies.ts";
-import { refuse } from "./refused.ts";
+import { unusable } from "./refused.ts";
 import type { Answer } from "./refused.ts";
 
 /** Begins a session under a token that nobody had before, whatever the browser came with. */
 export function signedIn(
-  context: Context,
+  context: PageContext,
   deps: Access,
-  { path, ...who }: { person: string; role: string; way: "link" | "oidc"; path: string },
+  { path, ...facts }: Who & { role: Role; path: string },
 ): Answer {
-  const { settings, sessions } = deps;
-  const mark = deps.mark(who.way);
-  const before = cookieOf(context, "session", settings);
-  const made = tried(deps, () => {
-    if (before !== undefined) sessions.end(before);
-    return mark === undefined ? undefined : sessions.begin({ ...who, mark });
+  const mark = deps.mark(facts.way);
+  const before = cookieOf(context, "session");
+  const made = deps.tried(() => {
+    if (before !== undefined) deps.sessions.end(before);
+    return mark === undefined ? undefined : deps.sessions.begin({ ...facts, mark });
   });
   if (made === undefined) return unusable(context);
   // A browser sends no strict cookie with whom another site has just sent here.
-  giveCookie(context, "session", made, settings);
-  takeCookie(context, "browser", settings);
+  giveCookie(context, "session", made);
+  takeCookie(context, "browser");
   context.header("cache-control", "no-store");
   return context.redirect(path, 303);
 }
 
 /** What the browser holds while it signs in. */
-export function browserOf(context: Context, deps: Access): string {
-  const held = cookieOf(context, "browser", deps.settings);
+export function browserOf(context: PageContext): string {
+  const held = cookieOf(context, "browser");
   const browser = held ?? randomBytes(32).toString("hex");
-  if (held === undefined) giveCookie(context, "browser", browser, deps.settings);
+  if (held === undefined) giveCookie(context, "browser", browser);
   return browser;
-}
-
-export function unusable(context: Context): Answer {
-  return refuse(context, 503, {
-    code: "sessions-unusable",
-    text: "Nobody can sign in now: the file of who is signed in cannot be used.",
-    cure: "Whoever runs crm-sync finds in its log what is wrong with the file beside the ledger.",
-  });
 }
 
 /** A path of this server; anything else is its first page. */

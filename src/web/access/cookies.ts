@@ -1,21 +1,26 @@
-import type { Context } from "hono";
 import { getCookie, setCookie } from "hono/cookie";
-import { isSecure } from "./host.ts";
-import type { ServeSettings } from "../../config/serve.ts";
+import type { PageContext } from "../page.ts";
 
-const names = { session: "crm-sync", browser: "crm-sync-sign-in" } as const;
-export type CookieName = keyof typeof names;
+const token = /^[0-9a-f]{64}$/u;
+const cookies = {
+  /** Who signed in. */
+  session: { name: "crm-sync", form: token },
+  /** The browser that a form of signing in was made for. */
+  browser: { name: "crm-sync-sign-in", form: token },
+  /** A sign-in under way at an OpenID provider, sealed. */
+  underWay: { name: "crm-sync-under-way", form: /^[\x21-\x7e]{1,4000}$/u },
+} as const;
+type CookieName = keyof typeof cookies;
 
-/** Where a cookie goes: over https under a name that no other host can set. */
-function placeOf(context: Context, name: CookieName, serve: ServeSettings) {
-  const secure = isSecure(context.req.header("host"), serve);
-  return { secure, name: secure ? `__Host-${names[name]}` : names[name] };
+/** Over https under a name that no other host can set. */
+function nameOf({ var: { place } }: PageContext, name: CookieName): string {
+  return place.isSecure ? `__Host-${cookies[name].name}` : cookies[name].name;
 }
 
 /** What the browser holds, where it can be one of ours. */
-export function cookieOf(context: Context, name: CookieName, serve: ServeSettings): string | undefined {
-  const value = getCookie(context, placeOf(context, name, serve).name);
-  return value !== undefined && /^[0-9a-f]{64}$/u.test(value) ? value : undefined;
+export function cookieOf(context: PageContext, name: CookieName): string | undefined {
+  const value = context.var.place.takesCookies ? getCookie(context, nameOf(context, name)) : undefined;
+  return value !== undefined && cookies[name].form.test(value) ? value : undefined;
 }
 
 /**
@@ -23,22 +28,22 @@ export function cookieOf(context: Context, name: CookieName, serve: ServeSetting
  * form besides.
  */
 export function giveCookie(
-  context: Context,
+  context: PageContext,
   name: CookieName,
   value: string,
-  serve: ServeSettings,
   { maxAge }: { maxAge?: number } = {},
 ): void {
-  const place = placeOf(context, name, serve);
-  setCookie(context, place.name, value, {
+  const { isSecure, takesCookies } = context.var.place;
+  if (!takesCookies) throw new Error("a cookie of this name would be sent to other programs");
+  setCookie(context, nameOf(context, name), value, {
     path: "/",
     httpOnly: true,
-    secure: place.secure,
+    secure: isSecure,
     sameSite: "Lax",
     ...(maxAge === undefined ? {} : { maxAge }),
   });
 }
 
-export function takeCookie(context: Context, name: CookieName, serve: ServeSettings): void {
-  giveCookie(context, name, "", serve, { maxAge: 0 });
+export function takeCookie(context: PageContext, name: CookieName): void {
+  giveCookie(context, name, "", { maxAge: 0 });
 }

@@ -1,30 +1,54 @@
+import type { MiddlewareHandler } from "hono";
+import type { Access } from "../../app/access.ts";
 import { isLoopbackHost } from "../../base/loopback.ts";
-import type { ServeSettings } from "../../config/serve.ts";
+import type { WebEnvironment } from "../page.ts";
+import { refuse, unusable } from "./refused.ts";
 
-type Served = Pick<ServeSettings, "host" | "publicUrl" | "tls">;
+/** The name that a request is for, as far as it is one of this server. */
+export interface Place {
+  /** The browser speaks https, be it to a reverse proxy before this server. */
+  isSecure: boolean;
+  /**
+   * A browser sends what it holds for this name to this server alone: it is a name of the network over https, or the
+   * own name on this machine. What it holds for `localhost` it sends to every program of this machine, on any port.
+   */
+  takesCookies: boolean;
+}
 
 /**
- * Whether a request names this server. A name that another site had lead here would let its scripts read the pages as
- * if they were its own.
+ * Lets through what names this server, and keeps under which name it was asked. A name that another site had lead here
+ * would let its scripts read the pages as if they were its own.
  */
-export function isExpectedHost(header: string | undefined, { host, publicUrl }: Served): boolean {
+export function requireHost(deps: Access): MiddlewareHandler<WebEnvironment> {
+  return async (context, next) => {
+    const place = placeOf(context.req.header("host"), deps);
+    if (place === "unusable") return unusable(context);
+    if (place === undefined)
+      return refuse(context, 421, {
+        code: "unknown-host",
+        text: "The request is for another name than that of this server.",
+        cure: "Use the address in serve.publicUrl, or what `crm-sync login` prints on the machine itself.",
+      });
+    context.set("place", place);
+    return await next();
+  };
+}
+
+function placeOf(header: string | undefined, deps: Access): Place | "unusable" | undefined {
+  const { host, publicUrl, tls } = deps.settings;
   const named = hostOf(header);
-  if (named === undefined) return false;
-  if (isLoopbackHost(named.hostname.replace(/^\[|\]$/gu, ""))) return true;
-  if (publicUrl !== undefined && named.host === new URL(publicUrl).host) return true;
+  if (named === undefined) return undefined;
+  const isSecure = tls !== undefined;
+  const name = named.hostname.replace(/^\[|\]$/gu, "");
+  if (publicUrl !== undefined && named.host === new URL(publicUrl).host) return { isSecure: true, takesCookies: true };
+  if (isLoopbackHost(name)) return { isSecure, takesCookies: false };
+  if (/^crm-sync-[0-9a-f]+\.localhost$/u.test(name)) {
+    const own = deps.own();
+    if (own === undefined) return "unusable";
+    return name === own.name ? { isSecure, takesCookies: true } : undefined;
+  }
   const isAny = host === "0.0.0.0" || host === "::";
-  return !isAny && named.hostname.replace(/^\[|\]$/gu, "") === host.toLowerCase();
-}
-
-export function isLoopbackName(header: string | undefined): boolean {
-  const named = hostOf(header);
-  return named !== undefined && isLoopbackHost(named.hostname.replace(/^\[|\]$/gu, ""));
-}
-
-/** Whether the browser speaks https, be it to a reverse proxy before this server. */
-export function isSecure(header: string | undefined, { publicUrl, tls }: Served): boolean {
-  if (tls !== undefined) return true;
-  return publicUrl?.startsWith("https:") === true && hostOf(header)?.host === new URL(publicUrl).host;
+  return !isAny && name === host.toLowerCase() ? { isSecure, takesCookies: isSecure } : undefined;
 }
 
 /**
@@ -33,7 +57,7 @@ export function isSecure(header: string | undefined, { publicUrl, tls }: Served)
  */
 export function isOwnOrigin(
   headers: { origin: string | undefined; site: string | undefined; host: string | undefined },
-  { publicUrl }: Served,
+  publicUrl: string | undefined,
 ): boolean {
   const { origin, site, host } = headers;
   if (site !== undefined && site !== "same-origin") return false;

@@ -2,27 +2,24 @@ import type { MiddlewareHandler } from "hono";
 import type { Access } from "../../app/access.ts";
 import { messageOf } from "../../base/errors.ts";
 import { isListed } from "../../config/access-settings.ts";
-import { isFromHere } from "./access.ts";
 import { connectionOf } from "./connection.ts";
 import { isSame } from "./csrf.ts";
 
-/** Lets through who shows the configured token or comes from a configured address; without both, this machine alone. */
+/** Lets through who shows the configured token or comes from a configured address; everybody where the settings say so. */
 export function mayReadMetrics(deps: Access): MiddlewareHandler {
   return async (context, next) => {
-    const { token, from } = deps.settings.metrics;
-    const isOpen =
-      isListed(connectionOf(context).address, from) ||
-      (token === undefined
-        ? from.length === 0 && isFromHere(context, deps)
-        : isToken(context.req.header("authorization"), token, deps));
-    if (isOpen) return await next();
+    const { token, from, open } = deps.settings.metrics;
+    const isListedAddress = isListed(connectionOf(context).address, from);
+    if (open || isListedAddress || isToken(context.req.header("authorization"), token, deps)) return await next();
     context.header("www-authenticate", 'Bearer realm="crm-sync"');
-    return context.json({ error: "not permitted", cure: "see serve.metrics" }, 401);
+    const cure = "Send the token of serve.metrics.token as a bearer token, or name your address in serve.metrics.from.";
+    return context.json({ error: "not permitted", cure }, 401);
   };
 }
 
-function isToken(header: string | undefined, reference: string, deps: Access): boolean {
-  const [, given = ""] = /^Bearer ([\x21-\x7e]{1,1000})$/iu.exec(header ?? "") ?? [];
+function isToken(header: string | undefined, reference: string | undefined, deps: Access): boolean {
+  const [, given] = /^Bearer ([\x21-\x7e]{1,1000})$/iu.exec(header ?? "") ?? [];
+  if (given === undefined || reference === undefined) return false;
   try {
     return isSame(given, deps.secret(reference).trim());
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from "hono";
 import type { WebEnvironment } from "../page.ts";
+import type { Role } from "../../config/access-settings.ts";
 import { may } from "./person.ts";
-import type { Role } from "./person.ts";
 
 /** Lets through who has the right, and answers everybody else with 403. */
 export function needs(needed: Role): MiddlewareHandler<WebEnvironment> {

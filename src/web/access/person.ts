@@ -1,26 +1,44 @@
-/** What a person may do, each role all that those before it may: support, finance, operators. */
-export const roles = ["see", "report", "decide"] as const;
-export type Role = (typeof roles)[number];
+import type { Who } from "../../base/who.ts";
+import { roles } from "../../config/access-settings.ts";
+import type { Role } from "../../config/access-settings.ts";
 
 /** What a page or a part of it needs: a role, or the right to ask for private values, which goes by its own setting. */
 export type Right = Role | "private";
 
 /** Who asks for a page. */
-export interface Person {
-  /** As it stands in the audit record with what is decided. */
-  name: string;
+export interface Person extends Who {
   role: Role;
-  /** How it is known who it is. */
-  way: "loopback" | "link" | "proxy" | "oidc";
   /** Whether private values may be asked for. */
   mayAskForPrivate: boolean;
 }
 
 /** Of several roles the one that may most; undefined of none. */
-export function mostOf(given: readonly Role[]): Role | undefined {
+function mostOf(given: readonly Role[]): Role | undefined {
   return roles.findLast((role) => given.includes(role));
 }
 
 export function may({ role }: Person, needed: Role): boolean {
   return roles.indexOf(role) >= roles.indexOf(needed);
+}
+
+const longestName = 100;
+
+/** The name and the role that the claims of a signed token give; without a name that can be written down, the subject. */
+export function personIn(
+  claims: Readonly<Record<string, unknown>> & { sub: string },
+  settings: { person: string; claim: string; roles: Readonly<Record<string, Role>> },
+): { name: string; role: Role | undefined } {
+  const { [settings.person]: given, [settings.claim]: claimed } = claims;
+  const name = typeof given === "string" ? given.trim() : "";
+  const isName = name !== "" && name.length <= longestName && !/[\p{C}\p{Zl}\p{Zp}]/u.test(name);
+  const values = (Array.isArray(claimed) ? claimed : [claimed]).filter((value) => typeof value === "string");
+  const role = mostOf(
+    values.flatMap((value) => (Object.hasOwn(settings.roles, value) ? (settings.roles[value] ?? []) : [])),
+  );
+  return { name: isName ? name : claims.sub, role };
+}
+
+/** Whether a subject can be written down as it is. */
+export function isSubject(subject: unknown): subject is string {
+  return typeof subject === "string" && /^[^\p{C}\p{Zl}\p{Zp}]{1,255}$/u.test(subject);
 }

@@ -1,164 +1,166 @@
-import type { Context, Hono } from "hono";
-import * as oauth from "oauth4webapi";
-import { Agent, fetch } from "undici";
+import { sealData, unsealData } from "iron-session";
+import * as openid from "openid-client";
+import { z } from "zod";
 import type { Access } from "../../app/access.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { AccessSettings } from "../../config/access-settings.ts";
-import type { WebEnvironment } from "../page.ts";
-import { noRole, tried } from "./access.ts";
-import { browserOf, pathOf, signedIn, unusable } from "./begin-session.ts";
-import { cookieOf } from "./cookies.ts";
-import { mostOf } from "./person.ts";
-import { refuse } from "./refused.ts";
+import type { PageContext, Routes } from "../page.ts";
+import { noRole } from "./access.ts";
+import { pathOf, signedIn } from "./begin-session.ts";
+import { cookieOf, giveCookie, takeCookie } from "./cookies.ts";
+import { proofOf } from "./csrf.ts";
+import { fetchOverAgent, timeoutMs } from "./outgoing.ts";
+import { isSubject, personIn } from "./person.ts";
+import { refuse, unusable } from "./refused.ts";
 import type { Answer } from "./refused.ts";
 
 type ProviderSettings = NonNullable<AccessSettings["oidc"]>;
 
-const timeoutMs = 10_000;
 /** How long what a provider says of itself is believed. */
 const discoveredForMs = 5 * 60_000;
-const agent = new Agent({ connections: 4, maxResponseSize: 1024 * 1024, connect: { timeout: timeoutMs } });
-const longestName = 100;
+const underWayForMs = 10 * 60_000;
+
+/** A sign-in under way; the browser that began it holds it, sealed, and no other can end it. */
+const underWaySchema = z.object({
+  state: z.string(),
+  nonce: z.string(),
+  verifier: z.string(),
+  /** Where the person wanted to go. */
+  path: z.string(),
+  begunAt: z.number(),
+});
+type UnderWay = z.output<typeof underWaySchema>;
 
 /**
  * Signing in at an OpenID provider: by a code, with PKCE, a state and a nonce, and an ID token whose signature holds.
  */
-export function registerProvider(routes: Hono<WebEnvironment>, deps: Access): void {
-  const discover = discovery(deps);
+export function registerProvider(routes: Routes, deps: Access): void {
+  const configured = discovery(deps);
   routes.get("/login/oidc", async (context) => {
     const { oidc } = deps.settings.access;
-    if (oidc === undefined) return notConfigured(context);
+    if (oidc === undefined) return await notConfigured(context);
+    const password = passwordOf(deps);
+    if (password === undefined) return await unusable(context);
     try {
-      const server = await discover(oidc);
-      const [nonce, verifier] = [oauth.generateRandomNonce(), oauth.generateRandomCodeVerifier()];
-      const browser = browserOf(context, deps);
-      const path = pathOf(context.req.query("to") ?? null);
-      const state = tried(deps, () => deps.sessions.beginSignIn({ browser, nonce, verifier, path }));
-      if (state === undefined) return unusable(context);
-      const url = new URL(server.authorization_endpoint ?? "");
-      const asked = {
-        client_id: oidc.clientId,
-        response_type: "code",
-        redirect_uri: redirectUri(deps),
-        scope: [...new Set(["openid", ...oidc.scopes])].join(" "),
-        state,
-        nonce,
-        code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
-        code_challenge_method: "S256",
+      const provider = await configured(oidc);
+      const begun: UnderWay = {
+        state: openid.randomState(),
+        nonce: openid.randomNonce(),
+        verifier: openid.randomPKCECodeVerifier(),
+        path: pathOf(context.req.query("to") ?? null),
+        begunAt: deps.clock.now(),
       };
-      for (const [key, value] of Object.entries(asked)) url.searchParams.set(key, value);
+      const url = openid.buildAuthorizationUrl(provider, {
+        redirect_uri: redirectUri(deps).href,
+        scope: [...new Set(["openid", ...oidc.scopes])].join(" "),
+        state: begun.state,
+        nonce: begun.nonce,
+        code_challenge: await openid.calculatePKCECodeChallenge(begun.verifier),
+        code_challenge_method: "S256",
+      });
+      // How old it is, is told by the clock of the program.
+      const sealed = await sealData(begun, { password, ttl: 0 });
+      giveCookie(context, "underWay", sealed, { maxAge: underWayForMs / 1_000 });
       context.header("cache-control", "no-store");
       return context.redirect(url.href, 303);
     } catch (error) {
-      return refusedAnswer(context, deps, error);
+      return await refusedAnswer(context, deps, error);
     }
   });
   routes.get("/login/oidc/callback", async (context) => {
     const { oidc } = deps.settings.access;
-    if (oidc === undefined) return notConfigured(context);
-    const parameters = new URL(context.req.url).searchParams;
-    const browser = cookieOf(context, "browser", deps.settings) ?? "";
-    const [state = "", ...more] = parameters.getAll("state");
-    const begun = more.length > 0 ? undefined : tried(deps, () => deps.sessions.takeSignIn(state, browser));
-    if (begun === undefined)
-      return refuse(context, 403, {
+    if (oidc === undefined) return await notConfigured(context);
+    const begun = await underWay(context, deps);
+    takeCookie(context, "underWay");
+    const [state, ...more] = new URL(context.req.url).searchParams.getAll("state");
+    if (begun === undefined || begun.state !== state || more.length > 0)
+      return await refuse(context, 403, {
         code: "sign-in-over",
         text: "This sign-in was begun in another browser, is over, or took longer than ten minutes.",
         cure: "Begin again at /login.",
       });
     try {
-      const claims = await claimsOf(deps, oidc, await discover(oidc), { ...begun, state, parameters });
-      const person = nameOf(claims, oidc);
-      const role = roleOf(claims, oidc);
-      if (role === undefined) return noRole(context, person);
-      return signedIn(context, deps, { person, role, way: "oidc", path: begun.path });
+      const claims = await claimsOf(context, deps, await configured(oidc), begun);
+      const { name, role } = personIn(claims, oidc);
+      if (role === undefined) return await noRole(context, name);
+      const who = { name, way: "oidc", issuer: oidc.issuer, subject: claims.sub } as const;
+      return await signedIn(context, deps, { ...who, role, path: begun.path });
     } catch (error) {
-      return refusedAnswer(context, deps, error);
+      return await refusedAnswer(context, deps, error);
     }
   });
 }
 
+/** The sign-in that this browser began, as long as it is not over. */
+async function underWay(context: PageContext, deps: Access): Promise<UnderWay | undefined> {
+  const [sealed, password] = [cookieOf(context, "underWay"), passwordOf(deps)];
+  if (sealed === undefined || password === undefined) return undefined;
+  const read = underWaySchema.safeParse(await unsealData(sealed, { password, ttl: 0 }));
+  if (!read.success) return undefined;
+  const age = deps.clock.now() - read.data.begunAt;
+  return age >= -60_000 && age <= underWayForMs ? read.data : undefined;
+}
+
+function passwordOf(deps: Access): string | undefined {
+  const key = deps.own()?.key;
+  return key === undefined ? undefined : proofOf(key, "oidc");
+}
+
 async function claimsOf(
+  context: PageContext,
   deps: Access,
-  oidc: ProviderSettings,
-  server: oauth.AuthorizationServer,
-  begun: { nonce: string; verifier: string; state: string; parameters: URLSearchParams },
-): Promise<oauth.IDToken> {
-  const client: oauth.Client = {
-    client_id: oidc.clientId,
-    // The library reads the clock of the machine.
-    [oauth.clockSkew]: Math.round((deps.clock.now() - Date.now()) / 1_000),
-    [oauth.clockTolerance]: 30,
-  };
-  const authentication =
-    oidc.clientSecret === undefined ? oauth.None() : oauth.ClientSecretPost(deps.secret(oidc.clientSecret).trim());
-  const callback = oauth.validateAuthResponse(server, client, begun.parameters, begun.state);
-  const options = requestOptions(oidc);
-  const response = await oauth.authorizationCodeGrantRequest(
-    server,
-    client,
-    authentication,
-    callback,
-    redirectUri(deps),
-    begun.verifier,
-    options,
-  );
-  const result = await oauth.processAuthorizationCodeResponse(server, client, response, {
-    expectedNonce: begun.nonce,
-    requireIdToken: true,
+  provider: openid.Configuration,
+  { state, nonce, verifier }: UnderWay,
+): Promise<openid.IDToken> {
+  const callback = redirectUri(deps);
+  callback.search = new URL(context.req.url).search;
+  const tokens = await openid.authorizationCodeGrant(provider, callback, {
+    expectedState: state,
+    expectedNonce: nonce,
+    pkceCodeVerifier: verifier,
+    idTokenExpected: true,
   });
-  await oauth.validateApplicationLevelSignature(server, response, options);
-  const claims = oauth.getValidatedIdTokenClaims(result);
-  if (claims === undefined) throw new Error("the answer holds no ID token");
+  const claims = tokens.claims();
+  if (claims === undefined || !isSubject(claims.sub)) throw new NoSubject("the ID token names nobody");
   return claims;
 }
 
-/** What a provider says of itself, asked again after a while. */
-function discovery(deps: Access): (oidc: ProviderSettings) => Promise<oauth.AuthorizationServer> {
-  let known: { issuer: string; at: number; server: oauth.AuthorizationServer } | undefined;
+class NoSubject extends Error {}
+
+/** The provider as it describes itself; that is asked again after a while. */
+function discovery(deps: Access): (oidc: ProviderSettings) => Promise<openid.Configuration> {
+  let known: { issuer: string; at: number; server: openid.ServerMetadata } | undefined;
   return async (oidc) => {
-    const now = deps.clock.monotonic();
-    if (known?.issuer === oidc.issuer && now - known.at < discoveredForMs) return known.server;
-    const issuer = new URL(oidc.issuer);
-    const response = await oauth.discoveryRequest(issuer, requestOptions(oidc));
-    const server = await oauth.processDiscoveryResponse(issuer, response);
-    known = { issuer: oidc.issuer, at: now, server };
-    return server;
-  };
-}
-
-function requestOptions(oidc: ProviderSettings) {
-  return {
-    signal: () => AbortSignal.timeout(timeoutMs),
+    const { issuer, clientId, clientSecret } = oidc;
+    const secret = clientSecret === undefined ? undefined : deps.secret(clientSecret).trim();
+    const authentication = secret === undefined ? openid.None() : openid.ClientSecretPost(secret);
+    const metadata = {
+      // The library reads the clock of the machine.
+      [openid.clockSkew]: Math.round((deps.clock.now() - Date.now()) / 1_000),
+      [openid.clockTolerance]: 30,
+    };
     // The settings let plain http pass for this machine alone.
-    [oauth.allowInsecureRequests]: oidc.issuer.startsWith("http:"),
-    [oauth.customFetch]: fetchOverAgent,
+    const insecure = issuer.startsWith("http:") ? [openid.allowInsecureRequests] : [];
+    const execute = [...insecure, openid.enableNonRepudiationChecks];
+    const now = deps.clock.monotonic();
+    if (known?.issuer !== issuer || now - known.at >= discoveredForMs) {
+      const options = { execute, timeout: timeoutMs / 1_000, [openid.customFetch]: fetchOverAgent };
+      const found = await openid.discovery(new URL(issuer), clientId, metadata, authentication, options);
+      known = { issuer, at: now, server: found.serverMetadata() };
+    }
+    const provider = new openid.Configuration(known.server, clientId, metadata, authentication);
+    provider.timeout = timeoutMs / 1_000;
+    provider[openid.customFetch] = fetchOverAgent;
+    for (const apply of execute) apply(provider);
+    return provider;
   };
 }
 
-const fetchOverAgent = async (
-  url: string,
-  { method, headers, body, redirect, signal }: oauth.CustomFetchOptions<string, URLSearchParams | undefined>,
-): Promise<Awaited<ReturnType<typeof oauth.discoveryRequest>>> =>
-  await fetch(url, { method, headers, redirect, dispatcher: agent, signal: signal ?? null, ...(body ? { body } : {}) });
-
-function redirectUri({ settings }: Access): string {
-  return `${(settings.publicUrl ?? "").replace(/\/+$/u, "")}/login/oidc/callback`;
+function redirectUri({ settings }: Access): URL {
+  return new URL(`${(settings.publicUrl ?? "").replace(/\/+$/u, "")}/login/oidc/callback`);
 }
 
-function nameOf(claims: oauth.IDToken, oidc: ProviderSettings): string {
-  const given = claims[oidc.person];
-  const name = typeof given === "string" ? given.trim() : "";
-  return name === "" || name.length > longestName || /[\p{C}\p{Zl}\p{Zp}]/u.test(name) ? claims.sub : name;
-}
-
-function roleOf(claims: oauth.IDToken, { claim, roles }: ProviderSettings) {
-  const given = claims[claim];
-  const values = (Array.isArray(given) ? given : [given]).filter((value) => typeof value === "string");
-  return mostOf(values.flatMap((value) => (Object.hasOwn(roles, value) ? (roles[value] ?? []) : [])));
-}
-
-function notConfigured(context: Context): Answer {
+function notConfigured(context: PageContext): Answer {
   return refuse(context, 400, {
     code: "no-provider",
     text: "No OpenID provider is configured.",
@@ -166,15 +168,24 @@ function notConfigured(context: Context): Answer {
   });
 }
 
+/** What the provider said and could not be believed, and not that it said nothing. */
+function isRefusal(error: unknown): boolean {
+  if (error instanceof openid.ClientError)
+    return error.code !== undefined && error.code !== "OAUTH_TIMEOUT" && error.code !== "OAUTH_ABORT";
+  return [
+    NoSubject,
+    openid.AuthorizationResponseError,
+    openid.ResponseBodyError,
+    openid.WWWAuthenticateChallengeError,
+  ].some((kind) => error instanceof kind);
+}
+
 /** The log says what did not hold; nothing of what the provider wrote is repeated. */
-function refusedAnswer(context: Context, deps: Access, error: unknown): Answer {
-  const isAnswer = error instanceof oauth.OperationProcessingError || error instanceof oauth.AuthorizationResponseError;
-  const isRefusal =
-    isAnswer || error instanceof oauth.ResponseBodyError || error instanceof oauth.WWWAuthenticateChallengeError;
+function refusedAnswer(context: PageContext, deps: Access, error: unknown): Answer {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  const reason = isRefusal ? code : messageOf(error);
+  const reason = isRefusal(error) ? code : messageOf(error);
   deps.logger.warn({ event: "access.provider", code, reason }, "nobody was signed in by the OpenID provider");
-  if (isRefusal)
+  if (isRefusal(error))
     return refuse(context, 403, {
       code: "provider-refused",
       text: "What the OpenID provider answered was refused; nobody was signed in.",

@@ -27,3 +27,11 @@ export function refuse(context: Context, status: Status, said: { code: string; t
   context.header("cache-control", "no-store");
   return context.json({ error: said.code, message: said.text, cure: said.cure }, status);
 }
+
+export function unusable(context: Context): Answer {
+  return refuse(context, 503, {
+    code: "sessions-unusable",
+    text: "Nobody can sign in now: the file of who is signed in cannot be used.",
+    cure: "Whoever runs crm-sync finds in its log what is wrong with the file beside the ledger.",
+  });
+}

@@ -1,41 +1,47 @@
-import type { Context, Hono, MiddlewareHandler } from "hono";
+import type { MiddlewareHandler } from "hono";
 import { html } from "hono/html";
 import type { Access } from "../../app/access.ts";
-import type { WebEnvironment } from "../page.ts";
-import { access, foreignForm, guard, isOwnRequest, tried } from "./access.ts";
-import { browserOf, pathOf, signedIn, unusable } from "./begin-session.ts";
+import { thisMachine } from "../../base/who.ts";
+import type { PageContext, Routes, WebEnvironment } from "../page.ts";
+import { access, foreignForm, guard, isOwnRequest, toSignIn } from "./access.ts";
+import { browserOf, pathOf, signedIn } from "./begin-session.ts";
 import { cookieOf, takeCookie } from "./cookies.ts";
 import { csrfOf, isSame, proofOf } from "./csrf.ts";
 import { registerProvider } from "./provider.ts";
-import { barePage, refuse } from "./refused.ts";
+import { barePage, refuse, unusable } from "./refused.ts";
 import type { Answer } from "./refused.ts";
 
 const token = "[0-9a-f]{64}";
 
 /** Adds the paths by which people sign in and out, and says who asks for every other. */
-export function behindAccess(routes: Hono<WebEnvironment>, deps: Access): MiddlewareHandler<WebEnvironment> {
+export function behindAccess(routes: Routes, deps: Access): MiddlewareHandler<WebEnvironment> {
   for (const one of guard(deps)) routes.use(one);
   registerSignIn(routes, deps);
   return access(deps);
 }
 
-function registerSignIn(routes: Hono<WebEnvironment>, deps: Access): void {
+function registerSignIn(routes: Routes, deps: Access): void {
+  for (const path of ["/login", "/login/*", "/logout"])
+    routes.use(path, async (context, next) => {
+      if (!context.var.place.takesCookies) return await toSignIn(context, deps);
+      return await next();
+    });
   routes.get("/login", (context) => signInPage(context, deps));
   registerLink(routes, deps);
   registerProvider(routes, deps);
   routes.post("/logout", async (context) => {
-    const held = cookieOf(context, "session", deps.settings);
-    const session = held === undefined ? undefined : tried(deps, () => deps.session(held));
+    const held = cookieOf(context, "session");
+    const session = held === undefined ? undefined : deps.tried(() => deps.session(held));
     if (held !== undefined && session !== undefined) {
       if (!isOwnRequest(context, deps) || !isSame(await csrfOf(context), session.csrf)) return foreignForm(context);
-      tried(deps, () => deps.sessions.end(held));
+      deps.tried(() => deps.sessions.end(held));
     }
-    takeCookie(context, "session", deps.settings);
+    takeCookie(context, "session");
     return context.redirect("/login", 303);
   });
 }
 
-function registerLink(routes: Hono<WebEnvironment>, deps: Access): void {
+function registerLink(routes: Routes, deps: Access): void {
   const path = `/login/link/:token{${token}}`;
   routes.get(path, (context) => {
     const csrf = browserProof(context, deps);
@@ -50,33 +56,34 @@ function registerLink(routes: Hono<WebEnvironment>, deps: Access): void {
   });
   routes.post(path, async (context) => {
     if (!(await isOurSignIn(context, deps))) return foreignForm(context);
-    const person = tried(deps, () => deps.sessions.useLink(context.req.param("token")));
-    if (person === undefined)
+    const user = deps.tried(() => deps.sessions.useLink(context.req.param("token")));
+    if (user === undefined)
       return refuse(context, 403, {
         code: "link-over",
         text: "This link was used already, or is older than a minute.",
         cure: "Run `crm-sync login` again.",
       });
-    return signedIn(context, deps, { person, role: "decide", way: "link", path: "/" });
+    const who = { name: user, way: "link", issuer: thisMachine, subject: user } as const;
+    return signedIn(context, deps, { ...who, role: "decide", path: "/" });
   });
 }
 
 /** What a form of signing in bears in this browser; `undefined` where it cannot be made. */
-function browserProof(context: Context, deps: Access): string | undefined {
-  const browser = browserOf(context, deps);
-  const key = tried(deps, () => deps.sessions.key());
+function browserProof(context: PageContext, deps: Access): string | undefined {
+  const browser = browserOf(context);
+  const key = deps.own()?.key;
   return key === undefined ? undefined : proofOf(key, "sign-in", browser);
 }
 
 /** Whether a log-in was begun on our own page in this browser: nobody is to be signed in as somebody else unseen. */
-async function isOurSignIn(context: Context, deps: Access): Promise<boolean> {
-  const browser = cookieOf(context, "browser", deps.settings);
-  const key = tried(deps, () => deps.sessions.key());
+async function isOurSignIn(context: PageContext, deps: Access): Promise<boolean> {
+  const browser = cookieOf(context, "browser");
+  const key = deps.own()?.key;
   if (browser === undefined || key === undefined || !isOwnRequest(context, deps)) return false;
   return isSame(await csrfOf(context), proofOf(key, "sign-in", browser));
 }
 
-function signInPage(context: Context, deps: Access): Answer {
+function signInPage(context: PageContext, deps: Access): Answer {
   const { oidc, proxy } = deps.settings.access;
   const to = pathOf(context.req.query("to") ?? null);
   const parts = [

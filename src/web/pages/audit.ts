@@ -94,13 +94,10 @@ function headPart(head: AuditHeadFacts | undefined, dashboard: Dashboard): Html 
     ])}`;
 }
 
-function verifyPart(context: PageContext, dashboard: Dashboard, { state }: KeptRead<Verification>): Html {
-  const button =
-    dashboard.longReads.current !== undefined
-      ? ""
-      : buttonForm(context, { action: "/audit/verify", label: "Verify now" });
+function verifyPart(context: PageContext, dashboard: Dashboard, kept: KeptRead<Verification>): Html {
+  const button = kept.isInProgress ? "" : buttonForm(context, { action: "/audit/verify", label: "Verify now" });
   return html`<h2>Verification</h2>
-    ${verificationText(state, dashboard)} ${button}`;
+    ${verificationText(kept.state, dashboard)} ${button}`;
 }
 
 function verificationText(state: KeptRead<Verification>["state"], dashboard: Dashboard): Html {

@@ -18,10 +18,11 @@ import { notFoundPage } from "../failures.ts";
 import { framed } from "../frame.ts";
 import type { Content } from "../frame.ts";
 import type { Html, Page, PageContext } from "../page.ts";
+import { askedText } from "../parts/asked-text.ts";
 import { buttonForm } from "../parts/button-form.ts";
 import { markedJson } from "../parts/marked-json.ts";
 import { table, terms } from "../parts/table.ts";
-import { moment, shown, shownLines } from "../shown.ts";
+import { moment, shown } from "../shown.ts";
 import { whenOf } from "../when.ts";
 
 const rowsOnPage = 50;
@@ -214,7 +215,7 @@ async function oneRow(
       </section>
       <section>
         <h2>What came</h2>
-        ${rawPart(context, dashboard, row, raw)}
+        ${askedText(context, { action: `${pagePath.quarantine(row.id)}/raw`, label: "Show what came", text: raw })}
       </section>
     </div>`;
   return await framed(context, { title: `In quarantine: ${nameOf(row)}`, place, body, notice });
@@ -253,30 +254,6 @@ function mappingOf(row: QuarantineFacts, dashboard: Dashboard): Html {
       ${found.place === undefined ? "" : html`<span class="soft">${shown(found.place)}</span>`}
     </p>
     ${markedJson(found.expression)}`;
-}
-
-function rawPart(context: PageContext, dashboard: Dashboard, row: QuarantineFacts, raw: string | undefined): Html {
-  if (raw !== undefined)
-    return html`<p class="soft">
-        Secrets are blanked, personal data is not. That you saw it stands in the audit record.
-      </p>
-      ${shownLines(indented(raw))}`;
-  if (!context.var.person.mayAskForPrivate)
-    return html`<p class="none">It holds personal data, which your role may not see.</p>`;
-  return html`<p>It holds personal data. That you ask for it is written into the audit record first.</p>
-    ${buttonForm(context, { action: `${pagePath.quarantine(row.id)}/raw`, label: "Show what came" })}`;
-}
-
-/** Longer forms stay as they came: to lay them out anew takes longer than a page may. Characters. */
-const mostLaidOut = 200_000;
-
-function indented(raw: string): string {
-  if (raw.length > mostLaidOut) return raw;
-  try {
-    return JSON.stringify(JSON.parse(raw), undefined, 2);
-  } catch {
-    return raw;
-  }
 }
 
 function noticeOf(results: readonly Retried[], isMany: boolean): Notice {

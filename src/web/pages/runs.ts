@@ -60,13 +60,13 @@ export const runsPage: Page = {
 async function tellProgress(
   stream: SSEStreamingApi,
   dashboard: Dashboard,
-  { id, isStillIn }: { id: string; isStillIn: () => boolean },
+  { id, isStillIn }: { id: string; isStillIn: () => Promise<boolean> },
 ): Promise<void> {
   const gone = new AbortController();
   stream.onAbort(() => gone.abort());
   const signal = AbortSignal.any([gone.signal, dashboard.signal]);
   let last = "";
-  for (let looks = 1; !signal.aborted && isStillIn(); looks += 1) {
+  for (let looks = 1; !signal.aborted && (await isStillIn()); looks += 1) {
     const glance = await dashboard.read(async (inquiry) => await inquiry.runGlance(id));
     if (glance === undefined) return;
     const data = String(await runProgress(glance, dashboard.application.progress, whenOf(dashboard)));

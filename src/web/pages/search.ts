@@ -1,58 +1,111 @@
 import { html } from "hono/html";
-import { toInstant } from "../../base/clock.ts";
+import type { Dashboard } from "../../app/dashboard.ts";
+import { searchPeople } from "../../app/people-search.ts";
 import type { FoundRecord } from "../../inquiry/find.ts";
-import { mostFound } from "../../report/explain.ts";
+import { isBeginning, mostFound } from "../../report/explain.ts";
 import { recordPath } from "../../report/page-links.ts";
+import { counted } from "../../report/text.ts";
 import { needs } from "../access/needs.ts";
+import { RateLimit } from "../access/rate-limit.ts";
 import { framed } from "../frame.ts";
-import type { Html, Page } from "../page.ts";
+import type { Html, Page, PageContext } from "../page.ts";
 import { stateWord } from "../parts/record-list.ts";
 import { table, words } from "../parts/table.ts";
 import { moment, shown } from "../shown.ts";
+import { whenOf } from "../when.ts";
 
 const longest = 200;
 const kinds = { customers: "customer", orders: "order", staff: "person" } as const;
+/** A person who knows whom they look for needs few; to guess names letter by letter takes hundreds. */
+const peopleSearches = { most: 30, windowMs: 60_000 };
 
-/** What somebody may mean by a text, over customers, orders and people; what is found by its name is not named. */
+/**
+ * What somebody may mean by a text, over customers, orders and people; what is found by its name is not named. Names
+ * and logins of people are compared only for somebody who may see them, by an act of its own.
+ */
 export const searchPage: Page = {
   register(routes, dashboard) {
+    const limit = new RateLimit({ clock: dashboard.clock, ...peopleSearches });
     routes.get("/search", needs("see"), async (context) => {
-      const text = (context.req.query("q") ?? "").trim();
-      if (text === "" || text.length > longest || text.includes("\0") || !text.isWellFormed()) {
-        const cure = `Give a name, an id, a number or a login of at most ${longest} characters.`;
-        const notice = { kind: "failed", text: "That cannot be looked for.", cure } as const;
-        return await framed(context, { title: "Search", body: html``, notice }, 400);
-      }
+      const text = searched(context.req.query("q"));
+      if (text === undefined) return await notLookedFor(context);
       const found = await dashboard.read(async (inquiry) => await inquiry.findEverywhere(text));
       const [only, ...others] = found;
       if (only !== undefined && others.length === 0) return context.redirect(recordPath(only.stream, only.key), 303);
-      const when = { zone: dashboard.application.config.zone, now: toInstant(dashboard.clock.now()) };
-      const body = only === undefined ? nothing(text) : list(found, when);
+      const body = [only === undefined ? nothing(text) : list(found, dashboard), peopleForm(context, text)];
       return await framed(context, { title: "Search", body }, only === undefined ? 404 : 200);
+    });
+    routes.post("/search/people", needs("see"), async (context) => {
+      const { person, refuse } = context.var;
+      if (!person.mayAskForPrivate) return await refuse("private");
+      const text = searched((await context.req.parseBody())["q"]);
+      if (text === undefined) return await notLookedFor(context);
+      const waits = await limit.count(JSON.stringify([person.issuer, person.subject]));
+      if (waits !== undefined) return await tooOften(context, waits);
+      const asked = { text, by: person.name };
+      const found = await searchPeople(dashboard.application, (question) => dashboard.read(question), asked);
+      const body = [
+        found.length === 0 ? html`<p>No name or login of a person begins so.</p>` : list(found, dashboard),
+        peopleForm(context, text),
+      ];
+      return await framed(context, { title: "People", body }, found.length === 0 ? 404 : 200);
     });
   },
 };
+
+/** What is looked for; undefined where that cannot be. */
+function searched(given: unknown): string | undefined {
+  const text = typeof given === "string" ? given.trim() : "";
+  return text === "" || text.length > longest || text.includes("\0") || !text.isWellFormed() ? undefined : text;
+}
+
+function notLookedFor(context: PageContext): Response | Promise<Response> {
+  const cure = `Give an id, a number or a name of at most ${longest} characters.`;
+  const notice = { kind: "failed", text: "That cannot be looked for.", cure } as const;
+  return framed(context, { title: "Search", body: peopleForm(context, ""), notice }, 400);
+}
+
+function tooOften(context: PageContext, waits: number): Response | Promise<Response> {
+  context.header("retry-after", String(waits));
+  const text = `You looked for people ${peopleSearches.most} times within a minute.`;
+  const notice = { kind: "failed", text, cure: `Look again in ${counted(waits, "second")}.` } as const;
+  return framed(context, { title: "People", body: html``, notice }, 429);
+}
 
 function nothing(text: string): Html {
   return html`<p>Nothing was found for ${shown(text)}.</p>
     <p class="soft">
       It was looked for as an id, an asset number, a channel order or customer number, a licence order, an enterprise, a
-      member, and as the beginning of the name of a customer or person or of a login. A record that no source has given,
-      and one whose values are erased, is not found.
+      member, and as the beginning of the name of a company. A record that no source has given, and one whose values are
+      erased, is not found.
     </p>`;
 }
 
-function list(found: readonly FoundRecord[], when: { zone: string; now: string }): Html {
+/** The way to look for people, for whoever may. */
+function peopleForm({ var: { person, csrf } }: PageContext, text: string): Html {
+  if (!person.mayAskForPrivate) return html``;
+  return html`<form method="post" action="/search/people">
+    <input type="hidden" name="csrf" value="${csrf}" />
+    <label for="people">Name or login of a person, or its beginning</label>
+    <input id="people" name="q" value="${text}" maxlength="${longest}" required />
+    <button>Look for people</button>
+    <span class="soft">That you looked is written into the audit record under the name ${person.name}.</span>
+  </form>`;
+}
+
+function list(found: readonly FoundRecord[], dashboard: Dashboard): Html {
+  const when = whenOf(dashboard);
   const full = (["customers", "orders", "staff"] as const).some(
     (stream) => found.filter((one) => one.stream === stream).length >= mostFound,
   );
-  const rows = found.map(({ stream, key, by, record }) => [
-    html`<a href="${recordPath(stream, key)}">${shown(`${key.namespace}/${key.id}`, 200)}</a>`,
-    kinds[stream],
-    by.startsWith("beginning") ? by : `its ${by}`,
-    record === null ? html`<span class="state bad">in quarantine</span>` : stateWord(record),
-    record === null ? "" : moment(record.changedAt, when),
+  const rows = found.map((one) => [
+    html`<a href="${recordPath(one.stream, one.key)}">${shown(`${one.key.namespace}/${one.key.id}`, 200)}</a>`,
+    kinds[one.stream],
+    isBeginning(one) ? one.by : `its ${one.by}`,
+    one.record === null ? html`<span class="state bad">in quarantine</span>` : stateWord(one.record),
+    one.record === null ? "" : moment(one.record.changedAt, when),
   ]);
   const more = full ? `, and there may be more: no more than ${mostFound} of a kind are listed` : "";
-  return table(`${found.length} records fit${more}`, words("Id", "Kind", "Found by", "State", "Changed"), rows);
+  const fit = `${counted(found.length, "record")} ${found.length === 1 ? "fits" : "fit"}`;
+  return table(`${fit}${more}`, words("Id", "Kind", "Found by", "State", "Changed"), rows);
 }

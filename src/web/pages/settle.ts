@@ -1,6 +1,7 @@
 import { html } from "hono/html";
 import type { Dashboard } from "../../app/dashboard.ts";
 import { openDecisions } from "../../app/decisions.ts";
+import { askForAnswer } from "../../app/raw-form.ts";
 import { Problem, usage } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { OperationFacts } from "../../report/facts.ts";
@@ -13,6 +14,7 @@ import { notFoundPage } from "../failures.ts";
 import { framed } from "../frame.ts";
 import type { Content } from "../frame.ts";
 import type { Html, Page, PageContext } from "../page.ts";
+import { askedText } from "../parts/asked-text.ts";
 import { decisionForm, keepableReason, sentDecision } from "../parts/decision-form.ts";
 import { markedJson } from "../parts/marked-json.ts";
 import { table, terms } from "../parts/table.ts";
@@ -28,6 +30,8 @@ interface Answer {
   status?: 200 | 400 | 409 | 503;
   /** What was written before something was wrong with it. */
   reason?: string;
+  /** What the service answered, to whoever asked for it. */
+  text?: string;
 }
 
 /** Operations whose outcome is open: what was sent, what the platform shows, and the decision of a person. */
@@ -36,6 +40,12 @@ export const settlePage: Page = {
     routes.get("/settle", needs("see"), async (context) => await openOnes(context, dashboard));
     routes.get("/settle/:id", needs("see"), async (context) => await oneOperation(context, dashboard, {}));
     routes.post("/settle/:id", needs("decide"), async (context) => await decided(context, dashboard));
+    routes.post("/settle/:id/answer", needs("see"), async (context) => {
+      const { person, refuse } = context.var;
+      if (!person.mayAskForPrivate) return await refuse("private");
+      const text = (await askForAnswer(dashboard, idOf(context), person.name)) ?? "erased, or kept no longer";
+      return await oneOperation(context, dashboard, { text });
+    });
   },
 };
 
@@ -114,7 +124,7 @@ function statusOf({ code }: Problem): 400 | 409 | 503 {
 async function oneOperation(
   context: PageContext,
   dashboard: Dashboard,
-  { notice, status = 200, reason }: Answer,
+  { notice, status = 200, reason, text }: Answer,
 ): Promise<Response> {
   const row = await dashboard.read(async (inquiry) => await inquiry.operation(idOf(context)));
   if (row === undefined) return await notFoundPage(context, "There is no such operation.");
@@ -138,6 +148,12 @@ async function oneOperation(
     <ul>
       ${row.attempts.map((attempt) => html`<li>${shown(attemptText(attempt, viewOf(dashboard)))}</li>`)}
     </ul>
+    ${
+      row.answerKept
+        ? html`<h2>What the service answered</h2>
+            ${askedText(context, { action: `${pagePath.settle(row.id)}/answer`, label: "Show the answer", text })}`
+        : ""
+    }
     ${isOpen ? decisionPart(context, dashboard, row, reason) : html`<p class="soft">Nothing is left to decide.</p>`}`;
   return await framed(context, { title: `Outcome of ${row.kind} (${row.endpoint})`, place, body, notice }, status);
 }

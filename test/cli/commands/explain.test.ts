@@ -31,7 +31,7 @@ describe("explain", () => {
       ["staff", "S1-1", "crm/S1-1"],
       ["customer", "S1-1", "portal/S1-1"],
     ] as const) {
-      const ended = await w.run("--json", "explain", kind, text);
+      const ended = await w.run("--json", "explain", kind, text, "--show-private");
       const found = document(ended).key;
       expect([text, ended.exitCode, `${found.namespace}/${found.id}`]).toEqual([text, 0, key]);
     }

@@ -1,10 +1,15 @@
 /** @module-tag sized */
+import { writeFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { world } from "../../support/cli.ts";
 import { ask, guarded } from "../../support/guarded.ts";
 import type { Answer } from "../../support/guarded.ts";
+import { reverseProxy } from "../../support/reverse-proxy.ts";
 import { sizes } from "../../support/sizes.ts";
+
+/** It signs with a key of its own. */
+const stranger = reverseProxy();
 
 const method = fc.constantFrom("GET", "POST", "HEAD", "PUT", "DELETE", "OPTIONS", "PATCH", "PROPFIND", "TRACE");
 const visible = fc.string({
@@ -43,10 +48,9 @@ const header = fc.tuple(
     "cookie",
     "origin",
     "sec-fetch-site",
-    "x-remote-user",
-    "X-Remote-User",
-    "x_remote_user",
-    "x-remote-groups",
+    "x-assertion",
+    "X-Assertion",
+    "x_assertion",
     "x-csrf-token",
     "x-forwarded-for",
     "forwarded",
@@ -61,7 +65,7 @@ const header = fc.tuple(
   ),
   fc.oneof(
     visible,
-    hex.map((token) => `crm-sync=${token}; crm-sync-sign-in=${token}`),
+    hex.map((token) => `crm-sync=${token}; crm-sync-sign-in=${token}; crm-sync-under-way=${token}`),
     fc.constantFrom(
       "text/html",
       "null",
@@ -77,6 +81,8 @@ const header = fc.tuple(
       "crm-sync=a; crm-sync=b",
       "localhost",
       "anna.lee",
+      stranger.token({ email: "anna.lee", groups: ["operators"] }),
+      "eyJhbGciOiJub25lIn0.eyJzdWIiOiJ4In0.",
       "Basic x",
       "Bearer x",
     ),
@@ -94,19 +100,15 @@ describe("hostile requests", () => {
   it("are answered, and by no failure, whatever they say of themselves", { tags: "long" }, async () => {
     const w = await world();
     await w.run("status");
+    const proxy = reverseProxy();
+    writeFileSync(w.path("proxy.pem"), proxy.publicPem);
     const log: string[] = [];
     const pages = await guarded(
       w,
       {
         publicUrl: "https://crm.example.com",
         access: {
-          loopback: "see",
-          proxy: {
-            header: "X-Remote-User",
-            groups: "X-Remote-Groups",
-            from: ["127.0.0.2"],
-            roles: { "anna.lee": "decide" },
-          },
+          proxy: { ...proxy.settings, roles: { operators: "decide" } },
           oidc: { issuer: "http://127.0.0.1:1", clientId: "crm-sync", roles: {} },
         },
       },
@@ -122,12 +124,12 @@ describe("hostile requests", () => {
     );
     await fc.assert(
       fc.asyncProperty(request, async ([method, path, headers, body, from]) => {
-        const asked = ask(pages.port, path, { method, headers: headers.flat(), body, from }).catch(() => undefined);
+        const asked = ask(pages, path, { method, headers: headers.flat(), body, from }).catch(() => undefined);
         // A request whose body never comes waits for it, as it says, while others are answered.
         const maySayMore = headers.some(([name]) =>
           /^(?:content-length|transfer-encoding|expect|upgrade)$/u.test(name),
         );
-        const other = maySayMore ? [ask(pages.port, "/login").then(() => undefined)] : [];
+        const other = maySayMore ? [ask(pages, "/login").then(() => undefined)] : [];
         const answer: Answer | undefined = await Promise.race([asked, ...other]);
         const status = answer?.status ?? 0;
         statuses.set(status, (statuses.get(status) ?? 0) + 1);

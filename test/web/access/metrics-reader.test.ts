@@ -21,11 +21,15 @@ async function statusOf(pages: Guarded, sent: Sent = {}): Promise<number> {
 
 const bearing = (value: string): Sent => ({ headers: { authorization: `Bearer ${value}` } });
 
-it("metrics are read by this machine alone where nothing is said, and not by what a reverse proxy passes on", async () => {
+it("metrics are read by nobody where nothing is said, this machine included", async () => {
   const pages = await served({});
-  expect(await statusOf(pages)).toBe(200);
-  expect(await statusOf(pages, { headers: { "x-forwarded-for": "203.0.113.9" } })).toBe(401);
-  expect(await statusOf(await served({ access: { loopback: "none" } }))).toBe(401);
+  expect(await statusOf(pages)).toBe(401);
+  expect(JSON.parse((await pages.ask("/metrics")).text).cure).toContain("serve.metrics.token");
+  expect(await statusOf(pages, bearing(token))).toBe(401);
+});
+
+it("metrics are read by everybody where the settings say so", async () => {
+  expect(await statusOf(await served({ metrics: { open: true } }), { headers: { host: "10.0.0.7:8787" } })).toBe(200);
 });
 
 it("metrics with a token are read by who shows it, whole, and by listed addresses", async () => {

@@ -6,6 +6,8 @@ import type { Answer, Guarded } from "../../support/guarded.ts";
 import { openidProvider, strangeKey } from "../../support/openid-provider.ts";
 import type { Provider } from "../../support/openid-provider.ts";
 
+const host = "crm.example.com";
+const publicUrl = `https://${host}`;
 const roles = { "crm-operators": "decide", support: "see" };
 
 async function pagesBehind(provider: Provider, clock?: ReturnType<typeof clockAt>): Promise<Guarded> {
@@ -13,8 +15,8 @@ async function pagesBehind(provider: Provider, clock?: ReturnType<typeof clockAt
   w.environment = { ...w.environment, OIDC_SECRET: "secret of the client" };
   await w.run("status");
   const oidc = { issuer: provider.issuer, clientId: "crm-sync", clientSecret: "env:OIDC_SECRET", roles };
-  const settings = { publicUrl: "http://localhost:9", access: { oidc } };
-  return await guarded(w, settings, clock === undefined ? {} : { clock });
+  const pages = await guarded(w, { publicUrl, access: { oidc } }, clock === undefined ? {} : { clock });
+  return { ...pages, host };
 }
 
 /** Begins to sign in, and comes back from the provider. */
@@ -31,11 +33,15 @@ describe("an OpenID provider", () => {
     const anna = new Browser(pages);
     const answer = await comesBack(anna, provider, "/decide");
     expect([answer.status, answer.headers.location]).toEqual([303, "/decide"]);
-    expect(answer.headers["set-cookie"]?.[0]).toMatch(/^crm-sync=[0-9a-f]{64}; Path=\/; HttpOnly; SameSite=Lax$/u);
+    expect(answer.headers["set-cookie"]).toContainEqual(
+      expect.stringMatching(/^__Host-crm-sync=[0-9a-f]{64}; Path=\/; HttpOnly; Secure; SameSite=Lax$/u),
+    );
     expect(JSON.parse((await anna.get("/decide")).text).person).toMatchObject({
       name: "anna.lee",
       role: "decide",
       way: "oidc",
+      issuer: provider.issuer,
+      subject: "id-1",
     });
     provider.person = { sub: "id-2", preferred_username: "sam", groups: ["support", "others"] };
     const sam = new Browser(pages);
@@ -67,6 +73,7 @@ describe("an OpenID provider", () => {
       "another issuer": { claims: { iss: "http://127.0.0.1:1" } },
       "a time that is over": { claims: { exp: 1_700_000_000 } },
       "no subject": { claims: { sub: undefined } },
+      "an empty subject": { claims: { sub: "" } },
       "the signature of another key": { key: strangeKey() },
       "a key that the provider does not have": { header: { kid: "two" } },
       "no algorithm": { header: { alg: "none" } },
@@ -119,10 +126,10 @@ describe("an OpenID provider", () => {
     const answer = await browser.get(`/login/oidc/callback?${query.toString()}`);
     expect([answer.status, answer.text.includes("Zqcanary")]).toEqual([403, false]);
     const gone = await guarded(await world(), {
-      publicUrl: "http://localhost:9",
+      publicUrl,
       access: { oidc: { issuer: "http://127.0.0.1:1", clientId: "crm-sync", roles } },
     });
-    expect((await new Browser(gone).get("/login/oidc")).status).toBe(502);
+    expect((await new Browser({ ...gone, host }).get("/login/oidc")).status).toBe(502);
   });
 
   it("ends the sessions of its people where a new start has another one", async () => {
@@ -132,7 +139,7 @@ describe("an OpenID provider", () => {
     await comesBack(browser, provider);
     expect((await browser.get("/see")).status).toBe(200);
     const oidc = { issuer: provider.issuer, clientId: "crm-sync", roles: { support: "see" } };
-    await pages.startsAgain({ publicUrl: "http://localhost:9", access: { oidc } });
+    await pages.startsAgain({ publicUrl, access: { oidc } });
     expect((await browser.get("/see")).status).toBe(303);
   });
 });

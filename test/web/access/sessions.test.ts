@@ -3,8 +3,7 @@ import { describe, expect, it } from "vitest";
 import { request } from "undici";
 import { world } from "../../support/cli.ts";
 import type { World } from "../../support/cli.ts";
-import { Browser, clockAt, guarded, tokenIn } from "../../support/guarded.ts";
-import type { Guarded } from "../../support/guarded.ts";
+import { Browser, clockAt, guarded, signedIn, tokenIn } from "../../support/guarded.ts";
 
 const start = Date.parse("2026-05-01T10:00:00Z");
 const statusOf = async (browser: Browser, path = "/see"): Promise<number> => (await browser.get(path)).status;
@@ -15,19 +14,10 @@ async function withLedger(): Promise<World> {
   return w;
 }
 
-async function signedIn(pages: Guarded, name = "otto"): Promise<Browser> {
-  const browser = new Browser(pages);
-  expect((await browser.fill(`/login/link/${pages.access.sessions.makeLink(name)}`, {})).status).toBe(303);
-  return browser;
-}
-
-/** Nobody sees the pages without signing in. */
-const closed = { loopback: "none" };
-
 describe("a session", () => {
   it("ends by idleness, by age, and when the clock is set back behind its beginning", async () => {
     const clock = clockAt(start);
-    const access = { ...closed, sessions: { idle: "10m", longest: "1h" } };
+    const access = { sessions: { idle: "10m", longest: "1h" } };
     const pages = await guarded(await withLedger(), { access }, { clock });
     const idle = await signedIn(pages);
     clock.move(600_000);
@@ -55,16 +45,16 @@ describe("a session", () => {
 
   it("lasts over a new start of the program", { tags: "long" }, async () => {
     const w = await withLedger();
-    const pages = await guarded(w, { access: closed });
+    const pages = await guarded(w);
     const browser = await signedIn(pages);
     await pages.stop();
-    const same = new Browser(await guarded(w, { access: closed }));
+    const same = new Browser(await guarded(w));
     for (const [name, value] of browser.cookies) same.cookies.set(name, value);
     expect(await statusOf(same)).toBe(200);
   });
 
   it("does nothing with the token of somebody else's session", { tags: "long" }, async () => {
-    const pages = await guarded(await withLedger(), { access: closed });
+    const pages = await guarded(await withLedger());
     const [one, two] = [await signedIn(pages, "otto"), await signedIn(pages, "anna")];
     expect((await one.post("/decide", { csrf: tokenIn((await two.get("/see")).text) })).status).toBe(403);
     expect((await one.post("/decide", { csrf: tokenIn((await one.get("/see")).text) })).status).toBe(200);
@@ -78,11 +68,13 @@ describe("a session", () => {
   ])("ends where its file is %s, which is made anew and said", { tags: "long" }, async (_how, spoil) => {
     const w = await withLedger();
     const log: string[] = [];
-    const pages = await guarded(w, { access: closed }, { log });
+    const pages = await guarded(w, {}, { log });
     const browser = await signedIn(pages);
     const file = w.path("ledger.db.sessions");
     expect(statSync(file).mode & 0o777).toBe(0o600);
+    const { host } = pages;
     spoil(file);
+    expect((await pages.ask("/see", { headers: { host } })).status, "the name is another one").toBe(421);
     expect(await statusOf(browser)).toBe(303);
     expect(log.join("")).toContain("sessions.anew");
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -92,25 +84,27 @@ describe("a session", () => {
   it("is a page that says so, and no failure, where its file cannot be", { tags: "long" }, async () => {
     const w = await withLedger();
     mkdirSync(w.path("ledger.db.sessions"));
-    const pages = await guarded(w, { access: closed });
+    const pages = await guarded(w);
     expect(await statusOf(new Browser(pages), `/login/link/${"a".repeat(64)}`)).toBe(503);
     const browser = new Browser(pages);
     browser.cookies.set("crm-sync", "a".repeat(64));
-    expect(await statusOf(browser)).toBe(303);
+    expect(await statusOf(browser)).toBe(503);
   });
 });
 
 it("whoever signs out is told no more of a run that goes on; who stays is", { tags: "long" }, async () => {
   const w = await withLedger();
   const clock = clockAt(start);
-  const pages = await guarded(w, { access: closed }, { clock });
+  const pages = await guarded(w, {}, { clock });
   const stop = w.stopsAt("E5");
   const running = w.run("run", "everything");
   await stop.reached;
   const [{ id }] = (await w.ask("status")).running;
   const watching = async (browser: Browser) => {
     const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
-    const { body } = await request(`http://localhost:${pages.port}/run/${id}/events`, { headers: { cookie } });
+    const { body } = await request(`http://127.0.0.1:${pages.port}/run/${id}/events`, {
+      headers: { cookie, host: pages.host },
+    });
     const watched = { text: "", isOver: false };
     void (async () => {
       for await (const chunk of body) watched.text += String(chunk);

@@ -18,7 +18,7 @@ async function ran(): Promise<World> {
 /** Has the record verified, and gives the page once that has ended. */
 async function verified(pages: Showing): Promise<string> {
   await pages.post("/audit/verify", {});
-  await expect.poll(() => pages.dashboard.longReads.current).toBeUndefined();
+  await expect.poll(() => pages.dashboard.longReads.count).toBe(0);
   return (await pages.get("/audit")).text;
 }
 

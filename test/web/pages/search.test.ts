@@ -3,9 +3,9 @@ import { numberOf } from "../../support/asking.ts";
 import { world } from "../../support/cli.ts";
 import { eraseGone, gone, livedWithGone, nothingWaits } from "../../support/gone-customer.ts";
 import { showing } from "../../support/showing.ts";
-import { canary, privateText } from "../../support/world/crm.ts";
+import { privateText } from "../../support/world/crm.ts";
 
-it("the search leads to a record by its id, number, login or the beginning of its name", async () => {
+it("the search leads to a record by its id, number or the beginning of a company's name", async () => {
   const w = await world();
   Object.assign(w.customers[0] ?? {}, { name: "Zqcanary ACME GmbH" });
   Object.assign(w.customers[1] ?? {}, { name: "Zqcanary  Übersee\tAG" });
@@ -23,15 +23,14 @@ it("the search leads to a record by its id, number, login or the beginning of it
     ["crm/O2", "/order/crm/O2"],
     [links[0].enterpriseGlobalId, "/customer/crm/C1"],
     [staffLinks[0].memberGlobalId, "/person/crm/S1-1"],
-    [`${canary.login}2x1`, "/person/crm/S2-1"],
     ["ZQCANARY acme", "/customer/crm/C1"],
     ["zqcanary übersee ag", "/customer/crm/C2"],
   ])
     expect(await leads(text), text).toBe(path);
   const several = await pages.get("/search?q=zqcanary");
   expect(several.status).toBe(200);
-  for (const path of ["/customer/crm/C1", "/customer/crm/C2", "/person/crm/S1-1"])
-    expect(several.text).toContain(`href="${path}"`);
+  for (const path of ["/customer/crm/C1", "/customer/crm/C2"]) expect(several.text).toContain(`href="${path}"`);
+  expect(several.text).not.toContain("/person/");
   expect(several.text.replaceAll('value="zqcanary"', "")).not.toMatch(privateText);
   // The order that has it, and the person who holds it.
   expect(await leads(numberOf(w, "O1-A1"))).toBe(200);

@@ -1,9 +1,10 @@
 import anyAscii from "any-ascii";
 import { isSupportedCountry, parsePhoneNumberFromString } from "libphonenumber-js/max";
+import { sha256 } from "../../../base/canonical-json.ts";
 import { mistake, refuse } from "../context.ts";
 import type { Evaluate } from "../context.ts";
 import { searchable } from "../pattern.ts";
-import { asText, beside, isText, ofText, textRefusals } from "./operator.ts";
+import { asText, beside, isText, ofText, option, textRefusals } from "./operator.ts";
 import type { Operator } from "./operator.ts";
 import { lettersOf, writtenLetters } from "./parts-of-texts.ts";
 import { objectExpressionOf, textExpression } from "../written.ts";
@@ -139,6 +140,46 @@ export const login: Operator = {
         .toLowerCase()
         .replaceAll(/[^a-z0-9]/g, "");
       return spelling === "" ? refuse(context, "not-an-address", text, "an e-mail address") : spelling;
+    };
+  },
+};
+
+/** A shorter one could be tried. */
+const shortestSalt = 16;
+
+export const hash: Operator = {
+  reference: {
+    form: "{hash: EXPRESSION, salt: TEXT}",
+    does:
+      "An id in place of a login, an e-mail address or a phone number: 32 hexadecimal digits of SHA-256 over the salt " +
+      "and the text. Ids stand in messages, logs and the audit record, and outlast an erasure.",
+    takes: "text, or a number as the source writes it",
+    gives: "text of 32 characters",
+    options: {
+      salt:
+        "Text of at least 16 characters, without which nobody finds the text by trying. Every mapping that gives or " +
+        "names the same ids has the same one. It never changes: another one makes all records new. Required.",
+    },
+    refuses: { ...textRefusals },
+    examples: [
+      {
+        expression: { hash: { lower: "mail" }, salt: "d1f0c2b7a6954e38" },
+        record: { mail: "Ann.Lee@example.com" },
+        gives: "b5b94852707b6b94a8a7c0808409918d",
+      },
+    ],
+  },
+  written: { operand: textExpression, options: { salt: { form: "text", least: shortestSalt } }, required: ["salt"] },
+  gives: ["text"],
+  compile(operand, spec, at, compiler) {
+    const { context } = compiler;
+    const inner = ofText(operand, at, compiler);
+    const salt = option(spec, "salt", at, context) ?? "";
+    if (salt.length < shortestSalt)
+      return mistake(context, beside(at, "salt"), `expected a text of at least ${shortestSalt} characters`);
+    return (scope) => {
+      const text = asText(inner(scope), context);
+      return text === undefined ? undefined : sha256(`${salt}\u0000${text}`).slice(0, 32);
     };
   },
 };

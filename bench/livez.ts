@@ -1,0 +1,158 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Agent, request } from "undici";
+import { z } from "zod";
+import type { Figure } from "./figure.ts";
+import { count, judged } from "./figure.ts";
+import { median } from "./measure.ts";
+import type { Measuring } from "./measuring.ts";
+import { eachProgram, ofPrograms } from "./measuring.ts";
+import { makeLedger, serve } from "./served-pages.ts";
+
+/** Milliseconds until `/livez` answered, by itself and while others ask without signing in; a value for each time. */
+const taken = z.object({
+  requests: z.string(),
+  rate: z.number(),
+  alone: z.array(z.number()),
+  beside: z.array(z.number()),
+});
+export const livezSchema = ofPrograms(z.array(taken));
+export type Livez = z.infer<typeof livezSchema>;
+
+const customers = 10_000;
+const perSecond = 200;
+/** Whether it is alive is asked so often, a while apart. */
+const asked = 60;
+const apartMs = 50;
+
+interface Unsigned {
+  path: string;
+  method?: "GET" | "POST";
+  headers?: Record<string, string>;
+  /** Whoever comes from this machine may see pages. */
+  isHere?: true;
+}
+
+/** What anybody can ask for: a path, and what is sent there. */
+const unsigned: Readonly<Record<string, Unsigned>> = {
+  "the page to sign in": { path: "/login" },
+  "a page, and is sent to sign in": { path: "/today", headers: { accept: "text/html" } },
+  "a page, with a session that nobody has": {
+    path: "/today",
+    headers: { accept: "text/html", cookie: `crm-sync=${"a".repeat(64)}` },
+  },
+  "a link to sign in that nobody made": { path: `/login/link/${"b".repeat(64)}` },
+  "the form of such a link": {
+    path: `/login/link/${"c".repeat(64)}`,
+    method: "POST",
+    headers: { "content-type": "application/x-www-form-urlencoded", cookie: `crm-sync-sign-in=${"d".repeat(64)}` },
+  },
+  health: { path: "/healthz" },
+  "metrics, without the token": { path: "/metrics" },
+  "the page Today, from this machine": { path: "/today", isHere: true },
+  "the search, from this machine": { path: "/search?q=nobody", isHere: true },
+};
+
+/** Asks whether the program is alive, by itself and beside each kind of request, 200 of these a second. */
+export async function measureLivez(measuring: Measuring, rounds: number) {
+  return await eachProgram(measuring.programs, async (program, name) => {
+    const tell = (step: string): void => measuring.tell(`livez, ${name}: ${step}`);
+    const work = join(measuring.work, `livez-${name}`);
+    const configuration = await makeLedger(program, work, customers, tell);
+    const of = async (loopback: "none" | "see") =>
+      await serve(program, configuration, { CRM_SYNC__serve__access__loopback: loopback });
+    const [elsewhere, here] = [await of("none"), await of("see")];
+    try {
+      const all: z.infer<typeof taken>[] = [];
+      for (const [requests, one] of Object.entries(unsigned)) {
+        const { url } = one.isHere === true ? here : elsewhere;
+        const [alone, beside]: [number[], number[]] = [[], []];
+        let done = 0;
+        let ms = 0;
+        for (let round = 0; round < rounds; round += 1) {
+          tell(`${requests}, ${round + 1} of ${rounds}`);
+          alone.push(...(await alive(url)));
+          const flood = floodOf(url, one);
+          beside.push(...(await alive(url)));
+          const ended = await flood.end();
+          done += ended.done;
+          ms += ended.ms;
+        }
+        all.push({ requests, rate: (done * 1_000) / ms, alone, beside });
+      }
+      return all;
+    } finally {
+      for (const { child } of [elsewhere, here]) child.kill("SIGTERM");
+      rmSync(work, { recursive: true, force: true });
+    }
+  });
+}
+
+async function alive(url: string): Promise<number[]> {
+  const agent = new Agent({ connections: 1 });
+  const ms: number[] = [];
+  for (let time = 0; time < asked; time += 1) {
+    const started = performance.now();
+    const { statusCode, body } = await request(`${url}/livez`, { dispatcher: agent });
+    await body.dump();
+    if (statusCode !== 200) throw new Error(`/livez was answered with ${statusCode}`);
+    ms.push(performance.now() - started);
+    await sleep(apartMs);
+  }
+  await agent.close();
+  return ms;
+}
+
+/** Sends so many a second, whether earlier ones were answered or not. */
+function floodOf(url: string, { path, method = "GET", headers = {} }: Unsigned) {
+  const agent = new Agent({ connections: perSecond });
+  const started = performance.now();
+  const open = new Set<Promise<void>>();
+  let sent = 0;
+  let done = 0;
+  const one = async (): Promise<void> => {
+    const { body } = await request(`${url}${path}`, { dispatcher: agent, method, headers });
+    await body.dump();
+    done += 1;
+  };
+  const timer = setInterval(() => {
+    for (const due = ((performance.now() - started) * perSecond) / 1_000; sent < due; sent += 1) {
+      const asking = one().catch(() => {});
+      open.add(asking);
+      void asking.finally(() => open.delete(asking));
+    }
+  }, 5);
+  return {
+    /** How many were answered within which time. */
+    end: async (): Promise<{ done: number; ms: number }> => {
+      clearInterval(timer);
+      const answered = { done, ms: performance.now() - started };
+      await agent.destroy();
+      await Promise.all(open);
+      return answered;
+    },
+  };
+}
+
+/** The time that 99 of 100 do not reach. */
+const late = (values: readonly number[]): number =>
+  values.toSorted((one, other) => one - other)[Math.floor(values.length * 0.99)] ?? 0;
+
+/** T11: that the program answers whether it is alive, whatever others ask. */
+export function livezFigures(all: z.infer<typeof taken>[] = []): Figure[] {
+  return all.map(({ requests, rate, alone, beside }) =>
+    judged(
+      {
+        target: "T11",
+        what: `/livez beside ${count(rate)} a second of ${requests}`,
+        figure:
+          `${median(beside).toFixed(1)} ms, late ${late(beside).toFixed(1)} ms; ` +
+          `by itself ${median(alone).toFixed(1)} and ${late(alone).toFixed(1)} ms`,
+        wanted: "≤ 5 × as long as by itself",
+      },
+      [median(beside) / median(alone)],
+      (ratio) => ratio <= 5,
+    ),
+  );
+}

@@ -1,0 +1,75 @@
+import type { Json } from "./canonical-json.ts";
+
+/**
+ * Words with which services and protocols say what is wrong. Whatever else somebody else's text holds may be a name, so
+ * common given names and family names (max, will, grant, long) are not among them.
+ */
+const vocabulary: ReadonlySet<string> = new Set(
+  `a about above absent accept accepted access account action active address after again all allow allowed already and
+  another answer any api app application are argument array as asset assets assigned at authentication authorization
+  available bad balance be because been before begin below between blank body boolean both bound broken but by call
+  calls can cannot cause change changed character characters check client closed code codes column company conflict
+  connection contain contains content correct could count create created credentials currency current custom customer
+  customers data database date day days default delete deleted denied department details did different digits disabled
+  do does doesn duplicate duplicated during each email empty enabled end ended ending endpoint enough enterprise error
+  errors exceed exceeded exceeds exist existing exists expected expired expires extra failed failure false fault feature
+  field fields file filter first for forbidden format found from full get given gone greater group has have header hidden
+  hour hours http https id identifier ids if in inactive incorrect index inside instance insufficient integer internal
+  into invalid is it item items its json key keys kind language larger last later least length less letter letters
+  licence licences license licenses limit limited limits line list lock locked locks login longer maintenance malformed
+  many match matched maximum member members message method minimum minute minutes missing mobile module month months more
+  most must name names needed negative network new next no node nodes not note nothing null number numbers object of off
+  old on one only operation or order orders other out outside package page pages parameter parameters parent part password
+  path pending period permission permitted phone place please point position positive present product products query
+  quota range rate read record records refresh refused reject rejected remote renew repeated request requested requests
+  require required requires reset resource response result retry right rights role root row rows same schema scope second
+  seconds secret section see sequence server service session set short should size small some start started state status
+  still string subscription succeeded success such suffix support supported suspended syntax system table taken term text
+  than that the their them then there these this time timeout timestamp to token too total trial true try two type unable
+  unauthorized under undefined unexpected unique unit unknown unpaid unsupported until update updated upload url usage
+  use used user username users valid validation value values version wait was wasn we were when where which while with
+  without write wrong year years you your zero zone`.split(/\s+/u),
+);
+
+/** So many digits are a count or a place, and no part of somebody's number. */
+const shortNumber = /^\d{1,3}$/u;
+const left = "…";
+
+/**
+ * What of somebody else's words surely is of no person: words of protocols, short numbers, and `ours`, which the program
+ * or its settings said first, such as names of fields. All else becomes an ellipsis; empty where nothing telling is left.
+ */
+export function toldWords(text: string, ours: ReadonlySet<string> = new Set()): string {
+  const tokens = text.match(/[\p{L}\p{N}\p{M}_]+|[^\p{L}\p{N}\p{M}_]+/gu) ?? [];
+  const isWord = (token: string): boolean => /[\p{L}\p{N}\p{M}_]/u.test(token);
+  const isNumber = (token: string | undefined): boolean => token !== undefined && /\d/u.test(token);
+  let isTelling = false;
+  const told = tokens.map((token, index) => {
+    if (!isWord(token)) return token.replaceAll(/[^\s.,:;()'"[\]/=<>_-]/gu, " ");
+    if (shortNumber.test(token)) return isNumber(tokens[index - 2]) || isNumber(tokens[index + 2]) ? left : token;
+    if (!ours.has(token) && !vocabulary.has(token.toLowerCase())) return left;
+    isTelling = true;
+    return token;
+  });
+  if (!isTelling) return "";
+  return told
+    .join("")
+    .replaceAll(/[("'[]*…(?:[^\p{L}\p{N}…]*…)*[)"'\]]*/gu, left)
+    .replaceAll(/\s+/gu, " ")
+    .trim();
+}
+
+/** The names of all members of a value: what was sent, of which somebody else's words may repeat the names. */
+export function namesIn(value: Json): ReadonlySet<string> {
+  const names = new Set<string>();
+  const visit = (item: Json | undefined): void => {
+    if (Array.isArray(item)) item.forEach(visit);
+    else if (typeof item === "object" && item !== null)
+      for (const [name, member] of Object.entries(item)) {
+        names.add(name);
+        visit(member);
+      }
+  };
+  visit(value);
+  return names;
+}

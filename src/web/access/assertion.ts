@@ -1,0 +1,126 @@
+import { createPublicKey } from "node:crypto";
+import { createLocalJWKSet, createRemoteJWKSet, customFetch, errors, jwtVerify } from "jose";
+import type { CryptoKey, JWTPayload, JWTVerifyGetKey } from "jose";
+import type { Context } from "hono";
+import { z } from "zod";
+import type { Access } from "../../app/access.ts";
+import { pathFrom } from "../../app/ledger-folder.ts";
+import { durationMs } from "../../base/duration.ts";
+import { messageOf } from "../../base/errors.ts";
+import { readRegular } from "../../base/regular-file.ts";
+import type { Who } from "../../base/who.ts";
+import { isListed } from "../../config/access-settings.ts";
+import type { AccessSettings, Role } from "../../config/access-settings.ts";
+import { connectionOf } from "./connection.ts";
+import { fetchOverAgent, timeoutMs } from "./outgoing.ts";
+import { isSubject, personIn } from "./person.ts";
+
+type ProxySettings = NonNullable<AccessSettings["proxy"]>;
+
+/** What the assertion of a reverse proxy comes to. */
+type Asserted =
+  | { kind: "nobody" }
+  | { kind: "refused"; why: string }
+  /** Its keys cannot be read now. */
+  | { kind: "unknown" }
+  | { kind: "person"; who: Who; role: Role | undefined };
+
+/** Clocks of two machines may differ by so much. */
+const clockTolerance = 30;
+
+/**
+ * Reads whom the reverse proxy asserts: by a signed token in its header, made for these pages a short while ago. Any
+ * program may send the header; only the proxy has the key.
+ */
+export function assertionReader(deps: Access): (context: Context) => Promise<Asserted> {
+  const keysOf = proxyKeys();
+  return async (context) => {
+    const { proxy } = deps.settings.access;
+    if (proxy === undefined) return { kind: "nobody" };
+    const { address, rawHeaders } = connectionOf(context);
+    const name = proxy.header.toLowerCase();
+    const [token, ...more] = rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name);
+    if (token === undefined) return { kind: "nobody" };
+    if (more.length > 0) return refusal("the assertion of the reverse proxy came more than once");
+    if (proxy.from !== undefined && !isListed(address, proxy.from))
+      return refusal("the assertion of the reverse proxy came from an address that is not one of its own");
+    try {
+      const { payload } = await jwtVerify(token, keysOf(proxy.keys, deps.directory), {
+        issuer: proxy.issuer,
+        audience: proxy.audience,
+        algorithms: proxy.algorithms,
+        requiredClaims: ["exp", "sub"],
+        maxTokenAge: durationMs(proxy.longest) / 1_000,
+        currentDate: new Date(deps.clock.now()),
+        clockTolerance,
+      });
+      return asserted(payload, proxy);
+    } catch (error) {
+      return notHeld(deps, error);
+    }
+  };
+}
+
+function asserted(payload: JWTPayload, proxy: ProxySettings): Asserted {
+  const { sub } = payload;
+  if (!isSubject(sub)) return refusal("the assertion of the reverse proxy names nobody");
+  const { name, role } = personIn({ ...payload, sub }, proxy);
+  return {
+    kind: "person",
+    who: { name, way: "proxy", issuer: proxy.issuer, subject: sub },
+    role: role ?? proxy.role,
+  };
+}
+
+function refusal(why: string): Asserted {
+  return { kind: "refused", why };
+}
+
+/** The keys of now: of a service they are kept for a while, a file is read each time. */
+function proxyKeys(): (keys: string, directory: string) => JWTVerifyGetKey {
+  let kept: { url: string; keys: JWTVerifyGetKey } | undefined;
+  return (keys, directory) => {
+    if (!/^https?:/u.test(keys)) return async (header, token) => await keysIn(pathFrom(directory, keys), header, token);
+    const options = { timeoutDuration: timeoutMs, [customFetch]: fetchOverAgent };
+    if (kept?.url !== keys) kept = { url: keys, keys: createRemoteJWKSet(new URL(keys), options) };
+    return kept.keys;
+  };
+}
+
+const keySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
+
+async function keysIn(path: string, ...[header, token]: Parameters<JWTVerifyGetKey>): Promise<CryptoKey> {
+  const text = readRegular(path).toString("utf8");
+  if (text.trimStart().startsWith("{")) return await createLocalJWKSet(keySet.parse(JSON.parse(text)))(header, token);
+  // A key in PEM has no name that a token could ask for.
+  const { kid: _, ...unnamed } = header;
+  return await createLocalJWKSet({ keys: [createPublicKey(text).export({ format: "jwk" })] })(unnamed, token);
+}
+
+/** Of the assertion, not of where its keys are. */
+const refusals = [
+  errors.JWTClaimValidationFailed,
+  errors.JWTExpired,
+  errors.JWTInvalid,
+  errors.JWSInvalid,
+  errors.JWSSignatureVerificationFailed,
+  errors.JOSEAlgNotAllowed,
+  errors.JOSENotSupported,
+  errors.JWKSNoMatchingKey,
+  errors.JWKSMultipleMatchingKeys,
+];
+
+/** The log says what did not hold; nothing of the assertion is repeated. */
+function notHeld(deps: Access, error: unknown): Asserted {
+  const isRefusal = refusals.some((kind) => error instanceof kind);
+  const code = error instanceof errors.JOSEError ? error.code : "";
+  const claim = error instanceof errors.JWTClaimValidationFailed ? error.claim : undefined;
+  deps.logger.warn(
+    { event: "access.assertion", code, claim, reason: isRefusal ? code : messageOf(error) },
+    isRefusal ? "an assertion of the reverse proxy was refused" : "the keys of the reverse proxy cannot be read",
+  );
+  if (!isRefusal) return { kind: "unknown" };
+  return refusal(
+    claim === undefined ? "the assertion of the reverse proxy does not hold" : `its ${claim} does not hold`,
+  );
+}
