@@ -1,4 +1,5 @@
 import { cpSync, mkdirSync, readdirSync } from "node:fs";
+import { fetch } from "undici";
 import { expect, it } from "vitest";
 import type { World } from "../../support/cli.ts";
 import { crmSync } from "../../support/program.ts";
