@@ -69,3 +69,16 @@ it("an order that was cancelled, removed, restored and bought again was amended"
   expect((await w.run("run", "everything")).exitCode).toBe(0);
   expect((await told(w)).became).toEqual(["cancelled taken-away", "cancelled amended"]);
 });
+
+it("an order that was restored before anything of it was removed needed nothing, whatever is bought later", async () => {
+  const w = await placedOrders({ staff: [] });
+  rule(w, "orders.cancelled", "hold");
+  amend(w, "1", { cancelled: true });
+  expect((await w.run("run", "everything")).exitCode).toBe(4);
+  amend(w, "1", { cancelled: false });
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  expect((await told(w)).became).toEqual(["cancelled superseded", "cancelled nothing"]);
+  amend(w, "1", { products: [line("P1", "A1"), line("Q1", "A1"), line("R1", "A1")] });
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  expect((await told(w)).became).toEqual(["cancelled superseded", "cancelled superseded", "product amended"]);
+});
