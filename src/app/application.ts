@@ -33,7 +33,7 @@ import type { Sandbox } from "../sandbox/sandbox.ts";
 import { createSource } from "../source/source.ts";
 import type { Source } from "../source/source.ts";
 import { jobsOf, streamsOf } from "./jobs.ts";
-import { commandSecret } from "../http/command.ts";
+import { commandSecret, environmentOf } from "../http/command.ts";
 import { platformName } from "./platform-name.ts";
 import { booksFolder, isThere, makeLedgerFolder, pathFrom } from "./ledger-folder.ts";
 import { createObserved } from "./observed.ts";
@@ -41,6 +41,9 @@ import type { Observed } from "./observed.ts";
 import { openConfig } from "./open-config.ts";
 import type { ConfigChoice, Needs, OpenConfig } from "./open-config.ts";
 import type { Environment } from "../config/environment.ts";
+
+/** A text with the commands that it suggests completed; `written`: how the options are written into the text. */
+export type Suggested = (text: string, written?: (options: string) => string) => string;
 
 /** What a face lends to the application: where it tells what goes on meanwhile. */
 export interface Face {
@@ -52,6 +55,8 @@ export interface Face {
   /** Where the whole log goes; by default, stderr. */
   readonly wholeLog?: DestinationStream | undefined;
   progress(phase: string, done: number, total: number | undefined): void;
+  /** Completes commands with the options that this process was started with. */
+  readonly suggested?: Suggested | undefined;
   /** Those of the system, unless somebody else owns time, chance and the machine. */
   readonly clock?: Clock | undefined;
   readonly random?: Randomness | undefined;
@@ -146,6 +151,11 @@ export class Application {
     const sandbox = this.sandbox?.url ?? this.#choice.sandbox;
     const option = sandbox === undefined ? [] : [`--sandbox=${sandbox === true ? "" : sandbox}`];
     return [`--config=${this.header.file}`, ...option];
+  }
+
+  /** Commands in alerts and pages, as whoever reads them has to type them. */
+  get suggested(): Suggested {
+    return this.#face.suggested ?? ((text) => text);
   }
 
   get ledgerPath(): string {
@@ -265,18 +275,19 @@ export class Application {
 
   sources(): Source[] {
     if (this.#sources !== undefined) return this.#sources;
-    this.#sources = Object.entries(this.config.sources).map(([name, settings]) =>
-      createSource(name, settings, {
+    this.#sources = Object.entries(this.config.sources).map(([name, settings]) => {
+      const env = environmentOf(settings.kind === "http" ? settings.environment : [], this.environment);
+      return createSource(name, settings, {
         clock: this.clock,
         random: this.random,
-        secrets: (reference) => commandSecret(reference) ?? this.secrets.reveal(reference),
+        secrets: (reference) => commandSecret(reference, env) ?? this.secrets.reveal(reference),
         known: this.secrets.known,
         staging: createStaging(),
         baseDirectory: this.directory,
         placeOf: this.#placeOf,
         onRequest: (source, seen) => this.observed.requests.tell({ source, ...seen }),
-      }),
-    );
+      });
+    });
     return this.#sources;
   }
 
@@ -337,6 +348,7 @@ export class Application {
       environment: this.environment,
       secret: (reference) => this.secrets.reveal(reference),
       known: this.secrets.known,
+      suggested: this.suggested,
       ledger,
     };
   }

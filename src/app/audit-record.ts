@@ -10,7 +10,7 @@ import { readNotes, signedNote, verifierKey } from "../ledger/audit/checkpoint.t
 import type { KeptCheckpoint } from "../ledger/audit/checkpoint.ts";
 import type { AuditFinding, AuditVerdicts } from "../ledger/audit/verify-log.ts";
 import type { AuditHeadFacts } from "../report/facts.ts";
-import { ageOf, counted } from "../report/text.ts";
+import { ageOf, counted, explainCommand } from "../report/text.ts";
 import { toInstant } from "../base/clock.ts";
 import type { Application } from "./application.ts";
 import { originOf, signerOf } from "./sign-head.ts";
@@ -229,7 +229,7 @@ export async function orderProof(
   if (entries.length === 0)
     throw usage(
       `no audit entry is about the order ${order.namespace}/${order.id}`,
-      "`crm-sync explain order ID` says what is known of it",
+      `\`${explainCommand("orders", order)}\` says what is known of it`,
     );
   return {
     proof: recordForm,

@@ -1,3 +1,4 @@
+import { explainCommand } from "../report/text.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { usage } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
@@ -63,7 +64,7 @@ async function requestFor(
     throw refused(
       "loan.no-member",
       `${formatKey(staff)} is no member of staff of ${formatKey(customer)} that this ledger knows`,
-      "`crm-sync explain staff` says why; nothing was asked for",
+      `\`${explainCommand("staff", staff)}\` says why; nothing was asked for`,
     );
   }
   const snapshot = new SnapshotReader(platform, settings).of(customer, signal);

@@ -1,3 +1,4 @@
+import { explainCommand } from "../report/text.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { exitCodes, Problem, usage } from "../base/errors.ts";
 import { lockProblem } from "../contract/limits.ts";
@@ -71,7 +72,7 @@ async function requestsFor(
       throw refused(
         "lock.not-of-customer",
         `${about} is the number of no asset of a placed order of ${formatKey(customer)}`,
-        "`crm-sync explain customer` lists its numbers; nothing was asked for",
+        `\`${explainCommand("customers", customer)}\` lists its numbers; nothing was asked for`,
       );
     }
     const problem = lockProblem({ assetNum: about, licenseType, largeCustomer });

@@ -1,3 +1,4 @@
+import { explainCommand } from "../report/text.ts";
 import { toInstant } from "../base/clock.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { exitCodes, Problem } from "../base/errors.ts";
@@ -140,7 +141,7 @@ export async function askFor(
         code: error.code,
         message:
           `${names.length} ${noun}(s) of ${formatKey(customer)} are asked for and not sent yet: ` + error.message,
-        cure: "nothing needs to be done: the next run carries it out; `crm-sync explain customer` shows it",
+        cure: `nothing needs to be done: the next run carries it out; \`${explainCommand("customers", customer)}\` shows it`,
         exitCode: error.exitCode,
         cause: error,
       });

@@ -1,3 +1,4 @@
+import { explainCommand } from "../report/text.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
@@ -30,7 +31,7 @@ export async function customerOfStaff(application: RequestDesk, staff: RecordKey
   throw refused(
     "staff.not-linked",
     `${formatKey(staff)} has no account that this ledger knows`,
-    "`crm-sync explain staff ID` says what it waits for; nothing was asked for",
+    `\`${explainCommand("staff", staff)}\` says what it waits for; nothing was asked for`,
   );
 }
 
@@ -103,7 +104,7 @@ async function requireAccount(
     throw refused(
       "staff.not-linked",
       `${key} is no member of staff of ${formatKey(customer)} that this ledger knows`,
-      "`crm-sync explain staff ID` says why; nothing was asked for",
+      `\`${explainCommand("staff", staff)}\` says why; nothing was asked for`,
     );
   }
   const members = await reader.of(customer, signal).members(known.link.enterpriseGlobalId);

@@ -1,3 +1,4 @@
+import { explainCommand } from "../report/text.ts";
 import { readBackRecord } from "../apply/read-back-record.ts";
 import type { RecordSubject } from "../apply/read-back-record.ts";
 import type { Problem } from "../base/errors.ts";
@@ -154,14 +155,16 @@ function requireWork(loaded: LoadedCustomer, of: RecordSubject, subject: string)
 function requireStanding({ customer, known, standings }: LoadedCustomer, key: RecordKey, subject: string): void {
   const placed = known.placedOrders.get(formatKey(key));
   if (placed === undefined || formatKey(placed.customer) !== formatKey(customer)) {
-    const cure = "the runs place it, or find it in an enterprise that was linked by hand; `crm-sync explain` says how";
+    const cure =
+      "the runs place it, or find it in an enterprise that was linked by hand; " +
+      `\`${explainCommand("orders", key)}\` says how`;
     throw refused("resolve.not-placed", `${subject} does not stand for ${formatKey(customer)}`, cure);
   }
   const standing = standings?.get(formatKey(key));
   if (standing === undefined)
     throw refused("resolve.agreed", `${subject} stands as the CRM has it`, "nothing needs to be done");
   if ("lost" in standing) {
-    const cure = "`crm-sync explain order` shows what is known of it";
+    const cure = `\`${explainCommand("orders", key)}\` shows what is known of it`;
     throw refused("resolve.form-lost", `what stands of ${subject} is not known: ${standing.lost}`, cure);
   }
 }

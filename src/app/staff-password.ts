@@ -1,3 +1,4 @@
+import { explainCommand } from "../report/text.ts";
 import { exitCodes, Problem } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
@@ -48,7 +49,7 @@ async function handOut(
   if (link === undefined) {
     throw noPassword(
       `staff member ${key} was not added by crm-sync yet, so there is no password to hand out`,
-      "`crm-sync explain staff ID` says what it waits for",
+      `\`${explainCommand("staff", staff)}\` says what it waits for`,
     );
   }
   const account = { staff, customer: link.customer };
@@ -90,7 +91,7 @@ async function setAnew(ledger: Ledger, { staff }: Account, memberGlobalId: strin
   if (!context.generated) {
     throw noPassword(
       `the password of staff member ${key} was set to the one that the CRM gave`,
-      "ask there for it, or set a new one with `crm-sync staff reset-password`",
+      `ask there for it, or set a new one: \`crm-sync staff reset-password ${key} --reason TEXT\``,
     );
   }
   return { ref, version, password: await ledger.private.sealedPassword(ref, version), kind: "new" };

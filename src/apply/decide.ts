@@ -1,3 +1,4 @@
+import { explainCommand } from "../report/text.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
 import { exitCodes, Problem } from "../base/errors.ts";
@@ -134,7 +135,7 @@ async function openOperation(deps: DecisionDependencies, id: string): Promise<Jo
       "settle.not-open",
       row,
       `it is ${row.state} already`,
-      "nothing needs to be decided; `crm-sync explain` shows what happened",
+      `nothing needs to be decided; \`${explainCommand("customers", row.operation.customer)}\` shows what happened`,
     );
   }
   const { whenUnknown, countAsApplied } = kindOf(row.operation);

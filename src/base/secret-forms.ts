@@ -1,4 +1,4 @@
-import { coreOf, decodedOnce, plainUnits } from "./spelled-text.ts";
+import { coreOf, decodedOnce, inSmallLetters, plainUnits } from "./spelled-text.ts";
 
 /** Fewest characters of a secret that is looked for. */
 export const shortestSecret = 4;
@@ -13,6 +13,8 @@ export interface Needle {
   /** The signs before the first and behind the last of them. */
   before: string;
   after: string;
+  /** All of them are digits. */
+  isNumber: boolean;
 }
 
 /** The spellings of a secret. */
@@ -32,13 +34,14 @@ export function secretForms(secret: string): SecretForms {
   const needles = forms.map(needleOf).filter(({ core }) => core.length >= shortestCore);
   const isKnownByCore = coreOf({ text: trimmed }).text.length >= shortestCore;
   const escaped = [trimmed, JSON.stringify(trimmed).slice(1, -1), encodeURIComponent(trimmed.toWellFormed())];
-  const exact = isKnownByCore ? [] : [...escaped, unicodeEscaped(trimmed)].map((text) => text.toLowerCase());
+  const exact = isKnownByCore ? [] : [...escaped, unicodeEscaped(trimmed)].map(inSmallLetters);
   return { needles, exact: [...new Set(exact)] };
 }
 
 function needleOf(text: string): Needle {
   const [before = "", , after = ""] = /^([^A-Za-z\d]*)(.*?)([^A-Za-z\d]*)$/su.exec(text)?.slice(1) ?? [];
-  return { core: coreOf({ text }).text, before, after };
+  const core = coreOf({ text }).text;
+  return { core, before, after, isNumber: /^\d+$/u.test(core) };
 }
 
 /**

@@ -77,9 +77,10 @@ function pausedNow(application: Application): Paused | undefined {
 /** A terminal shows progress, and log lines as text. */
 async function faceOf(output: Output): Promise<Face> {
   const progress: Face["progress"] = (phase, done, total) => output.progress(phase, done, total);
-  if (!output.interactive) return { log: undefined, wholeLog: output.log, progress };
+  const { suggested } = output;
+  if (!output.interactive) return { log: undefined, wholeLog: output.log, progress, suggested };
   const { terminalLog } = await import("./terminal-log.ts");
-  return { log: (zone) => terminalLog((text) => output.note(text), zone), progress };
+  return { log: (zone) => terminalLog((text) => output.note(text), zone), progress, suggested };
 }
 
 /** Opens the application for a command that asks the ledger only: no service is talked to. */

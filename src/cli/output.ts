@@ -1,3 +1,4 @@
+import type { Suggested } from "../app/application.ts";
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { exitCodes, messageOf, Problem, Problems } from "../base/errors.ts";
@@ -19,9 +20,9 @@ export interface Output {
    */
   heading(of: () => Heading | undefined): void;
   /** How commands that are suggested from now on are completed. */
-  suggests(complete: (text: string) => string): void;
+  suggests(complete: Suggested): void;
   /** A text with the commands that it suggests completed. */
-  suggested(text: string): string;
+  suggested: Suggested;
   /** A result for people; a line end is added. */
   line(text: string): void;
   /** A part of the result for machines: one JSON document on one line. */
@@ -73,7 +74,7 @@ export function createOutput(
   let result: Json | undefined;
   let headingOf: () => Heading | undefined = () => undefined;
   let isHeaded = false;
-  let suggested = (text: string): string => text;
+  let suggested: Suggested = (text) => text;
   let last = -smallestPause;
   const live = stderr.isTTY === true && (stderr.columns ?? 0) > 0;
   const clear = (): void => {
@@ -99,7 +100,7 @@ export function createOutput(
     suggests(complete) {
       suggested = complete;
     },
-    suggested: (text) => suggested(text),
+    suggested: (text, written) => suggested(text, written),
     line(text) {
       clear();
       const heading = isHeaded ? undefined : headingOf();

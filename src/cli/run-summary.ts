@@ -6,7 +6,7 @@ import type { Invocation } from "./command.ts";
 import type { Output } from "./output.ts";
 import { heldText, safeLines, viewOf } from "./output.ts";
 import { notDone, openSentence } from "../report/open.ts";
-import { counted, rejectedText } from "../report/text.ts";
+import { counted, productsCounted, rejectedText } from "../report/text.ts";
 import { behindText, coverageText } from "../report/coverage.ts";
 import { balanceText } from "../report/runs.ts";
 import type { Application } from "../app/application.ts";
@@ -33,11 +33,10 @@ const meanings: Record<number, string> = {
   [exitCodes.ok]: "all is well",
   [exitCodes.other]: "the run did not come to its end; the next one goes on from here",
   [exitCodes.recordsRejected]: "some records are not done",
-  [exitCodes.changesPending]: "changes are pending: `crm-sync run JOB` or `crm-sync apply` carries them out",
-  [exitCodes.held]:
-    "something waits for approval: `crm-sync status` lists it, `crm-sync approve ID --reason TEXT` releases it",
+  [exitCodes.changesPending]: "changes are pending: `crm-sync run JOB` carries them out",
+  [exitCodes.held]: "something waits for approval: `crm-sync status` lists it with what decides it",
   [exitCodes.unknown]: "the outcome of some operations is not known yet: `crm-sync settle list`",
-  [exitCodes.doesNotBalance]: "the run does not balance: report this with `crm-sync run show`",
+  [exitCodes.doesNotBalance]: "the run does not balance: report this with what `crm-sync runs` shows of it",
   [exitCodes.sourceDown]:
     "a source or a service was down or incomplete; what depends on it waits, and nothing was taken away because of it",
 };
@@ -149,7 +148,7 @@ export function printVerify(output: Output, summary: VerifySummary, found: numbe
   output.line(
     `run ${summary.run}: ${summary.customers - unread} customers read back, ${unread} could ` +
       `not be; ${summary.assets} assets, ${summary.products} products, ${summary.members} accounts shown, with ` +
-      "those that each enterprise has by itself",
+      `those that each enterprise has by itself (${productsCounted})`,
   );
   const { counts, first } = summary.findings;
   for (const text of first) output.line(safeLines(`not as placed: ${text}`));

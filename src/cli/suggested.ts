@@ -1,3 +1,4 @@
+import type { Suggested } from "../app/application.ts";
 import type { Json } from "../base/canonical-json.ts";
 
 /** The options that each command line has, as the program understood them. */
@@ -11,12 +12,9 @@ const suggesting: ReadonlySet<string> = new Set(["cure", "next"]);
 
 /**
  * Gives each command that a text suggests the options that this command line had, so that it can be copied. What is
- * complete stays as it is.
+ * complete stays as it is. `written`: how a page writes them.
  */
-export function suggestedWith(
-  { config, sandbox }: GlobalOptions,
-  commands: readonly string[],
-): (text: string) => string {
+export function suggestedWith({ config, sandbox }: GlobalOptions, commands: readonly string[]): Suggested {
   const options = [
     ...(config === undefined ? [] : [`--config ${typed(config)}`]),
     ...(sandbox === undefined ? [] : [sandbox === true ? "--sandbox" : `--sandbox=${typed(sandbox)}`]),
@@ -26,7 +24,8 @@ export function suggestedWith(
     String.raw`\bcrm-sync (?=(?:${commands.map((name) => RegExp.escape(name)).join("|")})\b)`,
     "gu",
   );
-  return (text) => text.replaceAll(command, () => `crm-sync ${options.join(" ")} `);
+  return (text, written = (plain) => plain) =>
+    text.replaceAll(command, () => `crm-sync ${written(options.join(" "))} `);
 }
 
 /** A document as JSON, with what it suggests as `complete` gives it; nothing else in it is changed. */

@@ -160,14 +160,14 @@ async function customerOf(
   };
 }
 
-/** What holds an operation of the record at a customer that it moved away from. */
+/** What holds an operation of the record at a customer that it moved away from, or what a person rejected there. */
 async function heldElsewhere(
   ledger: ReadOnlyLedger,
   key: RecordKey,
   own: readonly OperationFacts[],
 ): Promise<HoldFacts[]> {
-  const ids = own.flatMap(({ state, customer, questionId }) =>
-    state === "held" && questionId !== null && !isSameKey(customer, key) ? [questionId] : [],
+  const ids = own.flatMap(({ customer, questionId }) =>
+    questionId !== null && !isSameKey(customer, key) ? [questionId] : [],
   );
   const found = await Promise.all([...new Set(ids)].map((id) => holds(ledger, { id, states: kept })));
   return found.flat();

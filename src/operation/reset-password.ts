@@ -88,7 +88,8 @@ export const resetPassword: Kind<ResetPasswordShapes> = {
   read: readBackByNothing,
   countAsApplied: ({ id, operation, context }) => ({
     effect: passwordSet(id, operation.customer, context),
-    summary: "The new password counts as set; `crm-sync staff password` hands out one that was generated.",
+    summary:
+      "The new password counts as set; `crm-sync staff password --help` says how one that was generated is handed out.",
   }),
   // A person asks for it: nothing sets it again by itself.
   whenNotApplied: ({ operation: { customer }, context }) => [

@@ -10,6 +10,9 @@ import { orderableFields } from "./order-records.ts";
 import { consider } from "./policy.ts";
 import type { Prepared } from "./prepared.ts";
 
+/** The code of an order that moved and waits until nothing of it is left at its old customer. */
+export const orderMoving = "order.moving";
+
 /** What is planned of orders at the customer that they moved away from. */
 export interface Departures {
   changes: StateChange[];
@@ -90,7 +93,7 @@ function whyOf({ state, body }: AwayOrder["order"]): Departing {
 
 function stays(order: string, why: string): Block {
   const reason = `the order ${order} moved to another customer in the CRM and stays here for now: ${why}`;
-  return { code: "order.moving", reason, again: true };
+  return { code: "order.move-stopped", reason, again: true };
 }
 
 function stoodElsewhere(order: string): Block {

@@ -16,7 +16,7 @@ import { planAmendment } from "./amendments.ts";
 import { consider } from "./policy.ts";
 import { planRepair } from "./order-repair.ts";
 import type { PurchaseMaker } from "./purchase-parts.ts";
-import { planDepartures } from "./moved-orders.ts";
+import { orderMoving, planDepartures } from "./moved-orders.ts";
 import type { PlanOptions } from "./options.ts";
 import { differenceOf, isEmpty } from "./order-difference.ts";
 import type { Endings } from "./order-difference.ts";
@@ -150,11 +150,11 @@ function amend(
   const elsewhere = isHere && hasProducts(standing) ? undefined : given.left?.get(key);
   if (elsewhere !== undefined && isWanted(order)) {
     const { customer } = elsewhere;
-    const what = `the order ${key} moved here in the CRM, and products of it were still with ${formatKey(customer)}`;
+    const what = `the order ${key} moved here from ${formatKey(customer)} in the CRM`;
     const said = consider(options.policies, "orders.moved", what);
     if (said === "nothing") return isAsLeft(given, order, elsewhere) ? undefined : waits(ignoredChange(customer));
-    const reason = `${what}; the first run after these are removed buys the order here`;
-    return waits(said === "act" ? { code: "order.moving", reason, again: true } : said);
+    const reason = `${what}; it is bought here once nothing of it is left there`;
+    return waits(said === "act" ? { code: orderMoving, reason, again: true } : said);
   }
   if (!isHere) {
     const { customer } = given;

@@ -1,10 +1,10 @@
 import { documentedCodes } from "../contract/codes.ts";
 
 /**
- * Who can end what keeps a record from being done: the people of the CRM, of the configuration, of the platform, or the
- * program by itself.
+ * Who can end what keeps a record from being done: the people of the CRM, of the configuration, of the platform, whoever
+ * decides here, or the program by itself.
  */
-export type Owner = "crm" | "configuration" | "platform" | "program";
+export type Owner = "crm" | "configuration" | "platform" | "operator" | "program";
 
 /**
  * Owners by the code of what stops a record. A code that ends in a dot stands for all that begin with it; a longer one
@@ -13,6 +13,7 @@ export type Owner = "crm" | "configuration" | "platform" | "program";
 const owners: Record<string, Owner> = {
   "amendment.not-enabled": "program",
   "asset.": "crm",
+  "asset.ending": "program",
   "asset.held-by-another": "platform",
   "asset.lending-unknown": "platform",
   "asset.lent": "platform",
@@ -35,6 +36,7 @@ const owners: Record<string, Owner> = {
   "loan.not-read": "platform",
   "loan.no-member": "platform",
   "enterprise.unlinked": "configuration",
+  "hold.": "operator",
   "no-sealing-key": "configuration",
   "operation.open": "platform",
   "operation.waits": "program",
@@ -53,6 +55,7 @@ const owners: Record<string, Owner> = {
   "order.contents-not-read": "program",
   "order.maybe-moved": "platform",
   "order.moved-changed": "configuration",
+  "order.move-stopped": "crm",
   "order.moving": "program",
   "order.not-observable": "configuration",
   "order.not-shown": "platform",
@@ -88,6 +91,7 @@ const owners: Record<string, Owner> = {
   "request.open": "program",
   "request.refused": "crm",
   "revokes.": "crm",
+  "revokes.rejected": "operator",
   "run.": "program",
   "service.": "platform",
   "settle-time": "program",

@@ -59,7 +59,7 @@ export function allocate(
   const ended = endedOf(given);
   const entries = entriesOf(given, units, new Set([...ending, ...ended]), (key, name, token) => {
     if (ends.claims.has(token)) {
-      const reason = `${name} is to be taken away; who holds it keeps it until then, and nobody is given it`;
+      const reason = `${name} is not wanted here any more; who holds it keeps it until it is removed, and nobody else is given it`;
       blocks.push([key, { code: "asset.ending", reason, again: true }]);
       return;
     }

@@ -64,7 +64,7 @@ function gapLines(gap: RestoredFacts["gap"]): string[] {
   return [
     lacks,
     "what it lacks, orders among it, would be done a second time: it can be read, and whatever would write is refused",
-    "personal data that was erased after it is there again: `crm-sync audit erase` erases it anew, after the rebuild",
+    "personal data that was erased after it is there again: `crm-sync audit erase --help` says how it is erased anew, after the rebuild",
     "  → restore a newer backup where there is one; else run `crm-sync rebuild`: it reads back from the platform what",
     "    was done since, keeps the history of this one, and lets whatever writes in again",
   ];

@@ -53,10 +53,10 @@ export function holdBlocker({ id, customer, state, count, explanation }: HoldFac
 }
 
 const next: Record<Blocker["kind"], string> = {
-  "outcome-unknown": "`crm-sync settle list` shows it with its evidence, and `crm-sync settle` decides",
-  held: "`crm-sync approve` or `crm-sync reject`, and a run",
+  "outcome-unknown": "`crm-sync settle list` shows it with its evidence and what decides it",
+  held: "decide it, then run: `crm-sync status` lists it with what decides it",
   "source-unread": "run the job that reads it",
-  run: "wait for it, or look at it: `crm-sync run show`",
+  run: "wait for it, or look at it: `crm-sync runs`",
   sum: "the statement of that name shows both figures; verify the record: `crm-sync audit verify`",
   money: "correct the amount in the CRM, and run the job that reads it",
 };

@@ -86,16 +86,15 @@ function explainDeferral(
   const { code, reason, since } = record.deferred;
   because.push(`it is deferred since ${instantText(since, view)}: ${reason} (${code})`);
   if (code === "operation.open" && (facts.customer?.openOperations.length ?? 0) > 0) return;
-  if (code !== "revokes.rejected") {
-    next.push(nextForDeferral(code, record.customer));
-    return;
-  }
   const own = new Set(facts.operations.newest.map(({ questionId }) => questionId));
-  const isOwn = ({ id, state }: { id: string; state: string }): boolean =>
-    state === "rejected" && (facts.stream === "customers" || own.has(id));
-  const rejected = facts.customer?.holds.filter(isOwn).map(({ id }) => id) ?? [];
-  for (const hold of rejected.length === 0 ? [undefined] : rejected)
-    next.push(nextForDeferral(code, record.customer, hold));
+  const holds = facts.customer?.holds.filter(({ id }) => facts.stream === "customers" || own.has(id)) ?? [];
+  const ids = (state: string): string[] => holds.filter((hold) => hold.state === state).map(({ id }) => id);
+  // What is held is told above, with what decides it.
+  if (code === "order.moving" && ids("open").length > 0) return;
+  const rejected = ids("rejected");
+  const cause = code === "order.moving" && rejected.length > 0 ? "hold.rejected" : code;
+  const about = { customer: record.customer, record: { stream: facts.stream, key: facts.key }, reason };
+  next.push(nextForDeferral(cause, { ...about, holds: rejected }));
 }
 
 /** A record that a stream leaves out now stays as it was last, and is neither absent nor in quarantine. */

@@ -1,13 +1,14 @@
-import type { RecordKey } from "../crm/model.ts";
+import type { RecordKey, Stream } from "../crm/model.ts";
 import type { HoldFacts, OperationFacts, QuarantineFacts } from "./facts.ts";
-import { explainCommand, resyncCommand } from "./text.ts";
+import { explainCommand, nounOf, resyncCommand, typedKey } from "./text.ts";
 
 const itself = "nothing: the next run looks at it again by itself";
 const correctCrm = "correct the record in the CRM; the next run takes it up";
 
 /**
- * What a person does about a deferral, by its code. A code ending in a dot stands for all that begin with it, and RESYNC
- * for the command that synchronises the customer.
+ * What a person does about a deferral, by its code. A code ending in a dot stands for all that begin with it. RESYNC and
+ * EXPLAIN stand for the commands that synchronise the customer and tell the record's story, DECIDE and WITHDRAW for
+ * those that decide the hold or take its rejection back, CUSTOMER, RECORD and ROW for what the deferral is about.
  */
 const byCode: Record<string, string> = {
   "amendment.not-enabled":
@@ -15,8 +16,8 @@ const byCode: Record<string, string> = {
   "asset.claimed-twice": "give the asset to one person only in the CRM",
   "asset.ended": "take the asset from the person in the CRM, or restore it in its order: the order no longer has it",
   "asset.ending":
-    "decide what is held of the asset's order, where something is: crm-sync status; where it is to go, take it from " +
-    "the person in the CRM",
+    "nothing, unless its removal is held (EXPLAIN): the next run removes it; once it did, take the asset from the " +
+    "person in the CRM",
   "asset.lending-unknown":
     "have the lock returned on the platform, or look there that the asset is not lent and take it away by hand",
   "asset.lent":
@@ -51,14 +52,17 @@ const byCode: Record<string, string> = {
     "set assumptions.customerSelection so that exactly one customer of the enterprise fits (A12)",
   "loan.": "correct what the CRM says of the loan, or have the lock returned on the platform; the next run looks again",
   "loan.not-read": itself,
+  "hold.open": "DECIDE",
+  "hold.rejected": "nothing: a person decided that it stays; change the CRM where that is wrong, or WITHDRAW",
   "loan.returned":
-    "crm-sync borrow lends it again where that is meant; where it is not, take the loan from the person in the CRM",
+    "take the loan from the person in the CRM; where it is still meant, `crm-sync borrow CUSTOMER --help` says how it " +
+    "is lent again",
   "enterprise.unlinked":
     "crm-sync link CUSTOMER ENTERPRISE --reason TEXT, once it is known which enterprise the customer is",
   "operation.open": "crm-sync settle list shows the operation that has to be settled first",
   "operation.waits":
-    "see to the order that it names: `crm-sync explain order ORDER` says what keeps its purchase; what it takes the " +
-    "place of goes after that",
+    "see to the order that the reason names: EXPLAIN says what keeps its purchase; what it takes the place of goes " +
+    "after that",
   "order.": "correct the order's lines in the CRM; the next run takes it up",
   "order.absence-unsure": itself,
   "order.asset-changed":
@@ -67,10 +71,11 @@ const byCode: Record<string, string> = {
   "order.contents-not-read": itself,
   "order.earlier-continued": "let one of the two continue another asset in the CRM, or none: a unit is renewed once",
   "order.earlier-ended": "leave out in the CRM what the asset continues: it is ordered under a number of its own then",
-  "order.earlier-locked": "crm-sync unlock NUMBER --reason TEXT, or let the CRM enable the lock; then run again",
+  "order.earlier-locked":
+    "let the CRM enable the lock, or `crm-sync unlock CUSTOMER --help` says how it is done by hand; then run again",
   "order.earlier-not-placed":
-    "see to the earlier order: `crm-sync explain order ORDER` says what keeps it; where it is not the right one, " +
-    "correct in the CRM what the asset continues",
+    "see to the earlier order that the reason names: EXPLAIN; where it is not the right one, correct in the CRM what " +
+    "the asset continues",
   "order.earlier-not-shown":
     "look on the platform whether the asset is there (M6, E8); where it is gone, leave out in the CRM what the asset " +
     "continues",
@@ -78,23 +83,22 @@ const byCode: Record<string, string> = {
   "order.earlier-other-number": "correct the asset number in the CRM, or leave it out: the earlier asset's is taken",
   "order.earlier-other-type":
     "give the asset the licence type of the one that it continues, or leave out in the CRM what it continues",
-  "order.earlier-too-few":
-    "see to the earlier order: `crm-sync explain order ORDER` says what keeps its units from being bought",
+  "order.earlier-too-few": "see to the earlier order that the reason names: EXPLAIN",
   "order.earlier-unknown":
     "it goes on once M7 shows each unit of the earlier asset whole under one asset number; else leave out in the CRM " +
     "what the asset continues: it is ordered under a number of its own then",
   "order.elsewhere":
     "change it by hand in the enterprise in which it stands, or link the customer with that one again: " +
-    "crm-sync unlink, then crm-sync link",
+    "crm-sync unlink CUSTOMER --reason TEXT, then crm-sync link CUSTOMER ENTERPRISE --reason TEXT",
   "order.maybe-moved":
-    "see to the customer that the reason names, then RESYNC reads it; or crm-sync " +
-    "rebuild again, where nothing was run since, else with ledger.path at a file that is not there yet",
+    "see to the customer that the reason names, then RESYNC; or crm-sync rebuild again, where nothing was run since, " +
+    "else with ledger.path at a file that is not there yet",
   "order.moved-changed":
     "set policies.orders.moved to hold or apply, or give the order in the CRM the form that stayed; the next run looks " +
     "at it again",
+  "order.move-stopped": "correct in the CRM what the reason names; the next run moves the order",
   "order.moving":
-    "decide what is held at its old customer, where something is: crm-sync status; nothing, where nothing of it is left " +
-    "there: the next run buys it",
+    "nothing: the run that removes the rest of it at its old customer buys it here; if none does, EXPLAIN",
   "order.not-shown":
     "look on the platform whether it is there, and take it away by hand where it is; nothing is deleted that M6, E8 " +
     "and M7 do not show",
@@ -132,9 +136,7 @@ const byCode: Record<string, string> = {
   "request.": itself,
   "request.refused": "ask for the right one, and take back this one: the command that asked for it, with --withdraw",
   "revokes.blocked": "solve what is named; the next run looks at it again by itself",
-  "revokes.rejected":
-    "nothing: a person decided that it stays; change the CRM where that is wrong, or " +
-    "crm-sync reject HOLD --withdraw --reason TEXT",
+  "revokes.rejected": "nothing: a person decided that it stays; change the CRM where that is wrong, or WITHDRAW",
   "run.canary":
     "look at the customer that the reason names; where it is as it should be, the next run goes on with the others",
   "run.": "nothing: the next run takes it up",
@@ -179,14 +181,41 @@ const byCode: Record<string, string> = {
   "staff.": correctCrm,
 };
 
-/**
- * What a person does about a deferred record, of this customer where it is one record, with the hold that a person
- * rejected, where that is known. Never empty.
- */
-export function nextForDeferral(code: string, customer?: RecordKey, rejected = "HOLD"): string {
+/** What is known of what waits: one record, whose it is, why it waits, and the holds that keep it. */
+interface Waiting {
+  customer?: RecordKey | undefined;
+  record?: { stream: Stream; key: RecordKey } | undefined;
+  reason?: string | undefined;
+  holds?: readonly string[] | undefined;
+}
+
+/** What a person does about a deferred record, as far as is known of it. Never empty. */
+export function nextForDeferral(code: string, { customer, record, reason = "", holds = [] }: Waiting = {}): string {
   const text = byCode[code] ?? byCode[`${code.split(".")[0] ?? ""}.`];
   const next = text ?? "solve what the reason names; the next run looks at it again";
-  return next.replaceAll("RESYNC", () => resyncCommand(customer)).replaceAll("HOLD", () => rejected);
+  const words: Record<string, () => string> = {
+    RESYNC: () => resyncCommand(customer),
+    EXPLAIN: () => (record === undefined ? "crm-sync status" : explainCommand(record.stream, record.key)),
+    DECIDE: () => forEach(holds, "decide what is held", decideCommands),
+    WITHDRAW: () => forEach(holds, "take the rejection back", withdrawCommand),
+    CUSTOMER: () => (customer === undefined ? "CUSTOMER" : typedKey(customer)),
+    RECORD: () => (record === undefined ? "RECORD" : `${nounOf(record.stream)}:${typedKey(record.key)}`),
+    ROW: () => /\bA\d{1,2}\b/.exec(reason)?.[0] ?? "ROW",
+  };
+  return next.replaceAll(/\b[A-Z]{3,}\b/gu, (word) => words[word]?.() ?? word);
+}
+
+/** The commands for these holds; where none is known, `status` lists what can be done. */
+function forEach(holds: readonly string[], what: string, commands: (hold: string) => string): string {
+  return holds.length === 0 ? `${what}: crm-sync status lists it` : holds.map(commands).join("; ");
+}
+
+function decideCommands(hold: string): string {
+  return `crm-sync approve ${hold} --reason TEXT, or crm-sync reject ${hold} --reason TEXT`;
+}
+
+function withdrawCommand(hold: string): string {
+  return `crm-sync reject ${hold} --withdraw --reason TEXT to take the rejection back`;
 }
 
 /** A record that looks like another one: each read judges it anew. */
@@ -215,12 +244,20 @@ const whenUnknown: Record<OperationFacts["whenUnknown"], string> = {
   ask: "asks a person, since nothing reads it and it is not sent twice",
 };
 
+/** How a person says what became of an operation that reading cannot settle. */
+export function settleCommands(operation: string): string {
+  return (
+    `look on the platform, then crm-sync settle ${operation} --applied --reason TEXT if it was done, else ` +
+    `crm-sync settle ${operation} --not-applied --reason TEXT`
+  );
+}
+
 export function nextForOperation(
   row: Pick<OperationFacts, "id" | "state" | "settleAfter" | "questionId" | "whenUnknown" | "customer">,
 ): string {
   switch (row.state) {
     case "parked":
-      return `look on the platform, then crm-sync settle ${row.id} --applied|--not-applied --reason TEXT`;
+      return settleCommands(row.id);
     case "sending":
     case "unknown":
       return row.settleAfter === null
@@ -229,7 +266,8 @@ export function nextForOperation(
     case "held":
       return row.questionId === null
         ? "crm-sync status shows the hold"
-        : `crm-sync approve ${row.id} --reason TEXT for this one, or ${row.questionId} for all that it holds, or reject`;
+        : `crm-sync approve ${row.id} --reason TEXT for this one, or crm-sync approve ${row.questionId} --reason TEXT ` +
+            "for all that it holds, or reject";
     case "planned":
       return "nothing: the next run carries it out or plans anew";
     case "rejected":
@@ -261,7 +299,7 @@ export function nextForHold({
         ? "crm-sync apply UNDO, with the file of the undo: no other run carries it out"
         : "nothing: the next run carries it out, where the set is still the same";
     case "rejected":
-      return `nothing, or crm-sync reject ${id} --withdraw --reason TEXT to take the rejection back`;
+      return `nothing, or ${withdrawCommand(id)}`;
     case "used":
     case "moot":
       return "nothing";

@@ -1,4 +1,5 @@
 import type { Stream } from "../crm/model.ts";
+import { parseKey } from "../crm/keys.ts";
 import { nextForDeferral, nextForQuarantine } from "./next-steps.ts";
 import { ageOf, counted, printable } from "./text.ts";
 
@@ -10,7 +11,7 @@ export interface OpenRecords {
   code: string;
   /** What stops the customer that they wait for; else the same as `code`. */
   cause: string;
-  /** Who can end it: `crm`, `configuration`, `platform` or `program`. */
+  /** Who can end it: `crm`, `configuration`, `platform`, `operator` or `program`. */
   owner: string;
   /**
    * Work that is not done: counts in exit codes, `status`, `/healthz` and alerts. false: a person decided so, or
@@ -23,7 +24,15 @@ export interface OpenRecords {
   /** Since when the oldest of them stands so. */
   since: string;
   /** The oldest few: `crm/10248`, or the place of a row without an id. */
-  examples: { record: string; reason: string; since: string }[];
+  examples: OpenExample[];
+}
+
+/** `hold`: what a person has to decide of it, or rejected. */
+interface OpenExample {
+  record: string;
+  reason: string;
+  since: string;
+  hold?: string;
 }
 
 /** The code of customers of whom something is asked for and not done, and who wait for nothing else. */
@@ -88,7 +97,17 @@ export function nextForOpen(group: OpenRecords): string {
       `where another source reads them now, crm-sync reassign ${group.cause} --to SOURCE --reason TEXT; ` +
       "where none will, --let-go in place of --to: what they bought stays. Or configure the source again"
     );
-  return group.standing === "quarantined" ? nextForQuarantine() : nextForDeferral(group.cause);
+  if (group.standing === "quarantined") return nextForQuarantine();
+  const [first] = group.examples;
+  const single = group.count === 1 && first !== undefined ? parseKey(first.record) : undefined;
+  const holds = [...new Set(group.examples.flatMap(({ hold }) => hold ?? []))];
+  return nextForDeferral(group.cause, {
+    record: single && { stream: group.stream, key: single },
+    customer: group.stream === "customers" ? single : undefined,
+    reason: first?.reason,
+    // Those of more than three records are in `status` alone.
+    holds: group.count > group.examples.length ? [] : holds,
+  });
 }
 
 /**

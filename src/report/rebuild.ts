@@ -18,13 +18,13 @@ export function neverRebuilt(isRestored: boolean): readonly string[] {
 
 /** What a restored ledger lacks for good of what was done since the backup. */
 const neverFilled = [
-  "erasures of personal data since the backup: what was erased is there again; `crm-sync audit erase` erases it anew",
+  "erasures of personal data since the backup: what was erased is there again; `crm-sync audit erase --help` says how it is erased anew",
   "books closed, opened again or signed off since: their files lie in the folder of books, and `crm-sync report " +
     "close` closes the months anew",
   "what people approved, rejected, asked for, linked, unlinked or saw to by hand since: they are asked again",
   "what was approved or asked for before and not carried out by then: it lapsed, since it may have been done",
   "which accounts this program made since: none of them is ever deleted by it (M4)",
-  "passwords that were made since: `crm-sync staff reset-password` sets new ones",
+  "passwords that were made since: `crm-sync staff reset-password --help` says how new ones are set",
   "whether assets were disabled or enabled since: what the CRM wants of that counts as asked for, and nothing is sent",
   "who was given an asset since and is not to have it any more: they keep it; take it away on the platform by hand",
   "orders that were placed since for customers that the CRM gives no more: what stands there stays; let a source " +
@@ -36,10 +36,10 @@ const neverFilled = [
 ] as const;
 
 const neverBroughtBack = [
-  "passwords that were made and not handed out: `crm-sync staff reset-password` sets new ones",
+  "passwords that were made and not handed out: `crm-sync staff reset-password --help` says how new ones are set",
   "which accounts this program made: none of them is ever deleted by it (M4)",
   "accounts that were made together with an enterprise: they are not protected any more",
-  "which customers a person unlinked: they are linked again by what the platform shows; `crm-sync unlink` says so anew",
+  "which customers a person unlinked: they are linked again by what the platform shows; `crm-sync unlink --help` says how that is said anew",
   "orders of customers that the CRM gives no more, where it gives them to others: they are taken for new ones; let a " +
     "source give those customers too (merged into which), and build the ledger anew, before such an order is approved",
   "what people asked for by hand, their holds, approvals and the policies that were earned",

@@ -114,73 +114,87 @@ export function balanceWord(balance: Json): string {
   return figures.adds ? "adds up" : "DOES NOT ADD UP";
 }
 
-/**
- * What was read and what became of it, as two sums that must be equal; the same for operations. In one piece: two
- * tables, a line for each column.
- */
-export function balanceText(balance: BalanceFigures, view: View = plainView): string {
-  const number = { align: "right" as const };
-  const records = renderTable(
-    [
-      { title: "records" },
-      { title: "extracted", ...number },
-      { title: "carried in", ...number },
-      { title: "=" },
-      { title: "unchanged", ...number },
-      { title: "planned", ...number },
-      { title: "quarantined", ...number },
-      { title: "deferred", ...number },
-      { title: "rejected", ...number },
-      { title: "skipped", ...number },
-      { title: "" },
-    ],
-    balance.streams.map((row) => [
-      row.stream,
-      row.extracted,
-      row.takenUpAgain,
-      "=",
-      row.unchanged,
-      row.planned,
-      row.quarantined,
-      row.deferred,
-      row.rejected,
-      row.skipped,
-      row.adds ? "adds up" : "DOES NOT ADD UP",
-    ]),
-    view,
-  );
-  const { operations } = balance;
-  const done = renderTable(
-    [
-      { title: "operations" },
-      { title: "planned", ...number },
-      { title: "carried in", ...number },
-      { title: "=" },
-      { title: "done", ...number },
-      { title: "rejected", ...number },
-      { title: "unknown", ...number },
-      { title: "held", ...number },
-      { title: "not attempted", ...number },
-      { title: "" },
-    ],
-    [
-      [
-        "",
-        operations.planned,
-        operations.carriedIn,
-        "=",
-        operations.done,
-        operations.rejected,
-        operations.unknown,
-        operations.held,
-        operations.notAttempted,
-        operations.adds ? "adds up" : "DOES NOT ADD UP",
-      ],
-    ],
-    view,
-  );
-  return `${records}\n\n${done}`;
+/** A column of a sum: its title, its figure, and whether it is shown where it is 0 everywhere. */
+type SumColumn<Row> = readonly [title: string, figure: (row: Row) => number, always?: "always"];
+
+/** What was read and carried in is the sum of what became of it. */
+const recordSides: readonly (readonly SumColumn<BalanceFigures["streams"][number]>[])[] = [
+  [
+    ["read", (row) => row.extracted, "always"],
+    ["carried in", (row) => row.takenUpAgain],
+  ],
+  [
+    ["unchanged", (row) => row.unchanged, "always"],
+    ["worked on", (row) => row.planned, "always"],
+    ["waiting", (row) => row.deferred],
+    ["quarantined", (row) => row.quarantined],
+    ["rejected", (row) => row.rejected],
+    ["skipped", (row) => row.skipped],
+  ],
+];
+
+/** What was planned and carried in is the sum of how it ended. */
+const operationSides: readonly (readonly SumColumn<BalanceFigures["operations"]>[])[] = [
+  [
+    ["planned", (row) => row.planned, "always"],
+    ["carried in", (row) => row.carriedIn],
+  ],
+  [
+    ["done", (row) => row.done, "always"],
+    ["held", (row) => row.held],
+    ["unknown", (row) => row.unknown],
+    ["rejected", (row) => row.rejected],
+    ["not attempted", (row) => row.notAttempted],
+  ],
+];
+
+/** Two sums that must be equal, as columns; "=" is between them. */
+export interface SumTable {
+  titles: string[];
+  rows: (number | "=")[][];
 }
+
+/** What was read and what became of it, a row for each stream. */
+export function recordSums({ streams }: BalanceFigures): SumTable {
+  return sumTable(recordSides, streams);
+}
+
+/** What was to be done and how it ended, in one row. */
+export function operationSums({ operations }: BalanceFigures): SumTable {
+  return sumTable(operationSides, [operations]);
+}
+
+function sumTable<Row>(sides: readonly (readonly SumColumn<Row>[])[], rows: readonly Row[]): SumTable {
+  const [left = [], right = []] = sides.map((side) =>
+    side.filter(([, figure, always]) => always !== undefined || rows.some((row) => figure(row) !== 0)),
+  );
+  const titles = (side: typeof left): string[] => side.map(([title]) => title);
+  const figures = (side: typeof left, row: Row): number[] => side.map(([, figure]) => figure(row));
+  return {
+    titles: [...titles(left), "=", ...titles(right)],
+    rows: rows.map((row) => [...figures(left, row), "=", ...figures(right, row)]),
+  };
+}
+
+/** Both sums of a run for people. */
+export function balanceText(balance: BalanceFigures, view: View = plainView): string {
+  const { streams, operations } = balance;
+  const draw = (name: string, { titles, rows }: SumTable, of: readonly { stream?: string; adds: boolean }[]): string =>
+    renderTable(
+      [
+        { title: name },
+        ...titles.map((title) => ({ title, align: title === "=" ? ("left" as const) : ("right" as const) })),
+        { title: "" },
+      ],
+      rows.map((row, at) => [of[at]?.stream, ...row, of[at]?.adds === true ? "adds up" : "DOES NOT ADD UP"]),
+      view,
+    );
+  const records = draw("records", recordSums(balance), streams);
+  return `${records}\n\n${draw("operations", operationSums(balance), [operations])}`;
+}
+
+/** Outcomes of records as the balance names them. */
+const outcomeWords: Readonly<Record<string, string>> = { planned: "worked on", deferred: "waiting" };
 
 /** One run for people: what it read, its balance, and how its operations ended. */
 export function runText(story: RunStory, view: View = plainView): string {
@@ -208,7 +222,7 @@ export function runText(story: RunStory, view: View = plainView): string {
     );
     lines.push(section("operations it sent or planned", table.split("\n")));
   }
-  const records = story.records.map((row) => [row.stream, row.outcome, row.count]);
+  const records = story.records.map((row) => [row.stream, outcomeWords[row.outcome] ?? row.outcome, row.count]);
   if (records.length > 0) {
     const table = renderTable(
       [{ title: "stream" }, { title: "decision" }, { title: "records", align: "right" }],

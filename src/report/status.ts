@@ -20,7 +20,18 @@ import { nextForOpen, openCode, openSentence, requestOpen } from "./open.ts";
 import { readsTable } from "./runs.ts";
 import { renderTable } from "./table.ts";
 import type { Lines, View } from "./text.ts";
-import { ageOf, also, counted, instantText, plainView, printable, rejectedText, section, textOf } from "./text.ts";
+import {
+  ageOf,
+  also,
+  counted,
+  instantText,
+  plainView,
+  printable,
+  productsCounted,
+  rejectedText,
+  section,
+  textOf,
+} from "./text.ts";
 import { holdsText } from "./waiting.ts";
 
 /** The state of the ledger at a glance. */
@@ -161,7 +172,7 @@ export function attentionOf(facts: StatusFacts, now: string, view: View = plainV
   for (const { noun, due, oldest } of facts.requests) {
     items.push({
       what: `${counted(due, noun)} asked for and not done, the first ${ageOf(oldest, now)} ago`,
-      next: "nothing, where it was not refused: the next run sends it; crm-sync explain customer shows each",
+      next: "nothing, where it was not refused: the next run sends it, or says why it does not",
     });
   }
   for (const group of facts.open.filter((item) => item.counts && item.code !== requestOpen))
@@ -249,10 +260,10 @@ function tableLines(table: string | undefined): string[] {
 
 /** What was taken away without a person's approval, beside what the limits of days allow. */
 function takenLines(taken: readonly TakenFacts[]): string[] {
-  const span = { day: "24 hours", week: "7 days" } as const;
   return taken.map(
     ({ thing, within, count, allowed }) =>
-      `taken     ${count} ${thing} within ${span[within]}, of ${allowed} that need no approval`,
+      `taken     ${count} ${thing} within ${within === "day" ? "24 hours" : "7 days"}, of ${allowed} that need no approval` +
+      (thing === "products" ? ` (${productsCounted})` : ""),
   );
 }
 

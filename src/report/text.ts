@@ -42,6 +42,11 @@ export function printable(text: string): string {
 
 const nouns: Record<Stream, string> = { customers: "customer", orders: "order", staff: "staff" };
 
+/** `order`: one record of a stream, in sentences and commands. */
+export function nounOf(stream: Stream): string {
+  return nouns[stream];
+}
+
 /** `order crm/10248`: how a record is named in a sentence and behind `crm-sync explain`. */
 export function recordName(stream: Stream, key: RecordKey): string {
   return printable(`${nouns[stream]} ${key.namespace}/${key.id}`);
@@ -58,10 +63,13 @@ export function resyncCommand(customer?: RecordKey): string {
 }
 
 /** A key as it is typed in a terminal. */
-function typedKey({ namespace, id }: RecordKey): string {
+export function typedKey({ namespace, id }: RecordKey): string {
   const key = `${namespace}/${id}`;
   return /^[\w./-]+$/.test(key) ? key : `'${printable(key).replaceAll("'", "'\\''")}'`;
 }
+
+/** How products are counted where they are limited, removed or read back. */
+export const productsCounted = "a product counts once for each asset number that has it";
 
 /** `1 order`, `3 orders`. */
 export function counted(count: number, one: string, many = `${one}s`): string {

@@ -3,6 +3,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { pausedCode } from "../ledger/pause.ts";
 import { byHand, troubleOf } from "../report/last-runs.ts";
 import type { RunTrouble } from "../report/last-runs.ts";
+import { nextForHold, settleCommands } from "../report/next-steps.ts";
 import { nextForOpen, openNamed } from "../report/open.ts";
 import { pagePath } from "../report/page-links.ts";
 import { fromBody } from "./notify/alert.ts";
@@ -30,7 +31,7 @@ export async function alertsOf(ledger: Ledger, summary: RunSummary | undefined):
       key: `hold:${hold.id}`,
       kind: "hold",
       summary: `${hold.customer.namespace}/${hold.customer.id}: ${hold.explanation}`,
-      cure: `crm-sync approve ${hold.id} --reason TEXT, or reject`,
+      cure: nextForHold({ ...hold, count: 1 }),
       page: pagePath.hold(hold.id),
     });
   }
@@ -41,7 +42,7 @@ export async function alertsOf(ledger: Ledger, summary: RunSummary | undefined):
       summary: `${row.operation.endpoint} on ${row.operation.subject} is ${row.state}`,
       cure:
         row.state === "parked"
-          ? `crm-sync settle ${row.id} --applied|--not-applied --reason TEXT`
+          ? settleCommands(row.id)
           : "the next run settles it; `crm-sync settle list` shows what is known",
       page: pagePath.settle(row.id),
     });

@@ -3,6 +3,7 @@ import type { ServiceName } from "../contract/endpoints.ts";
 import { settleTimeLeft } from "../apply/settle-time.ts";
 import { kindOf } from "../operation/registry.ts";
 import type { Logger } from "../base/logger.ts";
+import type { RecordKey } from "../crm/model.ts";
 import type { ApplyDependencies } from "../apply/dependencies.ts";
 import type { Snapshots } from "../platform/snapshot.ts";
 import type { NumberPool } from "../apply/pool.ts";
@@ -10,6 +11,7 @@ import type { Settling } from "../apply/settle.ts";
 import type { Block } from "../plan/block.ts";
 import type { Taking } from "../plan/limits.ts";
 import type { Operation } from "../operation/operation.ts";
+import type { StateChange } from "../operation/state.ts";
 import type { Expected } from "./saved-plan.ts";
 
 /** What an attempt at one customer has to know about its run. */
@@ -80,7 +82,8 @@ export const toldOfShares: Partial<Record<Shortfall, string>> = {
 };
 
 export type CustomerAttemptResult =
-  | { kind: "finished"; short: ReadonlySet<Shortfall> }
+  /** `moving`: orders that moved here in the CRM and of which something exists at their old customer still. */
+  | { kind: "finished"; short: ReadonlySet<Shortfall>; moving?: readonly RecordKey[] }
   /**
    * Something is new that limits or policies may hold: it has to be judged over the whole run first. `ofUndo`: it takes
    * a run back.
@@ -97,8 +100,12 @@ export interface ReconcileDependencies extends ApplyDependencies {
   reader: Snapshots;
   settling: Settling;
   pool: NumberPool;
-  /** Told of every operation as it is planned, and of what may have had an effect on the platform. */
-  tally: { planned(operation: Operation): void; effected(operation: Operation): void };
+  /** Told of every operation as it is planned, of what may have had an effect on the platform, and of what was learned. */
+  tally: {
+    planned(operation: Operation): void;
+    effected(operation: Operation): void;
+    recorded(customer: RecordKey, changes: readonly StateChange[]): void;
+  };
   logger: Logger;
   /** How often each thing was sent in this run without a known outcome, by kind and subject. */
   unclear: Map<string, number>;

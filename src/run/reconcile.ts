@@ -30,7 +30,7 @@ import type {
   StopReason,
 } from "./customer-attempt.ts";
 import { gate, isOfUndo } from "./gate.ts";
-import { deferredOf, hasOutcome, unfinishedIn } from "./record-outcomes.ts";
+import { deferredOf, hasOutcome, movingIn, unfinishedIn } from "./record-outcomes.ts";
 import type { Why } from "./record-outcomes.ts";
 import { endUnwanted, lacksSeats } from "./unwanted.ts";
 import { settleOpen } from "./settle-open.ts";
@@ -152,8 +152,7 @@ class CustomerAttemptRun {
           await this.deferAll({ code: customersNotShown, reason: planning.reason });
           return { kind: "waiting", until: planning.until };
         case "recorded": {
-          const adopted = planning.changes.map((change) => change.type);
-          this.#deps.logger.info({ customer: formatKey(this.#customer), adopted }, "recorded from the platform");
+          this.#deps.tally.recorded(this.#customer, planning.changes);
           continue;
         }
         case "planned": {
@@ -333,7 +332,8 @@ class CustomerAttemptRun {
     const short = new Set([...this.#state.short, ...unread]);
     const until = this.#planning.absenceAgain;
     const waits = until !== undefined && !unread.length && !short.has("refused") && !short.has("no-numbers");
-    return waits ? { kind: "waiting", until, short } : { kind: "finished", short };
+    if (waits) return { kind: "waiting", until, short };
+    return { kind: "finished", short, moving: movingIn(this.#state.outcomes) };
   }
 
   /** Whether nothing is left to be written of this attempt but what it came to for each record. */

@@ -1,6 +1,7 @@
 import { GrowingMap } from "../base/growing-map.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
+import { orderMoving } from "../plan/moved-orders.ts";
 import { counts } from "../plan/owner.ts";
 import type { RecordOutcome } from "../plan/records.ts";
 import type { CustomerInput } from "../plan/input.ts";
@@ -55,6 +56,14 @@ export function noted(before: RecordOutcomes, outcomes: readonly RecordOutcome[]
   if (final)
     return { all: before.all.with(named), final: before.final.with(named.map(([name]) => [name, true] as const)) };
   return { all: before.all.with(named.filter(([name]) => !before.final.has(name))), final: before.final };
+}
+
+/** Orders that moved here and wait until nothing of them is left at their old customer. */
+export function movingIn({ all }: RecordOutcomes): RecordKey[] {
+  return all
+    .values()
+    .filter((item) => item.stream === "orders" && item.code === orderMoving)
+    .map(({ key }) => key);
 }
 
 /** Records whose operations were planned. */

@@ -64,8 +64,6 @@ export async function runSync(deps: RunDependencies, request: RunRequest): Promi
     await work.reading.read();
     end.unknownRecord = await unknownOf(ledger, request.scope);
     await work.applyAll();
-    await work.gate.judge();
-    await work.waitForSettling();
     if (request.signal?.aborted === true) end.state = "stopped";
   } catch (error) {
     if (ledger.broken !== undefined) throw ledger.broken;

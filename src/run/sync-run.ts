@@ -21,6 +21,8 @@ import type { RunSummary } from "./summary.ts";
 import { TrustedClock } from "./trusted-clock.ts";
 import { eachPendingCustomer } from "./work-queue.ts";
 
+type Moving = Extract<CustomerAttemptResult, { kind: "finished" }> & { customer: RecordKey };
+
 const tooLittle = "the platform gave too little to do all of it";
 
 /** The phases of one sync run, in the order in which `runSync` calls them. */
@@ -58,6 +60,9 @@ export class SyncRun {
   readonly #settleWait: SettleWait;
   /** Customers of whose plan something was carried out or judged in this run. */
   readonly #begun = new Set<string>();
+  /** Who waits for orders that moved to them, and of which orders nothing is left at their old customer. */
+  readonly #moving = new Map<string, Moving>();
+  readonly #left = new Set<string>();
 
   constructor(deps: RunDependencies, request: RunRequest, run: string) {
     this.#deps = deps;
@@ -78,6 +83,11 @@ export class SyncRun {
         planned: () => (this.planned += 1),
         effected: ({ customer }) => {
           if (request.canary !== undefined) this.#touched.set(formatKey(customer), customer);
+        },
+        recorded: (customer, changes) => {
+          const adopted = changes.map(({ type }) => type);
+          deps.logger.info({ customer: formatKey(customer), adopted }, "recorded from the platform");
+          for (const change of changes) if (change.type === "order-left") this.#left.add(formatKey(change.order));
         },
       },
       unclear: new Map(),
@@ -155,17 +165,13 @@ export class SyncRun {
     const { canary, signal, asked } = this.#request;
     if (asked === undefined) await lookFirst(this.#deps, this.#looking);
     const customers = eachPendingCustomer(this.#deps, this.#request);
-    if (canary === undefined) return await this.#applyTo(customers);
+    if (canary === undefined) return await this.#applyWhole(customers);
     this.tranches = await applyByShares(
       this.#deps,
       { run: this.#run, job: this.#request.job, canary, signal },
       {
         customers,
-        apply: async (own) => {
-          await this.#applyTo(each(own));
-          await this.gate.judge();
-          await this.waitForSettling();
-        },
+        apply: (own) => this.#applyWhole(each(own)),
         touched: () => {
           const touched = [...this.#touched.values()];
           this.#touched.clear();
@@ -175,6 +181,41 @@ export class SyncRun {
         unread: (customer) => this.#unread.get(formatKey(customer)),
       },
     );
+  }
+
+  /**
+   * Attempts these customers, judges limits and waits for settle times. Orders that moved, and of which nothing is left
+   * at their old customer since, are bought then: who waits for them is attempted once more.
+   */
+  async #applyWhole(customers: AsyncIterator<RecordKey, void, void>): Promise<void> {
+    await this.#applyTo(customers);
+    await this.#judgeAndSettle();
+    const again = this.#takeMoved();
+    if (again.length > 0) {
+      const lanes = { lanes: this.#deps.concurrency, stopped: () => this.#stopped };
+      await workInLanes(each(again), lanes, async (customer) =>
+        this.#count(customer, await this.#attempt(customer, this.gate.attemptedAnew(customer))),
+      );
+      await this.#judgeAndSettle();
+    }
+    for (const { short } of this.#moving.values()) this.customers[countedAs(short)] += 1;
+    this.#moving.clear();
+  }
+
+  async #judgeAndSettle(): Promise<void> {
+    await this.gate.judge();
+    await this.#settleWait.wait();
+    this.customers.waiting = this.#settleWait.size;
+  }
+
+  #takeMoved(): RecordKey[] {
+    const again: RecordKey[] = [];
+    for (const [key, { customer, moving = [] }] of this.#moving) {
+      if (!moving.some((order) => this.#left.has(formatKey(order)))) continue;
+      this.#moving.delete(key);
+      again.push(customer);
+    }
+    return again;
   }
 
   async #applyTo(customers: AsyncIterator<RecordKey, void, void>): Promise<void> {
@@ -201,7 +242,8 @@ export class SyncRun {
     this.#note(customer, result);
     switch (result.kind) {
       case "finished":
-        this.customers[countedAs(result.short)] += 1;
+        if ((result.moving ?? []).length > 0) this.#moving.set(key, { ...result, customer });
+        else this.customers[countedAs(result.short)] += 1;
         return;
       case "destructive":
         this.#begun.add(key);
@@ -236,12 +278,6 @@ export class SyncRun {
     const why = isStopped ? stopReasons[result.reason] : undefined;
     const [trouble = why] = [...short].flatMap((one) => toldOfShares[one] ?? []);
     if (trouble !== undefined) this.#troubled.set(key, trouble);
-  }
-
-  /** Waits for settle times that are due soon, as `SettleWait` has it; counts who still waits then. */
-  async waitForSettling(): Promise<void> {
-    await this.#settleWait.wait();
-    this.customers.waiting = this.#settleWait.size;
   }
 
   /** Records that this run changed and did not come to are deferred, so that none is without an outcome. */

@@ -47,6 +47,22 @@ const pages: readonly Page[] = [
   todayPage,
 ];
 
+function escaped(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;").replaceAll("'", "&#39;");
+}
+
+/** Completes the commands that our own pages suggest with the options that this process was started with. */
+function withSuggestions(dashboard: Dashboard): MiddlewareHandler<WebEnvironment> {
+  return async (context, next) => {
+    await next();
+    const { res } = context;
+    if (context.get("isSandboxed") === true || res.headers.get("content-type")?.startsWith("text/html") !== true)
+      return;
+    const page = dashboard.application.suggested(await res.text(), escaped);
+    context.res = context.newResponse(page, res);
+  };
+}
+
 /** The pages, behind the one check of who asks. A failure of one page is logged and ends nothing else. */
 export function dashboardRoutes(
   dashboard: Dashboard,
@@ -68,6 +84,7 @@ export function dashboardRoutes(
     await next();
     if (!context.res.headers.has("cache-control")) context.header("cache-control", "no-store");
   });
+  routes.use(withSuggestions(dashboard));
   routes.use(fewAtOnce());
   routes.use(formsAlone());
   routes.get("/", (context) => context.redirect("/today", 303));

@@ -1,6 +1,8 @@
 import { expect, it } from "vitest";
 import { jsonWithSuggestions, suggestedWith } from "../../src/cli/suggested.ts";
 import { crmSync } from "../support/program.ts";
+import { serves } from "../support/serving.ts";
+import { telling, told } from "../support/telling.ts";
 import { document, world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
 
@@ -54,4 +56,22 @@ it("can be copied from what a command, a cure and a document say", async () => {
   }
   const { error } = document({ ...(await w.run("status")), stdout: await printed(w, "--json", "run", "show", "no") });
   expect(error.cure).toContain(`crm-sync ${options} runs`);
+});
+
+it("can be copied from a page and from an alert, as the program was started", async () => {
+  const w = await telling();
+  w.customers.push({ id: "C9 <b>", name: "" });
+  w.orders.push({ id: "O9", customer: "C99", assets: ["O9-A1"] });
+  w.write();
+  await w.run("run", "everything");
+  const options = `--config ${w.path("crm-sync.yaml")} --sandbox=${w.sandbox.url}`;
+  const cures = told(w).map(({ cure }) => cure);
+  expect(cures.join("\n")).toContain(`crm-sync ${options} status`);
+  const serving = await serves(w);
+  for (const path of ["/today", "/order/crm/O9"]) {
+    const { status, text } = await serving.get(path);
+    expect([path, status]).toEqual([path, 200]);
+    expect(text).toContain(`crm-sync ${options} `);
+    expect(text).not.toMatch(/crm-sync (?:run|status|explain|check|map|quarantine) /u);
+  }
 });

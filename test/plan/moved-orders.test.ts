@@ -57,7 +57,7 @@ it("what an order left goes by one call, as M7 shows it", () => {
 
 it("nothing goes for an order that names no asset any more, unless nobody wants it", () => {
   const noAsset = { instances: [product("p", "i")] };
-  expect(departures(noAsset)).toEqual({ meant: [], codes: ["crm/1 order.moving"] });
+  expect(departures(noAsset)).toEqual({ meant: [], codes: ["crm/1 order.move-stopped"] });
   const { meant } = departures({ ...noAsset, cancelled: true });
   expect(meant.map(({ policy }) => policy)).toEqual(["orders.cancelled"]);
 });

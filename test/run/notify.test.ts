@@ -48,6 +48,7 @@ async function telling({ settings, lines = [], ledger: given, publicUrl }: Telli
     remindAfterMs: undefined,
     publicUrl,
     mail: undefined,
+    suggested: (text: string) => text,
     instance: "here (ledger_1)",
     store: ledger.schedule,
     clock,

@@ -374,7 +374,8 @@ export class Engine {
     const { ledger, clock, logger } = this;
     const ways = [{ name: "log", settings: { kind: "log", severity: "notice" } }] as const;
     const off = { switches: [], mail: undefined, remindAfterMs: undefined, publicUrl: undefined };
-    const named = { instance: "simulation", environment: {}, secret: () => "", known: new KnownSecrets() };
+    const suggested = (text: string): string => text;
+    const named = { instance: "simulation", suggested, environment: {}, secret: () => "", known: new KnownSecrets() };
     return { ...off, ...named, ledger, clock, logger, store: ledger.schedule, ways };
   }
 

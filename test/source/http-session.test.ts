@@ -182,7 +182,7 @@ describe("a secret that a program prints", () => {
       const by = (code: string): object => ({
         auth: { kind: "bearer", token: `command:${JSON.stringify([process.execPath, "-e", code])}` },
       });
-      const deps = { secrets: (ref: string) => commandSecret(ref) ?? "" };
+      const deps = { secrets: (ref: string) => commandSecret(ref, {}) ?? "" };
       const good = customersOver(service.origin, {}, by("console.log('printed-token')"), deps);
       expect((await readAll(good, "customers")).outcome.complete).toBe(true);
       expect(service.asked[0]?.headers.authorization).toBe("Bearer printed-token");

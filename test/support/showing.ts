@@ -1,6 +1,7 @@
 import { request } from "undici";
 import { onTestFinished } from "vitest";
 import { Application } from "../../src/app/application.ts";
+import { actingAs } from "../../src/base/who.ts";
 import { createDashboard } from "../../src/app/dashboard.ts";
 import type { Dashboard } from "../../src/app/dashboard.ts";
 import { createLongReads } from "../../src/app/long-reads.ts";
@@ -77,11 +78,13 @@ export async function showing(
     logger,
     dashboard,
     whoAsks: async (context: PageContext, next) => {
-      context.set("person", { ...person, name: context.req.header(nameHeader) ?? person.name });
+      const name = context.req.header(nameHeader) ?? person.name;
+      const asking = name === person.name ? person : { ...person, name, subject: `id-${name}` };
+      context.set("person", asking);
       context.set("csrf", "token");
       context.set("isStillIn", async () => true);
       context.set("refuse", (needed) => Promise.resolve(context.text(`needs ${needed}`, 403)));
-      await next();
+      await actingAs(asking, next);
     },
   });
   onTestFinished(async () => {

@@ -262,7 +262,7 @@ function sentAlready({ id }: Question): Problem {
   return new Problem({
     code: "hold.sent",
     message: `what ${id} holds was approved and has been sent, so it cannot be rejected any more`,
-    cure: "`crm-sync settle list` shows what is open; `crm-sync undo` takes a run back",
+    cure: "`crm-sync settle list` shows what is open; `crm-sync undo --help` says how a run is taken back",
     exitCode: exitCodes.usage,
   });
 }
@@ -271,7 +271,7 @@ function notRejected({ id, state }: Question): Problem {
   return new Problem({
     code: "hold.not-rejected",
     message: `hold ${id} is ${state}, so there is no rejection to take back`,
-    cure: "`crm-sync explain customer` lists the holds of a customer",
+    cure: "`crm-sync status` lists what was rejected",
     exitCode: exitCodes.usage,
   });
 }

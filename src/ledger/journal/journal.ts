@@ -148,7 +148,7 @@ export class Journal {
       throw new Problem({
         code: "journal.already-concluded",
         message: `operation ${id} (${row.operation.endpoint}, ${row.operation.subject}) is ${row.state} already`,
-        cure: "nothing needs to be done; `crm-sync explain` shows what happened",
+        cure: "nothing needs to be done: what happened is kept",
       });
     }
     const { expected } = conclusion;

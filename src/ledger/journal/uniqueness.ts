@@ -1,3 +1,4 @@
+import { explainCommand } from "../../report/text.ts";
 import type { Json } from "../../base/canonical-json.ts";
 import { Problem } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
@@ -207,7 +208,7 @@ export class UniquenessChecks {
         message:
           `the order ${formatKey(order)} is placed already, as ${placed.channel_order_id}; ` +
           "it is never placed a second time",
-        cure: "`crm-sync explain order` shows for whom it was placed",
+        cure: `\`${explainCommand("orders", order)}\` shows for whom it was placed`,
       });
     }
     throw new Problem({

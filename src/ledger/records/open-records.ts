@@ -28,9 +28,29 @@ interface OpenRow {
   cause: string;
   count: number;
   since: string;
-  /** JSON: the oldest few, `{record, reason, since}` each. */
+  /** JSON: the oldest few, `{record, reason, since}` each, with the `hold` that a person has to decide or decided. */
   examples: string;
 }
+
+const decided = "k.of_undo = 0 and k.state in ('open', 'rejected')";
+
+/** The newest hold on what a record waits for that a person has to decide, or rejected. */
+const heldBy = `case deferred_code
+  when 'order.moving' then (
+    select max(k.number) from moved_order m join question k on k.customer_namespace = m.customer_namespace
+      and k.customer_id = m.customer_id
+    where m.namespace = record.namespace and m.order_id = record.id and m.ended_at is null and ${decided}
+      and exists (select 1 from hold h, json_each(h.records) r where h.question_id = k.id
+        and r.value ->> '$.stream' = 'orders' and r.value ->> '$.namespace' = record.namespace
+        and r.value ->> '$.id' = record.id))
+  when 'asset.ending' then (
+    select max(k.number) from question k where k.customer_namespace = record.customer_namespace
+      and k.customer_id = record.customer_id and ${decided} and exists (select 1 from hold h
+        where h.question_id = k.id and h.kind in ('delete-assets', 'delete-products', 'delete-package-products')))
+  when 'revokes.rejected' then (
+    select max(k.number) from question k where k.customer_namespace = record.customer_namespace
+      and k.customer_id = record.customer_id and ${decided} and k.state = 'rejected')
+  end`;
 
 /**
  * Every record that is not done, once, whoever claims it, by how it stands and why; among them customers of whom
@@ -46,20 +66,23 @@ const statement = `
       else 'deferred' end
         as standing,
       stream, deferred_code as code,
-      case when deferred_code <> 'customer.blocked' then deferred_code else coalesce(
-        (select case c.state when 'quarantined' then 'customer.quarantined' else c.deferred_code end from record c
-          where c.stream = 'customers' and c.namespace = record.customer_namespace and c.id = record.customer_id),
-        'customer.unknown') end as cause,
+      case deferred_code
+        when 'customer.blocked' then coalesce(
+          (select case c.state when 'quarantined' then 'customer.quarantined' else c.deferred_code end from record c
+            where c.stream = 'customers' and c.namespace = record.customer_namespace and c.id = record.customer_id),
+          'customer.unknown')
+        when 'revokes.rejected' then deferred_code
+        else coalesce('hold.' || q.state, deferred_code) end as cause,
       coalesce(deferred_since, changed_at) as since, coalesce(deferred_reason, '') as reason,
-      namespace || '/' || id as record
-    from record
-    where deferred_code is not null and state <> 'quarantined'
+      namespace || '/' || record.id as record, q.id as hold
+    from record left join question q on q.number = ${heldBy}
+    where deferred_code is not null and record.state <> 'quarantined'
       and (outcome_run = +@run or (+stream in streams and (@sources is null or source in mine)))
     union all
     select 'deferred', 'customers', '${requestOpen}', '${requestOpen}', min(from_at),
       count(*) || ' asked for and not done (' || group_concat(distinct of) ||
         '); the next run sends what was not refused',
-      m.customer_namespace || '/' || m.customer_id
+      m.customer_namespace || '/' || m.customer_id, null
     from manual_request m indexed by manual_request_due
     where m.to_at is null and m.due = 1 and 'customers' in streams and (@sources is null or exists (
       select 1 from record r where r.stream = 'customers' and r.namespace = m.customer_namespace
@@ -68,7 +91,7 @@ const statement = `
       and r.id = m.customer_id and r.deferred_code is not null)
     group by m.customer_namespace, m.customer_id
     union all
-    select 'quarantined', stream, code, code, min(first_seen), message, namespace || '/' || record_id
+    select 'quarantined', stream, code, code, min(first_seen), message, namespace || '/' || record_id, null
     from quarantine
     where state <> 'resolved' and record_id is not null and +stream in streams
       and (@sources is null or source in mine or exists (
@@ -77,7 +100,7 @@ const statement = `
       and r.source in mine))
     group by stream, namespace, record_id
     union all
-    select 'quarantined', stream, code, code, first_seen, message, place
+    select 'quarantined', stream, code, code, first_seen, message, place, null
     from quarantine
     where state <> 'resolved' and record_id is null and +stream in streams and (@sources is null or source in mine)
   ),
@@ -85,7 +108,7 @@ const statement = `
     select *, row_number() over (partition by standing, stream, code, cause order by since, record) as number from open
   )
   select standing, stream, code, cause, count(*) as count, min(since) as since,
-    json_group_array(json_object('record', record, 'reason', reason, 'since', since))
+    json_group_array(json_object('record', record, 'reason', reason, 'since', since, 'hold', hold))
       filter (where number <= 3) as examples
   from numbered group by standing, stream, code, cause order by count desc, standing, stream, code, cause`;
 
@@ -143,7 +166,8 @@ export function openRecords(
 
 function examplesOf(text: string): OpenRecords["examples"] {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the statement above makes them
-  return JSON.parse(text) as OpenRecords["examples"];
+  const examples = JSON.parse(text) as (Omit<OpenRecords["examples"][number], "hold"> & { hold?: string | null })[];
+  return examples.map(({ hold = null, ...example }) => (hold === null ? example : { ...example, hold }));
 }
 
 /** The question on the connection that writes. */

@@ -1,3 +1,4 @@
+import { explainCommand } from "../../report/text.ts";
 import { exitCodes, Problem } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
@@ -34,7 +35,7 @@ export function withdrawals(
       throw refused(
         "request.nothing-to-withdraw",
         `nothing is asked for of the ${nameOf(name)} that is not done`,
-        "`crm-sync explain customer` shows what is; what is done is undone by asking for the opposite",
+        `\`${explainCommand("customers", customer)}\` shows what is; what is done is undone by asking for the opposite`,
       );
     }
     return { type: "request-withdrawn", customer, of, about };

@@ -5,9 +5,12 @@ export const measures = ["units", "nodes", "seats"] as const;
 export type Measure = (typeof measures)[number];
 
 const measured: Record<Measure, { title: string; about: string }> = {
-  units: { title: "Units", about: "asset numbers that have the product" },
+  units: { title: "Units × products", about: "asset numbers, each once for each product that it has" },
   nodes: { title: "Nodes", about: "nodes of the product under these numbers" },
-  seats: { title: "Seats", about: "assignments of these numbers to members of staff" },
+  seats: {
+    title: "Seats × products",
+    about: "assignments of these numbers to members of staff, each once for each product",
+  },
 };
 
 const figures = [

@@ -19,6 +19,8 @@ export type ExceptionFacts =
       code: string;
       reason: string;
       since: string;
+      /** Holds of the customer that a person had rejected by then, where it waits for that. */
+      rejected: readonly string[];
     }
   | { kind: "rejected" | "settled" | "numbers-lost"; row: OperationFacts; count: number | null }
   /** `stood`: its state at the end of the period. */
@@ -34,8 +36,16 @@ export interface FoundException {
   ended: { at: string; how: string | null } | null;
 }
 
-/** One exception as a row. An operation that waits for a person is `parked`, one that a run will settle `unknown`. */
+/** One exception as a row, for readers who run no commands themselves. */
 export function exceptionRow(facts: ExceptionFacts): Row {
+  const row = rowOf(facts);
+  const { next } = row;
+  const isCommand = typeof next === "string" && /\bcrm-sync [a-z]/u.test(next);
+  return isCommand ? { ...row, next: `${next} (the operator runs crm-sync)` } : row;
+}
+
+/** An operation that waits for a person is `parked`, one that a run will settle `unknown`. */
+function rowOf(facts: ExceptionFacts): Row {
   switch (facts.kind) {
     case "quarantined":
       return quarantinedRow(facts.row);
@@ -68,7 +78,7 @@ export function exceptionRow(facts: ExceptionFacts): Row {
         record: facts.row.stream,
         source: facts.row.source,
         code: readingProblem(facts.row),
-        reason: "the statement `run` has the reading; `crm-sync run show` says what went wrong",
+        reason: "the statement `run` has the reading and what went wrong",
         count: facts.row.rows,
         run: facts.row.runId,
         next: "crm-sync check tries the source",
@@ -86,7 +96,12 @@ function deferredRow(facts: Extract<ExceptionFacts, { kind: "deferred" }>): Row 
     record: recordName(facts.stream, facts.key),
     code: closedDeferral(facts.code),
     reason: "the record waits for what its code names",
-    next: nextForDeferral(facts.code, facts.customer),
+    next: nextForDeferral(facts.code, {
+      customer: facts.customer,
+      record: { stream: facts.stream, key: facts.key },
+      reason: facts.reason,
+      holds: facts.rejected,
+    }),
   };
 }
 

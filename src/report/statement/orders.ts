@@ -190,7 +190,9 @@ const orders: Part = {
       name: "lines",
       type: "integer",
       title: "Lines",
-      about: "Product lines of the order that stand after the last event of the period.",
+      about:
+        "Product lines of the order that stand after the last event of the period, each once, however often more of " +
+        "it was bought.",
       total: true,
     },
     {

@@ -104,7 +104,7 @@ export const runStatement: StatementShape = {
           title: "Problem",
           about:
             "`unfinished`, `broken-off`, `lost-too-much` (complete, and not believed), `incomplete`, or `noted` " +
-            "(complete, with something to say); `crm-sync run show` says it in words.",
+            "(complete, with something to say); `crm-sync run show RUN` says it in words.",
         },
       ],
     },

@@ -27,6 +27,11 @@ export interface Speaker {
   publicUrl: string | undefined;
 }
 
+/** The same, and how the commands that a message suggests are completed. */
+export interface Teller extends Speaker {
+  suggested: (text: string) => string;
+}
+
 const mostNamed = 3;
 
 /** What ended comes first: a receiver that goes by the key hears last of what stands. */
@@ -41,7 +46,10 @@ export function groupsOf(changes: readonly Change[]): Change[][] {
 }
 
 /** One message for changes that are the same event of the same kind. */
-export function composed(changes: readonly Change[], { instance, at, publicUrl }: Speaker): AlertMessage {
+export function composed(standing: readonly Change[], { instance, at, publicUrl, suggested }: Teller): AlertMessage {
+  const changes = standing.map((change) => {
+    return { ...change, alert: { ...change.alert, cure: suggested(change.alert.cure) } };
+  });
   const [first] = changes;
   if (first === undefined) throw new TypeError("a message tells of one state at least");
   const { event, alert } = first;

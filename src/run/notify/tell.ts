@@ -36,6 +36,8 @@ export interface NotifyDependencies extends WayDependencies {
   publicUrl: string | undefined;
   /** Who speaks: the name of this instance, and its ledger. */
   instance: string;
+  /** Completes the commands that a text suggests. */
+  suggested: (text: string) => string;
   store: AlertStore;
 }
 
@@ -90,14 +92,14 @@ async function tellBy(
   told: ReadonlyMap<string, Told>,
   deps: Omit<NotifyDependencies, "switches">,
 ): Promise<DeliveredMessage[]> {
-  const { store, clock, remindAfterMs, instance, publicUrl } = deps;
+  const { store, clock, remindAfterMs, instance, publicUrl, suggested } = deps;
   const due = dueFor(way, standing, told, { now: clock.now(), remindAfterMs });
   if (due.fewer.length > 0 || due.forgotten.length > 0)
     await store.untoldAlerts(way.name, due.fewer.map(kept), due.forgotten);
   const delivered: DeliveredMessage[] = [];
   const problems: string[] = [];
   for (const changes of groupsOf(due.changes)) {
-    const message = composed(changes, { instance, at: toInstant(clock.now()), publicUrl });
+    const message = composed(changes, { instance, at: toInstant(clock.now()), publicUrl, suggested });
     const { problem, goesOn } = await delivers(message, way, deps);
     if (problem !== undefined) problems.push(problem);
     if (goesOn === "delivered") {

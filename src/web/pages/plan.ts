@@ -23,7 +23,7 @@ const runsShown = 10;
 /** What a decision says of itself after it: the page is asked for anew, with the name of one of these. */
 const done: Readonly<Record<string, string>> = {
   approved: "Approved. The next run carries out exactly what is held here.",
-  "approved-undo": "Approved. Only `crm-sync apply`, with the file of the undo, carries it out.",
+  "approved-undo": "Approved. The file of the undo carries it out, when it is applied; no run does.",
   "approved-one": "That one operation is approved. The next run carries it out.",
   "approved-run": "What that run held because of its sums is approved. The next run carries out exactly that.",
   rejected: "Rejected. Nothing of it is carried out.",

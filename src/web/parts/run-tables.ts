@@ -3,7 +3,8 @@ import type { Inquiry } from "../../inquiry/inquiry.ts";
 import { grouped } from "../../operation/taking.ts";
 import type { ReadFacts, RunFacts } from "../../report/facts.ts";
 import { pagePath } from "../../report/page-links.ts";
-import { balanceFigures, balanceWord, readWord } from "../../report/runs.ts";
+import { balanceFigures, balanceWord, operationSums, readWord, recordSums } from "../../report/runs.ts";
+import type { SumTable } from "../../report/runs.ts";
 import { runVerdict } from "../../report/run-verdict.ts";
 import { ageOf } from "../../report/text.ts";
 import type { Html } from "../page.ts";
@@ -53,38 +54,29 @@ export function readsTable(reads: readonly ReadFacts[], when: When, caption: str
   return table(caption, columns, rows, "Nothing was read.", { wide: true });
 }
 
-const outcomes = ["unchanged", "planned", "quarantined", "deferred", "rejected", "skipped"] as const;
-const ends = ["done", "rejected", "unknown", "held", "notAttempted"] as const;
-
 /** Both sums of a run: what was read, and what was to be done. */
 export function balanceTables(balance: RunFacts["balance"]): Html {
   const figures = balanceFigures(balance);
   if (figures === undefined) return html`<p class="none">It has none.</p>`;
   const { streams, operations } = figures;
-  const records = streams.map((row) => [
-    row.stream,
-    ...[row.extracted, row.takenUpAgain, ...outcomes.map((name) => row[name])].map(grouped),
-    sum(row.adds),
+  const records = "Records: read and carried in is the sum of what became of them";
+  const ended = "Operations: planned and carried in is the sum of how they ended";
+  return html`${sumsTable(records, recordSums(figures), streams)}
+  ${sumsTable(ended, operationSums(figures), [{ ...operations, stream: "operations" }])}`;
+}
+
+function sumsTable(
+  caption: string,
+  { titles, rows }: SumTable,
+  of: readonly { stream: string; adds: boolean }[],
+): Html {
+  const cells = rows.map((row, at) => [
+    of[at]?.stream ?? "",
+    ...row.map((cell) => (cell === "=" ? cell : grouped(cell))),
+    sum(of[at]?.adds === true),
   ]);
-  const ended = [operations.planned, operations.carriedIn, ...ends.map((name) => operations[name])].map(grouped);
-  return html`${table(
-    "Records: read and carried in is the sum of what became of them",
-    [...words("Stream"), ...numbers("read", "carried in", ...outcomes), ...words("Sum")],
-    records,
-    "Nothing was read.",
-    { wide: true },
-  )}
-  ${table(
-    "Operations: planned and carried in is the sum of how they ended",
-    [
-      ...words("Of"),
-      ...numbers("planned", "carried in", "done", "rejected", "unknown", "held", "not attempted"),
-      ...words("Sum"),
-    ],
-    [["operations", ...ended, sum(operations.adds)]],
-    "",
-    { wide: true },
-  )}`;
+  const columns = [...words("Of"), ...numbers(...titles), ...words("Sum")];
+  return table(caption, columns, cells, "Nothing was read.", { wide: true });
 }
 
 function sum(adds: boolean): Html {

@@ -155,10 +155,24 @@ describe("the exceptions of a month", () => {
     const told = cells(await rowsOf(world, "2026-10"), "kind", "open", "owner", "until", "age_hours", "next");
     const over = "2026-10-05T12:00:00.000Z";
     expect(told).toEqual([
-      ["source-incomplete", false, null, "2026-10-05T11:00:00.000Z", 0, "crm-sync check tries the source"],
-      ["run", false, null, over, 2, `crm-sync run show ${run}`],
+      [
+        "source-incomplete",
+        false,
+        null,
+        "2026-10-05T11:00:00.000Z",
+        0,
+        "crm-sync check tries the source (the operator runs crm-sync)",
+      ],
+      ["run", false, null, over, 2, `crm-sync run show ${run} (the operator runs crm-sync)`],
       // This one went on when the month was over.
-      ["run", true, "operator", "2026-11-02T10:00:00.000Z", 635, `crm-sync run show ${late}`],
+      [
+        "run",
+        true,
+        "operator",
+        "2026-11-02T10:00:00.000Z",
+        635,
+        `crm-sync run show ${late} (the operator runs crm-sync)`,
+      ],
     ]);
     expect(await rowsOf(world, "2026-11")).toEqual([]);
   });

@@ -46,6 +46,7 @@ function deps(ledger: Ledger, clock: HandClock, ways: Readonly<Record<string, Ho
     remindAfterMs: day,
     publicUrl: undefined,
     mail: undefined,
+    suggested: (text: string) => text,
     instance: "here",
     store: ledger.schedule,
     ledger,

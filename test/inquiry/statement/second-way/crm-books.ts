@@ -223,12 +223,13 @@ export class CrmBooks {
     return await crmSync({ ...place, environment: this.environment }, ...words);
   }
 
-  /** Writes the export, runs a job at a moment and looks at the platform. */
-  async runs(instant: string, job = "everything", exitCode = 0): Promise<ToldRun> {
+  /** Writes the export, runs a job at a moment, or for one customer alone, and looks at the platform. */
+  async runs(instant: string, job = "everything", exitCode = 0, customer?: string): Promise<ToldRun> {
     this.at(instant);
     this.write();
     const before = this.sandbox.counts().calls;
-    const ended = await this.does("--json", "run", job);
+    const words = customer === undefined ? ["run", job] : ["resync", "--customer", customer];
+    const ended = await this.does("--json", ...words);
     if (ended.exitCode !== exitCode) throw new Error(`exit ${ended.exitCode}: ${ended.stdout}${ended.stderr}`);
     const after = Object.entries(this.sandbox.counts().calls);
     const calls = Object.fromEntries(after.map(([name, count]) => [name, count - (before[name] ?? 0)]));
