@@ -26,6 +26,8 @@ export const livezSchema = ofPrograms(z.array(taken));
 export type Livez = z.infer<typeof livezSchema>;
 
 const customers = 10_000;
+/** The name of the pages, under which people sign in. */
+const host = "crm-sync.example.com";
 const perSecond = 200;
 /** Whether it is alive is asked so often, a while apart. */
 const asked = 60;
@@ -43,13 +45,16 @@ const unsigned: Readonly<Record<string, Unsigned>> = {
   "a page, and is sent to sign in": { path: "/today", headers: { accept: "text/html" } },
   "a page, with a session that nobody has": {
     path: "/today",
-    headers: { accept: "text/html", cookie: `crm-sync=${"a".repeat(64)}` },
+    headers: { accept: "text/html", cookie: `__Host-crm-sync=${"a".repeat(64)}` },
   },
   "a link to sign in that nobody made": { path: `/login/link/${"b".repeat(64)}` },
   "the form of such a link": {
     path: `/login/link/${"c".repeat(64)}`,
     method: "POST",
-    headers: { "content-type": "application/x-www-form-urlencoded", cookie: `crm-sync-sign-in=${"d".repeat(64)}` },
+    headers: {
+      "content-type": "application/x-www-form-urlencoded",
+      cookie: `__Host-crm-sync-sign-in=${"d".repeat(64)}`,
+    },
   },
   health: { path: "/healthz" },
   "metrics, without the token": { path: "/metrics" },
@@ -61,7 +66,7 @@ export async function measureLivez(measuring: Measuring, rounds: number) {
     const tell = (step: string): void => measuring.tell(`livez, ${name}: ${step}`);
     const work = join(measuring.work, `livez-${name}`);
     const configuration = await makeLedger(program, work, customers, tell);
-    const { url, child } = await serve(program, configuration);
+    const { url, child } = await serve(program, configuration, { CRM_SYNC__serve__publicUrl: `https://${host}` });
     try {
       const all: z.infer<typeof taken>[] = [];
       for (const [requests, one] of Object.entries(unsigned)) {
@@ -110,7 +115,7 @@ function floodOf(url: string, { path, method = "GET", headers = {} }: Unsigned) 
   let sent = 0;
   let done = 0;
   const one = async (): Promise<void> => {
-    const { body } = await request(`${url}${path}`, { dispatcher: agent, method, headers });
+    const { body } = await request(`${url}${path}`, { dispatcher: agent, method, headers: { host, ...headers } });
     await body.dump();
     done += 1;
   };
