@@ -1,9 +1,10 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { request } from "undici";
 import { z } from "zod";
+import { reverseProxy } from "../test/support/reverse-proxy.ts";
 import { customersOfCopy } from "./books/export.ts";
 import { environment, makeTemplate, period, writeBooksConfiguration } from "./books/template.ts";
 import { measure, words } from "./measure.ts";
@@ -66,6 +67,15 @@ export async function makeLedger(
   return writeBooksConfiguration(directory);
 }
 
+/** Who asks signed in at this proxy. */
+const proxy = reverseProxy();
+const access = Object.fromEntries(
+  Object.entries({ ...proxy.settings, role: "decide" }).map(([name, value]) => [
+    `CRM_SYNC__serve__access__proxy__${name}`,
+    value,
+  ]),
+);
+
 /** A daemon that shows its pages, with services that never answer; `settings` as in its environment. */
 export async function serve(
   program: Program,
@@ -73,9 +83,17 @@ export async function serve(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<{ child: ChildProcess; url: string }> {
   const words = ["--config", configuration, "--sandbox=http://127.0.0.1:9", "serve"];
+  writeFileSync(join(dirname(configuration), proxy.settings.keys), proxy.publicPem);
   const child = spawn(process.execPath, [...program.nodeOptions, program.script, ...words], {
     stdio: ["ignore", "ignore", "pipe"],
-    env: { ...process.env, ...program.environment, ...environment, CRM_SYNC__serve__port: "0", ...settings },
+    env: {
+      ...process.env,
+      ...program.environment,
+      ...environment,
+      ...access,
+      CRM_SYNC__serve__port: "0",
+      ...settings,
+    },
   });
   let said = "";
   const url = await new Promise<string>((resolve, reject) => {
@@ -91,9 +109,10 @@ export async function serve(
 
 /** How long the page took; undefined where there is none. */
 export async function ask(url: string): Promise<number | undefined> {
+  const headers = proxy.as({ email: "bench" });
   const started = performance.now();
   // A connection of its own: a bare query holds this process up, and the program closes what is idle meanwhile.
-  const { statusCode, body } = await request(url, { reset: true });
+  const { statusCode, body } = await request(url, { reset: true, headers });
   await body.dump();
   const took = performance.now() - started;
   if (statusCode >= 500) throw new Error(`${url} was answered with ${statusCode}`);

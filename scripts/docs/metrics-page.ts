@@ -47,8 +47,8 @@ export function metricsPage(): string {
   const listed: readonly MetricFacts[] = Object.values(metricList);
   return page([
     "# Metrics",
-    "`crm-sync serve` answers `/metrics` on the address of `serve` (127.0.0.1:8787) for Prometheus. " +
-      "[Operate](operating.md#metrics) says how to scrape it.",
+    "`crm-sync serve` answers `/metrics` on the address of `serve` (127.0.0.1:8787) for Prometheus, with a token or to " +
+      "an address that `serve.metrics` names. [Operate](operating.md#metrics) says how to scrape it.",
     [
       "- **Labels** are words of closed lists and names of the configuration: no id, no name of a customer, no text of",
       "  a source or a service. A code that the contracts do not list is `other`. A job is `job_name`, because",

@@ -33,7 +33,7 @@ import type { Sandbox } from "../sandbox/sandbox.ts";
 import { createSource } from "../source/source.ts";
 import type { Source } from "../source/source.ts";
 import { jobsOf, streamsOf } from "./jobs.ts";
-import { commandSecret } from "../http/command.ts";
+import { commandSecret, environmentOf } from "../http/command.ts";
 import { platformName } from "./platform-name.ts";
 import { booksFolder, isThere, makeLedgerFolder, pathFrom } from "./ledger-folder.ts";
 import { createObserved } from "./observed.ts";
@@ -275,18 +275,19 @@ export class Application {
 
   sources(): Source[] {
     if (this.#sources !== undefined) return this.#sources;
-    this.#sources = Object.entries(this.config.sources).map(([name, settings]) =>
-      createSource(name, settings, {
+    this.#sources = Object.entries(this.config.sources).map(([name, settings]) => {
+      const env = environmentOf(settings.kind === "http" ? settings.environment : [], this.environment);
+      return createSource(name, settings, {
         clock: this.clock,
         random: this.random,
-        secrets: (reference) => commandSecret(reference) ?? this.secrets.reveal(reference),
+        secrets: (reference) => commandSecret(reference, env) ?? this.secrets.reveal(reference),
         known: this.secrets.known,
         staging: createStaging(),
         baseDirectory: this.directory,
         placeOf: this.#placeOf,
         onRequest: (source, seen) => this.observed.requests.tell({ source, ...seen }),
-      }),
-    );
+      });
+    });
     return this.#sources;
   }
 

@@ -1,10 +1,12 @@
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { formatKey } from "../crm/keys.ts";
 import type { Erasable, Erased } from "../ledger/private/erasure.ts";
 import { placesBeside } from "../ledger/private/places.ts";
 import { isHeldFolder, removeAbandoned } from "../ledger/database/held-folder.ts";
 import type { Application } from "./application.ts";
+import { backupsIn } from "./backup-manifest.ts";
+import { pathFrom } from "./ledger-folder.ts";
 import { databaseMark, startOf } from "./written-files.ts";
 
 /** Something that holds what was erased, or may, and that this command does not touch. */
@@ -33,10 +35,23 @@ export async function eraseByHand(
   try {
     const erased = await ledger.private.erase(whose, decided);
     const bytesLeft = await ledger.private.overwriteErased();
-    return { ...erased, bytesLeft, byHand: leftToPeople(application.ledgerPath, erased) };
+    const older = olderBackups(application, await ledger.identity.name(), erased);
+    return { ...erased, bytesLeft, byHand: [...older, ...leftToPeople(application.ledgerPath, erased)] };
   } finally {
     ledger.runs.releaseLock();
   }
+}
+
+/** Backups of the ledger that jobs made before the erasure, and that hold everything still. */
+function olderBackups(application: Application, ledger: string, { entry }: Erased): LeftToPeople[] {
+  const folders = application.jobs().flatMap(({ backup }) => {
+    const folder = backup === undefined ? undefined : pathFrom(application.directory, backup.to);
+    return folder !== undefined && existsSync(folder) ? [folder] : [];
+  });
+  return [...new Set(folders)]
+    .flatMap((folder) => backupsIn(application, folder, ledger))
+    .filter(({ manifest }) => entry !== undefined && manifest.at <= entry.at)
+    .map(({ path }) => ({ what: "a backup from before now; make another one, and delete it", where: path }));
 }
 
 /** Endings of what lies beside a ledger and belongs to it. */

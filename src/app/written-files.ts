@@ -43,8 +43,8 @@ export async function writeFilesWhole(
     for await (const { file, chunks } of files) {
       const path = pathOf(file);
       if (made.has(path)) throw new Error(`${path} was written already, and its chunks came apart`);
-      requireFree(path, what);
       await told(path, what, async () => {
+        requireFree(path, what);
         const folder = folders.getOrInsertComputed(dirname(path), holdFolder);
         const unfinished = join(folder.path, String(made.size));
         made.set(path, unfinished);
@@ -83,8 +83,9 @@ export async function finished(chunks: Chunks, ledgerPath: string): Promise<Chun
 function requireFree(path: string, what: string): void {
   if (startOf(path, databaseMark.length) === databaseMark)
     throw inTheWay(path, what, "a database is there, which would be lost");
-  if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
-    throw inTheWay(path, what, "a folder is there");
+  const there = statSync(path, { throwIfNoEntry: false });
+  if (there === undefined || there.isFile()) return;
+  throw inTheWay(path, what, there.isDirectory() ? "a folder is there" : "a pipe or a device is there");
 }
 
 /** What the file system refuses is told by the file; what went wrong outside of it stays what it is. */

@@ -2,7 +2,16 @@ import type { Json, JsonObject } from "./canonical-json.ts";
 import { Problem } from "./errors.ts";
 import { secretForms, shortestSecret } from "./secret-forms.ts";
 import type { Needle, SecretForms } from "./secret-forms.ts";
-import { beginsEscape, coreOf, decodedOnce, decodedText, foldOf, mostRounds, plainUnits } from "./spelled-text.ts";
+import {
+  beginsEscape,
+  coreOf,
+  decodedOnce,
+  decodedText,
+  foldOf,
+  inSmallLetters,
+  mostRounds,
+  plainUnits,
+} from "./spelled-text.ts";
 import type { Core, Units } from "./spelled-text.ts";
 
 /** What stands in the place of a secret. */
@@ -13,7 +22,7 @@ const gram = 5;
 /** Fewest letters and digits of a part of a secret that is hidden where a text may have been cut. */
 const shortestPart = 8;
 const shortestEnd = 6;
-/** So many tokens are remembered that services gave us; what an older one stood in was cleaned when it came. */
+/** So many tokens are remembered that services gave us: those that were used last. */
 const mostTokens = 128;
 /** Of so many places in the filter a hundred spellings take few, and hardly a text is looked at twice. */
 const filterBits = 18;
@@ -46,10 +55,13 @@ export class KnownSecrets {
     this.#changed();
   }
 
-  /** A token or the number of a session, which a service gave us. */
+  /** A token or the number of a session, which a service gave us. Whoever uses one adds it again. */
   addToken(token: string): void {
-    if (this.#lasting.has(token) || this.#tokens.has(token) || token.trim().length < shortestSecret) return;
-    this.#tokens.set(token, secretForms(token));
+    if (this.#lasting.has(token) || token.trim().length < shortestSecret) return;
+    const forms = this.#tokens.get(token);
+    this.#tokens.delete(token);
+    this.#tokens.set(token, forms ?? secretForms(token));
+    if (forms !== undefined) return;
     const [oldest] = this.#tokens.keys();
     if (this.#tokens.size > mostTokens && oldest !== undefined) this.#tokens.delete(oldest);
     this.#changed();
@@ -167,7 +179,7 @@ export class KnownSecrets {
   }
 
   #holdsExact(text: string): boolean {
-    const folded = text.toLowerCase();
+    const folded = inSmallLetters(text);
     return this.#exact.some((secret) => folded.includes(secret));
   }
 
@@ -195,8 +207,10 @@ export class KnownSecrets {
   #wholes(core: Core, units: Units): Range[] {
     const ranges: Range[] = [];
     for (const needle of this.#needles)
-      for (let at = core.text.indexOf(needle.core); at >= 0; at = core.text.indexOf(needle.core, at + 1))
+      for (let at = core.text.indexOf(needle.core); at >= 0; at = core.text.indexOf(needle.core, at + 1)) {
+        if (isInNumber(units.text, [core.at[at] ?? 0, core.at[at + needle.core.length - 1] ?? 0])) continue;
         ranges.push(rangeOf(core, units, { at, length: needle.core.length, needle }));
+      }
     return ranges;
   }
 
@@ -219,11 +233,12 @@ export class KnownSecrets {
 
   #exacts({ text, from, to }: Units): Range[] {
     const ranges: Range[] = [];
-    const folded = text.toLowerCase();
-    if (folded.length !== text.length) return ranges;
+    const folded = inSmallLetters(text);
     for (const secret of this.#exact)
-      for (let at = folded.indexOf(secret); at >= 0; at = folded.indexOf(secret, at + 1))
-        ranges.push([from[at] ?? 0, to[at + secret.length - 1] ?? 0]);
+      for (let at = folded.indexOf(secret); at >= 0; at = folded.indexOf(secret, at + 1)) {
+        const last = at + secret.length - 1;
+        if (!isInNumber(folded, [at, last])) ranges.push([from[at] ?? 0, to[last] ?? 0]);
+      }
     return ranges;
   }
 }
@@ -246,6 +261,12 @@ function gramsOf(needles: readonly Needle[]): Map<string, { needle: Needle; at: 
       else known.push({ needle, at });
     }
   return grams;
+}
+
+/** Whether digits are a part of a longer number, such as an id, which says nothing of a secret of digits alone. */
+function isInNumber(text: string, [first, last]: readonly [first: number, last: number]): boolean {
+  const isDigit = (at: number): boolean => /\d/u.test(text[at] ?? "");
+  return (isDigit(first - 1) || isDigit(last + 1)) && /^\P{L}*$/u.test(text.slice(first, last + 1));
 }
 
 /** With the signs that the secret begins and ends with. */

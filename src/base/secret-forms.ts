@@ -1,4 +1,4 @@
-import { coreOf, decodedOnce, plainUnits } from "./spelled-text.ts";
+import { coreOf, decodedOnce, inSmallLetters, plainUnits } from "./spelled-text.ts";
 
 /** Fewest characters of a secret that is looked for. */
 export const shortestSecret = 4;
@@ -32,7 +32,7 @@ export function secretForms(secret: string): SecretForms {
   const needles = forms.map(needleOf).filter(({ core }) => core.length >= shortestCore);
   const isKnownByCore = coreOf({ text: trimmed }).text.length >= shortestCore;
   const escaped = [trimmed, JSON.stringify(trimmed).slice(1, -1), encodeURIComponent(trimmed.toWellFormed())];
-  const exact = isKnownByCore ? [] : [...escaped, unicodeEscaped(trimmed)].map((text) => text.toLowerCase());
+  const exact = isKnownByCore ? [] : [...escaped, unicodeEscaped(trimmed)].map(inSmallLetters);
   return { needles, exact: [...new Set(exact)] };
 }
 

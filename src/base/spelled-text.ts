@@ -26,6 +26,11 @@ const folds = Uint8Array.from({ length: 128 }, (_, code) => {
   return digit === undefined ? 0 : Number.parseInt(digit, 36) + 1;
 });
 
+/** A text in small letters, of the same length: the only letter that grows is the Turkish I with a dot. */
+export function inSmallLetters(text: string): string {
+  return text.replaceAll("\u0130", "i").toLowerCase();
+}
+
 /** The number of a Latin letter or digit, the same in any case; 0 for everything else. */
 export function foldOf(code: number): number {
   return code < 128 ? (folds[code] ?? 0) : 0;

@@ -1,5 +1,5 @@
 import type { Json } from "../base/canonical-json.ts";
-import { isSecretName, secretsOfAddress } from "../base/address-secrets.ts";
+import { isSecretParameter, secretsOfAddress } from "../base/address-secrets.ts";
 import { isMap, nearestMark } from "./layer.ts";
 import type { Layer, Path } from "./layer.ts";
 
@@ -77,5 +77,5 @@ export function literalSecrets(layer: Layer): LiteralSecret[] {
 function secretsIn(text: string, path: Path): string[] {
   if (!isOpenText(path) || /^(?:env|file):/u.test(text) || /^\{\w+\}$/u.test(text)) return [];
   if (isAddress(path)) return secretsOfAddress(text, { isHook: path[0] !== "sources" && path.at(-1) === "url" });
-  return isSecretName(String(path.at(-1))) ? [text] : [];
+  return isSecretParameter(String(path.at(-1)), text) ? [text] : [];
 }

@@ -5,14 +5,24 @@ const mostBytes = 65_536;
 /** Longest time for a command that prints a secret. */
 const secretMs = 15_000;
 
+/** What every program needs: where others are, and its own files. */
+const always = ["PATH", "HOME"];
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/** What a program that we start gets of our environment: the variables that are named. Others may hold secrets. */
+export function environmentOf(names: readonly string[], environment: Variables): Variables {
+  return Object.fromEntries([...always, ...names].map((name) => [name, environment[name]]));
+}
+
 /**
  * The secret that `command:PROGRAM` prints; undefined for another reference. It is run each time: what it prints may be
  * another one by then. Rejects with SecretFailure.
  */
-export function commandSecret(reference: string): Promise<string> | undefined {
+export function commandSecret(reference: string, env: Variables): Promise<string> | undefined {
   const command = commandOf(reference);
   if (command.length === 0) return undefined;
-  return outputOf(command, secretMs).then((output) => {
+  return outputOf(command, secretMs, env).then((output) => {
     const secret = output.replace(/\r?\n$/u, "");
     if (secret === "") throw new SecretFailure("command", "printed nothing", command[0]);
     return secret;
@@ -20,13 +30,13 @@ export function commandSecret(reference: string): Promise<string> | undefined {
 }
 
 /**
- * What a program prints, for tokens and secrets: run without a shell, ended when it takes too long or prints too much.
+ * What a program prints, for tokens and secrets: run without a shell and with this environment, ended when it takes too long or prints too much.
  * Rejects with SecretFailure, whose text names the program and its exit code and nothing that it printed.
  */
-export function outputOf(command: readonly string[], timeoutMs: number): Promise<string> {
+export function outputOf(command: readonly string[], timeoutMs: number, env: Variables): Promise<string> {
   const [program = "", ...parameters] = command;
   return new Promise((resolve, reject) => {
-    const options = { timeout: timeoutMs, maxBuffer: mostBytes, killSignal: "SIGKILL" as const };
+    const options = { env, timeout: timeoutMs, maxBuffer: mostBytes, killSignal: "SIGKILL" as const };
     try {
       execFile(program, parameters, options, (error, output) => {
         if (error === null) resolve(output);

@@ -23,6 +23,15 @@ export const sourceSecretSchema = z
     message: "is no command; expected a program and its arguments, or a list of them in JSON",
   });
 
+/** Which variables of the environment a program gets that we start. */
+export const programEnvironment = z
+  .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/u, "expected the name of an environment variable"))
+  .default([])
+  .meta({
+    description: "Environment variables that the program gets, beside PATH and HOME; it gets no other",
+    examples: [["VAULT_ADDR"]],
+  });
+
 /** An http or https URL; plain http only to this machine. */
 const serviceUrl = z.url({ protocol: /^https?$/ }).refine((url) => URL.canParse(url) && !isPlainHttp(url), {
   message: "must be https; plain http is allowed to this machine only",
@@ -79,6 +88,7 @@ export const tokenSourceSchema = z.union([
         description: "Program and arguments; it prints the token, or JSON with access_token and expires_in",
         examples: [["/usr/local/bin/token", "--for", "orders"]],
       }),
+    environment: programEnvironment,
     timeoutMs: milliseconds(15_000).describe("Longest time for the program"),
   }),
   z.strictObject({ oauth2: oauth2Schema.describe("An OAuth2 token endpoint") }),

@@ -1,5 +1,5 @@
 import type { KnownSecrets } from "../base/known-secrets.ts";
-import { outputOf } from "./command.ts";
+import { environmentOf, outputOf } from "./command.ts";
 import type { OAuth2Request, SecretResolver } from "./oauth.ts";
 import { credentialOf, readSecret } from "./secrets.ts";
 import type { TokenSource } from "./http-settings.ts";
@@ -33,7 +33,8 @@ export function readTokenSource(source: TokenSource, dependencies: TokenSourceDe
     dependencies.known.add(read);
     return read;
   };
-  const credential = (reference: string): string => credentialOf(secret(reference));
+  // Who takes the token adds it.
+  const credential = (reference: string): string => credentialOf(readSecret(reference, dependencies));
   if ("env" in source) {
     return {
       place: `the environment variable ${source.env}`,
@@ -48,7 +49,7 @@ export function readTokenSource(source: TokenSource, dependencies: TokenSourceDe
       read: async () => ({ token: credential(`file:${source.file}`), rereadMs }),
     };
   }
-  if ("command" in source) return commandReader(source.command, source.timeoutMs);
+  if ("command" in source) return commandReader(source, dependencies);
   return oauth2Reader(source.oauth2, secret);
 }
 
@@ -65,11 +66,14 @@ export function oauth2Reader(request: OAuth2Request, secret: SecretResolver): To
   };
 }
 
-function commandReader(command: readonly string[], timeoutMs: number): TokenReader {
+function commandReader(
+  { command, environment: names, timeoutMs }: Extract<TokenSource, { command: unknown }>,
+  { environment }: TokenSourceDependencies,
+): TokenReader {
   return {
     place: `the command ${command[0] ?? ""}`,
     renewable: true,
-    read: async () => parseCommandOutput(await outputOf(command, timeoutMs)),
+    read: async () => parseCommandOutput(await outputOf(command, timeoutMs, environmentOf(names, environment))),
   };
 }
 

@@ -97,7 +97,13 @@ export function createTokenProvider(
   }
 
   function fresh(now: number): string | undefined {
-    return held !== undefined && now < held.renewAt ? held.token : undefined;
+    return held !== undefined && now < held.renewAt ? used(held.token) : undefined;
+  }
+
+  /** Others may have come since it was given. */
+  function used(token: string): string {
+    known.addToken(token);
+    return token;
   }
 
   return {
@@ -112,7 +118,8 @@ export function createTokenProvider(
       try {
         return await abortable(renewOnce(), signal);
       } catch (thrown) {
-        if (stillValid !== undefined && held?.token === stillValid && thrown instanceof TokenFailure) return stillValid;
+        if (stillValid !== undefined && held?.token === stillValid && thrown instanceof TokenFailure)
+          return used(stillValid);
         throw thrown;
       }
     },

@@ -5,6 +5,8 @@ import { endpoints } from "../contract/endpoints.ts";
 import { formatKey, subjectOf } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { stored } from "../ledger/database/stored.ts";
+import { keptOfOthers, mentionsIn, tellingTexts } from "../ledger/private/mentions.ts";
+import type { KeptOfOthers } from "../ledger/private/mentions.ts";
 import { isPrivateMarker } from "../operation/references.ts";
 import { passwordRefsBegin } from "../operation/sealed-passwords.ts";
 import { subjectOf as rowSubject } from "../report/reconciliation/rows.ts";
@@ -16,17 +18,25 @@ type SubjectStream = "staff" | "customers";
 
 /**
  * Everything that is kept about a person, with the private values: a person asks for it by name. Nothing of anybody
- * else is in it: answers of services, which may be about several people, are left out.
+ * else is in it: of answers of services and raw forms of others that name the person, only where they are.
  */
 export async function subject(ledger: ReadOnlyLedger, stream: SubjectStream, key: RecordKey): Promise<SubjectFacts> {
   const accounts = stream === "staff" ? await accountsOf(ledger, key) : await enterprisesOf(ledger, key);
   const record = await recordOf(ledger, stream, key);
   const { operations, subjects } = await operationsOf(ledger, stream, key);
+  const versions = await versionsOf(ledger, stream, key);
+  const quarantined = await quarantineOf(ledger, stream, key);
+  const own = [
+    `raw:${stream}/${formatKey(key)}`,
+    `${stream}/${formatKey(key)}`,
+    ...quarantined.map(({ id }) => `quarantine/${id}`),
+  ];
   return {
     subject: subjectOf(stream, key),
     record,
-    versions: await versionsOf(ledger, stream, key),
-    quarantine: await quarantineOf(ledger, stream, key),
+    versions,
+    quarantine: quarantined,
+    mentions: mentionsOf(ledger, versions).filter(({ ref }) => !own.includes(ref)),
     operations,
     accounts,
     observed: await observedOf(ledger, stream, accounts),
@@ -39,6 +49,13 @@ export async function subject(ledger: ReadOnlyLedger, stream: SubjectStream, key
       operations: new Set(operations.map(({ id }) => id)),
     }),
   };
+}
+
+/** What is kept of others and repeats any of these values. */
+function mentionsOf(ledger: ReadOnlyLedger, versions: SubjectFacts["versions"]): SubjectFacts["mentions"] {
+  const texts = tellingTexts(versions.map(({ values }) => JSON.stringify(values)));
+  const rows = ledger.rows({ compile: () => sql.raw<KeptOfOthers>(keptOfOthers).compile(ledger.db) });
+  return mentionsIn(rows, texts).map(({ ref, version }) => ({ ref, version }));
 }
 
 async function recordOf(

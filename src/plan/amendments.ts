@@ -306,13 +306,14 @@ export function buy(
 }
 
 /**
- * Records amounts, which go to no service. The CRM's new amounts leave out the products that are to end. While those are
- * still on the platform, the old amounts are the true ones.
+ * Records amounts, which go to no service. The CRM's new amounts leave out what is to end: while that is still on the
+ * platform, the old amounts of these products and of the whole order are the true ones.
  */
 function keepPrices(amendment: Amendment, { order, standing }: Placed, difference: OrderDifference, acts: Acts): void {
-  const { price, ...others } = difference;
-  if (price.length === 0 || others.ended.length > 0) return;
-  if (!acts("orders.price", `${price.length} amount(s) changed`)) return;
+  const { price: all, ...others } = difference;
+  const ending = new Set(others.ended.flatMap(({ products }) => products.map(({ product }) => product.id)));
+  const price = all.filter(({ product }) => (product === null ? ending.size === 0 : !ending.has(product)));
+  if (price.length === 0 || !acts("orders.price", `${price.length} amount(s) changed`)) return;
   const items = price.map((item) => ({ product: item.product, from: item.from ?? null, to: item.to ?? null }));
   const { version } = order;
   amendment.changes.push({ type: "order-priced", order: order.key, customer: standing.customer, version, items });

@@ -56,6 +56,8 @@ export interface SubjectFacts {
   assignments: { assetNumber: string; customer: RecordKey; origin: string; from: string; to: string | null }[];
   /** Passwords that are sealed: when, and whether they are wiped. They are never shown. */
   passwords: { name: string; at: string; wipedAt: string | null }[];
+  /** What is kept of others and repeats it, by name; what it says is not shown here. */
+  mentions: { ref: string; version: number }[];
   audit: { sequence: number; at: string; kind: string; operation: string | null }[];
 }
 
@@ -87,6 +89,10 @@ export function subjectText(facts: SubjectFacts, view: View = plainView): string
       facts.operations.map((one) => operationLine(one, words)),
     ),
     ...platformLines(facts, words),
+    ...section(
+      "kept of others, with something of this in it",
+      facts.mentions.map(({ ref, version }) => `${printable(ref)}, version ${version}`),
+    ),
     ...section(
       "audit record",
       facts.audit.map(({ sequence, at, kind, operation }) =>

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { durationSchema } from "../base/duration.ts";
+import { programEnvironment } from "../http/http-settings.ts";
 import { reference, timeoutMs, webhook } from "./webhook-settings.ts";
 import { alertKinds, severities } from "./notify/alert.ts";
 
@@ -12,13 +13,7 @@ const command = {
     .array(z.string().min(1))
     .min(1)
     .meta({ description: "Program and arguments; no shell.", examples: [["/usr/local/bin/notify", "operations"]] }),
-  environment: z
-    .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/u, "expected the name of an environment variable"))
-    .default([])
-    .meta({
-      description: "Environment variables that the program gets, beside PATH; it gets no other.",
-      examples: [["PAGER_TOKEN"]],
-    }),
+  environment: programEnvironment,
   timeoutMs: timeoutMs.describe("Time after which the alert counts as not delivered."),
 };
 

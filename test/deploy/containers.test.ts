@@ -165,7 +165,8 @@ describe("the manifest for Kubernetes", () => {
   it("starts it again where it hangs, and not where a service is down", () => {
     expect(container.livenessProbe.httpGet).toEqual({ path: "/livez", port: "health" });
     expect(container.startupProbe.httpGet).toEqual({ path: "/livez", port: "health" });
-    expect(container.readinessProbe.httpGet).toEqual({ path: "/healthz", port: "health" });
+    const httpHeaders = [{ name: "Host", value: "localhost" }];
+    expect(container.readinessProbe.httpGet).toEqual({ path: "/healthz", port: "health", httpHeaders });
     expect(container.ports).toEqual([{ name: "health", containerPort: 8787 }]);
   });
 

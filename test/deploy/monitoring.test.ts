@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { copyFileSync, readFileSync } from "node:fs";
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { request } from "undici";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -42,6 +42,7 @@ function promtoolSays(...words: string[]): { status: number | null; said: string
   const place = folder();
   for (const name of ["alerts.yaml", "scrape.yaml"]) copyFileSync(join(deploy, "prometheus", name), join(place, name));
   copyFileSync(invented, join(place, "alerts.promtest.yaml"));
+  writeFileSync(join(place, "crm-sync.token"), "token");
   const { status, stdout, stderr } = spawnSync(promtool ?? "", words, { cwd: place, encoding: "utf8" });
   return { status, said: stdout + stderr };
 }
@@ -96,17 +97,19 @@ describe("what rules and board ask for", () => {
     { tags: "long" },
     async () => {
       const { host, port } = serveSettingsSchema.parse({});
-      expect(parse(read("prometheus/scrape.yaml")).scrape_configs[0].static_configs).toEqual([
-        { targets: [`${host}:${port}`] },
-      ]);
+      const [scrape] = parse(read("prometheus/scrape.yaml")).scrape_configs;
+      expect(scrape.static_configs).toEqual([{ targets: [`${host}:${port}`] }]);
+      expect(scrape.authorization).toEqual({ credentials_file: "crm-sync.token" });
       const w = await world({ isOnMachineTime: true, records: company(1, 1) });
-      w.extra = "serve: { port: 0 }\n";
+      w.extra = "serve: { port: 0, metrics: { token: env:METRICS_TOKEN } }\n";
+      w.environment["METRICS_TOKEN"] = "token-of-the-monitoring";
       w.write();
       const running = w.start("serve");
       onTestFinished(() => void running.child.kill("SIGKILL"));
       await running.says(/health at \S+\/healthz/u);
       const [, url = ""] = /health at (\S+)\/healthz/u.exec(running.stderr()) ?? [];
-      const text = await (await request(`${url}/metrics`)).body.text();
+      const headers = { authorization: "Bearer token-of-the-monitoring" };
+      const text = await (await request(`${url}/metrics`, { headers })).body.text();
       const { metrics } = readScrape(text);
       const found = asked.flatMap(namesIn);
       expect(found.length).toBeGreaterThan(40);

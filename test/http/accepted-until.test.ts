@@ -7,6 +7,7 @@ import type { TokenSource } from "../../src/http/http-settings.ts";
 /** A program that prints a token with its life. */
 const lasts = (seconds: number): TokenSource => ({
   command: ["echo", JSON.stringify({ access_token: `t${seconds}`, expires_in: seconds })],
+  environment: [],
   timeoutMs: 15_000,
 });
 
@@ -21,7 +22,7 @@ it.each<
   ["no known end where one has none", { authorization: lasts(60), userToken: { fixed: "endless" } }, undefined],
   [
     "no known end where a program prints a token alone, which is asked for again",
-    { authorization: { command: ["echo", "t"], timeoutMs: 15_000 }, userToken: lasts(60) },
+    { authorization: { command: ["echo", "t"], environment: [], timeoutMs: 15_000 }, userToken: lasts(60) },
     undefined,
   ],
   ["no known end where it is later than any date", { authorization: lasts(1e13), userToken: lasts(60) }, undefined],

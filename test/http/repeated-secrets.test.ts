@@ -52,3 +52,16 @@ it("data that repeat a token are those of no success", async () => {
   const outcome = await client.write({ endpoint: "E2", target: {}, schema, nonce, body: {} });
   expect(outcome).toMatchObject({ kind: "unknown", reason: "the data repeat a password, key or token of ours" });
 });
+
+it("a token that lives long is not repeated, however many tokens came since it was given", async () => {
+  const known = new KnownSecrets();
+  const service = await startService(() => refusal("13004", `you are ${token}`));
+  const client = startClient("order-service", service.url, { tokens: { authorization: { fixed: token } } }, { known });
+  const nonce = "0123456789abcdef0123456789abcdef";
+  for (let time = 0; time < 2; time += 1) {
+    const outcome = await client.write({ endpoint: "E4", target: {}, schema: noDataSchema, nonce, body: {} });
+    const raw = "raw" in outcome ? outcome.raw : undefined;
+    expect(shownOf(token, JSON.stringify([outcome, raw, client.log.lines]))).toEqual([]);
+    for (let other = 0; other < 200; other += 1) known.addToken(`token-of-another-session-${other}`);
+  }
+});

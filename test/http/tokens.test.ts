@@ -194,16 +194,24 @@ describe("a token of another place", () => {
     expect(await provider.token()).toBe("second");
   });
 
+  test("comes from a command that gets PATH, HOME and the variables that are named, and no other", async () => {
+    const names = `console.log(Object.keys(process.env).filter((name) => !name.startsWith("_")).sort().join("."))`;
+    const source = tokenSourceSchema.parse({ command: [process.execPath, "-e", names], environment: ["VAULT"] });
+    const environment = { PATH: "/bin", HOME: "/root", VAULT: "v", SEAL_KEY: "s", ORDER_TOKEN: "t" };
+    const provider = createTokenProvider(readTokenSource(source, { environment, known }), { clock, known });
+    expect(await provider.token()).toBe("HOME.PATH.VAULT");
+  });
+
   test("comes from a command, as text or as JSON", { tags: "long" }, async () => {
     const { execPath } = process;
-    expect(await provide({ command: [execPath, "-e", "console.log('plain')"], timeoutMs: 60_000 }).token()).toBe(
-      "plain",
-    );
+    expect(
+      await provide({ command: [execPath, "-e", "console.log('plain')"], environment: [], timeoutMs: 60_000 }).token(),
+    ).toBe("plain");
     const json = `console.log(JSON.stringify({ access_token: "j", expires_in: 60 }))`;
-    expect(await provide({ command: [execPath, "-e", json], timeoutMs: 60_000 }).token()).toBe("j");
-    await expect(provide({ command: [execPath, "-e", "process.exit(3)"], timeoutMs: 60_000 }).token()).rejects.toThrow(
-      "the command",
-    );
+    expect(await provide({ command: [execPath, "-e", json], environment: [], timeoutMs: 60_000 }).token()).toBe("j");
+    await expect(
+      provide({ command: [execPath, "-e", "process.exit(3)"], environment: [], timeoutMs: 60_000 }).token(),
+    ).rejects.toThrow("the command");
   });
 });
 

@@ -164,7 +164,7 @@ describe("a write with an unclear answer is unknown and never sent again", () =>
 });
 
 describe("a write that was refused", () => {
-  test("names code and message, in HTTP 200 and 299 alike", async () => {
+  test("names its code and keeps its words, in HTTP 200 and 299 alike", async () => {
     for (const status of [200, 299]) {
       const { outcome } = await createWith({
         status,
@@ -173,8 +173,8 @@ describe("a write that was refused", () => {
       expect(outcome).toMatchObject({
         kind: "rejected",
         code: "13004",
-        message: "length between (a number that the service did not name) and (a number that the service did not name)",
         status,
+        raw: { message: "length between {0} and {1}", cause: "c" },
       });
     }
   });
@@ -399,9 +399,11 @@ describe("what is kept of an answer", () => {
     const client = startClient("order-service", service.url);
     const outcome = await client.write({ ...createCall, body: named });
     expect(outcome).toMatchObject({
-      message:
-        "用户[redacted]的手机号已存在，请联系[redacted]；[redacted]さんは無効; [redacted] is a user, Lithium is not, 欧阳娜",
-      raw: { data: { note: "[redacted]已存在" } },
+      raw: {
+        message:
+          "用户[redacted]的手机号已存在，请联系[redacted]；[redacted]さんは無効; [redacted] is a user, Lithium is not, 欧阳娜",
+        data: { note: "[redacted]已存在" },
+      },
     });
   });
 

@@ -50,6 +50,8 @@ it("what is held stands in the way until it is carried out, also where it is app
   expect([await signerOf(world, october, first), await signerOf(world, october, second)]).toEqual([null, undefined]);
 });
 
+const who = { way: "command", issuer: "this machine", subject: userInfo().username };
+
 it("a signature is of one period, says by whom and why in the audit record, and none is given to a closed one", async () => {
   const { world, first } = await heldWorld();
   world.now = Date.parse("2026-11-02T10:00:00Z");
@@ -62,7 +64,7 @@ it("a signature is of one period, says by whom and why in the audit record, and 
       blocker: `hold:${first}`,
       facts: signed[0]?.facts,
       ...anna,
-      who: { way: "command", issuer: "this machine", subject: userInfo().username },
+      who,
     },
   });
   expect(await signerOf(world, october, first), "signed for another month").toBeNull();
@@ -90,7 +92,7 @@ it("a signature is of one period, says by whom and why in the audit record, and 
   expect(lastEntry(world)).toEqual({
     kind: "period-reopened",
     subject: "period:2026-10",
-    body: { closing: 1, by: "ben", reason: "an amount was wrong" },
+    body: { closing: 1, by: "ben", reason: "an amount was wrong", who },
   });
   expect(await blockers(world, firstDay), "what came after it").toEqual([]);
 });

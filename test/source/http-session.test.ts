@@ -118,7 +118,7 @@ describe("a log-in whose answer gives a session", () => {
       const service = await startService(() => answer);
       const { outcome } = await readAll(customersOver(service.origin, {}, { auth: session }, { secrets }), "customers");
       const said = `${outcome.problem?.message} ${outcome.problem?.place} ${outcome.problem?.cure}`;
-      expect(said).toContain("No user sync with [secret hidden], ask [redacted]");
+      expect(said).toContain("No user … with [secret hidden]");
       expect(said).not.toContain(password);
       expect(service.asked).toHaveLength(1);
     }
@@ -182,7 +182,7 @@ describe("a secret that a program prints", () => {
       const by = (code: string): object => ({
         auth: { kind: "bearer", token: `command:${JSON.stringify([process.execPath, "-e", code])}` },
       });
-      const deps = { secrets: (ref: string) => commandSecret(ref) ?? "" };
+      const deps = { secrets: (ref: string) => commandSecret(ref, {}) ?? "" };
       const good = customersOver(service.origin, {}, by("console.log('printed-token')"), deps);
       expect((await readAll(good, "customers")).outcome.complete).toBe(true);
       expect(service.asked[0]?.headers.authorization).toBe("Bearer printed-token");

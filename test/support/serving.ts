@@ -33,7 +33,12 @@ export async function serves(w: World, time: HandTime = w.clock): Promise<Servin
       await systemClock.sleep(1, signal);
     },
   };
-  const environment = { CRM_SYNC__serve__port: "0", CRM_SYNC__log__level: "info", ...w.environment };
+  const environment = {
+    CRM_SYNC__serve__port: "0",
+    CRM_SYNC__serve__metrics__open: "true",
+    CRM_SYNC__log__level: "info",
+    ...w.environment,
+  };
   const ended = crmSync(
     {
       ...w.place,

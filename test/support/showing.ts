@@ -3,6 +3,7 @@ import { onTestFinished } from "vitest";
 import { Application } from "../../src/app/application.ts";
 import { createDashboard } from "../../src/app/dashboard.ts";
 import type { Dashboard } from "../../src/app/dashboard.ts";
+import { actingAs } from "../../src/base/who.ts";
 import { createLongReads } from "../../src/app/long-reads.ts";
 import type { Person } from "../../src/web/access/person.ts";
 import type { PageContext } from "../../src/web/page.ts";
@@ -77,11 +78,13 @@ export async function showing(
     logger,
     dashboard,
     whoAsks: async (context: PageContext, next) => {
-      context.set("person", { ...person, name: context.req.header(nameHeader) ?? person.name });
+      const name = context.req.header(nameHeader) ?? person.name;
+      const asking = name === person.name ? person : { ...person, name, subject: `id-${name}` };
+      context.set("person", asking);
       context.set("csrf", "token");
       context.set("isStillIn", async () => true);
       context.set("refuse", (needed) => Promise.resolve(context.text(`needs ${needed}`, 403)));
-      await next();
+      await actingAs(asking, next);
     },
   });
   onTestFinished(async () => {

@@ -2,10 +2,14 @@ import Database from "better-sqlite3";
 import { schema } from "../../../migrations/0001_ledger.ts";
 import type { Sqlite } from "./database.ts";
 
-/** Everything in the schema of a database by its name: how it was made. */
-type Made = ReadonlyMap<string, string>;
+/** What is in the schema of a database. */
+interface Made {
+  type: string;
+  name: string;
+  sql: string;
+}
 
-let expected: Made | undefined;
+let expected: readonly Made[] | undefined;
 
 /** A guard is a trigger that refuses a change. */
 const guard = /\braise\(\s*abort\b/u;
@@ -17,16 +21,25 @@ const guard = /\braise\(\s*abort\b/u;
 export function schemaDifferences(database: Sqlite): { guardsMissing: string[]; schemaChanged: string[] } {
   expected ??= madeAnew();
   const found = madeIn(database);
-  const differing = [...expected].filter(([name, made]) => found.get(name) !== made);
-  const [guards, others] = [
-    differing.filter(([, made]) => guard.test(made)),
-    differing.filter(([, made]) => !guard.test(made)),
-  ];
-  const beside = [...found.keys()].filter((name) => expected?.has(name) !== true);
-  return { guardsMissing: guards.map(([name]) => name), schemaChanged: [...others.map(([name]) => name), ...beside] };
+  const differing = lacking(expected, found);
+  const isGuard = ({ sql }: Made): boolean => guard.test(sql);
+  return {
+    guardsMissing: namesOf(differing.filter(isGuard)),
+    schemaChanged: namesOf([...differing.filter((made) => !isGuard(made)), ...lacking(found, expected)]),
+  };
 }
 
-function madeAnew(): Made {
+/** What is in one schema and not in the other. A trigger may have the name of a table, and a name may be there twice. */
+function lacking(of: readonly Made[], other: readonly Made[]): Made[] {
+  const others = new Set(other.map((made) => JSON.stringify(made)));
+  return of.filter((made) => !others.delete(JSON.stringify(made)));
+}
+
+function namesOf(all: readonly Made[]): string[] {
+  return [...new Set(all.map(({ name }) => name))];
+}
+
+function madeAnew(): readonly Made[] {
   const fresh = new Database(":memory:");
   try {
     fresh.exec(schema);
@@ -36,10 +49,12 @@ function madeAnew(): Made {
   }
 }
 
-/** What SQLite keeps for itself, such as its statistics, is left out. */
-function madeIn(database: Sqlite): Made {
-  const all = database.prepare<[], { name: string; sql: string }>(
-    "select name, sql from sqlite_schema where sql is not null and name not like 'sqlite\\_%' escape '\\' order by name",
-  );
-  return new Map(all.all().map(({ name, sql }) => [name, sql]));
+/** The statistics that SQLite makes by itself are left out. */
+function madeIn(database: Sqlite): readonly Made[] {
+  return database
+    .prepare<[], Made>(
+      `select type, name, sql from sqlite_schema
+        where sql is not null and not (type = 'table' and name in ('sqlite_stat1', 'sqlite_stat4')) order by name, type`,
+    )
+    .all();
 }

@@ -1,10 +1,12 @@
+import { parseKey } from "../../crm/keys.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import type { OperationState } from "../journal/tables.ts";
 import type { FullRow, Row } from "../tables.ts";
 import { erasedMark } from "./erased-texts.ts";
-import type { Kept } from "./mentions.ts";
+import { keptOfOthers } from "./mentions.ts";
+import type { Kept, KeptOfOthers } from "./mentions.ts";
 
 /** Whose data is erased: that of a customer and of the people who are its staff, or that of one person. */
 export type Erasable = { customer: RecordKey } | { person: RecordKey };
@@ -108,19 +110,22 @@ export class ErasureTables {
     yield* this.#statements.formsOfNobody.iterate();
   }
 
-  /** The values of customers that the CRM gives as they are now. */
-  *currentCustomers(): IterableIterator<RecordOfSource & { body: string }> {
-    yield* this.#statements.currentCustomers.iterate();
+  /** Raw forms, answers and values of customers, whosever they are. */
+  *ofOthers(): IterableIterator<KeptOfOthers> {
+    yield* this.#statements.ofOthers.iterate();
   }
 
-  /** The record that a raw form is of, where the CRM still gives it. */
+  /** The record that values or a raw form are of, where the CRM still gives it. */
   givenRecord(ref: string): RecordOfSource | undefined {
-    return this.#statements.givenRecord.get(ref);
+    const [, stream, key] = /^(?:raw:)?(customers|orders|staff)\/(.*)$/su.exec(ref) ?? [];
+    if (stream === undefined || key === undefined) return undefined;
+    return this.#statements.givenRecord.get({ stream, ...parseKey(key) });
   }
 
   /** Where a source gives the row of a form in quarantine. */
   givenRow(ref: string): string | undefined {
-    return this.#statements.givenRow.get(ref)?.place;
+    const start = "quarantine/";
+    return ref.startsWith(start) ? this.#statements.givenRow.get(ref.slice(start.length))?.place : undefined;
   }
 
   /** A source's place of a record may hold its key in a database, which may be anything. */
@@ -227,20 +232,15 @@ function prepareStatements(database: Sqlite) {
       ),
     formsOfPerson: () =>
       database.prepare<[RecordKey], Row<"quarantine", "raw_ref">>(`select raw_ref from quarantine where ${ofPerson}`),
-    currentCustomers: () =>
-      database.prepare<[], RecordOfSource & { body: string }>(
-        `select r.stream, r.namespace, r.id, r.source, p.body from record r join private_value p
-           on p.ref = 'customers/' || r.namespace || '/' || r.id and p.version = r.version
-         where r.stream = 'customers' and r.state <> 'absent' and p.body is not null`,
-      ),
+    ofOthers: () => database.prepare<[], KeptOfOthers>(keptOfOthers),
     givenRecord: () =>
-      database.prepare<[string], RecordOfSource>(
+      database.prepare<[{ stream: string } & RecordKey], RecordOfSource>(
         `select stream, namespace, id, source from record
-         where 'raw:' || stream || '/' || namespace || '/' || id = ? and state <> 'absent'`,
+         where stream = +@stream and namespace = +@namespace and id = +@id and state <> 'absent'`,
       ),
     givenRow: () =>
       database.prepare<[string], { place: string }>(
-        "select source || ' ' || place as place from quarantine where raw_ref = ? and state <> 'resolved'",
+        "select source || ' ' || place as place from quarantine where id = +? and state <> 'resolved'",
       ),
     emptyVersionPlaces: () =>
       database.prepare(

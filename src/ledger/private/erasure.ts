@@ -17,7 +17,7 @@ import type {
   ShownEntry,
   StandingOnPlatform,
 } from "./erasure-tables.ts";
-import { mentionsOf, tellingTexts } from "./mentions.ts";
+import { mentionsIn, tellingTexts } from "./mentions.ts";
 import { bytesLeft } from "./tables.ts";
 
 export type { Erasable } from "./erasure-tables.ts";
@@ -194,9 +194,10 @@ export class Erasure {
     );
     const passwords = wipe(run.kept([], people.flatMap(passwordRefsBegin)));
     // What is of somebody else may repeat it: what the person ordered, or what a service said of another one.
-    const mentions = mentionsOf(this.#context.database, telling);
+    const found = mentionsIn(run.ofOthers(), telling);
+    const mentions = found.filter(({ isGiven }) => isGiven === 0);
     const counted = (beginning: string): number => mentions.filter(({ ref }) => ref.startsWith(beginning)).length;
-    const namedBy = this.#namedBy(telling);
+    const namedBy = found.filter(({ isGiven }) => isGiven === 1).flatMap(({ ref }) => run.givenRecord(ref) ?? []);
     const places = mentions.flatMap(({ ref }) => run.givenRow(ref) ?? []);
     const given = mentions.flatMap(({ ref }) => run.givenRecord(ref) ?? []);
     for (const { ref } of mentions) this.#requireSettled(ref);
@@ -222,12 +223,6 @@ export class Erasure {
     const customer = parseKey(ref.slice("customers/".length));
     const open = this.#tables.openOperation({ customer });
     if (open !== undefined) throw stillOpen(open, `what the customer ${formatKey(customer)} was`);
-  }
-
-  /** Customers whose values as the CRM gives them hold any of these texts. */
-  #namedBy(texts: ReadonlySet<string>): RecordOfSource[] {
-    const without = replacing([...texts]);
-    return [...this.#tables.currentCustomers()].filter(({ body }) => without(body) !== body);
   }
 
   /** Rows of sources that no record could be read from, and that repeat any of these texts. */

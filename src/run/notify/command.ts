@@ -1,8 +1,6 @@
 import { spawn } from "node:child_process";
+import { environmentOf } from "../../http/command.ts";
 import type { Send } from "./way.ts";
-
-/** What every program needs to find others. */
-const always = ["PATH"];
 
 /**
  * Starts a program without a shell, gives it the message on standard input and waits for exit code 0. Of the
@@ -13,7 +11,7 @@ export const toCommand: Send<{
   environment: readonly string[];
   timeoutMs: number;
 }> = async (message, { command, environment, timeoutMs }, deps) => {
-  const env = Object.fromEntries([...always, ...environment].map((name) => [name, deps.environment[name]]));
+  const env = environmentOf(environment, deps.environment);
   const [program = "", ...args] = command;
   const signal = AbortSignal.timeout(timeoutMs);
   await new Promise<void>((resolve, reject) => {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { durationSchema } from "../../base/duration.ts";
+import { programEnvironment } from "../../http/http-settings.ts";
 import { pathSchema } from "../file/file-source-settings.ts";
 import { isZone } from "../mapping/date.ts";
 import { answerFields } from "./answer/answer-settings.ts";
@@ -153,6 +154,9 @@ export const httpSourceFields = {
     examples: ["https://crm.example.com/api"],
   }),
   auth: z.lazy(authSchema).default({ kind: "none" }).describe("How the source knows us"),
+  environment: programEnvironment.describe(
+    "Environment variables that programs of `command:` in `auth` get, beside PATH and HOME; they get no other",
+  ),
   allowPlainHttp: z
     .boolean()
     .default(false)

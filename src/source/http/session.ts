@@ -28,19 +28,25 @@ const restMs = 30_000;
 
 type Values = ReadonlyMap<string, string | number>;
 
+interface Session {
+  placed: Placement[];
+  /** What the service gave and records do not hold. */
+  tokens: string[];
+}
+
 /**
  * Credentials from a log-in. It is made at the first request, its session shared by all callers, and made once more
  * when the service refuses the session. One that refuses a new session too is not logged in to again for a while, so
  * that no account is locked by our asking.
  */
 export function createSession(auth: SessionAuth, deps: SessionDeps): Credentials {
-  let held: Promise<Placement[]> | undefined;
+  let held: Promise<Session> | undefined;
   let refusedInRow = 0;
   let resting: { problem: Problem; until: number } | undefined;
   const rest = (problem: Problem): void => {
     resting = { problem, until: deps.clock.monotonic() + restMs };
   };
-  const begin = (): Promise<Placement[]> => {
+  const begin = (): Promise<Session> => {
     const login = logIn(auth, deps);
     login.catch((thrown: unknown) => {
       if (held === login) held = undefined;
@@ -53,7 +59,8 @@ export function createSession(auth: SessionAuth, deps: SessionDeps): Credentials
       signal?.throwIfAborted();
       if (held === undefined && resting !== undefined && resting.until > deps.clock.monotonic()) throw resting.problem;
       const session = (held ??= begin());
-      const placed = await abortable(session, signal);
+      const { placed, tokens } = await abortable(session, signal);
+      for (const token of tokens) deps.known.addToken(token);
       return {
         headers: {},
         parameters: {},
@@ -72,7 +79,7 @@ export function createSession(auth: SessionAuth, deps: SessionDeps): Credentials
   };
 }
 
-async function logIn(auth: SessionAuth, deps: SessionDeps): Promise<Placement[]> {
+async function logIn(auth: SessionAuth, deps: SessionDeps): Promise<Session> {
   const secrets = new Map<string, string>();
   for (const [name, ref] of Object.entries(auth.secrets)) secrets.set(name, await secretOf(ref, deps));
   const { login } = auth;
@@ -110,11 +117,8 @@ async function logIn(auth: SessionAuth, deps: SessionDeps): Promise<Placement[]>
     const written = put.base64 ? Buffer.from(text, "utf8").toString("base64") : text;
     return { in: put.in, parameter: put.parameter, value: `${put.prefix}${written}` };
   });
-  for (const name of Object.keys(auth.take)) {
-    const given = String(values.get(name) ?? "");
-    if (isToken(given)) deps.known.addToken(given);
-  }
-  return placed;
+  const given = Object.keys(auth.take).map((name) => String(values.get(name) ?? ""));
+  return { placed, tokens: given.filter(isToken) };
 }
 
 /** Numbers of users, names and addresses are also given for a log-in, and records hold them. */

@@ -5,7 +5,7 @@ import { elements, member, parseExactly } from "../operations.ts";
 import type { Json } from "../operations.ts";
 
 /** The life's own job at five past each hour, and no other. */
-const jobs = `serve: { port: 0 }
+const jobs = `serve: { port: 0, metrics: { open: true } }
 jobs:
   everything: { kind: sync, streams: [customers, orders, staff], schedule: "5 * * * *" }
   customers-and-orders: { enabled: false }

@@ -1,5 +1,5 @@
 import { cpSync, mkdirSync, readdirSync } from "node:fs";
-import { request } from "undici";
+import { fetch } from "undici";
 import { expect, it } from "vitest";
 import type { World } from "../../support/cli.ts";
 import { crmSync } from "../../support/program.ts";
@@ -63,7 +63,7 @@ async function sayings(w: World): Promise<Map<string, string>> {
   const pages = await servePages(w.place, operator);
   const paths = ["today", "runs", "plan", "quarantine", "settle", "alerts", "reports", "assumptions", "audit"];
   for (const path of [...paths, ...records.map(([kind, id]) => `${kind === "staff" ? "person" : kind}/crm/${id}`)])
-    said.set(`/${path}`, plainText(await (await request(`${pages.url}/${path}`)).body.text()));
+    said.set(`/${path}`, plainText(await (await fetch(`${pages.url}/${path}`)).text()));
   await pages.close();
   return said;
 }

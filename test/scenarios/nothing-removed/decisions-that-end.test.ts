@@ -34,6 +34,24 @@ it("ends a hold when the CRM withdraws the cancellation, also while somebody els
   expect(await openHolds(w)).toEqual([]);
 });
 
+it("a saved plan reads no seats for a hold that it has nothing to do with", async () => {
+  const w = await placedOrders({ staff: [] });
+  rule(w, "enterprises.update", "hold");
+  amend(w, "1", { cancelled: true });
+  await runs(w, 4);
+  amend(w, "1", { cancelled: false });
+  w.customers = w.customers.map((one) => (one.id === "C1" ? { ...one, name: "Renamed" } : one));
+  w.write();
+  const file = w.path("plan.ndjson");
+  expect((await w.run("plan", "--out", file)).exitCode).toBe(4);
+  w.sandbox.faults.add({ operation: "M5", fault: "http502", times: 100 });
+  w.sandbox.faults.add({ operation: "M6", fault: "http502", times: 100 });
+  const applied = await w.does("apply", file);
+  expect([applied.exitCode, applied.calls], applied.stdout).toEqual([4, {}]);
+  const [held, ...others] = await openHolds(w);
+  expect([held?.first[0]?.reason, others]).toEqual(["changed in the CRM: name", []]);
+});
+
 it.each<[what: string, more: (w: World) => void]>([
   ["of an order", () => {}],
   ["of an order while somebody waits", waits],

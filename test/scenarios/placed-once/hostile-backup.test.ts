@@ -18,6 +18,9 @@ const people = "update staff_link set member_global_id = '6300000000000000099' w
 /** Every record is worked on again as soon as one changes. */
 const trigger = "create trigger looked_at after update on record begin update record set pending = 1; end";
 
+/** Approves by itself what a person is asked. */
+const approving = "after insert on hold begin update hold set state = 'approved' where id = new.id; end";
+
 const foreign: [what: string, sql: string, code: string][] = [
   ["two swapped enterprises", swapped, "links-changed"],
   ["another account of a person", people, "links-changed"],
@@ -26,6 +29,14 @@ const foreign: [what: string, sql: string, code: string][] = [
   ["a trigger that does less", "drop trigger record_looked_at", "schema-changed"],
   ["a guard that is gone", "drop trigger closed_file_refuses_update", "guard-missing"],
 ];
+
+/** No statement makes a trigger of such a name; it is written into the bytes of the file. */
+function hideTrigger(path: string): void {
+  changeFile(path, `create trigger hidden_by ${approving};pragma journal_mode = delete`);
+  const bytes = readFileSync(path);
+  for (let at = bytes.indexOf("hidden_by"); at >= 0; at = bytes.indexOf("hidden_by")) bytes.write("sqlite_by", at);
+  writeFileSync(path, bytes);
+}
 
 interface Made {
   path: string;
@@ -73,6 +84,18 @@ describe("a backup that somebody edited", () => {
     const verified = await w.run("audit", "verify");
     expect([verified.exitCode, verified.stdout]).toEqual([65, expect.stringContaining(code)]);
     expect((await w.run("backup", "--to", w.path("backups"))).exitCode).toBe(65);
+  });
+
+  it("with a trigger that has a name of SQLite's own is not put back, and is found in the ledger itself", async () => {
+    const w = await lived();
+    const made = await backedUp(w);
+    hideTrigger(made.path);
+    forge(made);
+    const code = "schema-changed";
+    expect(await refusedBy(w, made)).toMatchObject({ code: "backup.changed", message: expect.stringContaining(code) });
+    hideTrigger(w.path("ledger.db"));
+    const verified = await w.run("audit", "verify");
+    expect([verified.exitCode, verified.stdout]).toEqual([65, expect.stringContaining(code)]);
   });
 
   it("with another schema, or a manifest that says otherwise how far it is, is not put back", async () => {

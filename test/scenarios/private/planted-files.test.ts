@@ -57,6 +57,20 @@ describe("a colleague who may write in the folder of reports", () => {
     expect([ended.exitCode, ended.stderr]).toEqual([64, expect.stringContaining("a folder is there")]);
   });
 
+  it.each<[what: string, plant: (path: string, elsewhere: string) => void, why: string]>([
+    ["a link to a folder", (path, elsewhere) => symlinkSync(elsewhere, path), "a folder is there"],
+    ["a link to a device, as /dev/stdout is one", (path) => symlinkSync("/dev/null", path), "a device is there"],
+    ["a pipe that somebody reads", pipe, "a device is there"],
+  ])("loses nothing by %s in the place of the file", async (_what, plant, why) => {
+    const w = await reporting();
+    const path = w.path(`shared/${report}`);
+    plant(path, w.path("data"));
+    const was = lstatSync(path);
+    const ended = await w.run("run", "monthly");
+    expect([ended.exitCode, ended.stderr]).toEqual([64, expect.stringContaining(why)]);
+    expect(lstatSync(path).ino).toBe(was.ino);
+  });
+
   it("keeps no backup from being made with a pipe in the place of a manifest", async () => {
     const w = await reporting();
     pipe(w.path("shared/ledger-20200101T000000.000Z.json"));

@@ -12,6 +12,7 @@ import { showing } from "../../support/showing.ts";
 import { around, shownOf, spellings } from "../../support/secret-spellings.ts";
 import { fileSource, mappingOf } from "../../support/world/crm-files.ts";
 import { company, customerRow } from "../../support/world/crm.ts";
+import { line } from "../../support/world/placed-orders.ts";
 
 const crmKey = "sk_Live-9f8E7d6C5b4A 3z<q>&%41";
 const mailPassword = "m4il+Passw0rd/of-sync";
@@ -122,4 +123,32 @@ it("a CRM, a mail server and a service that repeat our secrets find them nowhere
   texts.set("what was said", said.join("\n"));
   for (const [where, text] of texts)
     for (const secret of [crmKey, mailPassword, hookPath, token]) expect.soft(shownOf(secret, text), where).toEqual([]);
+});
+
+it("a parameter that is only named like a secret hides nothing", async () => {
+  const { w } = await repeating(() => ({}));
+  const { origin } = await startService(() => ({ body: w.customers.map(customerRow) }));
+  const text = readFileSync(w.path("crm-sync.yaml"), "utf8");
+  const query = "query: { orderKey: customers, auth: none }";
+  const url = `url: ${origin}/customers?sort_key=name&auth_mode=plain`;
+  writeFileSync(w.path("crm-sync.yaml"), text.replace("url: env:ORDERS_URL", `${url}\n        ${query}`));
+  const { exitCode, stdout } = await w.run("run", "everything");
+  expect(exitCode, stdout).toBe(0);
+  const checked = await w.run("check");
+  expect(checked.stdout).not.toMatch(/sources\.shop.*in the file itself/u);
+});
+
+it("a secret of digits alone stops no record whose id is a longer number with the same digits", async () => {
+  const id = "KD-202610010007";
+  const orders = [{ id: "1", customer: id, assets: [{ id: "A1" }], products: [line("P1", "A1")] }];
+  const w = await world({
+    records: { customers: [{ id }], orders, staff: [{ id: "S1", customer: id, holds: ["A1"] }] },
+  });
+  w.environment["MAIL_PASSWORD"] = "20261001";
+  w.extra = stringify({
+    mail: { host: "127.0.0.1", tls: "none", user: "sync", password: "env:MAIL_PASSWORD", from: "a@example.com" },
+  });
+  w.write();
+  const { exitCode, stdout } = await w.run("run", "everything");
+  expect(exitCode, stdout).toBe(0);
 });

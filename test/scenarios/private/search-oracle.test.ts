@@ -103,7 +103,9 @@ describe("the search", () => {
     const personal = await anna.post("/search/people", { q: hidden["customer that is a person"] });
     expect(personal.text).toContain('href="/customer/crm/C3"');
     const searches = (await auditEntries(w)).filter(({ kind }) => kind === "people-searched");
-    expect(searches.map(({ body }) => JSON.parse(body))).toEqual([1, 1, 1].map((found) => ({ by: "anna.lee", found })));
+    const { way, issuer, subject } = operator;
+    const entry = { by: "anna.lee", who: { way, issuer, subject }, found: 1 };
+    expect(searches.map(({ body }) => JSON.parse(body))).toEqual([entry, entry, entry]);
     expect(JSON.stringify(searches).toLowerCase()).not.toContain("jana");
     w.later(1 / 60);
     // What needs hundreds of searches ends.

@@ -15,7 +15,7 @@ export interface TestDatabase {
 
 /** A source of this database with these streams of customers and orders. */
 export function sourceOf(
-  { connection, secret }: TestDatabase,
+  { connection, secret }: Pick<TestDatabase, "connection" | "secret">,
   streams: Record<string, Record<string, unknown>>,
   more: Record<string, unknown> = {},
   deps: Partial<SourceDeps> & { files?: Record<string, string> } = {},

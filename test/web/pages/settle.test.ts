@@ -26,13 +26,18 @@ describe("the pages on which outcomes are settled", () => {
   it("take the decision of an operator with their name and reason, on one operation alone", async () => {
     const { w, first, second } = await inDoubt();
     const pages = await showing(w);
-    const support = await showing(w, { ...operator, name: "sam.see", role: "see" });
+    const support = await showing(w, { ...operator, name: "sam.see", role: "see", mayAskForPrivate: false });
     const list = await pages.get("/settle");
     for (const id of [first, second]) expect(list.text).toContain(pagePath.settle(id));
     const one = await support.get(pagePath.settle(first));
     expect(one.text).toContain("O1-A1-P");
     expect(one.text).not.toMatch(privateText);
     expect(one.text).not.toContain('name="decision"');
+    // What the service answered is shown to whoever may see personal data, and the audit record says to whom.
+    const answer = `${pagePath.settle(first)}/answer`;
+    expect((await support.post(answer, {})).status).toBe(403);
+    expect((await pages.post(answer, {})).status).toBe(200);
+    expect((await auditEntries(w)).at(-1)).toMatchObject({ kind: "private-shown", subject: `operation:${first}` });
     const words = { decision: "not-applied", reason: "the desk found none" };
     expect((await support.post(pagePath.settle(first), words)).status).toBe(403);
     for (const wrong of [{ reason: "x" }, { decision: "applied" }, { ...words, reason: "asked bjork@example.com" }])

@@ -1,0 +1,64 @@
+import { writeFileSync } from "node:fs";
+import { userInfo } from "node:os";
+import { expect, it } from "vitest";
+import { auditEntries } from "../../support/asking.ts";
+import { world } from "../../support/cli.ts";
+import type { World } from "../../support/cli.ts";
+import { ask, tokenIn } from "../../support/guarded.ts";
+import { reverseProxy } from "../../support/reverse-proxy.ts";
+import { servePages } from "../../support/served-pages.ts";
+import { company } from "../../support/world/crm.ts";
+
+const proxy = reverseProxy();
+const { issuer } = proxy.settings;
+
+/** A world with a removal for each of these people that waits for a person, and a proxy that people sign in at. */
+async function waitingFor(...people: string[]): Promise<{ w: World; holds: string[] }> {
+  const w = await world({ records: company(4, 2) });
+  writeFileSync(w.path(proxy.settings.keys), proxy.publicPem);
+  const access = { proxy: { ...proxy.settings, role: "decide" } };
+  w.extra = `policies: { seats: { revoked: hold } }\nserve: ${JSON.stringify({ access })}\n`;
+  w.write();
+  await w.run("run", "everything");
+  for (const person of w.staff) if (people.includes(person.id)) person.holds = [];
+  w.write();
+  await w.run("run", "everything");
+  const { holds } = await w.ask("status");
+  return { w, holds: holds.map(({ id }: { id: string }) => id) };
+}
+
+it("two people of one name are two people in every decision, on the pages and on the command line", async () => {
+  const { w, holds } = await waitingFor("S1-1", "S2-1", "S3-1");
+  const [first = "", second = "", third = ""] = holds;
+  const pages = await servePages(w.place, "whoever");
+  const at = { port: Number(new URL(pages.url).port), host: pages.host };
+  const decides = async (hold: string, sub: string): Promise<void> => {
+    const headers = proxy.as({ email: "anna.lee", sub });
+    const { text } = await ask(at, `/hold/${hold}`, { headers });
+    const shown = /name="shown" value="([0-9a-f]*)"/u.exec(text)?.[1] ?? "";
+    const fields = { csrf: tokenIn(text), decision: "approve", reason: "asked the customer", shown };
+    const form = { "content-type": "application/x-www-form-urlencoded" };
+    const body = new URLSearchParams(fields).toString();
+    const answer = await ask(at, `/hold/${hold}`, { method: "POST", headers: { ...headers, ...form }, body });
+    expect(answer.status, answer.text).toBe(303);
+  };
+  await Promise.all([decides(first, "id-1"), decides(second, "id-2")]);
+  await w.run("approve", third, "--by", "anna.lee", "--reason", "asked the customer");
+
+  const told = (await auditEntries(w))
+    .filter(({ kind }) => kind === "hold-approved")
+    .map(({ body }) => JSON.parse(body))
+    .map(({ hold, by, who }) => ({ hold, by, who }));
+  const known = (way: string, of: string, subject: string) => ({ way, issuer: of, subject });
+  expect(new Set(told)).toEqual(
+    new Set([
+      { hold: first, by: "anna.lee", who: known("proxy", issuer, "id-1") },
+      { hold: second, by: "anna.lee", who: known("proxy", issuer, "id-2") },
+      { hold: third, by: "anna.lee", who: known("command", "this machine", userInfo().username) },
+    ]),
+  );
+  const kept = w.rows<{ by: string; who: string }>("select by, who from decision order by id");
+  expect(new Set(kept.map(({ by, who }) => ({ by, who: JSON.parse(who) })))).toEqual(
+    new Set(told.map(({ by, who }) => ({ by, who }))),
+  );
+});

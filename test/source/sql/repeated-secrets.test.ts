@@ -1,0 +1,134 @@
+import { createServer } from "node:net";
+import type { Socket } from "node:net";
+import { expect, it, onTestFinished } from "vitest";
+import { around, shownOf, spellings } from "../../support/secret-spellings.ts";
+import { readAll } from "../support.ts";
+import { sourceOf } from "./database.ts";
+
+const secret = "sk_Live-9f8E7d6C5b4A 3z<q>&%41";
+
+/** What a database answers to what came, and to a connection at first. */
+type Speak = (came: Buffer | undefined) => Buffer | undefined;
+
+/** A database that says nothing but this. */
+async function startDatabase(speaking: () => Speak): Promise<number> {
+  const open = new Set<Socket>();
+  const server = createServer((socket) => {
+    const speak = speaking();
+    const say = (answer: Buffer | undefined): void => void (answer !== undefined && socket.write(answer));
+    open.add(socket);
+    socket.on("error", () => {});
+    socket.on("data", (came) => say(speak(Buffer.from(came))));
+    say(speak(undefined));
+  });
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    for (const socket of open) socket.destroy();
+    server.close();
+  });
+  const address = server.address();
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+const now = "2026-11-02T08:00:00.000000Z";
+const uint32 = (value: number): Buffer => Buffer.from([24, 16, 8, 0].map((bits) => (value >>> bits) & 0xff));
+
+/** PostgreSQL: an error at the log-in, or at the query of a stream. */
+const postgres = (words: string, atOnce: boolean, code: string): Speak => {
+  const message = (type: string, ...body: (string | Buffer)[]): Buffer => {
+    const bytes = Buffer.concat(body.map((part) => (typeof part === "string" ? Buffer.from(part, "utf8") : part)));
+    return Buffer.concat([Buffer.from(type), uint32(bytes.length + 4), bytes]);
+  };
+  const ready = message("Z", "T");
+  const fields = Object.entries({ S: "ERROR", V: "ERROR", C: code, M: words, D: words, H: words });
+  const error = message("E", ...fields.map(([name, text]) => `${name}${text}\0`), "\0");
+  const done = message("C", "DONE\0");
+  const column = message("T", Buffer.from([0, 1]), "now\0", Buffer.alloc(18));
+  const row = message("D", Buffer.from([0, 1]), uint32(now.length), now);
+  let isIn = false;
+  return (came) => {
+    if (came === undefined) return undefined;
+    if (!isIn) {
+      isIn = true;
+      return atOnce ? error : Buffer.concat([message("R", uint32(0)), ready]);
+    }
+    if (came.toString("latin1", 0, 1) === "Q") return Buffer.concat([done, ready]);
+    const isTime = came.includes("to_char(now()");
+    return Buffer.concat(isTime ? [message("1"), message("2"), column, row, done, ready] : [error, ready]);
+  };
+};
+
+/** MySQL: the same. */
+const mysql = (words: string, atOnce: boolean, code: number): Speak => {
+  const packet = (number: number, ...body: (string | number[])[]): Buffer => {
+    const bytes = Buffer.concat(
+      body.map((part) => (typeof part === "string" ? Buffer.from(part, "utf8") : Buffer.from(part))),
+    );
+    return Buffer.concat([Buffer.from([bytes.length & 0xff, bytes.length >> 8, 0, number]), bytes]);
+  };
+  const zeros = (count: number): number[] => Array.from({ length: count }, () => 0);
+  const done = (number: number): Buffer => packet(number, [0, 0, 0, 2, 0, 0, 0]);
+  const error = (number: number): Buffer => packet(number, [0xff, code & 0xff, code >> 8], `#42000${words}`);
+  // Protocol 4.1, a database at the log-in, a secure connection, and names of the ways to log in.
+  const abilities = [0, 0x09, 0xa2, 0x2d, 0x02, 0, 0x08, 0, 21, ...zeros(10)];
+  const greeting = [[0x0a], "8.0.0\0", [1, 0, 0, 0], "abcdefgh", abilities, "ijklmnopqrst\0mysql_native_password\0"];
+  const end = [0xfe, 0, 0, 2, 0];
+  const rows = (text: string): Buffer =>
+    Buffer.concat([
+      packet(1, [1]),
+      packet(2, [3], "def", zeros(3), [1], "v", zeros(1), [0x0c, 0x2d, 0, 255, 0, 0, 0, 0xfd, ...zeros(5)]),
+      packet(3, end),
+      packet(4, [text.length], text),
+      packet(5, end),
+    ]);
+  let isIn = false;
+  return (came) => {
+    if (came === undefined) return atOnce ? error(0) : packet(0, ...greeting);
+    if (!isIn) {
+      isIn = true;
+      return done(2);
+    }
+    const asked = came.toString("utf8", 5);
+    if (asked.startsWith("select version")) return rows("8.0.0");
+    if (asked.startsWith("select date_format")) return rows(now);
+    return /^(?:set|start) /u.test(asked) ? done(1) : error(1);
+  };
+};
+
+const cases: [what: string, kind: "postgres" | "mysql", speak: (words: string) => Speak][] = [
+  ["PostgreSQL at the log-in", "postgres", (words) => postgres(words, true, "28P01")],
+  ["PostgreSQL at a query", "postgres", (words) => postgres(words, false, "42601")],
+  ["PostgreSQL in an error without a code", "postgres", (words) => postgres(words, true, words)],
+  ["MySQL at the log-in", "mysql", (words) => mysql(words, true, 1045)],
+  ["MySQL at a query", "mysql", (words) => mysql(words, false, 1064)],
+];
+
+it.each(cases)("%s, which repeats our password, is not repeated", async (what, kind, speak) => {
+  for (const [name, text] of [...spellings(secret), ...around(secret)]) {
+    const port = await startDatabase(() => speak(`near "${text}" in the query`));
+    const connection = {
+      kind,
+      host: "127.0.0.1",
+      port,
+      database: "erp",
+      user: "crm",
+      password: "env:ERP_PASSWORD",
+      tls: "off",
+    };
+    const database = { kind, connection, secret };
+    const source = sourceOf(database, { customers: { query: "select 1 as id", key: "id" } });
+    const { problem } = (await readAll(source, "customers")).outcome;
+    const checked = await source.check().then(
+      (found) => found,
+      (thrown: unknown) => thrown,
+    );
+    const all = [problem, checked].map((one) =>
+      one instanceof Error
+        ? [one.message, "cure" in one && one.cure, "place" in one && one.place, String(one.cause)]
+        : [],
+    );
+    const told = what.endsWith("query") ? /refused by the database.*near/u : /does not let us in|cannot be reached/u;
+    expect.soft(problem?.message, what).toMatch(told);
+    expect.soft(shownOf(secret, JSON.stringify(all)), name).toEqual([]);
+  }
+});
