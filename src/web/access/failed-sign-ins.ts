@@ -36,11 +36,10 @@ export function networkOf(address: string): string {
   const plain = plainAddress(address);
   if (isIP(plain) !== 6) return plain;
   const [before = [], after = []] = plain.split("::").map((part) => part.split(":").filter((group) => group !== ""));
-  const all = plain.includes("::")
-    ? [...before, ...Array(8 - before.length - after.length).fill("0"), ...after]
-    : before;
+  const zeros = Array.from({ length: 8 - before.length - after.length }, () => "0");
+  const all = plain.includes("::") ? [...before, ...zeros, ...after] : before;
   return all
     .slice(0, 4)
-    .map((group) => Number.parseInt(String(group), 16).toString(16))
+    .map((group) => Number.parseInt(group, 16).toString(16))
     .join(":");
 }
