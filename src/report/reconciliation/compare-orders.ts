@@ -60,9 +60,14 @@ function orderSummary(order: OrderCase, parts: readonly Comparison[]): Compariso
   );
   const counted = new Map<Agreement, number>();
   for (const part of parts) counted.set(part.verdict, (counted.get(part.verdict) ?? 0) + 1);
+  const standing = parts.filter((part) => part.sent && part.at !== undefined);
+  const isOfPlacing = standing.some((part) => part.channelOrderId === order.placed?.channelOrderId);
+  const [first] = isOfPlacing ? [] : standing.toSorted((one, other) => ((one.at ?? "") < (other.at ?? "") ? -1 : 1));
   const seen = parts.flatMap((part) => (part.seenAt === undefined || part.seenAt === null ? [] : [part.seenAt])).sort();
   return {
     ...about(order),
+    // What stands may have been bought after all of the placing was removed.
+    ...(first !== undefined && { channelOrderId: first.channelOrderId, operationId: first.operationId, at: first.at }),
     level: "order",
     verdict: parts.length === 0 ? (order.placed === null ? "missing" : "not-observable") : (worst ?? "matched"),
     inCrm: wanted,
